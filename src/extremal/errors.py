@@ -1,0 +1,92 @@
+"""Every exception of the package.
+
+An error ends the search: it says what was required, which parameter broke it, the value received and the likely fix. The
+same facts are attributes (`parameter`, `value`, `hint`), so that a program can react without reading the sentence.
+Everything derives from `ExtremalError`; errors about a value are also `ValueError`, those about a look-up also `KeyError`-free
+`LookupError`, so ordinary handlers work. Nothing here is raised for a bug of the package itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+_LONGEST_VALUE = 120  # characters of a value that an error message shows
+
+
+class _Absent:
+    """Marks that an error has no value to show."""
+
+
+_ABSENT = _Absent()
+
+
+def _show(value: Any) -> str:
+    plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value  # NumPy scalars read as numbers
+    text = " ".join(repr(plain).split())
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
+
+
+class ExtremalError(Exception):
+    """Base of every error that the package raises on purpose.
+
+    Attributes:
+        requirement: what had to hold.
+        parameter: the name of the argument or field at fault, or None.
+        value: the value received, or None.
+        hint: the likely fix, or None.
+
+    >>> error = InvalidParameter("epsilon must not be negative", parameter="epsilon", value=-1, hint="Give nats, at least 0.")
+    >>> print(error)
+    epsilon must not be negative; got epsilon=-1. Give nats, at least 0.
+    """
+
+    def __init__(self, requirement: str, *, parameter: str | None = None, value: Any = _ABSENT, hint: str | None = None) -> None:
+        self.requirement = requirement
+        self.parameter = parameter
+        self.value = None if value is _ABSENT else value
+        self.hint = hint
+        message = requirement
+        if value is not _ABSENT:
+            message += f"; got {parameter}={_show(value)}" if parameter else f"; got {_show(value)}"
+        message += "" if message.endswith((".", "?")) else "."
+        super().__init__(f"{message} {hint}" if hint else message)
+
+
+class InvalidParameter(ExtremalError, ValueError):
+    """An argument is outside what the function accepts."""
+
+
+class InvalidPrior(InvalidParameter):
+    """A probability vector is negative, not finite, does not sum to one or has the wrong length."""
+
+
+class InvalidLabel(InvalidParameter):
+    """A label has a type that is not str, int or bool, is empty, or collides with another one."""
+
+
+class UnknownLabel(ExtremalError, LookupError):
+    """A value is not among the labels of a mechanism."""
+
+
+class PrivacyViolation(ExtremalError, ValueError):
+    """A mechanism does not satisfy the privacy notion that is claimed for it."""
+
+
+class TooLarge(ExtremalError, ValueError):
+    """An object is too large for the dense form that was asked for."""
+
+
+class MalformedFile(ExtremalError, ValueError):
+    """A file is truncated, corrupted, of an unknown version, or not what it says it is."""
+
+
+class FileConflict(ExtremalError, OSError):
+    """A file that would be overwritten holds something else."""
+
+
+class NotIdentified(ExtremalError, ValueError):
+    """The reports do not determine what was asked for."""
+
+
+class MissingDependency(ExtremalError, ImportError):
+    """An optional dependency is needed for this call."""

@@ -1,0 +1,139 @@
+"""Probability vectors, as floats for computing and as integers for proving.
+
+A prior is read as the decimals it prints as, must be non-negative and sum to 1 within 1e-9, and is divided by its exact sum.
+`values` are the floats; `weights` and `total` the same vector as integers (weights/total is exact), made only when asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import ExtremalError, InvalidPrior
+from extremal.exact.numbers import as_fraction, decimal_text
+
+SUM_TOLERANCE = 1e-9  # DESIGN: a prior must sum to 1 within this
+
+
+class Prior:
+    """A probability vector over k ≥ 2 symbols. Zeros are allowed.
+
+    >>> Prior(["1/2", 0.3, 0.2]).weights, Prior([0.5, 0.3, 0.2]).total
+    ((5, 3, 2), 10)
+    """
+
+    __slots__ = ("__dict__", "_given", "values")
+
+    def __init__(self, probabilities: Any, parameter: str = "prior") -> None:
+        self._given: list[Any] | npt.NDArray[np.float64]
+        self.values: npt.NDArray[np.float64]
+        if isinstance(probabilities, Prior):
+            self.values, self._given = probabilities.values, probabilities._given
+            return
+        self._given = _sequence(probabilities, parameter)
+        self.values = self._checked(parameter)
+        self.values.setflags(write=False)
+
+    def _checked(self, parameter: str) -> npt.NDArray[np.float64]:
+        values = np.array([float(p) for p in self._given]) if isinstance(self._given, list) else np.array(self._given)
+        if values.size < 2:
+            raise InvalidPrior(f"{parameter} must have at least 2 entries", parameter=parameter, value=self._given)
+        bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
+        if bad.size:
+            where = f"{parameter}[{bad[0]}]"
+            raise InvalidPrior(f"{parameter} must hold finite, non-negative numbers", parameter=where, value=float(values[bad[0]]))
+        total = math.fsum(values)
+        if abs(total - 1) > SUM_TOLERANCE:
+            raise InvalidPrior(
+                f"{parameter} must sum to 1 within {SUM_TOLERANCE:g}, and sums to {total:.12g}",
+                parameter=parameter,
+                value=self._given if len(values) <= 12 else f"{len(values)} entries",
+                hint=f"Divide by the sum: {parameter} / {parameter}.sum().",
+            )
+        return values / total if total != 1 else values
+
+    @cached_property
+    def _integers(self) -> tuple[tuple[int, ...], int]:
+        if isinstance(self._given, list):
+            fractions = [as_fraction(p, "prior") for p in self._given]
+            common = math.lcm(*(f.denominator for f in fractions))
+            weights = [f.numerator * (common // f.denominator) for f in fractions]
+        else:
+            decimals = [Decimal(repr(p)) for p in self._given.tolist()]
+            places = max(0, max(-int(d.as_tuple().exponent) for d in decimals))
+            weights = [int(d.scaleb(places)) if d else 0 for d in decimals]
+        shared = math.gcd(*weights)
+        weights = [w // shared for w in weights]
+        return tuple(weights), sum(weights)
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """Integers proportional to the probabilities, without a common divisor."""
+        return self._integers[0]
+
+    @property
+    def total(self) -> int:
+        """The sum of `weights`."""
+        return self._integers[1]
+
+    def fraction(self, x: int) -> Fraction:
+        """The exact probability of symbol x."""
+        return Fraction(self.weights[x], self.total)
+
+    def to_json(self) -> list[str]:
+        return [decimal_text(self.fraction(x)) for x in range(len(self))]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Prior) and self.weights == other.weights
+
+    def __hash__(self) -> int:
+        return hash(self.weights)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{p:g}" for p in self.values[:8])
+        return f"Prior([{shown}{', …' if len(self) > 8 else ''}])"
+
+
+def _sequence(probabilities: Any, parameter: str) -> list[Any] | npt.NDArray[np.float64]:
+    """Floats stay an array; anything that carries more meaning (str, Fraction, Decimal) stays a list of those objects."""
+    if isinstance(probabilities, (str, bytes, Mapping)) or not isinstance(probabilities, Iterable):
+        raise InvalidPrior(f"{parameter} must be a sequence of probabilities", parameter=parameter, value=probabilities)
+    array = probabilities if isinstance(probabilities, np.ndarray) else None
+    items = list(probabilities) if array is None else array
+    if array is None and all(type(p) is float for p in items):
+        array = np.array(items, dtype=np.float64)
+    if array is not None and array.ndim != 1:
+        raise InvalidPrior(f"{parameter} must be one-dimensional", parameter=f"{parameter}.shape", value=array.shape)
+    if array is not None and array.dtype == np.float64:
+        return array.copy()
+    checked = []
+    for x, p in enumerate(items):
+        try:
+            as_fraction(p, f"{parameter}[{x}]")
+        except ExtremalError as error:
+            raise InvalidPrior(error.requirement, parameter=f"{parameter}[{x}]", value=p) from None
+        checked.append(_as_number(p))
+    return checked
+
+
+def _as_number(p: Any) -> Any:
+    """Strings become rationals so that float() works on them; a float32 keeps the decimal it prints as."""
+    return as_fraction(p, "prior") if isinstance(p, (str, np.floating)) else p
+
+
+def as_prior(probabilities: Any, parameter: str = "prior", k: int | None = None) -> Prior:
+    """`probabilities` as a Prior, of length k when that is given."""
+    prior = Prior(probabilities, parameter)
+    if k is not None and len(prior) != k:
+        raise InvalidPrior(f"{parameter} must have {k} entries, one for each input", parameter=f"len({parameter})", value=len(prior))
+    return prior

@@ -1,0 +1,143 @@
+"""How a check reads a mechanism: exact columns and exact rows, never a k×m matrix.
+
+Inputs that share a row form a *row class*; a mechanism on a million symbols may have three. A `Column` gives, for one output,
+its exact weights as groups (weight, set of row classes). Privacy notions read only this, so that a randomised response on
+10,000 symbols is checked from two numbers an output, and a partition of a million symbols from its blocks.
+
+Weights are integers over `view.denominator`; within a column they sum to nothing in particular, along a row to the denominator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Indices = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSet:
+    """A set of indices as sorted, disjoint, non-touching half-open runs.
+
+    >>> IndexSet.of([4, 5, 1]).runs, len(IndexSet.of([4, 5, 1]).complement(7))
+    (((1, 2), (4, 6)), 4)
+    """
+
+    runs: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def of(cls, indices: Sequence[int] | Indices) -> IndexSet:
+        array = np.unique(np.asarray(indices, dtype=np.intp))
+        if not array.size:
+            return cls(())
+        breaks = np.flatnonzero(np.diff(array) > 1)
+        starts = array[np.concatenate(([0], breaks + 1))]
+        stops = array[np.concatenate((breaks, [array.size - 1]))] + 1
+        return cls(tuple(zip(starts.tolist(), stops.tolist(), strict=True)))
+
+    @classmethod
+    def window(cls, start: int, length: int, size: int) -> IndexSet:
+        """`length` consecutive indices from `start`, cyclically among `size`."""
+        stop = start + length
+        if stop <= size:
+            return cls(((start, stop),))
+        return cls(((0, stop - size), (start, size))) if stop - size < start else cls(((0, size),))
+
+    def complement(self, size: int) -> IndexSet:
+        edges = [0, *(edge for run in self.runs for edge in run), size]
+        return IndexSet(tuple((a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b))
+
+    def indices(self) -> Indices:
+        return np.concatenate([np.arange(a, b, dtype=np.intp) for a, b in self.runs]) if self.runs else np.empty(0, np.intp)
+
+    def total(self, prefix: Sequence[int]) -> int:
+        """The sum over the set of the numbers whose prefix sums (from 0) are given."""
+        return sum(prefix[b] - prefix[a] for a, b in self.runs)
+
+    def __len__(self) -> int:
+        return sum(b - a for a, b in self.runs)
+
+
+Group = tuple[int, IndexSet]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One output's exact weights: `groups` of (weight, row classes), weights strictly increasing, sets non-empty and covering."""
+
+    output: int
+    groups: tuple[Group, ...]
+
+    @property
+    def smallest(self) -> int:
+        return self.groups[0][0]
+
+    @property
+    def largest(self) -> int:
+        return self.groups[-1][0]
+
+    def weighted_sum(self, prefix: Sequence[int]) -> int:
+        """Σ_x w_x·q_x for the row-class weights w whose prefix sums are given."""
+        return sum(value * members.total(prefix) for value, members in self.groups if value)
+
+
+class ExactView(Protocol):
+    """What a mechanism offers to checks."""
+
+    @property
+    def k(self) -> int: ...
+    @property
+    def m(self) -> int: ...
+    @property
+    def denominator(self) -> int: ...
+    @property
+    def row_classes(self) -> int:
+        """How many different rows there are."""
+        ...
+
+    @property
+    def row_of(self) -> Indices | None:
+        """The row class of each input; None when input x has row class x."""
+        ...
+
+    def columns(self) -> Iterator[Column]:
+        """Every output's column."""
+        ...
+
+    def distinct_rows(self) -> npt.NDArray[np.int64]:
+        """Each different row once, row_classes × m; raises TooLarge when that does not fit."""
+        ...
+
+
+class Claim(Protocol):
+    """What a mechanism needs of a privacy notion: to decide, to say which outputs break it, to be stored."""
+
+    @property
+    def epsilon(self) -> float: ...
+    def holds(self, mechanism: Any) -> bool: ...
+    def level(self, mechanism: Any, prior: Any = None) -> float: ...
+    def refused_outputs(self, mechanism: ExactView) -> list[int] | None:
+        """Outputs whose column breaks the notion; None when the notion fails without one column being to blame."""
+        ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+def by_row_class(weights: Sequence[int], view: ExactView) -> list[int]:
+    """Input weights added up within each row class."""
+    if view.row_of is None:
+        return list(weights)
+    sums = [0] * view.row_classes
+    for row, weight in zip(view.row_of.tolist(), weights, strict=True):
+        sums[row] += weight
+    return sums
+
+
+def prefix_sums(weights: Sequence[int]) -> list[int]:
+    """Partial sums starting from 0: what `IndexSet.total` reads."""
+    return list(accumulate(weights, initial=0))

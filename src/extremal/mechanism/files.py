@@ -1,0 +1,253 @@
+"""Mechanism files: JSON that any language reads without losing a digit.
+
+Integers beyond 2^53 are decimal strings; a number that a double cannot hold exactly is refused, as are duplicate keys, NaN,
+fractions and exponents, files above 64 MiB, and a content that does not match its hash. `version` is major.minor: a newer
+minor version is read (unknown fields are ignored but hashed), a newer major one refused. Writing goes to a temporary name in
+the same folder, is flushed to the disk, and is renamed: a reader sees the old file or the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extremal.errors import ExtremalError, FileConflict, MalformedFile
+from extremal.exact import Claim, IndexSet
+from extremal.mechanism.labels import Labels
+from extremal.mechanism.mechanism import Mechanism
+from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, TwoValuedColumns
+
+FORMAT = "extremal-mechanism"
+VERSION = (1, 0)
+LARGEST_FILE = 64 << 20  # bytes
+_SAFE_INTEGER = 1 << 53  # integers that every JSON reader keeps
+
+
+def to_json(mechanism: Mechanism) -> dict[str, Any]:
+    """The content of a mechanism file, hash included."""
+    content = _content(mechanism)
+    return {**content, "hash": mechanism.hash}
+
+
+def content_hash(mechanism: Mechanism) -> str:
+    return _digest(_content(mechanism))
+
+
+def _digest(content: dict[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _content(mechanism: Mechanism) -> dict[str, Any]:
+    content: dict[str, Any] = {
+        "format": FORMAT,
+        "version": ".".join(str(part) for part in VERSION),
+        "inputs": mechanism.input_labels.to_json(),
+        "outputs": mechanism.output_labels.to_json(),
+        "denominator": str(DENOMINATOR),
+        "weights": mechanism.kernel.to_json(),
+        "privacy": None if mechanism.privacy is None else mechanism.privacy.to_json(),
+    }
+    if mechanism.row_of is not None:
+        content["rows_of_inputs"] = _run_lengths(mechanism.row_of)
+    return json.loads(json.dumps(content)) if _has_tuples(mechanism) else content
+
+
+def _has_tuples(mechanism: Mechanism) -> bool:
+    return isinstance(mechanism.output_labels[0], tuple)
+
+
+def _run_lengths(row_of: Any) -> list[list[int]]:
+    """[row, how many inputs in a row have it], …"""
+    starts = np.concatenate(([0], np.flatnonzero(np.diff(row_of)) + 1))
+    lengths = np.diff(np.concatenate((starts, [row_of.size])))
+    return [list(pair) for pair in zip(row_of[starts].tolist(), lengths.tolist(), strict=True)]
+
+
+def save(mechanism: Mechanism, path: Path, *, overwrite: bool = False) -> Path:
+    text = json.dumps(to_json(mechanism), ensure_ascii=False, separators=(",", ":")) + "\n"
+    data = text.encode("utf-8")
+    if path.exists() and not overwrite:
+        if path.read_bytes() == data:
+            return path
+        raise FileConflict(
+            "the file must not exist yet: reports collected with the mechanism in it could no longer be read",
+            parameter="path",
+            value=str(path),
+            hint="Choose another name, or pass overwrite=True.",
+        )
+    write_atomically(path, data)
+    return path
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """All of `data` under `path`, or nothing."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def load(path: str | Path) -> Mechanism:
+    """Read a mechanism file and decide its claim again.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        MalformedFile: not a mechanism file, corrupted, or of a newer major version.
+        PrivacyViolation: the file is whole but its claim is false.
+    """
+    mechanism, claim = read(path)
+    return (
+        mechanism
+        if claim is None
+        else Mechanism._made(mechanism.kernel, mechanism.row_of, mechanism.input_labels, mechanism.output_labels, claim)
+    )
+
+
+def read(path: str | Path) -> tuple[Mechanism, Claim | None]:
+    """The mechanism without its claim, and the claim: for a caller that wants to judge the claim itself."""
+    return from_json(parse(Path(path)), str(path))
+
+
+def parse(path: Path) -> dict[str, Any]:
+    """The JSON object in a file, strictly."""
+    size = path.stat().st_size
+    if size > LARGEST_FILE:
+        raise MalformedFile("a mechanism file has at most 64 MiB", parameter="size", value=size, hint="Is it a mechanism file?")
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MalformedFile("a mechanism file is UTF-8 text", parameter="byte", value=error.start) from None
+    try:
+        content = json.loads(
+            text, object_pairs_hook=_without_duplicates, parse_float=_no_float, parse_constant=_no_float, parse_int=_safe_integer
+        )
+    except json.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise MalformedFile(f"the file must be valid JSON ({error.msg})", parameter="at", value=where, hint="Is it truncated?") from None
+    except RecursionError:
+        raise MalformedFile("the file must not be nested that deeply", parameter="file", value=str(path)) from None
+    if not isinstance(content, dict):
+        raise MalformedFile("the file must hold a JSON object", parameter="type", value=type(content).__name__)
+    return content
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise MalformedFile("a key must not appear twice", parameter="key", value=next(k for k in keys if keys.count(k) > 1))
+    return content
+
+
+def _no_float(text: str) -> Any:
+    raise MalformedFile("numbers must be whole; others are strings", parameter="number", value=text)
+
+
+def _safe_integer(text: str) -> int:
+    if len(text) > 17 or abs(int(text)) > _SAFE_INTEGER:
+        raise MalformedFile("integers beyond 2^53 must be strings: many readers would change them", parameter="number", value=text)
+    return int(text)
+
+
+def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Claim | None]:
+    """Build what a parsed file describes; nothing in it is trusted."""
+    _check_version(content, source)
+    stored = content.get("hash")
+    found = _digest({key: value for key, value in content.items() if key != "hash"})
+    if stored != found:
+        raise MalformedFile(
+            "the content must match its hash: the file was changed after it was written",
+            parameter="hash",
+            value=stored,
+            hint=f"The content hashes to {found}.",
+        )
+    try:
+        return _build(content)
+    except MalformedFile:
+        raise
+    except ExtremalError as error:
+        raise MalformedFile(f"in {source}: {error}") from error
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise MalformedFile(f"{source} must have the fields of a mechanism file", parameter="field", value=str(error)) from error
+
+
+def _check_version(content: dict[str, Any], source: str) -> None:
+    if content.get("format") != FORMAT:
+        raise MalformedFile(f"{source} must be a mechanism file", parameter="format", value=content.get("format"))
+    version = content.get("version")
+    parts = version.split(".") if isinstance(version, str) else []
+    if len(parts) != 2 or not all(part.isdecimal() and len(part) < 6 for part in parts):
+        raise MalformedFile("version must be major.minor", parameter="version", value=version)
+    if int(parts[0]) > VERSION[0]:
+        raise MalformedFile(
+            f"this release reads version {VERSION[0]}.x", parameter="version", value=version, hint="Install a newer extremal."
+        )
+
+
+def _build(content: dict[str, Any]) -> tuple[Mechanism, Claim | None]:
+    from extremal.privacy import notion_from_json  # privacy stands above mechanism; reading a file is a convenience
+
+    if content["denominator"] != str(DENOMINATOR):
+        raise MalformedFile("denominator must be 2^62", parameter="denominator", value=content["denominator"])
+    kernel = _kernel(content["weights"])
+    inputs = Labels.from_json(content["inputs"], "inputs")
+    outputs = Labels.from_json(content["outputs"], "outputs", tuples=True)
+    row_of = _row_of(content["rows_of_inputs"]) if "rows_of_inputs" in content else None
+    if len(outputs) != kernel.m:
+        raise MalformedFile(f"outputs must name the {kernel.m} columns of the weights", parameter="len(outputs)", value=len(outputs))
+    if len(inputs) != (kernel.r if row_of is None else row_of.size):
+        raise MalformedFile("inputs must name the rows of the weights", parameter="len(inputs)", value=len(inputs))
+    if row_of is not None and not np.array_equal(np.unique(row_of), np.arange(kernel.r)):
+        raise MalformedFile("rows_of_inputs must use every row", parameter="rows_of_inputs", value=content["rows_of_inputs"][:6])
+    claim = None if content["privacy"] is None else notion_from_json(content["privacy"])
+    return Mechanism._made(kernel, row_of, inputs, outputs, None), claim
+
+
+def _row_of(runs: list[list[int]]) -> Any:
+    pairs = np.array(runs, dtype=np.int64).reshape(-1, 2)
+    if (pairs < 0).any() or pairs[:, 1].sum() > LARGEST_FILE:
+        raise MalformedFile("rows_of_inputs must be pairs of a row and a count", parameter="rows_of_inputs", value=runs[:6])
+    return np.repeat(pairs[:, 0].astype(np.intp), pairs[:, 1])
+
+
+def _weight(text: Any) -> int:
+    if not isinstance(text, str) or not text.isdecimal() or len(text) > 19 or int(text) > DENOMINATOR:
+        raise MalformedFile("a weight must be a string of digits, at most 2^62", parameter="weight", value=text)
+    return int(text)
+
+
+def _kernel(stored: dict[str, Any]) -> Kernel:
+    kind = stored["kind"]
+    if kind == Rows.kind:
+        return Rows(np.array([[_weight(w) for w in row] for row in stored["rows"]], dtype=np.int64))
+    if kind == RandomizedResponse.kind:
+        return RandomizedResponse(stored["rows"], _weight(stored["low"]), _weight(stored["high"]))
+    if kind == TwoValuedColumns.kind:
+        return _two_valued(stored)
+    raise MalformedFile("weights must be of a known kind", parameter="kind", value=kind)
+
+
+def _two_valued(stored: dict[str, Any]) -> TwoValuedColumns:
+    pairs = np.array([[_weight(w) for w in pair] for pair in stored["weights"]], dtype=np.int64).reshape(-1, 2)
+    sets, codes = [], []
+    for code, *edges in stored["columns"]:
+        if len(edges) % 2 or edges != sorted(set(edges)) or (edges and edges[0] < 0) or not 0 <= code < len(pairs):
+            raise MalformedFile("a column is a weight pair and increasing run edges", parameter="column", value=[code, *edges][:8])
+        sets.append(IndexSet(tuple(zip(edges[::2], edges[1::2], strict=True))))
+        codes.append(code)
+    return TwoValuedColumns(stored["rows"], tuple(sets), pairs[codes, 0], pairs[codes, 1])

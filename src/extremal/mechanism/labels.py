@@ -1,0 +1,129 @@
+"""The names of inputs and outputs.
+
+A label is a str, an int or a bool, kept as given; outputs may also be tuples of labels (subset selection reports sets).
+Labels of one alphabet are distinct, never empty, never equal after Unicode normalisation, and never mix 1 and True. A look-up
+is strict: True does not find 1, "1" does not find 1, and a trailing space is another label.
+"""
+
+from __future__ import annotations
+
+import difflib
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from extremal.errors import InvalidLabel, MalformedFile, UnknownLabel
+
+Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
+
+
+class Labels:
+    """An ordered alphabet. Plain numbering 0..n−1 is stored as a range, whatever its size.
+
+    >>> Labels(["no", "yes"]).code("yes"), len(Labels(range(1_000_000)))
+    (1, 1000000)
+    """
+
+    __slots__ = ("__dict__", "_values")
+
+    def __init__(self, labels: Iterable[Any], parameter: str = "inputs", tuples: bool = False) -> None:
+        if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
+            raise InvalidLabel(f"{parameter} must be a sequence of labels", parameter=parameter, value=labels)
+        self._values: range | tuple[Label, ...]
+        if isinstance(labels, range):
+            self._values = labels
+        else:
+            self._values = tuple(_plain(label, parameter, tuples) for label in labels)
+            self._refuse_collisions(parameter)
+            if self._values == tuple(range(len(self._values))) and not any(isinstance(v, bool) for v in self._values):
+                self._values = range(len(self._values))
+
+    def _refuse_collisions(self, parameter: str) -> None:
+        seen: dict[Any, Label] = {}
+        for label in self._values:
+            key = unicodedata.normalize("NFKC", label) if isinstance(label, str) else label
+            if key in seen:
+                other = seen[key]
+                why = "must be distinct" if other == label and type(other) is type(label) else "collide once normalised"
+                raise InvalidLabel(
+                    f"{parameter} {why}: {other!r} and {label!r}", parameter=parameter, value=label, hint="Rename one of the two."
+                )
+            seen[key] = label
+
+    @cached_property
+    def values(self) -> tuple[Label, ...]:
+        return tuple(self._values)
+
+    @cached_property
+    def _codes(self) -> dict[Label, int]:
+        return {label: code for code, label in enumerate(self._values)}
+
+    def code(self, label: Any, parameter: str = "value") -> int:
+        """The position of `label`; strict in type.
+
+        Raises:
+            UnknownLabel: not a label of this alphabet; names the nearest one.
+        """
+        plain = label.item() if isinstance(label, np.generic) else label
+        try:
+            if isinstance(self._values, range):
+                code = plain if type(plain) is int and 0 <= plain < len(self._values) else None
+            else:
+                code = self._codes.get(plain)
+        except TypeError:
+            code = None
+        if code is None or type(self._values[code]) is not type(plain):
+            raise UnknownLabel(
+                f"{parameter} must be one of the mechanism's labels", parameter=parameter, value=label, hint=self._nearest(plain)
+            )
+        return int(code)
+
+    def _nearest(self, label: Any) -> str:
+        shown = ", ".join(repr(v) for v in self._values[:6]) + (", …" if len(self._values) > 6 else "")
+        twins = [v for v in self._values[:10_000] if str(v).strip() == str(label).strip()]
+        close = twins or difflib.get_close_matches(str(label), [str(v) for v in self._values[:10_000]], n=1)
+        return f"Did you mean {close[0]!r}? Labels: {shown}." if close else f"Labels: {shown}."
+
+    def to_json(self) -> Any:
+        return {"range": len(self._values)} if isinstance(self._values, range) else list(self._values)
+
+    @classmethod
+    def from_json(cls, content: Any, parameter: str, tuples: bool = False) -> Labels:
+        if isinstance(content, dict) and set(content) == {"range"} and type(content["range"]) is int and content["range"] > 0:
+            return cls(range(content["range"]), parameter)
+        if isinstance(content, list):
+            return cls([tuple(v) if tuples and isinstance(v, list) else v for v in content], parameter, tuples)
+        raise MalformedFile(f"{parameter} must be a list of labels or a range", parameter=parameter, value=content)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __iter__(self) -> Iterator[Label]:
+        return iter(self._values)
+
+    def __getitem__(self, code: int) -> Label:
+        return self._values[code]
+
+    def take(self, codes: Sequence[int]) -> Labels:
+        """The labels at these positions, in this order."""
+        chosen = object.__new__(Labels)
+        chosen._values = tuple(self._values[c] for c in codes)
+        if chosen._values == tuple(range(len(chosen._values))) and isinstance(self._values, range):
+            chosen._values = range(len(chosen._values))
+        return chosen
+
+
+def _plain(label: Any, parameter: str, tuples: bool) -> Label:
+    value = label.item() if isinstance(label, np.generic) else label
+    if tuples and isinstance(value, tuple):
+        return tuple(_plain(part, parameter, False) for part in value)
+    if not isinstance(value, (str, int)):  # bool is an int
+        raise InvalidLabel(
+            f"{parameter} must be str, int or bool labels", parameter=parameter, value=label, hint="Convert with str() first."
+        )
+    if isinstance(value, str) and not value.strip():
+        raise InvalidLabel(f"{parameter} must not hold an empty label", parameter=parameter, value=label)
+    return value

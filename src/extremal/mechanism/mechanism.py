@@ -1,0 +1,304 @@
+"""The frozen result: exact weights, names, and the privacy that is claimed for them.
+
+A mechanism is a row-stochastic k×m matrix Q of multiples of 2^-62: row x is the distribution of the report when the true value
+is x. It never changes after construction; the claim it carries was decided in integer arithmetic when it was made. Floats that
+it hands out (`matrix`, `marginal`) are for computing; every proof and every sample reads the integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidParameter, PrivacyViolation
+from extremal.exact import Claim, Column, as_prior
+from extremal.exact.view import Indices
+from extremal.mechanism.assemble import canonical, checked_weights, distinct
+from extremal.mechanism.labels import Label, Labels
+from extremal.mechanism.rounding import checked_matrix, round_to_weights
+from extremal.mechanism.staircase import response_kernel, window_kernel
+from extremal.mechanism.structure import DENOMINATOR, WEIGHT_BITS, Kernel, Rows, Weights, refuse_large
+
+if TYPE_CHECKING:
+    from extremal.privacy import LDP
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Mechanism:
+    """A local randomiser Q(y|x) with exact integer weights over 2^62.
+
+    Make one with `from_matrix`, `from_weights`, `from_partition`, `from_windows`, a closed form or `ex.design`.
+
+    Guarantee: each row of weights sums to `denominator`; `privacy`, when not None, holds exactly.
+
+    >>> import extremal as ex
+    >>> m = ex.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], privacy=ex.LDP.from_ratio(3), inputs=["no", "yes"])
+    >>> m.k, m.m, int(m.weights[0, 0]) * 4 == 3 * m.denominator, m.privacy.level(m)
+    (2, 2, True, 1.0986122886681098)
+    """
+
+    kernel: Kernel
+    row_of: Indices | None
+    input_labels: Labels
+    output_labels: Labels
+    privacy: Claim | None = None
+
+    # -- making ---------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_matrix(cls, matrix: Any, privacy: Claim | None = None, inputs: Any = None, outputs: Any = None) -> Mechanism:
+        """Round a row-stochastic matrix to exact weights; check `privacy` if it is given.
+
+        Entries may be floats, Fractions or decimal strings. Rounding moves an entry by a few units of 2^-62; where a claim is
+        given and the rounded floats miss it by rounding, the columns at fault are mixed with a constant until the claim holds
+        exactly. Outputs that no input reports are dropped.
+
+        Args:
+            matrix: k rows (inputs) of m probabilities (outputs), rows summing to 1 within 1e-6.
+            privacy: the notion to claim, e.g. `ex.LDP(1)`.
+            inputs: k labels; 0..k−1 if not given.
+            outputs: m labels; 0..m−1 if not given.
+
+        Raises:
+            InvalidParameter: not a row-stochastic matrix.
+            PrivacyViolation: not private as claimed, by more than rounding; `value` is the level it has.
+
+        >>> Mechanism.from_matrix([[0.5, 0.5], [0.2, 0.8]]).denominator == 2**62
+        True
+        """
+        array = checked_matrix(matrix)
+        refuse_large(array.shape[0], array.shape[1], "matrix")
+        names_in, names_out = _labels(inputs, array.shape[0], "inputs"), _labels(outputs, array.shape[1], "outputs", True)
+        used = np.flatnonzero(array.astype(np.float64).max(axis=0) * DENOMINATOR > 1)
+        rows, row_of = distinct(array[:, used])
+        if used.size < array.shape[1]:
+            names_out = names_out.take(used.tolist())
+
+        def view(weights: Weights) -> Mechanism:
+            return cls(Rows(weights), row_of, names_in, names_out)
+
+        return cls._made(Rows(round_to_weights(rows, privacy, view)), row_of, names_in, names_out, privacy)
+
+    @classmethod
+    def from_weights(
+        cls, weights: Any, denominator: int = DENOMINATOR, privacy: Claim | None = None, inputs: Any = None, outputs: Any = None
+    ) -> Mechanism:
+        """Take integer weights as they are; rows must sum to `denominator`, a power of two of at most 2^62.
+
+        Raises:
+            InvalidParameter: a row sum is off, a weight is negative, an output is unused, the denominator is no power of two.
+            PrivacyViolation: `privacy` does not hold on these weights.
+
+        >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).matrix.tolist()
+        [[0.75, 0.25], [0.25, 0.75]]
+        """
+        array = checked_weights(weights, denominator)
+        names_in, names_out = _labels(inputs, array.shape[0], "inputs"), _labels(outputs, array.shape[1], "outputs", True)
+        rows, row_of = distinct(array)
+        return cls._made(Rows(rows), row_of, names_in, names_out, privacy)
+
+    @classmethod
+    def from_partition(cls, blocks: Any, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:
+        """Report the block of the input through randomised response on the blocks, at the ε of `privacy`.
+
+        Args:
+            blocks: for each input the number of its block, 0..L−1, none empty. A million inputs are fine.
+            privacy: an `ex.LDP`.
+            inputs, outputs: k input labels, L block labels.
+
+        >>> import extremal as ex
+        >>> m = Mechanism.from_partition([0, 0, 1], ex.LDP(1))
+        >>> m.k, m.m, bool((m.matrix[0] == m.matrix[1]).all())
+        (3, 2, True)
+        """
+        row_of = np.asarray(blocks)
+        if row_of.ndim != 1 or row_of.dtype.kind not in "iu" or row_of.size < 2:
+            raise InvalidParameter("blocks must give a block number for each of at least 2 inputs", parameter="blocks", value=blocks)
+        present = np.unique(row_of)
+        count = int(present[-1]) + 1
+        if present[0] != 0 or present.size != count or count < 2:
+            raise InvalidParameter(
+                "block numbers must be 0..L−1 with at least two blocks, none empty", parameter="blocks", value=present[:8].tolist()
+            )
+        names_in, names_out = _labels(inputs, row_of.size, "inputs"), _labels(outputs, count, "outputs", True)
+        kernel = response_kernel(count, privacy.exponential)
+        if kernel.r == 1:
+            return cls._made(kernel, np.zeros(row_of.size, dtype=np.intp), names_in, names_out, privacy)
+        plain = row_of.size == count and bool((row_of == np.arange(count)).all())
+        return cls._made(kernel, None if plain else row_of.astype(np.intp), names_in, names_out, privacy)
+
+    @classmethod
+    def from_windows(cls, k: int, length: int, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:
+        """k outputs, each e^ε times likelier on `length` cyclically consecutive inputs: subset selection on windows.
+
+        >>> import extremal as ex
+        >>> Mechanism.from_windows(10_000, 2_500, ex.LDP(1)).m
+        10000
+        """
+        if not 1 <= length < k:
+            raise InvalidParameter("length must be at least 1 and less than k", parameter="length", value=length)
+        names_in, names_out = _labels(inputs, k, "inputs"), _labels(outputs, k, "outputs", True)
+        kernel = window_kernel(k, length, privacy.exponential)
+        return cls._made(kernel, None if kernel.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy)
+
+    @classmethod
+    def _made(cls, kernel: Kernel, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Claim | None) -> Mechanism:
+        """The only way out: structure in canonical form, the claim decided exactly."""
+        kernel, row_of = canonical(kernel, row_of)
+        if row_of is not None:
+            row_of.setflags(write=False)
+        made = cls(kernel, row_of, inputs, outputs, privacy)
+        if privacy is not None and not privacy.holds(made):
+            level = privacy.level(made)
+            raise PrivacyViolation(
+                f"the mechanism must satisfy the claimed {privacy!r}", parameter="level", value=level, hint="Claim that level."
+            )
+        return made
+
+    # -- reading --------------------------------------------------------------------------------------------------------
+
+    @property
+    def k(self) -> int:
+        """Number of inputs."""
+        return len(self.input_labels)
+
+    @property
+    def m(self) -> int:
+        """Number of outputs."""
+        return self.kernel.m
+
+    @property
+    def inputs(self) -> tuple[Label, ...]:
+        """Labels of the inputs (rows)."""
+        return self.input_labels.values
+
+    @property
+    def outputs(self) -> tuple[Label, ...]:
+        """Labels of the outputs (columns)."""
+        return self.output_labels.values
+
+    @property
+    def denominator(self) -> int:
+        """2^62: what every row of `weights` sums to."""
+        return DENOMINATOR
+
+    @property
+    def row_classes(self) -> int:
+        """Number of different rows."""
+        return self.kernel.r
+
+    @property
+    def weights(self) -> Weights:
+        """The exact integer weights, k×m; raises TooLarge above 2^24 entries."""
+        refuse_large(self.k, self.m, "weights")
+        rows = self.kernel.rows()
+        return rows if self.row_of is None else rows[self.row_of]
+
+    @property
+    def matrix(self) -> npt.NDArray[np.float64]:
+        """Q as float64, k×m; raises TooLarge above 2^24 entries."""
+        refuse_large(self.k, self.m, "matrix")
+        return np.ldexp(self.weights.astype(np.float64), -WEIGHT_BITS)
+
+    def columns(self) -> Iterator[Column]:
+        """Each output's exact weights as groups of (weight, row classes)."""
+        return self.kernel.columns()
+
+    def distinct_rows(self) -> Weights:
+        """Each different row of weights once; raises TooLarge above 2^24 entries."""
+        return self.kernel.rows()
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of the content: labels, weights, claim. The same after saving and loading."""
+        from extremal.mechanism.files import content_hash
+
+        return content_hash(self)
+
+    # -- using ----------------------------------------------------------------------------------------------------------
+
+    def marginal(self, prior: Any) -> npt.NDArray[np.float64]:
+        """Probabilities of the outputs, P(y) = Σ_x p(x) Q(y|x), when inputs follow `prior` (KOV eq 2).
+
+        >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).marginal([0.5, 0.5]).tolist()
+        [0.5, 0.5]
+        """
+        values = as_prior(prior, k=self.k).values
+        if self.row_of is not None:
+            values = np.asarray(np.bincount(self.row_of, weights=values, minlength=self.row_classes), dtype=np.float64)
+        return self.kernel.marginal(values)
+
+    def posterior(self, prior: Any) -> npt.NDArray[np.float64]:
+        """P(x|y) as a k×m array; the column of an output that cannot occur under `prior` is zero.
+
+        >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).posterior([0.5, 0.5]).tolist()
+        [[0.75, 0.25], [0.25, 0.75]]
+        """
+        values = as_prior(prior, k=self.k).values
+        joint = values[:, None] * self.matrix
+        total = joint.sum(axis=0)
+        return np.asarray(np.divide(joint, total, out=np.zeros_like(joint), where=total > 0))
+
+    def then(self, post_processing: Any, outputs: Any = None) -> Mechanism:
+        """This mechanism followed by a transformation of its reports; the claim is kept (data processing).
+
+        Args:
+            post_processing: a mapping from every output label to a new label (merging, exact); another Mechanism whose inputs
+                are these outputs; or a row-stochastic m×m' matrix. The last two are rounded to 2^-62 again, the claim re-decided.
+            outputs: labels of the new outputs when a matrix is given.
+
+        >>> Mechanism.from_weights([[2, 1, 1], [1, 2, 1]], 4).then({0: "low", 1: "high", 2: "high"}).outputs
+        ('low', 'high')
+        """
+        from extremal.mechanism.compose import composed
+
+        return composed(self, post_processing, outputs)
+
+    def privatize(self, values: Any) -> Any:
+        """Randomise a value, or each value of a sequence, with the operating system's randomness. See `extremal.release`."""
+        from extremal.release import privatize_values
+
+        return privatize_values(self, values)
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write a versioned JSON file with a content hash, atomically; read it back with `ex.load`.
+
+        Raises:
+            FileConflict: the file exists and holds something else (pass overwrite=True to replace it).
+        """
+        from extremal.mechanism.files import save
+
+        return save(self, Path(path), overwrite=overwrite)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Mechanism) and self.hash == other.hash
+
+    def __hash__(self) -> int:
+        return hash(self.hash)
+
+    def __repr__(self) -> str:
+        claim = f", privacy={self.privacy!r}" if self.privacy is not None else ""
+        return f"Mechanism(k={self.k}, m={self.m}, {self.kernel.kind}{claim})"
+
+    def __str__(self) -> str:
+        from extremal.mechanism.display import text_table
+
+        return text_table(self)
+
+    def _repr_html_(self) -> str:
+        from extremal.mechanism.display import html_table
+
+        return html_table(self)
+
+
+def _labels(labels: Iterable[Any] | Mapping[Any, Any] | None, count: int, parameter: str, tuples: bool = False) -> Labels:
+    named = Labels(range(count) if labels is None else labels, parameter, tuples)
+    if len(named) != count:
+        raise InvalidParameter(f"{parameter} must have {count} labels", parameter=f"len({parameter})", value=len(named))
+    return named

@@ -1,0 +1,54 @@
+"""Integer weights for the symmetric staircase mechanisms, with no matrix and no rounding loop.
+
+Both builders choose the smallest low weight l for which the high weight h that completes the row satisfies h ≤ e^ε·l, decided
+exactly. So h/l is within one unit of e^ε from below: the level is at most ε and as close to it as 2^-62 allows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from extremal.exact import Exponential, IndexSet
+from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, TwoValuedColumns
+
+
+def response_kernel(r: int, exponential: Exponential) -> Kernel:
+    """r-ary randomised response: high + (r−1)·low = 2^62 with high ≤ e^ε·low (KOV eq 15)."""
+    low, high, spare = _two_weights(r, 1, exponential)
+    if low >= high:
+        return uniform_kernel(r)
+    return RandomizedResponse(r, low, high + spare)
+
+
+def window_kernel(r: int, length: int, exponential: Exponential) -> Kernel:
+    """r outputs, output y high on the `length` rows y, y+1, … (cyclically): every row lies in exactly `length` windows.
+
+    When no integers satisfy length·high + (r−length)·low = 2^62 the few units left over go to output 0 for every row alike,
+    which keeps its column two-valued and only lowers its ratio.
+    """
+    low, high, spare = _two_weights(r, length, exponential)
+    if low >= high:
+        return uniform_kernel(r)
+    sets = tuple(IndexSet.window(y, length, r) for y in range(r))
+    lows, highs = np.full(r, low, dtype=np.int64), np.full(r, high, dtype=np.int64)
+    lows[0] += spare
+    highs[0] += spare
+    return TwoValuedColumns(r, sets, lows, highs)
+
+
+def uniform_kernel(m: int) -> Rows:
+    """One row for everybody, uniform up to the units that 2^62 leaves over: the mechanism of ε = 0."""
+    row = np.full((1, m), DENOMINATOR // m, dtype=np.int64)
+    row[0, : DENOMINATOR % m] += 1
+    return Rows(row)
+
+
+def _two_weights(r: int, length: int, exponential: Exponential) -> tuple[int, int, int]:
+    """(low, high, spare) with length·high + (r−length)·low + spare = 2^62, high ≤ e^ε·low, 0 ≤ spare < length."""
+    bits = 192
+    lower, _ = exponential.bounds(bits)
+    low = max(1, (DENOMINATOR << bits) // (length * lower + ((r - length) << bits)) - 1)
+    while not exponential.at_least((DENOMINATOR - (r - length) * low) // length, low):
+        low += 1
+    high, spare = divmod(DENOMINATOR - (r - length) * low, length)
+    return low, high, spare

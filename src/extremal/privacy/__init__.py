@@ -1,0 +1,22 @@
+"""What is allowed: one file for each privacy notion."""
+
+from typing import Any
+
+from extremal.errors import MalformedFile
+from extremal.privacy.ldp import LDP
+from extremal.privacy.lip import LIP
+from extremal.privacy.metric import MetricPrivacy
+from extremal.privacy.notion import Notion
+from extremal.privacy.pml import PML
+
+NOTIONS: dict[str, type[Notion]] = {notion.name: notion for notion in (LDP, PML, LIP, MetricPrivacy)}
+
+
+def notion_from_json(content: dict[str, Any]) -> Notion:
+    """The notion that `to_json` described."""
+    if not isinstance(content, dict) or content.get("notion") not in NOTIONS:
+        raise MalformedFile("privacy must be a known notion", parameter="privacy", value=content, hint=f"Known: {', '.join(NOTIONS)}.")
+    return NOTIONS[content["notion"]].from_json(content)
+
+
+__all__ = ["LDP", "LIP", "NOTIONS", "PML", "MetricPrivacy", "Notion", "notion_from_json"]

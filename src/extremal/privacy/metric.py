@@ -1,0 +1,148 @@
+"""Metric privacy: inputs that are close must be hard to tell apart, distant ones need not be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidParameter
+from extremal.exact import ExactView, Exponential, as_fraction, decimal_text
+from extremal.privacy.notion import Notion
+
+_UNSURE = 1e-12  # floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
+
+
+class MetricPrivacy(Notion):
+    """ε-metric privacy: Q(y|x) ≤ e^{ε·d(x,x')}·Q(y|x') for all y, x, x'.
+
+    With d(x,x') = 1 for x ≠ x' it is ε-LDP; on a map it is geo-indistinguishability. An infinite distance asks for nothing.
+
+    Guarantee: decided on integers; a distance means the decimal it prints as.
+
+    Args:
+        epsilon: nats per unit of distance.
+        distances: a symmetric k×k matrix, zero on the diagonal, non-negative; `math.inf` for unrelated inputs.
+
+    Reference: Chatzikokolakis, Andrés, Bordenabe, Palamidessi, Broadening the Scope of Differential Privacy Using Metrics, PETS 2013.
+
+    >>> import extremal as ex
+    >>> far = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    >>> m = ex.Mechanism.from_weights([[4, 2, 2], [2, 4, 2], [2, 2, 4]], 8)
+    >>> round(ex.MetricPrivacy(1, far).level(m), 12)
+    0.69314718056
+    """
+
+    name = "MetricPrivacy"
+
+    def __init__(self, epsilon: Any, distances: Any) -> None:
+        self.exponential = Exponential(epsilon)
+        self._given = _checked(distances)
+        self.distances: npt.NDArray[np.float64] = self._given.astype(np.float64)
+        self.distances.setflags(write=False)
+
+    @property
+    def k(self) -> int:
+        """Number of inputs."""
+        return int(self.distances.shape[0])
+
+    def level(self, mechanism: Any, prior: Any = None) -> float:
+        """The smallest ε per unit of distance; `prior` has no part in it."""
+        view = self._readable(mechanism)
+        worst = 0.0
+        for _, values, near in self._columns(view):
+            gain = _log_ratios(values)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                slope = np.where(gain > 0, gain / near, 0.0)
+            worst = max(worst, float(slope.max()))
+        if worst == 0.0 or math.isinf(worst):
+            return worst
+        candidate = max(worst - 8 * math.ulp(worst), 1e-9)
+        while any(self._pairs_broken(values, near, Fraction(repr(candidate))) for _, values, near in self._columns(view)):
+            candidate = math.nextafter(candidate, math.inf)
+        return candidate
+
+    def _refused(self, view: ExactView, first: bool) -> list[int]:
+        refused = []
+        exponent = self.exponential.exponent or Fraction(0)
+        for output, values, near in self._columns(view):
+            if self._pairs_broken(values, near, exponent):
+                refused.append(output)
+                if first:
+                    break
+        return refused
+
+    def _columns(self, view: ExactView) -> Iterator[tuple[int, npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
+        if view.k != self.k:
+            raise InvalidParameter(f"distances must be {view.k}×{view.k}, one row for each input", parameter="k", value=self.k)
+        near = self._between_classes(view)
+        for column in view.columns():
+            values = np.empty(view.row_classes, dtype=np.int64)
+            for value, members in column.groups:
+                for a, b in members.runs:
+                    values[a:b] = value
+            yield column.output, values, near
+
+    def _between_classes(self, view: ExactView) -> npt.NDArray[np.float64]:
+        """The smallest distance between inputs of two row classes."""
+        if view.row_of is None:
+            return self.distances
+        near = np.full((view.row_classes, view.row_classes), math.inf)
+        np.minimum.at(near, (view.row_of[:, None], view.row_of[None, :]), self.distances)
+        return near
+
+    def _pairs_broken(self, values: npt.NDArray[np.int64], near: npt.NDArray[np.float64], exponent: Fraction) -> bool:
+        gain = _log_ratios(values)
+        allowed = float(exponent) * near
+        with np.errstate(invalid="ignore"):
+            broken = (gain > 0) & (gain > allowed * (1 + _UNSURE))
+            unsure = (gain > 0) & ~broken & (gain >= allowed * (1 - _UNSURE)) & np.isfinite(near)
+        if broken.any():
+            return True
+        for x, other in np.argwhere(unsure).tolist():
+            bound = Exponential.unchecked(exponent * self._exact(float(near[x, other])))
+            if not bound.at_least(int(values[x]), int(values[other])):
+                return True
+        return False
+
+    def _exact(self, distance: float) -> Fraction:
+        if self._given.dtype == object:
+            return next(as_fraction(d, "distance") for d in self._given.ravel() if float(d) == distance)
+        return Fraction(repr(distance))
+
+    def to_json(self) -> dict[str, Any]:
+        rows = [["inf" if math.isinf(float(d)) else decimal_text(as_fraction(d, "distance")) for d in row] for row in self._given.tolist()]
+        return {"notion": self.name, **self.exponential.to_json(), "distances": rows}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> MetricPrivacy:
+        rows = [[math.inf if d == "inf" else as_fraction(d, "distances") for d in row] for row in content["distances"]]
+        return cls(content["epsilon"], np.array(rows, dtype=object))
+
+    def __repr__(self) -> str:
+        return f"MetricPrivacy(epsilon={self.epsilon!r}, distances={self.k}×{self.k})"
+
+
+def _log_ratios(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """log(values[x]/values[x']), relatively accurate also next to 0; infinite where only values[x'] is 0, 0 where x is not larger."""
+    difference = np.maximum(values[:, None] - values[None, :], 0).astype(np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(difference > 0, np.log1p(difference / values[None, :]), 0.0)
+
+
+def _checked(distances: Any) -> npt.NDArray[Any]:
+    array = np.array(distances)
+    if array.dtype.kind not in "fiuO":
+        raise InvalidParameter("distances must be numbers", parameter="distances.dtype", value=str(array.dtype))
+    floats = array.astype(np.float64)
+    if floats.ndim != 2 or floats.shape[0] != floats.shape[1] or floats.shape[0] < 2:
+        raise InvalidParameter("distances must be a square matrix for at least 2 inputs", parameter="distances.shape", value=floats.shape)
+    if np.isnan(floats).any() or (floats < 0).any():
+        raise InvalidParameter("distances must not be negative or NaN", parameter="distances", value=float(np.nanmin(floats)))
+    if np.diagonal(floats).any() or not (array == array.T).all():
+        raise InvalidParameter("distances must be symmetric with a zero diagonal", parameter="distances", value=floats.tolist()[:3])
+    return array if array.dtype == object else floats

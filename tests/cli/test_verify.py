@@ -1,0 +1,72 @@
+import json
+from pathlib import Path
+
+import pytest
+
+import extremal as ex
+from extremal.cli import main
+from extremal.mechanism import files
+
+
+@pytest.fixture
+def stored(tmp_path: Path) -> Path:
+    return ex.randomized_response(4, 1).save(tmp_path / "m.json")
+
+
+def test_a_true_claim_exits_0(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(stored)]) == 0
+    assert "LDP(epsilon=1.0) holds: the level is 1.0" in capsys.readouterr().out
+
+
+def test_json(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", "--json", str(stored)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["holds"] is True
+    assert found["claim"] == {"notion": "LDP", "epsilon": "1", "delta": "0"}
+
+
+def test_a_false_claim_exits_1(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    content = json.loads(stored.read_text())
+    content["privacy"]["epsilon"] = "0.9"
+    content["hash"] = files._digest({k: v for k, v in content.items() if k != "hash"})
+    stored.write_text(json.dumps(content))
+    assert main(["verify", str(stored)]) == 1
+    assert "NO  LDP(epsilon=0.9) is false: the level is 1.0" in capsys.readouterr().out
+
+
+def test_no_claim_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ex.Mechanism.from_weights([[3, 1], [1, 3]], 4).save(tmp_path / "m.json")
+    assert main(["verify", str(path)]) == 1
+    assert "nothing to verify" in capsys.readouterr().out
+
+
+def test_a_changed_file_exits_2(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    stored.write_text(stored.read_text().replace('"rows":4', '"rows":5'))
+    assert main(["verify", str(stored)]) == 2
+    assert "extremal: the content must match its hash" in capsys.readouterr().err
+
+
+def test_a_missing_file_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(tmp_path / "none.json")]) == 2
+    assert "No such file or directory" in capsys.readouterr().err
+
+
+def test_bad_arguments_exit_2() -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["verfy"])
+    assert caught.value.code == 2
+
+
+def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert caught.value.code == 0
+    assert "verify" in text
+    assert "exit codes" in text
+    assert max(len(line) for line in text.splitlines()) <= 80
+
+
+def test_verify_refuses_what_is_no_mechanism() -> None:
+    with pytest.raises(ex.InvalidParameter, match="verify takes a mechanism or a path"):
+        ex.verify(3)  # type: ignore[arg-type]

@@ -1,0 +1,98 @@
+"""What every notion promises: a level at which it holds, the smallest one, and refusal of what it cannot read."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import extremal as ex
+from extremal.errors import InvalidParameter
+from extremal.testing import ldp_mechanisms, mechanisms, priors
+
+NEAR = [[0, 1, "1/2", 2], [1, 0, 1, 1], ["1/2", 1, 0, 2], [2, 1, 2, 0]]
+DISTANCES = np.array([[0, 1, 0.5, 2], [1, 0, 1, 1], [0.5, 1, 0, 2], [2, 1, 2, 0]])
+
+MAKERS: dict[str, Callable[[Any, list[Any]], Any]] = {
+    "LDP": lambda e, _: ex.LDP(e),
+    "LDP with delta": lambda e, _: ex.LDP(e, 0.05),
+    "PML": lambda e, p: ex.PML(e, p),
+    "PML ball": lambda e, p: ex.PML(e, ex.SourceClass.ball(p, 0.1)),
+    "PML list": lambda e, p: ex.PML(e, ex.SourceClass([p, [0.25] * 4])),
+    "PML permutations": lambda e, p: ex.PML(e, ex.SourceClass.permutation_invariant(p)),
+    "PML simplex": lambda e, _: ex.PML(e, ex.SourceClass.simplex(4)),
+    "LIP": lambda e, p: ex.LIP(e, p),
+    "LIP asymmetric": lambda e, p: ex.LIP(e, p, lower=3),
+    "MetricPrivacy": lambda e, _: ex.MetricPrivacy(e, DISTANCES),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_the_notion_at_its_level_holds_and_just_below_does_not(name: str) -> None:
+    seen = 0
+
+    @given(mechanisms(k=4) | ldp_mechanisms(k=4), priors(k=4))
+    def check(m: ex.Mechanism, prior: list[Any]) -> None:
+        nonlocal seen
+        level = MAKERS[name](1, prior).level(m)
+        if math.isinf(level):
+            assert not MAKERS[name](100, prior).holds(m)
+            return
+        assert MAKERS[name](level, prior).holds(m)
+        if level > 1e-8:
+            seen += 1
+            assert not MAKERS[name](level * (1 - 1e-9), prior).holds(m)
+
+    check()
+    assert seen > 5
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_plain_array_is_refused_with_a_pointer(name: str) -> None:
+    notion = MAKERS[name](1, [0.25] * 4)
+    for call in (notion.holds, notion.level):
+        with pytest.raises(InvalidParameter, match=r"not on a plain array.*from_matrix"):
+            call(np.eye(4))
+
+
+@pytest.mark.parametrize("name", ["PML", "LIP", "MetricPrivacy"])
+def test_another_alphabet_is_refused(name: str) -> None:
+    with pytest.raises(InvalidParameter, match="3"):
+        MAKERS[name](1, [0.25] * 4).holds(ex.randomized_response(3, 1))
+
+
+@given(ldp_mechanisms(k=4), st.data())
+def test_relabelling_inputs_changes_no_level(m: ex.Mechanism, data: st.DataObject) -> None:
+    order = data.draw(st.permutations(range(4)))
+    moved = ex.Mechanism.from_weights(m.weights[order])
+    assert ex.LDP(1).level(moved) == ex.LDP(1).level(m)
+    prior = np.array([0.4, 0.3, 0.2, 0.1])
+    assert ex.PML(1, prior[order]).level(moved) == ex.PML(1, prior).level(m)
+    assert ex.LIP(1, prior[order]).level(moved) == ex.LIP(1, prior).level(m)
+
+
+@given(mechanisms(k=4), priors(k=4, zeros=False))
+def test_pml_is_at_most_lip_is_at_most_ldp(m: ex.Mechanism, prior: list[Any]) -> None:
+    """PML ≤ LDP (GSO, after [29, Prop. 6]); LIP asks for both sides of PML; LDP bounds both."""
+    pml, lip, ldp = ex.PML(1, prior).level(m), ex.LIP(1, prior).level(m), ex.LDP(1).level(m)
+    assert pml <= lip <= ldp
+
+
+@given(ldp_mechanisms(k=4))
+def test_pml_over_the_simplex_is_ldp(m: ex.Mechanism) -> None:
+    assert ex.PML(1, ex.SourceClass.simplex(4)).level(m) == ex.LDP(1).level(m)
+
+
+@given(ldp_mechanisms(k=4))
+def test_metric_privacy_with_unit_distances_is_ldp(m: ex.Mechanism) -> None:
+    assert ex.MetricPrivacy(1, 1 - np.eye(4)).level(m) == ex.LDP(1).level(m)
+
+
+def test_notions_are_values() -> None:
+    assert ex.LDP(0.1) == ex.LDP("1/10")
+    assert ex.LDP(0.1) != ex.LDP(0.1, 0.1)
+    assert ex.LDP(1) != ex.PML(1, [0.5, 0.5])
+    assert len({ex.LDP(1), ex.LDP(1.0), ex.LDP("1")}) == 1
