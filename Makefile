@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit audit clean help
+.PHONY: run test lint types unit audit bench clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -40,7 +40,15 @@ unit: $(VENV)/.dev
 	$(BIN)/coverage report --fail-under=100 --include='src/extremal/exact/*,src/extremal/mechanism/*,src/extremal/privacy/*'
 
 audit: $(VENV)/.dev
-	$(BIN)/python audit/rounding.py
+	@for script in audit/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+$(VENV)-bench/.ready: pyproject.toml bench/requirements.txt
+	$(PYTHON) -m venv $(VENV)-bench
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[fast,frames,plot]' -r bench/requirements.txt
+	@touch $@
+
+bench: $(VENV)-bench/.ready
+	@for script in bench/*.py; do echo "== $$script"; $(VENV)-bench/bin/python $$script || exit 1; done
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .coverage
+	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .coverage
