@@ -18,6 +18,7 @@ ORDER = [
     {"closed_forms"},
     {"solver"},
     {"theory"},
+    {"certificate"},
     {"optimize"},
 ]
 CERTIFICATE_SEES = {"errors", "exact", "mechanism", "sources", "privacy", "utility"}

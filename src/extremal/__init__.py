@@ -36,6 +36,7 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
+from extremal.optimize import Design, design
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.sources import SourceClass
 from extremal.utility import (
@@ -69,6 +70,7 @@ __all__ = [
     "Average",
     "ChiSquared",
     "Comparison",
+    "Design",
     "Distortion",
     "ExtremalError",
     "FDivergence",
@@ -102,6 +104,7 @@ __all__ = [
     "binary",
     "binary_for_information",
     "compare",
+    "design",
     "estimate_frequencies",
     "geometric",
     "hamming",

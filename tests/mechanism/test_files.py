@@ -19,7 +19,7 @@ def _rewritten(path: Path, change: Any, rehash: bool = True) -> Path:
     content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
     if rehash:
-        content["hash"] = files._digest({k: v for k, v in content.items() if k != "hash"})
+        content["hash"] = files.content_digest({k: v for k, v in content.items() if k != "hash"})
     path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
     return path
 

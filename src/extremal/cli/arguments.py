@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from extremal.errors import InvalidParameter
+from extremal.privacy import LDP, LIP, PML, Notion
 from extremal.utility import DIVERGENCES, Hamming, MutualInformation, Utility
 
 PRIOR_HELP = "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one number a line"
@@ -27,6 +29,33 @@ def prior(text: str, parameter: str) -> list[Any]:
             return [str(p) for p in json.loads(content, parse_float=str)]
         return content.replace(",", " ").split()
     return [part.strip() for part in text.split(",")]
+
+
+def add_privacy_arguments(verb: argparse.ArgumentParser) -> None:
+    """--privacy, --epsilon, --delta, --lower; the prior of PML and LIP is --prior."""
+    verb.add_argument("--privacy", choices=tuple(PRIVACIES), default="ldp", help="privacy notion (default ldp)")
+    verb.add_argument("--epsilon", required=True, help="privacy level in nats")
+    verb.add_argument("--delta", default="0", help="δ of (ε,δ)-LDP (default 0)")
+    verb.add_argument("--lower", help="the other side of asymmetric lip, in nats")
+
+
+def _with_prior(options: argparse.Namespace) -> list[Any]:
+    if options.prior is None:
+        raise InvalidParameter(f"{options.privacy} needs the prior that it promises under", parameter="--prior", value=None)
+    return prior(options.prior, "--prior")
+
+
+PRIVACIES: dict[str, Callable[[argparse.Namespace], Notion]] = {
+    "ldp": lambda options: LDP(options.epsilon, options.delta),
+    "pml": lambda options: PML(options.epsilon, _with_prior(options)),
+    "lip": lambda options: LIP(options.epsilon, _with_prior(options), options.lower),
+}
+"""Privacy notions that the command line can name, with how each is read from the options."""
+
+
+def privacy(options: argparse.Namespace) -> Notion:
+    """The notion asked for on the command line."""
+    return PRIVACIES[options.privacy](options)
 
 
 def add_utility_arguments(verb: argparse.ArgumentParser, several: bool) -> None:

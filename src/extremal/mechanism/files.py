@@ -37,10 +37,11 @@ def to_json(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def content_hash(mechanism: Mechanism) -> str:
-    return _digest(_content(mechanism))
+    return content_digest(_content(mechanism))
 
 
-def _digest(content: dict[str, Any]) -> str:
+def content_digest(content: dict[str, Any]) -> str:
+    """SHA-256 of JSON content with sorted keys and no spaces."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -72,8 +73,12 @@ def _run_lengths(row_of: Any) -> list[list[int]]:
 
 
 def save(mechanism: Mechanism, path: Path, *, overwrite: bool = False) -> Path:
-    text = json.dumps(to_json(mechanism), ensure_ascii=False, separators=(",", ":")) + "\n"
-    data = text.encode("utf-8")
+    return write_once(path, to_json(mechanism), overwrite)
+
+
+def write_once(path: Path, content: dict[str, Any], overwrite: bool) -> Path:
+    """Write JSON atomically; a file that holds something else is replaced only when told so."""
+    data = (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
     if path.exists() and not overwrite:
         if path.read_bytes() == data:
             return path
@@ -168,7 +173,7 @@ def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Claim | 
     """Build what a parsed file describes; nothing in it is trusted."""
     _check_version(content, source)
     stored = content.get("hash")
-    found = _digest({key: value for key, value in content.items() if key != "hash"})
+    found = content_digest({key: value for key, value in content.items() if key != "hash"})
     if stored != found:
         raise MalformedFile(
             "the content must match its hash: the file was changed after it was written",

@@ -1,5 +1,10 @@
 """What is wanted: every utility, by name."""
 
+from typing import Any
+
+from extremal.errors import MalformedFile
+from extremal.mechanism.labels import Labels
+from extremal.sources import SourceClass
 from extremal.utility.combinations import Average, PairwiseDivergence, WorstCase
 from extremal.utility.distortion import Distortion, Hamming
 from extremal.utility.divergence import Divergence
@@ -35,6 +40,27 @@ DIVERGENCES: dict[str, type[Divergence]] = {
 }
 """The divergences that files and the command line know, by name; the last two take one more parameter."""
 
+
+def utility_from_json(content: dict[str, Any]) -> Utility:
+    """The utility that `to_json` described; a user's function cannot be read back."""
+    name = content.get("utility") if isinstance(content, dict) else None
+    if name in DIVERGENCES:
+        extra = {key: content[key] for key in ("alpha", "gamma") if key in content}
+        return DIVERGENCES[name](content["p0"], content["p1"], **extra)
+    if name == MutualInformation.name:
+        return MutualInformation(content["prior"])
+    if name in (Average.name, WorstCase.name):
+        parts = [utility_from_json(part) for part in content["utilities"]]
+        return Average(parts) if name == Average.name else WorstCase(parts)
+    if name == Hamming.name:
+        return Hamming(SourceClass.from_json(content["source"]))
+    if name == Distortion.name:
+        outputs = content["outputs"]
+        labels = None if outputs is None else Labels.from_json(outputs, "outputs", tuples=True)
+        return Distortion(SourceClass.from_json(content["source"]), [[float(d) for d in row] for row in content["distances"]], labels)
+    raise MalformedFile("utility must be one that a file can hold", parameter="utility", value=name)
+
+
 __all__ = [
     "DIVERGENCES",
     "KL",
@@ -57,4 +83,5 @@ __all__ = [
     "TotalVariation",
     "Utility",
     "WorstCase",
+    "utility_from_json",
 ]
