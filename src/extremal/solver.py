@@ -84,10 +84,12 @@ class LinearProgram:
             self._scale = float(np.abs(costs).max()) or 1.0
         sizes = np.abs(columns).max(axis=0)
         sizes[sizes == 0] = 1.0
-        for j in range(columns.shape[1]):
-            rows = np.flatnonzero(columns[:, j]).astype(np.int32)
-            values = columns[rows, j] / sizes[j]
-            self._solver.addCol(float(costs[j] / sizes[j] / self._scale), 0.0, self._infinity, len(rows), rows, values)
+        scaled = (columns / sizes).T
+        where = np.nonzero(scaled)
+        starts = np.searchsorted(where[0], np.arange(scaled.shape[0])).astype(np.int32)
+        objective = np.asarray(costs, dtype=np.float64) / sizes / self._scale
+        count, infinite = scaled.shape[0], np.full(scaled.shape[0], self._infinity)
+        self._solver.addCols(count, objective, np.zeros(count), infinite, where[0].size, starts, where[1].astype(np.int32), scaled[where])
 
     def solve(self, time_limit: float | None = None) -> Answer:
         """An optimal vertex of what was added so far.

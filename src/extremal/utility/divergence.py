@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from extremal.exact import Exponential
 from extremal.utility.pair import Pair
 from extremal.utility.reading import Reading
 from extremal.utility.utility import Floats, SumOfColumns
@@ -50,6 +51,10 @@ class Divergence(SumOfColumns):
     @abstractmethod
     def derivative(self, x: Floats) -> Floats:
         """f'(x) of the normalised f for x > 0; at a kink any slope between."""
+
+    def is_linear_within(self, exponential: Exponential) -> bool:
+        """Whether f is exactly linear on [e^−ε, e^ε], so that no ε-LDP mechanism is worth anything; False when unknown."""
+        return False
 
     def perspective(self, m0: Floats, m1: Floats, difference: Floats) -> Floats:
         """M₁·f(M₀/M₁), with the limits where either is 0; difference = M₀ − M₁, formed without cancellation."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.exact import as_fraction, decimal_text
+from extremal.exact import Exponential, as_fraction, decimal_text
 from extremal.utility.divergence import Divergence
 from extremal.utility.functions import entropy_excess, log_excess, logarithm, power_excess
 from extremal.utility.utility import Floats
@@ -200,6 +200,11 @@ class HockeyStick(Divergence):
         # Normalised: (x−γ)⁺ for γ ≥ 1, and (γ−x)⁺ for γ < 1, which differ from f by a multiple of x − 1.
         self.at_zero = self.gamma if self.gamma < 1 else 0.0
         self.slope_at_infinity = 0.0 if self.gamma < 1 else 1.0
+
+    def is_linear_within(self, exponential: Exponential) -> bool:
+        gamma = self._gamma
+        beyond = not exponential.at_least(gamma.numerator, gamma.denominator)
+        return beyond or not exponential.at_least(gamma.denominator, gamma.numerator)
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
         above = delta - float(self._gamma - 1)
