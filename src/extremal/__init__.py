@@ -36,7 +36,7 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, design
+from extremal.optimize import Design, Tradeoff, design, tradeoff
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.sources import SourceClass
 from extremal.utility import (
@@ -97,6 +97,7 @@ __all__ = [
     "SymmetricKL",
     "TooLarge",
     "TotalVariation",
+    "Tradeoff",
     "UnknownLabel",
     "Verification",
     "WorstCase",
@@ -117,5 +118,6 @@ __all__ = [
     "randomized_response",
     "subset_selection",
     "surveys",
+    "tradeoff",
     "verify",
 ]

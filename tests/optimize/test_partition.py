@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import math
 from pathlib import Path
@@ -325,3 +326,76 @@ def test_summary_and_files(tmp_path: Path) -> None:
     with pytest.raises(ex.MalformedFile, match="must match its hash"):
         ex.verify(tmp_path / "m.certificate.json")
     assert "Design(KL=" in repr(found)
+
+
+def test_the_verifier_accepts_a_thousand_designs_and_refuses_each_corruption() -> None:
+    generator = np.random.default_rng(11)
+    for index in range(1000):
+        utility, epsilon = instance(generator, index)
+        found = ex.design(ex.LDP(epsilon), utility, proofs=["theorem"])
+        assert ex.verify(found), (index, utility.name, epsilon)
+        if index % 20 or found.value < 1e-9:
+            continue
+        good = found.certificate
+        tighter = good.bound * (1 - 1e-6)
+        weights = found.mechanism.weights.copy()
+        weights[0, 0], weights[0, -1] = weights[0, 0] + 2**40, weights[0, -1] - 2**40
+        moved = dataclasses.replace(ex.Mechanism.from_weights(weights), privacy=good.mechanism.privacy)
+        proofs = tuple({**p, "bound": repr(tighter)} for p in good.proofs)
+        assert not ex.verify(checked.corrupted(good, bound=tighter, proofs=proofs))
+        assert not ex.verify(checked.corrupted(good, mechanism=moved))
+
+
+class TestTradeoff:
+    def test_values_ratios_and_table(self) -> None:
+        utility = ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7])
+        curve = ex.tradeoff(ex.LDP, utility, [0.5, 5])
+        assert curve.values["optimum"][0] == ex.design(ex.LDP(0.5), utility).value
+        assert curve.ratios["binary"][0] == pytest.approx(1)
+        assert curve.ratios["randomised response"][1] == pytest.approx(1)
+        assert all(r is None or r <= 1 + 1e-12 for row in curve.ratios.values() for r in row)
+        assert "subset selection" in str(curve)
+        assert list(curve.to_frame()["epsilon"]) == [0.5, 5.0]
+        with pytest.raises(ex.InvalidParameter, match="epsilons must hold at least one level"):
+            ex.tradeoff(ex.LDP, utility, [])
+
+    def test_picture_and_progress(self, tmp_path: Path) -> None:
+        from extremal.plotting import save
+
+        said: list[str] = []
+        curve = ex.tradeoff(ex.LDP, ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), [0.1, 10], progress=lambda what, _: said.append(what))
+        drawn = curve.plot()
+        assert [axis.get_xlabel() for axis in drawn.axes] == ["ε (nats)", "ε (nats)"]
+        assert save(drawn, tmp_path / "curve.png").stat().st_size > 10_000
+        assert said == ["ε = 0.1", "ε = 10"]
+
+    def test_command_line(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        from extremal.cli import main
+
+        pair = ["--p0", "0.5,0.3,0.2", "--p1", "0.1,0.2,0.7"]
+        assert main(["tradeoff", *pair, "--epsilons", "0.5,2", "--plot", str(tmp_path / "t.png"), "--csv", str(tmp_path / "t.csv")]) == 0
+        assert "optimum" in capsys.readouterr().out
+        assert (tmp_path / "t.csv").read_text().startswith("epsilon,optimum")
+        assert main(["tradeoff", *pair, "--epsilons", "1:2:2", "--json"]) == 0
+        assert '"gaps"' in capsys.readouterr().out
+        assert main(["tradeoff", *pair, "--epsilons", "a:b"]) == 2
+        assert "--epsilons must be FROM:TO:COUNT or a list" in capsys.readouterr().err
+        assert main(["tradeoff"]) == 2
+
+
+def test_design_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from extremal.cli import main
+
+    arguments = ["design", "--epsilon", "1", "--p0", "0.5,0.3,0.2", "--p1", "0.1,0.2,0.7", "--inputs", "a,b,c"]
+    assert main([*arguments, "-o", str(tmp_path / "m.json")]) == 0
+    assert "found by" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "m.certificate.json")]) == 0
+    assert "proved by dual" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "m.json")]) == 0
+    assert main([*arguments, "-o", str(tmp_path / "m.json"), "--max-outputs", "1"]) == 2
+    assert "the file must not exist yet" in capsys.readouterr().err
+    assert main([*arguments, "--json"]) == 0
+    assert '"method"' in capsys.readouterr().out
+    assert main(["design", "--epsilon", "1"]) == 2
+    assert main(["design", "--epsilon", "1", "--privacy", "pml", "--p0", "0.5,0.5", "--p1", "0.2,0.8"]) == 2
+    assert "pml needs the prior that it promises under" in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """Privacy and utility → design."""
 
 from extremal.optimize.design import Design, design
+from extremal.optimize.tradeoff import Tradeoff, tradeoff
 
-__all__ = ["Design", "design"]
+__all__ = ["Design", "Tradeoff", "design", "tradeoff"]
