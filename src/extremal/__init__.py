@@ -14,6 +14,7 @@ from extremal.errors import (
     InvalidPrior,
     MalformedFile,
     MissingDependency,
+    NoSecureRandomness,
     NotIdentified,
     PrivacyViolation,
     TooLarge,
@@ -22,6 +23,7 @@ from extremal.errors import (
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.release import privatize
 from extremal.sources import SourceClass
 
 __version__ = "0.1.0"
@@ -40,6 +42,7 @@ __all__ = [
     "Mechanism",
     "MetricPrivacy",
     "MissingDependency",
+    "NoSecureRandomness",
     "NotIdentified",
     "PrivacyViolation",
     "SourceClass",
@@ -49,6 +52,7 @@ __all__ = [
     "__version__",
     "estimate_frequencies",
     "load",
+    "privatize",
     "randomized_response",
     "verify",
 ]

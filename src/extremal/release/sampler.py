@@ -152,7 +152,7 @@ def sample_codes(
         dtype: integer type of the result; must hold every output code.
 
     Raises:
-        InvalidParameter: a code is not that of an input.
+        BadCode: a code is not that of an input (an InvalidParameter).
         NoSecureRandomness: there is no cryptographic source.
 
     >>> import extremal as ex
@@ -201,6 +201,14 @@ def _draw_into(
             out[start : start + loops.chunk] = drawn
 
 
-def _refuse_code(chunk: Codes, k: int, start: int) -> None:
+class BadCode(InvalidParameter):
+    """A code is not that of an input; `position` is where."""
+
+    def __init__(self, position: int, code: int, k: int) -> None:
+        super().__init__(f"codes must lie in 0..{k - 1}", parameter=f"codes[{position}]", value=code)
+        self.position = position
+
+
+def _refuse_code(chunk: Codes, k: int, first: int) -> None:
     bad = int(np.flatnonzero((chunk < 0) | (chunk >= k))[0])
-    raise InvalidParameter(f"codes must lie in 0..{k - 1}", parameter=f"codes[{start + bad}]", value=int(chunk[bad]))
+    raise BadCode(first + bad, int(chunk[bad]), k)
