@@ -26,7 +26,7 @@ from pure_ldp.frequency_oracles.direct_encoding import DEClient
 import extremal as ex
 from extremal.release import sample_codes
 
-EPSILON, CODES, PEER_CODES, REPEATS = 1.0, 20_000_000, 500_000, 5
+EPSILON, CODES, PEER_CODES, REPEATS = 1.0, 20_000_000, 500_000, 11
 ROWS = int(float(os.environ.get("BENCH_ROWS", "1e8")))
 LABELS = [f"answer number {i}" for i in range(10)]
 

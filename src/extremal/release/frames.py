@@ -106,4 +106,4 @@ def privatize_frame(frame: Any, chosen: Mapping[Any, Mechanism], source: WordSou
     for name, mechanism in chosen.items():  # every column is done before any is put in place
         reports = privatize_column(mechanism, nw.to_native(table.get_column(name)), name=str(name), source=source)
         made[name] = nw.from_native(reports, series_only=True)
-    return nw.to_native(table.with_columns(**{name: series.alias(name) for name, series in made.items()}))
+    return nw.to_native(table.with_columns(*(series.alias(name) for name, series in made.items())))

@@ -162,7 +162,7 @@ def only_kind(mechanism: Mechanism) -> type:
 def reports_as_array(mechanism: Mechanism, codes: Array, like: np.dtype[Any]) -> Array:
     """The reports as a NumPy array: of the same type as the values when that can hold every output."""
     labels = mechanism.output_labels
-    if codes.ndim == 1 and labels.numbered:
+    if codes.ndim == 1 and labels.numbered and like.kind != "O":
         return codes.astype(fitting(like, 0, len(labels) - 1), copy=False)
     kind = None if codes.ndim == 2 else common_kind(labels)
     if kind is None or like.kind == "O":

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, NoSecureRandomness
 
-LARGEST_CHUNK = 1 << 16  # words drawn from the cipher at a time
+LARGEST_CHUNK = 1 << 17  # words drawn from the cipher at a time
 KEY_BYTES = 32
 
 Words = npt.NDArray[np.uint64]
