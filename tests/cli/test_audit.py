@@ -22,7 +22,7 @@ def test_a_false_claim_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture[str
     content["privacy"]["epsilon"] = "1"
     content["hash"] = files._digest({k: v for k, v in content.items() if k != "hash"})
     path.write_text(json.dumps(content))
-    assert main(["audit", str(path), "--json", kernel]) == 1
+    assert main(["audit", str(path), "--json", "--confidence", "0.999999", kernel]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["refused"] is True
     assert found["delivered"] > found["allowed"] == 1

@@ -97,7 +97,7 @@ def audit(
     Reference: Clopper and Pearson 1934; limits on a ratio as in Jagielski et al. 2020.
 
     >>> import extremal as ex
-    >>> bool(audit(ex.randomized_response(4, 1), draws=10_000))
+    >>> bool(audit(ex.randomized_response(4, 1), draws=10_000, confidence=0.999999))
     True
     """
     count = as_count(draws, "draws", 1)

@@ -5,6 +5,7 @@ Compilation takes about a second, once a process, so only large calls ask for it
 
 from __future__ import annotations
 
+import importlib.util
 from functools import cache
 from typing import Any, ClassVar
 
@@ -25,8 +26,8 @@ def _functions() -> tuple[Any, Any, Any]:
     """
     try:
         import numba
-    except ImportError:
-        raise MissingDependency("the compiled kernels need numba", hint="pip install 'extremal[fast]'.") from None
+    except ImportError as error:
+        raise MissingDependency(f"the compiled kernels need numba ({error})", hint="pip install 'extremal[fast]'.") from None
     function = numba.njit(nogil=True)
 
     @function
@@ -59,6 +60,17 @@ def _functions() -> tuple[Any, Any, Any]:
             out[i] = symbol ^ ((symbol ^ cyclic) & ((outputs - 1 - symbol) >> 63))
 
     return rows_loop, response_loop, windows_loop
+
+
+def can_compile() -> bool:
+    """Whether numba is installed and loads; some of its versions refuse some of NumPy's."""
+    if importlib.util.find_spec("numba") is None:
+        return False
+    try:
+        _functions()
+    except MissingDependency:
+        return False
+    return True
 
 
 class CompiledLoops(Loops):

@@ -8,7 +8,6 @@ of inputs `draw` returns n×d codes (`subsets.subset_reports` draws them) and th
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +24,7 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.structure import Kernel, RandomizedResponse, Rows, TwoValuedColumns
 from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.blocks import BlockTree
-from extremal.release.compiled import CompiledLoops
+from extremal.release.compiled import CompiledLoops, can_compile
 from extremal.release.kernels import Codes, Loops
 from extremal.release.words import SecureWords, Words, WordSource
 
@@ -161,7 +160,7 @@ def sample_codes(
     """
     sampler, n = prepared(mechanism.kernel), codes.size
     if compiled is None:
-        compiled = n >= WORTH_COMPILING and importlib.util.find_spec("numba") is not None
+        compiled = n >= WORTH_COMPILING and can_compile()
     out: npt.NDArray[Any] = np.empty(n if sampler.size is None else (n, sampler.size), dtype=dtype)
 
     def draw(start: int, stop: int) -> None:
