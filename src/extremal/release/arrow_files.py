@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from extremal.mechanism import Mechanism
-from extremal.release.arrow_columns import reports
+from extremal.release.arrow_columns import is_text, reports
 from extremal.release.columns import privatize_column
 from extremal.release.files import METADATA_KEY, Progress, complete_or_absent, numbered_from, stored_note
 from extremal.release.frames import refuse_absent
@@ -42,16 +42,20 @@ def _randomised(batch: Any, schema: Any, chosen: Mapping[str, Mechanism], done: 
     for name, mechanism in chosen.items():
         place = schema.get_field_index(name)
         with numbered_from(done, name):
-            columns[place] = privatize_column(mechanism, columns[place], name=name)
+            made = privatize_column(mechanism, columns[place], name=name)
+            columns[place] = made if made.type == schema.field(place).type else made.cast(schema.field(place).type)
     return pa.record_batch(columns, schema=schema)
 
 
 def privatize_parquet(source: Path, target: Path, chosen: Mapping[str, Mechanism], overwrite: bool, progress: Progress) -> int:
     import pyarrow.parquet as pq
 
-    reader = pq.ParquetFile(source, buffer_size=READ_AHEAD, pre_buffer=False)
+    stored = pq.read_schema(source)
+    schema = _new_schema(stored, chosen)
+    text = [name for name in chosen if is_text(stored.field(name).type)]  # read as dictionaries, their labels are looked up once
+    reader = pq.ParquetFile(source, buffer_size=READ_AHEAD, pre_buffer=False, read_dictionary=text)
     with reader, complete_or_absent(target, overwrite) as temporary:
-        about, schema = reader.metadata, _new_schema(reader.schema_arrow, chosen)
+        about = reader.metadata
         size = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
         rows = min(MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES * about.num_rows // max(size, 1)))
         codec = about.row_group(0).column(0).compression if about.num_row_groups and about.num_columns else "SNAPPY"
