@@ -38,7 +38,7 @@ started = time.perf_counter()
 code = main(sys.argv[1:])
 seconds = time.perf_counter() - started
 peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) / 1024
-print(json.dumps({"code": code, "seconds": seconds, "peak": peak}))
+print(json.dumps({"code": code, "seconds": seconds, "cpu": time.process_time(), "peak": peak}))
 """
 
 
