@@ -9,6 +9,7 @@ from pathlib import Path
 import extremal as ex
 from extremal.data import LEVELS, survey
 from extremal.plotting import save
+from extremal.release.audit import audit
 
 QUESTION, EPSILON, PICTURES = "party", 2.0, Path("out")
 
@@ -37,9 +38,12 @@ def run_survey() -> None:
     mechanism = ex.randomized_response(len(levels), EPSILON, inputs=levels)
     proof = ex.verify(mechanism)
     print(f"{len(answers)} respondents, question: {QUESTION!r}, {len(levels)} answers, ε = {EPSILON:g}")
-    print(f"privacy: {proof.reasons[0]}\n")
+    print(f"privacy: {proof.reasons[0]}")
 
-    reports = mechanism.privatize(answers)
+    check = audit(mechanism, draws=200_000, confidence=0.999999)
+    print(f"sampler: {check.summary()}\n")
+
+    reports = mechanism.privatize(answers)  # exact weights, words from a cipher that the operating system keys for this call
     result = ex.estimate_frequencies(reports, mechanism)
 
     truth, low_high = shares(QUESTION), result.interval(0.95)

@@ -29,6 +29,7 @@ from extremal.errors import (
     InvalidPrior,
     MalformedFile,
     MissingDependency,
+    NoSecureRandomness,
     NotIdentified,
     PrivacyViolation,
     TooLarge,
@@ -38,6 +39,7 @@ from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
 from extremal.optimize import Design, Tradeoff, design, tradeoff
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.release import privatize
 from extremal.sources import SourceClass
 from extremal.utility import (
     KL,
@@ -87,6 +89,7 @@ __all__ = [
     "MetricPrivacy",
     "MissingDependency",
     "MutualInformation",
+    "NoSecureRandomness",
     "NotIdentified",
     "PairwiseDivergence",
     "PrivacyViolation",
@@ -114,6 +117,7 @@ __all__ = [
     "pml_high_privacy",
     "pml_randomized_response",
     "pml_uniform",
+    "privatize",
     "quaternary",
     "randomized_response",
     "subset_selection",

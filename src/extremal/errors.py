@@ -90,3 +90,7 @@ class NotIdentified(ExtremalError, ValueError):
 
 class MissingDependency(ExtremalError, ImportError):
     """An optional dependency is needed for this call."""
+
+
+class NoSecureRandomness(ExtremalError, OSError):
+    """There is no cryptographic source of randomness, so nothing can be released."""

@@ -63,6 +63,11 @@ class Labels:
     def _codes(self) -> dict[Label, int]:
         return {label: code for code, label in enumerate(self._values)}
 
+    @property
+    def numbered(self) -> bool:
+        """Whether the labels are 0..n−1, each its own code."""
+        return isinstance(self._values, range)
+
     def code(self, label: Any, parameter: str = "value") -> int:
         """The position of `label`; strict in type.
 

@@ -280,11 +280,18 @@ class Mechanism:
 
         return composed(self, post_processing, outputs)
 
-    def privatize(self, values: Any) -> Any:
-        """Randomise a value, or each value of a sequence, with the operating system's randomness. See `extremal.release`."""
+    def privatize(self, values: Any, **options: Any) -> Any:
+        """Randomise a value, or each value of a list, array or series, with the operating system's randomness.
+
+        The reports come in the same container as the values. There are no options: a seed is refused by name, and
+        `extremal.simulate` has the seeded twin for experiments.
+
+        Raises:
+            UnknownLabel: a value is missing or is no input label; nothing is released then.
+        """
         from extremal.release import privatize_values
 
-        return privatize_values(self, values)
+        return privatize_values(self, values, **options)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write a versioned JSON file with a content hash, atomically; read it back with `ex.load`.

@@ -1,23 +1,20 @@
-"""Values → reports."""
+"""Values → reports, exactly by the weights and with the operating system's randomness."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from extremal.mechanism import Mechanism
+from extremal.release.columns import privatize_column
+from extremal.release.frames import privatize
 from extremal.release.sampler import sample_codes
+from extremal.release.words import refuse_seed
 
 
-def privatize_values(mechanism: Mechanism, values: Any) -> Any:
-    """One report for each value: a list, array or series gives a list of reports, anything else is one value."""
-    if isinstance(values, (list, np.ndarray)) or hasattr(values, "to_list"):
-        items = list(values)
-        codes = np.array([mechanism.input_labels.code(v, f"values[{i}]") for i, v in enumerate(items)], dtype=np.intp)
-        return [mechanism.output_labels[y] for y in sample_codes(mechanism, codes).tolist()]
-    code = np.array([mechanism.input_labels.code(values)], dtype=np.intp)
-    return mechanism.output_labels[int(sample_codes(mechanism, code)[0])]
+def privatize_values(mechanism: Mechanism, values: Any, **options: Any) -> Any:
+    """One report for each value: what `Mechanism.privatize` does. No option is accepted; a seed is refused by name."""
+    refuse_seed(options)
+    return privatize_column(mechanism, values)
 
 
-__all__ = ["privatize_values", "sample_codes"]
+__all__ = ["privatize", "privatize_values", "sample_codes"]

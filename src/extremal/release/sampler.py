@@ -1,27 +1,229 @@
-"""Exact sampling from integer weights with the operating system's randomness.
+"""Exact sampling from integer weights: input codes → output codes.
 
-A row of weights over 2^62 is turned into its partial sums; a 62-bit word u picks the output whose interval holds u. Every output
-has exactly its weight's probability. Nothing is seeded and no generator outlives a call.
+For each kind of kernel one function in `SAMPLERS` prepares what drawing needs (tables, checked against the weights), and the result
+draws a chunk at a time. Preparation is kept as long as the kernel itself; randomness is not kept at all: each call draws its own
+key. To support a new kernel, write `prepare(kernel) -> Sampler` and add it to `SAMPLERS` under its `kind`; for reports that are sets
+of inputs `draw` returns n×d codes (`subsets.subset_reports` draws them) and the containers make tuples of labels.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
+from extremal.errors import InvalidParameter
+from extremal.exact import IndexSet
 from extremal.mechanism import Mechanism
+from extremal.mechanism.structure import Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
+from extremal.release.alias import AliasTable, build, column_bits
+from extremal.release.blocks import BlockTree
+from extremal.release.compiled import CompiledLoops, can_compile
+from extremal.release.kernels import Codes, Loops
+from extremal.release.subsets import subset_reports
+from extremal.release.words import SecureWords, Words, WordSource
+
+WORTH_COMPILING = 1 << 21  # values in one call from which importing numba and compiling (a second or two, once) can pay
+MOST_THREADS = 8  # memory, not computing, is the limit beyond a few
+LARGEST_TABLE = 1 << 22  # entries (32 MB) up to which two-valued columns that are no windows are sampled from a table
 
 
-def sample_codes(mechanism: Mechanism, codes: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """For each input code one output code, drawn independently from its row."""
-    rows = codes if mechanism.row_of is None else mechanism.row_of[codes]
-    words = (np.frombuffer(os.urandom(8 * codes.size), dtype=np.uint64) >> np.uint64(2)).astype(np.int64)
-    reports = np.empty(codes.size, dtype=np.intp)
-    for row in np.unique(rows):
-        where = np.flatnonzero(rows == row)
-        # Partial sums without the last one, 2^62, which every 62-bit word lies below.
-        edges = np.cumsum(mechanism.kernel.row(int(row)))[:-1]
-        reports[where] = np.searchsorted(edges, words[where], side="right")
-    return reports
+class Sampler(Protocol):
+    """Draws for a chunk of row numbers: n output codes, or n×d input codes when the report is a set of d inputs.
+
+    The source's words must be used in the same order whichever the loops (NumPy's or numba's). `buffer` has room for one word a
+    value; the outputs may be returned in it.
+
+    Attributes:
+        size: None, or how many inputs a report names.
+    """
+
+    @property
+    def size(self) -> int | None: ...
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes: ...
+
+
+@dataclass(frozen=True, eq=False)
+class _FromRows:
+    """One row of the table for each row of the kernel."""
+
+    table: AliasTable
+    size: ClassVar[None] = None
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        return loops.from_rows(self.table, rows, buffer)
+
+
+@dataclass(frozen=True, eq=False)
+class _FromResponse:
+    """One row of m symbols for all: the distance from x to the report, cyclically."""
+
+    table: AliasTable
+    outputs: int
+    size: ClassVar[None] = None
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        return loops.from_response(self.table, self.outputs, rows, buffer)
+
+
+@dataclass(frozen=True, eq=False)
+class _FromWindows:
+    """One row of m + length symbols for all: a report whatever x, or a place in the window of reports that x favours."""
+
+    table: AliasTable
+    outputs: int
+    size: ClassVar[None] = None
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        return loops.from_windows(self.table, self.outputs, rows, buffer)
+
+
+@dataclass(frozen=True, eq=False)
+class _FromBlocks:
+    tree: BlockTree
+    size: ClassVar[None] = None
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        return self.tree.draw(rows, buffer)
+
+
+def _rows(kernel: Rows) -> Sampler:
+    return _FromRows(build(kernel.array))
+
+
+def _randomized_response(kernel: RandomizedResponse) -> Sampler:
+    return _FromResponse(build(kernel.row(0)[None, :]), kernel.m)
+
+
+def _two_valued_columns(kernel: TwoValuedColumns) -> Sampler:
+    steps, length = kernel.high - kernel.low, len(kernel.sets[0])
+    cyclic = kernel.m == kernel.r and bool((steps == steps[0]).all())
+    if cyclic and all(s == IndexSet.window(y, length, kernel.r) for y, s in enumerate(kernel.sets)):
+        return _FromWindows(build(np.concatenate((kernel.low, steps[:length]))[None, :]), kernel.m)
+    if kernel.r << column_bits(kernel.m) <= LARGEST_TABLE:
+        return _FromRows(build(kernel.rows()))
+    return _FromBlocks(BlockTree.of(kernel))
+
+
+@dataclass(frozen=True, eq=False)
+class _FromSubsets:
+    """All subsets of a size: whether the report holds x, then a uniform subset."""
+
+    kernel: SubsetSelection
+
+    @property
+    def size(self) -> int:
+        return self.kernel.size
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        return subset_reports(self.kernel.r, self.kernel.size, self.kernel.inside, rows, source)
+
+
+SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
+    Rows.kind: _rows,
+    RandomizedResponse.kind: _randomized_response,
+    SubsetSelection.kind: _FromSubsets,
+    TwoValuedColumns.kind: _two_valued_columns,
+}
+
+_prepared: WeakKeyDictionary[Kernel, Sampler] = WeakKeyDictionary()
+
+
+def prepared(kernel: Kernel) -> Sampler:
+    """The sampler of a kernel, made once for as long as the kernel lives. Holds tables, never randomness."""
+    sampler = _prepared.get(kernel)
+    if sampler is None:
+        sampler = SAMPLERS[kernel.kind](kernel)
+        _prepared[kernel] = sampler
+    return sampler
+
+
+def sample_codes(
+    mechanism: Mechanism,
+    codes: npt.NDArray[Any],
+    *,
+    source: WordSource | None = None,
+    compiled: bool | None = None,
+    dtype: Any = np.int64,
+) -> npt.NDArray[Any]:
+    """For each input code one output code, drawn independently from its row, exactly by the weights.
+
+    Args:
+        mechanism: what to draw from.
+        codes: positions in `mechanism.inputs`, an integer array.
+        source: of the words; fresh `SecureWords` if not given. Anything else is for simulation and tests.
+        compiled: whether to use numba; None: when it is installed and the call is large. The outputs do not depend on it.
+        dtype: integer type of the result; must hold every output code.
+
+    Raises:
+        BadCode: a code is not that of an input (an InvalidParameter).
+        NoSecureRandomness: there is no cryptographic source.
+
+    >>> import extremal as ex
+    >>> sample_codes(ex.randomized_response(3, 50), np.array([2, 0, 1])).tolist()
+    [2, 0, 1]
+    """
+    sampler, n = prepared(mechanism.kernel), codes.size
+    if compiled is None:
+        compiled = n >= WORTH_COMPILING and can_compile()
+    out: npt.NDArray[Any] = np.empty(n if sampler.size is None else (n, sampler.size), dtype=dtype)
+
+    def draw(start: int, stop: int) -> None:
+        words = SecureWords() if source is None else source
+        loops = CompiledLoops() if compiled else Loops(n)
+        _draw_into(out[start:stop], mechanism, codes[start:stop], start, sampler, words, loops)
+
+    if compiled and source is None and n >= WORTH_COMPILING:  # the loops hold no lock; each thread has a key of its own
+        edges = np.linspace(0, n, _threads() + 1, dtype=np.int64).tolist()
+        with ThreadPoolExecutor(_threads()) as pool:
+            list(pool.map(draw, edges[:-1], edges[1:]))
+    else:
+        draw(0, n)
+    return out
+
+
+def _threads() -> int:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST_THREADS, usable)
+
+
+def _draw_into(
+    out: npt.NDArray[Any], mechanism: Mechanism, codes: npt.NDArray[Any], first: int, sampler: Sampler, source: WordSource, loops: Loops
+) -> None:
+    # Words are drawn where the outputs will stand when the type allows it: every page of the result is touched once.
+    in_place = out.dtype == np.int64 and out.ndim == 1
+    buffer = out.view(np.uint64) if in_place else np.empty(min(codes.size, loops.chunk), dtype=np.uint64)
+    for start in range(0, codes.size, loops.chunk):
+        chunk = codes[start : start + loops.chunk].astype(np.int64, copy=False)
+        # As unsigned numbers negative codes are huge: one comparison finds both kinds of bad code.
+        if chunk.view(np.uint64).max() >= mechanism.k:
+            _refuse_code(chunk, mechanism.k, first + start)
+        rows = chunk if mechanism.row_of is None else mechanism.row_of.take(chunk)
+        here = buffer[start : start + loops.chunk] if in_place else buffer[: chunk.size]
+        drawn = sampler.draw(rows, source, loops, here)
+        if not np.may_share_memory(drawn, out):
+            out[start : start + loops.chunk] = drawn
+
+
+class BadCode(InvalidParameter):
+    """A code is not that of an input; `position` is where."""
+
+    def __init__(self, position: int, code: int, k: int) -> None:
+        super().__init__(f"codes must lie in 0..{k - 1}", parameter=f"codes[{position}]", value=code)
+        self.position = position
+
+
+def _refuse_code(chunk: Codes, k: int, first: int) -> None:
+    bad = int(np.flatnonzero((chunk < 0) | (chunk >= k))[0])
+    raise BadCode(first + bad, int(chunk[bad]), k)

@@ -1,0 +1,56 @@
+"""`extremal audit FILE`: draw reports and bound from below the ε that they deliver."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+
+from extremal.mechanism.files import read
+from extremal.release.audit import audit
+from extremal.release.sampler import sample_codes
+
+
+def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = verbs.add_parser(
+        "audit",
+        help="draw reports and bound the epsilon they deliver",
+        description="Draw reports from a mechanism file and bound from below the epsilon that\n"
+        "they deliver (Clopper-Pearson, corrected for multiplicity).",
+        epilog="exit codes:  0 nothing found   1 refused: more is delivered than claimed, or\n"
+        "             reports do not follow the weights   2 bad file",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    verb.add_argument("file", help="a mechanism file written by Mechanism.save")
+    verb.add_argument("--draws", type=int, default=1_000_000, metavar="N", help="for each audited input (default: 1000000)")
+    verb.add_argument("--confidence", type=float, default=0.999, metavar="P", help="of all limits together (default: 0.999)")
+    verb.add_argument("--compiled", action=argparse.BooleanOptionalAction, default=None, help="use numba, or do not (default: by size)")
+    verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    mechanism, claim = read(options.file)
+
+    found = audit(
+        mechanism,
+        options.draws,
+        options.confidence,
+        claim=claim,
+        sample=lambda codes: sample_codes(mechanism, codes, compiled=options.compiled),
+    )
+    if options.json:
+        outcome = {
+            "refused": not found,
+            "delivered": max(found.delivered, 0.0),
+            "allowed": found.allowed if math.isfinite(found.allowed) else None,
+            "draws": found.draws,
+            "inputs": list(found.inputs),
+            "limits": found.limits,
+            "confidence": found.confidence,
+            "misfits": list(found.misfits),
+        }
+        print(json.dumps(outcome, ensure_ascii=False))
+    else:
+        print(f"{options.file}: {found.summary()}")
+    return 0 if found else 1
