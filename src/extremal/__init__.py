@@ -19,7 +19,7 @@ from extremal.errors import (
     TooLarge,
     UnknownLabel,
 )
-from extremal.estimate import FrequencyEstimate, estimate_frequencies
+from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.sources import SourceClass
@@ -43,6 +43,7 @@ __all__ = [
     "NotIdentified",
     "PrivacyViolation",
     "SourceClass",
+    "StratifiedEstimate",
     "TooLarge",
     "UnknownLabel",
     "Verification",

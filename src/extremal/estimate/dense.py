@@ -112,12 +112,12 @@ def _left_inverse(q: Floats, w: Floats) -> tuple[Floats, bool]:
             if rows == columns:
                 inverse = np.linalg.inv(q.T)
                 if np.linalg.norm(q.T, 1) * np.linalg.norm(inverse, 1) <= WORST_CONDITION:
-                    return inverse, True
+                    return np.asarray(inverse), True
             else:
                 orthogonal, triangle = np.linalg.qr(a)
                 small = np.linalg.inv(triangle)
                 if np.linalg.norm(triangle, 1) * np.linalg.norm(small, 1) <= WORST_CONDITION:
-                    return (small @ orthogonal.T) / root, True
+                    return np.asarray((small @ orthogonal.T) / root), True
         except np.linalg.LinAlgError:
             pass
     return np.asarray(np.linalg.pinv(a, rcond=1 / WORST_CONDITION) / root), False

@@ -89,8 +89,7 @@ def _below(result: FrequencyEstimate) -> list[str]:
         price = effective / equivalent
         lines.append(f"Privacy multiplies the variance by {price:.1f}: the same precision without privacy needs n = {equivalent:.0f}.")
     lines += [
-        f"{FAKE:.0%} fake: how far fake reporters could have moved the unbiased estimate (a bound, attained by the worst report; "
-        "nothing detects them).",
+        f"{FAKE:.0%} fake: how far fake reporters could have moved the unbiased estimate: a bound, attained by the worst report.",
         f"{FAKE:.0%} random: how the unbiased estimate changes if that share answered at random and is taken out.",
         f"Fit of the reports to the mechanism: {result.goodness_of_fit()}.",
     ]

@@ -51,7 +51,9 @@ def maximise(q: Floats, f: Floats, guess: Floats, tolerance: float) -> tuple[Flo
     seen = f > 0
     q, f = q[:, seen], f[seen]
     r = q.shape[0]
-    p = (1 - _START) * project_onto_simplex(guess) + _START / r
+    p = project_onto_simplex(guess)
+    if (p @ q).min() <= 0:
+        p = (1 - _START) * p + _START / r
     best, least = p, deficit(q, f, p)
     for _ in range(_STEPS):
         if least <= tolerance:
@@ -70,7 +72,7 @@ def _newton_step(q: Floats, f: Floats, p: Floats) -> Floats:
     gradient = q @ (f / m)
     hessian = (q * (f / m**2)) @ q.T
     hessian[np.diag_indices_from(hessian)] += _RIDGE * np.trace(hessian) / p.size
-    target = nonnegative_minimum(hessian, gradient - 1 + hessian @ p, (p > 0) | (gradient > 1))
+    target = nonnegative_minimum(hessian, gradient - 1 + hessian @ p, p > 0)
     direction = target - p
     slope, start = float((gradient - 1) @ direction), float(f @ np.log(m) - p.sum())
     step = 1.0
