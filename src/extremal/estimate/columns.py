@@ -52,12 +52,17 @@ def pick(frame: Any, name: Any, parameter: str) -> Any:
         names = list(frame.columns)
     if names is None:
         raise InvalidParameter(f"{parameter} may be a name only for data frames and files", parameter=parameter, value=name)
-    if list(names).count(name) != 1:
+    refuse_unknown(name, list(names), parameter)
+    return frame[name]
+
+
+def refuse_unknown(name: Any, names: Sequence[Any], parameter: str) -> None:
+    """Raise unless `name` is the name of exactly one column."""
+    if names.count(name) != 1:
         close = difflib.get_close_matches(str(name), [str(n) for n in names], n=1)
         hint = f"Did you mean {close[0]!r}?" if close else f"Columns: {', '.join(repr(n) for n in names[:8])}."
         what = "must be the name of a column" if name not in names else "must be the name of one column, not of several"
         raise InvalidParameter(f"{parameter} {what}", parameter=parameter, value=name, hint=hint)
-    return frame[name]
 
 
 def _listed(values: list[Any]) -> tuple[Codes, list[Any]]:
@@ -121,7 +126,7 @@ def _polars(values: Any, parameter: str) -> tuple[Codes, Sequence[Any]]:
     if values.null_count():
         return _without_gaps(np.where(values.is_null().to_numpy(), -1, 0), parameter), ()
     if str(values.dtype).startswith(("Categorical", "Enum")):
-        return values.to_physical().to_numpy().astype(np.intp), values.cat.get_categories().to_list()
+        values = values.cast(str)
     if values.dtype.is_integer() or str(values.dtype) == "Boolean":
         return _array(values.to_numpy(), parameter)
     distinct = values.unique(maintain_order=True)

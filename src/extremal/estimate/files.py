@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from extremal.errors import InvalidParameter, MalformedFile, MissingDependency
-from extremal.estimate.columns import pick
+from extremal.estimate.columns import pick, refuse_unknown
 from extremal.mechanism import Mechanism
 
 METADATA_KEY = "extremal.mechanism."
@@ -118,7 +118,7 @@ def _tables(path: Path, needed: list[str]) -> Iterator[Any]:
         if kind in PARQUET:
             source = _arrow("parquet").ParquetFile(file)
             for name in needed:
-                pick(source.schema_arrow.empty_table(), name, "column")
+                refuse_unknown(name, source.schema_arrow.names, "column")
             yield from source.iter_batches(batch_size=BATCH, columns=needed)
         else:
             source = _ipc(file)
@@ -139,11 +139,9 @@ def _csv_tables(path: Path, needed: list[str]) -> Iterator[_Table]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = csv.reader(file)
             header = next(rows, [])
-            where = {name: header.index(name) for name in needed if header.count(name) == 1}
-            if len(where) < len(needed):
-                missing = next(name for name in needed if name not in where)
-                pick(_Table({name: [] for name in header}), missing, "column")
-                raise InvalidParameter("a column must have its name to itself", parameter="column", value=missing)
+            for name in needed:
+                refuse_unknown(name, header, "column")
+            where = {name: header.index(name) for name in needed}
             while batch := list(islice(rows, BATCH)):
                 short = next((row for row in batch if len(row) != len(header)), None)
                 if short is not None:

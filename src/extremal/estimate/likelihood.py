@@ -20,9 +20,10 @@ _STEPS = 200  # Newton steps; 3 to 8 are usual
 _RIDGE = 1e-10  # relative, makes the model strictly convex when f leaves directions undetermined
 _START = 1e-3  # share of the uniform distribution in the start, so that every report has positive probability
 _ARMIJO = 1e-4
+_RESOLUTION = 1e-14  # relative, of a computed log-likelihood: near the end a good step gains less than that
 _SMALLEST_STEP = 1e-9
 _PIVOT_ROUNDS = 3  # block exchanges without progress before single ones
-_MOST_PIVOTS = 10  # times the number of variables: a stop for cycles by rounding
+_MOST_PIVOTS = 200  # 5 to 40 are usual; more means that rounding in an almost singular matrix makes it cycle
 
 
 def project_onto_simplex(values: Floats) -> Floats:
@@ -54,27 +55,36 @@ def maximise(q: Floats, f: Floats, guess: Floats, tolerance: float) -> tuple[Flo
     p = project_onto_simplex(guess)
     if (p @ q).min() <= 0:
         p = (1 - _START) * p + _START / r
-    best, least = p, deficit(q, f, p)
+    best, least, ridge = p, deficit(q, f, p), _RIDGE
+    before = least
     for _ in range(_STEPS):
         if least <= tolerance:
             break
-        p = _newton_step(q, f, p)
+        p = _newton_step(q, f, p, ridge)
         missing = deficit(q, f, p)
+        # A model that is almost flat in some directions is solved badly there: trust it less until it helps again.
+        ridge = max(_RIDGE, ridge / 10) if missing < before else min(1.0, ridge * 100)
+        before = missing
         if missing < least:
             best, least = p, missing
-        elif np.array_equal(p, best):
-            break  # no step improves: rounding
     return best, least
 
 
-def _newton_step(q: Floats, f: Floats, p: Floats) -> Floats:
+def _newton_step(q: Floats, f: Floats, p: Floats, ridge: float) -> Floats:
     m = p @ q
     gradient = q @ (f / m)
-    hessian = (q * (f / m**2)) @ q.T
-    hessian[np.diag_indices_from(hessian)] += _RIDGE * np.trace(hessian) / p.size
-    target = nonnegative_minimum(hessian, gradient - 1 + hessian @ p, p > 0)
+    curvature = (q * (f / m**2)) @ q.T
+    target = None
+    while target is None and ridge <= 1:
+        hessian = curvature.copy()
+        hessian[np.diag_indices_from(hessian)] += ridge * np.trace(curvature) / p.size
+        target = nonnegative_minimum(hessian, gradient - 1 + hessian @ p, p > 0)
+        ridge *= 100
+    if target is None:
+        return p
     direction = target - p
     slope, start = float((gradient - 1) @ direction), float(f @ np.log(m) - p.sum())
+    start -= _RESOLUTION * abs(start)
     step = 1.0
     while step > _SMALLEST_STEP:
         trial = p + step * direction
@@ -82,23 +92,20 @@ def _newton_step(q: Floats, f: Floats, p: Floats) -> Floats:
         if (reports > 0).all() and f @ np.log(reports) - trial.sum() >= start + _ARMIJO * step * slope:
             return np.asarray(trial / trial.sum())
         step /= 2
-    # Progress below the resolution of the likelihood: the full step still brings the gradient closer.
-    reports = target @ q
-    return np.asarray(target / target.sum()) if (reports > 0).all() else p
+    return p
 
 
-def nonnegative_minimum(hessian: Floats, linear: Floats, free: Flags) -> Floats:
+def nonnegative_minimum(hessian: Floats, linear: Floats, free: Flags) -> Floats | None:
     """argmin ½xᵀHx − bᵀx over x ≥ 0, H positive definite, starting from the guess that `free` entries are positive.
 
     Complementary pairs that break a sign are exchanged all at once while that helps, one at a time (the last) otherwise,
-    which is finite for a positive definite H (Murty 1974).
+    which is finite for a positive definite H (Murty 1974). None if rounding keeps it from ending.
     """
     from scipy.linalg import cho_factor, cho_solve
 
     tolerance = 1e-14 * max(1.0, float(np.abs(linear).max()))
     fewest, rounds = linear.size + 1, _PIVOT_ROUNDS
-    x = np.zeros_like(linear)
-    for _ in range(_MOST_PIVOTS * linear.size + _PIVOT_ROUNDS):
+    for _ in range(_MOST_PIVOTS):
         x = np.zeros_like(linear)
         index = np.flatnonzero(free)
         block = hessian[np.ix_(index, index)]
@@ -110,7 +117,7 @@ def nonnegative_minimum(hessian: Floats, linear: Floats, free: Flags) -> Floats:
         wrong = np.where(free, x < -tolerance, slack < -tolerance)
         count = int(np.count_nonzero(wrong))
         if count == 0:
-            break
+            return np.asarray(np.maximum(x, 0.0))
         if count < fewest:
             fewest, rounds = count, _PIVOT_ROUNDS
         elif rounds:
@@ -118,4 +125,4 @@ def nonnegative_minimum(hessian: Floats, linear: Floats, free: Flags) -> Floats:
         else:
             wrong[: np.flatnonzero(wrong)[-1]] = False
         free = free ^ wrong
-    return np.maximum(x, 0.0)
+    return None

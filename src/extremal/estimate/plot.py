@@ -52,5 +52,5 @@ def plot(results: Sequence[tuple[str, FrequencyEstimate]], level: float, simulta
 
 
 def _interval_name(level: float, simultaneous: bool, name: str) -> str:
-    kind = f"{level:.4g} interval{', simultaneous' if simultaneous else ''}"
+    kind = f"{100 * level:.4g}% interval{', simultaneous' if simultaneous else ''}"
     return f"{name}: {kind}" if name else kind

@@ -82,7 +82,7 @@ def _batches(
         for path in [reports] if isinstance(reports, (str, Path)) else reports:
             yield from read_batches(Path(path), mechanism, column, weights, by, check_hash)
         return
-    if hasattr(reports, "collect") and hasattr(reports, "columns"):
+    if hasattr(type(reports), "collect"):
         raise InvalidParameter(
             "reports must be in memory", parameter="reports", value=type(reports).__name__, hint="Call .collect() first."
         )
