@@ -4,6 +4,7 @@ Run with `make run`. Nobody's answer leaves this program unrandomised except in 
 """
 
 from collections import Counter
+from pathlib import Path
 
 import extremal as ex
 from extremal.data import LEVELS, survey
@@ -29,6 +30,12 @@ def main() -> None:
         print(f"{level:24s} {share:7.1%} {result.estimate[x]:9.1%} {result.standard_error[x]:8.1%}   {low:6.1%} to {high:6.1%}")
     same = sum(a == r for a, r in zip(answers, reports, strict=True)) / len(answers)
     print(f"\n{same:.0%} of the reports happen to be the true answer; nobody can tell which ones.")
+
+    print(f"\n{result.summary()}")
+    picture = Path("out") / "survey.png"
+    picture.parent.mkdir(exist_ok=True)
+    result.plot(truth=[truth[level] / len(answers) for level in levels]).figure.savefig(picture, dpi=150)
+    print(f"\npicture: {picture}")
 
 
 if __name__ == "__main__":

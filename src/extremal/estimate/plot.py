@@ -26,7 +26,7 @@ def plot(results: Sequence[tuple[str, FrequencyEstimate]], level: float, simulta
         except ModuleNotFoundError:
             raise MissingDependency("a plot needs matplotlib", hint="pip install 'extremal[plot]'") from None
         # A figure of its own, without pyplot: nothing global, no window, works anywhere.
-        ax = Figure(figsize=(7.5, 1.4 + 0.34 * drawn), layout="constrained").add_subplot()
+        ax = Figure(figsize=(9, 1.4 + 0.34 * drawn), layout="constrained").add_subplot()
     rows = np.arange(drawn, dtype=np.float64)
     for i, (name, result) in enumerate(results):
         shift = 0.0 if len(results) == 1 else _OFFSET * (i / (len(results) - 1) - 0.5)
@@ -47,7 +47,7 @@ def plot(results: Sequence[tuple[str, FrequencyEstimate]], level: float, simulta
     ax.set_xlabel("frequency (share of respondents)")
     more = f", first {drawn} of {len(first.inputs)}" if drawn < len(first.inputs) else ""
     ax.set_title(f"{sum(r.n for _, r in results)} reports, method {first.method}{more}", fontsize="medium")
-    ax.legend(fontsize="small", loc="best")
+    ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the axes: it would hide intervals
     return ax
 
 
