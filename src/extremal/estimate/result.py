@@ -95,8 +95,8 @@ class FrequencyEstimate:
         """Confidence limits, one row (low, high) for each input.
 
         centre ± z·s.e.; when `bounded`, cut to the possible range with the centre first moved into it, so that a negative estimate
-        still gets an interval of honest length: [max(0, p̃ − z·se), min(1, max(p̃, 0) + z·se)]. Near a bound the coverage is then between
-        `level` and (1 + level)/2; elsewhere, and without bounds everywhere, it is `level`.
+        still gets an interval of honest length: [max(0, p̃ − z·se), min(1, max(p̃, 0) + z·se)]. That covers more than `level` near a
+        bound (about (1 + level)/2 at it), never less; away from it, and without bounds everywhere, the coverage is `level`.
 
         Args:
             level: of confidence, between 0 and 1.
