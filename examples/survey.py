@@ -8,11 +8,31 @@ from pathlib import Path
 
 import extremal as ex
 from extremal.data import LEVELS, survey
+from extremal.plotting import save
 
-QUESTION, EPSILON = "party", 2.0
+QUESTION, EPSILON, PICTURES = "party", 2.0, Path("out")
 
 
-def main() -> None:
+def shares(question: str) -> list[float]:
+    """How the answers are distributed, in the order of the question's levels."""
+    counts = Counter(survey()[question])
+    return [counts[level] / sum(counts.values()) for level in LEVELS[question]]
+
+
+def compare_designs() -> None:
+    """What the usual designs keep of the answers at the same ε: Warner's for a yes/no question, the others for seven answers."""
+    for question in ("vote", QUESTION):
+        table = ex.compare(ex.MutualInformation(shares(question)), epsilon=EPSILON)
+        wanted = ("Warner", "randomised response", "subset selection (frequencies", "binary for information", "geometric")
+        chosen = ex.Comparison(table.epsilon, tuple(row for row in table.rows if row.name.startswith(wanted)))
+        print(f"Designs for the question {question!r} ({len(LEVELS[question])} answers) at ε = {EPSILON:g}; information in nats\n")
+        print(f"{chosen}\n")
+        PICTURES.mkdir(exist_ok=True)
+        print(f"picture: {save(chosen.plot(), PICTURES / f'designs-{question}.png')}\n")
+
+
+def run_survey() -> None:
+    """Randomise each answer with randomised response and estimate the shares from the reports."""
     answers, levels = survey()[QUESTION], LEVELS[QUESTION]
     mechanism = ex.randomized_response(len(levels), EPSILON, inputs=levels)
     proof = ex.verify(mechanism)
@@ -22,21 +42,18 @@ def main() -> None:
     reports = mechanism.privatize(answers)
     result = ex.estimate_frequencies(reports, mechanism)
 
-    truth, low_high = Counter(answers), result.interval(0.95)
+    truth, low_high = shares(QUESTION), result.interval(0.95)
     print(f"{'answer':24s} {'survey':>7s} {'estimate':>9s} {'± s.e.':>8s}   95% interval")
     for x, level in enumerate(levels):
         low, high = low_high[x]
-        share = truth[level] / len(answers)
-        print(f"{level:24s} {share:7.1%} {result.estimate[x]:9.1%} {result.standard_error[x]:8.1%}   {low:6.1%} to {high:6.1%}")
+        print(f"{level:24s} {truth[x]:7.1%} {result.estimate[x]:9.1%} {result.standard_error[x]:8.1%}   {low:6.1%} to {high:6.1%}")
     same = sum(a == r for a, r in zip(answers, reports, strict=True)) / len(answers)
     print(f"\n{same:.0%} of the reports happen to be the true answer; nobody can tell which ones.")
 
     print(f"\n{result.summary()}")
-    picture = Path("out") / "survey.png"
-    picture.parent.mkdir(exist_ok=True)
-    result.plot(truth=[truth[level] / len(answers) for level in levels]).figure.savefig(picture, dpi=150)
-    print(f"\npicture: {picture}")
+    print(f"\npicture: {save(result.plot(truth=truth), PICTURES / 'estimates.png')}")
 
 
 if __name__ == "__main__":
-    main()
+    compare_designs()
+    run_survey()

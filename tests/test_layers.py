@@ -10,6 +10,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "src" / "extremal"
 ORDER = [
     {"errors"},
+    {"tables", "plotting"},
     {"exact"},
     {"mechanism"},
     {"sources"},
@@ -17,6 +18,7 @@ ORDER = [
     {"closed_forms"},
     {"solver"},
     {"theory"},
+    {"certificate"},
     {"optimize"},
 ]
 CERTIFICATE_SEES = {"errors", "exact", "mechanism", "sources", "privacy", "utility"}

@@ -5,7 +5,22 @@ sampler that is exact, and the estimators for what comes back.
 """
 
 from extremal.certificate import Verification, verify
-from extremal.closed_forms import randomized_response
+from extremal.closed_forms import (
+    Comparison,
+    binary,
+    binary_for_information,
+    compare,
+    geometric,
+    hamming,
+    pml_binary,
+    pml_high_privacy,
+    pml_randomized_response,
+    pml_uniform,
+    quaternary,
+    randomized_response,
+    subset_selection,
+    surveys,
+)
 from extremal.errors import (
     ExtremalError,
     FileConflict,
@@ -21,35 +36,87 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
+from extremal.optimize import Design, design
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.sources import SourceClass
+from extremal.utility import (
+    KL,
+    AlphaDivergence,
+    Average,
+    ChiSquared,
+    Distortion,
+    FDivergence,
+    Hamming,
+    HockeyStick,
+    JensenShannon,
+    MutualInformation,
+    PairwiseDivergence,
+    ReverseKL,
+    SquaredHellinger,
+    Sublinear,
+    SymmetricKL,
+    TotalVariation,
+    WorstCase,
+)
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "KL",
     "LDP",
     "LIP",
     "PML",
+    "AlphaDivergence",
+    "Average",
+    "ChiSquared",
+    "Comparison",
+    "Design",
+    "Distortion",
     "ExtremalError",
+    "FDivergence",
     "FileConflict",
     "FrequencyEstimate",
+    "Hamming",
+    "HockeyStick",
     "InvalidLabel",
     "InvalidParameter",
     "InvalidPrior",
+    "JensenShannon",
     "MalformedFile",
     "Mechanism",
     "MetricPrivacy",
     "MissingDependency",
+    "MutualInformation",
     "NotIdentified",
+    "PairwiseDivergence",
     "PrivacyViolation",
+    "ReverseKL",
     "SourceClass",
+    "SquaredHellinger",
     "StratifiedEstimate",
+    "Sublinear",
+    "SymmetricKL",
     "TooLarge",
+    "TotalVariation",
     "UnknownLabel",
     "Verification",
+    "WorstCase",
     "__version__",
+    "binary",
+    "binary_for_information",
+    "compare",
+    "design",
     "estimate_frequencies",
+    "geometric",
+    "hamming",
     "load",
+    "pml_binary",
+    "pml_high_privacy",
+    "pml_randomized_response",
+    "pml_uniform",
+    "quaternary",
     "randomized_response",
+    "subset_selection",
+    "surveys",
     "verify",
 ]

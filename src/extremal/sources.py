@@ -106,10 +106,11 @@ class SourceClass:
 
     def least_sum(self, view: ExactView) -> LeastSum:
         """For checks: column ↦ min over the class of Σ_x p(x) q(x), exact."""
-        readers = [(prefix_sums(by_row_class(p.weights, view)), p.total) for p in self.priors]
+        masses = [by_row_class(p.weights, view) for p in self.priors]
+        readers = [(mass, prefix_sums(mass), p.total) for mass, p in zip(masses, self.priors, strict=True)]
 
         def least(column: Column) -> Sum:
-            return _smallest([(column.weighted_sum(prefix), total) for prefix, total in readers])
+            return _smallest([(column.arranged(mass)[0].weighted_sum(prefix), total) for mass, prefix, total in readers])
 
         return least
 
@@ -249,12 +250,13 @@ class _Ball(SourceClass):
         return float(attained @ array), attained
 
     def least_sum(self, view: ExactView) -> LeastSum:
-        prefix = prefix_sums(by_row_class(self.priors[0].weights, view))
-        total = self.priors[0].total
+        masses = by_row_class(self.priors[0].weights, view)
+        prefix, total = prefix_sums(masses), self.priors[0].total
+        occurring = [mass + 1 for mass in masses] if self.radius else masses  # a ball reaches every symbol
 
         def least(column: Column) -> Sum:
             budget, result = self.radius.numerator * total, 0
-            for value, members in reversed(column.groups):
+            for value, members in reversed(column.arranged(occurring)[0].groups):
                 mass = members.total(prefix) * self.radius.denominator
                 taken = min(mass, budget)
                 budget -= taken

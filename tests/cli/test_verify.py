@@ -28,7 +28,7 @@ def test_json(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_false_claim_exits_1(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     content = json.loads(stored.read_text())
     content["privacy"]["epsilon"] = "0.9"
-    content["hash"] = files._digest({k: v for k, v in content.items() if k != "hash"})
+    content["hash"] = files.content_digest({k: v for k, v in content.items() if k != "hash"})
     stored.write_text(json.dumps(content))
     assert main(["verify", str(stored)]) == 1
     assert "NO  LDP(epsilon=0.9) is false: the level is 1.0" in capsys.readouterr().out
@@ -68,5 +68,5 @@ def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_verify_refuses_what_is_no_mechanism() -> None:
-    with pytest.raises(ex.InvalidParameter, match="verify takes a mechanism or a path"):
+    with pytest.raises(ex.InvalidParameter, match="verify takes a mechanism, a design, a certificate or a path"):
         ex.verify(3)  # type: ignore[arg-type]

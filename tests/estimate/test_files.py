@@ -107,7 +107,7 @@ def test_csv_text_becomes_labels(tmp_path: Path) -> None:
     with pytest.raises(ex.UnknownLabel, match="got report='7'"):
         ex.estimate_frequencies(write(tmp_path / "u.csv", {"x": [0, 7]}, {"x": numbers.hash}), numbers)
     sets = ex.Mechanism.from_matrix([[0.7, 0.3], [0.3, 0.7]], outputs=[(0,), (0, 1)])
-    (tmp_path / "s.csv").write_text('x\n[0]\n"[0, 1]"\n')
+    (tmp_path / "s.csv").write_text("x\n0\n\n0 1\n")
     (tmp_path / "s.csv.extremal.json").write_text(json.dumps({"columns": {"x": sets.hash}}))
     assert ex.estimate_frequencies(tmp_path / "s.csv", sets).n == 2
 
@@ -127,3 +127,19 @@ def test_malformed_csv(tmp_path: Path) -> None:
     path.with_name("r.csv.extremal.json").write_text(json.dumps({"columns": {"answer": M.hash}}))
     with pytest.raises(ex.InvalidParameter, match="must be the name of a column"):
         ex.estimate_frequencies(path, M)
+
+
+def test_hashes_noted_together(tmp_path: Path) -> None:
+    path = tmp_path / "r.parquet"
+    note = json.dumps({"version": "1.0", "columns": {"answer": M.hash}})
+    pyarrow.parquet.write_table(pa.table(COLUMNS).replace_schema_metadata({"extremal": note}), path)
+    assert ex.estimate_frequencies(path, M).n == 100
+    pyarrow.parquet.write_table(pa.table(COLUMNS).replace_schema_metadata({"extremal": "{}"}), path)
+    with pytest.raises(ex.MalformedFile, match="the metadata of r.parquet must be JSON"):
+        ex.estimate_frequencies(path, M)
+
+
+def test_tabs_separate_tsv(tmp_path: Path) -> None:
+    path = tmp_path / "r.tsv"
+    path.write_text("answer\tw\na\t1\nb\t2\n")
+    assert ex.estimate_frequencies(path, M, column="answer", weights="w", check_hash=False).effective_n == pytest.approx(9 / 5)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.data import LEVELS, survey
-from extremal.estimate.channel import channel_of
 from extremal.estimate.dense import DenseChannel
+from extremal.estimate.structures import channel_of
 from extremal.testing import ldp_mechanisms, mechanisms, priors
 
 ROUNDING = 1e-9  # of a few thousand float operations on numbers of size one, times condition numbers up to 1e4
@@ -162,7 +162,7 @@ def test_strata_are_estimated_by_themselves() -> None:
     assert repr(both) == "StratifiedEstimate({'north': n=100, 'south': n=60})"
     assert "stratum 'south'" in both.summary()
     assert both.to_frame()["stratum"].tolist() == ["north", "north", "south", "south"]
-    assert both.plot().get_xlabel().startswith("frequency")
+    assert both.plot().axes[0].get_xlabel().startswith("frequency")
     with pytest.raises(ex.UnknownLabel, match="reports in that stratum; got stratum='west'"):
         both["west"]
     with pytest.raises(ex.InvalidParameter, match="at least two reports in stratum 'south'"):

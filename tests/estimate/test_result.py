@@ -212,13 +212,13 @@ def test_frames(library: str) -> None:
 
 
 def test_plots() -> None:
-    axes = RESULT.plot(truth=[0.7, 0.2, 0.1])
+    axes = RESULT.plot(truth=[0.7, 0.2, 0.1]).axes[0]
     assert [t.get_text() for t in axes.get_yticklabels()] == ["a", "b", "c"]
     assert "frequency" in axes.get_xlabel()
     assert [t.get_text() for t in axes.get_legend().get_texts()] == ["95% interval", "estimate", "true frequency"]
-    assert RESULT.plot(ax=axes) is axes
+    assert RESULT.plot(ax=axes) is axes.figure
     many = ex.estimate_frequencies(np.full(100, 50), ex.randomized_response(100, 3), counts=True)
-    assert "first 60 of 100" in many.plot(simultaneous=True).get_title()
+    assert "first 60 of 100" in many.plot(simultaneous=True).axes[0].get_title()
     with pytest.raises(ex.InvalidParameter, match="truth must have 3 entries"):
         RESULT.plot(truth=[1.0])
 

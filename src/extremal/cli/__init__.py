@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 
 from extremal import __version__
-from extremal.cli import estimate, verify
+from extremal.cli import compare, design, estimate, verify
 from extremal.errors import ExtremalError
 
 DONE, FALSE, BAD_INPUT = 0, 1, 2
 
-VERBS = (verify, estimate)
+VERBS = (design, verify, compare, estimate)
 
 DESCRIPTION = """\
 extremal: provably optimal local privacy.

@@ -11,6 +11,7 @@ from typing import Any
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.estimate.frequencies import METHODS
 from extremal.mechanism import load
+from extremal.plotting import save
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -55,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(result.summary(options.level, options.simultaneous))
     if options.plot:
-        result.plot(options.level, options.simultaneous).figure.savefig(options.plot, dpi=150)
+        save(result.plot(options.level, options.simultaneous), options.plot)
     return 0
 
 

@@ -1,28 +1,40 @@
-"""`extremal verify FILE`: is the claim in this mechanism file true?"""
+"""`extremal verify FILE`: are the claims in this mechanism or certificate file true?"""
 
 from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
-from extremal.certificate import verify
-from extremal.mechanism.files import read
+from extremal.certificate import load_certificate, verify
+from extremal.certificate.certificate import is_certificate
+from extremal.exact import Claim
+from extremal.mechanism import Mechanism
+from extremal.mechanism.files import from_json, parse
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "verify",
-        help="decide the privacy claim of a mechanism file, exactly",
-        description="Decide the privacy claim of a mechanism file in integer arithmetic, with no solver and no floating point.",
+        help="decide the claims of a mechanism or certificate file",
+        description="Decide privacy in integer arithmetic and derive the optimality bound again, without a solver.",
         epilog="exit codes:  0 the claim holds   1 it is false, or nothing is claimed   2 malformed file or hash mismatch",
     )
-    verb.add_argument("file", help="a mechanism file written by Mechanism.save")
+    verb.add_argument("file", help="a mechanism or certificate file")
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
     verb.set_defaults(run=run)
 
 
+def _read(file: str) -> tuple[Mechanism, Claim | None]:
+    content = parse(Path(file))
+    if is_certificate(content):
+        certificate, claim = load_certificate(content, file)
+        return certificate.mechanism, claim
+    return from_json(content, file)
+
+
 def run(options: argparse.Namespace) -> int:
-    mechanism, claim = read(options.file)
+    mechanism, claim = _read(options.file)
     outcome = verify(options.file)
     if options.json:
         found = {

@@ -1,5 +1,30 @@
-"""Mechanisms that are known in closed form, one file for each."""
+"""Mechanisms that are known in closed form, one file for each family."""
 
+from extremal.closed_forms import surveys
+from extremal.closed_forms.balance import balanced_subset
+from extremal.closed_forms.binary import binary, binary_for_information
+from extremal.closed_forms.compare import Comparison, compare
+from extremal.closed_forms.geometric import geometric
+from extremal.closed_forms.hamming import hamming
+from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
+from extremal.closed_forms.quaternary import quaternary
 from extremal.closed_forms.randomized_response import randomized_response
+from extremal.closed_forms.subset_selection import subset_selection
 
-__all__ = ["randomized_response"]
+__all__ = [
+    "Comparison",
+    "balanced_subset",
+    "binary",
+    "binary_for_information",
+    "compare",
+    "geometric",
+    "hamming",
+    "pml_binary",
+    "pml_high_privacy",
+    "pml_randomized_response",
+    "pml_uniform",
+    "quaternary",
+    "randomized_response",
+    "subset_selection",
+    "surveys",
+]

@@ -6,12 +6,12 @@ E f = Qᵀp. An *inverse* is a linear map L with L·E s = p: the estimate Ls is 
 the influence of a single report, fits) is asked of these two, so that randomised response on 10,000 symbols needs no matrix.
 
 To teach the estimators a new structure, write a class with the methods of `Channel` and one with those of `Inverse`, and add
-the first to `CHANNELS` under the kernel's `kind`. Everything without an entry is treated as a dense matrix, up to 2^24 entries.
+the first to `CHANNELS` in `extremal.estimate.structures`. Everything without an entry is treated as a dense matrix, up to 2^24 entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -178,14 +178,3 @@ def dense_moment(influence: Floats, rows: Floats | None, w: Floats, centre: Floa
     """E (B e_Y − A centre)(…)ᵀ with B = `influence`, A = `rows`, Y distributed as `w`."""
     a, b = (centre, spread) if rows is None else (rows @ centre, rows @ spread)
     return np.asarray((influence * w) @ influence.T - np.outer(a, b) - np.outer(b, a) + np.outer(a, a))
-
-
-CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {RandomizedResponse.kind: ResponseChannel}
-"""Structures with estimators of their own, by the kernel's kind."""
-
-
-def channel_of(mechanism: Mechanism) -> Channel:
-    """The analyst's side of a mechanism, by its structure."""
-    from extremal.estimate.dense import DenseChannel
-
-    return CHANNELS.get(mechanism.kernel.kind, DenseChannel)(mechanism)

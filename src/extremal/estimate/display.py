@@ -17,6 +17,7 @@ FAKE = 0.01  # share of fake or non-compliant reporters in every summary
 FEW = 30  # expected reports below which a normal interval is rough
 SUSPICIOUS = 1e-3  # goodness of fit below which a note says so
 _WIDEST = 28
+_MANY = 10**9  # outputs beyond this are given by their order of magnitude
 _LARGEST_EFFECT = 1000  # shown; above it the denominator is a frequency that is zero for all that is known
 
 
@@ -35,7 +36,7 @@ def notes(result: FrequencyEstimate) -> tuple[str, ...]:
             f"The mechanism does not tell all {fit.mechanism.k} inputs apart: "
             f"these are the {len(result.inputs)} combinations that it identifies."
         )
-    if np.count_nonzero(fit.statistic) == 1 and fit.statistic.max() == 1:
+    if fit.distinct == 1:
         found.append("All reports are identical.")
     rarest = fit.effective_n * fit.channel.smallest_share(fit.plausible)
     if rarest < FEW:
@@ -79,7 +80,8 @@ def _title(result: FrequencyEstimate) -> str:
     mechanism = result.fit.mechanism
     weighted = f" (weighted, as {result.effective_n:.0f})" if result.fit.weighted else ""
     claim = f", {mechanism.privacy!r}" if mechanism.privacy is not None else ""
-    return f"Frequencies from {result.n} reports{weighted}, method {result.method}; {mechanism.k} inputs, {mechanism.m} outputs{claim}"
+    outputs = mechanism.m if mechanism.m < _MANY else f"about 10^{len(str(mechanism.m)) - 1}"
+    return f"Frequencies from {result.n} reports{weighted}, method {result.method}; {mechanism.k} inputs, {outputs} outputs{claim}"
 
 
 def _below(result: FrequencyEstimate) -> list[str]:

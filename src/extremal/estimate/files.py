@@ -1,7 +1,7 @@
 """Reports from a file written by `extremal privatize`, one batch at a time, with the mechanism's hash checked first.
 
-The hash stands under the key `extremal.mechanism.<column>` of the schema metadata of a Parquet or Feather file, and for
-`answers.csv` in `answers.csv.extremal.json` as {"columns": {"<column>": "<hash>"}}.
+The hashes stand in the schema metadata of a Parquet or Feather file, under the key `extremal.mechanism.<column>` or all together under
+`extremal` as JSON {"columns": {"<column>": "<hash>"}}, and for `answers.csv` as the same JSON in `answers.csv.extremal.json`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from typing import Any
 from extremal.errors import InvalidParameter, MalformedFile, MissingDependency
 from extremal.estimate.columns import pick, refuse_unknown
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Labels
 
-METADATA_KEY = "extremal.mechanism."
+METADATA_KEY, TOGETHER = "extremal.mechanism.", "extremal"
 SIDECAR = ".extremal.json"
 BATCH = 1 << 18  # rows in memory at a time
-PARQUET, FEATHER, CSV = (".parquet", ".pq"), (".feather", ".arrow", ".ipc"), (".csv",)
+LISTED_SETS = 1 << 20  # reports that are looked up by their whole text
+PARQUET, FEATHER, CSV = (".parquet", ".pq"), (".feather", ".arrow", ".ipc"), (".csv", ".tsv")
 
 
 def read_batches(
@@ -73,8 +75,9 @@ def recorded_hashes(path: Path) -> dict[str, str]:
     else:
         known = ", ".join((*PARQUET, *FEATHER, *CSV))
         raise InvalidParameter("a file of reports must be Parquet, Feather or CSV", parameter="suffix", value=path.suffix, hint=known)
+    together = _noted((metadata or {}).get(TOGETHER.encode(), b'{"columns": {}}'), f"the metadata of {path.name}")
     decoded = {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in (metadata or {}).items()}
-    return {key.removeprefix(METADATA_KEY): value for key, value in decoded.items() if key.startswith(METADATA_KEY)}
+    return together | {key.removeprefix(METADATA_KEY): value for key, value in decoded.items() if key.startswith(METADATA_KEY)}
 
 
 def _column(path: Path, hashes: dict[str, str], column: str | None, check_hash: bool) -> str:
@@ -102,11 +105,14 @@ def _sidecar(path: Path) -> dict[str, str]:
     if not beside.exists():
         path.stat()  # a missing CSV is said to be missing, not unrecorded
         return {}
+    return _noted(beside.read_bytes(), beside.name)
+
+
+def _noted(text: bytes, where: str) -> dict[str, str]:
     try:
-        columns = json.loads(beside.read_text(encoding="utf-8"))["columns"]
-        return {str(name): str(value) for name, value in columns.items()}
+        return {str(name): str(value) for name, value in json.loads(text)["columns"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise MalformedFile(f'{beside.name} must be JSON with {{"columns": {{name: hash}}}}', parameter="error", value=str(error)) from None
+        raise MalformedFile(f'{where} must be JSON with {{"columns": {{name: hash}}}}', parameter="error", value=str(error)) from None
 
 
 def _tables(path: Path, needed: list[str]) -> Iterator[Any]:
@@ -137,12 +143,12 @@ class _Table(dict[str, list[str]]):
 def _csv_tables(path: Path, needed: list[str]) -> Iterator[_Table]:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = csv.reader(file)
+            rows = csv.reader(file, delimiter="\t" if path.suffix.lower() == ".tsv" else ",")
             header = next(rows, [])
             for name in needed:
                 refuse_unknown(name, header, "column")
             where = {name: header.index(name) for name in needed}
-            while batch := list(islice(rows, BATCH)):
+            while batch := list(islice((row for row in rows if row), BATCH)):  # the csv module gives [] for an empty line
                 short = next((row for row in batch if len(row) != len(header)), None)
                 if short is not None:
                     raise MalformedFile(f"every line of {path.name} must have {len(header)} fields", parameter="line", value=short)
@@ -152,16 +158,34 @@ def _csv_tables(path: Path, needed: list[str]) -> Iterator[_Table]:
 
 
 def _labelled(texts: list[str], mechanism: Mechanism) -> list[Any]:
-    """The labels that these texts stand for; text that is no label stays text and is refused where reports are counted."""
-    labels = mechanism.output_labels
+    """The labels that these texts stand for; text that is no label stays text and is refused where reports are counted.
+
+    A label is written as it prints, a set of labels as its members with a space between them.
+    """
+    outputs = mechanism.output_labels
+    if not isinstance(outputs[0], tuple):
+        meaning = _by_text(outputs)
+        return texts if meaning is None else [meaning.get(text, text) for text in texts]
+    if any(" " in str(label) for label in mechanism.inputs):
+        if mechanism.m > LISTED_SETS:
+            raise InvalidParameter(
+                "sets of labels with spaces cannot be read from CSV", parameter="format", value="csv", hint="Use Parquet."
+            )
+        listed = _by_text(outputs) or {}
+        return [listed.get(text, text) for text in texts]
+    parts = _by_text(mechanism.input_labels) or {}
+    return [tuple(parts.get(part, part) for part in text.split(" ")) for text in texts]
+
+
+def _by_text(labels: Labels) -> dict[str, Any] | None:
+    """Labels by how they read; None when every label is its own text."""
     if all(isinstance(label, str) for label in labels):
-        return texts
-    meaning = {json.dumps(label, ensure_ascii=False) if isinstance(label, tuple) else str(label): label for label in labels}
+        return None
+    meaning = {" ".join(map(str, label)) if isinstance(label, tuple) else str(label): label for label in labels}
     if len(meaning) < len(labels):
-        raise InvalidParameter(
-            "labels that read the same cannot be told apart in a CSV file", parameter="file", value="csv", hint="Use Parquet."
-        )
-    return [meaning.get(text, text) for text in texts]
+        hint = "Use Parquet."
+        raise InvalidParameter("labels that read the same cannot be told apart in a CSV file", parameter="format", value="csv", hint=hint)
+    return meaning
 
 
 def _arrow(module: str) -> Any:

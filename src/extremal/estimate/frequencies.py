@@ -17,12 +17,13 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from extremal.errors import InvalidParameter, NotIdentified
-from extremal.estimate.channel import Channel, Floats, channel_of
+from extremal.estimate.channel import Channel, Floats
 from extremal.estimate.combinations import Combinations
 from extremal.estimate.likelihood import project_onto_simplex
 from extremal.estimate.reports import Tally, tally
 from extremal.estimate.result import Fit, FrequencyEstimate
 from extremal.estimate.stratified import StratifiedEstimate
+from extremal.estimate.structures import channel_of
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 
@@ -191,6 +192,7 @@ def _estimate(
         spread=spread,
         effective_n=found.effective_n,
         weighted=bool(found.weights),
+        distinct=len(found.counts),
     )
     points = {"unbiased": centre, "mle": plausible, "projected": plausible}[method]
     return FrequencyEstimate(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, MissingDependency
+from extremal.errors import InvalidParameter
+from extremal.plotting import COLOURS, figure
 
 if TYPE_CHECKING:
     from extremal.estimate.result import FrequencyEstimate
@@ -21,17 +22,12 @@ def plot(results: Sequence[tuple[str, FrequencyEstimate]], level: float, simulta
     first = results[0][1]
     drawn = min(len(first.inputs), MOST_DRAWN)
     if ax is None:
-        try:
-            from matplotlib.figure import Figure
-        except ModuleNotFoundError:
-            raise MissingDependency("a plot needs matplotlib", hint="pip install 'extremal[plot]'") from None
-        # A figure of its own, without pyplot: nothing global, no window, works anywhere.
-        ax = Figure(figsize=(9, 1.4 + 0.34 * drawn), layout="constrained").add_subplot()
+        _, ax = figure(width=9, height=1.4 + 0.34 * drawn)
     rows = np.arange(drawn, dtype=np.float64)
     for i, (name, result) in enumerate(results):
         shift = 0.0 if len(results) == 1 else _OFFSET * (i / (len(results) - 1) - 0.5)
         limits = result.interval(level, simultaneous)[:drawn]
-        colour = f"C{i % 10}"
+        colour = COLOURS[i % len(COLOURS)]
         ax.hlines(
             rows + shift, limits[:, 0], limits[:, 1], color=colour, linewidth=2, alpha=0.6, label=_interval_name(level, simultaneous, name)
         )
@@ -48,7 +44,7 @@ def plot(results: Sequence[tuple[str, FrequencyEstimate]], level: float, simulta
     more = f", first {drawn} of {len(first.inputs)}" if drawn < len(first.inputs) else ""
     ax.set_title(f"{sum(r.n for _, r in results)} reports, method {first.method}{more}", fontsize="medium")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the axes: it would hide intervals
-    return ax
+    return ax.figure
 
 
 def _interval_name(level: float, simultaneous: bool, name: str) -> str:

@@ -41,6 +41,7 @@ class Fit:
     spread: Floats
     effective_n: float
     weighted: bool
+    distinct: int
 
     def covariance(self, coefficients: Floats | None) -> Floats:
         """Of these linear functions of what is estimated (None: of each)."""
@@ -218,7 +219,7 @@ class FrequencyEstimate:
         return summary(self, level, simultaneous)
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None, truth: Any = None) -> Any:
-        """Estimates with intervals, on a new or a given matplotlib Axes, which is returned; `truth` adds known frequencies."""
+        """Estimates with intervals: a matplotlib figure, new or that of the given Axes; `truth` adds known frequencies."""
         from extremal.estimate.plot import plot
 
         return plot([("", self)], level, simultaneous, ax, truth)

@@ -68,10 +68,15 @@ Group = tuple[int, IndexSet]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One output's exact weights: `groups` of (weight, row classes), weights strictly increasing, sets non-empty and covering."""
+    """One output's exact weights: `groups` of (weight, row classes), weights strictly increasing, sets non-empty and covering.
+
+    An `orbit` stands for all columns that arise from it by permuting the row classes (subset selection: every subset of a size);
+    it has two groups, and only their sizes mean something.
+    """
 
     output: int
     groups: tuple[Group, ...]
+    orbit: bool = False
 
     @property
     def smallest(self) -> int:
@@ -84,6 +89,23 @@ class Column:
     def weighted_sum(self, prefix: Sequence[int]) -> int:
         """Σ_x w_x·q_x for the row-class weights w whose prefix sums are given."""
         return sum(value * members.total(prefix) for value, members in self.groups if value)
+
+    def arranged(self, weights: Sequence[int]) -> tuple[Column, Column]:
+        """The columns with the smallest and the largest Σ w·q: the column itself twice, or the two extremes of an orbit.
+
+        In the smallest the large weights meet the low value, but some row of positive weight meets the high one (and in the largest
+        some such row the low one): a row that cannot occur does not witness a ratio.
+        """
+        if not self.orbit:
+            return self, self
+        (low, _), (high, members) = self.groups
+        size, order = len(members), sorted(range(len(weights)), key=weights.__getitem__)
+        lightest = next(x for x in order if weights[x])  # of those that can occur
+        light = order[:size] if weights[order[size - 1]] else [*order[: size - 1], lightest]
+        heavy = order[-size:] if weights[order[-size - 1]] else [x for x in order if x != lightest][-size:]
+        inside = [IndexSet.of(light), IndexSet.of(heavy)]
+        least, greatest = (Column(self.output, ((low, s.complement(len(weights))), (high, s))) for s in inside)
+        return least, greatest
 
 
 class ExactView(Protocol):

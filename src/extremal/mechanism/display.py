@@ -5,12 +5,20 @@ from __future__ import annotations
 from html import escape
 
 from extremal.mechanism.mechanism import Mechanism
+from extremal.mechanism.structure import DENOMINATOR, SubsetSelection
+from extremal.tables import aligned
 
 MOST_SHOWN = 10  # rows and columns of a table; the rest is counted
 _WIDEST_LABEL = 18
 
 
 def _cells(mechanism: Mechanism) -> tuple[list[str], list[list[str]]]:
+    if isinstance(mechanism.kernel, SubsetSelection):
+        inside = mechanism.kernel.inside / DENOMINATOR
+        return ["report", "probability"], [
+            [f"a subset of {mechanism.kernel.size} that holds the truth", f"{inside:.6g}"],
+            ["any other", f"{1 - inside:.6g}"],
+        ]
     rows, columns = min(mechanism.k, MOST_SHOWN), min(mechanism.m, MOST_SHOWN)
     more = ["…"] if mechanism.m > columns else []
     header = ["input \\ report", *(_short(mechanism.output_labels[y]) for y in range(columns)), *more]
@@ -29,10 +37,7 @@ def _short(label: object) -> str:
 
 
 def text_table(mechanism: Mechanism) -> str:
-    header, body = _cells(mechanism)
-    widths = [max(len(row[j]) for row in [header, *body]) for j in range(len(header))]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in [header, *body]]
-    return "\n".join([repr(mechanism), *lines])
+    return f"{mechanism!r}\n{aligned(*_cells(mechanism))}"
 
 
 def html_table(mechanism: Mechanism) -> str:

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import ExtremalError, FileConflict, MalformedFile
-from extremal.exact import Claim, IndexSet
-from extremal.mechanism.labels import Labels
+from extremal.exact import Claim, IndexSet, as_count
+from extremal.mechanism.labels import Labels, SubsetLabels
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, TwoValuedColumns
+from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
 
 FORMAT = "extremal-mechanism"
 VERSION = (1, 0)
@@ -37,10 +37,11 @@ def to_json(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def content_hash(mechanism: Mechanism) -> str:
-    return _digest(_content(mechanism))
+    return content_digest(_content(mechanism))
 
 
-def _digest(content: dict[str, Any]) -> str:
+def content_digest(content: dict[str, Any]) -> str:
+    """SHA-256 of JSON content with sorted keys and no spaces."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -51,7 +52,7 @@ def _content(mechanism: Mechanism) -> dict[str, Any]:
         "version": ".".join(str(part) for part in VERSION),
         "inputs": mechanism.input_labels.to_json(),
         "outputs": mechanism.output_labels.to_json(),
-        "denominator": str(DENOMINATOR),
+        "denominator": str(mechanism.denominator),
         "weights": mechanism.kernel.to_json(),
         "privacy": None if mechanism.privacy is None else mechanism.privacy.to_json(),
     }
@@ -61,7 +62,7 @@ def _content(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def _has_tuples(mechanism: Mechanism) -> bool:
-    return isinstance(mechanism.output_labels[0], tuple)
+    return not isinstance(mechanism.output_labels, SubsetLabels) and isinstance(mechanism.output_labels[0], tuple)
 
 
 def _run_lengths(row_of: Any) -> list[list[int]]:
@@ -72,8 +73,12 @@ def _run_lengths(row_of: Any) -> list[list[int]]:
 
 
 def save(mechanism: Mechanism, path: Path, *, overwrite: bool = False) -> Path:
-    text = json.dumps(to_json(mechanism), ensure_ascii=False, separators=(",", ":")) + "\n"
-    data = text.encode("utf-8")
+    return write_once(path, to_json(mechanism), overwrite)
+
+
+def write_once(path: Path, content: dict[str, Any], overwrite: bool) -> Path:
+    """Write JSON atomically; a file that holds something else is replaced only when told so."""
+    data = (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
     if path.exists() and not overwrite:
         if path.read_bytes() == data:
             return path
@@ -168,7 +173,7 @@ def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Claim | 
     """Build what a parsed file describes; nothing in it is trusted."""
     _check_version(content, source)
     stored = content.get("hash")
-    found = _digest({key: value for key, value in content.items() if key != "hash"})
+    found = content_digest({key: value for key, value in content.items() if key != "hash"})
     if stored != found:
         raise MalformedFile(
             "the content must match its hash: the file was changed after it was written",
@@ -202,20 +207,26 @@ def _check_version(content: dict[str, Any], source: str) -> None:
 def _build(content: dict[str, Any]) -> tuple[Mechanism, Claim | None]:
     from extremal.privacy import notion_from_json  # privacy stands above mechanism; reading a file is a convenience
 
-    if content["denominator"] != str(DENOMINATOR):
-        raise MalformedFile("denominator must be 2^62", parameter="denominator", value=content["denominator"])
     kernel = _kernel(content["weights"])
+    if content["denominator"] != str(kernel.denominator):
+        raise MalformedFile("denominator must be what each row sums to", parameter="denominator", value=content["denominator"])
     inputs = Labels.from_json(content["inputs"], "inputs")
-    outputs = Labels.from_json(content["outputs"], "outputs", tuples=True)
+    outputs = _outputs(content["outputs"], inputs)
     row_of = _row_of(content["rows_of_inputs"]) if "rows_of_inputs" in content else None
-    if len(outputs) != kernel.m:
-        raise MalformedFile(f"outputs must name the {kernel.m} columns of the weights", parameter="len(outputs)", value=len(outputs))
+    if outputs.count != kernel.m:
+        raise MalformedFile(f"outputs must name the {kernel.m} columns of the weights", parameter="len(outputs)", value=outputs.count)
     if len(inputs) != (kernel.r if row_of is None else row_of.size):
         raise MalformedFile("inputs must name the rows of the weights", parameter="len(inputs)", value=len(inputs))
     if row_of is not None and not np.array_equal(np.unique(row_of), np.arange(kernel.r)):
         raise MalformedFile("rows_of_inputs must use every row", parameter="rows_of_inputs", value=content["rows_of_inputs"][:6])
     claim = None if content["privacy"] is None else notion_from_json(content["privacy"])
     return Mechanism._made(kernel, row_of, inputs, outputs, None), claim
+
+
+def _outputs(stored: Any, inputs: Labels) -> Labels:
+    if isinstance(stored, dict) and set(stored) == {"subsets_of_inputs"}:
+        return SubsetLabels(inputs, as_count(stored["subsets_of_inputs"], "size", 1))
+    return Labels.from_json(stored, "outputs", tuples=True)
 
 
 def _row_of(runs: list[list[int]]) -> Any:
@@ -239,6 +250,8 @@ def _kernel(stored: dict[str, Any]) -> Kernel:
         return RandomizedResponse(stored["rows"], _weight(stored["low"]), _weight(stored["high"]))
     if kind == TwoValuedColumns.kind:
         return _two_valued(stored)
+    if kind == SubsetSelection.kind:
+        return SubsetSelection(stored["rows"], stored["size"], _weight(stored["inside"]))
     raise MalformedFile("weights must be of a known kind", parameter="kind", value=kind)
 
 

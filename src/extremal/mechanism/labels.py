@@ -8,6 +8,8 @@ is strict: True does not find 1, "1" does not find 1, and a trailing space is an
 from __future__ import annotations
 
 import difflib
+import itertools
+import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -15,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from extremal.errors import InvalidLabel, MalformedFile, UnknownLabel
+from extremal.errors import InvalidLabel, MalformedFile, TooLarge, UnknownLabel
 
 Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
 
@@ -98,6 +100,11 @@ class Labels:
             return cls([tuple(v) if tuples and isinstance(v, list) else v for v in content], parameter, tuples)
         raise MalformedFile(f"{parameter} must be a list of labels or a range", parameter=parameter, value=content)
 
+    @property
+    def count(self) -> int:
+        """How many labels there are; unlike len() it may exceed a machine word."""
+        return len(self._values)
+
     def __len__(self) -> int:
         return len(self._values)
 
@@ -114,6 +121,57 @@ class Labels:
         if chosen._values == tuple(range(len(chosen._values))) and isinstance(self._values, range):
             chosen._values = range(len(chosen._values))
         return chosen
+
+
+class SubsetLabels(Labels):
+    """All subsets of `size` of some labels, as tuples in the order of the alphabet; listed one by one only when iterated."""
+
+    __slots__ = ("alphabet", "size")
+
+    def __init__(self, alphabet: Labels, size: int) -> None:
+        self.alphabet, self.size = alphabet, size
+
+    @cached_property
+    def values(self) -> tuple[Label, ...]:
+        raise TooLarge(
+            "the outputs cannot be listed: every subset is one", parameter="size", value=self.size, hint="Iterate, or use privatize()."
+        )
+
+    def code(self, label: Any, parameter: str = "value") -> int:
+        """The rank of a subset in lexicographic order: its position if all were listed."""
+        codes = [self.alphabet.code(part, parameter) for part in label] if isinstance(label, tuple) else []
+        if len(codes) != self.size or codes != sorted(set(codes)):
+            raise UnknownLabel(
+                f"{parameter} must be a tuple of {self.size} different labels, in order", parameter=parameter, value=label, hint="Sort it."
+            )
+        rank, previous = 0, -1
+        for i, code in enumerate(codes):
+            left = self.size - i - 1
+            rank += sum(math.comb(len(self.alphabet) - skipped - 1, left) for skipped in range(previous + 1, code))
+            previous = code
+        return rank
+
+    def to_json(self) -> Any:
+        return {"subsets_of_inputs": self.size}
+
+    @property
+    def count(self) -> int:
+        return math.comb(len(self.alphabet), self.size)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[Label]:
+        return itertools.combinations(self.alphabet, self.size)
+
+    def __getitem__(self, code: int) -> Label:
+        chosen, position = [], 0
+        for left in range(self.size - 1, -1, -1):
+            while code >= (count := math.comb(len(self.alphabet) - position - 1, left)):
+                code, position = code - count, position + 1
+            chosen.append(self.alphabet[position])
+            position += 1
+        return tuple(chosen)
 
 
 def _plain(label: Any, parameter: str, tuples: bool) -> Label:

@@ -20,9 +20,9 @@ from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Claim, Column, as_prior
 from extremal.exact.view import Indices
 from extremal.mechanism.assemble import canonical, checked_weights, distinct
-from extremal.mechanism.labels import Label, Labels
+from extremal.mechanism.labels import Label, Labels, SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
-from extremal.mechanism.staircase import response_kernel, window_kernel
+from extremal.mechanism.staircase import LISTED_SUBSETS, listed_subsets, response_kernel, subset_kernel, window_kernel
 from extremal.mechanism.structure import DENOMINATOR, WEIGHT_BITS, Kernel, Rows, Weights, refuse_large
 
 if TYPE_CHECKING:
@@ -148,6 +148,26 @@ class Mechanism:
         return cls._made(kernel, None if kernel.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy)
 
     @classmethod
+    def from_subsets(cls, k: int, size: int, privacy: LDP, inputs: Any = None) -> Mechanism:
+        """Report a random subset of `size` inputs, e^ε times likelier if it holds the true one; outputs are sorted label tuples.
+
+        Listed as ordinary outputs up to 4,096 subsets, otherwise kept as one number.
+
+        >>> import extremal as ex
+        >>> Mechanism.from_subsets(4, 2, ex.LDP(1), inputs="a b c d".split()).outputs[:2]
+        (('a', 'b'), ('a', 'c'))
+        >>> Mechanism.from_subsets(100, 27, ex.LDP(1)).m > 10**24
+        True
+        """
+        names = _labels(inputs, k, "inputs")
+        subsets = SubsetLabels(names, size)
+        if subsets.count > LISTED_SUBSETS:
+            return cls._made(subset_kernel(k, size, privacy.exponential), None, names, subsets, privacy)
+        listed = listed_subsets(k, size, privacy.exponential)
+        row_of = None if listed.r > 1 else np.zeros(k, dtype=np.intp)
+        return cls._made(listed, row_of, names, Labels(subsets, "outputs", tuples=True), privacy)
+
+    @classmethod
     def _made(cls, kernel: Kernel, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Claim | None) -> Mechanism:
         """The only way out: structure in canonical form, the claim decided exactly."""
         kernel, row_of = canonical(kernel, row_of)
@@ -185,8 +205,8 @@ class Mechanism:
 
     @property
     def denominator(self) -> int:
-        """2^62: what every row of `weights` sums to."""
-        return DENOMINATOR
+        """What every row of `weights` sums to: 2^62, or a multiple of it when the outputs are all subsets."""
+        return self.kernel.denominator
 
     @property
     def row_classes(self) -> int:

@@ -6,10 +6,13 @@ exactly. So h/l is within one unit of e^ε from below: the level is at most ε a
 
 from __future__ import annotations
 
+import itertools
+import math
+
 import numpy as np
 
 from extremal.exact import Exponential, IndexSet
-from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, TwoValuedColumns
+from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
 
 
 def response_kernel(r: int, exponential: Exponential) -> Kernel:
@@ -34,6 +37,32 @@ def window_kernel(r: int, length: int, exponential: Exponential) -> Kernel:
     lows[0] += spare
     highs[0] += spare
     return TwoValuedColumns(r, sets, lows, highs)
+
+
+def subset_kernel(r: int, size: int, exponential: Exponential) -> SubsetSelection:
+    """All subsets of `size`: the largest integer `inside` with inside·(r−size) ≤ e^ε·(2^62−inside)·size (Ye and Barg 2018)."""
+    bits = 192
+    lower, _ = exponential.bounds(bits)
+    inside = min(DENOMINATOR - 1, DENOMINATOR * lower * size // (lower * size + ((r - size) << bits)) + 1)
+    while not exponential.at_least(inside * (r - size), (DENOMINATOR - inside) * size):
+        inside -= 1
+    return SubsetSelection(r, size, inside)
+
+
+LISTED_SUBSETS = 4096  # reports that are still listed one by one
+
+
+def listed_subsets(r: int, size: int, exponential: Exponential) -> Kernel:
+    """The same with every subset listed, over 2^62; the units left over go to the first report for every row alike."""
+    holding, others = math.comb(r - 1, size - 1), math.comb(r - 1, size)
+    low, high, spare = _two_weights(holding + others, holding, exponential)
+    if low >= high:
+        return uniform_kernel(holding + others)
+    subsets = list(itertools.combinations(range(r), size))
+    lows, highs = np.full(len(subsets), low, dtype=np.int64), np.full(len(subsets), high, dtype=np.int64)
+    lows[0] += spare
+    highs[0] += spare
+    return TwoValuedColumns(r, tuple(IndexSet.of(s) for s in subsets), lows, highs)
 
 
 def uniform_kernel(m: int) -> Rows:

@@ -1,19 +1,23 @@
-"""Three ways to store exact weights, so that large alphabets stay small.
+"""Four ways to store exact weights, so that large alphabets stay small.
 
 A *kernel* holds each different row once (r rows, m outputs) as integers over 2^62:
 
 * `Rows`: an r×m array, for anything;
 * `TwoValuedColumns`: output y has weight high_y on a set of rows and low_y elsewhere (staircase columns, cyclic windows);
-* `RandomizedResponse`: high on the diagonal, low elsewhere (r = m), two numbers whatever r.
+* `RandomizedResponse`: high on the diagonal, low elsewhere (r = m), two numbers whatever r;
+* `SubsetSelection`: all subsets of a size, however many; one number.
 
-Every kernel's rows sum to 2^62 exactly; construction refuses anything else. A mechanism is a kernel plus the map from inputs to rows.
+Every kernel's rows sum to its denominator (2^62 for the first three) exactly; construction refuses anything else. A mechanism is a
+kernel plus the map from inputs to rows.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -34,6 +38,11 @@ class Kernel(Protocol):
     """Exact weights of the different rows of a mechanism."""
 
     kind: ClassVar[str]
+
+    @property
+    def denominator(self) -> int:
+        """What every row sums to."""
+        ...
 
     @property
     def r(self) -> int: ...
@@ -73,6 +82,7 @@ class Rows:
 
     array: Weights
     kind: ClassVar[str] = "rows"
+    denominator: ClassVar[int] = DENOMINATOR
 
     def __post_init__(self) -> None:
         if (self.array < 0).any():
@@ -128,6 +138,7 @@ class TwoValuedColumns:
     low: Weights
     high: Weights
     kind: ClassVar[str] = "two_valued_columns"
+    denominator: ClassVar[int] = DENOMINATOR
 
     def __post_init__(self) -> None:
         if not len(self.sets) == len(self.low) == len(self.high):
@@ -141,10 +152,16 @@ class TwoValuedColumns:
         self.low.setflags(write=False)
         self.high.setflags(write=False)
 
+    @cached_property
+    def _owner(self) -> npt.NDArray[np.intp]:
+        return np.array([y for y, s in enumerate(self.sets) for _ in s.runs], dtype=np.intp)
+
+    @cached_property
+    def _edges(self) -> npt.NDArray[np.intp]:
+        return np.array([run for s in self.sets for run in s.runs], dtype=np.intp).reshape(-1, 2)
+
     def _row_sums(self) -> list[int]:
-        step = self.high - self.low
-        owner = np.array([y for y, s in enumerate(self.sets) for _ in s.runs], dtype=np.intp)
-        edges = np.array([run for s in self.sets for run in s.runs], dtype=np.intp).reshape(-1, 2)
+        step, owner, edges = self.high - self.low, self._owner, self._edges
         sums = []
         for part in (step >> 31, step & 0x7FFFFFFF):
             change = np.zeros(self.r + 1, dtype=np.int64)
@@ -174,10 +191,16 @@ class TwoValuedColumns:
         inside = np.array([any(a <= i < b for a, b in s.runs) for s in self.sets])
         return np.where(inside, self.high, self.low)
 
+    def set_masses(self, row_weights: Floats) -> Floats:
+        """The sum of the row weights over each set."""
+        prefix = np.concatenate(([0.0], np.cumsum(row_weights)))
+        sums = np.zeros(self.m)
+        np.add.at(sums, self._owner, prefix[self._edges[:, 1]] - prefix[self._edges[:, 0]])
+        return sums
+
     def marginal(self, row_prior: Floats) -> Floats:
-        prefix = np.concatenate(([0.0], np.cumsum(row_prior)))
-        mass = np.array([sum(prefix[b] - prefix[a] for a, b in s.runs) for s in self.sets])
-        return np.asarray(np.ldexp(self.low * prefix[-1] + (self.high - self.low) * mass, -WEIGHT_BITS))
+        mass = self.set_masses(row_prior)
+        return np.asarray(np.ldexp(self.low * row_prior.sum() + (self.high - self.low) * mass, -WEIGHT_BITS))
 
     def to_json(self) -> dict[str, Any]:
         pairs = list(zip(self.low.tolist(), self.high.tolist(), strict=True))
@@ -198,6 +221,7 @@ class RandomizedResponse:
     low: int
     high: int
     kind: ClassVar[str] = "randomized_response"
+    denominator: ClassVar[int] = DENOMINATOR
 
     def __post_init__(self) -> None:
         if self.r < 2:
@@ -231,6 +255,67 @@ class RandomizedResponse:
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "rows": self.r, "low": str(self.low), "high": str(self.high)}
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetSelection:
+    """Every subset S of `size` of the r rows is a report: C(r, size) of them, too many to list.
+
+    Row x lies in the report with probability inside/2^62, and given that, S is uniform among the subsets with (or without) x. So a
+    subset that holds x has weight inside·(r−size), one that does not (2^62−inside)·size, over 2^62·C(r−1, size−1)·(r−size).
+    """
+
+    r: int
+    size: int
+    inside: int
+    kind: ClassVar[str] = "subset_selection"
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size < self.r:
+            raise InvalidParameter("size must be at least 1 and less than the number of rows", parameter="size", value=self.size)
+        if not 0 < self.inside < DENOMINATOR or self.high <= self.low:
+            raise InvalidParameter("a report must hold the truth more often than by chance", parameter="inside", value=self.inside)
+
+    @property
+    def denominator(self) -> int:
+        return DENOMINATOR * math.comb(self.r - 1, self.size - 1) * (self.r - self.size)
+
+    @property
+    def high(self) -> int:
+        return self.inside * (self.r - self.size)
+
+    @property
+    def low(self) -> int:
+        return (DENOMINATOR - self.inside) * self.size
+
+    @property
+    def m(self) -> int:
+        return math.comb(self.r, self.size)
+
+    def columns(self) -> Iterator[Column]:
+        """One column that stands for all: subsets differ only by a permutation of the rows."""
+        members = IndexSet(((0, self.size),))
+        yield Column(0, ((self.low, members.complement(self.r)), (self.high, members)), orbit=True)
+
+    def rows(self) -> Weights:
+        raise self._too_many("the weights")
+
+    def row(self, i: int) -> Weights:
+        raise self._too_many(f"row {i}")
+
+    def marginal(self, row_prior: Floats) -> Floats:
+        raise self._too_many(f"the marginal for {row_prior.size} rows")
+
+    def _too_many(self, what: str) -> TooLarge:
+        return TooLarge(
+            f"{what} cannot be listed: every subset of {self.size} of {self.r} is an output",
+            parameter="m",
+            value=f"{float(self.m):.3g}" if self.m < 10**300 else "above 1e300",
+            hint="privatize(), the notions' holds() and estimate_frequencies() need no list.",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "rows": self.r, "size": self.size, "inside": str(self.inside)}
 
 
 def refuse_large(rows: int, columns: int, what: str) -> None:

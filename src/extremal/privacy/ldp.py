@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 from extremal.errors import InvalidParameter
@@ -56,6 +57,11 @@ class LDP(Notion):
     def delta(self) -> float:
         """δ, the probability mass that may escape the ratio bound."""
         return float(self._delta)
+
+    @property
+    def exact_delta(self) -> Fraction:
+        """δ as the rational it was given as."""
+        return self._delta
 
     def holds(self, mechanism: Any) -> bool:
         view = self._readable(mechanism)

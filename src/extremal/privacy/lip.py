@@ -72,11 +72,13 @@ class LIP(Notion):
         masses = by_row_class(prior.weights, view)
         prefix, total = prefix_sums(masses), prior.total
 
-        def upper(column: Column) -> Ratio:
+        def upper(orbit: Column) -> Ratio:
+            column, _ = orbit.arranged(masses)
             largest = next(value for value, members in reversed(column.groups) if members.total(prefix))
             return largest * total, column.weighted_sum(prefix)
 
-        def lower(column: Column) -> Ratio:
+        def lower(orbit: Column) -> Ratio:
+            _, column = orbit.arranged(masses)
             smallest = next(value for value, members in column.groups if members.total(prefix))
             return column.weighted_sum(prefix), smallest * total
 

@@ -81,6 +81,11 @@ class MetricPrivacy(Notion):
             raise InvalidParameter(f"distances must be {view.k}×{view.k}, one row for each input", parameter="k", value=self.k)
         near = self._between_classes(view)
         for column in view.columns():
+            if column.orbit:  # every pair of rows occurs as (high, low): only the closest one matters
+                closest = near[~np.eye(view.row_classes, dtype=bool)].min()
+                pair = np.array([column.largest, column.smallest], dtype=object)
+                yield column.output, pair, np.array([[0.0, closest], [closest, 0.0]])
+                continue
             values = np.empty(view.row_classes, dtype=np.int64)
             for value, members in column.groups:
                 for a, b in members.runs:
@@ -131,7 +136,7 @@ def _log_ratios(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """log(values[x]/values[x']), relatively accurate also next to 0; infinite where only values[x'] is 0, 0 where x is not larger."""
     difference = np.maximum(values[:, None] - values[None, :], 0).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(difference > 0, np.log1p(difference / values[None, :]), 0.0)
+        return np.where(difference > 0, np.log1p(difference / values[None, :].astype(np.float64)), 0.0)
 
 
 def _checked(distances: Any) -> npt.NDArray[Any]:

@@ -76,7 +76,8 @@ class PML(Notion):
         support = prefix_sums(by_row_class(source.support(), view))
 
         def ratios(column: Column) -> list[Ratio]:
-            largest = next(value for value, members in reversed(column.groups) if members.total(support))
+            occurring = (value for value, members in reversed(column.groups) if members.total(support))
+            largest = column.largest if column.orbit else next(occurring)
             numerator, denominator = least(column)
             return [(largest * denominator, numerator)]
 

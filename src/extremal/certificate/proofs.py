@@ -1,0 +1,21 @@
+"""The kinds of proof, by name. A checker takes (proof, privacy, utility) and returns a bound that is valid whatever made the proof.
+
+For a utility the bound is above every private mechanism's value, for a cost below. A checker never trusts a number in the proof: it
+may only use it as a choice (a dual vector, a partition, a grid). What does not check raises `Refused`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from extremal.certificate import patterns
+from extremal.certificate.refused import Refused
+from extremal.privacy import Notion
+from extremal.utility import Utility
+
+Checker = Callable[[dict[str, Any], Notion, Utility], float]
+
+PROOFS: dict[str, Checker] = {"patterns": patterns.check}
+
+__all__ = ["PROOFS", "Checker", "Refused"]

@@ -1,0 +1,49 @@
+"""`extremal compare`: the closed forms side by side."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+
+from extremal.cli.arguments import add_utility_arguments, prior, utility
+from extremal.closed_forms.compare import compare
+from extremal.errors import InvalidParameter
+from extremal.plotting import save
+
+
+def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = verbs.add_parser(
+        "compare",
+        help="closed-form mechanisms side by side",
+        description="Every applicable closed form at ε, with its level under each notion and its value under the chosen utilities.",
+        epilog="example:  extremal compare --prior 0.5,0.3,0.2 --epsilon 1 --plot forms.png",
+    )
+    add_utility_arguments(verb, several=True)
+    verb.add_argument("--epsilon", required=True, help="privacy level in nats")
+    verb.add_argument("--plot", metavar="FILE", help="also draw it (png, pdf or svg)")
+    verb.add_argument("--json", action="store_true", help="print the table as JSON")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    names = options.utility or (["KL"] if options.p0 else []) + (["MutualInformation"] if options.prior else [])
+    if not names:
+        raise InvalidParameter("there must be something to compare by", parameter="--prior, --p0, --p1", value=None, hint="Give --prior.")
+    source = prior(options.prior, "--prior") if options.prior else None
+    table = compare([utility(name, options) for name in names], epsilon=options.epsilon, prior=source)
+    if options.plot:
+        save(table.plot(), options.plot)
+    if options.json:
+        print(json.dumps({"epsilon": table.epsilon, "rows": [_row(vars(row)) for row in table.rows]}, ensure_ascii=False))
+    else:
+        print(table)
+    return 0
+
+
+def _row(row: dict[str, object]) -> dict[str, object]:
+    """JSON has no infinity: it becomes the string "inf"."""
+    return {
+        key: {k: "inf" if isinstance(v, float) and math.isinf(v) else v for k, v in value.items()} if isinstance(value, dict) else value
+        for key, value in row.items()
+    }

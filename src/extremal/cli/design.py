@@ -1,0 +1,68 @@
+"""`extremal design`: the best mechanism, its certificate, and a few lines that explain it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from extremal.cli.arguments import add_privacy_arguments, add_utility_arguments, privacy, utility
+from extremal.cli.progress import ProgressLine
+from extremal.errors import InvalidParameter
+from extremal.optimize import Design, design
+
+
+def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = verbs.add_parser(
+        "design",
+        help="the best mechanism for what you want to learn, with a proof",
+        description="Find the mechanism that keeps most of what you want to learn among all that are private enough, and prove it.",
+        epilog="example:  extremal design --epsilon 1 --p0 0.5,0.3,0.2 --p1 0.2,0.3,0.5 -o question.json",
+    )
+    add_privacy_arguments(verb)
+    add_utility_arguments(verb, several=False)
+    verb.add_argument("--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated")
+    verb.add_argument("--max-outputs", type=int, metavar="N", help="at most this many different reports")
+    verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")
+    verb.add_argument("--time-limit", type=float, metavar="SECONDS", help="return the best so far after this long")
+    verb.add_argument("-o", "--output", metavar="FILE", help="write the mechanism here, and its certificate beside it")
+    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
+    verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    name = options.utility or ("KL" if options.p0 else "MutualInformation" if options.prior else None)
+    if name is None:
+        raise InvalidParameter("say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior.")
+    with ProgressLine() as line:
+        found = design(
+            privacy(options),
+            utility(name, options),
+            inputs=options.inputs.split(",") if options.inputs else None,
+            max_outputs=options.max_outputs,
+            tolerance=options.tolerance,
+            time_limit=options.time_limit,
+            progress=line,
+        )
+    if options.output:
+        found.save(options.output, overwrite=options.overwrite)
+    print(json.dumps(_fields(found), ensure_ascii=False) if options.json else found.summary())
+    return 0
+
+
+def _fields(found: Design) -> dict[str, object]:
+    claim = found.mechanism.privacy
+    return {
+        "utility": found.utility.name,
+        "value": found.value,
+        "lower_bound": found.lower_bound,
+        "upper_bound": found.upper_bound,
+        "gap": found.gap,
+        "method": found.method,
+        "inputs": found.mechanism.k,
+        "outputs": found.mechanism.m,
+        "privacy": None if claim is None else claim.to_json(),
+        "level": None if claim is None else claim.level(found.mechanism),
+        "hash": found.mechanism.hash,
+        "notes": list(found.notes),
+    }

@@ -1,0 +1,158 @@
+"""`design`: say what you want to learn and how private it must be; get the best mechanism and the proof of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from extremal.certificate import PROOFS, Certificate
+from extremal.errors import InvalidParameter
+from extremal.exact import as_count
+from extremal.mechanism import Mechanism
+from extremal.optimize import enumeration
+from extremal.optimize.problem import Problem, Progress, Solution
+from extremal.privacy import Notion
+from extremal.tables import number
+from extremal.utility import Utility
+
+SOLVERS: tuple[Any, ...] = (enumeration,)
+"""Solver modules, in the order in which they are asked whether they apply."""
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The best mechanism found, with a bound that holds whatever the solver did.
+
+    Attributes:
+        mechanism: exact weights, private in fact.
+        value: its utility (or cost), computed from the weights.
+        lower_bound, upper_bound: the optimum lies between; one of them is `value`.
+        method: which way was taken.
+        certificate: what `ex.verify` checks.
+        notes: sentences for people.
+    """
+
+    mechanism: Mechanism
+    utility: Utility
+    value: float
+    lower_bound: float
+    upper_bound: float
+    method: str
+    certificate: Certificate
+    notes: tuple[str, ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """(upper − lower)/|upper|; 0 when both are 0."""
+        if self.upper_bound == self.lower_bound:
+            return 0.0
+        return (self.upper_bound - self.lower_bound) / abs(self.upper_bound)
+
+    def summary(self) -> str:
+        """A few lines for a person: what was found, how good it provably is, and what the known mechanisms give."""
+        claim = self.mechanism.privacy
+        best = "least" if self.utility.is_cost else "largest"
+        lines = [
+            f"{self.utility.name} under {claim!r}, {self.mechanism.k} inputs",
+            f"  value         {number(self.value, 12)}   ({best} possible: {self._range()})",
+            f"  gap           {self.gap:.1e} relative",
+            f"  reports       {self.mechanism.m}",
+            f"  achieved ε    {claim.level(self.mechanism)!r}, decided in integers" if claim is not None else "  no claim",
+            f"  found by      {self.method}",
+        ]
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def _range(self) -> str:
+        if self.gap == 0:
+            return f"exactly {number(self.value, 12)}"
+        return f"{number(self.lower_bound, 12)} to {number(self.upper_bound, 12)}"
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the mechanism to `path` and the certificate beside it (NAME.certificate.json)."""
+        target = self.mechanism.save(path, overwrite=overwrite)
+        self.certificate.save(target.with_suffix(".certificate.json"), overwrite=overwrite)
+        return target
+
+    def __repr__(self) -> str:
+        return f"Design({self.utility.name}={self.value!r}, gap={self.gap:.1e}, m={self.mechanism.m}, method={self.method!r})"
+
+
+def design(
+    privacy: Notion,
+    utility: Utility,
+    inputs: Any = None,
+    max_outputs: int | None = None,
+    tolerance: float = 1e-9,
+    time_limit: float | None = None,
+    progress: Progress | None = None,
+) -> Design:
+    """The best mechanism for `utility` among those that satisfy `privacy`.
+
+    Guarantee: the mechanism satisfies `privacy` in integer arithmetic; the optimum lies between `lower_bound` and `upper_bound`, and
+    `ex.verify` proves it again from the certificate without the solver. If time runs out the best so far is returned, with its gap.
+
+    Args:
+        privacy: `ex.LDP`, `ex.PML`, `ex.LIP` or `ex.MetricPrivacy`.
+        utility: what to maximise, or the cost to minimise.
+        inputs: labels; 0..k−1 if not given.
+        max_outputs: at most this many different reports.
+        tolerance: the relative gap at which to stop.
+        time_limit: seconds; None for no limit.
+        progress: called with a word and the gap now and then.
+
+    Raises:
+        InvalidParameter: the notion and the utility are about different inputs, or the combination is not known.
+
+    >>> import extremal as ex
+    >>> d = ex.design(ex.LDP(1), ex.Sublinear(3, lambda columns: columns.max(axis=0)))
+    >>> d.gap < 1e-9
+    True
+    """
+    kinds: tuple[tuple[str, Any, type], ...] = (("privacy", privacy, Notion), ("utility", utility, Utility))
+    for wrong in ((name, given) for name, given, kind in kinds if not isinstance(given, kind)):
+        raise InvalidParameter(
+            "design takes a privacy notion and a utility, such as ex.LDP(1) and ex.KL(p0, p1)", parameter=wrong[0], value=wrong[1]
+        )
+    k = getattr(privacy, "k", utility.k)
+    if k != utility.k:
+        raise InvalidParameter(
+            f"privacy and utility must be about the same inputs: {k} and {utility.k}", parameter="utility.k", value=utility.k
+        )
+    if not 0 < tolerance < 1:
+        raise InvalidParameter("tolerance must lie between 0 and 1", parameter="tolerance", value=tolerance)
+    if time_limit is not None and not time_limit > 0:
+        raise InvalidParameter("time_limit must be positive seconds", parameter="time_limit", value=time_limit)
+    outputs = None if max_outputs is None else as_count(max_outputs, "max_outputs", 1)
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    extra = {} if progress is None else {"progress": progress}
+    problem = Problem(privacy, utility, inputs, outputs, tolerance, deadline, **extra)
+    return finished(utility, _solver_for(problem)(problem))
+
+
+def _solver_for(problem: Problem) -> Callable[[Problem], Solution]:
+    for solver in SOLVERS:
+        if solver.applies(problem):
+            chosen: Callable[[Problem], Solution] = solver.solve
+            return chosen
+    raise InvalidParameter(
+        f"no method is known for {problem.utility.name} under {problem.privacy.name}"
+        + (" with max_outputs" if problem.max_outputs is not None else ""),
+        parameter="utility",
+        value=problem.utility,
+        hint="See docs/design.md for the combinations that are solved.",
+    )
+
+
+def finished(utility: Utility, solution: Solution) -> Design:
+    """The design that a solution amounts to: its value computed from the weights, its bound from the proofs as a checker reads them."""
+    value, privacy = utility(solution.mechanism), solution.mechanism.privacy
+    better, closest = (min, max) if utility.is_cost else (max, min)
+    bounds = [PROOFS[proof["kind"]](proof, privacy, utility) for proof in solution.proofs if isinstance(privacy, Notion)]
+    bound = better(closest(bounds) if bounds else solution.bound, value)
+    lower, upper = (bound, value) if utility.is_cost else (value, bound)
+    proofs = tuple({**proof, "bound": repr(better(b, value))} for proof, b in zip(solution.proofs, bounds, strict=True))
+    certificate = Certificate(solution.mechanism, utility, value, bound, proofs)
+    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, solution.notes)

@@ -1,0 +1,136 @@
+"""Expected distortion: how far a report is from the truth, in the worst case over a class of sources."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from extremal.errors import InvalidParameter, InvalidPrior
+from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Labels
+from extremal.mechanism.structure import RandomizedResponse
+from extremal.sources import SourceClass, as_source
+from extremal.utility.reading import Reading
+from extremal.utility.utility import Floats, Utility
+
+
+class Distortion(Utility):
+    """max_p Σ_x p(x) Σ_y Q(y|x) d(x,y), a cost (KSS Definition 2).
+
+    Args:
+        prior_or_class: a prior, or an `ex.SourceClass`.
+        distances: k×m' matrix of finite, non-negative losses; row x, column y.
+        outputs: labels of its columns. When not given and the matrix is square, the columns are the inputs; otherwise 0..m'−1.
+
+    >>> import extremal as ex
+    >>> steps = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    >>> round(ex.Distortion([0.5, 0.3, 0.2], steps)(ex.randomized_response(3, 1)), 12)
+    0.572242205566
+    """
+
+    name: ClassVar[str] = "Distortion"
+    is_cost: ClassVar[bool] = True
+
+    def __init__(self, prior_or_class: Any, distances: Any, outputs: Any = None) -> None:
+        self.source: SourceClass = as_source(prior_or_class)
+        self.k = self.source.k
+        self.distances = _checked(distances, self.k)
+        self.output_labels = None if outputs is None else Labels(outputs, "outputs", tuples=True)
+        if self.output_labels is not None and len(self.output_labels) != self.distances.shape[1]:
+            raise InvalidParameter("outputs must name the columns of distances", parameter="len(outputs)", value=len(self.output_labels))
+
+    def __call__(self, mechanism: Mechanism | Any) -> float:
+        return self.source.worst_case(self.for_each_input(mechanism))[0]
+
+    def for_each_input(self, mechanism: Mechanism | Any) -> Floats:
+        """Σ_y Q(y|x) d(x,y) for each input x."""
+        if not isinstance(mechanism, Mechanism):
+            reading = self.read(mechanism)
+            if reading.base.size != self.distances.shape[1]:
+                raise InvalidParameter(
+                    f"the array must have {self.distances.shape[1]} columns, as distances has", parameter="columns", value=reading.base.size
+                )
+            return np.asarray(((reading.base + reading.excess) * self.distances).sum(axis=1))
+        if mechanism.k != self.k:
+            raise InvalidParameter(f"the mechanism must have {self.k} inputs, as {self.name} has", parameter="k", value=mechanism.k)
+        return self._of_mechanism(mechanism)
+
+    def _of_mechanism(self, mechanism: Mechanism) -> Floats:
+        return np.asarray((mechanism.matrix * self.distances[:, self._columns(mechanism)]).sum(axis=1))
+
+    def _columns(self, mechanism: Mechanism) -> list[int]:
+        """The column of `distances` that each output of the mechanism stands for."""
+        if self.output_labels is not None:
+            return [self.output_labels.code(y, "output") for y in mechanism.output_labels]
+        square = self.distances.shape[1] == self.k
+        names = mechanism.input_labels if square else Labels(range(self.distances.shape[1]), "outputs")
+        return [names.code(y, "output") for y in mechanism.output_labels]
+
+    def of(self, reading: Reading) -> float:
+        """Not used: distortion needs to know which output is which."""
+        return self.source.worst_case(((reading.base + reading.excess) * self.distances).sum(axis=1))[0]
+
+    def to_json(self) -> dict[str, Any]:
+        labels = None if self.output_labels is None else self.output_labels.to_json()
+        rows = [[repr(d) for d in row] for row in self.distances.tolist()]
+        return {"utility": self.name, "source": self.source.to_json(), "distances": rows, "outputs": labels}
+
+    def __repr__(self) -> str:
+        return f"{self.name}({self.source!r}, {self.distances.shape[0]}×{self.distances.shape[1]})"
+
+
+class Hamming(Distortion):
+    """max_p Σ_x p(x)·(1 − Q(x|x)): the probability that the report is not the truth, a cost (KSS Section II).
+
+    KSS print the minimum over priors as the utility (erratum H6); it is the largest distortion that counts.
+
+    >>> import extremal as ex
+    >>> round(ex.Hamming(ex.SourceClass.simplex(3))(ex.randomized_response(3, 1)), 12)
+    0.423883115234
+    """
+
+    name: ClassVar[str] = "Hamming"
+
+    def __init__(self, prior_or_class: Any) -> None:
+        self.source = as_source(prior_or_class)
+        self.k = self.source.k
+        self.output_labels = None
+
+    @property
+    def distances(self) -> Floats:  # type: ignore[override]
+        return np.asarray(1.0 - np.eye(self.k))
+
+    def _of_mechanism(self, mechanism: Mechanism) -> Floats:
+        kernel = mechanism.kernel
+        if isinstance(kernel, RandomizedResponse) and mechanism.row_of is None and mechanism.outputs == mechanism.inputs:
+            return np.full(self.k, (mechanism.denominator - kernel.high) / mechanism.denominator)
+        truth = np.zeros(self.k)
+        for y, x in enumerate(self._columns(mechanism)):
+            row = kernel.row(x if mechanism.row_of is None else int(mechanism.row_of[x]))
+            truth[x] = row[y] / mechanism.denominator
+        return np.asarray(1 - truth)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"utility": self.name, "source": self.source.to_json()}
+
+    def __repr__(self) -> str:
+        return f"Hamming({self.source!r})"
+
+
+def _checked(distances: Any, k: int) -> Floats:
+    try:
+        array = np.array(distances, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("distances must be a matrix of numbers", parameter="distances", value=distances) from None
+    if array.ndim != 2 or array.shape[0] != k or array.shape[1] < 1:
+        raise InvalidPrior(f"distances must have {k} rows, one for each input of the prior", parameter="distances.shape", value=array.shape)
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise InvalidParameter(
+            "distances must be finite and non-negative",
+            parameter="distances",
+            value=array.tolist()[:3],
+            hint="Use a large number for forbidden.",
+        )
+    array.setflags(write=False)
+    return array

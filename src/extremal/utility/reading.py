@@ -1,0 +1,101 @@
+"""Columns in the form that utilities compute with: a constant plus what exceeds it.
+
+At small ε every column is nearly constant and all that matters is how it deviates. So a column q is kept as base = min_x q(x) and
+excess = q − base, the excess formed from integers before any float rounds it. Two forms: dense (one excess for each row and
+output) and two-valued (low, step and a set for each output), so that randomised response on 10,000 symbols stays two numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidParameter
+from extremal.exact.view import Indices
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structure import WEIGHT_BITS, RandomizedResponse, TwoValuedColumns
+
+Floats = npt.NDArray[np.float64]
+ROW_TOLERANCE = 1e-6  # like Mechanism.from_matrix: what a solver returns is accepted
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The columns of a mechanism.
+
+    Attributes:
+        k: number of inputs.
+        row_of: row class of each input, or None.
+        base: smallest entry of each column.
+        excess: rows×m array of q − base (dense), or the single step of each column (two-valued).
+        masses: for two-valued columns: row weights ↦ total weight on each column's set; None when dense.
+    """
+
+    k: int
+    row_of: Indices | None
+    base: Floats
+    excess: Floats
+    masses: Callable[[Floats], Floats] | None = None
+
+    @classmethod
+    def dense(cls, columns: Floats, k: int | None = None, row_of: Indices | None = None) -> Reading:
+        base = columns.min(axis=0)
+        return cls(columns.shape[0] if k is None else k, row_of, base, columns - base)
+
+    def by_row(self, weights: Floats) -> Floats:
+        """Input weights added up within each row class."""
+        if self.row_of is None:
+            return weights
+        return np.asarray(np.bincount(self.row_of, weights=weights, minlength=int(self.row_of.max()) + 1), dtype=np.float64)
+
+    def project(self, weights: Floats) -> Floats:
+        """Σ_x w(x)·(q(x) − base) for each column."""
+        rows = self.by_row(weights)
+        return np.asarray(rows @ self.excess if self.masses is None else self.masses(rows) * self.excess)
+
+    def total(self, weights: Floats) -> Floats:
+        """Σ_x w(x)·q(x) for each column."""
+        return np.asarray(self.base * math.fsum(weights) + self.project(weights))
+
+    def spread(self, weights: Floats) -> tuple[Floats, Floats]:
+        """(weight, excess) of the groups within each column, both groups×m."""
+        rows = self.by_row(weights)
+        if self.masses is None:
+            return np.broadcast_to(rows[:, None], self.excess.shape), self.excess
+        inside = self.masses(rows)
+        return np.vstack([math.fsum(rows) - inside, inside]), np.vstack([np.zeros_like(self.excess), self.excess])
+
+
+def read_mechanism(mechanism: Mechanism) -> Reading:
+    """From integer weights: the excess is exact before it is rounded once."""
+    kernel = mechanism.kernel
+    if isinstance(kernel, RandomizedResponse):
+        low, step = (math.ldexp(w, -WEIGHT_BITS) for w in (kernel.low, kernel.high - kernel.low))
+        return Reading(mechanism.k, mechanism.row_of, np.full(kernel.m, low), np.full(kernel.m, step), lambda rows: rows)
+    if isinstance(kernel, TwoValuedColumns):
+        low_high = [np.ldexp(w.astype(np.float64), -WEIGHT_BITS) for w in (kernel.low, kernel.high - kernel.low)]
+        return Reading(mechanism.k, mechanism.row_of, low_high[0], low_high[1], kernel.set_masses)
+    rows = kernel.rows()
+    smallest = rows.min(axis=0)
+    base, excess = (np.ldexp(w.astype(np.float64), -WEIGHT_BITS) for w in (smallest, rows - smallest))
+    return Reading(mechanism.k, mechanism.row_of, base, excess)
+
+
+def read_array(matrix: Any) -> Reading:
+    """From a plain row-stochastic array."""
+    try:
+        array = np.asarray(matrix, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("a utility takes a mechanism or a row-stochastic array", parameter="mechanism", value=matrix) from None
+    if array.ndim != 2 or array.shape[0] < 2 or not np.isfinite(array).all() or (array < -ROW_TOLERANCE).any():
+        raise InvalidParameter("the array must be finite, non-negative, one row for each input", parameter="shape", value=array.shape)
+    off = np.abs(array.sum(axis=1) - 1)
+    if off.max() > ROW_TOLERANCE:
+        x = int(off.argmax())
+        raise InvalidParameter(f"each row must sum to 1 within {ROW_TOLERANCE:g}", parameter=f"sum(row {x})", value=float(array[x].sum()))
+    return Reading.dense(np.maximum(array, 0))

@@ -1,0 +1,90 @@
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+import extremal as ex
+from extremal.cli import main
+
+
+def test_levels_and_values_are_those_of_the_mechanisms() -> None:
+    prior = [0.5, 0.3, 0.2]
+    table = ex.compare([ex.MutualInformation(prior), ex.KL(prior, [0.2, 0.3, 0.5])], epsilon=1)
+    rows = {row.name: row for row in table.rows}
+    m = ex.randomized_response(3, 1)
+    assert rows["randomised response"].levels == {"LDP": 1.0, "PML": ex.PML(1, prior).level(m), "LIP": ex.LIP(1, prior).level(m)}
+    assert rows["randomised response"].values["MutualInformation"] == ex.MutualInformation(prior)(m)
+    assert rows["PML randomised response"].levels["PML"] == pytest.approx(1)
+    assert "binary" in rows
+    assert "PML high privacy" not in rows
+    frame = table.to_frame()
+    assert list(frame["mechanism"]) == list(rows)
+    assert max(len(line) for line in str(table).splitlines()) < 120
+
+
+def test_two_inputs_bring_the_survey_designs() -> None:
+    table = ex.compare(ex.MutualInformation([0.5, 0.5]), epsilon=1)
+    rows = {row.name: row for row in table.rows}
+    assert rows["Warner"].levels["LDP"] == 1
+    assert math.isinf(rows["Mangat (p=0.7)"].levels["LDP"] or 0)
+    assert "PML uniform" in rows
+
+
+def test_large_alphabets_and_own_mechanisms() -> None:
+    k = 2000
+    table = ex.compare(ex.MutualInformation([f"1/{k}"] * k), epsilon=2)
+    rows = {row.name: row for row in table.rows}
+    assert "geometric" not in rows
+    assert rows["randomised response"].values["MutualInformation"] is not None
+    assert [row.values["MutualInformation"] for name, row in rows.items() if name.startswith("subset")] == [None, None]
+    own = ex.compare([ex.Hamming([0.5, 0.5]), ex.Hamming([0.9, 0.1])], epsilon=1, mechanisms={"mine": ex.surveys.warner(p=0.8)})
+    assert list(own.rows[0].values) == ["Hamming 1", "Hamming 2"]
+    assert list(own.rows[0].levels) == ["LDP"]
+
+
+def test_bad_input() -> None:
+    with pytest.raises(ex.InvalidParameter, match="utilities must be one or more, on the same inputs"):
+        ex.compare([], epsilon=1)
+    with pytest.raises(ex.InvalidParameter, match="epsilon must be positive"):
+        ex.compare(ex.MutualInformation([0.5, 0.5]), epsilon=0)
+
+
+def test_picture(tmp_path: Path) -> None:
+    from extremal.plotting import save
+
+    table = ex.compare([ex.MutualInformation([0.5, 0.5]), ex.KL([0.7, 0.3], [0.4, 0.6])], epsilon=1)
+    drawn = table.plot()
+    assert [axis.get_xlabel() for axis in drawn.axes] == ["MutualInformation (nats)", "KL (nats)"]
+    assert save(drawn, tmp_path / "forms.png").stat().st_size > 5_000
+
+
+def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "--prior", "0.5,0.3,0.2", "--epsilon", "1", "--plot", str(tmp_path / "c.png")]) == 0
+    assert "randomised response" in capsys.readouterr().out
+    assert (tmp_path / "c.png").exists()
+    assert main(["compare", "--prior", "uniform:2", "--p0", "0.7,0.3", "--p1", "0.4,0.6", "--epsilon", "1", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["rows"][0]["values"].keys() == {"KL", "MutualInformation"}
+    (tmp_path / "p.json").write_text("[0.25, 0.75]")
+    (tmp_path / "p.txt").write_text("0.25\n0.75\n")
+    for name in ("p.json", "p.txt"):
+        assert main(["compare", "--prior", f"@{tmp_path / name}", "--epsilon", "1", "--utility", "Hamming"]) == 0
+        assert "Hamming" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--epsilon", "1"], "there must be something to compare by"),
+        (["--epsilon", "-1", "--prior", "0.5,0.5"], "epsilon must not be negative"),
+        (["--epsilon", "1", "--prior", "0.5,0.6"], "prior must sum to 1"),
+        (["--epsilon", "1", "--prior", "uniform:x"], "--prior must be uniform:K"),
+        (["--epsilon", "1", "--utility", "KL"], "KL needs two distributions"),
+        (["--epsilon", "1", "--utility", "Hamming"], "Hamming needs a prior"),
+        (["--epsilon", "1", "--prior", "@nowhere.json"], "No such file"),
+    ],
+)
+def test_command_line_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", *arguments]) == 2
+    assert message in capsys.readouterr().err
