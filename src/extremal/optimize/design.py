@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,13 +12,13 @@ from extremal.certificate import PROOFS, Certificate
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.optimize import enumeration
+from extremal.optimize import enumeration, partition
 from extremal.optimize.problem import Problem, Progress, Solution
 from extremal.privacy import Notion
 from extremal.tables import number
 from extremal.utility import Utility
 
-SOLVERS: tuple[Any, ...] = (enumeration,)
+SOLVERS: tuple[Any, ...] = (partition, enumeration)
 """Solver modules, in the order in which they are asked whether they apply."""
 
 
@@ -88,6 +88,7 @@ def design(
     tolerance: float = 1e-9,
     time_limit: float | None = None,
     progress: Progress | None = None,
+    proofs: Sequence[str] | None = None,
 ) -> Design:
     """The best mechanism for `utility` among those that satisfy `privacy`.
 
@@ -102,6 +103,7 @@ def design(
         tolerance: the relative gap at which to stop.
         time_limit: seconds; None for no limit.
         progress: called with a word and the gap now and then.
+        proofs: kinds of proof to make, when there is a choice (f-divergences: "theorem", "dual"); None lets the method choose.
 
     Raises:
         InvalidParameter: the notion and the utility are about different inputs, or the combination is not known.
@@ -128,7 +130,7 @@ def design(
     outputs = None if max_outputs is None else as_count(max_outputs, "max_outputs", 1)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     extra = {} if progress is None else {"progress": progress}
-    problem = Problem(privacy, utility, inputs, outputs, tolerance, deadline, **extra)
+    problem = Problem(privacy, utility, inputs, outputs, tolerance, deadline, proofs=None if proofs is None else tuple(proofs), **extra)
     return finished(utility, _solver_for(problem)(problem))
 
 

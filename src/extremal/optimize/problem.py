@@ -34,6 +34,7 @@ class Problem:
         tolerance: stop at this relative gap.
         deadline: `time.monotonic()` after which to return the best so far, or None.
         progress: told how it goes.
+        proofs: which kinds of proof to make, or None for what the solver thinks reasonable.
     """
 
     privacy: Notion
@@ -43,6 +44,7 @@ class Problem:
     tolerance: float = 1e-9
     deadline: float | None = None
     progress: Progress = field(default=_silent)
+    proofs: tuple[str, ...] | None = None
 
     @property
     def out_of_time(self) -> bool:

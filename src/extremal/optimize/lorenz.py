@@ -1,0 +1,126 @@
+"""Two distributions as a curve: symbols in the order of their likelihood ratio, and sums over contiguous blocks of them.
+
+An optimal mechanism for any f-divergence cuts the symbols, sorted by P₀/P₁, into contiguous blocks and applies randomised
+response to the block (E. Ghazi, Sort, Partition, Randomize, arXiv 2606.07443, 2026). So all that matters is the Lorenz curve of
+the pair. Its nodes are kept in three coordinates, each accurate where it is small: sums of P₀ from the left, sums of P₁ from the
+right, sums of P₀ − P₁ from the left.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.utility import Divergence
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+
+class Nodes(NamedTuple):
+    """Points on (or around) the curve: P₀ to the left, P₁ to the right, P₀ − P₁ to the left."""
+
+    left0: Floats
+    right1: Floats
+    gap: Floats
+
+    def at(self, where: Indices) -> Nodes:
+        return Nodes(self.left0[where], self.right1[where], self.gap[where])
+
+
+@dataclass(frozen=True, eq=False)
+class Lorenz:
+    """The sorted symbols of a pair.
+
+    Attributes:
+        order: the symbols (those with P₀ = P₁ = 0 left out), by increasing ratio; equal ratios adjacent.
+        group: for each of them the number of its ratio, 0..n−1; equal ratios share one.
+        nodes: the n + 1 nodes between the groups.
+        share0, share1, tilt: P₀/(P₀+P₁), P₁/(P₀+P₁) and (P₀−P₁)/(P₀+P₁) of each group.
+    """
+
+    order: Indices
+    group: Indices
+    nodes: Nodes
+    share0: Floats
+    share1: Floats
+    tilt: Floats
+
+    @property
+    def n(self) -> int:
+        """Number of different ratios."""
+        return int(self.share0.size)
+
+    @classmethod
+    def of(cls, utility: Divergence) -> Lorenz:
+        p0, p1, difference = utility.p0, utility.p1, utility.pair.difference
+        mass = p0 + p1
+        used = np.flatnonzero(mass > 0)
+        p0, p1, difference, mass = p0[used], p1[used], difference[used], mass[used]
+        # Increasing in P₀/P₁ and relatively accurate at both ends of it.
+        key = np.where(difference > 0, 2 - p1 / mass, p0 / mass)
+        by_ratio = np.argsort(key, kind="stable")
+        group = np.concatenate(([0], np.cumsum(np.diff(key[by_ratio]) > 0))).astype(np.intp)
+        n = int(group[-1]) + 1
+        sums: list[Floats] = [np.bincount(group, weights=v[by_ratio], minlength=n).astype(np.float64) for v in (p0, p1, difference, mass)]
+        q0, q1, gap, total = sums
+        # A group's own difference may cancel where its two sums do not; both are kept.
+        nodes = Nodes(from_left(q0), from_left(q1[::-1])[::-1].copy(), closed(from_left(gap)))
+        return cls(used[by_ratio], group, nodes, q0 / total, q1 / total, gap / total)
+
+
+def from_left(values: Floats) -> Floats:
+    """Partial sums from 0, accumulated in extended precision."""
+    return np.concatenate(([0.0], np.cumsum(values, dtype=np.longdouble).astype(np.float64)))
+
+
+def closed(sums: Floats) -> Floats:
+    """Both distributions sum to 1, so the curve ends where it began."""
+    sums[-1] = 0.0
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class BlockValue:
+    """μ of a block of symbols: the value of the staircase column that is high on it, divided by e^ε so that nothing overflows.
+
+    With s = e^−ε and w = 1 − s the column is s + w·1_B; its two report probabilities are s + w·P₀(B) and s + w·P₁(B).
+    """
+
+    utility: Divergence
+    low: float
+    step: float
+
+    @classmethod
+    def of(cls, utility: Divergence, epsilon: float) -> BlockValue:
+        return cls(utility, math.exp(-epsilon), -math.expm1(-epsilon))
+
+    def between(self, start: Nodes, stop: Nodes) -> Floats:
+        """μ of the block from each start node to each stop node (broadcast)."""
+        m0 = self.low + self.step * np.maximum(stop.left0 - start.left0, 0.0)
+        m1 = self.low + self.step * np.maximum(start.right1 - stop.right1, 0.0)
+        return self.utility.perspective(m0, m1, self.step * (stop.gap - start.gap))
+
+    def total(self, nodes: Nodes, cuts: Indices) -> float:
+        """The value of randomised response on the blocks between consecutive cuts."""
+        if cuts.size < 3:
+            return 0.0
+        values = self.between(nodes.at(cuts[:-1]), nodes.at(cuts[1:]))
+        return math.fsum(values) / (1 + (cuts.size - 2) * self.low)
+
+    def rows(self, nodes: Nodes) -> list[Floats]:
+        """rows[j][i] = μ of the block from node i to node j, for i < j; computed in chunks of about half a million."""
+        count = nodes.left0.size
+        rows: list[Floats] = [np.empty(0)]
+        chunk = max(1, 500_000 // count)
+        for first in range(1, count, chunk):
+            last = min(count, first + chunk)
+            start = Nodes(*(c[None, :last] for c in nodes))
+            stop = Nodes(*(c[first:last, None] for c in nodes))
+            block = self.between(start, stop)
+            rows += [block[j - first, :j] for j in range(first, last)]
+        return rows
