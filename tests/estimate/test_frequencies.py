@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.data import LEVELS, survey
+from extremal.estimate.channel import ResponseChannel
 from extremal.estimate.dense import DenseChannel
 from extremal.estimate.structures import channel_of
 from extremal.testing import ldp_mechanisms, mechanisms, priors
@@ -265,3 +266,43 @@ def test_the_bundled_survey_is_whole() -> None:
     assert all(len(column) == 944 for column in answers.values())
     for question, levels in LEVELS.items():
         assert set(answers[question]) == set(levels)
+
+
+def test_cyclic_windows_that_do_not_identify() -> None:
+    """Windows of half the circle: opposite inputs are only seen through sums and differences; the matrix is exactly singular."""
+    m = ex.Mechanism.from_windows(4, 2, ex.LDP(1))
+    with pytest.raises(ex.NotIdentified, match="only 3 combinations of the 4: 0 \\+ 3, 1 − 3, 2 \\+ 3"):
+        ex.estimate_frequencies([0, 1, 2, 3], m)
+    p = np.array([0.4, 0.3, 0.2, 0.1])
+    result = ex.estimate_frequencies(expected_counts(m, p), m, counts=True, merge=True)
+    assert result.estimate == pytest.approx([0.5, 0.2, 0.3], abs=1e-6)
+    # A difference of frequencies lies between −1 and 1, and so does its interval.
+    assert result.fit.combinations.range()[0].tolist() == [0, -1, 0]
+
+
+def test_a_name_of_many_terms_is_cut() -> None:
+    """An input whose row is the mean of four others appears in each of their combinations, and they in none of its own."""
+    rows = [
+        [0.6, 0.2, 0.1, 0.1],
+        [0.2, 0.6, 0.1, 0.1],
+        [0.1, 0.1, 0.6, 0.2],
+        [0.1, 0.1, 0.2, 0.6],
+        [0.25, 0.25, 0.25, 0.25],
+        [0.3, 0.2, 0.3, 0.2],
+    ]
+    result = ex.estimate_frequencies([30, 30, 20, 20], ex.Mechanism.from_matrix(rows, inputs=list("abcdef")), counts=True, merge=True)
+    assert result.inputs[0] == "a + 0.25·e + 0.375·f"
+    assert len(result.inputs) == 4
+    more = [*rows, [0.35, 0.15, 0.3, 0.2]]
+    result = ex.estimate_frequencies([30, 30, 20, 20], ex.Mechanism.from_matrix(more, inputs=list("abcdefg")), counts=True, merge=True)
+    assert result.inputs[0] == "a + 0.25·e + 2 more"
+
+
+def test_a_channel_refuses_another_structure() -> None:
+    with pytest.raises(ex.InvalidParameter, match="must be a randomised response; got kind='rows'"):
+        ResponseChannel(wide())
+
+
+def test_a_square_mechanism_has_nothing_left_to_fit() -> None:
+    square = ex.Mechanism.from_matrix([[0.6, 0.3, 0.1], [0.2, 0.5, 0.3], [0.1, 0.2, 0.7]])
+    assert ex.estimate_frequencies([40, 30, 30], square, counts=True).goodness_of_fit().degrees == 0

@@ -117,3 +117,23 @@ def test_a_start_that_cannot_make_the_reports_is_repaired() -> None:
     p, missing = maximise(q, np.array([0.4, 0.6, 0.0]), np.array([1.0, 0.0]), TOLERANCE)
     assert missing <= TOLERANCE
     assert p == pytest.approx([0.4, 0.6])
+
+
+def test_pivoting_gives_up_on_a_matrix_that_is_not_definite() -> None:
+    """No x ≥ 0 is complementary for H = −I, b = 1: it ends, and says so."""
+    assert nonnegative_minimum(-np.eye(3), np.ones(3), np.zeros(3, dtype=bool)) is None
+
+
+def test_almost_singular_instances_end_at_the_tolerance() -> None:
+    """More rows than reports, weak privacy noise, many reports: the models are flat in most directions."""
+    for seed in (76, 118, 589, 1175):
+        generator = np.random.default_rng([99, seed])
+        k, epsilon = int(generator.integers(2, 60)), float(np.exp(generator.uniform(np.log(0.02), np.log(12))))
+        q = random_ldp_matrix(generator, k, epsilon)
+        m = ex.Mechanism.from_matrix(q)
+        p = generator.dirichlet(np.full(k, generator.choice([0.05, 1.0])))
+        w = m.marginal(p / p.sum())
+        n = int(generator.choice([3, 100, 10**6, 10**9]))
+        result = ex.estimate_frequencies(generator.multinomial(n, w / w.sum()), m, method="mle", counts=True, merge=True)
+        assert result.deficit is not None
+        assert result.deficit <= TOLERANCE

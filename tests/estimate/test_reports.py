@@ -197,3 +197,9 @@ def test_tuples_are_labels_too() -> None:
     assert expected == [3 / 8, 0, 5 / 8]
     for container in (lists, pd.Series(reports), pl.Series(lists), pa.array(lists)):
         assert ex.estimate_frequencies(container, m).fit.statistic.tolist() == expected
+
+
+def test_an_empty_arrow_column_has_no_reports() -> None:
+    for empty in (pa.chunked_array([], pa.string()), pa.array([], pa.string()), pl.Series([], dtype=pl.String), pd.Series([], dtype="str")):
+        with pytest.raises(ex.InvalidParameter, match="there must be at least one report"):
+            ex.estimate_frequencies(empty, M_WORDS)

@@ -145,6 +145,4 @@ def _arrow(values: Any, parameter: str) -> tuple[Codes, Sequence[Any]]:
     encoded = values if kind.startswith("dictionary") else values.dictionary_encode()
     if hasattr(encoded, "combine_chunks"):
         encoded = encoded.unify_dictionaries().combine_chunks()
-        if hasattr(encoded, "chunks"):  # a chunked array without chunks, or too long for one
-            return _listed(values.to_pylist())
     return encoded.indices.to_numpy(zero_copy_only=False).astype(np.intp), encoded.dictionary.to_pylist()
