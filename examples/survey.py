@@ -54,6 +54,9 @@ def run_survey() -> None:
     same = sum(a == r for a, r in zip(answers, reports, strict=True)) / len(answers)
     print(f"\n{same:.0%} of the reports happen to be the true answer; nobody can tell which ones.")
 
+    print(f"\n{result.summary()}")
+    print(f"\npicture: {save(result.plot(truth=truth), PICTURES / 'estimates.png')}")
+
 
 if __name__ == "__main__":
     compare_designs()

@@ -35,7 +35,7 @@ from extremal.errors import (
     TooLarge,
     UnknownLabel,
 )
-from extremal.estimate import FrequencyEstimate, estimate_frequencies
+from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
 from extremal.optimize import Design, Tradeoff, design, tradeoff
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
@@ -96,6 +96,7 @@ __all__ = [
     "ReverseKL",
     "SourceClass",
     "SquaredHellinger",
+    "StratifiedEstimate",
     "Sublinear",
     "SymmetricKL",
     "TooLarge",

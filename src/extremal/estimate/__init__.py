@@ -1,5 +1,7 @@
 """Reports → answers."""
 
-from extremal.estimate.frequencies import FrequencyEstimate, estimate_frequencies
+from extremal.estimate.frequencies import estimate_frequencies
+from extremal.estimate.result import FrequencyEstimate
+from extremal.estimate.stratified import StratifiedEstimate
 
-__all__ = ["FrequencyEstimate", "estimate_frequencies"]
+__all__ = ["FrequencyEstimate", "StratifiedEstimate", "estimate_frequencies"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ class Design:
         lower_bound, upper_bound: the optimum lies between; one of them is `value`.
         method: which way was taken.
         certificate: what `ex.verify` checks.
-        notes: sentences for people.
+        remarks: sentences for people, or functions that make one when `notes` is asked for.
     """
 
     mechanism: Mechanism
@@ -42,7 +43,13 @@ class Design:
     upper_bound: float
     method: str
     certificate: Certificate
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str | Callable[[], str], ...] = ()
+
+    @cached_property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences for people: what the closed forms reach, what a budget costs."""
+        said = [remark if isinstance(remark, str) else remark() for remark in self.remarks]
+        return tuple(sentence for sentence in said if sentence)
 
     @property
     def gap(self) -> float:

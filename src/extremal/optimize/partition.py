@@ -26,7 +26,8 @@ from extremal.utility import Divergence, FDivergence
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
 DUAL_UP_TO = 40  # inputs: below this the dual proof is made without being asked for
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
-COMPARED_UP_TO = 2000  # inputs: dense closed forms are compared below this
+COMPARED_UP_TO = 100_000  # inputs: randomised response is compared below this
+DENSE_UP_TO = 500  # inputs: and the geometric mechanism, which is a dense matrix, below this
 
 
 def applies(problem: Problem) -> bool:
@@ -49,7 +50,7 @@ def solve(problem: Problem) -> Solution:
         notes.append(f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {outcome.cuts.size - 1} reports")
     mechanism = _mechanism(problem, lorenz, cuts)
     proofs = _proofs(problem, utility, lorenz, value, outcome)
-    return Solution(mechanism, outcome.bound, method, proofs, (*notes, *_closed_form_notes(utility, epsilon, utility(mechanism))))
+    return Solution(mechanism, outcome.bound, method, proofs, (*notes, lambda: _closed_form_note(utility, epsilon, utility(mechanism))))
 
 
 def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
@@ -115,11 +116,13 @@ def _proofs(problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockV
     return (theorem, dual) if "theorem" in wanted else (dual,)
 
 
-def _closed_form_notes(utility: Divergence, epsilon: float, best: float) -> tuple[str, ...]:
+def _closed_form_note(utility: Divergence, epsilon: float, best: float) -> str:
     if not epsilon or not best or not np.isfinite(best):
-        return ()
-    forms = {"binary": binary(utility.pair.p0, utility.pair.p1, epsilon), "randomised response": randomized_response(utility.k, epsilon)}
-    if utility.k <= COMPARED_UP_TO // 4:
+        return ""
+    forms = {"binary": binary(utility.pair.p0, utility.pair.p1, epsilon)}
+    if utility.k <= COMPARED_UP_TO:
+        forms["randomised response"] = randomized_response(utility.k, epsilon)
+    if utility.k <= DENSE_UP_TO:
         forms["geometric"] = geometric(utility.k, epsilon)
     shares = ", ".join(f"{name} {number(utility(m) / best, 4)}" for name, m in forms.items())
-    return (f"of the optimum the closed forms reach: {shares}",)
+    return f"of the optimum the closed forms reach: {shares}"

@@ -64,11 +64,11 @@ class Solution:
         bound: no admissible mechanism is better than this; used only when there is no proof (a user's function).
         method: which way was taken, in a few words; a closed form is named when it is proven optimal.
         proofs: for the certificate.
-        notes: sentences for the summary.
+        notes: sentences for the summary; a function is called when the summary is asked for.
     """
 
     mechanism: Mechanism
     bound: float
     method: str
     proofs: tuple[dict[str, Any], ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[str | Callable[[], str], ...] = ()

@@ -1,0 +1,91 @@
+"""`extremal estimate FILE --mechanism M`: the frequencies behind a file of reports."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from extremal.estimate import FrequencyEstimate, estimate_frequencies
+from extremal.estimate.frequencies import METHODS
+from extremal.mechanism import load
+from extremal.plotting import save
+
+
+def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = verbs.add_parser(
+        "estimate",
+        help="estimate frequencies, with intervals, from a file of reports",
+        description="Estimate how frequent each input is, with standard errors and intervals, from a Parquet, Feather or CSV file "
+        "written by `extremal privatize`. The file is streamed, and the hash of its mechanism is checked.",
+        epilog="exit codes:  0 done   2 bad input, another mechanism, or frequencies that are not identified",
+    )
+    verb.add_argument("file", nargs="+", help="a file of reports; several are taken together")
+    verb.add_argument("--mechanism", required=True, metavar="FILE", help="the mechanism file that the reports were made with")
+    verb.add_argument("--column", help="the column of reports; not needed when one column was randomised")
+    verb.add_argument("--method", choices=METHODS, default="unbiased", help="default: unbiased")
+    verb.add_argument("--weights", metavar="COLUMN", help="a column of positive survey weights")
+    verb.add_argument("--by", metavar="COLUMN", action="append", help="estimate each stratum by itself; may be given several times")
+    verb.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    verb.add_argument("--simultaneous", action="store_true", help="all intervals hold together with that confidence")
+    verb.add_argument("--merge", action="store_true", help="where inputs cannot be told apart, estimate the combinations that can")
+    verb.add_argument("--no-hash-check", action="store_true", help="take reports from a file that does not record its mechanism")
+    verb.add_argument("--plot", metavar="FILE", help="also draw the estimates (PNG, SVG or PDF by the name)")
+    verb.add_argument("--json", action="store_true", help="print the estimates as JSON")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    by = options.by[0] if options.by and len(options.by) == 1 else options.by
+    result: Any = estimate_frequencies(
+        [Path(file) for file in options.file],
+        load(options.mechanism),
+        options.method,
+        column=options.column,
+        weights=options.weights,
+        by=by,
+        merge=options.merge,
+        check_hash=not options.no_hash_check,
+    )
+    if options.json:
+        strata = [(None, result)] if isinstance(result, FrequencyEstimate) else list(result.items())
+        content = [_content(name, one, options.level, options.simultaneous) for name, one in strata]
+        print(json.dumps({"estimates": content} if by else content[0], ensure_ascii=False, allow_nan=False))
+    else:
+        print(result.summary(options.level, options.simultaneous))
+    if options.plot:
+        save(result.plot(options.level, options.simultaneous), options.plot)
+    return 0
+
+
+def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous: bool) -> dict[str, Any]:
+    limits, poisoned, test = result.interval(level, simultaneous), result.poisoning(), result.goodness_of_fit()
+    return {
+        **({} if stratum is None else {"stratum": list(stratum) if isinstance(stratum, tuple) else stratum}),
+        "n": result.n,
+        "effective_n": result.effective_n,
+        "method": result.method,
+        "level": level,
+        "simultaneous": simultaneous,
+        "mechanism": result.fit.mechanism.hash,
+        "inputs": [
+            {
+                "input": label,
+                "estimate": float(result.estimate[x]),
+                "standard_error": float(result.standard_error[x]),
+                "interval": limits[x].tolist(),
+                "if_1_percent_fake": poisoned[x].tolist(),
+            }
+            for x, label in enumerate(result.inputs)
+        ],
+        "n_without_privacy": _finite(result.equivalent_n()),
+        "goodness_of_fit": {"p_value": test.p_value, "statistic": test.statistic, "degrees": test.degrees},
+        "deficit": result.deficit,
+        "notes": list(result.notes),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

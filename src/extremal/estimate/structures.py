@@ -1,0 +1,19 @@
+"""Which channel serves which structure: the one place to register another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from extremal.estimate.channel import Channel, ResponseChannel
+from extremal.estimate.dense import DenseChannel
+from extremal.estimate.subsets import SubsetChannel
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structure import RandomizedResponse, SubsetSelection
+
+CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {RandomizedResponse.kind: ResponseChannel, SubsetSelection.kind: SubsetChannel}
+"""Structures with estimators of their own, by the kernel's kind."""
+
+
+def channel_of(mechanism: Mechanism) -> Channel:
+    """The analyst's side of a mechanism, by its structure."""
+    return CHANNELS.get(mechanism.kernel.kind, DenseChannel)(mechanism)
