@@ -98,20 +98,22 @@ def _polygon(utility: Divergence, edges: Indices) -> _Curve:
         gap[:-1] + lower * tilt[first],
         spread[:-1] + mass,
     )
-    coordinates = [_interleaved(real, fictitious) for real, fictitious in zip((left0, right1, gap, spread), between, strict=True)]
-    unit = 2.0**-50 + p0.size * 2.0**-63  # inputs are rounded once, sums are accumulated in 64-bit mantissas
+    order = np.argsort(np.concatenate([2 * np.arange(edges.size), 2 * np.flatnonzero(wide) + 1]), kind="stable")
+    reals = (left0, right1, gap, spread)
+    coordinates = [np.concatenate([real, fictitious[wide]])[order] for real, fictitious in zip(reals, between, strict=True)]
+    unit = 2.0**-50 + 3 * math.isqrt(p0.size) * 2.0**-63  # inputs are rounded once; see _sums for the rest
     left, right, height, extent = coordinates
     return _Curve(left, right, height, unit * left, unit * right, unit * extent)
 
 
-def _interleaved(real: Floats, fictitious: Floats) -> Floats:
-    merged = np.empty(real.size + fictitious.size)
-    merged[::2], merged[1::2] = real, fictitious
-    return merged
-
-
 def _sums(values: Floats) -> Floats:
-    return np.concatenate(([0.0], np.cumsum(values, dtype=np.longdouble).astype(np.float64)))
+    """Partial sums from 0 in 64-bit mantissas, in blocks of about √n: the error grows with √n, not with n."""
+    block = max(1, math.isqrt(values.size))
+    padded = np.zeros(-(-values.size // block) * block, dtype=np.longdouble)
+    padded[: values.size] = values
+    within = np.cumsum(padded.reshape(-1, block), axis=1)
+    before = np.concatenate((np.zeros(1, dtype=np.longdouble), np.cumsum(within[:-1, -1])))
+    return np.concatenate(([0.0], (within + before[:, None]).ravel()[: values.size].astype(np.float64)))
 
 
 def _longest_path(curve: _Curve, utility: Divergence, low_down: float, low_up: float, at: float) -> float:
@@ -124,7 +126,8 @@ def _longest_path(curve: _Curve, utility: Divergence, low_down: float, low_up: f
         last = min(count, first + chunk)
         values = _upper_values(curve, utility, low_down, low_up, first, last)
         for j in range(first, last):
-            best[j] = up(up(np.max(best[:j] + values[j - first, :j])) - charge)
+            longest = math.nextafter(float((best[:j] + values[j - first, :j]).max()), math.inf)
+            best[j] = math.nextafter(longest - charge, math.inf)
     return float(best[-1])
 
 

@@ -9,18 +9,22 @@ small enough.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.optimize.lorenz import BlockValue, Lorenz, Nodes
+from extremal.optimize.lorenz import BlockValue, Floats, Lorenz, Nodes
 from extremal.optimize.paths import backward, forward, path_to_end
 
 Indices = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
 
 FIRST_BINS = 64  # quantiles each of P₀, P₁ and |P₀−P₁|
 MOST_ROUNDS = 200
+MOST_NODES = 6_000  # of one program: 150 MB of block values
+MOST_EDGES = 12_000  # of the proof, which runs once over all of them
 SPLIT_ABOVE = 0.2  # share of the gap that a bin must be worth to be halved
 WINDOW = 9  # candidate positions for each cut when zooming in
 
@@ -35,40 +39,50 @@ class Outcome:
     edges: Indices
 
 
-def polygon(lorenz: Lorenz, edges: Indices) -> tuple[Nodes, Indices, Indices]:
-    """(nodes, position, bin): the nodes of the circumscribed polygon in order; where on the curve each is (a middle for
-    fictitious ones), and of which bin it is the fictitious node (−1: a real one)."""
-    real = lorenz.nodes.at(edges)
+def polygon(lorenz: Lorenz, edges: Indices, alive: Mask) -> tuple[Nodes, Indices, Indices]:
+    """The nodes of the circumscribed polygon, in order: the ends of the bins that are alive, and the fictitious node of each.
+
+    Returns:
+        (nodes, position, bin): where on the curve each node is (a middle for fictitious ones), and of which bin it is the fictitious
+        node (−1: a real one).
+    """
+    ends = np.unique(np.concatenate([np.flatnonzero(alive), np.flatnonzero(alive) + 1, [0, edges.size - 1]]))
+    real = lorenz.nodes.at(edges[ends])
     start, stop = edges[:-1], edges[1:]
     low, high = lorenz.tilt[start], lorenz.tilt[stop - 1]
-    width = high - low
-    wide = (stop - start > 1) & (width > 0)
-    mass0, mass1 = np.diff(real.left0), -np.diff(real.right1)
-    mass, gap = mass0 + mass1, np.diff(real.gap)
+    b = np.flatnonzero(alive & (stop - start > 1) & (high > low))
+    first, last = lorenz.nodes.at(start[b]), lorenz.nodes.at(stop[b])
+    mass = (last.left0 - first.left0) + (first.right1 - last.right1)
     # The share of the bin at its low extreme: weights w_l + w_h = mass, w_l·low + w_h·high = gap.
-    lower = np.clip(np.where(wide, (high * mass - gap) / np.where(wide, width, 1.0), 0.0), 0.0, mass)
-    b = np.flatnonzero(wide)
+    lower = np.clip((high[b] * mass - (last.gap - first.gap)) / (high[b] - low[b]), 0.0, mass)
     fictitious = Nodes(
-        real.left0[b] + lower[b] * lorenz.share0[start[b]],
-        real.right1[b + 1] + (mass[b] - lower[b]) * lorenz.share1[stop[b] - 1],
-        real.gap[b] + lower[b] * low[b],
+        first.left0 + lower * lorenz.share0[start[b]],
+        last.right1 + (mass - lower) * lorenz.share1[stop[b] - 1],
+        first.gap + lower * low[b],
     )
-    order = np.argsort(np.concatenate([2 * np.arange(edges.size), 2 * b + 1]), kind="stable")
+    order = np.argsort(np.concatenate([2 * ends, 2 * b + 1]), kind="stable")
     nodes = Nodes(*(np.concatenate([r, f])[order] for r, f in zip(real, fictitious, strict=True)))
-    position = np.concatenate([edges, (start[b] + stop[b]) // 2])[order]
-    owner = np.concatenate([np.full(edges.size, -1), b])[order]
+    position = np.concatenate([edges[ends], (start[b] + stop[b]) // 2])[order]
+    owner = np.concatenate([np.full(ends.size, -1), b])[order]
     return nodes, position, owner.astype(np.intp)
 
 
-def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: object = None) -> Outcome:
-    """Refine until bound − worth ≤ tolerance·worth, no bin is left to split, or `stop_early()` says so."""
+def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: Callable[[], bool] | None = None) -> Outcome:
+    """Refine until bound − worth ≤ tolerance·worth, no bin is left to split, or `stop_early()` says so.
+
+    A bin is dead when no path through its two ends or its fictitious node can beat what was found: then no optimal partition cuts
+    inside it. Dead bins are left out of the search, and stay, coarse, in the proof.
+    """
     worth, cuts = _best_two_blocks(lorenz, value)
     if worth <= 0:
         return Outcome(0.0, 0.0, cuts, np.array([0, lorenz.n], dtype=np.intp))
     edges = _first_edges(lorenz, cuts)
+    alive = np.ones(edges.size - 1, dtype=bool)
     bound, seen = np.inf, set()
     for _ in range(MOST_ROUNDS):
-        nodes, position, owner = polygon(lorenz, edges)
+        nodes, position, owner = polygon(lorenz, edges, alive)
+        if nodes.left0.size > MOST_NODES or edges.size > MOST_EDGES:
+            break  # refining further costs more than it is worth: the gap is reported as it is
         rows = value.rows(nodes)
         while True:
             best, before = forward(rows, value.low * worth)
@@ -83,16 +97,33 @@ def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: objec
                 break
             worth, cuts = total, better
         bound = max(worth, min(bound, worth + max(gap, 0.0) / (1 + value.low)))
-        if bound <= worth * (1 + tolerance) or (callable(stop_early) and stop_early()):
+        if bound <= worth * (1 + tolerance) or (stop_early is not None and stop_early()):
             break
         through = best + backward(rows, value.low * worth) - worth * value.step
         split = owner[(owner >= 0) & (through > max(0.0, SPLIT_ABOVE * gap))]
         if not split.size:
             break
-        edges = np.unique(
-            np.concatenate([edges, _middles(lorenz, edges, split), np.clip(np.concatenate([cuts - 1, cuts, cuts + 1]), 0, lorenz.n)])
-        )
+        alive = _still_alive(edges, alive, position, owner, through, -tolerance * worth)
+        edges, alive = _refined(lorenz, edges, alive, split, cuts)
     return Outcome(worth, float(bound), cuts, edges)
+
+
+def _still_alive(edges: Indices, alive: Mask, position: Indices, owner: Indices, through: Floats, floor: float) -> Mask:
+    """Bins of which an end or the fictitious node lies on a path that is worth at least about as much as the best."""
+    good = np.zeros(edges.size, dtype=bool)
+    real = owner < 0
+    good[np.searchsorted(edges, position[real])] = through[real] >= floor
+    inside = np.zeros(edges.size - 1, dtype=bool)
+    inside[owner[~real]] = through[~real] >= floor
+    return alive & (good[:-1] | good[1:] | inside)
+
+
+def _refined(lorenz: Lorenz, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
+    """The bins to split halved by mass, and edges beside every cut; a new bin is alive if the one that it came from was."""
+    beside = np.clip(np.concatenate([cuts - 1, cuts, cuts + 1]), 0, lorenz.n)
+    grown = np.unique(np.concatenate([edges, _middles(lorenz, edges, split), beside]))
+    parent = np.clip(np.searchsorted(edges, grown[:-1], side="right") - 1, 0, alive.size - 1)
+    return grown, alive[parent]
 
 
 def _best_two_blocks(lorenz: Lorenz, value: BlockValue) -> tuple[float, Indices]:
