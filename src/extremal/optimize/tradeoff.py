@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from extremal.closed_forms import binary, binary_for_information, geometric, randomized_response, subset_selection
+from extremal.closed_forms.compare import IN_NATS
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import Design, design
@@ -70,19 +71,20 @@ class Tradeoff:
         """Values on the left, shares of the optimum on the right, against ε; a matplotlib figure."""
         drawn, (left, right) = figure(width=10.5, height=4.2, columns=2)
         for j, (name, row) in enumerate(self.values.items()):
-            style = {
+            style: dict[str, Any] = {
                 "color": COLOURS[j % len(COLOURS)],
                 "marker": MARKERS[j % len(MARKERS)],
                 "markersize": 4,
-                "linewidth": 1.4,
                 "label": name,
             }
+            style |= {"linewidth": 6, "alpha": 0.35, "markersize": 0} if name == OPTIMUM else {"linewidth": 1.4}
             shown = [(e, v) for e, v in zip(self.epsilons, row, strict=True) if v is not None]
             left.plot([e for e, _ in shown], [v for _, v in shown], **style)
             if name != OPTIMUM:
                 shares = [(e, v) for e, v in zip(self.epsilons, self.ratios[name], strict=True) if v is not None]
                 right.plot([e for e, _ in shares], [v for _, v in shares], **style)
-        for axis, label in ((left, self.utility.name), (right, "share of the optimum")):
+        unit = " (nats)" if self.utility.name in IN_NATS else ""
+        for axis, label in ((left, f"{self.utility.name}{unit}"), (right, "share of the optimum")):
             axis.set_xlabel("ε (nats)")
             axis.set_ylabel(label)
             axis.set_xscale("log" if max(self.epsilons) > 20 * min(self.epsilons) else "linear")
