@@ -135,3 +135,16 @@ def test_privatize_reports_in_the_alphabet() -> None:
     m = ex.randomized_response(3, 1, inputs=["a", "b", "c"])
     assert m.privatize("a") in m.outputs
     assert set(m.privatize(["a", "b"] * 200)) == {"a", "b", "c"}
+
+
+def test_a_partition_into_single_inputs_is_randomised_response_in_the_order_of_the_inputs() -> None:
+    m = ex.Mechanism.from_partition([2, 0, 1], ex.LDP(1), inputs=["a", "b", "c"], outputs=["x", "y", "z"])
+    assert m.row_of is None
+    assert m.outputs == ("z", "x", "y")
+    assert m.kernel.kind == "randomized_response"
+    rows = np.array([[2, 1, 1], [1, 2, 1], [1, 1, 2]])
+    shuffled = ex.Mechanism._made(
+        ex.Mechanism.from_weights(rows[[1, 0, 2]], 4).kernel, np.array([1, 0, 2]), m.input_labels, m.output_labels, None
+    )
+    assert shuffled.row_of is None
+    assert (shuffled.matrix * 4 == rows).all()

@@ -61,6 +61,8 @@ def canonical(kernel: Kernel, row_of: Indices | None) -> tuple[Kernel, Indices |
     rows, merged = distinct(kernel.array)
     if merged is not None:
         row_of = merged if row_of is None else merged[row_of]
+    if row_of is not None and row_of.size == rows.shape[0]:  # every input has a row of its own: put them in the order of the inputs
+        rows, row_of = rows[row_of], None
     return _as_response(rows) or _as_two_valued(rows) or Rows(rows), row_of
 
 

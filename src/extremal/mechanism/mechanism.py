@@ -130,8 +130,9 @@ class Mechanism:
         kernel = response_kernel(count, privacy.exponential)
         if kernel.r == 1:
             return cls._made(kernel, np.zeros(row_of.size, dtype=np.intp), names_in, names_out, privacy)
-        plain = row_of.size == count and bool((row_of == np.arange(count)).all())
-        return cls._made(kernel, None if plain else row_of.astype(np.intp), names_in, names_out, privacy)
+        if row_of.size == count:  # every input its own block: randomised response, the outputs in the order of the inputs
+            return cls._made(kernel, None, names_in, names_out.take(row_of.tolist()), privacy)
+        return cls._made(kernel, row_of.astype(np.intp), names_in, names_out, privacy)
 
     @classmethod
     def from_windows(cls, k: int, length: int, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:

@@ -84,6 +84,8 @@ def _with_budget(lorenz: Lorenz, value: BlockValue, outcome: Outcome, most: int)
 def _mechanism(problem: Problem, lorenz: Lorenz, cuts: Indices) -> Mechanism:
     if cuts.size < 3:
         return Mechanism.from_matrix(np.ones((problem.utility.k, 1)), problem.privacy, inputs=problem.inputs)
+    if cuts.size - 1 == problem.utility.k:
+        return randomized_response(problem.utility.k, problem.privacy.epsilon, inputs=problem.inputs)
     blocks = np.zeros(problem.utility.k, dtype=np.intp)
     blocks[lorenz.order] = np.searchsorted(cuts, lorenz.group, side="right") - 1
     if not isinstance(problem.privacy, LDP):
