@@ -12,6 +12,7 @@ from extremal.plotting import save
 from extremal.release.audit import audit
 
 QUESTION, EPSILON, PICTURES = "party", 2.0, Path("out")
+COMPARED_AT = 1.0  # the designs differ more where privacy is stronger
 
 
 def shares(question: str) -> list[float]:
@@ -23,13 +24,30 @@ def shares(question: str) -> list[float]:
 def compare_designs() -> None:
     """What the usual designs keep of the answers at the same ε: Warner's for a yes/no question, the others for seven answers."""
     for question in ("vote", QUESTION):
-        table = ex.compare(ex.MutualInformation(shares(question)), epsilon=EPSILON)
+        table = ex.compare(ex.MutualInformation(shares(question)), epsilon=COMPARED_AT)
         wanted = ("Warner", "randomised response", "subset selection (frequencies", "binary for information", "geometric")
         chosen = ex.Comparison(table.epsilon, tuple(row for row in table.rows if row.name.startswith(wanted)))
-        print(f"Designs for the question {question!r} ({len(LEVELS[question])} answers) at ε = {EPSILON:g}; information in nats\n")
+        print(f"Designs for the question {question!r} ({len(LEVELS[question])} answers) at ε = {COMPARED_AT:g}; information in nats\n")
         print(f"{chosen}\n")
+        print_standard_errors(question)
         PICTURES.mkdir(exist_ok=True)
         print(f"picture: {save(chosen.plot(), PICTURES / f'designs-{question}.png')}\n")
+
+
+def print_standard_errors(question: str) -> None:
+    """The survey run once with each design that identifies the shares: how precise they become."""
+    answers, levels = survey()[question], LEVELS[question]
+    designs = {
+        "randomised response": ex.randomized_response(len(levels), COMPARED_AT, inputs=levels),
+        "subset selection": ex.subset_selection(len(levels), COMPARED_AT, inputs=levels),
+    }
+    if len(levels) == 2:
+        design = ex.surveys.warner(epsilon=COMPARED_AT)
+        designs["Warner"] = ex.Mechanism.from_weights(design.weights, privacy=design.privacy, inputs=levels, outputs=levels)
+    for name, mechanism in designs.items():
+        result = ex.estimate_frequencies(mechanism.privatize(answers), mechanism)
+        print(f"  mean standard error with {name}: {result.standard_error.mean():.1%}")
+    print()
 
 
 def run_survey() -> None:
