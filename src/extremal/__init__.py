@@ -36,7 +36,7 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, design
+from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.sources import SourceClass
 from extremal.utility import (
@@ -115,6 +115,7 @@ __all__ = [
     "pml_uniform",
     "quaternary",
     "randomized_response",
+    "smallest_epsilon",
     "subset_selection",
     "surveys",
     "verify",

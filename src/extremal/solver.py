@@ -89,6 +89,13 @@ class LinearProgram:
             values = columns[rows, j] / sizes[j]
             self._solver.addCol(float(costs[j] / sizes[j] / self._scale), 0.0, self._infinity, len(rows), rows, values)
 
+    def basis(self) -> tuple[list[int], list[int]]:
+        """(basic columns, rows that hold with equality) of the last vertex: equally many, and their square system determines it."""
+        basic = self._solver.getBasis()
+        columns = [j for j, status in enumerate(basic.col_status) if int(status) == 1]
+        rows = [i for i, status in enumerate(basic.row_status) if int(status) != 1]
+        return columns, rows
+
     def solve(self, time_limit: float | None = None) -> Answer:
         """An optimal vertex of what was added so far.
 

@@ -1,5 +1,6 @@
 """Privacy and utility → design."""
 
 from extremal.optimize.design import Design, design
+from extremal.optimize.smallest_epsilon import smallest_epsilon
 
-__all__ = ["Design", "design"]
+__all__ = ["Design", "design", "smallest_epsilon"]
