@@ -4,12 +4,14 @@ Say what you want to learn and how private it must be; get the best local random
 sampler that is exact, and the estimators for what comes back.
 """
 
+from extremal import theory
 from extremal.certificate import Verification, verify
 from extremal.closed_forms import (
     Comparison,
     binary,
     binary_for_information,
     compare,
+    exponential,
     geometric,
     hamming,
     pml_binary,
@@ -106,6 +108,7 @@ __all__ = [
     "compare",
     "design",
     "estimate_frequencies",
+    "exponential",
     "geometric",
     "hamming",
     "load",
@@ -118,5 +121,6 @@ __all__ = [
     "smallest_epsilon",
     "subset_selection",
     "surveys",
+    "theory",
     "verify",
 ]

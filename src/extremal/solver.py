@@ -41,6 +41,58 @@ class Answer:
     residual: float
 
 
+class SparseProgram:
+    """min c·x subject to lower ≤ A x ≤ upper, x ≥ 0, solved again and again as rows arrive.
+
+    >>> program = SparseProgram([1.0, 2.0])
+    >>> program.add(np.array([0, 0]), np.array([0, 1]), np.array([1.0, 1.0]), [1.0], [np.inf])
+    >>> program.solve().x.tolist()
+    [1.0, 0.0]
+    """
+
+    def __init__(self, costs: Any) -> None:
+        import highspy
+
+        self._costs = np.asarray(costs, dtype=np.float64)
+        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("primal_feasibility_tolerance", TOLERANCE),
+            ("dual_feasibility_tolerance", TOLERANCE),
+        ):
+            self._solver.setOptionValue(option, value)
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        n, none = self._costs.size, np.array([], dtype=np.int32)
+        infinite = np.full(n, highspy.kHighsInf)
+        self._solver.addCols(n, self._costs, np.zeros(n), infinite, 0, np.zeros(n, dtype=np.int32), none, np.array([]))
+
+    def add(self, rows: Any, columns: Any, values: Any, lower: Any, upper: Any) -> None:
+        """Append rows given by their entries (row number within this batch in ascending order, column, value)."""
+        lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+        starts = np.searchsorted(rows, np.arange(lower.size)).astype(np.int32)
+        entries = np.asarray(columns, dtype=np.int32), np.asarray(values, dtype=np.float64)
+        self._solver.addRows(lower.size, lower, upper, len(entries[0]), starts, *entries)
+
+    def solve(self, time_limit: float | None = None) -> Answer:
+        """An optimal vertex of what was added so far; `duals` are those of the rows, `residual` is not computed.
+
+        Raises:
+            SolverFailed: there is none.
+        """
+        if time_limit is not None:
+            self._solver.setOptionValue("time_limit", max(0.01, time_limit))
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        if status != self._optimal:
+            raise SolverFailed(
+                "the linear program must have an optimal vertex", parameter="status", value=self._solver.modelStatusToString(status)
+            )
+        solution = self._solver.getSolution()
+        x = np.maximum(np.asarray(solution.col_value), 0.0)
+        return Answer(x, np.asarray(solution.row_dual), float(self._costs @ x), 0.0)
+
+
 class LinearProgram:
     """max c·x subject to lower ≤ A x ≤ upper, x ≥ 0, solved again and again as columns arrive.
 

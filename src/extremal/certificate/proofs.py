@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extremal.certificate import hamming, patterns
+from extremal.certificate import distortion, hamming, patterns
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Utility
 
 Checker = Callable[[dict[str, Any], Notion, Utility], float]
 
-PROOFS: dict[str, Checker] = {"patterns": patterns.check, "hamming": hamming.check}
+PROOFS: dict[str, Checker] = {"patterns": patterns.check, "hamming": hamming.check, "distortion": distortion.check}
 
 __all__ = ["PROOFS", "Checker", "Refused"]

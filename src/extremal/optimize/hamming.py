@@ -133,6 +133,8 @@ def from_diagonal(x: list[Any], privacy: Any, inputs: Any) -> Mechanism:
     With X = Σx ≤ 1 the diagonal asks for no more than the constant rows x_j/X give.
     """
     k = len(x)
+    if len(set(x)) == 1 and x[0] * k > 1 and isinstance(privacy, LDP):
+        return response(k, privacy, inputs)  # the same structure, whatever k
     labels = Labels(range(k) if inputs is None else inputs, "inputs")
     used = [j for j in range(k) if x[j] > 0]
     exact = isinstance(x[0], Fraction) and k <= EXACT_MATRIX

@@ -101,7 +101,7 @@ def _solved(
         excess = utility.worst_distortion(mechanism) - utility.distortion
         if excess <= 0:
             break
-        slack += 2 * excess + Fraction(1, 1 << 62)  # the weights are rounded: ask for a little more truth, so that D is met exactly
+        slack = 8 * slack + 2 * excess + Fraction(1, 1 << 60)  # the weights are rounded: ask for a little more truth, so that D is met exactly
         needed = min(truth + slack, (truth + 1) / 2)
     return Solution(mechanism, 0.0, "linear program over sets of symbols, solved in rationals", (proof,)), None
 

@@ -114,6 +114,10 @@ class MetricPrivacy(Notion):
                 return True
         return False
 
+    def exact_exponent(self, x: int, other: int) -> Fraction:
+        """ε·d(x,x'), a rational, for a finite distance."""
+        return (self.exponential.exponent or Fraction(0)) * as_fraction(self._given[x, other], "distance")
+
     def _exact(self, distance: float) -> Fraction:
         if self._given.dtype == object:
             return next(as_fraction(d, "distance") for d in self._given.ravel() if float(d) == distance)
