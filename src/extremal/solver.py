@@ -18,6 +18,7 @@ from extremal.errors import ExtremalError
 Floats = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-10  # the smallest that HiGHS accepts
+TIME_LIMIT = "Time limit reached"  # HiGHS's word for it
 
 
 class SolverFailed(ExtremalError, RuntimeError):
@@ -81,7 +82,7 @@ class SparseProgram:
             SolverFailed: there is none.
         """
         if time_limit is not None:
-            self._solver.setOptionValue("time_limit", max(0.01, time_limit))
+            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))  # HiGHS counts from the first run
         self._solver.run()
         status = self._solver.getModelStatus()
         if status != self._optimal:
@@ -119,7 +120,7 @@ class LinearProgram:
         ):
             self._solver.setOptionValue(option, value)
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
-        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._optimal, self._unknown = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown
         empty = np.array([], dtype=np.int32)
         for low, high in zip(self._lower, self._upper, strict=True):
             self._solver.addRow(float(low), float(high), 0, empty, np.array([]))
@@ -155,8 +156,13 @@ class LinearProgram:
             SolverFailed: there is none.
         """
         if time_limit is not None:
-            self._solver.setOptionValue("time_limit", max(0.01, time_limit))
+            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))  # HiGHS counts from the first run
         self._solver.run()
+        if self._solver.getModelStatus() == self._unknown:  # the primal simplex gave up: once more from scratch by the dual one
+            self._solver.setOptionValue("simplex_strategy", 1)
+            self._solver.clearSolver()
+            self._solver.run()
+            self._solver.setOptionValue("simplex_strategy", 4)
         status = self._solver.getModelStatus()
         if status != self._optimal:
             raise SolverFailed(

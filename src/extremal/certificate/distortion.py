@@ -1,6 +1,6 @@
 """Expected distortion, bounded from below by a dual vector, in rationals.
 
-Take a prior p of the class and any α. With g_y(x) = p(x)d(x,y) − α_x a mechanism's distortion under p is Σ_x α_x + Σ_y g_y·q_y, because rows
+Take a prior p of the class and any α. With g_y(x) = p(x)d(x,y) − α_x the distortion under p is Σ_x α_x + Σ_y g_y·q_y, because rows
 sum to 1. What remains is how negative Σ_y g_y·q_y can be when every column q_y is in the notion's cone; α need not be feasible:
 
 LDP      with l_y the least entry, q_y ∈ [l_y, E·l_y] and Σ l_y ≤ 1:    ≥ min(0, min_y Σ_x min(g, E·g));
@@ -46,12 +46,12 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
         lowest = Fraction(1 << _BITS, _bounds(_lower_exponential(privacy))[1])
         left = _under_prior(columns, [privacy.prior.fraction(x) for x in range(utility.k)], lowest, _upper(privacy.exponential))
     elif isinstance(privacy, PML):
-        left = -_deficit(_without_shares(columns, proof["shares"], privacy))
+        left = -deficit(_without_shares(columns, proof["shares"], privacy))
     elif isinstance(privacy, MetricPrivacy):
-        left = -_deficit(without_flows(columns, proof["flows"], privacy))
+        left = -deficit(without_flows(columns, proof["flows"], privacy))
     else:
         raise Refused("no check is known for this notion", parameter="privacy", value=privacy)
-    return below(sum(alpha, Fraction(0)) + left)
+    return max(0.0, below(sum(alpha, Fraction(0)) + left))  # losses are not negative
 
 
 def _under_ldp(columns: list[Column], privacy: LDP) -> Fraction:
@@ -74,7 +74,7 @@ def _under_prior(columns: list[Column], prior: Column, lowest: Fraction, highest
         value = tau + sum((min(lowest * h, highest * h) for h in (g[x] - tau * prior[x] for x in support)), Fraction(0))
         worst = value if worst is None else min(worst, value)
     free = [x for x, p in enumerate(prior) if not p]
-    return (worst or Fraction(0)) - _deficit([[g[x] for x in free] for g in columns])
+    return (worst or Fraction(0)) - deficit([[g[x] for x in free] for g in columns])
 
 
 def without_flows(columns: list[Column], flows: list[Any], privacy: MetricPrivacy) -> list[Column]:
@@ -120,7 +120,7 @@ def _without_shares(columns: list[Column], shares: list[Any], privacy: PML) -> l
     return left
 
 
-def _deficit(columns: list[Column]) -> Fraction:
+def deficit(columns: list[Column]) -> Fraction:
     """Σ_x max_y max(0, −r_y(x)): what lowering α_x until every column is ≥ 0 costs."""
     return sum((max(Fraction(0), *(-r for r in row)) for row in zip(*columns, strict=True)), Fraction(0))
 

@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extremal.certificate import distortion, hamming, patterns
+from extremal.certificate import chords, distortion, hamming, patterns, rays
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Utility
 
 Checker = Callable[[dict[str, Any], Notion, Utility], float]
 
-PROOFS: dict[str, Checker] = {"patterns": patterns.check, "hamming": hamming.check, "distortion": distortion.check}
+PROOFS: dict[str, Checker] = {
+    "patterns": patterns.check,
+    "hamming": hamming.check,
+    "distortion": distortion.check,
+    "chords": chords.check,
+    "rays": rays.check,
+}
 
 __all__ = ["PROOFS", "Checker", "Refused"]

@@ -12,9 +12,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact.linear import solve_exactly
+
+Floats = npt.NDArray[np.float64]
 
 MOST_CHOICES = 300_000  # of k−1 active inequalities: a few seconds
 _FAR = 1e-7  # floats of these small systems are good to 1e-9 unless a system is nearly singular, which is then solved exactly
@@ -55,7 +58,7 @@ def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k:
     return sorted(found)
 
 
-def _near(rows: np.ndarray, limits: np.ndarray, active: tuple[int, ...]) -> bool:  # type: ignore[type-arg]
+def _near(rows: Floats, limits: Floats, active: tuple[int, ...]) -> bool:
     """Whether the float solution is close to feasible, or cannot tell."""
     k = rows.shape[1]
     system = np.vstack([rows[list(active)], np.ones(k)])

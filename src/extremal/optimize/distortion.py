@@ -1,9 +1,10 @@
 """Least expected distortion for any loss d(x,y), under LDP, PML, LIP and metric privacy: a linear program in Q, with its dual as the proof.
 
-min t s.t. Σ_xy p(x)d(x,y)Q(y|x) ≤ t for each prior, rows of Q sum to 1, columns of Q in the notion's cone. Each cone is written with one
-variable more for each output where that makes it sparse (the largest entry of the column for LDP, its probability for PML and LIP). Metric
-constraints are added as they are broken, priors of a class likewise. The proof: a prior of the class, α for the row sums, and for
-metric privacy and classes of priors the multipliers of the constraints that bind (certificate/distortion.py).
+min t s.t. Σ_xy p(x)d(x,y)Q(y|x) ≤ t for each prior, rows of Q sum to 1, columns of Q in the notion's cone. Each cone is written
+with one variable more for each output where that makes it sparse (the largest entry of the column for LDP, its probability for
+PML and LIP). Metric constraints are added as they are broken, priors of a class likewise. The proof: a prior of the class, α
+for the row sums, and for metric privacy and classes of priors the multipliers of the constraints that bind
+(certificate/distortion.py).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.hamming import mixture
 from extremal.optimize.problem import Problem, Solution
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
-from extremal.solver import Answer, SparseProgram
+from extremal.solver import TIME_LIMIT, Answer, SolverFailed, SparseProgram
 from extremal.utility import Distortion
 
 Floats = npt.NDArray[np.float64]
@@ -47,7 +48,12 @@ def solve(problem: Problem) -> Solution:
     priors = list(dict.fromkeys(source.priors)) or [source.extreme_prior(utility.distances.max(axis=1).tolist())]
     program = _Program(problem, priors)
     for _ in range(MOST_ROUNDS):
-        answer = program.solve()
+        try:
+            answer = program.solve()
+        except SolverFailed as failure:
+            if failure.value == TIME_LIMIT:
+                return _constant(problem, utility)
+            raise
         matrix = program.matrix(answer)
         losses = (matrix * utility.distances).sum(axis=1)
         found = source.extreme_prior(losses.tolist())
@@ -61,6 +67,17 @@ def solve(problem: Problem) -> Solution:
     proof = {"kind": "distortion", **mixture(source, priors, program.mix(answer)), **program.duals(answer)}
     mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=_outputs(problem))
     return Solution(mechanism, 0.0, "linear program in the mechanism", (proof,), _baseline(problem, utility))
+
+
+def _constant(problem: Problem, utility: Distortion) -> Solution:
+    """The best constant report, and the proof that a loss is not negative: what is left when time runs out."""
+    best = min(range(utility.distances.shape[1]), key=lambda y: utility.source.worst_case(utility.distances[:, y])[0])
+    matrix = np.zeros(utility.distances.shape)
+    matrix[:, best] = 1.0
+    mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=_outputs(problem))
+    prior = utility.source.extreme_prior([0] * utility.k)
+    proof = {"kind": "distortion", **mixture(utility.source, [prior], [Fraction(1)]), "alpha": ["0"] * utility.k, "flows": [], "shares": []}
+    return Solution(mechanism, 0.0, "constant report: time ran out", (proof,))
 
 
 def _outputs(problem: Problem) -> Any:
@@ -103,10 +120,10 @@ class _Program:
         self._add_cone()
 
     def _q(self, x: int, y: int) -> int:
-        return 1 + x * self.m + y
+        return int(1 + x * self.m + y)
 
     def _t(self, y: int) -> int:
-        return 1 + self.k * self.m + y
+        return int(1 + self.k * self.m + y)
 
     def _add(self, rows: Iterable[Row]) -> range:
         """Append rows; their numbers."""
@@ -197,7 +214,9 @@ class _Program:
             down = {at: f * math.exp(-self.privacy.epsilon * float(self._apart[at[1], at[2]])) for at, f in flows if f > 0}
             proof["flows"] = [[y, x, other, repr(f)] for (y, x, other), f in down.items()]
         elif isinstance(self.privacy, PML) and self.privacy.source.single is None:
-            proof["shares"] = [[y, v, repr(float(answer.duals[i]) * scale)] for i, (y, v, _) in self.constraints.items() if answer.duals[i] > 0]
+            proof["shares"] = [
+                [y, v, repr(float(answer.duals[i]) * scale)] for i, (y, v, _) in self.constraints.items() if answer.duals[i] > 0
+            ]
         return proof
 
 

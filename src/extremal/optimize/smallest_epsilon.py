@@ -1,10 +1,11 @@
 """The smallest ε within a given Hamming distortion (KSS Definition 4), exactly, for any class of sources.
 
-With u = e^−ε and t = 1 − D the game of `optimize/hamming.py` becomes one linear program: ε is too small as long as some prior p of the class has
-p(T) ≤ t·(1 + (|T|−1)u) for every set T. So e^−ε* = min u over (p, u) with these inequalities, unless ε* = 0: that is so when constant rows
-suffice, every prior of the class having a symbol of probability at least t. The program is solved in its dual, whose columns are the sets
-T (for an ordered class the Charnes–Cooper form of KSS eq 9 with the ordering that is missing there, erratum H2), and its optimal basis is
-solved again in rationals. ε* falls to 0 by a jump (at D^(M−1) for an ordered class).
+With u = e^−ε and t = 1 − D the game of `optimize/hamming.py` becomes one linear program: ε is too small as long as some prior p
+of the class has p(T) ≤ t·(1 + (|T|−1)u) for every set T. So e^−ε* = min u over (p, u) with these inequalities, unless ε* = 0:
+that is so when constant rows suffice, every prior of the class having a symbol of probability at least t. The program is solved
+in its dual, whose columns are the sets T (for an ordered class the Charnes–Cooper form of KSS eq 9 with the ordering that is
+missing there, erratum H2), and its optimal basis is solved again in rationals. ε* falls to 0 by a jump (at D^(M−1) for an
+ordered class).
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
 
     ε*(P, D) = min over Q with max_{p∈P} Σ p(x)(1−Q(x|x)) ≤ D of the level of Q (KSS Definition 4).
 
-    Guarantee: the mechanism is LDP at `value`, decided in integers, its distortion is at most D (exactly, or within 2^-48 where D can only be
-    met on the boundary), and no ε below `lower_bound` suffices: one prior of the class proves it, in rationals.
+    Guarantee: the mechanism is LDP at `value`, decided in integers, its distortion is at most D (exactly, or within 2^-48 where D can
+    only be met on the boundary), and no ε below `lower_bound` suffices: one prior of the class proves it, in rationals.
 
     Args:
         source_class: a prior or an `ex.SourceClass`.
@@ -101,7 +102,9 @@ def _solved(
         excess = utility.worst_distortion(mechanism) - utility.distortion
         if excess <= 0:
             break
-        slack = 8 * slack + 2 * excess + Fraction(1, 1 << 60)  # the weights are rounded: ask for a little more truth, so that D is met exactly
+        slack = (
+            8 * slack + 2 * excess + Fraction(1, 1 << 60)
+        )  # the weights are rounded: ask for a little more truth, so that D is met exactly
         needed = min(truth + slack, (truth + 1) / 2)
     return Solution(mechanism, 0.0, "linear program over sets of symbols, solved in rationals", (proof,)), None
 
@@ -121,7 +124,9 @@ def _claiming(x: list[Fraction], inputs: Any) -> Mechanism:
 def _claimed(ratio: Fraction) -> float:
     level = level_of_ratio(ratio.numerator, ratio.denominator)
     if level > LARGEST_EPSILON:
-        raise InvalidParameter("so little distortion needs an epsilon above 100", parameter="epsilon", value=level, hint="Allow more distortion.")
+        raise InvalidParameter(
+            "so little distortion needs an epsilon above 100", parameter="epsilon", value=level, hint="Allow more distortion."
+        )
     return level
 
 
@@ -247,5 +252,3 @@ def _normalised(weights: list[Fraction]) -> list[Fraction]:
     kept = [max(w, Fraction(0)) for w in weights]
     whole = sum(kept)
     return [w / whole for w in kept]
-
-

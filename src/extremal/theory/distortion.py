@@ -16,7 +16,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_fraction, log_of_ratio
 from extremal.solver import LinearProgram, SolverFailed
-from extremal.sources import SourceClass, as_source
+from extremal.sources import as_source
 
 UpperForm = Literal["printed", "tightened"]
 LowerForm = Literal["printed", "ordered", "corrected"]
@@ -81,11 +81,11 @@ def left_out_bound(priors: list[Prior], distortion: Fraction, left: int, form: L
         budget = distortion - (Fraction(sum(p.weights[n:]), p.total) if form == "corrected" else largest)
         rows.append(np.r_[-p.values[:n], float(Fraction(sum(p.weights[:n]), p.total) - budget)])
         lower, upper = [*lower, -np.inf], [*upper, 0.0]
-    steps = range(n - 1) if form != "printed" else range(0)
-    for i in steps:  # z_i ≥ z_{i+1}
-        rows.append(np.eye(1, n + 1, i + 1)[0] - np.eye(1, n + 1, i)[0])
-    for i in range(n) if form == "printed" else range(1):  # z_i ≤ s
-        rows.append(np.eye(1, n + 1, i)[0] - np.eye(1, n + 1, n)[0])
+    unit = np.eye(n + 1)
+    if form == "printed":  # z_i ≤ s
+        rows.extend(unit[i] - unit[n] for i in range(n))
+    else:  # s ≥ z_1 ≥ z_2 ≥ …
+        rows.extend([unit[0] - unit[n], *(unit[i + 1] - unit[i] for i in range(n - 1))])
     added = len(rows) - len(lower)
     program = LinearProgram([*lower, *[-np.inf] * added], [*upper, *[0.0] * added])
     program.add(np.array(rows), np.r_[0.0, -np.ones(n - 1), 0.0])
