@@ -72,7 +72,7 @@ def _symmetric(k: int, truth: Fraction, inputs: Any) -> Solution:
     """KSS Theorem 1: log((M−1)(1−D)/D), 0 from D = (M−1)/M on."""
     if truth * k <= 1:
         return Solution(from_diagonal([Fraction(1, k)] * k, LDP(0), inputs), 0.0, "constant rows", ({"kind": "hamming", "zero": True},))
-    _refuse_infinite(truth == 1, truth)
+    _refuse_infinite(truth)
     ratio = (k - 1) * truth / (1 - truth)
     mechanism = response(k, LDP(_claimed(ratio)), inputs)
     return Solution(mechanism, 0.0, "randomised response (KSS Theorem 1)", ({"kind": "hamming", "prior": [f"1/{k}"] * k},))
@@ -89,7 +89,7 @@ def _solved(
             return _nothing(), worst
         mechanism = from_diagonal(constant, LDP(0), inputs)
         return Solution(mechanism, 0.0, "constant rows", ({"kind": "hamming", "zero": True},)), None
-    _refuse_infinite(truth == 1, truth)
+    _refuse_infinite(truth)
     slack, needed = Fraction(0), truth
     for _ in range(_TRIES):
         mix, x = _least_ratio(priors, needed)
@@ -131,8 +131,10 @@ def _claimed(ratio: Fraction) -> float:
     return level
 
 
-def _refuse_infinite(infinite: bool, truth: Fraction) -> None:
-    if infinite:
+def _refuse_infinite(truth: Fraction) -> None:
+    if truth < 1:
+        _claimed(max(truth / (1 - truth), Fraction(1)))  # e^ε* is at least this once ε* > 0, because S_n ≤ 1 and n ≥ 2
+    else:
         raise InvalidParameter(
             "no finite epsilon keeps the distortion at 0",
             parameter="distortion",
