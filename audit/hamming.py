@@ -18,7 +18,7 @@ from scipy.sparse import csr_matrix, lil_matrix
 import extremal as ex
 
 SCALE = 1e4  # probabilities and costs are multiplied by this: the solver's tolerances are absolute
-DIFFERENCE = 2e-9  # the bisection's own width and the tolerance of its programs
+DIFFERENCE = 1e-9  # the bisection's own width
 
 
 def least_distortion(priors: np.ndarray, epsilon: float) -> float:
@@ -47,7 +47,7 @@ def bisected(priors: np.ndarray, distortion: float, start: float) -> float:
         return math.nan if low > 0 else 0.0
     while high - low > 1e-9:
         middle = (low + high) / 2
-        low, high = (low, middle) if least_distortion(priors, middle) <= distortion + 1e-13 else (middle, high)
+        low, high = (low, middle) if least_distortion(priors, middle) <= distortion * (1 + 1e-11) else (middle, high)
     return high
 
 
