@@ -13,7 +13,7 @@ from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
 from extremal.utility import DIVERGENCES, Distortion, Hamming, MutualInformation, Utility
 
 PRIOR_HELP = "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one number a line"
-UTILITIES = (*DIVERGENCES, "MutualInformation", "Hamming", "Distortion")
+UTILITIES = (*DIVERGENCES, "MutualInformation", "Hamming")
 
 
 def prior(text: str, parameter: str) -> list[Any]:
@@ -74,12 +74,13 @@ def add_utility_arguments(verb: argparse.ArgumentParser, several: bool) -> None:
     verb.add_argument("--prior", metavar="P", help=f"distribution of the answers: {PRIOR_HELP}")
     verb.add_argument("--p0", metavar="P", help="first of two distributions to tell apart")
     verb.add_argument("--p1", metavar="P", help="second of two distributions to tell apart")
+    choices = UTILITIES if several else (*UTILITIES, "Distortion")
     verb.add_argument(
         "--utility",
         action="append" if several else "store",
-        choices=UTILITIES,
+        choices=choices,
         metavar="NAME",
-        help=f"what is wanted{' (may be repeated)' if several else ''}: {', '.join(UTILITIES)}",
+        help=f"what is wanted{' (may be repeated)' if several else ''}: {', '.join(choices)}",
     )
     verb.add_argument("--alpha", default="2", help="parameter of AlphaDivergence (default 2)")
     verb.add_argument("--gamma", default="1", help="parameter of HockeyStick (default 1)")
@@ -103,6 +104,8 @@ def _distortion(name: str, options: argparse.Namespace) -> Utility:
     from extremal.cli import distortion
 
     options = argparse.Namespace(**{"source": None, "ball": None, "distances": None, **vars(options)})
+    if options.prior is None and options.source is None:
+        raise InvalidParameter(f"{name} needs a prior", parameter="--prior", value=None, hint="Give --prior 0.5,0.3,0.2.")
     source = distortion.source(options)
     if name == "Hamming":
         return Hamming(source)
