@@ -4,12 +4,14 @@ Say what you want to learn and how private it must be; get the best local random
 sampler that is exact, and the estimators for what comes back.
 """
 
+from extremal import theory
 from extremal.certificate import Verification, verify
 from extremal.closed_forms import (
     Comparison,
     binary,
     binary_for_information,
     compare,
+    exponential,
     geometric,
     hamming,
     pml_binary,
@@ -37,7 +39,7 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, Tradeoff, design, tradeoff
+from extremal.optimize import Design, Tradeoff, design, smallest_epsilon, tradeoff
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
@@ -111,6 +113,7 @@ __all__ = [
     "compare",
     "design",
     "estimate_frequencies",
+    "exponential",
     "geometric",
     "hamming",
     "load",
@@ -121,8 +124,10 @@ __all__ = [
     "privatize",
     "quaternary",
     "randomized_response",
+    "smallest_epsilon",
     "subset_selection",
     "surveys",
+    "theory",
     "tradeoff",
     "verify",
 ]

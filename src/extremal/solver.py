@@ -18,6 +18,7 @@ from extremal.errors import ExtremalError
 Floats = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-10  # the smallest that HiGHS accepts
+TIME_LIMIT = "Time limit reached"  # HiGHS's word for it
 
 
 class SolverFailed(ExtremalError, RuntimeError):
@@ -39,6 +40,58 @@ class Answer:
     duals: Floats
     value: float
     residual: float
+
+
+class SparseProgram:
+    """min c·x subject to lower ≤ A x ≤ upper, x ≥ 0, solved again and again as rows arrive.
+
+    >>> program = SparseProgram([1.0, 2.0])
+    >>> program.add(np.array([0, 0]), np.array([0, 1]), np.array([1.0, 1.0]), [1.0], [np.inf])
+    >>> program.solve().x.tolist()
+    [1.0, 0.0]
+    """
+
+    def __init__(self, costs: Any) -> None:
+        import highspy
+
+        self._costs = np.asarray(costs, dtype=np.float64)
+        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+        for option, value in (
+            ("output_flag", False),
+            ("threads", 1),
+            ("primal_feasibility_tolerance", TOLERANCE),
+            ("dual_feasibility_tolerance", TOLERANCE),
+        ):
+            self._solver.setOptionValue(option, value)
+        self._optimal = highspy.HighsModelStatus.kOptimal
+        n, none = self._costs.size, np.array([], dtype=np.int32)
+        infinite = np.full(n, highspy.kHighsInf)
+        self._solver.addCols(n, self._costs, np.zeros(n), infinite, 0, np.zeros(n, dtype=np.int32), none, np.array([]))
+
+    def add(self, rows: Any, columns: Any, values: Any, lower: Any, upper: Any) -> None:
+        """Append rows given by their entries (row number within this batch in ascending order, column, value)."""
+        lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
+        starts = np.searchsorted(rows, np.arange(lower.size)).astype(np.int32)
+        entries = np.asarray(columns, dtype=np.int32), np.asarray(values, dtype=np.float64)
+        self._solver.addRows(lower.size, lower, upper, len(entries[0]), starts, *entries)
+
+    def solve(self, time_limit: float | None = None) -> Answer:
+        """An optimal vertex of what was added so far; `duals` are those of the rows, `residual` is not computed.
+
+        Raises:
+            SolverFailed: there is none.
+        """
+        if time_limit is not None:
+            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))  # HiGHS counts from the first run
+        self._solver.run()
+        status = self._solver.getModelStatus()
+        if status != self._optimal:
+            raise SolverFailed(
+                "the linear program must have an optimal vertex", parameter="status", value=self._solver.modelStatusToString(status)
+            )
+        solution = self._solver.getSolution()
+        x = np.maximum(np.asarray(solution.col_value), 0.0)
+        return Answer(x, np.asarray(solution.row_dual), float(self._costs @ x), 0.0)
 
 
 class LinearProgram:
@@ -67,7 +120,7 @@ class LinearProgram:
         ):
             self._solver.setOptionValue(option, value)
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
-        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._optimal, self._unknown = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown
         empty = np.array([], dtype=np.int32)
         for low, high in zip(self._lower, self._upper, strict=True):
             self._solver.addRow(float(low), float(high), 0, empty, np.array([]))
@@ -91,6 +144,13 @@ class LinearProgram:
         count, infinite = scaled.shape[0], np.full(scaled.shape[0], self._infinity)
         self._solver.addCols(count, objective, np.zeros(count), infinite, where[0].size, starts, where[1].astype(np.int32), scaled[where])
 
+    def basis(self) -> tuple[list[int], list[int]]:
+        """(basic columns, rows that hold with equality) of the last vertex: equally many, and their square system determines it."""
+        basic = self._solver.getBasis()
+        columns = [j for j, status in enumerate(basic.col_status) if int(status) == 1]
+        rows = [i for i, status in enumerate(basic.row_status) if int(status) != 1]
+        return columns, rows
+
     def solve(self, time_limit: float | None = None) -> Answer:
         """An optimal vertex of what was added so far.
 
@@ -98,8 +158,13 @@ class LinearProgram:
             SolverFailed: there is none.
         """
         if time_limit is not None:
-            self._solver.setOptionValue("time_limit", max(0.01, time_limit))
+            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))  # HiGHS counts from the first run
         self._solver.run()
+        if self._solver.getModelStatus() == self._unknown:  # the primal simplex gave up: once more from scratch by the dual one
+            self._solver.setOptionValue("simplex_strategy", 1)
+            self._solver.clearSolver()
+            self._solver.run()
+            self._solver.setOptionValue("simplex_strategy", 4)
         status = self._solver.getModelStatus()
         if status != self._optimal:
             raise SolverFailed(

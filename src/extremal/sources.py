@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, InvalidPrior, MalformedFile, TooLarge
-from extremal.exact import Column, ExactView, Prior, as_count, as_fraction, as_prior, by_row_class, decimal_text, prefix_sums
+from extremal.exact import Column, ExactView, Prior, as_count, as_fraction, as_prior, by_row_class, corners, decimal_text, prefix_sums
 
 Sum = tuple[int, int]  # a non-negative rational as numerator and denominator
 LeastSum = Callable[[Column], Sum]
@@ -69,6 +69,31 @@ class SourceClass:
         """Every prior on k symbols."""
         return _Simplex(k)
 
+    @staticmethod
+    def from_inequalities(matrix: Sequence[Sequence[Any]], bounds: Sequence[Any]) -> SourceClass:
+        """All priors p with matrix·p ≤ bounds, as the hull of their corners, which are found exactly.
+
+        Args:
+            matrix: one row for each inequality, one column for each symbol; numbers are read as the decimals they print as.
+            bounds: the right-hand sides.
+
+        Raises:
+            InvalidParameter: sizes differ, or no prior satisfies the inequalities.
+            TooLarge: too many choices of inequalities to list the corners.
+
+        >>> SourceClass.from_inequalities([[-1, 1, 0], [0, -1, 1]], [0, 0]).worst_case([0, 0, 1])[0]  # p₀ ≥ p₁ ≥ p₂
+        0.3333333333333333
+        """
+        rows = [[as_fraction(a, f"matrix[{i}][{j}]") for j, a in enumerate(row)] for i, row in enumerate(matrix)]
+        right = [as_fraction(b, f"bounds[{i}]") for i, b in enumerate(bounds)]
+        if not rows or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2 or len(right) != len(rows):
+            raise InvalidParameter(
+                "matrix must have rows of equal length, one column for each of at least 2 symbols, and one bound for each row",
+                parameter="matrix",
+                value=[len(row) for row in rows],
+            )
+        return SourceClass([Prior(list(corner)) for corner in corners(rows, right, len(rows[0]))])
+
     # -- what every shape answers -----------------------------------------------------------------------------------------
 
     @property
@@ -103,6 +128,14 @@ class SourceClass:
         array = self._values(values)
         attained = max(self.priors, key=lambda p: float(p.values @ array)).values
         return float(attained @ array), attained
+
+    def extreme_prior(self, values: Sequence[Any]) -> Prior:
+        """An extreme prior with the largest Σ p(x)·values(x); exact when the values are ints or Fractions."""
+        return max(self.priors, key=lambda p: Fraction(1, p.total) * sum(w * v for w, v in zip(p.weights, values, strict=True)))
+
+    def admits(self, prior: Prior) -> bool:
+        """Whether `prior` is in the class, decided exactly; for a list only its members count, not their mixtures."""
+        return prior in self.priors
 
     def least_sum(self, view: ExactView) -> LeastSum:
         """For checks: column ↦ min over the class of Σ_x p(x) q(x), exact."""
@@ -186,6 +219,15 @@ class _PermutationInvariant(SourceClass):
         attained[np.argsort(array, kind="stable")] = np.sort(self.priors[0].values)
         return float(attained @ array), attained
 
+    def extreme_prior(self, values: Sequence[Any]) -> Prior:
+        order = sorted(range(self.k), key=lambda x: values[x])
+        weights = dict(zip(order, sorted(self.priors[0].weights), strict=True))
+        return Prior([Fraction(weights[x], self.priors[0].total) for x in range(self.k)])
+
+    def admits(self, prior: Prior) -> bool:
+        ours, theirs = (prefix_sums(sorted(p.weights, reverse=True)) for p in (self.priors[0], prior))
+        return all(b * self.priors[0].total <= a * prior.total for a, b in zip(ours, theirs, strict=True))  # majorisation (Rado)
+
     def least_sum(self, view: ExactView) -> LeastSum:
         sizes = prefix_sums(by_row_class([1] * self.k, view))
         largest_first = prefix_sums(sorted(self.priors[0].weights, reverse=True))
@@ -249,6 +291,17 @@ class _Ball(SourceClass):
             budget -= taken
         return float(attained @ array), attained
 
+    def extreme_prior(self, values: Sequence[Any]) -> Prior:
+        order = sorted(range(self.k), key=lambda x: values[x])
+        moved, budget, best = [self.priors[0].fraction(x) for x in range(self.k)], self.radius, order[-1]
+        for x in order[:-1]:
+            taken = min(moved[x], budget)
+            moved[x], moved[best], budget = moved[x] - taken, moved[best] + taken, budget - taken
+        return Prior(moved)
+
+    def admits(self, prior: Prior) -> bool:
+        return sum(abs(prior.fraction(x) - self.priors[0].fraction(x)) for x in range(self.k)) <= 2 * self.radius
+
     def least_sum(self, view: ExactView) -> LeastSum:
         masses = by_row_class(self.priors[0].weights, view)
         prefix, total = prefix_sums(masses), self.priors[0].total
@@ -300,6 +353,13 @@ class _Simplex(SourceClass):
         attained = np.zeros(self.k)
         attained[int(np.argmax(array))] = 1.0
         return float(array.max()), attained
+
+    def extreme_prior(self, values: Sequence[Any]) -> Prior:
+        best = max(range(self.k), key=lambda x: values[x])
+        return Prior([Fraction(int(x == best)) for x in range(self.k)])
+
+    def admits(self, prior: Prior) -> bool:
+        return len(prior) == self.k
 
     def least_sum(self, view: ExactView) -> LeastSum:
         return lambda column: (column.smallest, 1)

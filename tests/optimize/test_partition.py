@@ -46,7 +46,7 @@ def full_program(utility: Any, epsilon: float) -> float:
     """The 2^k linear program; its basis solved again with one step of refinement in extended precision."""
     columns = enumeration.patterns(utility.k, epsilon)
     values = utility.column_values(columns)
-    weights, _, _ = enumeration._solved(columns, values[None, :])
+    weights, _, _ = enumeration.solved_over(columns, values[None, :])
     used = np.flatnonzero(weights > 1e-12 * weights.max())
     basis = columns[:, used]
     theta = np.linalg.lstsq(basis, np.ones(utility.k), rcond=None)[0]

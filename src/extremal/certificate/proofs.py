@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extremal.certificate import dual, patterns, theorem
+from extremal.certificate import chords, distortion, dual, hamming, patterns, rays, theorem
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Utility
 
 Checker = Callable[[dict[str, Any], Notion, Utility], float]
 
-PROOFS: dict[str, Checker] = {"patterns": patterns.check, "theorem": theorem.check, "dual": dual.check}
+PROOFS: dict[str, Checker] = {
+    "patterns": patterns.check,
+    "theorem": theorem.check,
+    "dual": dual.check,
+    "hamming": hamming.check,
+    "distortion": distortion.check,
+    "chords": chords.check,
+    "rays": rays.check,
+}
 
 __all__ = ["PROOFS", "Checker", "Refused"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 
+from extremal.cli import distortion
 from extremal.cli.arguments import add_privacy_arguments, add_utility_arguments, privacy, utility
 from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
@@ -20,6 +21,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     add_privacy_arguments(verb)
     add_utility_arguments(verb, several=False)
+    distortion.add_design_arguments(verb)
     verb.add_argument("--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated")
     verb.add_argument("--max-outputs", type=int, metavar="N", help="at most this many different reports")
     verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")
@@ -31,7 +33,11 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    name = options.utility or ("KL" if options.p0 else "MutualInformation" if options.prior else None)
+    if options.distortion is not None:
+        return _shown(distortion.design_within(options), options)
+    name = options.utility or (
+        "KL" if options.p0 else "Distortion" if options.distances else "MutualInformation" if options.prior else None
+    )
     if name is None:
         raise InvalidParameter("say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior.")
     with ProgressLine() as line:
@@ -44,6 +50,10 @@ def run(options: argparse.Namespace) -> int:
             time_limit=options.time_limit,
             progress=line,
         )
+    return _shown(found, options)
+
+
+def _shown(found: Design, options: argparse.Namespace) -> int:
     if options.output:
         found.save(options.output, overwrite=options.overwrite)
     print(json.dumps(_fields(found), ensure_ascii=False) if options.json else found.summary())

@@ -4,6 +4,7 @@ from extremal.closed_forms import surveys
 from extremal.closed_forms.balance import balanced_subset
 from extremal.closed_forms.binary import binary, binary_for_information
 from extremal.closed_forms.compare import Comparison, compare
+from extremal.closed_forms.exponential import exponential
 from extremal.closed_forms.geometric import geometric
 from extremal.closed_forms.hamming import hamming
 from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
@@ -17,6 +18,7 @@ __all__ = [
     "binary",
     "binary_for_information",
     "compare",
+    "exponential",
     "geometric",
     "hamming",
     "pml_binary",

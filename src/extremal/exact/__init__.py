@@ -1,7 +1,9 @@
 """Integers and rationals: bounds on e^ε, exact priors, and the exact view of a mechanism that every check reads."""
 
 from extremal.exact.exponential import Exponential, exp_bounds, level_of_ratio, log_of_ratio
+from extremal.exact.linear import solve_exactly
 from extremal.exact.numbers import Number, as_count, as_fraction, decimal_text
+from extremal.exact.polytope import corners
 from extremal.exact.prior import Prior, as_prior
 from extremal.exact.view import Claim, Column, ExactView, IndexSet, by_row_class, prefix_sums
 
@@ -17,9 +19,11 @@ __all__ = [
     "as_fraction",
     "as_prior",
     "by_row_class",
+    "corners",
     "decimal_text",
     "exp_bounds",
     "level_of_ratio",
     "log_of_ratio",
     "prefix_sums",
+    "solve_exactly",
 ]

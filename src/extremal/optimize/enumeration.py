@@ -44,7 +44,7 @@ def solve(problem: Problem) -> Solution:
     columns = patterns(k, epsilon)
     parts = utility.utilities if isinstance(utility, WorstCase) else (utility,)
     values = np.array([part.column_values(columns) for part in parts if isinstance(part, SumOfColumns)])
-    weights, bound, proof = _solved(columns, values)
+    weights, bound, proof = solved_over(columns, values)
     used = weights > _KEPT * weights.max()
     mechanism = Mechanism.from_matrix((columns * weights)[:, used], problem.privacy, inputs=problem.inputs)
     return Solution(mechanism, bound, "enumeration of all staircase patterns", (proof,))
@@ -57,7 +57,7 @@ def patterns(k: int, epsilon: float) -> Floats:
     return np.where(inside == 1, 1.0, math.exp(-epsilon))
 
 
-def _solved(columns: Floats, values: Floats) -> tuple[Floats, float, dict[str, object]]:
+def solved_over(columns: Floats, values: Floats) -> tuple[Floats, float, dict[str, object]]:
     """Weights of a vertex, a bound from its duals, and the proof: dual α, and weights λ on the utilities."""
     k, count = columns.shape
     several = values.shape[0]

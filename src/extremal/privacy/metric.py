@@ -114,10 +114,18 @@ class MetricPrivacy(Notion):
                 return True
         return False
 
+    def exact_exponent(self, x: int, other: int) -> Fraction:
+        """ε·d(x,x'), a rational, for a finite distance."""
+        return (self.exponential.exponent or Fraction(0)) * self.exact_distance(x, other)
+
     def _exact(self, distance: float) -> Fraction:
         if self._given.dtype == object:
             return next(as_fraction(d, "distance") for d in self._given.ravel() if float(d) == distance)
         return Fraction(repr(distance))
+
+    def exact_distance(self, x: int, other: int) -> Fraction:
+        """d(x,x') as the rational it was given as, when it is finite."""
+        return as_fraction(self._given[x, other], "distance")
 
     def to_json(self) -> dict[str, Any]:
         rows = [["inf" if math.isinf(float(d)) else decimal_text(as_fraction(d, "distance")) for d in row] for row in self._given.tolist()]

@@ -20,6 +20,7 @@ from extremal.utility.divergences import (
     TotalVariation,
 )
 from extremal.utility.information import MutualInformation
+from extremal.utility.level import LevelAtDistortion
 from extremal.utility.sublinear import Sublinear
 from extremal.utility.user_function import FDivergence
 from extremal.utility.utility import SumOfColumns, Utility
@@ -54,6 +55,8 @@ def utility_from_json(content: dict[str, Any]) -> Utility:
         return Average(parts) if name == Average.name else WorstCase(parts)
     if name == Hamming.name:
         return Hamming(SourceClass.from_json(content["source"]))
+    if name == LevelAtDistortion.name:
+        return LevelAtDistortion(SourceClass.from_json(content["source"]), content["distortion"])
     if name == Distortion.name:
         outputs = content["outputs"]
         labels = None if outputs is None else Labels.from_json(outputs, "outputs", tuples=True)
@@ -73,6 +76,7 @@ __all__ = [
     "Hamming",
     "HockeyStick",
     "JensenShannon",
+    "LevelAtDistortion",
     "MutualInformation",
     "PairwiseDivergence",
     "ReverseKL",

@@ -105,11 +105,18 @@ class Hamming(Distortion):
         kernel = mechanism.kernel
         if isinstance(kernel, RandomizedResponse) and mechanism.row_of is None and mechanism.outputs == mechanism.inputs:
             return np.full(self.k, (mechanism.denominator - kernel.high) / mechanism.denominator)
-        truth = np.zeros(self.k)
+        return np.array([(mechanism.denominator - truth) / mechanism.denominator for truth in self.truth_weights(mechanism)])
+
+    def truth_weights(self, mechanism: Mechanism) -> list[int]:
+        """The integer weight of reporting x when x is the truth, for each input x; 0 when x is never reported."""
+        kernel = mechanism.kernel
+        if isinstance(kernel, RandomizedResponse) and mechanism.row_of is None and mechanism.outputs == mechanism.inputs:
+            return [kernel.high] * self.k
+        truth = [0] * self.k
         for y, x in enumerate(self._columns(mechanism)):
             row = kernel.row(x if mechanism.row_of is None else int(mechanism.row_of[x]))
-            truth[x] = row[y] / mechanism.denominator
-        return np.asarray(1 - truth)
+            truth[x] = int(row[y])
+        return truth
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json()}

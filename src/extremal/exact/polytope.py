@@ -1,0 +1,71 @@
+"""The corners of a polytope of probability vectors, exactly.
+
+{p : A p ≤ b, p ≥ 0, Σp = 1}: a corner makes k − 1 of the inequalities equalities. Floats sort out the choices that are far from
+feasible; what remains is solved and decided in rationals.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.exact.linear import solve_exactly
+
+Floats = npt.NDArray[np.float64]
+
+MOST_CHOICES = 300_000  # of k−1 active inequalities: a few seconds
+_FAR = 1e-7  # floats of these small systems are good to 1e-9 unless a system is nearly singular, which is then solved exactly
+
+
+def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k: int) -> list[tuple[Fraction, ...]]:
+    """Every corner of {p ≥ 0, Σp = 1, matrix·p ≤ bounds}, sorted, without repetition.
+
+    Raises:
+        TooLarge: more than 300,000 choices of k−1 inequalities.
+        InvalidParameter: no probability vector satisfies the inequalities.
+
+    >>> corners([[Fraction(1), Fraction(-1)]], [Fraction(0)], 2)
+    [(Fraction(0, 1), Fraction(1, 1)), (Fraction(1, 2), Fraction(1, 2))]
+    """
+    unit = [[Fraction(-int(x == y)) for y in range(k)] for x in range(k)]
+    rows, right = [*unit, *(list(row) for row in matrix)], [*[Fraction(0)] * k, *bounds]
+    choices = math.comb(len(rows), k - 1)
+    if choices > MOST_CHOICES:
+        raise TooLarge(
+            f"the corners of a polytope are listed for at most {MOST_CHOICES:,} choices of inequalities",
+            parameter="choices",
+            value=choices,
+            hint="Give the extreme priors themselves, or fewer inequalities.",
+        )
+    floats, limits = np.array([[float(a) for a in row] for row in rows]), np.array([float(b) for b in right])
+    found: set[tuple[Fraction, ...]] = set()
+    for active in itertools.combinations(range(len(rows)), k - 1):
+        if not _near(floats, limits, active):
+            continue
+        point = solve_exactly([*(rows[i] for i in active), [Fraction(1)] * k], [*(right[i] for i in active), Fraction(1)])
+        if point is not None and all(sum(a * p for a, p in zip(row, point, strict=True)) <= b for row, b in zip(rows, right, strict=True)):
+            found.add(tuple(point))
+    if not found:
+        raise InvalidParameter(
+            "some probability vector must satisfy the inequalities", parameter="inequalities", value=f"{len(matrix)} of them"
+        )
+    return sorted(found)
+
+
+def _near(rows: Floats, limits: Floats, active: tuple[int, ...]) -> bool:
+    """Whether the float solution is close to feasible, or cannot tell."""
+    k = rows.shape[1]
+    system = np.vstack([rows[list(active)], np.ones(k)])
+    try:
+        point = np.linalg.solve(system, np.append(limits[list(active)], 1.0))
+    except np.linalg.LinAlgError:
+        return False
+    if not np.isfinite(point).all() or np.abs(point).max() > 1e6:  # nearly singular: the exact solution decides
+        return True
+    return bool((rows @ point <= limits + _FAR * (1 + np.abs(limits))).all())
