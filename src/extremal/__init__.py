@@ -4,6 +4,7 @@ Say what you want to learn and how private it must be; get the best local random
 sampler that is exact, and the estimators for what comes back.
 """
 
+from extremal import theory
 from extremal.certificate import Verification, verify
 from extremal.closed_forms import (
     Comparison,
@@ -117,5 +118,6 @@ __all__ = [
     "randomized_response",
     "subset_selection",
     "surveys",
+    "theory",
     "verify",
 ]

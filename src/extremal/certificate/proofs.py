@@ -9,13 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extremal.certificate import patterns
+from extremal.certificate import leakage_divergence, leakage_information, leakage_symmetric, leakage_vertices, patterns
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Utility
 
 Checker = Callable[[dict[str, Any], Notion, Utility], float]
 
-PROOFS: dict[str, Checker] = {"patterns": patterns.check}
+PROOFS: dict[str, Checker] = {
+    "patterns": patterns.check,
+    leakage_divergence.KIND: leakage_divergence.check,
+    leakage_information.KIND: leakage_information.check,
+    leakage_symmetric.KIND: leakage_symmetric.check,
+    leakage_vertices.KIND: leakage_vertices.check,
+    leakage_vertices.SIMPLEX: leakage_vertices.check_simplex,
+}
 
 __all__ = ["PROOFS", "Checker", "Refused"]
