@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from extremal.closed_forms import pml_randomized_response
 from extremal.errors import InvalidParameter
+from extremal.exact import level_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, LIP, PML
 from extremal.sources import SourceClass
 from extremal.tables import number
-from extremal.theory.leakage import pml_regions, randomized_response_leakage
+from extremal.theory.leakage import randomized_response_leakage
 from extremal.utility import Utility
 
 MOST_INPUTS = 300  # beyond, randomised response as a dense matrix and the worst prior are left out
@@ -27,19 +28,20 @@ def sentences(mechanism: Mechanism, utility: Utility) -> tuple[str, ...]:
 
 
 def _regions(mechanism: Mechanism, claim: PML) -> tuple[str, ...]:
-    regions, epsilon = pml_regions(claim.prior), claim.epsilon
-    last = regions.regions[-1].number
-    if epsilon >= regions.epsilon_max:
-        return (f"nothing needs to be hidden: ε is above ε_max = {number(regions.epsilon_max)} of this prior",)
-    here = regions.at(epsilon)
-    excluded = "no input" if here.number == 1 else f"at most {here.number - 1} of the {last} inputs"
-    named = [str(mechanism.inputs[x]) for x in regions.disclosed(epsilon)[:6]]
-    more = len(regions.disclosed(epsilon)) - len(named)
-    certain = ", ".join(named) + (f" and {more} more" if more > 0 else "") if named else "none"
+    prior, epsilon, here = claim.prior, claim.epsilon, claim.region
+    largest_first = sorted((w for w in prior.weights if w), reverse=True)
+    count, most = len(largest_first), claim.epsilon_max
+    if epsilon >= most:
+        return (f"nothing needs to be hidden: ε is above ε_max = {number(most)} of this prior",)
+    start = level_of_ratio(prior.total, sum(largest_first[: count - here + 1]))
+    stop = level_of_ratio(prior.total, sum(largest_first[: count - here])) if here < count else most
+    excluded = "no input" if here == 1 else f"at most {here - 1} of the {count} inputs"
+    certain = [x for x, w in enumerate(prior.weights) if w and claim.exponential.at_least(prior.total, w)]
+    names = ", ".join(str(mechanism.inputs[x]) for x in certain[:6]) + (f" and {len(certain) - 6} more" if len(certain) > 6 else "")
     return (
-        f"region {here.number} of {last} (ε from {number(here.start)} to {number(here.stop)}): a report may rule out {excluded}",
-        f"inputs that a report may name with certainty (probability at least e^−ε): {certain}",
-        f"from ε_max = {number(regions.epsilon_max)} on nothing needs to be hidden",
+        f"region {here} of {count} (ε from {number(start)} to {number(stop)}): a report may rule out {excluded}",
+        f"inputs that a report may name with certainty (probability at least e^−ε): {names or 'none'}",
+        f"from ε_max = {number(most)} on nothing needs to be hidden",
     )
 
 

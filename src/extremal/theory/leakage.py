@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,13 +26,13 @@ class Region:
     Attributes:
         number: 1 is the strictest.
         start, stop: nats; the last region ends at ε_max.
-        disclosed: inputs (by position) that a report may name with certainty from somewhere in the region on: p(x) ≥ e^−ε before `stop`.
+        nameable: how many inputs a report may name with certainty somewhere in the region: those with p(x) ≥ e^−ε.
     """
 
     number: int
     start: float
     stop: float
-    disclosed: tuple[int, ...]
+    nameable: int
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,13 @@ class Regions:
                 "from ε": [r.start for r in rows],
                 "to ε": [r.stop for r in rows],
                 "may rule out": [r.number - 1 for r in rows],
-                "may name": [list(r.disclosed) for r in rows],
+                "may name": [r.nameable for r in rows],
             }
         )
 
     def __str__(self) -> str:
         body = [
-            [str(r.number), number(r.start), number(r.stop), str(r.number - 1), ", ".join(map(str, r.disclosed[:8])) or "–"] for r in self.regions
+            [str(r.number), number(r.start), number(r.stop), str(r.number - 1), str(r.nameable)] for r in self.regions
         ]
         return aligned(["region", "from ε", "to ε", "may rule out", "may name"], body)
 
@@ -86,19 +87,20 @@ def pml_regions(prior: Any) -> Regions:
 
     >>> print(pml_regions([0.5, 0.3, 0.2]))
     region    from ε      to ε  may rule out  may name
-         1         0  0.223144             0         –
-         2  0.223144  0.693147             1         –
-         3  0.693147   1.60944             2   0, 1, 2
+         1         0  0.223144             0         0
+         2  0.223144  0.693147             1         0
+         3  0.693147   1.60944             2         3
     """
     exact = as_prior(prior)
     notion = PML(1, exact)
     edges = [*notion.region_boundaries, notion.epsilon_max]
+    levels = {w: level_of_ratio(exact.total, w) for w in set(exact.weights) if w}
+    named = sorted(levels[w] for w in exact.weights if w)
     found = []
     for j, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True), start=1):
         last = j == len(edges) - 1
-        named = tuple(x for x, w in enumerate(exact.weights) if w and (last or level_of_ratio(exact.total, w) < stop))
         if start < stop or last:
-            found.append(Region(j, start, stop, named))
+            found.append(Region(j, start, stop, len(named) if last else bisect_left(named, stop)))
     return Regions(exact, tuple(found), notion.epsilon_max)
 
 
