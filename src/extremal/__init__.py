@@ -37,7 +37,7 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, design
+from extremal.optimize import Design, EqualLeakage, design, equal_leakage
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.sources import SourceClass
 from extremal.utility import (
@@ -73,6 +73,7 @@ __all__ = [
     "Comparison",
     "Design",
     "Distortion",
+    "EqualLeakage",
     "ExtremalError",
     "FDivergence",
     "FileConflict",
@@ -106,6 +107,7 @@ __all__ = [
     "binary_for_information",
     "compare",
     "design",
+    "equal_leakage",
     "estimate_frequencies",
     "geometric",
     "hamming",

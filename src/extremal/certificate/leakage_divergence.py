@@ -1,7 +1,7 @@
 """A dual vector for an f-divergence under PML or LIP, checked on chords of f.
 
-For any α: OPT ≤ b·Σα + max_y [μ(λ(y)) − α·y] over the knapsack of `lift`. On ratios M₀/M₁ between l and r the convex f lies below its chord, so
-μ(λ) ≤ s·(M₀ − M₁) + κ·M₁ with s the chord's slope and κ its value at 1: linear in y, hence bounded by `LiftBox.ceiling`. The
+For any α: OPT ≤ b·Σα + max_y [μ(λ(y)) − α·y] over the knapsack of `lift`. On ratios M₀/M₁ between l and r the convex f lies below its
+chord, so μ(λ) ≤ s·(M₀ − M₁) + κ·M₁ with s the chord's slope and κ its value at 1: linear in y, hence bounded by `LiftBox.ceiling`. The
 attainable ratios are cut into intervals, halved wherever the chord's bound is not yet close to what some vertex attains: the slack is
 quadratic in the width, so that a few hundred to a few thousand chords prove 1e-11. No grid is trusted: every ratio lies in some interval.
 """
@@ -98,12 +98,13 @@ class Chords:
 
     @classmethod
     def between(cls, lowest: float, highest: float, kinks: tuple[float, ...] | None) -> Chords:
-        """A first cut, geometric in the ratio; kinks of f are ends of intervals."""
+        """A first cut: the pieces of a piecewise linear f, on which chords are exact; otherwise geometric in the ratio."""
         start, stop = max(lowest, 1e-6 * min(1.0, highest)), min(highest, 1e6 * max(1.0, lowest))
         inner = np.geomspace(start, stop, FIRST_INTERVALS + 1) if stop > start * (1 + 1e-15) else np.array([start, stop])
         inner = inner[(inner > lowest) & (inner < highest)]
-        inside = [k for k in kinks or () if lowest < k < highest]
-        points = np.unique(np.concatenate([[lowest], inner, inside, [highest]]))
+        if kinks is not None:
+            inner = np.array([k for k in kinks if lowest < k < highest])
+        points = np.unique(np.concatenate([[lowest], inner, [highest]]))
         deltas = np.where(np.isfinite(points), points - 1, np.inf)
         return cls(points[:-1], deltas[:-1], points[1:], deltas[1:])
 
@@ -113,7 +114,10 @@ class Chords:
             middle = np.where(wide, np.sqrt(self.left) * np.sqrt(self.right), (self.left + self.right) / 2)
             middle = np.where(np.isfinite(self.right), middle, 4 * self.left + 1)
             delta = np.where(wide | ~np.isfinite(self.right), middle - 1, (self.left_delta + self.right_delta) / 2)
-        joined = (np.concatenate(pair) for pair in ((self.left, middle), (self.left_delta, delta), (middle, self.right), (delta, self.right_delta)))
+        joined = (
+            np.concatenate(pair)
+            for pair in ((self.left, middle), (self.left_delta, delta), (middle, self.right), (delta, self.right_delta))
+        )
         return Chords(*joined)
 
     def take(self, where: Any) -> Chords:
@@ -174,7 +178,7 @@ def excess(box: LiftBox, pair: Projected, alpha: Floats, close_enough: float = C
         attained = max(attained, float(reached.max()))
         intervals += upper.size
         target = attained + close_enough * abs(box.budget * math.fsum(alpha) + attained)
-        done = (upper <= target) | (turn == rounds - 1) | (intervals > MOST_INTERVALS)
+        done = (upper <= target) | (turn == rounds - 1) | (intervals > MOST_INTERVALS) | (utility.kinks is not None)
         settled = max(settled, float(upper[done].max(initial=-math.inf)))
         if done.all():
             break

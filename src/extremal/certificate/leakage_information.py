@@ -1,14 +1,14 @@
 """A dual vector for mutual information under PML or LIP, checked by a knapsack search.
 
-With λ = base + step·y and g(t) = t·ln t − t + 1 the information of a lift vector is Σ p_x g(λ_x), separable, and at a vertex all y are 0 or 1 but
-one, y_j = f. With A = g(base), B = g(base + step) and dip(f) = A + f(B−A) − g(base + step·f) ≥ 0:
+With λ = base + step·y and g(t) = t·ln t − t + 1 the information of a lift vector is Σ p_x g(λ_x), separable, and at a vertex all y are 0
+or 1 but one, y_j = f. With A = g(base), B = g(base + step) and dip(f) = A + f(B−A) − g(base + step·f) ≥ 0:
 
     μ(λ(y)) − α·y = A + b(B−A) − [α(T) + f·α_j + p_j·dip(f)],   P(T) + f·p_j = b.
 
 So OPT ≤ b·Σα + A + b(B−A) − (the least cost in brackets). The least cost is found by a search over which inputs deviate from the
-solution of the linear relaxation: with its multiplier ν the cost is ν·b + Σ_{x∈T} s_x + …, s = α − νp, deviations cost |s_x|, and the mass still
-missing costs at least the smallest remaining |s_x|/p_x each unit; near the end the sums that the remaining inputs can make are listed, which
-decides ties. The search goes breadth-first for all j at once; where it grows beyond its
+solution of the linear relaxation: with its multiplier ν the cost is ν·b + Σ_{x∈T} s_x + …, s = α − νp, deviations cost |s_x|, and the mass
+still missing costs at least the smallest remaining |s_x|/p_x each unit; near the end the sums that the remaining inputs can make are
+listed, which decides ties. The search goes breadth-first for all j at once; where it grows beyond its
 width the least promising states are dropped and their bounds kept, so the answer is a valid lower bound always. Float errors are
 covered by a margin that is added up in `_margin`.
 """
@@ -249,7 +249,7 @@ class _Knapsack:
         tail, p, items = self.tails[depth], self.box.prior, self.items
         order = np.argsort(total)[: self.keep]
         order = order[np.isfinite(total[order])]
-        if not order.size or total[order[0]] >= self.best and self.keep == 1:
+        if not order.size or (total[order[0]] >= self.best and self.keep == 1):
             return
         chosen = states.take(order)
         flips = chosen.flips.copy()
@@ -275,8 +275,12 @@ class _Knapsack:
         flips[:, x] = True
         sign = 1.0 if self.items.inside[x] else -1.0
         moved = _States(other.j, other.left + sign * self.box.prior[x], other.cost + abs(float(self.items.saving[x])), flips)
-        pairs = zip((states.j, states.left, states.cost), (moved.j, moved.left, moved.cost), strict=True)
-        return _States(*(np.concatenate(pair) for pair in pairs), np.vstack([states.flips, moved.flips]))
+        return _States(
+            np.concatenate([states.j, moved.j]),
+            np.concatenate([states.left, moved.left]),
+            np.concatenate([states.cost, moved.cost]),
+            np.vstack([states.flips, moved.flips]),
+        )
 
     def columns(self) -> Floats:
         if not self._costs:

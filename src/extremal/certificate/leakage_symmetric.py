@@ -1,7 +1,7 @@
 """Information under a uniform prior and PML: every extreme lift vector is a rearrangement of one, so all are worth the same.
 
-OPT = Σ θ·μ(λ) with Σθ = 1, hence OPT = μ(λ) (GSO Theorem 4, Corollary 1). The value is n·e^ε/n·… in closed form: with d = ⌊n·e^−ε⌋ inputs at e^ε and one
-at r = n − d·e^ε, μ = (d·g(e^ε) + g(r) + (n − d − 1)·g(0))/n, g(t) = t·ln t − t + 1.
+OPT = Σ θ·μ(λ) with Σθ = 1, hence OPT = μ(λ) (GSO Theorem 4, Corollary 1). In closed form: with d = ⌊n·e^−ε⌋ inputs
+at e^ε and one at r = n − d·e^ε, μ = (d·g(e^ε) + g(r) + (n − d − 1)·g(0))/n, g(t) = t·ln t − t + 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from extremal.utility import MutualInformation, Utility
 KIND = "leakage symmetric"
 
 
-def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
+def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:  # noqa: ARG001
     """The value of one extreme lift vector, raised by its rounding error."""
     prior = one_prior(privacy)
     if not isinstance(utility, MutualInformation) or utility.prior != prior or len(set(prior.weights)) != 1:

@@ -1,7 +1,7 @@
 """Every extreme lift vector, one by one: for small alphabets, and where there are only as many as inputs.
 
-For any α and any mixture of the utilities: OPT ≤ b·Σα + max over the vertices of (Σ mix·μ(λ) − α·y), plus what the inputs of probability 0 are
-worth when they are reported as they are. Where the lift vectors form a simplex (region 1, two inputs, or nothing to hide) every
+For any α and any mixture of the utilities: OPT ≤ b·Σα + max over the vertices of (Σ mix·μ(λ) − α·y), plus what the inputs of probability 0
+are worth when they are reported as they are. Where the lift vectors form a simplex (region 1, two inputs, or nothing to hide) every
 mechanism is a post-processing of the one that uses all its vertices, for every utility with data processing; then no α is needed.
 """
 
@@ -79,7 +79,7 @@ def parts_of(utility: Utility) -> tuple[SumOfColumns, ...]:
     return sums
 
 
-def check_simplex(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
+def check_simplex(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:  # noqa: ARG001
     """The value of the mechanism of all vertices, raised by the error of its evaluation."""
     box = lift_box(privacy)
     if not box.is_simplex:

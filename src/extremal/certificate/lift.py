@@ -6,9 +6,10 @@ low − high), whichever makes b smaller, it becomes
 
     0 ≤ y ≤ 1,  p·y = b,  b = (1 − base)/step ≤ ½:
 
-a continuous knapsack; at small ε, where all lifts are near the top, y says what is missing, and nothing cancels. Its vertices have y ∈ {0,1} but for one entry (GSO Section IV-E), a linear function is maximised by filling in the
-order of gain per probability, and y·α ≤ b·ν + Σ(α − νp)⁺ for every ν bounds it without any order at all. A mechanism is Σ θ·λ = 1 with
-Σθ = 1, that is Σ θ·y = b in every row. Inputs of probability 0 are free under both notions: they are left out here and added by callers.
+a continuous knapsack; at small ε, where all lifts are near the top, y says what is missing, and nothing cancels. Its vertices have y ∈
+{0,1} but for one entry (GSO Section IV-E), a linear function is maximised by filling in the order of gain per probability, and y·α ≤ b·ν +
+Σ(α − νp)⁺ for every ν bounds it without any order at all. A mechanism is Σ θ·λ = 1 with Σθ = 1, that is Σ θ·y = b in every row. Inputs of
+probability 0 are free under both notions: they are left out here and added by callers.
 """
 
 from __future__ import annotations

@@ -9,7 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extremal.certificate import leakage_divergence, leakage_information, leakage_symmetric, leakage_vertices, patterns
+from extremal.certificate import (
+    class_rays,
+    leakage_class,
+    leakage_divergence,
+    leakage_information,
+    leakage_symmetric,
+    leakage_vertices,
+    patterns,
+)
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Utility
@@ -18,6 +26,8 @@ Checker = Callable[[dict[str, Any], Notion, Utility], float]
 
 PROOFS: dict[str, Checker] = {
     "patterns": patterns.check,
+    class_rays.KIND: class_rays.check,
+    leakage_class.KIND: leakage_class.check,
     leakage_divergence.KIND: leakage_divergence.check,
     leakage_information.KIND: leakage_information.check,
     leakage_symmetric.KIND: leakage_symmetric.check,

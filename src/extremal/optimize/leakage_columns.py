@@ -80,7 +80,9 @@ def window_columns(box: LiftBox, orders: list[Any]) -> Floats:
         for start in np.unique(np.concatenate([edges[:-1], (edges[:-1] - b) % 1.0])):
             stop = start + b
             # overlap of the window with each input, the window being cyclic on [0, 1)
-            covered = sum(np.clip(np.minimum(edges[1:], stop - turn) - np.maximum(edges[:-1], start - turn), 0.0, None) for turn in (0.0, 1.0))
+            covered = sum(
+                np.clip(np.minimum(edges[1:], stop - turn) - np.maximum(edges[:-1], start - turn), 0.0, None) for turn in (0.0, 1.0)
+            )
             y = np.zeros(n)
             y[order] = np.clip(covered / q, 0.0, 1.0)
             found.extend(_vertices_around(box, y))

@@ -1,4 +1,4 @@
-"""f-divergences under PML and LIP: columns priced on supporting lines, with smoothed dual vectors and, for large alphabets, tangent blocks first.
+"""f-divergences under PML and LIP: columns priced on supporting lines, with smoothed dual vectors; for many inputs tangent blocks first.
 
 For a fixed supporting line of f the best column is a continuous knapsack. Chords of f bound what any column could gain (the same bound that
 the certificate proves); the knapsack solutions on the way are new columns. Plain generation stalls beyond some 60 inputs: there
@@ -93,7 +93,7 @@ def _add(master: Master, found: Excess, value: float) -> int:
 
 
 def _blocks(problem: Problem, box: LiftBox, pair: Projected, master: Master, turns: int = 8) -> Floats | None:
-    """Tangent blocks: max Σ_t line_t(y_t) s.t. Σ y_t = b, 0 ≤ y_t ≤ σ_t, p·y_t = b·σ_t. Its columns go to the master, its duals come back."""
+    """max Σ_t line_t(y_t) s.t. Σ y_t = b, 0 ≤ y_t ≤ σ_t, p·y_t = b·σ_t: its columns go to the master, its dual vector comes back."""
     lowest, highest = ratio_range(box, pair)
     points = np.geomspace(max(lowest, 1e-6), min(highest, 1e6), 14)[1:-1]
     center, upper = None, math.inf
@@ -129,7 +129,7 @@ def _more_points(box: LiftBox, pair: Projected, points: Floats, columns: Floats,
     fresh = np.concatenate([m0[m1 > 0] / m1[m1 > 0], v0[v1 > 0] / v1[v1 > 0]])
     fresh = fresh[(fresh > 0) & np.isfinite(fresh)]
     logs = np.unique(np.round(np.log(np.concatenate([points, fresh])), 8))
-    return np.exp(logs)
+    return np.asarray(np.exp(logs))
 
 
 def _block_program(box: LiftBox, pair: Projected, points: Floats) -> tuple[Floats, Floats, Floats] | None:

@@ -1,4 +1,4 @@
-"""All extreme lift vectors as a linear program (GSO Theorem 5 with the missing θ ≥ 0, erratum P5): averages, worst cases, any sublinear function.
+"""All extreme lift vectors as a linear program (GSO Theorem 5, erratum P5): averages, worst cases, any sublinear function.
 
 max Σ θ·μ(λ(y)) s.t. Σ θ·y = b in every row; with several utilities in the worst case, one row more for each.
 """

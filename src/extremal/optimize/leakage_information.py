@@ -1,8 +1,8 @@
 """Mutual information under PML and LIP: column generation with knapsack pricing.
 
-Pricing is a knapsack with one fractional input (GSO Section IV-E), searched by `certificate.leakage_information`, which also proves the bound.
-The optimum wants vertices whose fractional input costs next to nothing: subsets whose probability hits b. Those are found by meeting in the
-middle and handed to the master before any pricing; dual vectors are smoothed towards the best bound so far.
+Pricing is a knapsack with one fractional input (GSO Section IV-E), searched by `certificate.leakage_information`, which also proves the
+bound. The optimum wants vertices whose fractional input costs next to nothing: subsets whose probability hits b. Those are found by
+meeting in the middle and handed to the master before any pricing; dual vectors are smoothed towards the best bound so far.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def _gap(upper: float, value: float) -> float:
     return (upper - value) / upper if upper > 0 else 0.0
 
 
-def _generate(problem: Problem, master: Master, curve: Curve, generator: Any, state: tuple[Floats, float, float, float]) -> tuple[Floats, float]:
+def _generate(
+    problem: Problem, master: Master, curve: Curve, generator: Any, state: tuple[Floats, float, float, float]
+) -> tuple[Floats, float]:
     """(dual vector, lower bound on its cost) of the smallest bound."""
     best, best_lower, upper, value = state
     box, center, smoothing, width = curve.box, state[0], 0.5, PRICING_WIDTH

@@ -1,4 +1,4 @@
-"""What a level of pointwise maximal leakage means for a prior: its regions, what may be disclosed, and what happens when the prior is wrong."""
+"""What a level of pointwise maximal leakage means for a prior: regions, what may be disclosed, what leaks when the prior is wrong."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from extremal.errors import InvalidParameter
@@ -73,17 +74,15 @@ class Regions:
         )
 
     def __str__(self) -> str:
-        body = [
-            [str(r.number), number(r.start), number(r.stop), str(r.number - 1), str(r.nameable)] for r in self.regions
-        ]
+        body = [[str(r.number), number(r.start), number(r.stop), str(r.number - 1), str(r.nameable)] for r in self.regions]
         return aligned(["region", "from ε", "to ε", "may rule out", "may name"], body)
 
 
 def pml_regions(prior: Any) -> Regions:
     """The privacy regions of a prior (GSO Section IV-B), with the last one that the paper leaves out (erratum P2).
 
-    ε_j = −log of the sum of the N − j largest probabilities; region j is ε_{j−1} ≤ ε < ε_j, and region N reaches to ε_max. In region j a report
-    may rule out at most j − 1 inputs, and it may name an input x with certainty only if p(x) ≥ e^−ε.
+    ε_j = −log of the sum of the N − j largest probabilities; region j is ε_{j−1} ≤ ε < ε_j, and region N reaches to ε_max. In region j a
+    report may rule out at most j − 1 inputs, and it may name an input x with certainty only if p(x) ≥ e^−ε.
 
     >>> print(pml_regions([0.5, 0.3, 0.2]))
     region    from ε      to ε  may rule out  may name
@@ -97,7 +96,7 @@ def pml_regions(prior: Any) -> Regions:
     levels = {w: level_of_ratio(exact.total, w) for w in set(exact.weights) if w}
     named = sorted(levels[w] for w in exact.weights if w)
     found = []
-    for j, (start, stop) in enumerate(zip(edges[:-1], edges[1:], strict=True), start=1):
+    for j, (start, stop) in enumerate(pairwise(edges), start=1):
         last = j == len(edges) - 1
         if start < stop or last:
             found.append(Region(j, start, stop, len(named) if last else bisect_left(named, stop)))
@@ -105,7 +104,9 @@ def pml_regions(prior: Any) -> Regions:
 
 
 def randomized_response_leakage(prior: Any, epsilon: Any) -> float:
-    """What ε-LDP randomised response leaks under a prior: ε − log(1 + (e^ε − 1)·p_min), p_min the smallest positive one (GSO eq 8). Schur-convex in the prior (Proposition 1).
+    """What ε-LDP randomised response leaks under a prior: ε − log(1 + (e^ε − 1)·p_min), GSO eq 8.
+
+    p_min is the smallest positive probability; the leakage is Schur-convex in the prior (GSO Proposition 1).
 
     >>> round(randomized_response_leakage([0.5, 0.3, 0.2], 1), 12)
     0.70460547088

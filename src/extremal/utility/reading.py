@@ -2,7 +2,8 @@
 
 At small ε every column is nearly constant and all that matters is how it deviates. So a column q is kept as base = min_x q(x) and
 excess = q − base, the excess formed from integers before any float rounds it. Two forms: dense (one excess for each row and
-output) and by levels (a few excesses, each on a set of rows for each output), so that randomised response on 10,000 symbols stays two numbers.
+output) and by levels (a few excesses, each on a set of rows for each output), so that randomised response on 10,000 symbols stays two
+numbers.
 """
 
 from __future__ import annotations
