@@ -169,7 +169,7 @@ def wrong_prior(mechanism: Mechanism, others: Mapping[str, Any] | None = None, r
     >>> import extremal as ex
     >>> table = wrong_prior(ex.pml_binary([0.55, 0.45], 0.3), {"even": [0.5, 0.5]}, radii=[0, 0.05])
     >>> [round(level, 6) for level in table.levels], round(table.others["even"], 6)
-    ([0.3, 0.395119], 0.317329)
+    ([0.3, 0.339649], 0.339649)
     """
     claim = mechanism.privacy
     if not isinstance(claim, (PML, LIP)):
