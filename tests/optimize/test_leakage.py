@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import extremal as ex
+from extremal.certificate import leakage_vertices
 from extremal.certificate.lift import lift_box
 from extremal.certificate.refused import Refused
 from extremal.testing import priors
@@ -434,6 +435,16 @@ def test_forty_inputs(make: Any) -> None:
     pair = generator.dirichlet(np.ones(40)), generator.dirichlet(np.ones(40))
     checks.sound(ex.design(ex.PML(0.5, p), ex.KL(*pair)))
     checks.sound(ex.design(ex.PML(0.5, p), ex.MutualInformation(p), tolerance=1e-4, time_limit=20), 1e-4)
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 0.4, 1.2])
+def test_twelve_inputs_against_all_vertices(epsilon: float) -> None:
+    p = np.sort(np.random.default_rng(13).dirichlet(np.ones(12)))[::-1]
+    utility = ex.MutualInformation(p)
+    found = checks.sound(ex.design(ex.PML(epsilon, p), utility))
+    box = lift_box(ex.PML(epsilon, p))
+    lifts = box.lifts(leakage_vertices.vertices(box))
+    assert found.value == pytest.approx(optimum(utility, lifts), rel=1e-9)
 
 
 def test_tangent_blocks_at_seventy_inputs() -> None:

@@ -197,6 +197,8 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     alpha = np.array([float(a) for a in proof["alpha"]])
     if alpha.shape != (box.n,) or not np.isfinite(alpha).all():
         raise Refused("the dual vector must have one finite entry for each input that can occur", parameter="alpha", value=alpha.shape)
+    if not utility.pair.difference.any():
+        return 0.0  # equal hypotheses: every report is as likely under both
     found = excess(box, Projected.on(utility, box), alpha)
     base = box.budget * math.fsum(alpha)
     rounding = box.error * box.budget * math.fsum(np.abs(alpha))

@@ -16,6 +16,8 @@ from extremal.optimize.problem import Problem
 from extremal.solver import LinearProgram
 
 SAME_COLUMN = 10  # digits by which columns are told apart
+OFF_PLANE = 1e-12  # relative: a column further off would break the claim
+NEARLY = 1e-11  # a window that reaches this near to an edge reaches it
 _KEPT = 1e-13  # weights below this are rounding of a vertex
 
 
@@ -37,11 +39,12 @@ class Master:
         return len(self._known)
 
     def add(self, y: Floats, values: Floats) -> int:
-        """Append the columns that are new; how many."""
+        """Append the columns that are new; how many. What is off the plane p·y = b, by rounding on the way, is no column."""
         fresh = []
+        on_plane = np.abs(y @ self.box.prior - self.box.budget) <= OFF_PLANE * self.box.budget
         for i, row in enumerate(np.round(y, SAME_COLUMN)):
             key = row.tobytes()
-            if key not in self._known and row.any():
+            if on_plane[i] and key not in self._known:
                 self._known.add(key)
                 fresh.append(i)
         if fresh:
@@ -70,7 +73,10 @@ class Master:
 
 
 def window_columns(box: LiftBox, orders: list[Any]) -> Floats:
-    """Columns that reach every row: cyclic windows of mass b along each order, split into vertices, and inputs heavier than b alone."""
+    """Columns that reach every row: cyclic windows of mass b along each order, and inputs heavier than b alone.
+
+    One end of each window is an edge between inputs, so that at most one input is cut: a vertex.
+    """
     p, b, n = box.prior, box.budget, box.n
     found = [np.eye(n)[x] * (b / p[x]) for x in np.flatnonzero(p >= b)]
     for order in orders:
@@ -85,26 +91,9 @@ def window_columns(box: LiftBox, orders: list[Any]) -> Floats:
             )
             y = np.zeros(n)
             y[order] = np.clip(covered / q, 0.0, 1.0)
-            found.extend(_vertices_around(box, y))
+            y = np.where(y < NEARLY, 0.0, np.where(y > 1 - NEARLY, 1.0, y))
+            found.append(filled_up(box, y))
     return np.array(found)
-
-
-def _vertices_around(box: LiftBox, y: Floats) -> list[Floats]:
-    """A point of the box as vertices that average to it, up to two fractional entries."""
-    p = box.prior
-    y = np.where(y < 1e-11, 0.0, np.where(y > 1 - 1e-11, 1.0, y))
-    fractional = np.flatnonzero((y > 0) & (y < 1))
-    if fractional.size != 2:
-        return [filled_up(box, y)]
-    found = []
-    for first, second in (fractional, fractional[::-1]):
-        moved = y.copy()
-        mass = min((1 - y[first]) * p[first], y[second] * p[second])
-        moved[first] += mass / p[first]
-        moved[second] -= mass / p[second]
-        moved[[first, second]] = np.clip(moved[[first, second]], 0.0, 1.0)
-        found.append(filled_up(box, moved))
-    return found
 
 
 def filled_up(box: LiftBox, y: Floats) -> Floats:
@@ -123,8 +112,7 @@ def decomposed(box: LiftBox, y: Floats) -> list[Floats]:
     """A point of the box as vertices whose hull holds it: fractional entries are traded in pairs until one is left."""
     found, point = [], np.clip(y, 0.0, 1.0)
     for _ in range(2 * box.n):
-        vertex = box.greedy((point + 1e-9 * (point > 0.5))[None, :] * box.prior)[0]
-        vertex = np.where(point <= 0, 0.0, vertex)
+        vertex = box.greedy(point[None, :] * box.prior)[0]
         found.append(filled_up(box, np.where(vertex > 1 - 1e-12, 1.0, vertex)))
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(vertex > 0, point / vertex, np.inf)
