@@ -39,7 +39,7 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, Tradeoff, design, smallest_epsilon, tradeoff
+from extremal.optimize import Design, EqualLeakage, Tradeoff, design, equal_leakage, smallest_epsilon, tradeoff
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
@@ -76,6 +76,7 @@ __all__ = [
     "Comparison",
     "Design",
     "Distortion",
+    "EqualLeakage",
     "ExtremalError",
     "FDivergence",
     "FileConflict",
@@ -112,6 +113,7 @@ __all__ = [
     "binary_for_information",
     "compare",
     "design",
+    "equal_leakage",
     "estimate_frequencies",
     "exponential",
     "geometric",

@@ -225,3 +225,18 @@ def test_subset_selection_is_sampled_without_a_list() -> None:
     spread = np.sqrt(20_000 * expected * (1 - expected))
     assert (np.abs(counts - 20_000 * expected) < 6 * spread).all()
     assert abs(counts[7] - 20_000 * inside * 0.95) > 6 * spread[7]  # a sampler 5% off would be noticed
+
+
+def test_a_circulant_mechanism_is_sampled_from_one_row() -> None:
+    """The uniform-prior leakage mechanism: what a report rules out never comes, and the rest comes as often as the weights say."""
+    m = ex.pml_uniform(300, 2)
+    assert m.kernel.kind == "circulant"
+    for x in (0, 7, 299):
+        drawn = sample_codes(m, np.full(DRAWS, x))
+        counts, row = np.bincount(drawn, minlength=m.m), m.kernel.row(x) / m.denominator
+        assert not counts[row == 0].any()
+        kept = row * DRAWS >= SMALLEST_EXPECTED
+        rest = [counts[~kept].sum(), row[~kept].sum() * DRAWS]
+        observed, expected = np.append(counts[kept], rest[0]), np.append(row[kept] * DRAWS, rest[1])
+        used = expected > 0
+        assert chisquare(observed[used], expected[used] * observed.sum() / expected.sum()).pvalue > REFUSE_BELOW

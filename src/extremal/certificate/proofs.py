@@ -9,7 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extremal.certificate import chords, distortion, dual, hamming, patterns, rays, theorem
+from extremal.certificate import (
+    chords,
+    class_rays,
+    distortion,
+    dual,
+    hamming,
+    leakage_class,
+    leakage_divergence,
+    leakage_information,
+    leakage_symmetric,
+    leakage_vertices,
+    patterns,
+    rays,
+    theorem,
+)
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Utility
@@ -24,6 +38,13 @@ PROOFS: dict[str, Checker] = {
     "distortion": distortion.check,
     "chords": chords.check,
     "rays": rays.check,
+    class_rays.KIND: class_rays.check,
+    leakage_class.KIND: leakage_class.check,
+    leakage_divergence.KIND: leakage_divergence.check,
+    leakage_information.KIND: leakage_information.check,
+    leakage_symmetric.KIND: leakage_symmetric.check,
+    leakage_vertices.KIND: leakage_vertices.check,
+    leakage_vertices.SIMPLEX: leakage_vertices.check_simplex,
 }
 
 __all__ = ["PROOFS", "Checker", "Refused"]

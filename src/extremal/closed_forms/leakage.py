@@ -11,7 +11,8 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_count, as_prior
 from extremal.mechanism import Mechanism
-from extremal.privacy import PML
+from extremal.mechanism.structure import DENOMINATOR
+from extremal.privacy import LDP, PML
 
 
 def pml_binary(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
@@ -79,16 +80,13 @@ def pml_uniform(n: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     """
     count = as_count(n, "n", 2)
     notion = PML(epsilon, ["1/" + str(count)] * count)
-    if not notion.epsilon:
-        return _constant(notion, inputs)
-    e = math.exp(min(notion.epsilon, 700.0))
-    full = min(count, math.floor(count / e))
-    row = np.zeros(count)
-    row[count - full :] = e / count
-    if full < count:
-        row[0] = max(0.0, 1 - full * e / count)
-    matrix = np.array([np.roll(row, x) for x in range(count)])
-    return Mechanism.from_matrix(matrix, notion, inputs=inputs, outputs=inputs)
+    # A column of the circulant sums to 2^62 as its rows do, so the claim is: n·(largest weight) ≤ e^ε·2^62.
+    most = min(notion.exponential.floor_times(DENOMINATOR) // count, DENOMINATOR)
+    full, rest = divmod(DENOMINATOR, most)
+    if full >= count:  # ε = 0, or so small that 2^62 does not tell
+        even = Mechanism.from_windows(count, 1, LDP(0), inputs=inputs, outputs=inputs)
+        return Mechanism._made(even.kernel, even.row_of, even.input_labels, even.output_labels, notion)
+    return Mechanism.from_circulant([(rest, 1), (most, full), (0, count - 1 - full)], notion, inputs=inputs, outputs=inputs)
 
 
 def pml_randomized_response(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:

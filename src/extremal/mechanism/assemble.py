@@ -13,6 +13,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact import IndexSet, as_count
 from extremal.exact.view import Indices
+from extremal.mechanism.circulant import Circulant
 from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, TwoValuedColumns, Weights
 
 SMALL = 1 << 12  # up to this many entries plain rows are the canonical form
@@ -54,7 +55,7 @@ def distinct(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Indices | None]
 
 def canonical(kernel: Kernel, row_of: Indices | None) -> tuple[Kernel, Indices | None]:
     """The form that is stored: rows merged, then randomised response, rows or two-valued columns, whichever says it shortest."""
-    if isinstance(kernel, TwoValuedColumns) and kernel.r * kernel.m <= SMALL:
+    if isinstance(kernel, (TwoValuedColumns, Circulant)) and kernel.r * kernel.m <= SMALL:
         kernel = Rows(kernel.rows())
     if not isinstance(kernel, Rows):
         return kernel, row_of

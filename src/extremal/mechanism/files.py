@@ -20,6 +20,7 @@ import numpy as np
 
 from extremal.errors import ExtremalError, FileConflict, MalformedFile
 from extremal.exact import Claim, IndexSet, as_count
+from extremal.mechanism.circulant import Circulant
 from extremal.mechanism.labels import Labels, SubsetLabels
 from extremal.mechanism.mechanism import Mechanism
 from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
@@ -252,6 +253,8 @@ def _kernel(stored: dict[str, Any]) -> Kernel:
         return _two_valued(stored)
     if kind == SubsetSelection.kind:
         return SubsetSelection(stored["rows"], stored["size"], _weight(stored["inside"]))
+    if kind == Circulant.kind:
+        return Circulant(tuple((_weight(weight), as_count(length, "length", 1)) for weight, length in stored["runs"]))
     raise MalformedFile("weights must be of a known kind", parameter="kind", value=kind)
 
 

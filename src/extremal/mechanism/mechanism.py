@@ -7,7 +7,7 @@ it hands out (`matrix`, `marginal`) are for computing; every proof and every sam
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +20,7 @@ from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Claim, Column, as_prior
 from extremal.exact.view import Indices
 from extremal.mechanism.assemble import canonical, checked_weights, distinct
+from extremal.mechanism.circulant import Circulant, Run
 from extremal.mechanism.labels import Label, Labels, SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
 from extremal.mechanism.staircase import LISTED_SUBSETS, listed_subsets, response_kernel, subset_kernel, window_kernel
@@ -167,6 +168,22 @@ class Mechanism:
         listed = listed_subsets(k, size, privacy.exponential)
         row_of = None if listed.r > 1 else np.zeros(k, dtype=np.intp)
         return cls._made(listed, row_of, names, Labels(subsets, "outputs", tuples=True), privacy)
+
+    @classmethod
+    def from_circulant(cls, runs: Sequence[Run], privacy: Claim | None = None, inputs: Any = None, outputs: Any = None) -> Mechanism:
+        """Output y has the column of output 0 shifted cyclically by y rows; exact integer weights.
+
+        Args:
+            runs: column 0 as (weight, how many rows), the weights adding up to 2^62 over all rows.
+            privacy: the notion to claim.
+            inputs, outputs: labels; 0..k−1 if not given.
+
+        >>> quarter = 2**60
+        >>> Mechanism.from_circulant([(2 * quarter, 1), (quarter, 2)]).matrix.tolist()
+        [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
+        """
+        kernel = Circulant.of(runs)
+        return cls._made(kernel, None, _labels(inputs, kernel.r, "inputs"), _labels(outputs, kernel.m, "outputs", True), privacy)
 
     @classmethod
     def _made(cls, kernel: Kernel, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Claim | None) -> Mechanism:

@@ -1,13 +1,14 @@
-"""Four ways to store exact weights, so that large alphabets stay small.
+"""Ways to store exact weights, so that large alphabets stay small.
 
 A *kernel* holds each different row once (r rows, m outputs) as integers over 2^62:
 
 * `Rows`: an r×m array, for anything;
 * `TwoValuedColumns`: output y has weight high_y on a set of rows and low_y elsewhere (staircase columns, cyclic windows);
 * `RandomizedResponse`: high on the diagonal, low elsewhere (r = m), two numbers whatever r;
-* `SubsetSelection`: all subsets of a size, however many; one number.
+* `SubsetSelection`: all subsets of a size, however many; one number;
+* `Circulant` (in `circulant`): one column, shifted cyclically; a few runs of equal weights.
 
-Every kernel's rows sum to its denominator (2^62 for the first three) exactly; construction refuses anything else. A mechanism is a
+Every kernel's rows sum to its denominator (2^62, but for subset selection) exactly; construction refuses anything else. A mechanism is a
 kernel plus the map from inputs to rows.
 """
 

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact import IndexSet
 from extremal.mechanism import Mechanism
+from extremal.mechanism.circulant import Circulant
 from extremal.mechanism.structure import Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
 from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.blocks import BlockTree
@@ -102,7 +103,8 @@ def _rows(kernel: Rows) -> Sampler:
     return _FromRows(build(kernel.array))
 
 
-def _randomized_response(kernel: RandomizedResponse) -> Sampler:
+def _cyclic(kernel: RandomizedResponse | Circulant) -> Sampler:
+    """Every row is the first one shifted, so that one row is enough."""
     return _FromResponse(build(kernel.row(0)[None, :]), kernel.m)
 
 
@@ -132,8 +134,9 @@ class _FromSubsets:
 
 SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     Rows.kind: _rows,
-    RandomizedResponse.kind: _randomized_response,
+    RandomizedResponse.kind: _cyclic,
     SubsetSelection.kind: _FromSubsets,
+    Circulant.kind: _cyclic,
     TwoValuedColumns.kind: _two_valued_columns,
 }
 

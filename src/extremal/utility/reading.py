@@ -2,7 +2,8 @@
 
 At small ε every column is nearly constant and all that matters is how it deviates. So a column q is kept as base = min_x q(x) and
 excess = q − base, the excess formed from integers before any float rounds it. Two forms: dense (one excess for each row and
-output) and two-valued (low, step and a set for each output), so that randomised response on 10,000 symbols stays two numbers.
+output) and by levels (a few excesses, each on a set of rows for each output), so that randomised response on 10,000 symbols stays two
+numbers.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact.view import Indices
 from extremal.mechanism import Mechanism
+from extremal.mechanism.circulant import Circulant
 from extremal.mechanism.structure import WEIGHT_BITS, RandomizedResponse, TwoValuedColumns
 
 Floats = npt.NDArray[np.float64]
@@ -32,8 +34,8 @@ class Reading:
         k: number of inputs.
         row_of: row class of each input, or None.
         base: smallest entry of each column.
-        excess: rows×m array of q − base (dense), or the single step of each column (two-valued).
-        masses: for two-valued columns: row weights ↦ total weight on each column's set; None when dense.
+        excess: rows×m array of q − base (dense), or one row for each level above the base.
+        masses: by levels: row weights ↦ total weight on the set of each level and column; None when dense.
     """
 
     k: int
@@ -56,7 +58,7 @@ class Reading:
     def project(self, weights: Floats) -> Floats:
         """Σ_x w(x)·(q(x) − base) for each column."""
         rows = self.by_row(weights)
-        return np.asarray(rows @ self.excess if self.masses is None else self.masses(rows) * self.excess)
+        return np.asarray(rows @ self.excess if self.masses is None else (self.masses(rows) * self.excess).sum(axis=0))
 
     def total(self, weights: Floats) -> Floats:
         """Σ_x w(x)·q(x) for each column."""
@@ -68,7 +70,7 @@ class Reading:
         if self.masses is None:
             return np.broadcast_to(rows[:, None], self.excess.shape), self.excess
         inside = self.masses(rows)
-        return np.vstack([math.fsum(rows) - inside, inside]), np.vstack([np.zeros_like(self.excess), self.excess])
+        return np.vstack([math.fsum(rows) - inside.sum(axis=0), inside]), np.vstack([np.zeros_like(self.base), self.excess])
 
 
 def read_mechanism(mechanism: Mechanism) -> Reading:
@@ -76,10 +78,16 @@ def read_mechanism(mechanism: Mechanism) -> Reading:
     kernel = mechanism.kernel
     if isinstance(kernel, RandomizedResponse):
         low, step = (math.ldexp(w, -WEIGHT_BITS) for w in (kernel.low, kernel.high - kernel.low))
-        return Reading(mechanism.k, mechanism.row_of, np.full(kernel.m, low), np.full(kernel.m, step), lambda rows: rows)
+        return Reading(mechanism.k, mechanism.row_of, np.full(kernel.m, low), np.full((1, kernel.m), step), lambda rows: rows[None, :])
     if isinstance(kernel, TwoValuedColumns):
         low_high = [np.ldexp(w.astype(np.float64), -WEIGHT_BITS) for w in (kernel.low, kernel.high - kernel.low)]
-        return Reading(mechanism.k, mechanism.row_of, low_high[0], low_high[1], kernel.set_masses)
+        two_valued = kernel
+        return Reading(mechanism.k, mechanism.row_of, low_high[0], low_high[1][None, :], lambda rows: two_valued.set_masses(rows)[None, :])
+    if isinstance(kernel, Circulant):
+        low_weight, levels = kernel.levels[0][0], kernel.levels[1:]
+        above = np.array([[math.ldexp(weight - low_weight, -WEIGHT_BITS)] for weight, _ in levels])
+        base = np.full(kernel.m, math.ldexp(low_weight, -WEIGHT_BITS))
+        return Reading(mechanism.k, mechanism.row_of, base, np.broadcast_to(above, (len(levels), kernel.m)), kernel.level_masses)
     rows = kernel.rows()
     smallest = rows.min(axis=0)
     base, excess = (np.ldexp(w.astype(np.float64), -WEIGHT_BITS) for w in (smallest, rows - smallest))

@@ -71,7 +71,7 @@ class Sublinear(SumOfColumns):
 
 
 def _columns(reading: Reading) -> Floats:
-    """Two-valued columns written out; only a function that must see whole columns needs this."""
+    """Columns by levels written out; only a function that must see whole columns needs this."""
     rows = reading.k if reading.row_of is None else int(reading.row_of.max()) + 1
-    inside = np.array([reading.masses(unit) for unit in np.eye(rows)]) if reading.masses else np.zeros((rows, 0))
-    return np.asarray(reading.base + inside * reading.excess)
+    inside = [(reading.masses(unit) * reading.excess).sum(axis=0) for unit in np.eye(rows)] if reading.masses else []
+    return np.asarray(reading.base + np.array(inside))

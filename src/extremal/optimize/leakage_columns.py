@@ -1,0 +1,139 @@
+"""What the leakage solvers share: the master program over lift vectors, columns to start from, and the way back to a mechanism.
+
+max Σ θ·μ(λ(y)) s.t. Σ θ·y = b in every row, θ ≥ 0 (Σθ = 1 follows): GSO Theorem 5 with its missing θ ≥ 0 (erratum P5), written in the
+coordinates of `certificate.lift`, in which columns are 0/1 but for one entry.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from extremal.certificate.lift import Floats, LiftBox
+from extremal.mechanism import Mechanism
+from extremal.optimize.problem import Problem
+from extremal.solver import LinearProgram
+
+SAME_COLUMN = 10  # digits by which columns are told apart
+OFF_PLANE = 1e-12  # relative: a column further off would break the claim
+NEARLY = 1e-11  # a window that reaches this near to an edge reaches it
+_KEPT = 1e-13  # weights below this are rounding of a vertex
+
+
+class Master:
+    """The program restricted to the columns found so far."""
+
+    def __init__(self, box: LiftBox) -> None:
+        self.box = box
+        self._program = LinearProgram(np.ones(box.n), np.ones(box.n))
+        self._known: set[bytes] = set()
+        self._columns: list[Floats] = []
+        self._values: list[Floats] = []
+        self.value = 0.0
+        self.alpha = np.zeros(box.n)
+        self._weights = np.zeros(0)
+
+    @property
+    def size(self) -> int:
+        return len(self._known)
+
+    def add(self, y: Floats, values: Floats) -> int:
+        """Append the columns that are new; how many. What is off the plane p·y = b, by rounding on the way, is no column."""
+        fresh = []
+        on_plane = np.abs(y @ self.box.prior - self.box.budget) <= OFF_PLANE * self.box.budget
+        for i, row in enumerate(np.round(y, SAME_COLUMN)):
+            key = row.tobytes()
+            if on_plane[i] and key not in self._known:
+                self._known.add(key)
+                fresh.append(i)
+        if fresh:
+            self._columns.append(y[fresh])
+            self._values.append(values[fresh])
+            self._program.add(y[fresh].T, self.box.budget * values[fresh])
+        return len(fresh)
+
+    def solve(self, seconds: float | None = None) -> float:
+        """The best value with these columns; `alpha` is then the dual vector, b·Σα the value."""
+        answer = self._program.solve(seconds)
+        self._weights = answer.x
+        self.alpha = answer.duals / self.box.budget
+        self.value = answer.value
+        return self.value
+
+    def mixture(self) -> tuple[Floats, Floats]:
+        """(columns y, weights θ) of the current vertex, the rows made to sum as exactly as floats can."""
+        used = np.flatnonzero(self._weights > _KEPT * self._weights.max())  # columns added after the last answer have no weight yet
+        y, theta = np.vstack(self._columns)[used], self._weights[used]
+        for _ in range(2):
+            change = np.linalg.lstsq(y.T, 1 - y.T @ theta, rcond=None)[0]
+            if (theta + change >= 0).all():
+                theta = theta + change
+        return y, theta * self.box.budget
+
+
+def window_columns(box: LiftBox, orders: list[Any]) -> Floats:
+    """Columns that reach every row: cyclic windows of mass b along each order, and inputs heavier than b alone.
+
+    One end of each window is an edge between inputs, so that at most one input is cut: a vertex.
+    """
+    p, b, n = box.prior, box.budget, box.n
+    found = [np.eye(n)[x] * (b / p[x]) for x in np.flatnonzero(p >= b)]
+    for order in orders:
+        q = p[order]
+        edges = np.concatenate([[0.0], np.cumsum(q)])
+        edges[-1] = 1.0
+        for start in np.unique(np.concatenate([edges[:-1], (edges[:-1] - b) % 1.0])):
+            stop = start + b
+            # overlap of the window with each input, the window being cyclic on [0, 1)
+            covered = sum(
+                np.clip(np.minimum(edges[1:], stop - turn) - np.maximum(edges[:-1], start - turn), 0.0, None) for turn in (0.0, 1.0)
+            )
+            y = np.zeros(n)
+            y[order] = np.clip(covered / q, 0.0, 1.0)
+            y = np.where(y < NEARLY, 0.0, np.where(y > 1 - NEARLY, 1.0, y))
+            found.append(filled_up(box, y))
+    return np.array(found)
+
+
+def filled_up(box: LiftBox, y: Floats) -> Floats:
+    """y with its fractional entry set so that p·y = b exactly in floats."""
+    fractional = np.flatnonzero((y > 0) & (y < 1))
+    if fractional.size != 1:
+        return y
+    j = fractional[0]
+    rest = y.copy()
+    rest[j] = 0.0
+    rest[j] = min(1.0, max(0.0, (box.budget - float(rest @ box.prior)) / box.prior[j]))
+    return rest
+
+
+def decomposed(box: LiftBox, y: Floats) -> list[Floats]:
+    """A point of the box as vertices whose hull holds it: fractional entries are traded in pairs until one is left."""
+    found, point = [], np.clip(y, 0.0, 1.0)
+    for _ in range(2 * box.n):
+        vertex = box.greedy(point[None, :] * box.prior)[0]
+        found.append(filled_up(box, np.where(vertex > 1 - 1e-12, 1.0, vertex)))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            shares = np.where(vertex > 0, point / vertex, np.inf)
+            spare = np.where(vertex < 1, (1 - point) / (1 - vertex), np.inf)
+        share = min(float(shares.min()), float(spare.min()), 1.0)
+        if share > 1 - 1e-12 or share <= 1e-12:
+            break
+        point = np.clip((point - share * vertex) / (1 - share), 0.0, 1.0)
+        point = np.where(point < 1e-12, 0.0, np.where(point > 1 - 1e-12, 1.0, point))
+    return found
+
+
+def as_mechanism(problem: Problem, box: LiftBox, y: Floats, theta: Floats, reveal: bool) -> Mechanism:
+    """The mechanism with columns θ·λ(y). Inputs of probability 0 are reported as they are, or answer like the average of the others."""
+    k = problem.utility.k
+    matrix = np.zeros((k, theta.size))
+    matrix[box.support] = (box.lifts(y) * theta[:, None]).T
+    rest = np.setdiff1d(np.arange(k), box.support)
+    if rest.size and reveal:
+        matrix = np.hstack([matrix, np.eye(k)[:, rest]])
+    elif rest.size:
+        matrix[rest] = box.prior @ matrix[box.support] / float(box.prior.sum())
+    matrix = matrix / matrix.sum(axis=1, keepdims=True)
+    return Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs)

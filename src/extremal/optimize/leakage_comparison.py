@@ -1,0 +1,120 @@
+"""PML-optimal, LDP-optimal and randomised response at equal leakage: what knowing the prior is worth (GSO Fig. 1, and one curve more)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from extremal.closed_forms import pml_randomized_response
+from extremal.errors import InvalidParameter
+from extremal.exact import as_prior
+from extremal.optimize.design import design
+from extremal.plotting import COLOURS, MARKERS, figure
+from extremal.privacy import LDP, PML
+from extremal.tables import aligned, as_frame, number
+from extremal.utility import MutualInformation, Utility
+
+HALVINGS = 22  # of the interval that holds the LDP level
+SMALLEST_STEP = 1e-6  # relative
+
+
+@dataclass(frozen=True)
+class EqualLeakage:
+    """Three mechanisms at each leakage; `str()` is a table, `plot()` a picture.
+
+    Attributes:
+        utility: what is compared.
+        epsilons: the leakage in nats.
+        pml_optimal, ldp_optimal, randomized_response: values; NaN where there is none.
+        ldp_levels: the LDP ε at which the LDP-optimal mechanism has that leakage.
+    """
+
+    utility: Utility
+    epsilons: tuple[float, ...]
+    pml_optimal: tuple[float, ...]
+    ldp_optimal: tuple[float, ...]
+    randomized_response: tuple[float, ...]
+    ldp_levels: tuple[float, ...]
+
+    def to_frame(self) -> Any:
+        """A data frame with one row for each leakage."""
+        return as_frame(
+            {
+                "leakage": self.epsilons,
+                "PML-optimal": self.pml_optimal,
+                "LDP-optimal": self.ldp_optimal,
+                "randomised response": self.randomized_response,
+                "LDP level": self.ldp_levels,
+            }
+        )
+
+    def __str__(self) -> str:
+        columns = (self.epsilons, self.pml_optimal, self.ldp_optimal, self.randomized_response, self.ldp_levels)
+        body = [[number(value) for value in row] for row in zip(*columns, strict=True)]
+        return aligned(["leakage ε", "PML-optimal", "LDP-optimal", "randomised response", "LDP ε"], body)
+
+    def plot(self) -> Any:
+        """The three curves against the leakage; a matplotlib figure."""
+        drawn, axis = figure()
+        curves = (
+            ("PML-optimal", self.pml_optimal),
+            ("LDP-optimal", self.ldp_optimal),
+            ("randomised response", self.randomized_response),
+        )
+        for (name, values), colour, marker in zip(curves, COLOURS, MARKERS, strict=False):
+            axis.plot(self.epsilons, values, marker=marker, markersize=4, color=colour, label=name)
+        axis.set_xlabel("pointwise maximal leakage ε (nats)")
+        axis.set_ylabel(f"{self.utility.name}{' (nats)' if self.utility.name in ('MutualInformation', 'KL') else ''}")
+        axis.set_ylim(bottom=0)
+        axis.legend(frameon=False)
+        return drawn
+
+
+def equal_leakage(prior: Any, epsilons: Sequence[Any], utility: Utility | None = None) -> EqualLeakage:
+    """The best mechanism under leakage ε, the best LDP mechanism with that leakage, and randomised response with that leakage.
+
+    The LDP level is found by halving: the LDP-optimal mechanism there leaks at most ε under the prior, and slightly above it more. Where
+    the LDP-optimal mechanism changes its form its leakage jumps, and that curve is flat.
+
+    Args:
+        prior: the distribution of the input.
+        epsilons: leakages below ε_max = −log p_min.
+        utility: mutual information under the prior if not given.
+
+    >>> table = equal_leakage([0.5, 0.3, 0.2], [0.5])
+    >>> table.pml_optimal[0] > table.ldp_optimal[0] >= table.randomized_response[0]
+    True
+    """
+    exact = as_prior(prior)
+    wanted = MutualInformation(exact) if utility is None else utility
+    levels = [PML(epsilon, exact) for epsilon in epsilons]
+    for notion in levels:
+        if not 0 < notion.epsilon < notion.epsilon_max:
+            raise InvalidParameter("leakages must lie between 0 and ε_max", parameter="epsilons", value=notion.epsilon)
+    best = tuple(design(notion, wanted).value for notion in levels)
+    response = tuple(wanted(pml_randomized_response(exact, notion.exponential.exponent)) for notion in levels)
+    local = [_ldp_at(notion, wanted) for notion in levels]
+    nats = tuple(notion.epsilon for notion in levels)
+    return EqualLeakage(wanted, nats, best, tuple(v for _, v in local), response, tuple(level for level, _ in local))
+
+
+def _ldp_at(notion: PML, utility: Utility) -> tuple[float, float]:
+    """(LDP level, value) of the LDP-optimal mechanism whose leakage is at most that of the notion."""
+    low, high = notion.epsilon, 4 * notion.epsilon
+    found = design(LDP(repr(low)), utility)  # at LDP ε the leakage is at most ε
+    for _ in range(8):
+        wider = design(LDP(repr(high)), utility)
+        if high >= 40 or notion.level(wider.mechanism) > notion.epsilon:
+            break
+        low, high, found = high, min(2 * high, 40.0), wider
+    for _ in range(HALVINGS):
+        if high - low <= SMALLEST_STEP * high:
+            break
+        middle = (low + high) / 2
+        tried = design(LDP(repr(middle)), utility)
+        if notion.level(tried.mechanism) <= notion.epsilon:
+            low, found = middle, tried
+        else:
+            high = middle
+    return low, found.value

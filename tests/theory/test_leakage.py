@@ -1,0 +1,114 @@
+"""Regions, disclosure, randomised response's leakage, and wrong priors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import extremal as ex
+from extremal.testing import epsilons, pml_mechanisms, priors
+
+P = [0.5, 0.3, 0.2]
+
+
+@pytest.mark.parametrize("case_id", ["pml_regions_and_rr_N3_0.5", "pml_regions_and_rr_N5_0.3"])
+def test_reference(reference: dict[str, Any], case_id: str) -> None:
+    case = reference[case_id]
+    prior, expected = case["inputs"]["P"], case["expected"]
+    regions = ex.theory.pml_regions(prior)
+    boundaries = [float(b) for b in expected["region_boundaries_eps_k"]]
+    assert [r.start for r in regions.regions] == pytest.approx(boundaries, rel=1e-12)
+    assert regions.epsilon_max == pytest.approx(float(expected["eps_max"]), rel=1e-12)
+    leaks = max(float(v) for v in expected["PML_of_RR_eps_r_1_per_output"])
+    assert ex.theory.randomized_response_leakage(prior, 1) == pytest.approx(leaks, rel=1e-12)
+
+
+def test_a_table_of_regions() -> None:
+    regions = ex.theory.pml_regions([0.4, 0.3, 0.3])
+    assert [r.number for r in regions.regions] == [1, 2, 3]
+    assert regions.at(0.1).number == 1
+    assert regions.at(5).number == 3
+    assert regions.disclosed(1) == (0,)
+    assert regions.disclosed("0.916") == ()
+    assert regions.disclosed(2) == (0, 1, 2)
+    assert list(regions.to_frame()["may rule out"]) == [0, 1, 2]
+    assert [r.nameable for r in regions.regions] == [0, 0, 3]
+    with_zero = ex.theory.pml_regions([0.5, 0.5, 0])
+    assert [r.number for r in with_zero.regions] == [1, 2]
+
+
+@given(priors(zeros=False), epsilons(0.01, 5))
+def test_a_report_rules_out_no_more_than_its_region_allows(prior: list[Any], epsilon: float) -> None:
+    """GSO Lemma 2, on the optimal mechanism itself; and what it names with certainty may be named."""
+    found = ex.design(ex.PML(epsilon, prior), ex.TotalVariation(prior, prior[::-1]))
+    regions = ex.theory.pml_regions(prior)
+    weights = found.mechanism.weights
+    ruled_out = (weights <= 2**20).sum(axis=0)  # rounding puts a few units where a zero is meant
+    assert ruled_out.max() <= regions.at(epsilon).number - 1 or epsilon >= regions.epsilon_max
+    for column in weights.T:
+        if (column > 0).sum() == 1:
+            assert int(column.argmax()) in regions.disclosed(epsilon)
+
+
+@given(priors(largest=6), priors(largest=6), st.floats(0.1, 3))
+def test_proposition_1_randomised_response_leaks_more_for_a_majorising_prior(first: list[Any], second: list[Any], epsilon: float) -> None:
+    n = min(len(first), len(second))
+    p = [x / sum(first[:n]) for x in first[:n]] if sum(first[:n]) else [1 / n] * n
+    flat = [(x * 2 + max(p) * 0 + sum(p) / n) / 3 for x in p]  # a mixture with the uniform prior is majorised
+    assert (
+        ex.theory.randomized_response_leakage(flat, epsilon)
+        <= max(ex.theory.randomized_response_leakage(p, epsilon), ex.PML(1, p).level(ex.randomized_response(n, epsilon))) * (1 + 1e-12)
+        or min(p) == 0
+    )
+
+
+@given(priors(), epsilons(0.05, 8))
+def test_equation_8_is_the_level_of_randomised_response(prior: list[Any], epsilon: float) -> None:
+    level = ex.PML(1, prior).level(ex.randomized_response(len(prior), epsilon))
+    assert ex.theory.randomized_response_leakage(prior, epsilon) == pytest.approx(level, rel=1e-9, abs=1e-9)
+
+
+class TestWrongPrior:
+    @given(pml_mechanisms())
+    def test_leakage_grows_with_the_distance(self, m: ex.Mechanism) -> None:
+        table = ex.theory.wrong_prior(m, radii=[0, 0.01, 0.05, 0.2])
+        assert list(table.levels) == sorted(table.levels)
+        assert table.levels[0] == table.claimed <= m.privacy.epsilon
+        assert table.levels[-1] <= ex.LDP(1).level(m) * (1 + 1e-12)
+
+    def test_no_prior_at_that_distance_leaks_more(self) -> None:
+        m = ex.design(ex.PML(0.5, P), ex.MutualInformation(P)).mechanism
+        table = ex.theory.wrong_prior(m, {"uniform": ["1/3"] * 3}, radii=[0.1])
+        generator, seen = np.random.default_rng(0), 0.0
+        for _ in range(300):
+            q = generator.dirichlet(np.ones(3))
+            distance = np.abs(q - P).sum() / 2
+            q = np.array(P) + (q - P) * min(1.0, 0.1 / distance)
+            seen = max(seen, ex.PML(1, P).level(m, prior=q / q.sum()))
+        assert 0.6 < seen <= table.levels[0] + 1e-12
+        assert table.others["uniform"] == pytest.approx(ex.PML(1, P).level(m, prior=["1/3"] * 3))
+
+    def test_table_frame_and_picture(self) -> None:
+        table = ex.theory.wrong_prior(ex.pml_binary([0.55, 0.45], 0.7), {"even": [0.5, 0.5], "sure": [1, 0]})
+        assert "within 0.05 in total variation" in str(table)
+        assert "even" in str(table)
+        assert len(table.to_frame()) == len(table.radii) + 2
+        axis = table.plot().axes[0]
+        assert axis.get_xlabel().startswith("total-variation distance")
+        assert "nats" in axis.get_ylabel()
+
+    def test_a_mechanism_without_a_prior_is_refused(self) -> None:
+        with pytest.raises(ex.InvalidParameter, match="the mechanism must claim PML or LIP"):
+            ex.theory.wrong_prior(ex.randomized_response(3, 1))
+
+
+def test_boundaries_are_exact() -> None:
+    """At ε_j itself the next region begins; one float below it does not."""
+    for edge, number in zip(ex.PML(1, P).region_boundaries[1:], (2, 3), strict=True):
+        assert ex.theory.pml_regions(P).at(repr(edge)).number == number
+        assert ex.theory.pml_regions(P).at(repr(math.nextafter(edge, 0))).number == number - 1
