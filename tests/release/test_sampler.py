@@ -64,7 +64,7 @@ def test_frequencies_follow_the_weights(name: str, compiled: bool) -> None:
 @pytest.mark.parametrize("name", ["response", "windows", "rows"])
 def test_a_tilted_row_is_noticed(name: str) -> None:
     m = MECHANISMS[name]
-    tilted = m.matrix[0] * np.where(np.arange(m.m) == m.matrix[0].argmax(), 1.2 if m.m > 20 else 1.05, 1)
+    tilted = m.matrix[0] * np.where(np.arange(m.m) == m.matrix[0].argmax(), 1.5 if m.m > 20 else 1.1, 1)
     assert _p_value(m, 0, tilted / tilted.sum()) < REFUSE_BELOW
 
 
