@@ -1,4 +1,4 @@
-"""The small version of audit/coverage.py: the same test on fewer surveys, and a wrong standard error must fail it."""
+"""The small version of audit/interval_coverage.py: the same test on fewer surveys, and a wrong standard error must fail it."""
 
 import numpy as np
 import pytest
