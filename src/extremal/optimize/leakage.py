@@ -17,7 +17,7 @@ from extremal.closed_forms import pml_uniform
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
-from extremal.optimize import leakage_divergence, leakage_information
+from extremal.optimize import leakage_divergence, leakage_information, leakage_merging
 from extremal.optimize.leakage_columns import as_mechanism
 from extremal.optimize.leakage_enumeration import enumerated
 from extremal.optimize.leakage_words import sentences
@@ -60,6 +60,8 @@ def _solved(problem: Problem) -> Solution:
     box = lift_box(privacy)
     if box.is_simplex and box.n <= LARGEST_SIMPLEX:
         return _simplex(problem, box)
+    if leakage_merging.applies(box, utility, own):
+        return leakage_merging.solve(problem, box)
     if isinstance(utility, Divergence):
         return leakage_divergence.solve(problem, box, utility)
     if own:

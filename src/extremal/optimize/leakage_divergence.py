@@ -44,8 +44,8 @@ def solve(problem: Problem, box: LiftBox, utility: Divergence) -> Solution:
     ratio = np.argsort(np.arctan2(pair.p0, pair.p1), kind="stable")
     start = window_columns(box, [ratio, np.argsort(-box.prior, kind="stable")])
     master.add(start, pair.values(box, start))
-    center = _blocks(problem, box, pair, master) if box.n >= BLOCKS_FROM else None
-    alpha = _generate(problem, box, pair, master, center)
+    known = _blocks(problem, box, pair, master) if box.n >= BLOCKS_FROM else None
+    alpha = _generate(problem, box, pair, master, known)
     y, theta = master.mixture()
     reveal = bool((utility.p0 + utility.p1)[np.setdiff1d(np.arange(utility.k), box.support)].any())
     mechanism = as_mechanism(problem, box, y, theta, reveal)
@@ -53,9 +53,12 @@ def solve(problem: Problem, box: LiftBox, utility: Divergence) -> Solution:
     return Solution(mechanism, math.inf, "column generation on supporting lines", (proof,))
 
 
-def _generate(problem: Problem, box: LiftBox, pair: Projected, master: Master, center: Floats | None) -> Floats:
-    """The dual vector with the smallest bound."""
+def _generate(problem: Problem, box: LiftBox, pair: Projected, master: Master, known: Floats | None) -> Floats:
+    """The dual vector with the smallest bound; `known` is one whose pricing problem has no gain, so that its bound is b·Σα."""
     best, upper, smoothing = np.zeros(box.n), math.inf, 0.7
+    center = known
+    if known is not None:
+        best, upper = known, box.budget * math.fsum(known)
     value = master.solve()
     for _ in range(MOST_TURNS):
         gap = (upper - value) / upper if 0 < upper < math.inf else 1.0

@@ -20,7 +20,7 @@ from extremal.optimize.problem import Problem, Solution
 from extremal.solver import SolverFailed
 
 PRICING_WIDTH = 3_000  # states kept while looking for columns
-PROOF_WIDTH = 40_000  # and while proving a bound; the checker keeps more
+PROOF_WIDTH = 160_000  # and while proving a bound; the checker keeps more
 HALF_LIST = 10  # inputs on either side of the meeting in the middle
 MOST_TURNS = 400
 SECONDS = 150.0  # when no time limit is given
