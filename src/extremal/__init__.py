@@ -38,7 +38,7 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, design, smallest_epsilon
+from extremal.optimize import Design, DistortionTradeoff, design, distortion_tradeoff, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.sources import SourceClass
 from extremal.utility import (
@@ -74,6 +74,7 @@ __all__ = [
     "Comparison",
     "Design",
     "Distortion",
+    "DistortionTradeoff",
     "ExtremalError",
     "FDivergence",
     "FileConflict",
@@ -107,6 +108,7 @@ __all__ = [
     "binary_for_information",
     "compare",
     "design",
+    "distortion_tradeoff",
     "estimate_frequencies",
     "exponential",
     "geometric",
