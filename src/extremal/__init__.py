@@ -39,7 +39,17 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, EqualLeakage, Tradeoff, design, equal_leakage, smallest_epsilon, tradeoff
+from extremal.optimize import (
+    Design,
+    DistortionTradeoff,
+    EqualLeakage,
+    Tradeoff,
+    design,
+    distortion_tradeoff,
+    equal_leakage,
+    smallest_epsilon,
+    tradeoff,
+)
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
@@ -76,6 +86,7 @@ __all__ = [
     "Comparison",
     "Design",
     "Distortion",
+    "DistortionTradeoff",
     "EqualLeakage",
     "ExtremalError",
     "FDivergence",
@@ -113,6 +124,7 @@ __all__ = [
     "binary_for_information",
     "compare",
     "design",
+    "distortion_tradeoff",
     "equal_leakage",
     "estimate_frequencies",
     "exponential",

@@ -59,11 +59,14 @@ class SparseProgram:
         for option, value in (
             ("output_flag", False),
             ("threads", 1),
+            ("small_matrix_value", 1e-12),  # the least that HiGHS allows; smaller entries, e^−εd at large distances, count as 0
             ("primal_feasibility_tolerance", TOLERANCE),
             ("dual_feasibility_tolerance", TOLERANCE),
         ):
             self._solver.setOptionValue(option, value)
-        self._optimal = highspy.HighsModelStatus.kOptimal
+        self._optimal, self._error = highspy.HighsModelStatus.kOptimal, highspy.HighsStatus.kError
+        states = highspy.HighsModelStatus
+        self._doubtful = (states.kUnknown, states.kInfeasible, states.kUnbounded, states.kUnboundedOrInfeasible)
         n, none = self._costs.size, np.array([], dtype=np.int32)
         infinite = np.full(n, highspy.kHighsInf)
         self._solver.addCols(n, self._costs, np.zeros(n), infinite, 0, np.zeros(n, dtype=np.int32), none, np.array([]))
@@ -73,7 +76,8 @@ class SparseProgram:
         lower, upper = np.asarray(lower, dtype=np.float64), np.asarray(upper, dtype=np.float64)
         starts = np.searchsorted(rows, np.arange(lower.size)).astype(np.int32)
         entries = np.asarray(columns, dtype=np.int32), np.asarray(values, dtype=np.float64)
-        self._solver.addRows(lower.size, lower, upper, len(entries[0]), starts, *entries)
+        if self._solver.addRows(lower.size, lower, upper, len(entries[0]), starts, *entries) == self._error:
+            raise SolverFailed("every row of the linear program must name a column once", parameter="rows", value=lower.size)
 
     def solve(self, time_limit: float | None = None) -> Answer:
         """An optimal vertex of what was added so far; `duals` are those of the rows, `residual` is not computed.
@@ -84,6 +88,11 @@ class SparseProgram:
         if time_limit is not None:
             self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))  # HiGHS counts from the first run
         self._solver.run()
+        for option, value in (("presolve", "off"), ("simplex_strategy", 4), ("solver", "ipm")):
+            if self._solver.getModelStatus() in self._doubtful:  # coefficients from e^−εd to e^εd: another way often sees through them
+                self._solver.setOptionValue(option, value)
+                self._solver.clearSolver()
+                self._solver.run()
         status = self._solver.getModelStatus()
         if status != self._optimal:
             raise SolverFailed(

@@ -171,6 +171,8 @@ class SourceClass:
 
     def extreme_prior(self, values: Sequence[Any]) -> Prior:
         """An extreme prior with the largest Σ p(x)·values(x); exact when the values are ints or Fractions."""
+        if any(isinstance(v, float) for v in values):
+            return max(self.priors, key=lambda p: float(p.values @ np.asarray(values, dtype=np.float64)))
         return max(self.priors, key=lambda p: Fraction(1, p.total) * sum(w * v for w, v in zip(p.weights, values, strict=True)))
 
     def admits(self, prior: Prior) -> bool:

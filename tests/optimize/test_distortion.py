@@ -162,6 +162,35 @@ def test_edges(tmp_path: Any) -> None:
     assert ex.verify(tmp_path / "grid.certificate.json")
 
 
+def test_inputs_at_distance_zero_get_the_same_row() -> None:
+    apart = grid(2)[[0, 0, 1, 2, 3]][:, [0, 0, 1, 2, 3]]
+    for epsilon in (0, 1):
+        d = ex.design(ex.MetricPrivacy(epsilon, apart), ex.Distortion([0.1, 0.2, 0.3, 0.2, 0.2], apart))
+        assert not faults(d)
+        assert (d.mechanism.weights[0] == d.mechanism.weights[1]).all()
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.3, 0.2], [0.6, 0.4, 0]], ids=["all occur", "one is free"])
+def test_epsilon_zero_under_leakage(prior: list[float]) -> None:
+    loss = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    for notion in (ex.PML(0, prior), ex.LIP(0, prior), ex.PML(0, ex.SourceClass([prior, [0.3, 0.7, 0]]))):
+        d = ex.design(notion, ex.Distortion([0.3, 0.3, 0.4], loss))
+        assert not faults(d)
+        assert (d.mechanism.weights[0] == d.mechanism.weights[1]).all()
+
+
+def test_large_epsilon_and_tiny_atoms() -> None:
+    apart = grid(2)
+    for notion in (
+        ex.LDP(30),
+        ex.LIP(12, [0.4, 0.3, 0.2, 0.1]),
+        ex.MetricPrivacy(12, apart),
+        ex.PML(0.001, [0.4, 0.35, 0.25 - 3e-10, 3e-10]),
+    ):
+        d = ex.design(notion, ex.Distortion([0.4, 0.3, 0.2, 0.1], apart + 0.1))
+        assert not faults(d)
+
+
 def test_time_limit_returns_what_is_known() -> None:
     apart = grid(7)
     d = ex.design(ex.MetricPrivacy(2, apart), ex.Distortion(np.full(49, 1 / 49), apart), time_limit=0.01)

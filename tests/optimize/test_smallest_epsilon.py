@@ -212,3 +212,13 @@ def test_level_is_infinite_above_the_distortion() -> None:
         utility(np.eye(3))
     with pytest.raises(InvalidParameter, match="a level is decided on the weights"):
         utility.of(utility.read(np.eye(3)))
+
+
+def test_large_epsilon_keeps_its_digits() -> None:
+    """At ε = 20 the distortion is 1e-8, computed from 1 − x directly; a class that allows none costs nothing."""
+    source = ex.SourceClass([["0.25", "0.5", "0.25", "0"], ["0.4", "0", "0.6", "0"], ["0.1", "0.2", "0.3", "0.4"]])
+    d = ex.design(ex.LDP(20), ex.Hamming(source))
+    assert not faults(d)
+    assert d.value == pytest.approx(3 / (3 + math.exp(20)), rel=1e-9)
+    sure = ex.design(ex.LDP(1), ex.Hamming(ex.SourceClass([[1, 0], [1, 0]])))
+    assert (sure.value, sure.gap) == (0.0, 0.0)

@@ -59,8 +59,8 @@ def _covers(steps: list[float], privacy: MetricPrivacy, utility: Divergence) -> 
         return True
     if not np.isfinite(privacy.distances).all():
         return False
-    x, other = np.unravel_index(int(np.argmax(privacy.distances)), privacy.distances.shape)
-    _, upper = Exponential.unchecked(privacy.exact_exponent(int(x), int(other))).bounds(_BITS)
+    farthest = np.argwhere(privacy.distances == privacy.distances.max()).tolist()
+    _, upper = Exponential.unchecked(max(privacy.exact_exponent(x, other) for x, other in farthest)).bounds(_BITS)
     widest = Fraction(upper, 1 << _BITS)
     return (below or low * widest <= 1) and (above or high >= widest)
 

@@ -3,7 +3,7 @@
 Take a prior p of the class and any α. With g_y(x) = p(x)d(x,y) − α_x the distortion under p is Σ_x α_x + Σ_y g_y·q_y, because rows
 sum to 1. What remains is how negative Σ_y g_y·q_y can be when every column q_y is in the notion's cone; α need not be feasible:
 
-LDP      with l_y the least entry, q_y ∈ [l_y, E·l_y] and Σ l_y ≤ 1:    ≥ min(0, min_y Σ_x min(g, E·g));
+LDP      with l_y the least entry, q_y ∈ [l_y, E·l_y] and Σ l_y ≤ 1:    ≥ min(0, min_y Σ_x min(g, E·g)); or with Σ_y 1·q_y = k;
 PML, LIP with t_y = π·q_y, q_y ∈ [a·t_y, E·t_y] and Σ t_y = 1:          ≥ min_y max_τ τ + Σ_x min over the interval of (g − τπ)·q;
 others   subtract multipliers ≥ 0 times the cone's inequalities, r_y = g_y − Σ f·(inequality): ≥ −Σ_x max_y max(0, −r_y(x)).
 
@@ -55,8 +55,22 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
 
 
 def _under_ldp(columns: list[Column], privacy: LDP) -> Fraction:
+    """The better of two ways to count: by the least entries, or by Σ_y 1·q_y = k, which keeps its digits at large ε."""
     e = _upper(privacy.exponential)
-    return min([Fraction(0), *(sum((min(g, e * g) for g in column), Fraction(0)) for column in columns)])
+    by_least = min([Fraction(0), *(sum((min(g, e * g) for g in column), Fraction(0)) for column in columns)])
+    return max(by_least, -len(columns[0]) * max(_lift(column, e) for column in columns)) if by_least else by_least
+
+
+def _lift(column: Column, e: Fraction) -> Fraction:
+    """The least η ≥ 0 with (g + η)·q ≥ 0 for every q ∈ [1, E]^k: Newton's steps on a concave function, from the left, finitely many."""
+    lift = Fraction(0)
+    while True:
+        raised = [g + lift for g in column]
+        total = sum((min(g, e * g) for g in raised), Fraction(0))
+        if total >= 0:
+            return lift
+        below_zero = sum(g < 0 for g in raised)
+        lift -= total / (below_zero * e + len(column) - below_zero)
 
 
 def _under_prior(columns: list[Column], prior: Column, lowest: Fraction, highest: Fraction) -> Fraction:
@@ -81,12 +95,13 @@ def without_flows(columns: list[Column], flows: list[Any], privacy: MetricPrivac
     """g_y − Σ f·(e^{εd(x,x')}·1_x' − 1_x), each f ≥ 0 for the inequality Q(y|x) ≤ e^{εd}·Q(y|x'); e^{εd} rounded up."""
     left, bounds = [list(column) for column in columns], {}
     for y, x, other, amount in flows:
-        f, apart = _number(amount), float(privacy.distances[x, other])
-        if f < 0 or math.isinf(apart):
+        f = _number(amount)
+        if f < 0 or math.isinf(privacy.distances[x, other]):
             raise Refused("multipliers must be ≥ 0 and between inputs at a finite distance", parameter="flow", value=(y, x, other, amount))
-        if apart not in bounds:
-            bounds[apart] = _upper(Exponential.unchecked(privacy.exact_exponent(x, other)))
-        left[y][other] -= f * bounds[apart]
+        exponent = privacy.exact_exponent(x, other)
+        if exponent not in bounds:
+            bounds[exponent] = _upper(Exponential.unchecked(exponent))
+        left[y][other] -= f * bounds[exponent]
         left[y][x] += f
     return left
 
@@ -103,7 +118,7 @@ def _without_shares(columns: list[Column], shares: list[Any], privacy: PML) -> l
         weights.setdefault(y, {})[v] = _number(amount)
     left = []
     for y, g in enumerate(columns):
-        chosen = weights.get(y, {0: Fraction(1)})
+        chosen = weights.get(y) or dict.fromkeys(range(len(vertices)), Fraction(1))
         total = sum(chosen.values(), Fraction(0))
         if min(chosen.values()) < 0 or not total:
             raise Refused("weights must be ≥ 0 and not all 0", parameter="shares", value=y)

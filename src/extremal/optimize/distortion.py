@@ -30,7 +30,10 @@ Entry = tuple[int, float]
 Row = tuple[list[Entry], float, float]
 
 MOST_ROUNDS = 200
-_BROKEN = 1e-11  # a metric constraint that is off by less is left to from_matrix, which mends it exactly
+MAGNIFIED = (1e4, 1.0)  # probabilities and costs are larger inside the program: the solver's tolerances are absolute; 1 when that fails
+_BROKEN = 1e-14  # a metric constraint that is off by less is left to from_matrix, which mends it exactly
+_NOISE = 1e-14  # the solver's tolerance on magnified probabilities: an entry below is meant to be 0
+_RARE = 1e-12  # probability of a report that is the solver's rounding
 _BETTER = 1e-13  # a prior that raises the worst case by less, relatively, is rounding
 
 
@@ -44,16 +47,23 @@ def solve(problem: Problem) -> Solution:
     utility = problem.utility
     if not isinstance(utility, Distortion):  # pragma: no cover - applies() asked
         raise TypeError
-    source = utility.source
-    priors = list(dict.fromkeys(source.priors)) or [source.extreme_prior(utility.distances.max(axis=1).tolist())]
-    program = _Program(problem, priors)
-    for _ in range(MOST_ROUNDS):
+    for magnified in MAGNIFIED:
         try:
-            answer = program.solve()
+            return _solved(problem, utility, magnified)
         except SolverFailed as failure:
             if failure.value == TIME_LIMIT:
                 return _constant(problem, utility)
-            raise
+            if magnified == MAGNIFIED[-1]:
+                raise
+    raise TypeError  # pragma: no cover - the loop returns or raises
+
+
+def _solved(problem: Problem, utility: Distortion, magnified: float) -> Solution:
+    source = utility.source
+    priors = list(dict.fromkeys(source.priors)) or [source.extreme_prior(utility.distances.max(axis=1).tolist())]
+    program = _Program(problem, priors, magnified)
+    for _ in range(MOST_ROUNDS):
+        answer = program.solve()
         matrix = program.matrix(answer)
         losses = (matrix * utility.distances).sum(axis=1)
         found = source.extreme_prior(losses.tolist())
@@ -63,7 +73,7 @@ def solve(problem: Problem) -> Solution:
             break
         priors.append(found)
         program.add_prior(found)
-        problem.progress("generating priors", worse / max(reached, 1e-300))
+        problem.progress("generating priors", worse / (reached + worse))
     proof = {"kind": "distortion", **mixture(source, priors, program.mix(answer)), **program.duals(answer)}
     mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=_outputs(problem))
     return Solution(mechanism, 0.0, "linear program in the mechanism", (proof,), _baseline(problem, utility))
@@ -102,17 +112,18 @@ def _baseline(problem: Problem, utility: Distortion) -> tuple[str, ...]:
 class _Program:
     """The linear program: variables t, Q(y|x) at 1 + x·m + y, then one for each output where the notion wants it."""
 
-    def __init__(self, problem: Problem, priors: list[Prior]) -> None:
+    def __init__(self, problem: Problem, priors: list[Prior], magnified: float) -> None:
         utility = problem.utility
         if not isinstance(utility, Distortion):  # pragma: no cover - applies() asked
             raise TypeError
         self.problem, self.privacy, self.distances = problem, problem.privacy, utility.distances
         self.k, self.m = utility.distances.shape
+        self.magnified = magnified
         self.scale = float(utility.distances.max()) or 1.0
         extra = 0 if isinstance(self.privacy, MetricPrivacy) else self.m
-        self.program = SparseProgram(np.r_[1.0, np.zeros(self.k * self.m + extra)])
+        self.program = SparseProgram(np.r_[magnified, np.zeros(self.k * self.m + extra)])
         self.rows = 0
-        self.sums = self._add(([(self._q(x, y), 1.0) for y in range(self.m)], 1.0, 1.0) for x in range(self.k))
+        self.sums = self._add(([(self._q(x, y), 1.0) for y in range(self.m)], magnified, magnified) for x in range(self.k))
         self.epigraph: list[int] = []
         self.constraints: dict[int, tuple[int, int, int]] = {}
         for prior in priors:
@@ -148,29 +159,33 @@ class _Program:
         if isinstance(self.privacy, MetricPrivacy):
             self._add_pairs(_near_pairs(self.privacy.distances, self.m))
         elif isinstance(self.privacy, LDP):
-            low = math.exp(-self.privacy.epsilon)
-            for y in range(self.m):  # t is the largest entry: low·t ≤ Q ≤ t
-                self._add(([(self._q(x, y), 1.0), (self._t(y), -1.0)], -math.inf, 0.0) for x in range(self.k))
-                self._add(([(self._q(x, y), 1.0), (self._t(y), -low)], 0.0, math.inf) for x in range(self.k))
+            half = math.exp(self.privacy.epsilon / 2)
+            for y in range(self.m):  # t is the middle: e^−ε/2·t ≤ Q ≤ e^ε/2·t
+                self._add(([(self._q(x, y), 1.0), (self._t(y), -half)], -math.inf, 0.0) for x in range(self.k))
+                self._add(([(self._q(x, y), 1.0), (self._t(y), -1 / half)], 0.0, math.inf) for x in range(self.k))
         elif isinstance(self.privacy, PML):
             self._add_leakage(self.privacy.source.vertices(), self.privacy.source.support(), None)
         elif isinstance(self.privacy, LIP):
             self._add_leakage([self.privacy.prior], [int(w > 0) for w in self.privacy.prior.weights], math.exp(-self.privacy.lower))
 
     def _add_leakage(self, vertices: list[Prior], support: list[int], least: float | None) -> None:
-        """t is e^ε times the smallest probability of the output over the class: Q ≤ t; for LIP also Q ≥ e^−λ·P_Y(y)."""
-        low = math.exp(-self.privacy.epsilon)
+        """t is e^ε/2 times the smallest probability of the output over the class: Q ≤ e^ε/2·t; for LIP also Q ≥ e^−λ·P_Y(y)."""
+        low = math.exp(-self.privacy.epsilon / 2)
+        if not self.privacy.epsilon:  # one row for all who occur
+            for y in range(self.m):
+                self._add(([(self._q(x, y), 1.0), (self._t(y), -1.0)], 0.0, 0.0) for x in range(self.k) if support[x])
+            return
         for y in range(self.m):
             for v, p in enumerate(vertices):
                 entries = [(self._q(x, y), float(p.values[x])) for x in range(self.k) if p.values[x] > 0]
                 rows = self._add([([*entries, (self._t(y), -low)], 0.0, 0.0 if least is not None else math.inf)])
                 self.constraints[rows[0]] = (y, v, -1)
-            self._add(([(self._q(x, y), 1.0), (self._t(y), -1.0)], -math.inf, 0.0) for x in range(self.k) if support[x])
+            self._add(([(self._q(x, y), 1.0), (self._t(y), -1 / low)], -math.inf, 0.0) for x in range(self.k) if support[x])
             if least is not None:
                 self._add(([(self._q(x, y), 1.0), (self._t(y), -low * least)], 0.0, math.inf) for x in range(self.k) if support[x])
 
     def _add_pairs(self, pairs: list[tuple[int, int, int]]) -> None:
-        """Rows e^−εd·Q(y|x) ≤ Q(y|x') for each (y, x, x')."""
+        """Rows e^−εd·Q(y|x) ≤ Q(y|x') for each (y, x, x'); a coefficient below 1e-12 is lost on the solver, and mended by from_matrix."""
         bounds = [math.exp(-self.privacy.epsilon * float(self._apart[x, other])) for _, x, other in pairs]
         rows = self._add(
             ([(self._q(x, y), -b), (self._q(other, y), 1.0)], 0.0, math.inf) for (y, x, other), b in zip(pairs, bounds, strict=True)
@@ -198,7 +213,27 @@ class _Program:
             self._add_pairs(broken)
 
     def matrix(self, answer: Answer) -> Floats:
-        return answer.x[1 : 1 + self.k * self.m].reshape(self.k, self.m)
+        """Q without the solver's rounding: nothing below its tolerance, no report that next to never occurs, equal rows where needed."""
+        found = answer.x[1 : 1 + self.k * self.m].reshape(self.k, self.m) / self.magnified
+        if isinstance(self.privacy, MetricPrivacy):
+            same = self._apart == 0 if self.privacy.epsilon else np.isfinite(self._apart)
+            return np.asarray(np.where(found < _NOISE, 0.0, found)[np.argmax(same, axis=1)])
+        if isinstance(self.privacy, LDP):
+            return np.where(found < _NOISE, 0.0, found)
+        occurs = self._occurs()
+        if not self.privacy.epsilon:
+            return np.asarray(found[np.where(occurs, int(np.argmax(occurs)), np.arange(self.k))])
+        vertices = self.privacy.source.vertices() if isinstance(self.privacy, PML) else [self.privacy.prior]  # type: ignore[attr-defined]
+        rare = np.min([p.values @ found for p in vertices], axis=0) < _RARE  # it would betray who makes it
+        cleaned = np.where((found < 100 * _NOISE) | (rare & occurs[:, None]), 0.0, found)
+        left = cleaned.sum(axis=1, keepdims=True)
+        return np.asarray(cleaned / left) if (left > 0).all() else found
+
+    def _occurs(self) -> npt.NDArray[np.bool_]:
+        """Which inputs the leakage is about."""
+        if isinstance(self.privacy, LIP):
+            return np.asarray(self.privacy.prior.values > 0)
+        return np.array(self.privacy.source.support() if isinstance(self.privacy, PML) else [1] * self.k, dtype=bool)
 
     def mix(self, answer: Answer) -> list[Fraction]:
         weights = [Fraction(max(-float(answer.duals[i]), 0.0)) for i in self.epigraph]
@@ -223,6 +258,6 @@ class _Program:
 def _near_pairs(distances: Floats, m: int) -> list[tuple[int, int, int]]:
     """Where to start: each input with its four nearest, both ways, for every output."""
     order = np.argsort(distances, axis=1, kind="stable")
-    near = {(x, int(other)) for x in range(len(distances)) for other in order[x, 1:5] if math.isfinite(distances[x, other])}
+    near = {(x, int(other)) for x in range(len(distances)) for other in order[x, :5] if other != x and math.isfinite(distances[x, other])}
     both = sorted(near | {(other, x) for x, other in near})
     return [(y, x, other) for y in range(m) for x, other in both]

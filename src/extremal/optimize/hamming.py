@@ -51,14 +51,15 @@ def solve(problem: Problem) -> Solution:
         return Solution(mechanism, 0.0, "randomised response (KSS Theorem 1)", ({"kind": "hamming", "prior": [f"1/{k}"] * k},))
     priors, sets = starting_priors(source), [tuple(range(k))]
     while True:
-        mix, diagonal = _game(priors, sets, ratio)
-        found = source.extreme_prior([-x for x in diagonal.tolist()])
-        reached = min(float(p.values @ diagonal) for p in priors)
-        if found in priors or float(found.values @ diagonal) >= reached - _BETTER or problem.out_of_time:
+        mix, lost = _game(priors, sets, ratio)
+        found = source.extreme_prior(lost.tolist())
+        reached = max(float(p.values @ lost) for p in priors)
+        worse = float(found.values @ lost) - reached
+        if found in priors or worse <= _BETTER * reached or problem.out_of_time:
             break
         priors.append(found)
-        problem.progress("generating priors", reached - float(found.values @ diagonal))
-    mechanism = from_diagonal(diagonal.tolist(), privacy, problem.inputs)
+        problem.progress("generating priors", worse / (reached + worse))
+    mechanism = from_diagonal((1 - lost).tolist(), privacy, problem.inputs, lost)
     return Solution(mechanism, 0.0, "game between diagonals and priors", (prior_proof(source, priors, mix),))
 
 
@@ -78,38 +79,56 @@ def response(k: int, privacy: Any, inputs: Any) -> Mechanism:
 
 
 def _game(priors: list[Prior], sets: list[Set], ratio: float) -> tuple[list[float], Floats]:
-    """Optimal (mixture of priors, diagonal) at E = ratio; `sets` grows by those that matter."""
+    """Optimal (mixture of priors, 1 − diagonal) at E = ratio; `sets` grows by those that matter. All relative to the loss of randomised
+    response on everything: at large ε the truth is nearly certain, and 1 minus it would have no digits."""
     values = np.array([p.values for p in priors])
+    k = values.shape[1]
+    unit = (k - 1) / (k - 1 + ratio)
     program = LinearProgram([1.0, *np.zeros(len(priors))], [1.0, *np.full(len(priors), np.inf)])
-    program.add(np.vstack([[0.0], -np.ones((len(priors), 1))]), np.array([1.0]))
-    program.add(_columns(values, sets, ratio), np.zeros(len(sets)))
+    program.add(np.vstack([[0.0], np.ones((len(priors), 1))]), np.array([-1.0]))
+    program.add(_columns(values, sets, ratio) / np.r_[1.0, np.full(len(priors), -unit)][:, None], np.zeros(len(sets)))
+    sizes = np.arange(k)
     for _ in range(MOST_ROUNDS):
         answer = program.solve()
         mix = np.maximum(-answer.duals[1:], 0)
-        mix = mix / mix.sum()
-        order, gains = prefixes(mix @ values)
-        sizes = np.arange(values.shape[1])
-        best = int(np.argmax(gains * ratio / (sizes + ratio)))
+        mix = mix / mix.sum() if mix.any() else np.eye(len(priors))[0]  # no loss at all: no prior is needed to prove that
+        order, outside = suffixes(mix @ values)
+        losses = (sizes + ratio * outside) / (sizes + ratio)
+        best = int(np.argmin(losses))
         chosen = tuple(sorted(order[: best + 1].tolist()))
-        if chosen in sets or gains[best] * ratio / (best + ratio) <= answer.value + _BETTER:
+        if chosen in sets or losses[best] / unit >= -answer.value * (1 - _BETTER):
             break
         sets.append(chosen)
-        program.add(_columns(values, [chosen], ratio), np.zeros(1))
-    theta, diagonal = answer.x[1:], np.zeros(values.shape[1])
+        program.add(_columns(values, [chosen], ratio) / np.r_[1.0, np.full(len(priors), -unit)][:, None], np.zeros(1))
+    theta, lost = answer.x[1:], np.zeros(k)
     for weight, members in zip(theta / theta.sum(), sets, strict=True):
-        diagonal[list(members)] += weight * ratio / (len(members) - 1 + ratio)
-    return mix.tolist(), diagonal
+        share = np.ones(k)
+        share[list(members)] = (len(members) - 1) / (len(members) - 1 + ratio)
+        lost += weight * share
+    candidates = [mix, np.full(len(priors), 1 / len(priors)), *np.eye(len(priors))]
+    return max(candidates, key=lambda weights: _proved(weights @ values, ratio)).tolist(), lost
+
+
+def _proved(prior: Floats, ratio: float) -> float:
+    """The loss that a prior proves; duals next to 0 have few digits, and a plain mixture is sometimes as good or better."""
+    sizes = np.arange(prior.size)
+    return float(((sizes + ratio * suffixes(prior)[1]) / (sizes + ratio)).min())
 
 
 def _columns(values: Floats, sets: list[Set], ratio: float) -> Floats:
-    payoffs = [values[:, list(members)].sum(axis=1) * ratio / (len(members) - 1 + ratio) for members in sets]
-    return np.vstack([np.ones(len(sets)), np.array(payoffs).T])
+    """1, and the probability of a false report under each prior, for each set: (n−1 + E·p(outside))/(n−1+E)."""
+    k = values.shape[1]
+    losses = []
+    for members in sets:
+        n, outside = len(members), np.setdiff1d(np.arange(k), members)
+        losses.append((n - 1 + ratio * values[:, outside].sum(axis=1)) / (n - 1 + ratio))
+    return np.vstack([np.ones(len(sets)), np.array(losses).T])
 
 
-def prefixes(prior: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
-    """Symbols from the likeliest on, and the sums S_1 … S_k of their probabilities."""
+def suffixes(prior: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
+    """Symbols from the likeliest on, and 1 − S_1 … 1 − S_k, the probability of what is left, added from the small end."""
     order = np.argsort(-prior, kind="stable")
-    return order, np.cumsum(prior[order])
+    return order, np.append(np.cumsum(prior[order][::-1])[::-1][1:], 0.0)
 
 
 def prior_proof(source: SourceClass, priors: list[Prior], mix: Iterable[Any]) -> dict[str, Any]:
@@ -128,10 +147,10 @@ def mixture(source: SourceClass, priors: list[Prior], weights: list[Fraction]) -
     return {"prior": [decimal_text(p) for p in mixed]}
 
 
-def from_diagonal(x: list[Any], privacy: Any, inputs: Any) -> Mechanism:
+def from_diagonal(x: list[Any], privacy: Any, inputs: Any, lost: Floats | None = None) -> Mechanism:
     """Q(i|i) = x_i, Q(j|i) = x_j(1−x_i)/(X−x_i): the smallest ε for that diagonal; symbols with x_j = 0 are not reported.
 
-    With X = Σx ≤ 1 the diagonal asks for no more than the constant rows x_j/X give.
+    With X = Σx ≤ 1 the diagonal asks for no more than the constant rows x_j/X give. `lost` is 1 − x where x is next to 1.
     """
     k = len(x)
     if len(set(x)) == 1 and x[0] * k > 1 and isinstance(privacy, LDP):
@@ -144,7 +163,7 @@ def from_diagonal(x: list[Any], privacy: Any, inputs: Any) -> Mechanism:
     if total <= (1 if exact else 1 + 1e-12):
         matrix = np.tile(truth / total, (k, 1))
     else:
-        matrix = ((1 - truth) / (total - truth))[:, None] * truth[None, :]
+        matrix = ((1 - truth if lost is None else lost) / (total - truth))[:, None] * truth[None, :]
         np.fill_diagonal(matrix, truth)
     names = [labels.values[j] for j in used]
     return Mechanism.from_matrix(matrix[:, used], privacy, inputs=labels.values, outputs=names)

@@ -211,7 +211,7 @@ class _Blocks:
     def __init__(self, privacy: MetricPrivacy, utility: Divergence) -> None:
         self.privacy, self.utility = privacy, utility
         order = np.argsort(privacy.distances, axis=1, kind="stable")
-        near = {(x, int(y)) for x in range(privacy.k) for y in order[x, 1:4] if math.isfinite(privacy.distances[x, y])}
+        near = {(x, int(y)) for x in range(privacy.k) for y in order[x, :4] if y != x and math.isfinite(privacy.distances[x, y])}
         self.pairs = sorted(near | {(y, x) for x, y in near})
 
     def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, dict[str, Any]]:

@@ -19,7 +19,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Prior, level_of_ratio, solve_exactly
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import Design, finished
-from extremal.optimize.hamming import MOST_ROUNDS, Set, from_diagonal, mixture, prefixes, prior_proof, response, starting_priors, symmetric
+from extremal.optimize.hamming import MOST_ROUNDS, Set, from_diagonal, mixture, prior_proof, response, starting_priors, suffixes, symmetric
 from extremal.optimize.problem import Solution
 from extremal.privacy import LDP
 from extremal.solver import LinearProgram
@@ -195,8 +195,7 @@ def _least_ratio(priors: list[Prior], truth: Fraction) -> tuple[list[Fraction], 
         answer = program.solve()
         mix = np.maximum(-answer.duals[1:], 0)
         mix = mix / mix.sum()
-        order, _ = prefixes(mix @ values)
-        beyond = np.append(np.cumsum((mix @ values)[order][::-1])[::-1][1:], 0.0)
+        order, beyond = suffixes(mix @ values)
         excess = 1 - beyond / float(lost) - answer.duals[0] * sizes
         added = False
         for best in {int(np.argmax(excess)), int(np.argmax(np.where(sizes > 0, excess / np.maximum(sizes, 1e-300), -1)))}:
