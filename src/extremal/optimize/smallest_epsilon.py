@@ -4,7 +4,7 @@ With u = e^−ε and t = 1 − D the game of `optimize/hamming.py` becomes one l
 of the class has p(T) ≤ t·(1 + (|T|−1)u) for every set T. So e^−ε* = min u over (p, u) with these inequalities, unless ε* = 0:
 that is so when constant rows suffice, every prior of the class having a symbol of probability at least t. The program is solved
 in its dual, whose columns are the sets T (for an ordered class the Charnes–Cooper form of KSS eq 9 with the ordering that is
-missing there, erratum H2), and its optimal basis is solved again in rationals. ε* falls to 0 by a jump (at D^(M−1) for an
+missing there, erratum H2), and its optimal basis is solved again in rationals. ε* may fall to 0 by a jump (at D^(M−1) for an
 ordered class).
 """
 
