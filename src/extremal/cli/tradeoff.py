@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 
+from extremal.cli import distortion
 from extremal.cli.arguments import PRIVACIES, add_utility_arguments, utility
 from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
@@ -27,10 +28,13 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--plot", metavar="FILE", help="also draw it (png, pdf or svg)")
     verb.add_argument("--csv", metavar="FILE", help="also write the table as CSV")
     verb.add_argument("--json", action="store_true", help="print the table as JSON")
+    distortion.add_tradeoff_arguments(verb)
     verb.set_defaults(run=run, delta="0", lower=None)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.distortion is not None:
+        return distortion.tradeoff(options)
     name = options.utility or ("KL" if options.p0 else "MutualInformation" if options.prior else None)
     if name is None:
         raise InvalidParameter("say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior.")
