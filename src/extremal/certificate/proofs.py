@@ -9,13 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from extremal.certificate import patterns
+from extremal.certificate import information_bounds, information_prices, patterns
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Utility
 
 Checker = Callable[[dict[str, Any], Notion, Utility], float]
 
-PROOFS: dict[str, Checker] = {"patterns": patterns.check}
+PROOFS: dict[str, Checker] = {
+    "patterns": patterns.check,
+    "fluid": information_bounds.fluid,
+    "affine": information_bounds.affine,
+    "response": information_bounds.response,
+    "prices": information_prices.check,
+}
 
 __all__ = ["PROOFS", "Checker", "Refused"]
