@@ -280,6 +280,22 @@ class Mechanism:
 
         return composed(self, post_processing, outputs)
 
+    def spread(self, row_of: Any, inputs: Any = None) -> Mechanism:
+        """The same reports for more (or reordered) inputs: new input x reports as input row_of[x] does here; the claim is decided again.
+
+        Args:
+            row_of: for each new input the position of an input of this mechanism.
+            inputs: labels; 0, 1, … if not given.
+
+        >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).spread([0, 1, 1], inputs=["a", "b", "c"]).matrix.tolist()
+        [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
+        """
+        where = np.asarray(row_of)
+        if where.ndim != 1 or where.dtype.kind not in "iu" or where.size < 2 or where.min() < 0 or where.max() >= self.k:
+            raise InvalidParameter(f"row_of must hold positions 0..{self.k - 1}, at least two", parameter="row_of", value=row_of)
+        rows = where.astype(np.intp) if self.row_of is None else self.row_of[where]
+        return self._made(self.kernel, rows, _labels(inputs, where.size, "inputs"), self.output_labels, self.privacy)
+
     def privatize(self, values: Any) -> Any:
         """Randomise a value, or each value of a sequence, with the operating system's randomness. See `extremal.release`."""
         from extremal.release import privatize_values

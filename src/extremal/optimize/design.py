@@ -12,13 +12,13 @@ from extremal.certificate import PROOFS, Certificate
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.optimize import enumeration
+from extremal.optimize import enumeration, information
 from extremal.optimize.problem import Problem, Progress, Solution
 from extremal.privacy import Notion
 from extremal.tables import number
 from extremal.utility import Utility
 
-SOLVERS: tuple[Any, ...] = (enumeration,)
+SOLVERS: tuple[Any, ...] = (information, enumeration)
 """Solver modules, in the order in which they are asked whether they apply."""
 
 

@@ -153,24 +153,12 @@ class ColumnGeneration:
         return Prices(float(answer.duals[-1]), answer.duals[:-1] * self.scale / self.count, 0.0)
 
     def _proved(self, at: Prices) -> tuple[bool, Counts]:
-        """Price at a dual point, raise it until it is feasible, keep it if its bound is the best; the columns that came up."""
-        collected = []
-        resolution = max(0.02 * self.tolerance, _ROUNDING) * at.value
-        for _ in range(5):
-            found = self.pricing.best(at.prices, at.value + resolution / 4, _EXACT_NODES, 32, tolerance=resolution / 4)
-            collected.append(found.columns)
-            excess = found.upper - at.value
-            if found.values.size and (self.found.dual.bound <= at.value + 1e-3 * excess / (1 + self.curve.c)):
-                return False, np.vstack(collected)  # raising it would already cost too much
-            if not found.values.size or excess <= 2 * resolution:
-                break
-            rise = float(((found.values - at.value) / (1 + self.curve.c * (found.columns @ self.mass))).max())
-            at = Prices(at.value + rise, at.prices + rise * self.curve.c * self.mass, 0.0)
-        at = Prices(at.value, at.prices, max(0.0, excess))
-        better = at.bound < self.found.dual.bound
-        if better:
-            self.found = Found(self.found.columns, self.found.weights, self.found.lower, at)
-        return better, np.vstack(collected)
+        """Price at a dual point, keep what it proves if its bound is the best; the columns that came up."""
+        raised, columns = feasible(self.pricing, at, self.tolerance, self.found.dual.bound)
+        better = raised is not None and raised.bound < self.found.dual.bound
+        if raised is not None and better:
+            self.found = Found(self.found.columns, self.found.weights, self.found.lower, raised)
+        return better, columns
 
     def _improving(self, columns: Counts, master: Prices) -> Counts:
         worth = self.curve.value(columns @ self.mass) - columns @ master.prices - master.value
@@ -204,3 +192,24 @@ class ColumnGeneration:
             disturbed = prices * (1 + 1e-8 * self.rng.standard_normal(self.mass.size))
             disturbed[x] -= self.fluid.value  # so cheap that it stays in
             self.add(self.pricing.best(disturbed, -np.inf, _QUICK_NODES, _KEPT, self.rng, tolerance=1e-11 * self.fluid.value).columns)
+
+
+def feasible(pricing: Pricing, at: Prices, tolerance: float, hopeless: float) -> tuple[Prices | None, Counts]:
+    """The dual point raised along the prior until no set is worth more than it costs; None when that would take it above `hopeless`.
+
+    Each step takes the largest (φ − a(T) − V)/(1 + cP(T)) among the sets found: Dinkelbach's method, a few steps. Also all columns found.
+    """
+    curve, mass, collected = pricing.curve, pricing.mass, []
+    resolution = max(0.02 * tolerance, _ROUNDING) * at.value
+    excess = np.inf
+    for _ in range(5):
+        found = pricing.best(at.prices, at.value + resolution / 4, _EXACT_NODES, 32, tolerance=resolution / 4)
+        collected.append(found.columns)
+        excess = found.upper - at.value
+        if not found.values.size or excess <= 2 * resolution:
+            break
+        rise = float(((found.values - at.value) / (1 + curve.c * (found.columns @ mass))).max())
+        at = Prices(at.value + rise, at.prices + rise * curve.c * mass, 0.0)
+        if at.value > hopeless:
+            return None, np.vstack(collected)
+    return Prices(at.value, at.prices, max(0.0, excess)), np.vstack(collected)
