@@ -95,8 +95,8 @@ class LinearProgram:
         Raises:
             SolverFailed: there is none.
         """
-        if time_limit is not None:
-            self._solver.setOptionValue("time_limit", max(0.01, time_limit))
+        if time_limit is not None:  # HiGHS counts from the first run on
+            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))
         self._solver.run()
         status = self._solver.getModelStatus()
         if status != self._optimal:

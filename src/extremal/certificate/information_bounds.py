@@ -41,29 +41,53 @@ def _with_excess(source: Source, v: Interval, prices: Interval) -> float:
     return float((v + excess / source.curve.e).hi)
 
 
-def affine(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
-    """Prices (cV−b)/k + b·p_x: T costs by its size d and mass z only, so V = max_d (k·M_d + d·b)/(k+cd) with M_d ≥ φ(z) − bz.
+def _most(source: Source, slope: float) -> Interval:
+    """M_d ≥ φ(z) − b·z for the sets of d = 1, …, k−1 symbols.
 
-    z lies between the sums of the d smallest and d largest probabilities; there φ is below its tangent at any point y of them.
+    Their mass z lies between the sums of the d smallest and d largest probabilities; there φ is below its tangent at any point y of them.
     """
-    source = source_of(privacy, utility, "affine")
-    curve, k = source.curve, source.k
-    if not curve.c.hi > 0 or k == 1:
-        return 0.0
-    slope = float(proof["slope"])
     if not math.isfinite(slope):
-        raise Refused("slope must be finite", parameter="slope", value=slope)
-    low, high, b = source.sums(largest=False), source.sums(largest=True), Interval.of(slope)
+        raise Refused("a slope must be finite", parameter="slope", value=slope)
+    curve, b = source.curve, Interval.of(slope)
+    low, high = source.sums(largest=False), source.sums(largest=True)
     c = float(curve.c.hi)
     guess = math.expm1(min((float(curve.top.hi) - slope) / c, math.log1p(c))) / c
     y = Interval.of(np.clip(guess, low.lo, high.hi))
     tilt = curve.slope(y) - b
     ends = [tilt * (Interval.of(end) - y) for end in (low.lo, high.hi)]
-    rise = Interval(np.zeros(k - 1), np.maximum(0.0, np.maximum(ends[0].hi, ends[1].hi)))
-    best = curve.value(y) - b * y + rise
+    rise = Interval(np.zeros(source.k - 1), np.maximum(0.0, np.maximum(ends[0].hi, ends[1].hi)))
+    return curve.value(y) - b * y + rise
+
+
+def affine(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
+    """Prices (cV−b)/k + b·p_x: T costs by its size d and mass z only, so V = max_d (k·M_d + d·b)/(k+cd) with M_d ≥ φ(z) − bz."""
+    source = source_of(privacy, utility, "affine")
+    curve, k = source.curve, source.k
+    if not curve.c.hi > 0 or k == 1:
+        return 0.0
+    slope = float(proof["slope"])
+    best, b = _most(source, slope), Interval.of(slope)
     size, count = Interval.of(np.arange(1.0, k)), Interval.of(float(k))
     bound = (count * best + size * b) / (count + curve.c * size)
     return max(0.0, float(bound.hi.max()))
+
+
+def convex(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
+    """Prices max_i (A_i + b_i·p_x): T of size d and mass z costs at least d·A_i + b_i·z for every i, so one line that suffices for d is enough."""
+    source = source_of(privacy, utility, "convex")
+    curve, k = source.curve, source.k
+    if not curve.c.hi > 0 or k == 1:
+        return 0.0
+    v = Interval.of(positive_number(proof, "value"))
+    lines = [(float(a), float(b)) for a, b in proof["lines"]]
+    if not lines or not all(math.isfinite(a) for a, _ in lines):
+        raise Refused("there must be lines with finite offsets", parameter="lines", value=lines[:4])
+    size = Interval.of(np.arange(1.0, k))
+    short = [(_most(source, b) - v - size * Interval.of(a)).hi for a, b in lines]
+    prices = [Interval.of(a) + Interval.of(b) * source.p for a, b in lines]
+    highest = Interval(np.max([line.lo for line in prices], axis=0), np.max([line.hi for line in prices], axis=0))
+    excess = max(0.0, float(np.min(short, axis=0).max()))
+    return float(up(_with_excess(source, v, highest.sum()) + excess))
 
 
 def response(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:

@@ -140,7 +140,9 @@ class _Bounds:
         self.rounding = steepest * k * 2.0 ** (1 - BITS)  # integer masses are off by at most one unit for each symbol
         self.turn, self.tilt = zip(*(self._turning(slope, curve) for slope in (items.raise_slope, items.lower_slope)), strict=True)
         crossed = items.lower_slope - items.raise_slope
-        self.crossing = np.where(np.isfinite(crossed), np.maximum(crossed, 0.0), 0.0)  # exchange at a profit, if rounding crossed the slopes
+        self.crossing = np.where(
+            np.isfinite(crossed), np.maximum(crossed, 0.0), 0.0
+        )  # exchange at a profit, if rounding crossed the slopes
 
     def _turning(self, slope: Floats, curve: Curve) -> tuple[Integers, Floats]:
         """Where φ' equals each slope, in units, and by how much φ' may differ there: φ(y) − ry is larger elsewhere by at most that."""
@@ -165,7 +167,9 @@ class _Bounds:
         paid = a * items.unit
         worth = self._worth(np.ldexp(y.astype(np.float64), -BITS))
         margin = 8 * HALF_ULP * (np.abs(moved) + np.abs(paid) + np.abs(worth))
-        return np.asarray(worth - paid - moved + margin + (self.tilt[0][level] + self.tilt[1][level] + self.crossing[level] + self.rounding))
+        return np.asarray(
+            worth - paid - moved + margin + (self.tilt[0][level] + self.tilt[1][level] + self.crossing[level] + self.rounding)
+        )
 
     def _worth(self, z: Floats) -> Floats:
         """φ(z) from above: f(c) rounded up, f(cz) with its largest error subtracted."""

@@ -20,6 +20,7 @@ PROOFS: dict[str, Checker] = {
     "patterns": patterns.check,
     "fluid": information_bounds.fluid,
     "affine": information_bounds.affine,
+    "convex": information_bounds.convex,
     "response": information_bounds.response,
     "prices": information_prices.check,
 }

@@ -15,9 +15,10 @@ import numpy as np
 
 from extremal.exact.view import Indices
 from extremal.mechanism import Mechanism
-from extremal.optimize.information_bounds import Proof, affine, fluid, fluid_contact
-from extremal.optimize.information_columns import ColumnGeneration, Prices, feasible
-from extremal.optimize.information_large import alternating, best_window, circulant, coarsened
+from extremal.mechanism.structure import LARGEST_DENSE
+from extremal.optimize.information_bounds import Proof, affine, convex, fluid, fluid_contact
+from extremal.optimize.information_columns import EXACT_NODES, PATIENCE, ColumnGeneration, Prices, feasible
+from extremal.optimize.information_large import alternating, best_window, blocks, circulant, coarsened, two_rings
 from extremal.optimize.information_mixture import Mixture, from_counts
 from extremal.optimize.information_notes import notes
 from extremal.optimize.information_pricing import Counts, Pricing
@@ -28,9 +29,12 @@ from extremal.theory.information import response_is_optimal
 from extremal.utility import MutualInformation
 
 DIRECT = 260  # different symbols up to which column generation works on all of them
-COARSE = 120  # super-symbols beyond
-_AIM = 0.05  # of the tolerance: what is aimed at, so that rounding and the checker's margins stay within it
+DIRECT_FEW, FEW = 600, 3.0  # likewise, when a set holds fewer than three of them on average: merging would lose too much
+COARSE, COARSEST = 120, 12  # super-symbols beyond: for columns, for prices
+COARSE_EFFORT = (1000, 3)  # nodes of a level and patience, when only columns are wanted
+_AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the checker's margins stay within it
 _FINEST = 2e-13  # relative: finer gaps are rounding
+_NEARLY_UNIFORM = 1e-2  # relative gap of windows below which a prior is treated as nearly uniform
 _SMALL = 12  # symbols: closed to rounding always, it takes no time
 
 
@@ -148,13 +152,20 @@ class _Task:
         best.bound(*affine(self.prior, self.curve))
         d, value = best_window(self.prior, self.curve)
         uniform = self.count.size == 1
-        best.propose(value, f"windows of {d} of {self.prior.size} symbols" + (", proven optimal" if uniform else ""), lambda: self.windows(d))
+        best.propose(
+            value, f"windows of {d} of {self.prior.size} symbols" + (", proven optimal" if uniform else ""), lambda: self.windows(d)
+        )
         problem.progress("closed forms", best.gap)
         if uniform or best.gap <= self.aim or problem.out_of_time:
             return
-        if self.count.size <= DIRECT:
+        if self.count.size > _SMALL and best.gap < _NEARLY_UNIFORM:
+            self._nearly_uniform(best)
+            if best.gap <= self.aim or problem.out_of_time:
+                return
+        few = self.contact * self.prior.size < FEW and self.count.size <= DIRECT_FEW
+        if self.count.size <= DIRECT or few:
             self._generate(best, self.mass, self.count, self.group_of, "column generation")
-            return
+            return  # there is nothing finer
         design = circulant(self.prior, self.curve, self.contact)
         if design is not None and design.fits:
             best.propose(design.value(self.prior, self.curve), "circulant design on groups of symbols", self.mixture(design))
@@ -162,9 +173,20 @@ class _Task:
         if best.gap > self.aim and not problem.out_of_time:
             self._coarse(best)
 
-    def _generate(self, best: _Best, mass: Floats, count: Counts, row_of: Indices, method: str) -> ColumnGeneration:
-        run = ColumnGeneration(self.curve, mass, count, best.upper, self.aim)
-        whole = mass.size == self.count.size  # otherwise its prices are about other symbols
+    def _nearly_uniform(self, best: _Best) -> None:
+        """Where windows are nearly optimal: two lengths at once, and a bound that prices both."""
+        best.bound(*convex(self.prior, self.curve))
+        for method, design in (("windows of two lengths", two_rings), ("randomised response on blocks", blocks)):
+            made = design(self.prior, self.curve) if design is blocks or self.prior.size**2 <= LARGEST_DENSE else None
+            if made is not None:
+                best.propose(made.value(self.prior, self.curve), method, self.mixture(made))
+        self.problem.progress("windows of two lengths", best.gap)
+
+    def _generate(
+        self, best: _Best, mass: Floats, count: Counts, row_of: Indices, method: str, effort: tuple[int, int] = (EXACT_NODES, PATIENCE)
+    ) -> ColumnGeneration:
+        whole = row_of is self.group_of  # otherwise its prices are about other symbols
+        run = ColumnGeneration(self.curve, mass, count, best.upper if whole or effort == COARSE_EFFORT else np.inf, self.aim, *effort)
         try:
             run.run(lambda: self.problem.out_of_time, self.problem.progress)
         finally:  # also when interrupted
@@ -177,18 +199,26 @@ class _Task:
         return run
 
     def _coarse(self, best: _Best) -> None:
-        """Column generation on super-symbols; then its prices, spread over their symbols in proportion, as a bound for the whole."""
-        row_of = coarsened(self.prior, self.contact, COARSE, np.random.default_rng(0))  # how symbols are merged is a choice
-        mass = np.bincount(row_of, weights=self.prior)
-        if mass.size > 2 * DIRECT:
-            return
-        run = self._generate(best, mass, np.ones(mass.size, dtype=np.int64), row_of, "column generation on merged symbols")
-        if best.gap <= self.aim or self.problem.out_of_time:
-            return
-        dual = run.found.dual
-        spread = Prices(dual.value, dual.prices[row_of] * self.prior / mass[row_of], 0.0)
+        """Column generation on super-symbols: a few, for their prices, then many, for their columns."""
+        for rows, effort in ((COARSEST, (EXACT_NODES, PATIENCE)), (COARSE, COARSE_EFFORT)):
+            row_of = coarsened(self.prior, self.contact, rows, np.random.default_rng(0))  # how symbols are merged is a choice
+            mass = np.bincount(row_of, weights=self.prior)
+            if mass.size > rows + COARSE:
+                continue
+            run = self._generate(best, mass, np.ones(mass.size, dtype=np.int64), row_of, "column generation on merged symbols", effort)
+            if best.gap > self.aim and not self.problem.out_of_time:
+                self._spread(best, run.found.dual, row_of, mass)
+            if best.gap <= max(self.aim, 0.9 * self.problem.tolerance) or self.problem.out_of_time:
+                return
+
+    def _spread(self, best: _Best, dual: Prices, row_of: Indices, mass: Floats) -> None:
+        """Prices of super-symbols as prices of all: merged symbols in proportion to their probability, at one price for each unit of it."""
+        merged = np.bincount(row_of) > 1
+        prices = dual.prices.copy()
+        prices[merged] = prices[merged].sum() * mass[merged] / mass[merged].sum()
+        everyone = Prices(dual.value, prices[row_of] * self.prior / mass[row_of], 0.0)
         pricing = Pricing(self.curve, self.prior, np.ones(self.prior.size, dtype=np.int64))
-        raised, _ = feasible(pricing, spread, self.aim, best.upper)
+        raised, _ = feasible(pricing, everyone, self.aim, best.upper, COARSE_EFFORT[0])
         if raised is not None:
             best.bound(raised.bound, self._proof(raised, np.arange(self.prior.size)))
         self.problem.progress("prices of all symbols", best.gap)
@@ -197,4 +227,9 @@ class _Task:
         prices = np.zeros(self.problem.utility.k)
         prices[self.support] = dual.prices[group_of]
         slack = dual.excess * (1 + 1e-9) + 1e-14 * dual.value
-        return {"kind": "prices", "value": repr(float(dual.value)), "slack": repr(float(slack)), "prices": [repr(a) for a in prices.tolist()]}
+        return {
+            "kind": "prices",
+            "value": repr(float(dual.value)),
+            "slack": repr(float(slack)),
+            "prices": [repr(a) for a in prices.tolist()],
+        }

@@ -14,6 +14,7 @@ the d largest probabilities: V = max_d (k·M_d + d·b)/(k+cd), M_d = max_z φ(z)
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -70,26 +71,80 @@ def affine(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
     >>> bool(abs(affine(np.full(6, 1 / 6), curve)[0] - curve.rate(np.arange(1, 6) / 6).max()) < 1e-15)
     True
     """
-    ordered = np.sort(prior)
-    k, c = prior.size, curve.c
-    low, high, size = np.cumsum(ordered)[:-1], np.cumsum(ordered[::-1])[:-1], np.arange(1, k)
+    sizes = _Sizes(prior, curve)
 
     def bound(b: float) -> float:
-        z = np.clip(float(curve.argmax(b)), low, high)
-        return float(((k * (curve.value(z) - b * z) + size * b) / (k + c * size)).max())
+        return float(((sizes.k * sizes.most(b) + sizes.d * b) / (sizes.k + curve.c * sizes.d)).max())
 
-    left, right = float(curve.slope(1.0)), curve.top
-    ratio = (math.sqrt(5) - 1) / 2
+    b = _least(bound, float(curve.slope(1.0)), curve.top)
+    return bound(b), {"kind": "affine", "slope": repr(b)}
+
+
+def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
+    """Prices max(A₁ + b₁p, A₂ + b₂p), one line for the sizes up to d, one for those above: where two sizes are about equally good, heavy symbols
+    go into the smaller sets and light ones into the larger, and one line cannot price both.
+
+    >>> curve = InformationCurve(1.0)
+    >>> prior = np.array([0.11, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.09])
+    >>> convex(prior, curve)[0] <= affine(prior, curve)[0] * (1 + 1e-9)
+    True
+    """
+    sizes = _Sizes(prior, curve)
+    d = int(np.clip(np.floor(sizes.k * curve.best_mass), 1, sizes.k - 2)) if sizes.k > 2 else 1
+    small = sizes.d <= d
+
+    def solved(b: tuple[float, float]) -> tuple[float, list[float]]:
+        parts = [(sizes.most(b[0])[small], sizes.d[small]), (sizes.most(b[1])[~small], sizes.d[~small])]
+        low, high = 0.0, 2 * curve.limit
+        for _ in range(_STEPS):
+            v = (low + high) / 2
+            offsets = [float(((m - v) / n).max(initial=-np.inf)) for m, n in parts]
+            lines = [a + slope * prior for a, slope in zip(offsets, b, strict=True) if np.isfinite(a)]
+            if float(np.max(lines, axis=0).sum()) > curve.c * v:
+                low = v
+            else:
+                high = v
+            if high - low <= 1e-15 * high:
+                break
+        return high, offsets
+
+    slopes = [float(curve.slope(d / sizes.k)), float(curve.slope((d + 1) / sizes.k))]
+    width = abs(slopes[0] - slopes[1])
+    for _ in range(2):
+        for i in (0, 1):
+            other = slopes[1 - i]
+            slopes[i] = _least(lambda b, i=i, o=other: solved((b, o) if i == 0 else (o, b))[0], slopes[i] - width, slopes[i] + width, 1e-4)  # type: ignore[misc]
+    v, offsets = solved((slopes[0], slopes[1]))
+    lines = [[repr(a), repr(b)] for a, b in zip(offsets, slopes, strict=True) if np.isfinite(a)]
+    return v, {"kind": "convex", "value": repr(v), "lines": lines}
+
+
+class _Sizes:
+    """Sets by their size d = 1, …, k−1, and the masses between which they lie."""
+
+    def __init__(self, prior: Floats, curve: InformationCurve) -> None:
+        ordered = np.sort(prior)
+        self.curve, self.k, self.d = curve, prior.size, np.arange(1, prior.size)
+        self.low, self.high = np.cumsum(ordered)[:-1], np.cumsum(ordered[::-1])[:-1]
+
+    def most(self, b: float) -> Floats:
+        """M_d = max φ(z) − bz over the masses of sets of d symbols."""
+        z = np.clip(float(self.curve.argmax(b)), self.low, self.high)
+        return np.asarray(self.curve.value(z) - b * z)
+
+
+def _least(function: Callable[[float], float], left: float, right: float, accuracy: float = 1e-11) -> float:
+    """Where a convex function is least, by golden section; it may be taken anywhere, so accuracy costs only tightness."""
+    ratio, width = (math.sqrt(5) - 1) / 2, accuracy * (right - left)
     inner = [right - ratio * (right - left), left + ratio * (right - left)]
-    found = [bound(inner[0]), bound(inner[1])]
-    while right - left > 1e-11 * curve.top:  # convex in b; the bound is valid at every b
+    found = [function(inner[0]), function(inner[1])]
+    while right - left > width:
         if found[0] <= found[1]:
             right, inner[1], found[1] = inner[1], inner[0], found[0]
             inner[0] = right - ratio * (right - left)
-            found[0] = bound(inner[0])
+            found[0] = function(inner[0])
         else:
             left, inner[0], found[0] = inner[0], inner[1], found[1]
             inner[1] = left + ratio * (right - left)
-            found[1] = bound(inner[1])
-    best = int(found[1] < found[0])
-    return found[best], {"kind": "affine", "slope": repr(inner[best])}
+            found[1] = function(inner[1])
+    return inner[int(found[1] < found[0])]

@@ -22,13 +22,14 @@ from extremal.optimize.information_pricing import Counts, Pricing
 from extremal.solver import LinearProgram, SolverFailed
 from extremal.theory.curve import Floats, InformationCurve, log_excess
 
-_EXACT_NODES = 60_000  # a level, when a proof is wanted
+EXACT_NODES = 60_000  # a level, when a proof is wanted
 _QUICK_NODES = 300  # a level, when columns are wanted
 _ROUNDING = 1e-13  # relative: worth less than this above its price is nothing
 _MOST_ROUNDS = 400
+LP_SECONDS = 10.0  # for one solution of the master program
 _SMALL_SET = 5.0  # symbols: pairs completed at random cover sets of this size well
 _KEPT = 4  # columns kept of a quick search
-_PATIENCE = 12  # rounds without progress of a tenth
+PATIENCE = 12  # rounds without progress of a tenth
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +67,25 @@ class ColumnGeneration:
     Args:
         curve, mass, count: the problem: probability of a symbol in each group, and how many there are.
         known: an upper bound known otherwise (affine or fluid); the run ends when the master comes within `tolerance` of it.
+        tolerance: the relative gap at which to stop.
+        nodes: of a level of the branch and bound; fewer are faster and leave a weaker bound.
+        patience: rounds without progress after which to stop.
     """
 
-    def __init__(self, curve: InformationCurve, mass: Floats, count: Counts, known: float, tolerance: float, seed: int = 0) -> None:
+    def __init__(
+        self,
+        curve: InformationCurve,
+        mass: Floats,
+        count: Counts,
+        known: float,
+        tolerance: float,
+        nodes: int = EXACT_NODES,
+        patience: int = PATIENCE,
+    ) -> None:
         self.curve, self.mass, self.count = curve, mass, count
-        self.tolerance, self.known = tolerance, known
+        self.tolerance, self.known, self.nodes, self.patience = tolerance, known, nodes, patience
         self.pricing = Pricing(curve, mass, count)
-        self.rng = np.random.default_rng(seed)  # breaks ties in a search; what it finds is proved afterwards
+        self.rng = np.random.default_rng(0)  # breaks ties in a search; what it finds is proved afterwards
         everyone = np.repeat(mass, count)
         contact = fluid_contact(everyone, curve)
         self.fluid = Prices(log_excess(contact), fluid_prices(mass, curve, contact), 0.0)
@@ -122,15 +135,17 @@ class ColumnGeneration:
         master, inertia, waited, last = self._solved(), 0.5, 0, np.inf
         for _ in range(_MOST_ROUNDS):
             progress("column generation", self.gap)
-            if self.gap <= self.tolerance or stop() or waited > _PATIENCE or master is None:
+            if self.gap <= self.tolerance or stop() or waited > self.patience or master is None:
                 return
             waited, last = (0, self.gap) if self.gap < 0.9 * last else (waited + 1, last)
             center = self.found.dual
-            at = Prices(
-                inertia * center.value + (1 - inertia) * master.value, inertia * center.prices + (1 - inertia) * master.prices, 0.0
-            )
+            at = Prices(inertia * center.value + (1 - inertia) * master.value, inertia * center.prices + (1 - inertia) * master.prices, 0.0)
             better, columns = self._proved(at)
             added = self.add(self._improving(columns, master))
+            natural = self._natural(master)
+            if natural is not None:
+                improved, columns = self._proved(natural)
+                better, added = better or improved, added + self.add(self._improving(columns, natural))
             added += self._explore(at, master)
             if not added:
                 if inertia == 0:
@@ -143,8 +158,8 @@ class ColumnGeneration:
     def _solved(self) -> Prices | None:
         """Solve the master program, remember the mixture, return its duals."""
         try:
-            answer = self.program.solve()
-        except SolverFailed:
+            answer = self.program.solve(LP_SECONDS)
+        except SolverFailed:  # the simplex method stalls on ties now and then: what is known stays
             return None
         weights = np.delete(answer.x, self.start) / self.scale
         used = weights > 1e-14
@@ -152,9 +167,20 @@ class ColumnGeneration:
             self.found = Found(np.array(self.columns)[used], weights[used], answer.value, self.found.dual)
         return Prices(float(answer.duals[-1]), answer.duals[:-1] * self.scale / self.count, 0.0)
 
+    def _natural(self, master: Prices) -> Prices | None:
+        """The master's prices with those of symbols that it always reports together shared out in proportion to their mass; None if there are none.
+
+        Only the sum of their prices is determined by the columns in use; the simplex method returns an extreme choice, which proves little.
+        """
+        together = np.unique(self.found.columns.T / self.count[:, None], axis=0, return_inverse=True)[1].reshape(-1)
+        if together.max() + 1 == self.mass.size:
+            return None
+        mass, paid = (np.bincount(together, weights=w * self.count) for w in (self.mass, master.prices))
+        return Prices(master.value, (paid / mass)[together] * self.mass, 0.0)
+
     def _proved(self, at: Prices) -> tuple[bool, Counts]:
         """Price at a dual point, keep what it proves if its bound is the best; the columns that came up."""
-        raised, columns = feasible(self.pricing, at, self.tolerance, self.found.dual.bound)
+        raised, columns = feasible(self.pricing, at, self.tolerance, self.found.dual.bound, self.nodes)
         better = raised is not None and raised.bound < self.found.dual.bound
         if raised is not None and better:
             self.found = Found(self.found.columns, self.found.weights, self.found.lower, raised)
@@ -194,7 +220,7 @@ class ColumnGeneration:
             self.add(self.pricing.best(disturbed, -np.inf, _QUICK_NODES, _KEPT, self.rng, tolerance=1e-11 * self.fluid.value).columns)
 
 
-def feasible(pricing: Pricing, at: Prices, tolerance: float, hopeless: float) -> tuple[Prices | None, Counts]:
+def feasible(pricing: Pricing, at: Prices, tolerance: float, hopeless: float, nodes: int = EXACT_NODES) -> tuple[Prices | None, Counts]:
     """The dual point raised along the prior until no set is worth more than it costs; None when that would take it above `hopeless`.
 
     Each step takes the largest (φ − a(T) − V)/(1 + cP(T)) among the sets found: Dinkelbach's method, a few steps. Also all columns found.
@@ -203,7 +229,7 @@ def feasible(pricing: Pricing, at: Prices, tolerance: float, hopeless: float) ->
     resolution = max(0.02 * tolerance, _ROUNDING) * at.value
     excess = np.inf
     for _ in range(5):
-        found = pricing.best(at.prices, at.value + resolution / 4, _EXACT_NODES, 32, tolerance=resolution / 4)
+        found = pricing.best(at.prices, at.value + resolution / 4, nodes, 32, tolerance=resolution / 4)
         collected.append(found.columns)
         excess = found.upper - at.value
         if not found.values.size or excess <= 2 * resolution:

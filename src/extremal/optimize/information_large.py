@@ -1,6 +1,8 @@
-"""Large alphabets: three ways to a mixture that is nearly optimal, each compared with bounds for the whole prior.
+"""Large alphabets: ways to a mixture that is nearly optimal, each compared with bounds for the whole prior.
 
 *Windows.* Symbols on a circle, heavy and light alternating, reports are the k windows of d: exact for the uniform prior, second order next to it.
+When d and d+1 are about equally good: two circles, the heavier symbols in windows of d, the lighter ones in windows of d+1, or, with many symbols,
+blocks of d and of d+1 without overlap.
 *Circulant design.* Heavy symbols alone; the light ones in g groups of equal mass on a circle, windows of d of them. With θ_w = 1/(g+hd+cd) for a window
 and dθ_w for each of the h heavy symbols every row sums to 1.
 *Coarsening.* Light symbols are merged into super-symbols of **unequal** mass (equal ones have too few subset sums), to be solved by column generation.
@@ -9,6 +11,7 @@ and dθ_w for each of the h heavy symbols every row sums to 1.
 from __future__ import annotations
 
 import heapq
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,8 +20,10 @@ from extremal.optimize.information_mixture import Mixture
 from extremal.theory.curve import Floats, InformationCurve
 
 _NEAR = 3  # window lengths on either side of the best one for a uniform prior
+_SPLITS = 24  # places tried where windows of d end and those of d+1 begin
 _DESIGNS = 8  # circulant designs tried, the most promising by their ideal value
-_SWAPS = 4000  # exchanges between the heaviest and the lightest group
+_MOST_GROUPS = 1500  # of a circulant design: as many reports
+_SWAPS = 2000  # exchanges between the heaviest and the lightest group
 _SHARE_ALONE = 0.25  # of the super-symbols are the heaviest of the light symbols, left alone
 
 
@@ -50,39 +55,104 @@ def _windows(ring: Floats, d: int) -> Floats:
     return np.minimum(sums[d : d + ring.size] - sums[: ring.size], 1.0)
 
 
+def two_rings(prior: Floats, curve: InformationCurve) -> Mixture | None:
+    """The heavier symbols in windows of d, the lighter ones in windows of d+1; the split that keeps most. None when there is no room for both."""
+    k = prior.size
+    d = int(k * curve.best_mass)
+    splits = np.unique(np.rint(np.linspace(d + 1, k - d - 2, _SPLITS)).astype(np.int64)) if 1 <= d < k / 2 - 2 else np.empty(0, np.int64)
+    order = np.argsort(-prior, kind="stable")
+    rings: dict[int, tuple[Indices, Indices]] = {}
+    best = (-np.inf, 0)
+    for s in splits.tolist():
+        heavy, light = order[:s], order[s:]
+        rings[s] = heavy[alternating(prior[heavy])], light[alternating(prior[light])]
+        worth = [float(curve.value(_windows(prior[ring], n)).sum()) / n for ring, n in zip(rings[s], (d, d + 1), strict=True)]
+        best = max(best, (sum(worth) / (s / d + (k - s) / (d + 1) + curve.c), s))
+    if not splits.size:
+        return None
+    s = best[1]
+    cover = 1 / (s / d + (k - s) / (d + 1) + curve.c)
+    sets = np.zeros((k, k), dtype=bool)
+    for ring, n, first in zip(rings[s], (d, d + 1), (0, s), strict=True):
+        inside = (np.arange(ring.size)[:, None] - np.arange(ring.size)[None, :]) % ring.size < n
+        sets[ring[:, None], first + np.arange(ring.size)[None, :]] = inside
+    return Mixture(np.arange(k), sets, cover / np.where(np.arange(k) < s, d, d + 1))
+
+
+def blocks(prior: Floats, curve: InformationCurve) -> Mixture | None:
+    """Randomised response on blocks of d and d+1 symbols, the heavier ones in the smaller blocks, dealt so that masses agree."""
+    k = prior.size
+    d = int(k * curve.best_mass)
+    order = np.argsort(-prior, kind="stable")
+    best: tuple[float, Indices | None] = (-np.inf, None)
+    numbers = np.arange(-(-k // (d + 1)), k // d + 1) if d >= 1 else np.empty(0, np.int64)
+    for number in numbers[:: max(1, numbers.size // _SPLITS)].tolist():
+        small = number * (d + 1) - k  # blocks of d
+        if number < 2 or small < 0 or small > number:
+            continue
+        row_of = np.empty(k, dtype=np.intp)
+        row_of[order[: small * d]] = _dealt(d, small)
+        row_of[order[small * d :]] = small + _dealt(d + 1, number - small)
+        mass = np.bincount(row_of, weights=prior, minlength=number)
+        best = max(best, (float(curve.value(mass).sum()) / (number + curve.c), row_of), key=lambda found: found[0])
+    if best[1] is None:
+        return None
+    number = int(best[1].max()) + 1
+    return Mixture(best[1], np.eye(number, dtype=bool), np.full(number, 1 / (number + curve.c)))
+
+
+def _dealt(rounds: int, players: int) -> Indices:
+    """Cards in decreasing order to players, the direction turning after each round."""
+    order = np.tile(np.arange(players, dtype=np.intp), (rounds, 1))
+    order[1::2] = order[1::2, ::-1]
+    return order.ravel()
+
+
 def circulant(prior: Floats, curve: InformationCurve, contact: float) -> Mixture | None:
     """The best circulant design found; None when every symbol is heavy."""
     order = np.argsort(-prior, kind="stable")
     crowd = int((prior > contact).sum())
-    best: tuple[float, Mixture | None] = (-np.inf, None)
+    best: tuple[float, _Circulant | None] = (-np.inf, None)
     for h in {max(crowd - 1, 0), crowd, min(crowd + 1, prior.size - 2)}:
         heavy, light = order[:h], order[h:]
-        mass = float(prior[light].sum())
-        groups = np.arange(2, light.size + 1)
+        if light.size < 2:
+            continue
+        mass, alone = float(prior[light].sum()), float(curve.value(prior[heavy]).sum())
+        groups = np.arange(2, min(light.size, _MOST_GROUPS) + 1)
         lengths = np.clip(np.rint(groups * contact / mass), 1, groups - 1).astype(np.int64)
-        theta = 1 / (groups + (h + curve.c) * lengths)
-        ideal = theta * (groups * curve.value(lengths * mass / groups) + lengths * float(curve.value(prior[heavy]).sum()))
-        ideal -= np.where(prior[light[0]] > mass / groups, np.inf, 0.0) if light.size else 0.0  # a symbol outweighs a group
-        for i in np.argsort(-ideal)[:_DESIGNS].tolist():
-            if not np.isfinite(ideal[i]):
-                continue
-            made = _circulant(prior, heavy, light, int(groups[i]), int(lengths[i]), curve)
-            best = max(best, (made.value(prior, curve), made), key=lambda found: found[0])
-    return best[1]
+        ideal = (groups * curve.value(lengths * mass / groups) + lengths * alone) / (groups + (h + curve.c) * lengths)
+        ideal[prior[light[0]] > mass / groups] = -np.inf  # a symbol would outweigh its group
+        for i in np.argsort(-ideal, kind="stable")[:_DESIGNS].tolist():
+            g, d = int(groups[i]), int(lengths[i])
+            if np.isfinite(ideal[i]):
+                group, load = _equal_groups(prior[light], g)
+                ring = alternating(load)
+                value = (float(curve.value(_windows(load[ring], d)).sum()) + d * alone) / (g + (h + curve.c) * d)
+                best = max(best, (value, _Circulant(heavy, light, group, ring, d)), key=lambda found: found[0])
+    return None if best[1] is None else best[1].mixture(curve)
 
 
-def _circulant(prior: Floats, heavy: Indices, light: Indices, g: int, d: int, curve: InformationCurve) -> Mixture:
-    h = heavy.size
-    group, load = _equal_groups(prior[light], g)
-    position = np.empty(g, dtype=np.intp)
-    position[alternating(load)] = np.arange(g)
-    row_of = np.empty(prior.size, dtype=np.intp)
-    row_of[heavy], row_of[light] = np.arange(h), h + position[group]
-    sets = np.zeros((h + g, h + g), dtype=bool)
-    sets[np.arange(h), np.arange(h)] = True
-    sets[h:, h:] = (np.arange(g)[:, None] - np.arange(g)[None, :]) % g < d
-    weights = np.append(np.full(h, float(d)), np.ones(g)) / (g + (h + curve.c) * d)
-    return Mixture(row_of, sets, weights)
+@dataclass(frozen=True, eq=False)
+class _Circulant:
+    """Heavy symbols, the groups of the light ones, the order of the groups on the circle, the length of the windows."""
+
+    heavy: Indices
+    light: Indices
+    group: Indices
+    ring: Indices
+    d: int
+
+    def mixture(self, curve: InformationCurve) -> Mixture:
+        h, g = self.heavy.size, self.ring.size
+        position = np.empty(g, dtype=np.intp)
+        position[self.ring] = np.arange(g)
+        row_of = np.empty(h + self.light.size, dtype=np.intp)
+        row_of[self.heavy], row_of[self.light] = np.arange(h), h + position[self.group]
+        sets = np.zeros((h + g, h + g), dtype=bool)
+        sets[np.arange(h), np.arange(h)] = True
+        sets[h:, h:] = (np.arange(g)[:, None] - np.arange(g)[None, :]) % g < self.d
+        weights = np.append(np.full(h, float(self.d)), np.ones(g)) / (g + (h + curve.c) * self.d)
+        return Mixture(row_of, sets, weights)
 
 
 def _equal_groups(mass: Floats, g: int) -> tuple[Indices, Floats]:
