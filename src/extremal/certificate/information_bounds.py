@@ -1,8 +1,8 @@
 """Bounds on information under ε-LDP that are checked by concavity alone.
 
-Prices a with φ(P(T)) ≤ V + a(T) for every set T prove OPT ≤ V + (Σa − cV)⁺/E: a mechanism with column weights θ, Σθ = s, covers every symbol by
-(1−s)/c, so Σθφ ≤ sV + (1−s)Σa/c, and 1−s ≤ c/E because every pattern is at most E. A number in the proof is only a choice; whatever it is, the
-bound returned holds.
+Prices a with φ(P(T)) ≤ V + a(T) for every set T prove OPT ≤ V + (Σa − cV)⁺/E: a mechanism with column weights θ, Σθ = s, covers every
+symbol by (1−s)/c, so Σθφ ≤ sV + (1−s)Σa/c, and 1−s ≤ c/E because every pattern is at most E. A number in the proof is only a choice;
+whatever it is, the bound returned holds.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def fluid(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     """
     source = source_of(privacy, utility, "fluid")
     curve, p = source.curve, source.p
-    if not curve.c.hi > 0:
+    if not curve.c.hi > 0 or source.k == 1:
         return 0.0
     t = Interval.of(positive_number(proof, "contact"))
     v = log_excess(t)
@@ -73,7 +73,8 @@ def affine(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
 
 
 def convex(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
-    """Prices max_i (A_i + b_i·p_x): T of size d and mass z costs at least d·A_i + b_i·z for every i, so one line that suffices for d is enough."""
+    """Prices max_i (A_i + b_i·p_x): T of size d and mass z costs at least d·A_i + b_i·z for every i, so one line that suffices for d is
+    enough."""
     source = source_of(privacy, utility, "convex")
     curve, k = source.curve, source.k
     if not curve.c.hi > 0 or k == 1:
@@ -90,7 +91,7 @@ def convex(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     return float(up(_with_excess(source, v, highest.sum()) + excess))
 
 
-def response(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
+def response(_: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     """Prices φ(p_x) − V with V = I_RR: adding a symbol to a set costs at least D = φ(p₁)+φ(p₂)−φ(p₁+p₂) for the two smallest symbols.
 
     So φ(P(T)) ≤ V + a(T) + (|T|−1)(V−D)⁺, and the bound is V + (k−1)(V−D)⁺: V itself when randomised response is optimal.

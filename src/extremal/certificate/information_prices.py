@@ -1,11 +1,11 @@
 """Prices of the symbols, checked against every set by branch and bound: the certificate of column generation for information.
 
-To prove: φ(P(T)) ≤ V + slack + a(T) for all 2^k sets T. Masses are integers over 2^62 and prices integers over a power of two, so the state of
-a node is exact; only the bound of a node is a float, and each of its terms carries a proven margin.
+To prove: φ(P(T)) ≤ V + slack + a(T) for all 2^k sets T. Masses are integers over 2^62 and prices integers over a power of two, so the
+state of a node is exact; only the bound of a node is a float, and each of its terms carries a proven margin.
 
 *Search.* Symbols that are worth their price at the margin are in by default, the others out; they are decided in the order of how little
-their price a/p differs from that margin. A node has decided some; the others can raise its mass at a price of at least r⁺ a unit of mass, or
-lower it and save at most r⁻ ≤ r⁺. So no set below it is better than the maximum of the concave φ(y) − a − r(y−z) over the masses within
+their price a/p differs from that margin. A node has decided some; the others can raise its mass at a price of at least r⁺ a unit of mass,
+or lower it and save at most r⁻ ≤ r⁺. So no set below it is better than the maximum of the concave φ(y) − a − r(y−z) over the masses within
 reach. Equal symbols are decided together, by their number. A node whose bound is within V + slack is closed; what is left at the end, or
 when `MOST_NODES` is reached, adds its excess to the bound, which therefore always holds.
 """

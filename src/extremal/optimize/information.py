@@ -1,14 +1,14 @@
 """Mutual information under ε-LDP: the best mechanism, with a certified gap from the first moment on.
 
-Closed forms when they are proven optimal (constant, randomised response, uniform prior); otherwise two bounds without search, mixtures to compare with
-them, and column generation until the gap is closed (information_columns), on merged symbols when there are many (information_large). Interrupted or out of
-time, the best so far is returned with its proof. KOV Theorems 4, 12–14; see docs/information.md.
+Closed forms when they are proven optimal (constant, randomised response, uniform prior); otherwise two bounds without search, mixtures to
+compare with them, and column generation until the gap is closed (information_columns), on merged symbols when there are many
+(information_large). Interrupted or out of time, the best so far is returned with its proof. KOV Theorems 4, 12–14; see docs/information.md.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ COARSE_EFFORT = (1000, 3)  # nodes of a level and patience, when only columns ar
 _AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the checker's margins stay within it
 _FINEST = 2e-13  # relative: finer gaps are rounding
 _NEARLY_UNIFORM = 1e-2  # relative gap of windows below which a prior is treated as nearly uniform
+_LOOSE = 1e-4  # relative
 _SMALL = 12  # symbols: closed to rounding always, it takes no time
 
 
@@ -131,8 +132,12 @@ class _Task:
         return Mechanism.from_windows(k, d, self.privacy).spread(self.rows(row_of), self.problem.inputs)
 
     def mixture(self, mixture: Mixture) -> Callable[[], Mechanism]:
-        whole = Mixture(self.rows(mixture.row_of), mixture.sets, mixture.weights)
+        whole = replace(mixture, row_of=self.rows(mixture.row_of))
         return lambda: whole.mechanism(self.privacy, self.problem.inputs)
+
+    def enough(self, best: _Best) -> bool:
+        """Whether to stop between steps: within the tolerance as it will be checked, or out of time."""
+        return best.gap <= max(self.aim, 0.9 * self.problem.tolerance) or self.problem.out_of_time
 
     # -- steps ----------------------------------------------------------------------------------------------------------
 
@@ -157,10 +162,10 @@ class _Task:
         )
         problem.progress("closed forms", best.gap)
         if uniform or best.gap <= self.aim or problem.out_of_time:
-            return
+            return  # small problems are closed to rounding
         if self.count.size > _SMALL and best.gap < _NEARLY_UNIFORM:
             self._nearly_uniform(best)
-            if best.gap <= self.aim or problem.out_of_time:
+            if self.enough(best):
                 return
         few = self.contact * self.prior.size < FEW and self.count.size <= DIRECT_FEW
         if self.count.size <= DIRECT or few:
@@ -170,7 +175,7 @@ class _Task:
         if design is not None and design.fits:
             best.propose(design.value(self.prior, self.curve), "circulant design on groups of symbols", self.mixture(design))
         problem.progress("circulant design", best.gap)
-        if best.gap > self.aim and not problem.out_of_time:
+        if not self.enough(best):
             self._coarse(best)
 
     def _nearly_uniform(self, best: _Best) -> None:
@@ -200,16 +205,20 @@ class _Task:
 
     def _coarse(self, best: _Best) -> None:
         """Column generation on super-symbols: a few, for their prices, then many, for their columns."""
+        waiting: list[tuple[Prices, Indices, Floats]] = []
         for rows, effort in ((COARSEST, (EXACT_NODES, PATIENCE)), (COARSE, COARSE_EFFORT)):
             row_of = coarsened(self.prior, self.contact, rows, np.random.default_rng(0))  # how symbols are merged is a choice
-            mass = np.bincount(row_of, weights=self.prior)
+            mass = np.asarray(np.bincount(row_of, weights=self.prior), dtype=np.float64)
             if mass.size > rows + COARSE:
                 continue
             run = self._generate(best, mass, np.ones(mass.size, dtype=np.int64), row_of, "column generation on merged symbols", effort)
-            if best.gap > self.aim and not self.problem.out_of_time:
-                self._spread(best, run.found.dual, row_of, mass)
-            if best.gap <= max(self.aim, 0.9 * self.problem.tolerance) or self.problem.out_of_time:
+            waiting.append((run.found.dual, row_of, mass))
+            if run.found.dual.bound < (1 - _LOOSE) * best.upper:  # merging loses little, so it is the bound that is loose
+                self._spread(best, *waiting.pop())
+            if self.enough(best):
                 return
+        for dual in waiting:
+            self._spread(best, *dual)
 
     def _spread(self, best: _Best, dual: Prices, row_of: Indices, mass: Floats) -> None:
         """Prices of super-symbols as prices of all: merged symbols in proportion to their probability, at one price for each unit of it."""

@@ -4,9 +4,10 @@ Master program over the sets T found so far, with coverage w = (1 − Σθ)/c th
 
     max Σ θ_T φ(P(T))   s.t.   Σ_{T∋x} θ_T = w for every x,   Σθ + c·w = 1,   θ ≥ 0.
 
-Its duals are prices a and the value V with φ(P(T)) ≤ V + a(T) on the sets known, Σa = cV. Pricing (information_pricing) finds sets that are worth more,
-or proves that none is. If the largest of (φ − a(T) − V)/(1 + cP(T)) is v, then V + v is a bound, with prices a + v·c·p. Prices are smoothed
-towards the best known ones (Wentges 1997), which start at those of the fluid bound. Equal symbols share a row: a column says how many of each it holds.
+Its duals are prices a and the value V with φ(P(T)) ≤ V + a(T) on the sets known, Σa = cV. Pricing (information_pricing) finds sets that
+are worth more, or proves that none is. If the largest of (φ − a(T) − V)/(1 + cP(T)) is v, then V + v is a bound, with prices a + v·c·p.
+Prices are smoothed towards the best known ones (Wentges 1997), which start at those of the fluid bound. Equal symbols share a row: a
+column says how many of each it holds.
 """
 
 from __future__ import annotations
@@ -168,7 +169,8 @@ class ColumnGeneration:
         return Prices(float(answer.duals[-1]), answer.duals[:-1] * self.scale / self.count, 0.0)
 
     def _natural(self, master: Prices) -> Prices | None:
-        """The master's prices with those of symbols that it always reports together shared out in proportion to their mass; None if there are none.
+        """The master's prices with those of symbols that it always reports together shared out in proportion to their mass; None if there
+        are none.
 
         Only the sum of their prices is determined by the columns in use; the simplex method returns an extreme choice, which proves little.
         """

@@ -1,7 +1,8 @@
 """Columns by the dozen: random sets of light symbols, each completed by the best pair.
 
-Near the optimum the symbols lighter than the contact mass z_c are all worth about their price, and what matters is that a set has mass z_c. A random
-set that stops short of it is completed by the one or two symbols, among all pairs, that fit best: one vectorised evaluation for each base set.
+Near the optimum the symbols lighter than the contact mass z_c are all worth about their price, and what matters is that a set has mass
+z_c. A random set that stops short of it is completed by the one or two symbols, among all pairs, that fit best: one vectorised evaluation
+for each base set.
 """
 
 from __future__ import annotations

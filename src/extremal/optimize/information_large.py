@@ -1,11 +1,13 @@
 """Large alphabets: ways to a mixture that is nearly optimal, each compared with bounds for the whole prior.
 
-*Windows.* Symbols on a circle, heavy and light alternating, reports are the k windows of d: exact for the uniform prior, second order next to it.
-When d and d+1 are about equally good: two circles, the heavier symbols in windows of d, the lighter ones in windows of d+1, or, with many symbols,
-blocks of d and of d+1 without overlap.
-*Circulant design.* Heavy symbols alone; the light ones in g groups of equal mass on a circle, windows of d of them. With θ_w = 1/(g+hd+cd) for a window
-and dθ_w for each of the h heavy symbols every row sums to 1.
-*Coarsening.* Light symbols are merged into super-symbols of **unequal** mass (equal ones have too few subset sums), to be solved by column generation.
+*Windows.* Symbols on a circle, heavy and light alternating, reports are the k windows of d: exact for the uniform prior, second order
+next to it.
+When d and d+1 are about equally good: two circles, the heavier symbols in windows of d, the lighter ones in windows of d+1, or, with many
+symbols, blocks of d and of d+1 without overlap.
+*Circulant design.* Heavy symbols alone; the light ones in g groups of equal mass on a circle, windows of d of them. With θ_w =
+1/(g+hd+cd) for a window and dθ_w for each of the h heavy symbols every row sums to 1.
+*Coarsening.* Light symbols are merged into super-symbols of **unequal** mass (equal ones have too few subset sums), to be solved by
+column generation.
 """
 
 from __future__ import annotations
@@ -52,11 +54,12 @@ def _ring_value(ring: Floats, d: int, curve: InformationCurve) -> float:
 
 def _windows(ring: Floats, d: int) -> Floats:
     sums = np.concatenate(([0.0], np.cumsum(np.concatenate((ring, ring[:d])))))
-    return np.minimum(sums[d : d + ring.size] - sums[: ring.size], 1.0)
+    return np.asarray(np.minimum(sums[d : d + ring.size] - sums[: ring.size], 1.0))
 
 
 def two_rings(prior: Floats, curve: InformationCurve) -> Mixture | None:
-    """The heavier symbols in windows of d, the lighter ones in windows of d+1; the split that keeps most. None when there is no room for both."""
+    """The heavier symbols in windows of d, the lighter ones in windows of d+1; the split that keeps most. None when there is no room for
+    both."""
     k = prior.size
     d = int(k * curve.best_mass)
     splits = np.unique(np.rint(np.linspace(d + 1, k - d - 2, _SPLITS)).astype(np.int64)) if 1 <= d < k / 2 - 2 else np.empty(0, np.int64)
@@ -76,7 +79,8 @@ def two_rings(prior: Floats, curve: InformationCurve) -> Mixture | None:
     for ring, n, first in zip(rings[s], (d, d + 1), (0, s), strict=True):
         inside = (np.arange(ring.size)[:, None] - np.arange(ring.size)[None, :]) % ring.size < n
         sets[ring[:, None], first + np.arange(ring.size)[None, :]] = inside
-    return Mixture(np.arange(k), sets, cover / np.where(np.arange(k) < s, d, d + 1))
+    times = np.where(np.arange(k) < s, d + 1, d)
+    return Mixture(np.arange(k), sets, cover / (d * (d + 1)) * times, times)
 
 
 def blocks(prior: Floats, curve: InformationCurve) -> Mixture | None:
@@ -98,7 +102,7 @@ def blocks(prior: Floats, curve: InformationCurve) -> Mixture | None:
     if best[1] is None:
         return None
     number = int(best[1].max()) + 1
-    return Mixture(best[1], np.eye(number, dtype=bool), np.full(number, 1 / (number + curve.c)))
+    return Mixture(best[1], np.eye(number, dtype=bool), np.full(number, 1 / (number + curve.c)), np.ones(number, dtype=np.int64))
 
 
 def _dealt(rounds: int, players: int) -> Indices:
@@ -151,8 +155,8 @@ class _Circulant:
         sets = np.zeros((h + g, h + g), dtype=bool)
         sets[np.arange(h), np.arange(h)] = True
         sets[h:, h:] = (np.arange(g)[:, None] - np.arange(g)[None, :]) % g < self.d
-        weights = np.append(np.full(h, float(self.d)), np.ones(g)) / (g + (h + curve.c) * self.d)
-        return Mixture(row_of, sets, weights)
+        times = np.append(np.full(h, self.d), np.ones(g, dtype=np.int64))
+        return Mixture(row_of, sets, times / (g + (h + curve.c) * self.d), times)
 
 
 def _equal_groups(mass: Floats, g: int) -> tuple[Indices, Floats]:
@@ -170,18 +174,18 @@ def _equal_groups(mass: Floats, g: int) -> tuple[Indices, Floats]:
         excess = float(loads[high] - loads[low])
         give, take = mass[members[high]], np.append(mass[members[low]], 0.0)
         off = np.abs(give[:, None] - take[None, :] - excess / 2)
-        i, j = np.unravel_index(int(off.argmin()), off.shape)
+        i, j = divmod(int(off.argmin()), take.size)
         if off[i, j] >= excess / 2 * (1 - 1e-9) or excess < 1e-15:
             break
         moved = float(give[i] - take[j])
         if j < len(members[low]):
-            members[high].append(members[low].pop(int(j)))
-        members[low].append(members[high].pop(int(i)))
+            members[high].append(members[low].pop(j))
+        members[low].append(members[high].pop(i))
         loads[high] -= moved
         loads[low] += moved
-    for i, inside in enumerate(members):
-        group[inside] = i
-    return group, np.bincount(group, weights=mass, minlength=g)
+    for number, inside in enumerate(members):
+        group[inside] = number
+    return group, np.asarray(np.bincount(group, weights=mass, minlength=g), dtype=np.float64)
 
 
 def coarsened(prior: Floats, contact: float, rows: int, rng: np.random.Generator) -> Indices:

@@ -1,6 +1,7 @@
 """From weighted sets of symbols to a mechanism in exact weights.
 
-A mixture is Q = Σ_T θ_T S_T on a few rows, and which row each input has: symbols that were merged share one, symbols of probability zero take any.
+A mixture is Q = Σ_T θ_T S_T on a few rows, and which row each input has: symbols that were merged share one, symbols of probability zero
+take any.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ class Mixture:
         row_of: the row of each input.
         sets: rows × m, whether row x is in set y.
         weights: θ of each set.
+        times: integers in proportion to the weights, when they are known and cover every row equally: then the mechanism is exact at once.
     """
 
     row_of: Indices
     sets: npt.NDArray[np.bool_]
     weights: Floats
+    times: Counts | None = None
 
     @property
     def fits(self) -> bool:
@@ -49,6 +52,9 @@ class Mixture:
 
     def mechanism(self, privacy: LDP, inputs: Any) -> Mechanism:
         """Exact weights; rows that are off by rounding are mended and the claim is decided."""
+        if self.times is not None:
+            sets = [np.flatnonzero(column) for column in self.sets.T]
+            return Mechanism.from_cover(self.sets.shape[0], sets, privacy, self.times.tolist()).spread(self.row_of, inputs)
         low = math.exp(-privacy.epsilon)
         patterns = np.where(self.sets, 1.0, low)  # S_T/E, finite at large ε
         theta = _polished(patterns, self.weights / low)

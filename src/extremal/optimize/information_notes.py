@@ -21,12 +21,12 @@ def notes(prior: Prior, curve: InformationCurve, reached: float) -> tuple[str, .
     balance = balanced_subset(prior, EXACT_BALANCE)
     closest = "closest to 1/2" if balance.proven else "close to 1/2"
     imbalance = float(balance.imbalance)
+    where = f"off by {number(imbalance / 2, 2)}" if imbalance else "exactly half"
     response, one_bit = curve.response(support), curve.binary(float(balance.probability))
     return (
         f"of entropy    {number(entropy)} nats; no report at this ε carries more than {number(curve.limit)}, whatever the prior",
         f"randomised response keeps {number(response)} ({_share(response, reached)})",
-        f"one bit keeps {number(one_bit)} ({_share(one_bit, reached)}), about {len(balance.members)} of {support.size} inputs with P(T) {closest}: "
-        + ("exactly half" if not imbalance else f"off by {number(imbalance / 2, 2)}"),
+        f"one bit keeps {number(one_bit)} ({_share(one_bit, reached)}); its {len(balance.members)} inputs have P(T) {closest}: {where}",
     )
 
 

@@ -1,9 +1,10 @@
 """Which sets of symbols are worth more than they cost: max_T φ(P(T)) − a(T), by branch and bound over flips of a core.
 
-Symbols are sorted by price over mass r = a/p. The relaxation fills them in that order until φ' falls to r: that is the default set. They are then
-decided in the order of |r − margin|, those with equal r by decreasing mass, so that small symbols come last and tune the sum. A node is bounded by
-the concave maximum over the masses that undecided symbols can still reach, at the best price among them; the clipping to that reach is what closes
-nodes. All nodes of a level are arrays, so a level costs a handful of NumPy calls. Equal symbols are one item with a count.
+Symbols are sorted by price over mass r = a/p. The relaxation fills them in that order until φ' falls to r: that is the default set. They
+are then decided in the order of |r − margin|, those with equal r by decreasing mass, so that small symbols come last and tune the sum. A
+node is bounded by the concave maximum over the masses that undecided symbols can still reach, at the best price among them; the clipping
+to that reach is what closes nodes. All nodes of a level are arrays, so a level costs a handful of NumPy calls. Equal symbols are one item
+with a count.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ class Pricing:
     ) -> Priced:
         """The sets worth more than `threshold`, the best `keep` of them; nodes within `tolerance` of the best are not opened.
 
-        At most `most` nodes a level are followed, the most promising ones (ties at random with `rng`); the upper bound accounts for the rest.
+        At most `most` nodes a level are followed, the most promising ones (ties at random with `rng`); the upper bound accounts for the
+        rest.
         """
         ratio = prices / self.mass
         start, margin = self.relaxed(ratio)

@@ -4,9 +4,9 @@ Randomised response on the symbols of positive probability is optimal exactly wh
 
     I_RR ≤ φ(p₁) + φ(p₂) − φ(p₁+p₂),   p₁ ≤ p₂ the two smallest probabilities.
 
-*Why.* Take the dual a_x = φ(p_x) − V, V = I_RR, of the staircase program (φ(P(T)) ≤ V + a(T) for every T, Σa = cV). It is the only one that is
-tight on all singletons, so randomised response is optimal iff it is feasible: Σ_T φ(p_x) − φ(P(T)) ≥ (|T|−1)·V. By concavity adding a symbol
-to T costs φ(z)+φ(y)−φ(z+y), increasing in both arguments, hence never less than for the two smallest symbols.
+*Why.* Take the dual a_x = φ(p_x) − V, V = I_RR, of the staircase program (φ(P(T)) ≤ V + a(T) for every T, Σa = cV). It is the only one
+that is tight on all singletons, so randomised response is optimal iff it is feasible: Σ_T φ(p_x) − φ(P(T)) ≥ (|T|−1)·V. By concavity
+adding a symbol to T costs φ(z)+φ(y)−φ(z+y), increasing in both arguments, hence never less than for the two smallest symbols.
 
 One bit about the most balanced set (KOV Theorem 12) is optimal for small ε if the balanced partition is unique or exactly half; the theorem
 omits that condition and is false for the uniform prior on three symbols (erratum E6).
@@ -33,7 +33,8 @@ _BINARY_LOSS = 1e-11  # relative loss up to which one bit is called optimal; the
 
 
 def response_margin(prior: Floats, epsilon: float) -> float:
-    """φ(p₁) + φ(p₂) − φ(p₁+p₂) − I_RR over the two smallest positive probabilities: randomised response is optimal iff it is not negative."""
+    """φ(p₁) + φ(p₂) − φ(p₁+p₂) − I_RR over the two smallest positive probabilities: randomised response is optimal iff it is not
+    negative."""
     curve = InformationCurve(epsilon)
     support = np.sort(prior[prior > 0])
     if support.size < 2:
@@ -110,7 +111,7 @@ def _binary_is_optimal(prior: Prior, z: float, epsilon: float, time_limit: float
 
 def _last_change(margin: Callable[[float], float]) -> float:
     """The largest root at which `margin` turns from negative to non-negative, by bisection on a geometric grid."""
-    grid = np.geomspace(*SCANNED, _GRID).tolist()
+    grid: list[float] = np.geomspace(*SCANNED, _GRID).tolist()
     inside = [margin(epsilon) >= 0 for epsilon in grid]
     if not inside[-1]:
         return math.inf
