@@ -77,12 +77,10 @@ class Curve:
     def of(cls, privacy: LDP) -> Curve:
         lower, upper = privacy.exponential.bounds(FIRST_BITS)
         one = 1 << FIRST_BITS
-        e, c = (
-            [down(float(Fraction(n - off, one))), up(float(Fraction(m - off, one)))]
-            for n, m, off in ((lower, upper, 0), (lower, upper, one))
-        )
-        excess = Interval(np.maximum(c[0], 0.0), c[1])
-        return cls(Interval(e[0], e[1]), excess, entropy_excess(excess))
+        e = Interval(down(float(Fraction(lower, one))), up(float(Fraction(upper, one))))
+        c = Interval(down(float(Fraction(lower - one, one))), up(float(Fraction(upper - one, one))))
+        c = Interval.of(0.0) if upper == one else Interval(np.maximum(c.lo, 0.0), c.hi)
+        return cls(e, c, entropy_excess(c))
 
     def value(self, z: Interval) -> Interval:
         """φ(z)."""
