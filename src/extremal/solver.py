@@ -166,8 +166,8 @@ class LinearProgram:
         Raises:
             SolverFailed: there is none.
         """
-        if time_limit is not None:
-            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))  # HiGHS counts from the first run
+        if time_limit is not None:  # HiGHS counts from the first run on
+            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))
         self._solver.run()
         if self._solver.getModelStatus() == self._unknown:  # the primal simplex gave up: once more from scratch by the dual one
             self._solver.setOptionValue("simplex_strategy", 1)

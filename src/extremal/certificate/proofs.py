@@ -15,6 +15,8 @@ from extremal.certificate import (
     distortion,
     dual,
     hamming,
+    information_bounds,
+    information_prices,
     leakage_class,
     leakage_divergence,
     leakage_information,
@@ -45,6 +47,11 @@ PROOFS: dict[str, Checker] = {
     leakage_symmetric.KIND: leakage_symmetric.check,
     leakage_vertices.KIND: leakage_vertices.check,
     leakage_vertices.SIMPLEX: leakage_vertices.check_simplex,
+    "fluid": information_bounds.fluid,
+    "affine": information_bounds.affine,
+    "convex": information_bounds.convex,
+    "response": information_bounds.response,
+    "prices": information_prices.check,
 }
 
 __all__ = ["PROOFS", "Checker", "Refused"]

@@ -17,13 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, PrivacyViolation
-from extremal.exact import Claim, Column, as_prior
+from extremal.exact import Claim, Column, IndexSet, as_count, as_prior
 from extremal.exact.view import Indices
 from extremal.mechanism.assemble import canonical, checked_weights, distinct
 from extremal.mechanism.circulant import Circulant, Run
 from extremal.mechanism.labels import Label, Labels, SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
-from extremal.mechanism.staircase import LISTED_SUBSETS, listed_subsets, response_kernel, subset_kernel, window_kernel
+from extremal.mechanism.staircase import LISTED_SUBSETS, cover_kernel, listed_subsets, response_kernel, subset_kernel, window_kernel
 from extremal.mechanism.structure import DENOMINATOR, WEIGHT_BITS, Kernel, Rows, Weights, refuse_large
 
 if TYPE_CHECKING:
@@ -147,6 +147,39 @@ class Mechanism:
             raise InvalidParameter("length must be at least 1 and less than k", parameter="length", value=length)
         names_in, names_out = _labels(inputs, k, "inputs"), _labels(outputs, k, "outputs", True)
         kernel = window_kernel(k, length, privacy.exponential)
+        return cls._made(kernel, None if kernel.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy)
+
+    @classmethod
+    def from_cover(cls, k: int, sets: Iterable[Any], privacy: LDP, times: Any = None, inputs: Any = None) -> Mechanism:
+        """Output y is e^ε times likelier on the inputs sets[y]; every input lies in equally many sets, those counted `times`.
+
+        Windows, disjoint blocks and designs on them; exact, whatever their number.
+
+        Args:
+            k: number of inputs.
+            sets: for each output the positions of its inputs (some, not all).
+            privacy: an `ex.LDP`.
+            times: how often each set counts, positive integers; 1 if not given.
+            inputs: k labels.
+
+        >>> import extremal as ex
+        >>> Mechanism.from_cover(4, [[0, 1], [2, 3]], ex.LDP(1)) == Mechanism.from_partition([0, 0, 1, 1], ex.LDP(1))
+        True
+        """
+        chosen = tuple(s if isinstance(s, IndexSet) else IndexSet.of(s) for s in sets)
+        shares = [1] * len(chosen) if times is None else [as_count(t, "times", 1) for t in times]
+        if len(shares) != len(chosen) or not all(s.runs and s.runs[-1][1] <= k and len(s) < k for s in chosen):
+            raise InvalidParameter("each output needs a set of some inputs, not all", parameter="sets", value=[s.runs for s in chosen[:4]])
+        change = np.zeros(k + 1, dtype=np.int64)
+        for members, share in zip(chosen, shares, strict=True):
+            for a, b in members.runs:
+                change[a] += share
+                change[b] -= share
+        cover = np.cumsum(change[:-1])
+        if cover.min() != cover.max() or cover.min() < 1:
+            raise InvalidParameter("every input must lie in equally many sets", parameter="sets", value=cover[:8].tolist())
+        kernel = cover_kernel(k, chosen, shares, int(cover[0]), privacy.exponential)
+        names_in, names_out = _labels(inputs, k, "inputs"), _labels(None, len(chosen), "outputs")
         return cls._made(kernel, None if kernel.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy)
 
     @classmethod
@@ -297,6 +330,22 @@ class Mechanism:
         from extremal.mechanism.compose import composed
 
         return composed(self, post_processing, outputs)
+
+    def spread(self, row_of: Any, inputs: Any = None) -> Mechanism:
+        """The same reports for more (or reordered) inputs: new input x reports as input row_of[x] does here; the claim is decided again.
+
+        Args:
+            row_of: for each new input the position of an input of this mechanism.
+            inputs: labels; 0, 1, … if not given.
+
+        >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).spread([0, 1, 1], inputs=["a", "b", "c"]).matrix.tolist()
+        [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
+        """
+        where = np.asarray(row_of)
+        if where.ndim != 1 or where.dtype.kind not in "iu" or where.size < 2 or where.min() < 0 or where.max() >= self.k:
+            raise InvalidParameter(f"row_of must hold positions 0..{self.k - 1}, at least two", parameter="row_of", value=row_of)
+        rows = where.astype(np.intp) if self.row_of is None else self.row_of[where]
+        return self._made(self.kernel, rows, _labels(inputs, where.size, "inputs"), self.output_labels, self.privacy)
 
     def privatize(self, values: Any, **options: Any) -> Any:
         """Randomise a value, or each value of a list, array or series, with the operating system's randomness.

@@ -39,6 +39,21 @@ def window_kernel(r: int, length: int, exponential: Exponential) -> Kernel:
     return TwoValuedColumns(r, sets, lows, highs)
 
 
+def cover_kernel(r: int, sets: tuple[IndexSet, ...], times: list[int], cover: int, exponential: Exponential) -> Kernel:
+    """Output y high on sets[y] with times[y] shares of weight; every row lies in `cover` of the shares.
+
+    Row sums are total·low + cover·(high−low) for every row, so two integers serve all columns; units left over go to output 0.
+    """
+    low, high, spare = _two_weights(sum(times), cover, exponential)
+    if low >= high:
+        return uniform_kernel(len(sets))
+    shares = np.array(times, dtype=np.int64)
+    lows, highs = shares * low, shares * high
+    lows[0] += spare
+    highs[0] += spare
+    return TwoValuedColumns(r, sets, lows, highs)
+
+
 def subset_kernel(r: int, size: int, exponential: Exponential) -> SubsetSelection:
     """All subsets of `size`: the largest integer `inside` with inside·(r−size) ≤ e^ε·(2^62−inside)·size (Ye and Barg 2018)."""
     bits = 192

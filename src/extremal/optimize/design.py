@@ -13,13 +13,13 @@ from extremal.certificate import PROOFS, Certificate
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.optimize import distortion, enumeration, hamming, leakage, leakage_class, metric, partition
+from extremal.optimize import distortion, enumeration, hamming, information, leakage, leakage_class, metric, partition
 from extremal.optimize.problem import Problem, Progress, Solution
 from extremal.privacy import Notion
 from extremal.tables import number
 from extremal.utility import Utility
 
-SOLVERS: tuple[Any, ...] = (partition, hamming, distortion, leakage, leakage_class, metric, enumeration)
+SOLVERS: tuple[Any, ...] = (partition, information, hamming, distortion, leakage, leakage_class, metric, enumeration)
 """Solver modules, in the order in which they are asked whether they apply."""
 
 

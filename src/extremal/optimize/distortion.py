@@ -49,7 +49,7 @@ def solve(problem: Problem) -> Solution:
         raise TypeError
     for magnified in MAGNIFIED:
         try:
-            return _solved(problem, utility, magnified)
+            return solved_over(problem, utility, magnified)
         except SolverFailed as failure:
             if failure.value == TIME_LIMIT:
                 return _constant(problem, utility)
@@ -58,7 +58,7 @@ def solve(problem: Problem) -> Solution:
     raise TypeError  # pragma: no cover - the loop returns or raises
 
 
-def _solved(problem: Problem, utility: Distortion, magnified: float) -> Solution:
+def solved_over(problem: Problem, utility: Distortion, magnified: float) -> Solution:
     source = utility.source
     priors = list(dict.fromkeys(source.priors)) or [source.extreme_prior(utility.distances.max(axis=1).tolist())]
     program = _Program(problem, priors, magnified)

@@ -37,7 +37,7 @@ def applies(problem: Problem) -> bool:
 
 
 def solve(problem: Problem) -> Solution:
-    found = _solved(problem)
+    found = solved_over(problem)
     return Solution(found.mechanism, found.bound, found.method, found.proofs, (*found.notes, *sentences(found.mechanism, problem.utility)))
 
 
@@ -48,7 +48,7 @@ def prior_of(privacy: Notion) -> Prior:
     return privacy.prior
 
 
-def _solved(problem: Problem) -> Solution:
+def solved_over(problem: Problem) -> Solution:
     privacy, utility = problem.privacy, problem.utility
     if not privacy.epsilon or (isinstance(privacy, LIP) and not privacy.lower):
         return _constant(problem)

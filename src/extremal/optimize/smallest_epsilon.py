@@ -62,7 +62,7 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
         return finished(utility, _symmetric(source.k, truth, inputs))
     priors = starting_priors(source)
     while True:
-        solution, found = _solved(source, priors, utility, truth, inputs)
+        solution, found = solved_over(source, priors, utility, truth, inputs)
         if found is None:
             return finished(utility, solution)
         priors.append(found)
@@ -78,7 +78,7 @@ def _symmetric(k: int, truth: Fraction, inputs: Any) -> Solution:
     return Solution(mechanism, 0.0, "randomised response (KSS Theorem 1)", ({"kind": "hamming", "prior": [f"1/{k}"] * k},))
 
 
-def _solved(
+def solved_over(
     source: SourceClass, priors: list[Prior], utility: LevelAtDistortion, truth: Fraction, inputs: Any
 ) -> tuple[Solution, Prior | None]:
     """The solution for the hull of `priors`, and a prior of the class that breaks it (None: solved)."""
