@@ -189,12 +189,17 @@ class LinearProgram:
         return Answer(x, np.asarray(solution.row_dual) * self._scale, float(costs @ x), residual)
 
 
-def interior_point(gains: Floats, equal: tuple[Any, Floats], below: tuple[Any, Floats]) -> tuple[Floats, Floats] | None:
+def interior_point(
+    gains: Floats, equal: tuple[Any, Floats], below: tuple[Any, Floats], seconds: float | None = None
+) -> tuple[Floats, Floats] | None:
     """max gains·x s.t. A x = b, C x ≤ d, x ≥ 0 for sparse A and C, by an interior-point method: (x, duals of A), or None when it fails.
 
     For programs too large for the simplex method. The answer is accurate to about 1e-8 and no vertex: a start, never a result.
     """
     from scipy.optimize import linprog
 
-    answer = linprog(-gains, A_ub=below[0], b_ub=below[1], A_eq=equal[0], b_eq=equal[1], bounds=(0, None), method="highs-ipm")
+    options = {} if seconds is None else {"time_limit": max(0.01, seconds)}
+    answer = linprog(
+        -gains, A_ub=below[0], b_ub=below[1], A_eq=equal[0], b_eq=equal[1], bounds=(0, None), method="highs-ipm", options=options
+    )
     return (answer.x, -answer.eqlin.marginals) if answer.status == 0 else None

@@ -101,8 +101,8 @@ def _blocks(problem: Problem, box: LiftBox, pair: Projected, master: Master, tur
     points = np.geomspace(max(lowest, 1e-6), min(highest, 1e6), 14)[1:-1]
     center, upper = None, math.inf
     for _ in range(turns):
-        answer = _block_program(box, pair, points)
-        if answer is None or problem.out_of_time:
+        answer = None if problem.out_of_time else _block_program(box, pair, points, problem.seconds_left)
+        if answer is None:
             break
         y, sigma, alpha = answer
         found = excess(box, pair, alpha, close_enough=1e-6)
@@ -135,7 +135,7 @@ def _more_points(box: LiftBox, pair: Projected, points: Floats, columns: Floats,
     return np.asarray(np.exp(logs))
 
 
-def _block_program(box: LiftBox, pair: Projected, points: Floats) -> tuple[Floats, Floats, Floats] | None:
+def _block_program(box: LiftBox, pair: Projected, points: Floats, seconds: float | None) -> tuple[Floats, Floats, Floats] | None:
     import scipy.sparse as sparse
 
     n, m = box.n, points.size
@@ -151,6 +151,7 @@ def _block_program(box: LiftBox, pair: Projected, points: Floats) -> tuple[Float
         np.concatenate([gains.ravel(), constant]) / scale,
         equal=(sparse.vstack([rows, masses]).tocsr(), np.concatenate([np.full(n, box.budget), np.zeros(m)])),
         below=(caps.tocsr(), np.zeros(n * m)),
+        seconds=seconds,
     )
     if answer is None:
         return None
