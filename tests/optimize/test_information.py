@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.optimize.enumeration import solved_over, patterns
+from extremal.optimize.enumeration import patterns, solved_over
 from extremal.optimize.information_bounds import affine, convex, fluid
 from extremal.optimize.information_columns import ColumnGeneration
 from extremal.optimize.information_large import blocks, circulant, coarsened, two_rings
