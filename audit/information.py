@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
-from extremal.optimize.enumeration import _solved, patterns
+from extremal.optimize.enumeration import patterns, solved_over
 from extremal.theory.curve import InformationCurve
 
 INSTANCES = 1000
@@ -45,7 +45,7 @@ def agreement() -> bool:
         found = ex.design(ex.LDP(epsilon), utility)
         columns = patterns(k, epsilon)
         values = utility.column_values(columns)
-        weights, _, _ = _solved(columns, values[None, :])
+        weights, _, _ = solved_over(columns, values[None, :])
         weights = _polished(columns, weights)
         worst[kind][0] = max(worst[kind][0], abs(found.value / float(values @ weights) - 1))
         worst[kind][1] = max(worst[kind][1], found.gap)

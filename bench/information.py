@@ -8,7 +8,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 import extremal as ex
-from extremal.optimize.enumeration import _solved, patterns
+from extremal.optimize.enumeration import patterns, solved_over
 
 
 def seconds(function: object, repeat: int = 3) -> tuple[float, float]:
@@ -33,7 +33,7 @@ def main() -> None:
                 return -float(linprog(-values / values.max(), A_eq=columns, b_eq=np.ones(k), method="highs").fun) * float(values.max())
 
             def oracle(columns: object = columns, values: object = values) -> float:
-                return float(values @ _solved(columns, values[None, :])[0])
+                return float(values @ solved_over(columns, values[None, :])[0])
 
             own, found = seconds(lambda u=utility, e=epsilon: ex.design(ex.LDP(e), u).value)
             peers = {"SciPy linprog": seconds(scipy_program), "own oracle": seconds(oracle)}
