@@ -17,7 +17,7 @@ from extremal.exact.view import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structure import LARGEST_DENSE
 from extremal.optimize.information_bounds import Proof, affine, convex, fluid, fluid_contact
-from extremal.optimize.information_columns import EXACT_NODES, PATIENCE, ColumnGeneration, Prices, feasible
+from extremal.optimize.information_columns import EXACT_NODES, LP_SECONDS, PATIENCE, ColumnGeneration, Prices, feasible
 from extremal.optimize.information_large import alternating, best_window, blocks, circulant, coarsened, two_rings
 from extremal.optimize.information_mixture import Mixture, from_counts
 from extremal.optimize.information_notes import notes
@@ -114,6 +114,11 @@ class _Task:
         self.contact = fluid_contact(prior, self.curve) / self.curve.c
         self.aim = _FINEST if prior.size <= _SMALL else max(_FINEST, _AIM * problem.tolerance)
 
+    def seconds(self) -> float:
+        """For one master program."""
+        left = self.problem.seconds_left
+        return LP_SECONDS if left is None else min(LP_SECONDS, left)
+
     def rows(self, row_of: Indices) -> Indices:
         """Rows of all inputs from those of the support; inputs that never occur report like the first of it."""
         everyone = np.full(self.problem.utility.k, row_of[0], dtype=np.intp)
@@ -167,15 +172,17 @@ class _Task:
             self._nearly_uniform(best)
             if self.enough(best):
                 return
+        if self.count.size > DIRECT:
+            design = circulant(self.prior, self.curve, self.contact)
+            if design is not None and design.fits:
+                best.propose(design.value(self.prior, self.curve), "circulant design on groups of symbols", self.mixture(design))
+            problem.progress("circulant design", best.gap)
+            if self.enough(best):
+                return
         few = self.contact * self.prior.size < FEW and self.count.size <= DIRECT_FEW
         if self.count.size <= DIRECT or few:
             self._generate(best, self.mass, self.count, self.group_of, "column generation")
-            return  # there is nothing finer
-        design = circulant(self.prior, self.curve, self.contact)
-        if design is not None and design.fits:
-            best.propose(design.value(self.prior, self.curve), "circulant design on groups of symbols", self.mixture(design))
-        problem.progress("circulant design", best.gap)
-        if not self.enough(best):
+        else:
             self._coarse(best)
 
     def _nearly_uniform(self, best: _Best) -> None:
@@ -193,7 +200,7 @@ class _Task:
         whole = row_of is self.group_of  # otherwise its prices are about other symbols
         run = ColumnGeneration(self.curve, mass, count, best.upper if whole or effort == COARSE_EFFORT else np.inf, self.aim, *effort)
         try:
-            run.run(lambda: self.problem.out_of_time, self.problem.progress)
+            run.run(lambda: self.problem.out_of_time, self.problem.progress, self.seconds)
         finally:  # also when interrupted
             found = run.found
             made = from_counts(found.columns, found.weights, row_of, count)

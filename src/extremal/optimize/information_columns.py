@@ -128,12 +128,14 @@ class ColumnGeneration:
     def gap(self) -> float:
         return (self.upper - self.found.lower) / self.upper
 
-    def run(self, stop: Callable[[], bool], progress: Callable[[str, float], None]) -> None:
-        """Until the gap is below the tolerance, nothing moves any more, or `stop` says so."""
+    def run(
+        self, stop: Callable[[], bool], progress: Callable[[str, float], None], seconds: Callable[[], float] = lambda: LP_SECONDS
+    ) -> None:
+        """Until the gap is below the tolerance, nothing moves any more, or `stop` says so; one master program takes at most `seconds()`."""
         groups = self.mass.size
         if groups > 8:
             self._diversify(stop)
-        master, inertia, waited, last = self.solved_over(), 0.5, 0, np.inf
+        master, inertia, waited, last = self._solved(seconds), 0.5, 0, np.inf
         for _ in range(_MOST_ROUNDS):
             progress("column generation", self.gap)
             if self.gap <= self.tolerance or stop() or waited > self.patience or master is None:
@@ -154,12 +156,12 @@ class ColumnGeneration:
                 inertia = inertia / 2 if inertia > 0.05 else 0.0
                 continue
             inertia = min(0.9, inertia + 0.1) if better else max(0.0, inertia - 0.05)
-            master = self.solved_over()
+            master = self._solved(seconds)
 
-    def solved_over(self) -> Prices | None:
+    def _solved(self, seconds: Callable[[], float]) -> Prices | None:
         """Solve the master program, remember the mixture, return its duals."""
         try:
-            answer = self.program.solve(LP_SECONDS)
+            answer = self.program.solve(seconds())
         except SolverFailed:  # the simplex method stalls on ties now and then: what is known stays
             return None
         weights = np.delete(answer.x, self.start) / self.scale
@@ -213,6 +215,8 @@ class ColumnGeneration:
         if (self.count == 1).all() and light.size > 3:
             for columns in self.completions.holding(prices, _KEPT, rounds=4):
                 self.add(columns)
+                if stop():
+                    return
             return
         for x in light.tolist():
             if stop():
