@@ -1,8 +1,8 @@
 """The smallest ε within a Hamming distortion against the full M×M linear program, bisected to 1e-9.
 
-300 random ordered classes and 150 arbitrary ones, M = 2..6, one to three priors, D from 5% to 99% of where ε* becomes 0. The reference is a
-linear program in all M² entries at each ε (another formulation, through scipy). Reported: the largest difference in ε, the largest relative
-gap, and certificates that fail (must be none). Run with `make audit`.
+300 random ordered classes and 150 arbitrary ones, M = 2..6, one to three priors, D from 5% to 99% of where ε* becomes
+0. The reference is a linear program in all M² entries at each ε (another formulation, through scipy). Reported: the
+largest difference in ε, the largest relative gap, and certificates that fail (must be none). Run with `make audit`.
 """
 
 from __future__ import annotations
@@ -37,11 +37,19 @@ def least_distortion(priors: np.ndarray, epsilon: float) -> float:
     sums = np.hstack([np.kron(np.eye(k), np.ones(k)), np.zeros((k, k + 1))])
     cost = np.r_[np.zeros(k * k + k), 1.0]
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    return float(linprog(SCALE * cost, csr_matrix(rows), right, sums, np.full(k, SCALE), method="highs-ds", options=options).fun) / SCALE**2
+    return (
+        float(
+            linprog(
+                SCALE * cost, csr_matrix(rows), right, sums, np.full(k, SCALE), method="highs-ds", options=options
+            ).fun
+        )
+        / SCALE**2
+    )
 
 
 def bisected(priors: np.ndarray, distortion: float, start: float) -> float:
-    """The smallest ε whose full program needs no more than D, found without looking at the exact answer but for a bracket."""
+    """The smallest ε whose full program needs no more than D, found without looking at the exact answer but for a
+    bracket."""
     low, high = max(0.0, start - 0.5), start + 0.5
     if least_distortion(priors, low) <= distortion or least_distortion(priors, high) > distortion + 1e-10:
         return math.nan if low > 0 else 0.0
@@ -58,7 +66,9 @@ def main() -> int:
         worst, gap, refused = 0.0, 0.0, 0
         for index in range(count):
             k = int(generator.integers(2, 7))
-            priors = generator.dirichlet(np.full(k, generator.choice([0.5, 1.0, 3.0])), size=int(generator.integers(1, 4)))
+            priors = generator.dirichlet(
+                np.full(k, generator.choice([0.5, 1.0, 3.0])), size=int(generator.integers(1, 4))
+            )
             priors = -np.sort(-priors, axis=1) if ordered else priors
             source = ex.SourceClass.ordered(list(priors)) if ordered else ex.SourceClass(list(priors))
             distortion = float(np.max(1 - priors.max(axis=1)) * generator.uniform(0.05, 0.99))
@@ -71,7 +81,9 @@ def main() -> int:
             if sys.stderr.isatty():
                 print(f"\r{index + 1:4d} / {count}", end="", file=sys.stderr)
         print(
-            f"{count} {'ordered' if ordered else 'arbitrary'} classes: difference {worst:.1e}, gap {gap:.1e}, refused {refused}", flush=True
+            f"{count} {'ordered' if ordered else 'arbitrary'} classes: difference {worst:.1e}, gap {gap:.1e}, refused "
+            f"{refused}",
+            flush=True,
         )
         failed |= not worst <= DIFFERENCE or refused > 0
     print(f"{time.perf_counter() - started:.0f} s")

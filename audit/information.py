@@ -1,7 +1,8 @@
-"""Information under ε-LDP at scale: agreement with the full program, and gaps and times on large alphabets. Run with `make audit`.
+"""Information under ε-LDP at scale: agreement with the full program, and gaps and times on large alphabets. Run with
+`make audit`.
 
-Priors: Dirichlet(1), Zipf 1.1, ties, next to uniform, one heavy symbol. Every design is verified. Times are CPU seconds of this
-process, with wall-clock seconds beside them.
+Priors: Dirichlet(1), Zipf 1.1, ties, next to uniform, one heavy symbol. Every design is verified. Times are CPU seconds
+of this process, with wall-clock seconds beside them.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ def prior(kind: str, k: int, generator: np.random.Generator) -> Any:
         "zipf": lambda: 1 / np.arange(1, k + 1) ** 1.1,
         "ties": lambda: generator.integers(1, 4, k).astype(float),
         "near uniform": lambda: 1 + 10.0 ** generator.uniform(-7, -2) * generator.uniform(-1, 1, k),
-        "one heavy": lambda: np.append(generator.dirichlet(np.ones(k - 1)) * 0.05, 0.95) if k > 2 else np.array([0.05, 0.95]),
+        "one heavy": lambda: (
+            np.append(generator.dirichlet(np.ones(k - 1)) * 0.05, 0.95) if k > 2 else np.array([0.05, 0.95])
+        ),
     }[kind]()
     return weights / weights.sum()
 
@@ -50,7 +53,10 @@ def agreement() -> bool:
         worst[kind][0] = max(worst[kind][0], abs(found.value / float(values @ weights) - 1))
         worst[kind][1] = max(worst[kind][1], found.gap)
         unverified += not ex.verify(found)
-    print(f"{INSTANCES} priors, k = 2..10, ε = 0.01..8, in {time.perf_counter() - started:.0f} s; {unverified} not verified")
+    print(
+        f"{INSTANCES} priors, k = 2..10, ε = 0.01..8, in {time.perf_counter() - started:.0f} s; {unverified} not "
+        "verified"
+    )
     for kind, (difference, gap) in worst.items():
         print(f"  {kind:13s} largest difference {difference:.1e} relative, largest gap {gap:.1e}")
     return unverified == 0 and max(d for d, _ in worst.values()) <= AGREEMENT
@@ -81,8 +87,8 @@ def case(name: str, p: Any, epsilon: float, gap: float, tolerance: float = 1e-9)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     good = found.gap <= gap and bool(ex.verify(found))
     print(
-        f"  {name:24s} ε={epsilon:<4g} gap {found.gap:.1e} {cpu:5.1f} s ({wall:5.1f}) {found.mechanism.m:6d} reports, {found.method}"
-        + ("" if good else "   FAILS")
+        f"  {name:24s} ε={epsilon:<4g} gap {found.gap:.1e} {cpu:5.1f} s ({wall:5.1f}) {found.mechanism.m:6d} reports, "
+        f"{found.method}" + ("" if good else "   FAILS")
     )
     return good
 

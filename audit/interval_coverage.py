@@ -1,9 +1,9 @@
 """Coverage of 95% intervals: 100 configurations fixed in advance × 2,000 simulated surveys, every cell tested.
 
-Intervals as centre ± z·s.e. must cover with probability in [0.94, 0.96] (a Bonferroni-corrected binomial test over all cells, level
-0.05); the same intervals cut to [0, 1] must cover with at least 0.94. Configurations excluded beforehand are listed with the
-reason, and run for information. At the end, standard errors that are 20% too small must be caught in every configuration.
-Run with `make audit`.
+Intervals as centre ± z·s.e. must cover with probability in [0.94, 0.96] (a Bonferroni-corrected binomial test over all
+cells, level 0.05); the same intervals cut to [0, 1] must cover with at least 0.94. Configurations excluded beforehand
+are listed with the reason, and run for information. At the end, standard errors that are 20% too small must be caught
+in every configuration. Run with `make audit`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def line(configuration: Configuration, held: np.ndarray, bounded: np.ndarray) ->
 def main() -> int:
     started = time.perf_counter()
     tested, excluded = configurations(CONFIGURATIONS)
-    print(f"excluded beforehand, rarest report expected fewer than {FEWEST} times ({len(excluded)}), run for information:")
+    print(
+        f"excluded beforehand, rarest report expected fewer than {FEWEST} times ({len(excluded)}), run for information:"
+    )
     for configuration in excluded:
         print(line(configuration, *configuration.coverage(REPEATS)))
     print(f"tested ({len(tested)} × {REPEATS}):")
@@ -53,9 +55,11 @@ def main() -> int:
     print(
         f"{cells} cells; configurations' mean coverage {min(means):.4f} to {max(means):.4f}, "
         f"single cells {min(extremes):.4f} to {max(extremes):.4f}\n"
-        f"smallest p-values: coverage < 0.94 {smallest[0]:.2e}, > 0.96 {smallest[1]:.2e}, cut to [0, 1] < 0.94 {smallest[2]:.2e}; "
+        f"smallest p-values: coverage < 0.94 {smallest[0]:.2e}, > 0.96 {smallest[1]:.2e}, cut to [0, 1] < 0.94 "
+        f"{smallest[2]:.2e}; "
         f"rejected below {threshold:.2e}\n"
-        f"standard errors 20% too small: caught in {caught} of {len(tested)} configurations; {time.perf_counter() - started:.0f} s"
+        f"standard errors 20% too small: caught in {caught} of {len(tested)} configurations; "
+        f"{time.perf_counter() - started:.0f} s"
     )
     return int(min(smallest) < threshold or caught < len(tested))
 

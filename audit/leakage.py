@@ -1,11 +1,12 @@
 """Leakage designs against enumeration, and how far the bounds close on larger alphabets.
 
-1. 500 random instances, N = 3..6, levels in every region: information and three divergences, against the optimum over the vertices that
-GSO's
-   Algorithm 1 (reconstructed) lists, and against plain vertex enumeration. Reported: the largest relative difference (must be at most
-   1e-9).
-2. N = 20, Dirichlet and Zipf priors, every region: information and KL. Reported: the largest gap and time (gap must be at most 1e-7).
-3. N = 100, a few regions: gaps and times (1e-4 for information, 1e-6 for KL). Only with the argument `large`.
+1. 500 random instances, N = 3..6, levels in every region: information and three divergences, against the optimum over
+the vertices that GSO's
+   Algorithm 1 (reconstructed) lists, and against plain vertex enumeration. Reported: the largest relative difference
+   (must be at most 1e-9).
+2. N = 20, Dirichlet and Zipf priors, every region: information and KL. Reported: the largest gap and time (gap must be
+at most 1e-7). 3. N = 100, a few regions: gaps and times (1e-4 for information, 1e-6 for KL). Only with the argument
+`large`.
 
 Run with `make audit`; every certificate is verified without a solver.
 """
@@ -46,7 +47,8 @@ def agreement() -> bool:
                 worst = max(worst, abs(found.value - truth) / truth)
             gaps = max(gaps, found.gap)
     print(
-        f"{INSTANCES} instances × 4 utilities in {time.perf_counter() - started:.0f} s, {len(regions)} (N, region) pairs: "
+        f"{INSTANCES} instances × 4 utilities in {time.perf_counter() - started:.0f} s, {len(regions)} (N, region) "
+        "pairs: "
         f"largest difference {worst:.1e}, largest gap {gaps:.1e}"
     )
     return worst <= CLOSE

@@ -1,8 +1,8 @@
 """10,000 random mechanisms through rounding: each must hold exactly, and lose next to no information.
 
-Half are ε-LDP, half ε-PML; k = 2..64, ε = 0.01..20 (log-uniform). Columns are extreme rays of the cone, random mixtures of them,
-and everything in between, as floats with float errors. Reported: claims that fail (must be none) and the largest relative
-loss of mutual information for ε ≥ 0.1 (must be at most 1e-12). Run with `make audit`.
+Half are ε-LDP, half ε-PML; k = 2..64, ε = 0.01..20 (log-uniform). Columns are extreme rays of the cone, random mixtures
+of them, and everything in between, as floats with float errors. Reported: claims that fail (must be none) and the
+largest relative loss of mutual information for ε ≥ 0.1 (must be at most 1e-12). Run with `make audit`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def main() -> int:
             worst = max(worst, information_loss(matrix, mechanism, prior))
         if sys.stderr.isatty() and index % 100 == 99:
             print(f"\r{index + 1:6d} / {INSTANCES}", end="", file=sys.stderr)
-    print(f"{INSTANCES} mechanisms in {time.perf_counter() - started:.0f} s: {failures} claims fail, largest loss {worst:.2e} relative")
+    print(
+        f"{INSTANCES} mechanisms in {time.perf_counter() - started:.0f} s: {failures} claims fail, largest loss "
+        f"{worst:.2e} relative"
+    )
     return int(failures > 0 or worst > LARGEST_LOSS)
 
 

@@ -1,7 +1,7 @@
 """Distortion: sizes, and agreement and speed against libqif's `min_loss_given_d` (PyPI: qif) on five instances.
 
-libqif builds and solves the whole linear program in C++; the times are of the same call in the same run. Prints the relative
-difference of the optima, which must be at most 1e-7. Run with `make bench`.
+libqif builds and solves the whole linear program in C++; the times are of the same call in the same run. Prints the
+relative difference of the optima, which must be at most 1e-7. Run with `make bench`.
 """
 
 from __future__ import annotations
@@ -38,7 +38,13 @@ def instances() -> list[tuple[str, np.ndarray, np.ndarray, np.ndarray, float]]:
         ("grid 5×5, squared loss", np.full(25, 1 / 25), grid(5), grid(5) ** 2, 0.8),
         ("line of 20, absolute loss", generator.dirichlet(np.ones(20)), line, line, 0.5),
         ("15 points in the square", generator.dirichlet(np.ones(15)), plane, plane, 4.0),
-        ("LDP, 12 symbols, random loss", generator.dirichlet(np.ones(12)), 1 - np.eye(12), generator.random((12, 12)), 1.5),
+        (
+            "LDP, 12 symbols, random loss",
+            generator.dirichlet(np.ones(12)),
+            1 - np.eye(12),
+            generator.random((12, 12)),
+            1.5,
+        ),
     ]
 
 
@@ -54,7 +60,9 @@ def against_libqif() -> float:
             )
         )
         value = float((prior[:, None] * np.asarray(theirs) * loss).sum())
-        ours, own = timed(lambda p=prior, a=apart, w=loss, e=epsilon: ex.design(ex.MetricPrivacy(e, a), ex.Distortion(p, w)))
+        ours, own = timed(
+            lambda p=prior, a=apart, w=loss, e=epsilon: ex.design(ex.MetricPrivacy(e, a), ex.Distortion(p, w))
+        )
         difference = abs(ours.value - value) / value
         worst = max(worst, difference)
         times = f"{own:6.2f} s / {seconds:6.2f} s = {own / seconds:.2f}"

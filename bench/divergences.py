@@ -1,4 +1,5 @@
-"""f-divergences under LDP: the partition method against the 2^k linear program in scipy, highspy and cvxpy, and its growth in k.
+"""f-divergences under LDP: the partition method against the 2^k linear program in scipy, highspy and cvxpy, and its
+growth in k.
 
 Single thread; ratios within this run are what to trust. Written to docs/benchmarks.md by hand from this output.
 """
@@ -62,7 +63,10 @@ def main() -> None:
     ours = timed(lambda: partition.solve(problem), 9)
     proved = timed(lambda: ex.design(ex.LDP(epsilon), utility, proofs=["theorem"]), 9)
     best = ex.design(ex.LDP(epsilon), utility).value
-    print(f"k = {k}, ε = {epsilon:g}, KL, Dirichlet(1): exact weights in {ours * 1e3:.2f} ms, with the proof checked {proved * 1e3:.2f} ms")
+    print(
+        f"k = {k}, ε = {epsilon:g}, KL, Dirichlet(1): exact weights in {ours * 1e3:.2f} ms, with the proof checked "
+        f"{proved * 1e3:.2f} ms"
+    )
     for name, solve in full_programs(utility, epsilon).items():
         try:
             seconds, value = timed(solve), solve()
@@ -78,7 +82,10 @@ def main() -> None:
         for epsilon in (1, 4, 8):
             start = time.perf_counter()
             found = ex.design(ex.LDP(epsilon), ex.KL(p0, p1))
-            print(f"{k:9d} {epsilon:4g} {time.perf_counter() - start:9.2f} {found.gap:9.1e} {found.mechanism.m:8d}", flush=True)
+            print(
+                f"{k:9d} {epsilon:4g} {time.perf_counter() - start:9.2f} {found.gap:9.1e} {found.mechanism.m:8d}",
+                flush=True,
+            )
     print(f"\nlargest memory of this process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
     print("\ndual certificate of the full 2^k program (lifted), made and verified")
     for k in (1_000, 100_000):
@@ -91,7 +98,8 @@ def main() -> None:
             fine = bool(ex.verify(found))
             checked = time.perf_counter() - start
             print(
-                f"  k = {k:7d}, ε = {epsilon:g}: gap {found.gap:.1e}, made in {made:.1f} s, verified ({fine}) in {checked:.1f} s",
+                f"  k = {k:7d}, ε = {epsilon:g}: gap {found.gap:.1e}, made in {made:.1f} s, verified ({fine}) in "
+                f"{checked:.1f} s",
                 flush=True,
             )
 

@@ -1,8 +1,9 @@
-"""Estimating: 1e6 reports at k = 10 against a bare NumPy count-and-solve and the peers; maximum likelihood at k = m = 1,000.
+"""Estimating: 1e6 reports at k = 10 against a bare NumPy count-and-solve and the peers; maximum likelihood at k = m =
+1,000.
 
-Reports are the same NumPy integer codes for everyone, in one run. Ours is the whole public call with standard errors and intervals;
-the peers give points only. Best of several runs each. One thread, so that the figures do not depend on who else uses the
-machine. Run with `make bench`.
+Reports are the same NumPy integer codes for everyone, in one run. Ours is the whole public call with standard errors
+and intervals; the peers give points only. Best of several runs each. One thread, so that the figures do not depend on
+who else uses the machine. Run with `make bench`.
 """
 
 from __future__ import annotations

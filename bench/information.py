@@ -1,4 +1,5 @@
-"""Design for information against the program over all 2^k patterns, by SciPy's HiGHS and by the package's own oracle; `make bench`."""
+"""Design for information against the program over all 2^k patterns, by SciPy's HiGHS and by the package's own oracle;
+`make bench`."""
 
 from __future__ import annotations
 
@@ -30,14 +31,18 @@ def main() -> None:
             values = utility.column_values(columns)
 
             def scipy_program(columns: object = columns, values: object = values, k: int = k) -> float:
-                return -float(linprog(-values / values.max(), A_eq=columns, b_eq=np.ones(k), method="highs").fun) * float(values.max())
+                return -float(
+                    linprog(-values / values.max(), A_eq=columns, b_eq=np.ones(k), method="highs").fun
+                ) * float(values.max())
 
             def oracle(columns: object = columns, values: object = values) -> float:
                 return float(values @ solved_over(columns, values[None, :])[0])
 
             own, found = seconds(lambda u=utility, e=epsilon: ex.design(ex.LDP(e), u).value)
             peers = {"SciPy linprog": seconds(scipy_program), "own oracle": seconds(oracle)}
-            text = ", ".join(f"{name} {t:.3f} ({t / own:.1f}×, value {v / found - 1:+.0e})" for name, (t, v) in peers.items())
+            text = ", ".join(
+                f"{name} {t:.3f} ({t / own:.1f}×, value {v / found - 1:+.0e})" for name, (t, v) in peers.items()
+            )
             print(f"k={k:2d} ε={epsilon:g}: design {own:.3f}; {text}")
 
 

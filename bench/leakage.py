@@ -1,7 +1,8 @@
-"""Leakage designs against what GSO propose: list every extreme lift vector (Algorithm 1, as patterns), solve Theorem 5 with SciPy.
+"""Leakage designs against what GSO propose: list every extreme lift vector (Algorithm 1, as patterns), solve Theorem 5
+with SciPy.
 
-The same prior, level and utility for both, in one run. Printed: seconds of each, their ratio, and the relative difference of the values.
-We know of no other library that designs mechanisms for pointwise maximal leakage.
+The same prior, level and utility for both, in one run. Printed: seconds of each, their ratio, and the relative
+difference of the values. We know of no other library that designs mechanisms for pointwise maximal leakage.
 """
 
 from __future__ import annotations
@@ -44,8 +45,10 @@ def main() -> None:
             answer = linprog(-utility.column_values(lifts.T), A_eq=lifts.T, b_eq=np.ones(n), method="highs")
             theirs = time.perf_counter() - started
             print(
-                f"N={n:3d} {utility.name:18s} ours {ours:7.3f} s   enumeration {theirs:7.3f} s ({len(lifts)} vectors)   "
-                f"ratio {theirs / ours:6.1f}   difference {abs(found.value + answer.fun) / found.value:.0e}   our gap {found.gap:.0e}"
+                f"N={n:3d} {utility.name:18s} ours {ours:7.3f} s   enumeration {theirs:7.3f} s ({len(lifts)} "
+                "vectors)   "
+                f"ratio {theirs / ours:6.1f}   difference {abs(found.value + answer.fun) / found.value:.0e}   our gap "
+                f"{found.gap:.0e}"
             )
 
 

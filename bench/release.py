@@ -1,9 +1,10 @@
-"""How fast reports are made: ratios against peers in the same run, a hundred million codes in one call, Parquet to Parquet.
+"""How fast reports are made: ratios against peers in the same run, a hundred million codes in one call, Parquet to
+Parquet.
 
-Peers randomise NumPy integer codes with k-ary randomised response at ε = 1, each through the interface it offers: multi-freq-ldpy (a
-compiled function of one value), pure-ldp (a method of one value). The plain line is randomised response in float NumPy on PCG64,
-neither exact nor secure. Every line is the best of many repetitions, all contestants taking turns. Run with `make bench`;
-BENCH_ROWS=1e7 makes the file smaller.
+Peers randomise NumPy integer codes with k-ary randomised response at ε = 1, each through the interface it offers:
+multi-freq-ldpy (a compiled function of one value), pure-ldp (a method of one value). The plain line is randomised
+response in float NumPy on PCG64, neither exact nor secure. Every line is the best of many repetitions, all contestants
+taking turns. Run with `make bench`; BENCH_ROWS=1e7 makes the file smaller.
 """
 
 from __future__ import annotations
@@ -99,7 +100,10 @@ def one_large_call() -> None:
     m = ex.randomized_response(10, EPSILON)
     for compiled in (False, True):
         seconds = min(_timed(lambda c=compiled: sample_codes(m, codes, compiled=c)) for _ in range(2))  # type: ignore[misc]
-        print(f"  1e8 codes in one call, {'numba' if compiled else 'NumPy'}: {seconds:.2f} s, {100 / seconds:.0f} M values/s")
+        print(
+            f"  1e8 codes in one call, {'numba' if compiled else 'NumPy'}: {seconds:.2f} s, {100 / seconds:.0f} M "
+            "values/s"
+        )
 
 
 def write_survey(path: Path) -> None:
@@ -109,7 +113,9 @@ def write_survey(path: Path) -> None:
         for start in range(0, ROWS, 1_000_000):
             count = min(1_000_000, ROWS - start)
             answers = names.take(pa.array(generator.integers(0, 10, size=count)))
-            writer.write_table(pa.table({"id": pa.array(np.arange(start, start + count)), "answer": answers}, schema=schema))
+            writer.write_table(
+                pa.table({"id": pa.array(np.arange(start, start + count)), "answer": answers}, schema=schema)
+            )
 
 
 def file_bench() -> list[tuple[str, float, float]]:
@@ -122,7 +128,8 @@ def file_bench() -> list[tuple[str, float, float]]:
         found = json.loads(ran.stdout.splitlines()[-1])
         speed, each = ROWS / found["seconds"] / 1e6, ROWS / found["cpu"] / 1e6
         print(
-            f"  Parquet to Parquet, {ROWS:,} rows with strings: {found['seconds']:.1f} s, {speed:.2f} M rows/s, peak {found['peak']:.0f} MB"
+            f"  Parquet to Parquet, {ROWS:,} rows with strings: {found['seconds']:.1f} s, {speed:.2f} M rows/s, peak "
+            f"{found['peak']:.0f} MB"
         )
         print(f"    ({each:.2f} M rows a second of processor time, the start of Python included)")
         return [("Parquet, M rows/s", speed, 3), ("Parquet, 500 MB / peak memory", 500 / found["peak"], 1)]

@@ -1,7 +1,7 @@
 """The same randomised reports, estimated by extremal, multi-freq-ldpy and pure-ldp: bias and error of each.
 
-k = 100, n = 10,000, ε = 1, randomised response; 20 cells hold everybody, 80 are empty. Prints the table of docs/estimate.md; with
---plot FILE draws its picture. Seeded: the numbers are the same every time.
+k = 100, n = 10,000, ε = 1, randomised response; 20 cells hold everybody, 80 are empty. Prints the table of
+docs/estimate.md; with --plot FILE draws its picture. Seeded: the numbers are the same every time.
 """
 
 from __future__ import annotations
@@ -66,7 +66,10 @@ def simulate() -> tuple[dict[str, np.ndarray], np.ndarray]:
 def table(found: dict[str, np.ndarray]) -> None:
     p = truth()
     empty = p == 0
-    print(f"| estimator | mass on the 80 empty cells | bias of the largest cell ({p[0]:.3f}) | largest bias | RMSE of a cell |")
+    print(
+        f"| estimator | mass on the 80 empty cells | bias of the largest cell ({p[0]:.3f}) | largest bias | RMSE of a "
+        "cell |"
+    )
     print("|---|---|---|---|---|")
     for name, rows in found.items():
         mean = rows.mean(axis=0)
@@ -106,7 +109,9 @@ def draw(found: dict[str, np.ndarray], file: str) -> None:
     for y, value in enumerate(mass):
         right.text(max(value, 0) + 0.01, y, f"{value:.2f}", va="center", fontsize="small")
     right.set_xlabel("mass on empty cells (truth: 0)")
-    figure.suptitle(f"The same reports, each library's estimate: k = {K}, n = {N:,}, ε = {EPSILON:g}", fontsize="medium")
+    figure.suptitle(
+        f"The same reports, each library's estimate: k = {K}, n = {N:,}, ε = {EPSILON:g}", fontsize="medium"
+    )
     figure.savefig(file, dpi=140)
 
 

@@ -10,7 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
-    "extremal", max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "extremal",
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("extremal")
 

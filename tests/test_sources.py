@@ -16,7 +16,9 @@ VALUES = st.lists(st.integers(-9, 9), min_size=3, max_size=3)
 
 
 @given(priors(k=3), VALUES, st.sampled_from([0, 0.1, 0.5, 1]))
-def test_worst_case_is_attained_at_a_vertex_and_in_the_class(prior: list[Any], values: list[int], radius: float) -> None:
+def test_worst_case_is_attained_at_a_vertex_and_in_the_class(
+    prior: list[Any], values: list[int], radius: float
+) -> None:
     classes = [
         ex.SourceClass([prior, [0.2, 0.3, 0.5]]),
         ex.SourceClass.permutation_invariant(prior),
@@ -43,7 +45,9 @@ def test_membership_has_an_outside() -> None:
 
 def test_large_classes_do_not_list_their_vertices() -> None:
     uniform = [0.05] * 20
-    with pytest.raises(TooLarge, match="the vertices of a permutation_invariant class are listed up to 8 symbols; got k=20"):
+    with pytest.raises(
+        TooLarge, match="the vertices of a permutation_invariant class are listed up to 8 symbols; got k=20"
+    ):
         ex.SourceClass.permutation_invariant(uniform).vertices()
     with pytest.raises(TooLarge, match="the vertices of a ball class are listed up to 12 symbols"):
         ex.SourceClass.ball(uniform, 0.1).vertices()

@@ -1,7 +1,7 @@
 """extremal: provably optimal local privacy.
 
-Say what you want to learn and how private it must be; get the best local randomiser, a certificate that it is private, a
-sampler that is exact, and the estimators for what comes back.
+Say what you want to learn and how private it must be; get the best local randomiser, a certificate that it is private,
+a sampler that is exact, and the estimators for what comes back.
 """
 
 from extremal import theory

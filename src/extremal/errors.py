@@ -1,9 +1,9 @@
 """Every exception of the package.
 
-An error ends the search: it says what was required, which parameter broke it, the value received and the likely fix. The
-same facts are attributes (`parameter`, `value`, `hint`), so that a program can react without reading the sentence.
-Everything derives from `ExtremalError`; errors about a value are also `ValueError`, those about a look-up also `KeyError`-free
-`LookupError`, so ordinary handlers work. Nothing here is raised for a bug of the package itself.
+An error ends the search: it says what was required, which parameter broke it, the value received and the likely fix.
+The same facts are attributes (`parameter`, `value`, `hint`), so that a program can react without reading the sentence.
+Everything derives from `ExtremalError`; errors about a value are also `ValueError`, those about a look-up also
+`KeyError`-free `LookupError`, so ordinary handlers work. Nothing here is raised for a bug of the package itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _ABSENT = _Absent()
 
 
 def _show(value: Any) -> str:
-    plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value  # NumPy scalars read as numbers
+    plain = (
+        value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+    )  # NumPy scalars read as numbers
     text = " ".join(repr(plain).split())
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
@@ -35,12 +37,14 @@ class ExtremalError(Exception):
         value: the value received, or None.
         hint: the likely fix, or None.
 
-    >>> error = InvalidParameter("epsilon must not be negative", parameter="epsilon", value=-1, hint="Give nats, at least 0.")
+    >>> error = InvalidParameter("epsilon must not be negative", parameter="epsilon", value=-1, hint="Give nats.")
     >>> print(error)
-    epsilon must not be negative; got epsilon=-1. Give nats, at least 0.
+    epsilon must not be negative; got epsilon=-1. Give nats.
     """
 
-    def __init__(self, requirement: str, *, parameter: str | None = None, value: Any = _ABSENT, hint: str | None = None) -> None:
+    def __init__(
+        self, requirement: str, *, parameter: str | None = None, value: Any = _ABSENT, hint: str | None = None
+    ) -> None:
         self.requirement = requirement
         self.parameter = parameter
         self.value = None if value is _ABSENT else value

@@ -1,7 +1,7 @@
 """Seeded sampling for experiments: reports that can be drawn again, and therefore protect nobody.
 
-The same exact sampler as a release, on words from AES-256-CTR under a key made of the seed and the number of the call. What comes
-back is a `Simulated`, never a bare column, so that it cannot be taken for a release by accident.
+The same exact sampler as a release, on words from AES-256-CTR under a key made of the seed and the number of the call.
+What comes back is a `Simulated`, never a bare column, so that it cannot be taken for a release by accident.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ class Simulated:
 
 
 class Simulation:
-    """Reports from a seed: the same seed and the same calls give the same reports, on every machine and with or without numba.
+    """Reports from a seed: the same seed and the same calls give the same reports, on every machine and with or without
+    numba.
 
     Guarantee: the distribution is exactly the mechanism's; privacy is none, because the seed undoes it.
 

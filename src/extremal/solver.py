@@ -1,8 +1,9 @@
 """The only file that knows HiGHS.
 
-Linear programs max c·x s.t. row bounds, x ≥ 0, that grow by columns. Columns are scaled by their largest entry and the objective by its
-largest coefficient before they are handed over, presolve is off and the primal simplex is asked for a vertex: unscaled, HiGHS was 51%
-low on these programs at ε = 1e-3. Answers are proposals: every caller recomputes what it claims from the numbers returned here.
+Linear programs max c·x s.t. row bounds, x ≥ 0, that grow by columns. Columns are scaled by their largest entry and the
+objective by its largest coefficient before they are handed over, presolve is off and the primal simplex is asked for a
+vertex: unscaled, HiGHS was 51% low on these programs at ε = 1e-3. Answers are proposals: every caller recomputes what
+    it claims from the numbers returned here.
 """
 
 from __future__ import annotations
@@ -59,7 +60,10 @@ class SparseProgram:
         for option, value in (
             ("output_flag", False),
             ("threads", 1),
-            ("small_matrix_value", 1e-12),  # the least that HiGHS allows; smaller entries, e^−εd at large distances, count as 0
+            (
+                "small_matrix_value",
+                1e-12,
+            ),  # the least that HiGHS allows; smaller entries, e^−εd at large distances, count as 0
             ("primal_feasibility_tolerance", TOLERANCE),
             ("dual_feasibility_tolerance", TOLERANCE),
         ):
@@ -77,7 +81,9 @@ class SparseProgram:
         starts = np.searchsorted(rows, np.arange(lower.size)).astype(np.int32)
         entries = np.asarray(columns, dtype=np.int32), np.asarray(values, dtype=np.float64)
         if self._solver.addRows(lower.size, lower, upper, len(entries[0]), starts, *entries) == self._error:
-            raise SolverFailed("every row of the linear program must name a column once", parameter="rows", value=lower.size)
+            raise SolverFailed(
+                "every row of the linear program must name a column once", parameter="rows", value=lower.size
+            )
 
     def solve(self, time_limit: float | None = None) -> Answer:
         """An optimal vertex of what was added so far; `duals` are those of the rows, `residual` is not computed.
@@ -86,17 +92,23 @@ class SparseProgram:
             SolverFailed: there is none.
         """
         if time_limit is not None:
-            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))  # HiGHS counts from the first run
+            self._solver.setOptionValue(
+                "time_limit", self._solver.getRunTime() + max(0.01, time_limit)
+            )  # HiGHS counts from the first run
         self._solver.run()
         for option, value in (("presolve", "off"), ("simplex_strategy", 4), ("solver", "ipm")):
-            if self._solver.getModelStatus() in self._doubtful:  # coefficients from e^−εd to e^εd: another way often sees through them
+            if (
+                self._solver.getModelStatus() in self._doubtful
+            ):  # coefficients from e^−εd to e^εd: another way often sees through them
                 self._solver.setOptionValue(option, value)
                 self._solver.clearSolver()
                 self._solver.run()
         status = self._solver.getModelStatus()
         if status != self._optimal:
             raise SolverFailed(
-                "the linear program must have an optimal vertex", parameter="status", value=self._solver.modelStatusToString(status)
+                "the linear program must have an optimal vertex",
+                parameter="status",
+                value=self._solver.modelStatusToString(status),
             )
         solution = self._solver.getSolution()
         x = np.maximum(np.asarray(solution.col_value), 0.0)
@@ -151,10 +163,13 @@ class LinearProgram:
         starts = np.searchsorted(where[0], np.arange(scaled.shape[0])).astype(np.int32)
         objective = np.asarray(costs, dtype=np.float64) / sizes / self._scale
         count, infinite = scaled.shape[0], np.full(scaled.shape[0], self._infinity)
-        self._solver.addCols(count, objective, np.zeros(count), infinite, where[0].size, starts, where[1].astype(np.int32), scaled[where])
+        self._solver.addCols(
+            count, objective, np.zeros(count), infinite, where[0].size, starts, where[1].astype(np.int32), scaled[where]
+        )
 
     def basis(self) -> tuple[list[int], list[int]]:
-        """(basic columns, rows that hold with equality) of the last vertex: equally many, and their square system determines it."""
+        """(basic columns, rows that hold with equality) of the last vertex: equally many, and their square system
+        determines it."""
         basic = self._solver.getBasis()
         columns = [j for j, status in enumerate(basic.col_status) if int(status) == 1]
         rows = [i for i, status in enumerate(basic.row_status) if int(status) != 1]
@@ -169,7 +184,9 @@ class LinearProgram:
         if time_limit is not None:  # HiGHS counts from the first run on
             self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))
         self._solver.run()
-        if self._solver.getModelStatus() == self._unknown:  # the primal simplex gave up: once more from scratch by the dual one
+        if (
+            self._solver.getModelStatus() == self._unknown
+        ):  # the primal simplex gave up: once more from scratch by the dual one
             self._solver.setOptionValue("simplex_strategy", 1)
             self._solver.clearSolver()
             self._solver.run()
@@ -177,7 +194,9 @@ class LinearProgram:
         status = self._solver.getModelStatus()
         if status != self._optimal:
             raise SolverFailed(
-                "the linear program must have an optimal vertex", parameter="status", value=self._solver.modelStatusToString(status)
+                "the linear program must have an optimal vertex",
+                parameter="status",
+                value=self._solver.modelStatusToString(status),
             )
         solution = self._solver.getSolution()
         matrix, costs = np.hstack(self._columns), np.concatenate(self._costs)
@@ -192,14 +211,23 @@ class LinearProgram:
 def interior_point(
     gains: Floats, equal: tuple[Any, Floats], below: tuple[Any, Floats], seconds: float | None = None
 ) -> tuple[Floats, Floats] | None:
-    """max gains·x s.t. A x = b, C x ≤ d, x ≥ 0 for sparse A and C, by an interior-point method: (x, duals of A), or None when it fails.
+    """max gains·x s.t. A x = b, C x ≤ d, x ≥ 0 for sparse A and C, by an interior-point method: (x, duals of A), or
+    None when it fails.
 
-    For programs too large for the simplex method. The answer is accurate to about 1e-8 and no vertex: a start, never a result.
+    For programs too large for the simplex method. The answer is accurate to about 1e-8 and no vertex: a start, never a
+    result.
     """
     from scipy.optimize import linprog
 
     options = {} if seconds is None else {"time_limit": max(0.01, seconds)}
     answer = linprog(
-        -gains, A_ub=below[0], b_ub=below[1], A_eq=equal[0], b_eq=equal[1], bounds=(0, None), method="highs-ipm", options=options
+        -gains,
+        A_ub=below[0],
+        b_ub=below[1],
+        A_eq=equal[0],
+        b_eq=equal[1],
+        bounds=(0, None),
+        method="highs-ipm",
+        options=options,
     )
     return (answer.x, -answer.eqlin.marginals) if answer.status == 0 else None

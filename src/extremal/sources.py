@@ -1,9 +1,9 @@
 """Sets of priors: what is known, or promised, about where the inputs come from.
 
-A `SourceClass` is a closed convex set of distributions on k symbols: the convex hull of a list, of all permutations of one
-prior, of an ordered list (KSS Definition 8), a total-variation ball, or the whole simplex. A guarantee over a class holds for
-every prior in it. Sums Σ p(x)q(x) are optimised exactly in integers, over the groups of a column, so that a large alphabet costs
-no more than its structure.
+A `SourceClass` is a closed convex set of distributions on k symbols: the convex hull of a list, of all permutations of
+one prior, of an ordered list (KSS Definition 8), a total-variation ball, or the whole simplex. A guarantee over a class
+holds for every prior in it. Sums Σ p(x)q(x) are optimised exactly in integers, over the groups of a column, so that a
+large alphabet costs no more than its structure.
 """
 
 from __future__ import annotations
@@ -18,7 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, InvalidPrior, MalformedFile, TooLarge
-from extremal.exact import Column, ExactView, Prior, as_count, as_fraction, as_prior, by_row_class, corners, decimal_text, prefix_sums
+from extremal.exact import (
+    Column,
+    ExactView,
+    Prior,
+    as_count,
+    as_fraction,
+    as_prior,
+    by_row_class,
+    corners,
+    decimal_text,
+    prefix_sums,
+)
 
 Sum = tuple[int, int]  # a non-negative rational as numerator and denominator
 LeastSum = Callable[[Column], Sum]
@@ -28,7 +39,8 @@ _MOST_SYMBOLS = {"permutation_invariant": 8, "ball": 12}  # vertices are listed 
 
 
 class SourceClass:
-    """The convex hull of a list of priors. Other shapes: `permutation_invariant`, `ordered`, `ball`, `from_counts`, `simplex`.
+    """The convex hull of a list of priors. Other shapes: `permutation_invariant`, `ordered`, `ball`, `from_counts`,
+    `simplex`.
 
     Args:
         priors: one or more probability vectors of the same length.
@@ -45,13 +57,18 @@ class SourceClass:
         if isinstance(priors, (str, bytes)) or len(priors) == 0:
             raise InvalidParameter("a source class needs at least one prior", parameter="priors", value=priors)
         first = as_prior(priors[0], "priors[0]")
-        self.priors: tuple[Prior, ...] = (first, *(as_prior(p, f"priors[{i}]", len(first)) for i, p in enumerate(priors) if i))
+        self.priors: tuple[Prior, ...] = (
+            first,
+            *(as_prior(p, f"priors[{i}]", len(first)) for i, p in enumerate(priors) if i),
+        )
 
-    # -- the other shapes -------------------------------------------------------------------------------------------------
+    # -- the other shapes
+    # -------------------------------------------------------------------------------------------------
 
     @staticmethod
     def permutation_invariant(prior: Any) -> SourceClass:
-        """All rearrangements of `prior`, and their mixtures: the values are known, not which symbol has which (KSS Definition 5)."""
+        """All rearrangements of `prior`, and their mixtures: the values are known, not which symbol has which (KSS
+        Definition 5)."""
         return _PermutationInvariant([prior])
 
     @staticmethod
@@ -66,27 +83,30 @@ class SourceClass:
 
     @staticmethod
     def from_counts(counts: Sequence[int], confidence: Any = 0.95) -> SourceClass:
-        """The ball of priors that are compatible with a pilot sample: it holds the true prior with probability at least `confidence`.
+        """The ball of priors that are compatible with a pilot sample: it holds the true prior with probability at least
+        `confidence`.
 
-        The centre is the empirical distribution p̂ of n independent observations of k symbols; the radius, in total variation, with δ = 1
-        − confidence,
+        The centre is the empirical distribution p̂ of n independent observations of k symbols; the radius, in total
+        variation, with δ = 1 − confidence,
 
             min{ √((log(2^k − 2) + log(1/δ))/(2n)),  ½√((k−1)/n) + √(log(1/δ)/(2n)) }.
 
-        Proof. ½Σ|p̂−p| = max_A p̂(A) − p(A). (i) For each of the 2^k − 2 sets A that are neither empty nor everything, Hoeffding gives
-        P(p̂(A) − p(A) ≥ r) ≤ e^{−2nr²}; add them up (Weissman et al. 2003). (ii) E ½Σ|p̂−p| ≤ ½Σ√(p(1−p)/n) ≤ ½√((k−1)/n) by Jensen and
-        Cauchy–Schwarz; changing one observation moves the distance by at most 1/n, so McDiarmid bounds the excess over the mean by s with
-        probability 1 − e^{−2ns²}. Which of the two is smaller depends on k, n and δ only, not on the sample.
+        Proof. ½Σ|p̂−p| = max_A p̂(A) − p(A). (i) For each of the 2^k − 2 sets A that are neither empty nor everything,
+        Hoeffding gives P(p̂(A) − p(A) ≥ r) ≤ e^{−2nr²}; add them up (Weissman et al. 2003). (ii) E ½Σ|p̂−p| ≤
+        ½Σ√(p(1−p)/n) ≤ ½√((k−1)/n) by Jensen and Cauchy–Schwarz; changing one observation moves the distance by at most
+        1/n, so McDiarmid bounds the excess over the mean by s with probability 1 − e^{−2ns²}. Which of the two is
+        smaller depends on k, n and δ only, not on the sample.
 
-        Guarantee: a mechanism that satisfies ε-PML for this class satisfies it for the true prior with probability at least `confidence`
-        over the pilot sample: an (ε, δ) statement with an estimated prior. The people in the pilot are not protected by it.
+        Guarantee: a mechanism that satisfies ε-PML for this class satisfies it for the true prior with probability at
+        least `confidence` over the pilot sample: an (ε, δ) statement with an estimated prior. The people in the pilot
+        are not protected by it.
 
         Args:
             counts: how often each symbol was seen, zeros included.
             confidence: between 0 and 1.
 
-        Reference: Weissman, Ordentlich, Seroussi, Verdú, Weinberger, Inequalities for the L1 deviation of the empirical distribution,
-        HPL-2003-97; for privacy with estimated priors Grosse et al., arXiv 2509.22428.
+        Reference: Weissman, Ordentlich, Seroussi, Verdú, Weinberger, Inequalities for the L1 deviation of the empirical
+        distribution, HPL-2003-97; for privacy with estimated priors Grosse et al., arXiv 2509.22428.
 
         >>> SourceClass.from_counts([500, 300, 200], confidence=0.95)
         SourceClass.ball(Prior([0.5, 0.3, 0.2]), 0.048926)
@@ -94,7 +114,9 @@ class SourceClass:
         seen = [as_count(c, f"counts[{x}]", 0) for x, c in enumerate(counts)]
         level = as_fraction(confidence, "confidence")
         if len(seen) < 2 or not sum(seen):
-            raise InvalidParameter("counts must be of at least 2 symbols, with some observations", parameter="counts", value=seen[:12])
+            raise InvalidParameter(
+                "counts must be of at least 2 symbols, with some observations", parameter="counts", value=seen[:12]
+            )
         if not 0 < level < 1:
             raise InvalidParameter("confidence must lie between 0 and 1", parameter="confidence", value=confidence)
         n, k, surprise = sum(seen), len(seen), -math.log(float(1 - level))
@@ -114,7 +136,8 @@ class SourceClass:
         """All priors p with matrix·p ≤ bounds, as the hull of their corners, which are found exactly.
 
         Args:
-            matrix: one row for each inequality, one column for each symbol; numbers are read as the decimals they print as.
+            matrix: one row for each inequality, one column for each symbol; numbers are read as the decimals they print
+                as.
             bounds: the right-hand sides.
 
         Raises:
@@ -128,13 +151,15 @@ class SourceClass:
         right = [as_fraction(b, f"bounds[{i}]") for i, b in enumerate(bounds)]
         if not rows or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2 or len(right) != len(rows):
             raise InvalidParameter(
-                "matrix must have rows of equal length, one column for each of at least 2 symbols, and one bound for each row",
+                "matrix must have rows of equal length, one column for each of at least 2 symbols, and one bound for "
+                "each row",
                 parameter="matrix",
                 value=[len(row) for row in rows],
             )
         return SourceClass([Prior(list(corner)) for corner in corners(rows, right, len(rows[0]))])
 
-    # -- what every shape answers -----------------------------------------------------------------------------------------
+    # -- what every shape answers
+    # -----------------------------------------------------------------------------------------
 
     @property
     def k(self) -> int:
@@ -173,7 +198,9 @@ class SourceClass:
         """An extreme prior with the largest Σ p(x)·values(x); exact when the values are ints or Fractions."""
         if any(isinstance(v, float) for v in values):
             return max(self.priors, key=lambda p: float(p.values @ np.asarray(values, dtype=np.float64)))
-        return max(self.priors, key=lambda p: Fraction(1, p.total) * sum(w * v for w, v in zip(p.weights, values, strict=True)))
+        return max(
+            self.priors, key=lambda p: Fraction(1, p.total) * sum(w * v for w, v in zip(p.weights, values, strict=True))
+        )
 
     def admits(self, prior: Prior) -> bool:
         """Whether `prior` is in the class, decided exactly; for a list only its members count, not their mixtures."""
@@ -185,7 +212,9 @@ class SourceClass:
         readers = [(mass, prefix_sums(mass), p.total) for mass, p in zip(masses, self.priors, strict=True)]
 
         def least(column: Column) -> Sum:
-            return _smallest([(column.arranged(mass)[0].weighted_sum(prefix), total) for mass, prefix, total in readers])
+            return _smallest(
+                [(column.arranged(mass)[0].weighted_sum(prefix), total) for mass, prefix, total in readers]
+            )
 
         return least
 
@@ -268,7 +297,9 @@ class _PermutationInvariant(SourceClass):
 
     def admits(self, prior: Prior) -> bool:
         ours, theirs = (prefix_sums(sorted(p.weights, reverse=True)) for p in (self.priors[0], prior))
-        return all(b * self.priors[0].total <= a * prior.total for a, b in zip(ours, theirs, strict=True))  # majorisation (Rado)
+        return all(
+            b * self.priors[0].total <= a * prior.total for a, b in zip(ours, theirs, strict=True)
+        )  # majorisation (Rado)
 
     def least_sum(self, view: ExactView) -> LeastSum:
         sizes = prefix_sums(by_row_class([1] * self.k, view))
@@ -297,10 +328,13 @@ class _Ball(SourceClass):
             raise InvalidParameter("metric must be 'tv' (total variation)", parameter="metric", value=metric)
         self.radius = as_fraction(radius, "radius")
         if not 0 <= self.radius <= 1:
-            raise InvalidParameter("radius must lie between 0 and 1 in total variation", parameter="radius", value=radius)
+            raise InvalidParameter(
+                "radius must lie between 0 and 1 in total variation", parameter="radius", value=radius
+            )
 
     def vertices(self) -> list[Prior]:
-        """Take `radius` of mass away from some symbols, all but one of them to the last bit, and give it to another one."""
+        """Take `radius` of mass away from some symbols, all but one of them to the last bit, and give it to another
+        one."""
         _refuse_many(self.k, self.kind)
         prior, found = [self.priors[0].fraction(x) for x in range(self.k)], []
         for receiver in range(self.k):

@@ -20,7 +20,9 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0)
     table = [list(header), *(list(row) for row in rows)]
     widths = [max(len(row[j]) for row in table) for j in range(len(header))]
     return "\n".join(
-        "  ".join(cell.ljust(w) if j < left else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, widths, strict=True))).rstrip()
+        "  ".join(
+            cell.ljust(w) if j < left else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
         for row in table
     )
 

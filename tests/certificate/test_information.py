@@ -89,7 +89,10 @@ def test_whatever_the_choices_the_bound_holds(seed: int) -> None:
     proofs: dict[str, dict[str, Any]] = {
         "fluid": {"contact": repr(contact)},
         "affine": {"slope": repr(slope)},
-        "convex": {"value": repr(optimum * scale), "lines": [[repr(0.0), repr(slope)], [repr(optimum / k), repr(slope / 2)]]},
+        "convex": {
+            "value": repr(optimum * scale),
+            "lines": [[repr(0.0), repr(slope)], [repr(optimum / k), repr(slope / 2)]],
+        },
         "response": {},
         "prices": {
             "value": repr(optimum * scale),

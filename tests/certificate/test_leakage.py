@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import PROOFS, class_rays, leakage_divergence, leakage_information, leakage_symmetric, leakage_vertices
+from extremal.certificate import (
+    PROOFS,
+    class_rays,
+    leakage_divergence,
+    leakage_information,
+    leakage_symmetric,
+    leakage_vertices,
+)
 from extremal.certificate.lift import LiftBox, lift_box
 from extremal.certificate.refused import Refused
 
@@ -51,7 +58,15 @@ def test_both_pricing_bounds_against_all_vertices(seed: int) -> None:
     assert narrow.lower <= search.best
     assert leakage_information.least_cost(curve, alpha, target=search.best - 0.01).lower <= search.best - 0.01
     pair = generator.dirichlet(np.ones(box.n)), generator.dirichlet(np.ones(box.n))
-    for make in (ex.KL, ex.ChiSquared, ex.SquaredHellinger, ex.TotalVariation, ex.JensenShannon, ex.ReverseKL, ex.SymmetricKL):
+    for make in (
+        ex.KL,
+        ex.ChiSquared,
+        ex.SquaredHellinger,
+        ex.TotalVariation,
+        ex.JensenShannon,
+        ex.ReverseKL,
+        ex.SymmetricKL,
+    ):
         utility = make(*pair)
         projected = leakage_divergence.Projected.on(utility, box)
         values = utility.column_values(columns)

@@ -11,7 +11,20 @@ from extremal.cli import main
 
 def test_pml(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "q.json"
-    arguments = ["design", "--privacy", "pml", "--epsilon", "0.5", "--prior", "0.5,0.3,0.2", "--inputs", "a,b,c", "-o", str(file), "--json"]
+    arguments = [
+        "design",
+        "--privacy",
+        "pml",
+        "--epsilon",
+        "0.5",
+        "--prior",
+        "0.5,0.3,0.2",
+        "--inputs",
+        "a,b,c",
+        "-o",
+        str(file),
+        "--json",
+    ]
     assert main(arguments) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["value"] == pytest.approx(0.296845174168, abs=1e-9)

@@ -18,7 +18,18 @@ LINE = "0,1,2\n1,0,1\n2,1,0\n"
 
 def test_smallest_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "m.json"
-    options = ["design", "--distortion", "0.45", "--source", "0.45,0.45,0.1;0.6,0.2,0.2", "--inputs", "a,b,c", "-o", str(target), "--json"]
+    options = [
+        "design",
+        "--distortion",
+        "0.45",
+        "--source",
+        "0.45,0.45,0.1;0.6,0.2,0.2",
+        "--inputs",
+        "a,b,c",
+        "-o",
+        str(target),
+        "--json",
+    ]
     assert main(options) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["value"] == pytest.approx(0.663294, abs=1e-6)
@@ -49,15 +60,28 @@ def test_losses_and_metrics_from_files(tmp_path: Path, capsys: pytest.CaptureFix
         (["--distortion", "0.1"], "a distortion needs a prior"),
         (["--distortion", "0.1", "--epsilon", "1", "--prior", "0.5,0.5"], "give either --epsilon or --distortion"),
         (["--distortion", "0", "--prior", "0.5,0.5"], "no finite epsilon keeps the distortion at 0"),
-        (["--epsilon", "1", "--privacy", "metric", "--prior", "0.5,0.5"], "metric privacy needs the distances between inputs"),
+        (
+            ["--epsilon", "1", "--privacy", "metric", "--prior", "0.5,0.5"],
+            "metric privacy needs the distances between inputs",
+        ),
         (["--epsilon", "1", "--prior", "0.5,0.5", "--utility", "Distortion"], "Distortion needs a matrix of losses"),
-        (["--epsilon", "1", "--prior", "0.5,0.5", "--distances", "words.csv"], "--distances must be a matrix of numbers"),
-        (["--epsilon", "1", "--prior", "0.5,0.5", "--distances", "ragged.csv"], "--distances must be a matrix with rows of equal length"),
+        (
+            ["--epsilon", "1", "--prior", "0.5,0.5", "--distances", "words.csv"],
+            "--distances must be a matrix of numbers",
+        ),
+        (
+            ["--epsilon", "1", "--prior", "0.5,0.5", "--distances", "ragged.csv"],
+            "--distances must be a matrix with rows of equal length",
+        ),
         (["--epsilon", "1", "--prior", "0.5,0.5", "--distances", "missing.csv"], "missing.csv"),
     ],
 )
 def test_bad_input(
-    arguments: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("words.csv").write_text("a,b\nc,d\n")

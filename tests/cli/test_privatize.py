@@ -31,7 +31,16 @@ def test_a_file_is_randomised(stored: Path, capsys: pytest.CaptureFixture[str]) 
 
 
 def test_two_columns_and_json(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pairs = ["--column", "answer", "--mechanism", str(stored / "m.json"), "--column", "age", "--mechanism", str(stored / "age.json")]
+    pairs = [
+        "--column",
+        "answer",
+        "--mechanism",
+        str(stored / "m.json"),
+        "--column",
+        "age",
+        "--mechanism",
+        str(stored / "age.json"),
+    ]
     assert main(_arguments(stored, *pairs, "--json")) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["rows"] == 1000
@@ -42,12 +51,33 @@ def test_two_columns_and_json(stored: Path, capsys: pytest.CaptureFixture[str]) 
 def test_mistakes_exit_2_and_leave_nothing(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     m = str(stored / "m.json")
     for arguments, message in (
-        (_arguments(stored, "--column", "age", "--mechanism", m), "row 0 (from 0) of column 'age': the value must be one"),
+        (
+            _arguments(stored, "--column", "age", "--mechanism", m),
+            "row 0 (from 0) of column 'age': the value must be one",
+        ),
         (_arguments(stored, "--column", "answr", "--mechanism", m), "Did you mean 'answer'?"),
-        (_arguments(stored, "--column", "answer", "--column", "age", "--mechanism", m), "every --column needs its --mechanism"),
+        (
+            _arguments(stored, "--column", "answer", "--column", "age", "--mechanism", m),
+            "every --column needs its --mechanism",
+        ),
         (_arguments(stored, *["--column", "answer", "--mechanism", m] * 2), "a column can be randomised once"),
-        (_arguments(stored, "--column", "answer", "--mechanism", str(stored / "none.json")), "No such file or directory"),
-        (["privatize", str(stored / "none.parquet"), "--column", "a", "--mechanism", m, "-o", str(stored / "o.parquet")], "No such file"),
+        (
+            _arguments(stored, "--column", "answer", "--mechanism", str(stored / "none.json")),
+            "No such file or directory",
+        ),
+        (
+            [
+                "privatize",
+                str(stored / "none.parquet"),
+                "--column",
+                "a",
+                "--mechanism",
+                m,
+                "-o",
+                str(stored / "o.parquet"),
+            ],
+            "No such file",
+        ),
     ):
         assert main(arguments) == 2
         assert message in capsys.readouterr().err
@@ -63,12 +93,25 @@ def test_an_existing_file_is_kept_unless_told(stored: Path, capsys: pytest.Captu
     assert main([*arguments, "--overwrite"]) == 0
 
 
-def test_progress_is_shown_on_a_terminal(stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_shown_on_a_terminal(
+    stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     main(_arguments(stored, "--column", "answer", "--mechanism", str(stored / "m.json")))
     assert "100.0% of 1,000 rows" in capsys.readouterr().err
     (stored / "in.csv").write_text("answer\nno\nyes\n")
-    main(["privatize", str(stored / "in.csv"), "--column", "answer", "--mechanism", str(stored / "m.json"), "-o", str(stored / "out.csv")])
+    main(
+        [
+            "privatize",
+            str(stored / "in.csv"),
+            "--column",
+            "answer",
+            "--mechanism",
+            str(stored / "m.json"),
+            "-o",
+            str(stored / "out.csv"),
+        ]
+    )
     assert "2 rows" in capsys.readouterr().err
 
 

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.closed_forms import balanced_subset
-from extremal.closed_forms.subset_selection import best_size_for_frequencies, best_size_for_information, information_rate
+from extremal.closed_forms.subset_selection import (
+    best_size_for_frequencies,
+    best_size_for_information,
+    information_rate,
+)
 from extremal.exact import Prior
 from extremal.testing import epsilons, priors
 
@@ -33,7 +37,9 @@ def _tight(notion: Any, weaker: Any, m: ex.Mechanism) -> None:
 class TestReference:
     def test_ldp_matrices(self, reference: dict[str, Any]) -> None:
         case = reference["ldp_binary_mechanism_k4_eps1"]
-        _same(ex.binary(case["arguments"]["p0"], case["arguments"]["p1"], 1), case["expected"]["mechanism_rows_x_cols_y"])
+        _same(
+            ex.binary(case["arguments"]["p0"], case["arguments"]["p1"], 1), case["expected"]["mechanism_rows_x_cols_y"]
+        )
         _same(ex.randomized_response(4, 1), reference["ldp_rr_k4_eps1"]["expected"]["mechanism_rows_x_cols_y"])
         _same(ex.geometric(4, 1), reference["ldp_geometric_k4_eps1"]["expected"]["mechanism_rows_x_cols_y"])
         _same(ex.quaternary(1, 0.1), reference["ldp_quaternary_eps1_delta0.1"]["expected"]["mechanism_rows_x_cols_y"])
@@ -59,7 +65,9 @@ class TestReference:
         p, labels = np.array([float(v) for v in arguments["prior"]]), np.arange(1, m.k + 1)
         joint, mean = p[:, None] * m.matrix, p @ labels
         covariance = labels @ joint @ labels - mean * (m.marginal(p) @ labels)
-        deviation = math.sqrt(p @ labels**2 - mean**2) * math.sqrt(m.marginal(p) @ labels**2 - (m.marginal(p) @ labels) ** 2)
+        deviation = math.sqrt(p @ labels**2 - mean**2) * math.sqrt(
+            m.marginal(p) @ labels**2 - (m.marginal(p) @ labels) ** 2
+        )
         assert covariance / deviation == pytest.approx(float(expected["pearson_correlation_labels_1_to_N"]), rel=1e-9)
 
     @pytest.mark.parametrize("case_id", ["pml_uniform_N4_log(3)", "pml_uniform_N3_0.3", "pml_uniform_N3_0.8"])
@@ -97,16 +105,22 @@ class TestReference:
 
     def test_binary_with_ties(self, reference: dict[str, Any]) -> None:
         """Erratum E1: KOV put ties into T; here the better side is taken."""
-        arguments, expected = reference["ldp_thm5_tie_counterexample"]["arguments"], reference["ldp_thm5_tie_counterexample"]["expected"]
+        arguments, expected = (
+            reference["ldp_thm5_tie_counterexample"]["arguments"],
+            reference["ldp_thm5_tie_counterexample"]["expected"],
+        )
         p0, p1, epsilon = arguments["p0"], arguments["p1"], arguments["epsilon"]
-        assert ex.KL(p0, p1)(ex.binary(p0, p1, epsilon)) == pytest.approx(float(expected["BIN_KL_other_T_1"]), rel=1e-12)
+        assert ex.KL(p0, p1)(ex.binary(p0, p1, epsilon)) == pytest.approx(
+            float(expected["BIN_KL_other_T_1"]), rel=1e-12
+        )
         printed = ex.Mechanism.from_partition([0, 0, 1], ex.LDP(epsilon))
         assert ex.KL(p0, p1)(printed) == pytest.approx(float(expected["BIN_KL_paper_T_1_2"]), rel=1e-12)
         assert ex.KL(p0, p1)(printed) < ex.KL(p0, p1)(ex.binary(p0, p1, epsilon))
 
     @pytest.mark.parametrize("k", [3, 4])
     def test_uniform_information(self, reference: dict[str, Any], k: int) -> None:
-        """Erratum E6: subset selection, not the binary mechanism, is optimal for a uniform prior; sizes and values to 1e-12."""
+        """Erratum E6: subset selection, not the binary mechanism, is optimal for a uniform prior; sizes and values to
+        1e-12."""
         case = reference[f"ldp_opt_mi_uniform_k{k}"]
         information = ex.MutualInformation([f"1/{k}"] * k)
         for key, expected in case["expected"].items():
@@ -114,7 +128,9 @@ class TestReference:
             best = ex.subset_selection(k, epsilon, size="information")
             assert information(best) == pytest.approx(float(expected["OPT_MI"]), rel=1e-12)
             assert len(best.outputs[0]) == expected["optimal_subset_size"]
-            assert information(ex.binary_for_information([f"1/{k}"] * k, epsilon)) == pytest.approx(float(expected["BIN_MI"]), rel=1e-12)
+            assert information(ex.binary_for_information([f"1/{k}"] * k, epsilon)) == pytest.approx(
+                float(expected["BIN_MI"]), rel=1e-12
+            )
             assert information(ex.randomized_response(k, epsilon)) == pytest.approx(float(expected["RR_MI"]), rel=1e-12)
 
 
@@ -221,7 +237,10 @@ def test_epsilon_zero_and_no_difference_are_constant() -> None:
         (lambda: ex.subset_selection(4, 1, size="best"), "size must be 'frequencies', 'information' or a number"),
         (lambda: ex.subset_selection(4, 0), "epsilon must be positive"),
         (lambda: ex.pml_high_privacy([0.5, 0.3, 0.2], 1), "epsilon must be at most −log.* = 0.223144: region 1"),
-        (lambda: ex.pml_randomized_response([0.5, 0.3, 0.2], 2), "epsilon must be below −log of the smallest probability"),
+        (
+            lambda: ex.pml_randomized_response([0.5, 0.3, 0.2], 2),
+            "epsilon must be below −log of the smallest probability",
+        ),
         (lambda: ex.pml_randomized_response([0.5, 0.5, 0], 1), "which must be positive"),
         (lambda: ex.hamming(3, 1.5), "d must lie between 0 and 1"),
         (lambda: ex.hamming(3, 0.1, zero_columns=2), "zero_columns must be at most k − 2 = 1"),
@@ -244,7 +263,9 @@ def test_subset_sizes() -> None:
     assert best_size_for_frequencies(4, 1e-6) == 2
     rates = information_rate(np.arange(1, 12) / 12, 0.5)
     assert best_size_for_information(12, 0.5) == int(np.argmax(rates)) + 1
-    assert ex.MutualInformation(["1/12"] * 12)(ex.subset_selection(12, 0.5, size="information")) == pytest.approx(rates.max(), rel=1e-12)
+    assert ex.MutualInformation(["1/12"] * 12)(ex.subset_selection(12, 0.5, size="information")) == pytest.approx(
+        rates.max(), rel=1e-12
+    )
 
 
 def test_subsets_listed_and_unlisted_agree() -> None:
@@ -262,7 +283,9 @@ def test_subsets_listed_and_unlisted_agree() -> None:
 @given(st.lists(st.integers(0, 30), min_size=2, max_size=9).filter(any))
 def test_balance_against_all_subsets(weights: list[int]) -> None:
     total = sum(weights)
-    best = min(abs(2 * sum(w for x, w in enumerate(weights) if mask >> x & 1) - total) for mask in range(2 ** len(weights)))
+    best = min(
+        abs(2 * sum(w for x, w in enumerate(weights) if mask >> x & 1) - total) for mask in range(2 ** len(weights))
+    )
     found = balanced_subset(Prior([Fraction(w, total) for w in weights]))
     assert found.imbalance == Fraction(best, total)
     assert found.proven

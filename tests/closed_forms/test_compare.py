@@ -13,7 +13,11 @@ def test_levels_and_values_are_those_of_the_mechanisms() -> None:
     table = ex.compare([ex.MutualInformation(prior), ex.KL(prior, [0.2, 0.3, 0.5])], epsilon=1)
     rows = {row.name: row for row in table.rows}
     m = ex.randomized_response(3, 1)
-    assert rows["randomised response"].levels == {"LDP": 1.0, "PML": ex.PML(1, prior).level(m), "LIP": ex.LIP(1, prior).level(m)}
+    assert rows["randomised response"].levels == {
+        "LDP": 1.0,
+        "PML": ex.PML(1, prior).level(m),
+        "LIP": ex.LIP(1, prior).level(m),
+    }
     assert rows["randomised response"].values["MutualInformation"] == ex.MutualInformation(prior)(m)
     assert rows["PML randomised response"].levels["PML"] == pytest.approx(1)
     assert "binary" in rows
@@ -38,7 +42,9 @@ def test_large_alphabets_and_own_mechanisms() -> None:
     assert "geometric" not in rows
     assert rows["randomised response"].values["MutualInformation"] is not None
     assert [row.values["MutualInformation"] for name, row in rows.items() if name.startswith("subset")] == [None, None]
-    own = ex.compare([ex.Hamming([0.5, 0.5]), ex.Hamming([0.9, 0.1])], epsilon=1, mechanisms={"mine": ex.surveys.warner(p=0.8)})
+    own = ex.compare(
+        [ex.Hamming([0.5, 0.5]), ex.Hamming([0.9, 0.1])], epsilon=1, mechanisms={"mine": ex.surveys.warner(p=0.8)}
+    )
     assert list(own.rows[0].values) == ["Hamming 1", "Hamming 2"]
     assert list(own.rows[0].levels) == ["LDP"]
 
@@ -63,7 +69,9 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert main(["compare", "--prior", "0.5,0.3,0.2", "--epsilon", "1", "--plot", str(tmp_path / "c.png")]) == 0
     assert "randomised response" in capsys.readouterr().out
     assert (tmp_path / "c.png").exists()
-    assert main(["compare", "--prior", "uniform:2", "--p0", "0.7,0.3", "--p1", "0.4,0.6", "--epsilon", "1", "--json"]) == 0
+    assert (
+        main(["compare", "--prior", "uniform:2", "--p0", "0.7,0.3", "--p1", "0.4,0.6", "--epsilon", "1", "--json"]) == 0
+    )
     found = json.loads(capsys.readouterr().out)
     assert found["rows"][0]["values"].keys() == {"KL", "MutualInformation"}
     (tmp_path / "p.json").write_text("[0.25, 0.75]")

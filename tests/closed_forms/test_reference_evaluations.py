@@ -28,9 +28,12 @@ def test_staircase_patterns(reference: dict[str, Any]) -> None:
 
 
 def test_lemma_27(reference: dict[str, Any]) -> None:
-    """The best mass z* of a pattern and its value; erratum E10 concerns the printed derivative, which is not 0 there."""
+    """The best mass z* of a pattern and its value; erratum E10 concerns the printed derivative, which is not 0
+    there."""
     case = reference["ldp_lemma27_zstar"]
-    for epsilon, z, value in zip(case["arguments"]["epsilon"], case["expected"]["z_star"], case["expected"]["mu_z_star"], strict=True):
+    for epsilon, z, value in zip(
+        case["arguments"]["epsilon"], case["expected"]["z_star"], case["expected"]["mu_z_star"], strict=True
+    ):
         e, mass = math.exp(float(epsilon)), float(z)
 
         def worth(m: float, e: float = e) -> float:

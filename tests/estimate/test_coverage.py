@@ -1,4 +1,5 @@
-"""The small version of audit/interval_coverage.py: the same test on fewer surveys, and a wrong standard error must fail it."""
+"""The small version of audit/interval_coverage.py: the same test on fewer surveys, and a wrong standard error must fail
+it."""
 
 import numpy as np
 import pytest
@@ -17,10 +18,13 @@ def test_coverage_is_nominal_and_a_standard_error_20_percent_too_small_is_caught
     for configuration in tested:
         held, bounded = configuration.coverage(REPEATS)
         below, above = significance(held, REPEATS)
-        assert min(below.min(), above.min(), significance(bounded, REPEATS)[0].min()) >= LEVEL / (3 * cells), str(configuration)
+        assert min(below.min(), above.min(), significance(bounded, REPEATS)[0].min()) >= LEVEL / (3 * cells), str(
+            configuration
+        )
         wrong, _ = significance(configuration.coverage(REPEATS, shrink=0.8)[0], REPEATS)
         caught += bool(wrong.min() < LEVEL / (3 * cells))
-    # A cell that covers 0.883 instead of 0.95 is 5.9 standard errors below 0.94; few configurations have only two cells.
+    # A cell that covers 0.883 instead of 0.95 is 5.9 standard errors below 0.94; few configurations have only two
+    # cells.
     assert caught >= 10
 
 

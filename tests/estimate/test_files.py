@@ -18,7 +18,9 @@ COLUMNS = {"answer": ["a", "b", "a", "c"] * 25, "w": [1.0, 2.0] * 50, "region": 
 
 def write(path: Path, columns: dict[str, Any] = COLUMNS, hashes: dict[str, str] | None = None) -> Path:
     found = {"answer": M.hash} if hashes is None else hashes
-    table = pa.table(columns).replace_schema_metadata({f"extremal.mechanism.{name}": value for name, value in found.items()})
+    table = pa.table(columns).replace_schema_metadata(
+        {f"extremal.mechanism.{name}": value for name, value in found.items()}
+    )
     if path.suffix == ".parquet":
         pyarrow.parquet.write_table(table, path, row_group_size=30)
     elif path.suffix == ".feather":
@@ -51,7 +53,9 @@ def test_a_file_counts_as_its_column(path: Path, monkeypatch: pytest.MonkeyPatch
 def test_reports_of_another_mechanism_are_refused(path: Path) -> None:
     other = ex.randomized_response(3, 2, inputs=["a", "b", "c"])
     write(path)
-    with pytest.raises(ex.InvalidParameter, match=f"must come from this mechanism; got mechanism.hash='{other.hash}'. .* {M.hash}"):
+    with pytest.raises(
+        ex.InvalidParameter, match=f"must come from this mechanism; got mechanism.hash='{other.hash}'. .* {M.hash}"
+    ):
         ex.estimate_frequencies(path, other)
     assert ex.estimate_frequencies(path, other, column="answer", check_hash=False).n == 100
     second = write(path.with_stem("second"), hashes={"answer": other.hash})
@@ -61,7 +65,9 @@ def test_reports_of_another_mechanism_are_refused(path: Path) -> None:
 
 def test_a_file_that_records_nothing_is_refused(path: Path) -> None:
     write(path, hashes={})
-    with pytest.raises(ex.MalformedFile, match="must record which mechanism made the reports in column 'answer'.*check_hash=False"):
+    with pytest.raises(
+        ex.MalformedFile, match="must record which mechanism made the reports in column 'answer'.*check_hash=False"
+    ):
         ex.estimate_frequencies(path, M, column="answer")
     with pytest.raises(ex.InvalidParameter, match="say which column holds the reports.*none is recorded"):
         ex.estimate_frequencies(path, M)
@@ -70,7 +76,8 @@ def test_a_file_that_records_nothing_is_refused(path: Path) -> None:
 def test_columns_that_are_not_there(path: Path) -> None:
     write(path, hashes={"answer": M.hash, "other": M.hash})
     with pytest.raises(
-        ex.InvalidParameter, match="say which column holds the reports; got column=None. Randomised: \\['answer', 'other'\\]"
+        ex.InvalidParameter,
+        match="say which column holds the reports; got column=None. Randomised: \\['answer', 'other'\\]",
     ):
         ex.estimate_frequencies(path, M)
     with pytest.raises(ex.InvalidParameter, match="must be the name of a column; got column='other'"):
@@ -100,7 +107,9 @@ def test_csv_text_becomes_labels(tmp_path: Path) -> None:
     path = write(tmp_path / "n.csv", {"x": [0, 1, 2, 1]}, {"x": numbers.hash})
     assert ex.estimate_frequencies(path, numbers).fit.statistic.tolist() == [0.25, 0.5, 0.25]
     booleans = ex.randomized_response(2, 1, inputs=[False, True])
-    assert ex.estimate_frequencies(write(tmp_path / "b.csv", {"x": [True, False]}, {"x": booleans.hash}), booleans).n == 2
+    assert (
+        ex.estimate_frequencies(write(tmp_path / "b.csv", {"x": [True, False]}, {"x": booleans.hash}), booleans).n == 2
+    )
     twins = ex.randomized_response(2, 1, inputs=[1, "1"])
     with pytest.raises(ex.InvalidParameter, match="labels that read the same"):
         ex.estimate_frequencies(write(tmp_path / "t.csv", {"x": ["1", "1"]}, {"x": twins.hash}), twins)
@@ -142,4 +151,6 @@ def test_hashes_noted_together(tmp_path: Path) -> None:
 def test_tabs_separate_tsv(tmp_path: Path) -> None:
     path = tmp_path / "r.tsv"
     path.write_text("answer\tw\na\t1\nb\t2\n")
-    assert ex.estimate_frequencies(path, M, column="answer", weights="w", check_hash=False).effective_n == pytest.approx(9 / 5)
+    assert ex.estimate_frequencies(
+        path, M, column="answer", weights="w", check_hash=False
+    ).effective_n == pytest.approx(9 / 5)

@@ -27,7 +27,9 @@ def wide(k: int = 4, epsilon: float = 1.0) -> ex.Mechanism:
 
 
 @pytest.mark.parametrize("method", ["unbiased", "mle", "projected"])
-@pytest.mark.parametrize("m", [ex.randomized_response(4, 1), wide(), ex.Mechanism.from_windows(4, 1, ex.LDP(2))], ids=repr)
+@pytest.mark.parametrize(
+    "m", [ex.randomized_response(4, 1), wide(), ex.Mechanism.from_windows(4, 1, ex.LDP(2))], ids=repr
+)
 def test_without_noise_every_method_returns_the_truth(m: ex.Mechanism, method: str) -> None:
     p = np.array([0.5, 0.3, 0.2, 0.0])
     result = ex.estimate_frequencies(expected_counts(m, p), m, method=method, counts=True)
@@ -70,7 +72,9 @@ def test_structure_and_matrix_agree(k: int, epsilon: float, method: str, monkeyp
     assert closed.noncompliance(0.1) == pytest.approx(dense.noncompliance(0.1), abs=ROUNDING)
     contrast = [1.0, -1.0, *[0.0] * (k - 2)]
     assert closed.contrast(contrast).standard_error == pytest.approx(dense.contrast(contrast).standard_error, rel=1e-4)
-    assert closed.fit.channel.smallest_share(closed.fit.plausible) == pytest.approx(dense.fit.channel.smallest_share(dense.fit.plausible))
+    assert closed.fit.channel.smallest_share(closed.fit.plausible) == pytest.approx(
+        dense.fit.channel.smallest_share(dense.fit.plausible)
+    )
 
 
 def test_large_alphabets_need_no_matrix() -> None:
@@ -107,7 +111,8 @@ def test_covariance_matches_simulation(method: str) -> None:
     results = [ex.estimate_frequencies(c, m, method=method, counts=True) for c in draws]
     seen = np.cov(np.array([r.centre for r in results]).T)
     scale = np.sqrt(np.outer(np.diagonal(seen), np.diagonal(seen)))
-    # Entries of a correlation matrix from 3,000 draws have a standard error of at most √(2/3000) = 0.026; 4.5 of those over 16 entries.
+    # Entries of a correlation matrix from 3,000 draws have a standard error of at most √(2/3000) = 0.026; 4.5 of those
+    # over 16 entries.
     assert np.abs(results[0].covariance - seen).max() <= 0.116 * scale.max()
     if method == "mle":
         plain = ex.estimate_frequencies(draws[0], m, counts=True)
@@ -141,7 +146,9 @@ def test_weighted_standard_errors_match_simulation() -> None:
     edges = np.cumsum(m.marginal(truth))[:-1]
     generator = np.random.default_rng(8)
     runs = [
-        ex.estimate_frequencies(np.searchsorted(edges, generator.random(2_000), side="right"), m, method=method, weights=weights)
+        ex.estimate_frequencies(
+            np.searchsorted(edges, generator.random(2_000), side="right"), m, method=method, weights=weights
+        )
         for _ in range(400)
         for method in ("unbiased", "mle")
     ]
@@ -172,7 +179,9 @@ def test_strata_are_estimated_by_themselves() -> None:
 
 def test_merged_inputs_are_named_and_estimated() -> None:
     m = ex.Mechanism.from_partition([0, 0, 1, 2, 2, 2, 2], ex.LDP(2), inputs=list("abcdefg"))
-    with pytest.raises(ex.NotIdentified, match="only 3 combinations of the 7: a \\+ b, c, d \\+ e \\+ 2 more. Pass merge=True"):
+    with pytest.raises(
+        ex.NotIdentified, match="only 3 combinations of the 7: a \\+ b, c, d \\+ e \\+ 2 more. Pass merge=True"
+    ):
         ex.estimate_frequencies([0, 1, 2], m)
     counts = expected_counts(m, np.array([0.1, 0.2, 0.3, 0.1, 0.1, 0.1, 0.1]))
     for method in ("unbiased", "mle", "projected"):
@@ -206,7 +215,11 @@ def test_what_is_called_identified_is_a_combination_of_columns(m: ex.Mechanism) 
     """Every named combination lies in the column space of Q, and there are as many as its rank."""
     channel = channel_of(m)
     basis = channel.combinations()
-    rows = m.matrix if m.row_of is None else np.array([m.matrix[np.flatnonzero(m.row_of == i)[0]] for i in range(m.row_classes)])
+    rows = (
+        m.matrix
+        if m.row_of is None
+        else np.array([m.matrix[np.flatnonzero(m.row_of == i)[0]] for i in range(m.row_classes)])
+    )
     rank = int(np.linalg.matrix_rank(rows, tol=1e-9))
     if basis is None:
         assert rank == m.row_classes
@@ -220,7 +233,10 @@ def test_few_or_useless_reports() -> None:
     m = ex.randomized_response(3, 1)
     with pytest.raises(ex.InvalidParameter, match="there must be at least one report"):
         ex.estimate_frequencies([], m)
-    with pytest.raises(ex.InvalidParameter, match="at least two reports: one says nothing about its own spread; got number of reports=1"):
+    with pytest.raises(
+        ex.InvalidParameter,
+        match="at least two reports: one says nothing about its own spread; got number of reports=1",
+    ):
         ex.estimate_frequencies([2], m)
     with pytest.raises(ex.NotIdentified, match="every input of this mechanism makes the same reports"):
         ex.estimate_frequencies([0, 0, 1], ex.randomized_response(2, 0), merge=True)
@@ -244,7 +260,9 @@ def test_a_hundred_billion_reports_are_counted_exactly() -> None:
 
 def test_arguments_are_checked() -> None:
     m = ex.randomized_response(2, 1)
-    with pytest.raises(ex.InvalidParameter, match="method must be one of unbiased, mle, projected; got method='median'"):
+    with pytest.raises(
+        ex.InvalidParameter, match="method must be one of unbiased, mle, projected; got method='median'"
+    ):
         ex.estimate_frequencies([0, 1], m, method="median")  # type: ignore[call-overload]
     with pytest.raises(ex.InvalidParameter, match="mechanism must be a Mechanism; got mechanism='ndarray'"):
         ex.estimate_frequencies([0, 1], m.matrix)  # type: ignore[call-overload]
@@ -256,9 +274,13 @@ def test_a_prior_may_rule_reports_out() -> None:
     """An output that only an input of prior zero makes keeps a weight: the estimate stays unbiased."""
     m = ex.Mechanism.from_matrix([[0.5, 0.4, 0.1, 0.0], [0.2, 0.3, 0.5, 0.0], [0.1, 0.1, 0.3, 0.5]])
     p = np.array([0.2, 0.5, 0.3])
-    assert ex.estimate_frequencies(expected_counts(m, p), m, counts=True, prior=[0.5, 0.5, 0]).estimate == pytest.approx(p, abs=1e-6)
+    assert ex.estimate_frequencies(
+        expected_counts(m, p), m, counts=True, prior=[0.5, 0.5, 0]
+    ).estimate == pytest.approx(p, abs=1e-6)
     never = expected_counts(m, np.array([0.5, 0.5, 0.0]), 10**6)
-    assert ex.estimate_frequencies(never, m, method="mle", counts=True).estimate == pytest.approx([0.5, 0.5, 0], abs=1e-4)
+    assert ex.estimate_frequencies(never, m, method="mle", counts=True).estimate == pytest.approx(
+        [0.5, 0.5, 0], abs=1e-4
+    )
 
 
 def test_the_bundled_survey_is_whole() -> None:
@@ -269,7 +291,8 @@ def test_the_bundled_survey_is_whole() -> None:
 
 
 def test_cyclic_windows_that_do_not_identify() -> None:
-    """Windows of half the circle: opposite inputs are only seen through sums and differences; the matrix is exactly singular."""
+    """Windows of half the circle: opposite inputs are only seen through sums and differences; the matrix is exactly
+    singular."""
     m = ex.Mechanism.from_windows(4, 2, ex.LDP(1))
     with pytest.raises(ex.NotIdentified, match="only 3 combinations of the 4: 0 \\+ 3, 1 − 3, 2 \\+ 3"):
         ex.estimate_frequencies([0, 1, 2, 3], m)
@@ -281,7 +304,8 @@ def test_cyclic_windows_that_do_not_identify() -> None:
 
 
 def test_a_name_of_many_terms_is_cut() -> None:
-    """An input whose row is the mean of four others appears in each of their combinations, and they in none of its own."""
+    """An input whose row is the mean of four others appears in each of their combinations, and they in none of its
+    own."""
     rows = [
         [0.6, 0.2, 0.1, 0.1],
         [0.2, 0.6, 0.1, 0.1],
@@ -290,11 +314,15 @@ def test_a_name_of_many_terms_is_cut() -> None:
         [0.25, 0.25, 0.25, 0.25],
         [0.3, 0.2, 0.3, 0.2],
     ]
-    result = ex.estimate_frequencies([30, 30, 20, 20], ex.Mechanism.from_matrix(rows, inputs=list("abcdef")), counts=True, merge=True)
+    result = ex.estimate_frequencies(
+        [30, 30, 20, 20], ex.Mechanism.from_matrix(rows, inputs=list("abcdef")), counts=True, merge=True
+    )
     assert result.inputs[0] == "a + 0.25·e + 0.375·f"
     assert len(result.inputs) == 4
     more = [*rows, [0.35, 0.15, 0.3, 0.2]]
-    result = ex.estimate_frequencies([30, 30, 20, 20], ex.Mechanism.from_matrix(more, inputs=list("abcdefg")), counts=True, merge=True)
+    result = ex.estimate_frequencies(
+        [30, 30, 20, 20], ex.Mechanism.from_matrix(more, inputs=list("abcdefg")), counts=True, merge=True
+    )
     assert result.inputs[0] == "a + 0.25·e + 2 more"
 
 

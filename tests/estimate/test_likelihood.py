@@ -49,7 +49,9 @@ def test_two_hundred_instances_against_a_general_optimiser() -> None:
     for index in range(200):
         q, f = instance(index)
         mechanism = ex.Mechanism.from_matrix(q)
-        result = ex.estimate_frequencies(np.rint(f * 100_000).astype(int), mechanism, method="mle", counts=True, merge=True)
+        result = ex.estimate_frequencies(
+            np.rint(f * 100_000).astype(int), mechanism, method="mle", counts=True, merge=True
+        )
         f = np.rint(f * 100_000) / np.rint(f * 100_000).sum()
         rows = result.fit.plausible
         ours = float(f[f > 0] @ np.log(result.fit.channel.expected(rows)[f > 0]))
@@ -134,6 +136,8 @@ def test_almost_singular_instances_end_at_the_tolerance() -> None:
         p = generator.dirichlet(np.full(k, generator.choice([0.05, 1.0])))
         w = m.marginal(p / p.sum())
         n = int(generator.choice([3, 100, 10**6, 10**9]))
-        result = ex.estimate_frequencies(generator.multinomial(n, w / w.sum()), m, method="mle", counts=True, merge=True)
+        result = ex.estimate_frequencies(
+            generator.multinomial(n, w / w.sum()), m, method="mle", counts=True, merge=True
+        )
         assert result.deficit is not None
         assert result.deficit <= TOLERANCE

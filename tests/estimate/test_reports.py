@@ -33,7 +33,9 @@ CONTAINERS: dict[str, Callable[[list[Any]], Any]] = {
     "pyarrow": pa.array,
     "pyarrow chunks": lambda v: pa.chunked_array([pa.array(v[:7]), pa.array(v[7:])]),
     "pyarrow dictionary": lambda v: pa.array(v).dictionary_encode(),
-    "pyarrow dictionaries": lambda v: pa.chunked_array([pa.array(v[:7]).dictionary_encode(), pa.array(v[7:]).dictionary_encode()]),
+    "pyarrow dictionaries": lambda v: pa.chunked_array(
+        [pa.array(v[:7]).dictionary_encode(), pa.array(v[7:]).dictionary_encode()]
+    ),
 }
 
 
@@ -66,7 +68,9 @@ def test_data_frames_with_weights_and_strata(make: Callable[[Any], Any]) -> None
     assert one["n"].n == one["s"].n == 20
     with pytest.raises(ex.InvalidParameter, match="a data frame needs the name of the column"):
         ex.estimate_frequencies(frame, M_WORDS)
-    with pytest.raises(ex.InvalidParameter, match="column must be the name of a column; got column='answr'. Did you mean 'answer'?"):
+    with pytest.raises(
+        ex.InvalidParameter, match="column must be the name of a column; got column='answr'. Did you mean 'answer'?"
+    ):
         ex.estimate_frequencies(frame, M_WORDS, column="answr")
     with pytest.raises(ex.InvalidParameter, match="by must be the name of a column; got by='zzz'. Columns: 'answer'"):
         ex.estimate_frequencies(frame, M_WORDS, column="answer", by="zzz")
@@ -132,7 +136,9 @@ def test_what_is_no_sequence_of_reports() -> None:
         ex.estimate_frequencies(np.zeros((2, 2), dtype=int), M_NUMBERS)
     with pytest.raises(ex.InvalidParameter, match="labels must be str, int, bool or tuples"):
         ex.estimate_frequencies([{"a": 1}, {"a": 1}], M_NUMBERS)
-    with pytest.raises(ex.InvalidParameter, match="reports must be in memory; got reports='LazyFrame'. Call .collect\\(\\) first"):
+    with pytest.raises(
+        ex.InvalidParameter, match="reports must be in memory; got reports='LazyFrame'. Call .collect\\(\\) first"
+    ):
         ex.estimate_frequencies(pl.LazyFrame({"a": [1]}), M_NUMBERS, column="a")
     with pytest.raises(ex.InvalidParameter, match="by may be a name only for data frames and files; got by='region'"):
         ex.estimate_frequencies([0, 1], M_NUMBERS, by="region")
@@ -181,7 +187,9 @@ def test_bad_counts(counts: dict[str, Any], message: str) -> None:
 
 def test_counts_in_order() -> None:
     assert ex.estimate_frequencies([5, 3, 2], M_WORDS, counts=True).fit.statistic.tolist() == [0.5, 0.3, 0.2]
-    with pytest.raises(ex.InvalidParameter, match="counts must have 3 entries, one for each output; got len\\(reports\\)=2"):
+    with pytest.raises(
+        ex.InvalidParameter, match="counts must have 3 entries, one for each output; got len\\(reports\\)=2"
+    ):
         ex.estimate_frequencies([5, 3], M_WORDS, counts=True)
     with pytest.raises(ex.InvalidParameter, match="counts can have neither weights nor strata"):
         ex.estimate_frequencies([5, 3, 2], M_WORDS, counts=True, by=[1, 2, 3])
@@ -190,7 +198,9 @@ def test_counts_in_order() -> None:
 def test_tuples_are_labels_too() -> None:
     """Outputs that are sets, in every container that can hold them."""
     outputs = [("a", "b"), ("a", "c"), ("b", "c")]
-    m = ex.Mechanism.from_matrix([[0.4, 0.4, 0.2], [0.4, 0.2, 0.4], [0.2, 0.4, 0.4]], inputs=["a", "b", "c"], outputs=outputs)
+    m = ex.Mechanism.from_matrix(
+        [[0.4, 0.4, 0.2], [0.4, 0.2, 0.4], [0.2, 0.4, 0.4]], inputs=["a", "b", "c"], outputs=outputs
+    )
     reports = [outputs[0]] * 3 + [outputs[2]] * 5
     lists = [list(r) for r in reports]
     expected = ex.estimate_frequencies(reports, m).fit.statistic.tolist()
@@ -200,6 +210,11 @@ def test_tuples_are_labels_too() -> None:
 
 
 def test_an_empty_arrow_column_has_no_reports() -> None:
-    for empty in (pa.chunked_array([], pa.string()), pa.array([], pa.string()), pl.Series([], dtype=pl.String), pd.Series([], dtype="str")):
+    for empty in (
+        pa.chunked_array([], pa.string()),
+        pa.array([], pa.string()),
+        pl.Series([], dtype=pl.String),
+        pd.Series([], dtype="str"),
+    ):
         with pytest.raises(ex.InvalidParameter, match="there must be at least one report"):
             ex.estimate_frequencies(empty, M_WORDS)

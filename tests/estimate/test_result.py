@@ -68,7 +68,9 @@ def test_linear_functions() -> None:
     assert (total.estimate, total.standard_error) == pytest.approx((1_000 * mean.estimate, 1_000 * mean.standard_error))
     contrast = RESULT.contrast({"a": 1, "b": -1})
     assert contrast.estimate == pytest.approx(RESULT.estimate[0] - RESULT.estimate[1])
-    assert contrast.interval(0.9)[0] == pytest.approx(contrast.estimate - NormalDist().inv_cdf(0.95) * contrast.standard_error)
+    assert contrast.interval(0.9)[0] == pytest.approx(
+        contrast.estimate - NormalDist().inv_cdf(0.95) * contrast.standard_error
+    )
     assert RESULT.linear({"a": 1, "b": 1, "c": 1}).standard_error == pytest.approx(0, abs=1e-7)
     assert "95% interval" in repr(mean)
     numbers = ex.estimate_frequencies([60, 30, 30], ex.randomized_response(3, 1), counts=True)
@@ -117,9 +119,12 @@ def test_functions_check_their_arguments() -> None:
 
 
 def test_poisoning_is_a_bound_and_is_attained() -> None:
-    """Replace 1% of the reports by anything: the honest estimate stays within the limits, and the worst report reaches them."""
+    """Replace 1% of the reports by anything: the honest estimate stays within the limits, and the worst report reaches
+    them."""
     generator = np.random.default_rng(6)
-    m = ex.Mechanism.from_matrix(np.hstack([ex.randomized_response(4, 1).matrix, ex.Mechanism.from_windows(4, 2, ex.LDP(1)).matrix]) / 2)
+    m = ex.Mechanism.from_matrix(
+        np.hstack([ex.randomized_response(4, 1).matrix, ex.Mechanism.from_windows(4, 2, ex.LDP(1)).matrix]) / 2
+    )
     honest = generator.multinomial(9_900, m.marginal([0.4, 0.3, 0.2, 0.1]))
     truth = ex.estimate_frequencies(honest, m, counts=True).estimate
     reached = np.zeros((4, 2), dtype=bool)
@@ -130,13 +135,19 @@ def test_poisoning_is_a_bound_and_is_attained() -> None:
         assert (truth <= limits[:, 1] + 1e-12).all()
         reached |= np.isclose(limits, truth[:, None], atol=1e-12)
     assert reached.all()
-    with pytest.raises(ex.InvalidParameter, match="share must be at least 0 and less than 1; got share=1. Write 1% as 0.01"):
+    with pytest.raises(
+        ex.InvalidParameter, match="share must be at least 0 and less than 1; got share=1. Write 1% as 0.01"
+    ):
         RESULT.poisoning(1)
 
 
 def test_noncompliance_is_taken_out_exactly() -> None:
     p, share = np.array([0.5, 0.3, 0.2]), 0.1
-    for reports, other in ((None, np.full(3, 1 / 3)), ("b", np.array([0, 1, 0])), ({"a": 0.5, "c": 0.5}, np.array([0.5, 0, 0.5]))):
+    for reports, other in (
+        (None, np.full(3, 1 / 3)),
+        ("b", np.array([0, 1, 0])),
+        ({"a": 0.5, "c": 0.5}, np.array([0.5, 0, 0.5])),
+    ):
         mixed = (1 - share) * M.marginal(p) + share * other
         seen = ex.estimate_frequencies(np.rint(mixed * 10**12).astype(int), M, counts=True)
         assert seen.noncompliance(share, reports) == pytest.approx(p, abs=1e-9)
@@ -146,11 +157,14 @@ def test_noncompliance_is_taken_out_exactly() -> None:
 
 
 def wide() -> ex.Mechanism:
-    return ex.Mechanism.from_matrix(np.hstack([ex.randomized_response(4, 2).matrix, ex.Mechanism.from_windows(4, 2, ex.LDP(2)).matrix]) / 2)
+    return ex.Mechanism.from_matrix(
+        np.hstack([ex.randomized_response(4, 2).matrix, ex.Mechanism.from_windows(4, 2, ex.LDP(2)).matrix]) / 2
+    )
 
 
 def test_goodness_of_fit_has_its_level() -> None:
-    """P-values under the mechanism are at most uniform, and not much less, where the frequencies are inside the simplex."""
+    """P-values under the mechanism are at most uniform, and not much less, where the frequencies are inside the
+    simplex."""
     m = wide()
     w = m.marginal([0.4, 0.3, 0.2, 0.1])
     draws = np.random.default_rng(9).multinomial(20_000, w / w.sum(), size=1_000)
@@ -175,7 +189,10 @@ def test_goodness_of_fit_sees_another_mechanism() -> None:
     assert test.distance < -5
     assert "standard errors outside its range" in str(test)
     assert str(GoodnessOfFit(0.5, 3.0, 2, 0.4, "a", 1.0, 1.0)) == "p = 0.5, X² = 3 on 2 degrees of freedom"
-    assert ex.estimate_frequencies([50, 30, 0], ex.Mechanism.from_matrix(np.eye(3)), counts=True).goodness_of_fit().p_value == 1
+    assert (
+        ex.estimate_frequencies([50, 30, 0], ex.Mechanism.from_matrix(np.eye(3)), counts=True).goodness_of_fit().p_value
+        == 1
+    )
 
 
 def test_summary_says_what_a_reader_must_know() -> None:
@@ -202,7 +219,8 @@ def test_summary_says_what_a_reader_must_know() -> None:
 def test_frames(library: str) -> None:
     frame = RESULT.to_frame(0.9, library=library)
     columns = {
-        name: list(frame[name].to_pylist() if library == "pyarrow" else frame[name]) for name in ("input", "estimate", "low", "high")
+        name: list(frame[name].to_pylist() if library == "pyarrow" else frame[name])
+        for name in ("input", "estimate", "low", "high")
     }
     assert columns["input"] == ["a", "b", "c"]
     assert columns["estimate"] == pytest.approx(RESULT.estimate.tolist())

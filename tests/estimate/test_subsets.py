@@ -26,9 +26,13 @@ def test_the_closed_form_is_the_listed_least_squares(k: int, size: int, method: 
     listed, structured = ex.subset_selection(k, 1, size=size), unlisted(k, size, 1.0)
     generator = np.random.default_rng(k)
     subsets = list(itertools.combinations(range(k), size))
-    reports = [subsets[i] for i in generator.choice(len(subsets), size=3_000, p=generator.dirichlet(np.full(len(subsets), 5.0)))]
+    reports = [
+        subsets[i]
+        for i in generator.choice(len(subsets), size=3_000, p=generator.dirichlet(np.full(len(subsets), 5.0)))
+    ]
     weights = generator.uniform(1, 3, size=3_000)
-    # Outputs of the listed form are tuples, except for d = 1, where subset selection is randomised response on tuples too.
+    # Outputs of the listed form are tuples, except for d = 1, where subset selection is randomised response on tuples
+    # too.
     dense = ex.estimate_frequencies(reports, listed, method=method, weights=weights)
     closed = ex.estimate_frequencies(reports, structured, method=method, weights=weights)
     assert isinstance(closed.fit.channel, SubsetChannel)
@@ -47,7 +51,9 @@ def test_the_closed_form_is_the_listed_least_squares(k: int, size: int, method: 
         assert ours == pytest.approx(theirs)
 
 
-def simulated(k: int, size: int, with_truth: float, values: np.ndarray, generator: np.random.Generator) -> list[tuple[int, ...]]:
+def simulated(
+    k: int, size: int, with_truth: float, values: np.ndarray, generator: np.random.Generator
+) -> list[tuple[int, ...]]:
     """Reports by the definition of subset selection, in floats and seeded: for the test only."""
     reports = []
     for x in values.tolist():
@@ -75,7 +81,9 @@ def test_more_subsets_than_atoms() -> None:
     text = result.summary()
     assert "60 inputs, about 10^14 outputs" in text
     assert "All reports are identical" not in text
-    with pytest.raises(ex.InvalidParameter, match='maximum likelihood needs the reports listed.*Use method="unbiased" or "projected"'):
+    with pytest.raises(
+        ex.InvalidParameter, match='maximum likelihood needs the reports listed.*Use method="unbiased" or "projected"'
+    ):
         ex.estimate_frequencies(reports, m, method="mle")
 
 

@@ -30,7 +30,22 @@ def test_a_number_means_the_decimal_it_prints_as(value: object, expected: Fracti
 
 
 @pytest.mark.parametrize(
-    "value", [float("nan"), float("inf"), "nan", "inf", "one", "1/0", "1/2/3", "1e999999999", Decimal("NaN"), True, np.True_, None, [1]]
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        "nan",
+        "inf",
+        "one",
+        "1/0",
+        "1/2/3",
+        "1e999999999",
+        Decimal("NaN"),
+        True,
+        np.True_,
+        None,
+        [1],
+    ],
 )
 def test_anything_else_is_refused_by_name(value: object) -> None:
     with pytest.raises(InvalidParameter, match="epsilon must be"):

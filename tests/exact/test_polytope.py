@@ -52,7 +52,12 @@ def test_classes_by_inequalities() -> None:
         ([[1, 2], [1]], [1, 1], InvalidParameter, "matrix must have rows of equal length"),
         ([[1, 2]], [1, 1], InvalidParameter, "one bound for each row"),
         ([["x", 2]], [1], InvalidParameter, r"matrix\[0\]\[0\] must be a finite number"),
-        (np.ones((40, 12), dtype=int).tolist(), [1] * 40, TooLarge, "the corners of a polytope are listed for at most 300,000 choices"),
+        (
+            np.ones((40, 12), dtype=int).tolist(),
+            [1] * 40,
+            TooLarge,
+            "the corners of a polytope are listed for at most 300,000 choices",
+        ),
     ],
 )
 def test_bad_inequalities(matrix: list, bounds: list, error: type, message: str) -> None:  # type: ignore[type-arg]

@@ -24,7 +24,11 @@ def _kernel(parts: list[tuple[int, int]]) -> Circulant:
     return Circulant.of([(DENOMINATOR - used, 1), *((unit * weight, length) for weight, length in parts)])
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=5).filter(lambda parts: any(w for w, _ in parts)))
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4)), min_size=1, max_size=5).filter(
+        lambda parts: any(w for w, _ in parts)
+    )
+)
 def test_the_same_as_dense_rows(parts: list[tuple[int, int]]) -> None:
     kernel = _kernel(parts)
     dense = Rows(kernel.rows().copy())

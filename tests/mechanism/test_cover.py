@@ -14,7 +14,9 @@ def test_windows_are_a_cover() -> None:
 
 
 def test_sets_may_count_several_times() -> None:
-    made = ex.Mechanism.from_cover(5, [[0], [1], [2, 3], [3, 4], [4, 2]], ex.LDP(2), times=[2, 2, 1, 1, 1], inputs=list("abcde"))
+    made = ex.Mechanism.from_cover(
+        5, [[0], [1], [2, 3], [3, 4], [4, 2]], ex.LDP(2), times=[2, 2, 1, 1, 1], inputs=list("abcde")
+    )
     ratio = made.matrix.max(axis=0) / made.matrix.min(axis=0)
     np.testing.assert_allclose(ratio, np.exp(2), rtol=1e-12)
     np.testing.assert_allclose(made.matrix[:, 0] / made.matrix[:, 2].max(), [2] + [2 * np.exp(-2)] * 4, rtol=1e-12)

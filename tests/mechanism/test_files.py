@@ -26,7 +26,9 @@ def _rewritten(path: Path, change: Any, rehash: bool = True) -> Path:
 
 @pytest.fixture
 def stored(tmp_path: Path) -> Path:
-    return ex.Mechanism.from_matrix([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]], ex.LDP(1), inputs=["no", "yes"]).save(tmp_path / "m.json")
+    return ex.Mechanism.from_matrix([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]], ex.LDP(1), inputs=["no", "yes"]).save(
+        tmp_path / "m.json"
+    )
 
 
 @settings(max_examples=25)
@@ -59,7 +61,9 @@ def test_what_is_saved_is_what_is_loaded(tmp_path_factory: pytest.TempPathFactor
     ids=repr,
 )
 def test_every_notion_survives_a_file(tmp_path: Path, privacy: Any) -> None:
-    m = ex.Mechanism.from_weights([[5, 3], [3, 5]], 8, privacy=privacy, inputs=[False, True], outputs=[("a", 1), ("b", 2)])
+    m = ex.Mechanism.from_weights(
+        [[5, 3], [3, 5]], 8, privacy=privacy, inputs=[False, True], outputs=[("a", 1), ("b", 2)]
+    )
     again = ex.load(m.save(tmp_path / "m.json"))
     assert again.privacy == privacy
     assert hash(again.privacy) == hash(privacy)
@@ -101,7 +105,9 @@ def test_a_newer_minor_version_is_read_and_a_newer_major_one_refused(stored: Pat
     _rewritten(stored, lambda c: c.update(version="1.7", colour="blue"))
     assert ex.load(stored).k == 2
     _rewritten(stored, lambda c: c.update(version="2.0"))
-    with pytest.raises(MalformedFile, match=r"this release reads version 1\.x; got version='2\.0'\. Install a newer extremal"):
+    with pytest.raises(
+        MalformedFile, match=r"this release reads version 1\.x; got version='2\.0'\. Install a newer extremal"
+    ):
         ex.load(stored)
 
 
@@ -137,7 +143,9 @@ def _off_by_one(content: dict[str, Any]) -> None:
         (lambda c: c.update(privacy="LDP"), "privacy must be a known notion"),
         (lambda c: c["privacy"].update(epsilon="-1"), "epsilon must not be negative"),
         (
-            lambda c: c.update(privacy={"notion": "PML", "epsilon": "1", "source": {"kind": "list", "priors": [["0.5", "0.6"]]}}),
+            lambda c: c.update(
+                privacy={"notion": "PML", "epsilon": "1", "source": {"kind": "list", "priors": [["0.5", "0.6"]]}}
+            ),
             "sums to 1.1",
         ),
         (
@@ -157,7 +165,9 @@ def test_whole_but_wrong_files(stored: Path, change: Any, message: str) -> None:
 
 def test_a_changed_weight_with_the_old_hash(stored: Path) -> None:
     _rewritten(stored, _off_by_one, rehash=False)
-    with pytest.raises(MalformedFile, match="the content must match its hash: the file was changed after it was written"):
+    with pytest.raises(
+        MalformedFile, match="the content must match its hash: the file was changed after it was written"
+    ):
         ex.load(stored)
 
 

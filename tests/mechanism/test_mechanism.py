@@ -20,7 +20,9 @@ def test_weights_are_scaled_to_two_to_the_62() -> None:
 
 def test_a_claim_on_weights_is_decided() -> None:
     assert ex.Mechanism.from_weights([[3, 1], [1, 3]], 4, privacy=ex.LDP.from_ratio(3)).privacy == ex.LDP.from_ratio(3)
-    with pytest.raises(PrivacyViolation, match=r"the mechanism must satisfy the claimed LDP\(epsilon=1.0\); got level=1.098"):
+    with pytest.raises(
+        PrivacyViolation, match=r"the mechanism must satisfy the claimed LDP\(epsilon=1.0\); got level=1.098"
+    ):
         ex.Mechanism.from_weights([[3, 1], [1, 3]], 4, privacy=ex.LDP(1))
 
 

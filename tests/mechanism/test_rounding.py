@@ -93,18 +93,23 @@ def test_an_approximate_claim_is_mended_as_a_whole() -> None:
     """(ε,δ): no single column is to blame, so every one gives way a little."""
     e = np.exp(1.0)
     reveal, stay = 0.1, 0.9
-    matrix = np.array([[reveal, 0, stay / (1 + e), stay * e / (1 + e)], [0, reveal, stay * e / (1 + e), stay / (1 + e)]])
+    matrix = np.array(
+        [[reveal, 0, stay / (1 + e), stay * e / (1 + e)], [0, reveal, stay * e / (1 + e), stay / (1 + e)]]
+    )
     m = ex.Mechanism.from_matrix(matrix, ex.LDP(1, 0.1))
     assert ex.LDP(1, 0.1).holds(m)
     assert np.abs(m.matrix - matrix).max() < 1e-12
     with pytest.raises(
-        PrivacyViolation, match=r"the matrix must satisfy the claimed LDP\(epsilon=1.0, delta=0.09\); it holds at no epsilon"
+        PrivacyViolation,
+        match=r"the matrix must satisfy the claimed LDP\(epsilon=1.0, delta=0.09\); it holds at no epsilon",
     ):
         ex.Mechanism.from_matrix(matrix, ex.LDP(1, 0.09))
 
 
 def test_a_false_claim_is_refused_with_the_level_it_has() -> None:
-    with pytest.raises(PrivacyViolation, match=r"the smallest epsilon at which it holds is 1\.386294361119890.*Claim that level") as caught:
+    with pytest.raises(
+        PrivacyViolation, match=r"the smallest epsilon at which it holds is 1\.386294361119890.*Claim that level"
+    ) as caught:
         ex.Mechanism.from_matrix([[0.8, 0.2], [0.2, 0.8]], ex.LDP(1))
     assert caught.value.value == pytest.approx(np.log(4), abs=1e-12)
     with pytest.raises(PrivacyViolation, match="it holds at no epsilon.*Mix in a constant"):

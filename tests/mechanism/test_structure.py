@@ -22,7 +22,10 @@ def _same_as_dense(kernel: Kernel) -> None:
     assert kernel.marginal(prior) == pytest.approx(dense.marginal(prior), rel=1e-13)
 
 
-@given(st.integers(2, 9).flatmap(lambda r: st.tuples(st.just(r), st.integers(1, r - 1))), st.sampled_from([0.01, 1.0, 5.0, 50.0]))
+@given(
+    st.integers(2, 9).flatmap(lambda r: st.tuples(st.just(r), st.integers(1, r - 1))),
+    st.sampled_from([0.01, 1.0, 5.0, 50.0]),
+)
 def test_windows_and_responses_are_exact_and_tight(shape: tuple[int, int], epsilon: float) -> None:
     r, length = shape
     exponential = Exponential(epsilon)
@@ -50,7 +53,8 @@ def test_epsilon_zero_is_uniform() -> None:
 def test_rows_that_do_not_sum_are_refused() -> None:
     quarter = DENOMINATOR // 4
     with pytest.raises(
-        InvalidParameter, match=r"each row of weights must sum to the denominator exactly; got sum\(weights\[1\]\)=.*off by 1 units"
+        InvalidParameter,
+        match=r"each row of weights must sum to the denominator exactly; got sum\(weights\[1\]\)=.*off by 1 units",
     ):
         Rows(np.array([[quarter, 3 * quarter], [quarter, 3 * quarter + 1]]))
     with pytest.raises(InvalidParameter, match="weights must not be negative"):
@@ -126,7 +130,10 @@ def test_large_alphabets_stay_small(m: ex.Mechanism, tmp_path) -> None:  # type:
     assert ex.LDP(1).holds(m)
     assert not ex.LDP(0.999999999).holds(m)
     for dense in ("matrix", "weights"):
-        with pytest.raises(TooLarge, match=rf"{dense} as a dense array may have at most 2\^24 entries; got rows × outputs='10000 × 10000'"):
+        with pytest.raises(
+            TooLarge,
+            match=rf"{dense} as a dense array may have at most 2\^24 entries; got rows × outputs='10000 × 10000'",
+        ):
             getattr(m, dense)
     with pytest.raises(TooLarge, match="dense array"):
         m.distinct_rows()

@@ -23,12 +23,19 @@ SHAPES = st.tuples(st.just(6), st.integers(1, 5))
 
 def _both(shape: tuple[int, int], epsilon: float = 1.0) -> tuple[ex.Mechanism, ex.Mechanism]:
     listed = ex.Mechanism.from_subsets(*shape, ex.LDP(epsilon))
-    kept = ex.Mechanism(subset_kernel(*shape, Exponential(epsilon)), None, listed.input_labels, SubsetLabels(listed.input_labels, shape[1]))
+    kept = ex.Mechanism(
+        subset_kernel(*shape, Exponential(epsilon)),
+        None,
+        listed.input_labels,
+        SubsetLabels(listed.input_labels, shape[1]),
+    )
     return listed, kept
 
 
 @given(SHAPES, priors(k=6), priors(k=6), st.sampled_from([0.0, 0.1, 0.6]))
-def test_an_orbit_has_the_levels_of_its_columns(shape: tuple[int, int], prior: list[object], other: list[object], radius: float) -> None:
+def test_an_orbit_has_the_levels_of_its_columns(
+    shape: tuple[int, int], prior: list[object], other: list[object], radius: float
+) -> None:
     listed, kept = _both(shape)
     notions = [
         ex.LDP(1),
@@ -70,7 +77,13 @@ def test_the_weights_use_the_budget_to_the_last_unit() -> None:
 def test_what_cannot_be_listed_says_so(tmp_path: Path) -> None:
     m = ex.Mechanism.from_subsets(100, 27, ex.LDP(1))
     assert m.m == math.comb(100, 27)
-    for ask in (lambda: m.weights, lambda: m.marginal([0.01] * 100), lambda: m.kernel.rows(), lambda: m.kernel.row(0), lambda: m.outputs):
+    for ask in (
+        lambda: m.weights,
+        lambda: m.marginal([0.01] * 100),
+        lambda: m.kernel.rows(),
+        lambda: m.kernel.row(0),
+        lambda: m.outputs,
+    ):
         with pytest.raises(TooLarge):
             ask()
     assert "a subset of 27 that holds the truth" in str(m)

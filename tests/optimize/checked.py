@@ -28,7 +28,8 @@ def corrupted(certificate: Certificate, **changes: Any) -> Certificate:
 
 
 def check_refusals(found: ex.Design, other: ex.Mechanism, other_utility: Any) -> None:
-    """The verifier refuses: a bound tightened by 1e-6, another mechanism, another utility, a missing or unknown proof, a broken claim."""
+    """The verifier refuses: a bound tightened by 1e-6, another mechanism, another utility, a missing or unknown proof,
+    a broken claim."""
     good = found.certificate
     sign = -1 if found.utility.is_cost else 1
     tighter = good.bound - sign * 1e-6 * abs(good.bound)

@@ -1,4 +1,5 @@
-"""Any loss under LDP, PML, LIP and metric privacy: oracles, baselines, other outputs than inputs, spoiled certificates."""
+"""Any loss under LDP, PML, LIP and metric privacy: oracles, baselines, other outputs than inputs, spoiled
+certificates."""
 
 from __future__ import annotations
 
@@ -29,7 +30,11 @@ def dense_program(prior: np.ndarray, loss: np.ndarray, cone: list[np.ndarray]) -
         for y in range(m):
             inequalities[i * m + y, y::m] = row
     sums = np.kron(np.eye(k), np.ones(m))
-    return float(linprog((prior[:, None] * loss).ravel(), inequalities, np.zeros(len(inequalities)), sums, np.ones(k), method="highs").fun)
+    return float(
+        linprog(
+            (prior[:, None] * loss).ravel(), inequalities, np.zeros(len(inequalities)), sums, np.ones(k), method="highs"
+        ).fun
+    )
 
 
 def pairs(bounds: np.ndarray) -> list[np.ndarray]:
@@ -51,7 +56,8 @@ def test_against_a_second_linear_program(seed: int) -> None:
         (ex.PML(epsilon, prior), [unit[x] - math.exp(epsilon) * prior for x in range(k)]),
         (
             ex.LIP(epsilon, prior),
-            [unit[x] - math.exp(epsilon) * prior for x in range(k)] + [math.exp(-epsilon) * prior - unit[x] for x in range(k)],
+            [unit[x] - math.exp(epsilon) * prior for x in range(k)]
+            + [math.exp(-epsilon) * prior - unit[x] for x in range(k)],
         ),
     ]
     for notion, cone in notions:
@@ -63,7 +69,10 @@ def test_against_a_second_linear_program(seed: int) -> None:
 def test_hamming_goes_the_same_way_as_the_general_program() -> None:
     source = ex.SourceClass([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6]])
     for epsilon in (0.1, 1, 4):
-        game, program = ex.design(ex.LDP(epsilon), ex.Hamming(source)), ex.design(ex.LDP(epsilon), ex.Distortion(source, 1 - np.eye(3)))
+        game, program = (
+            ex.design(ex.LDP(epsilon), ex.Hamming(source)),
+            ex.design(ex.LDP(epsilon), ex.Distortion(source, 1 - np.eye(3))),
+        )
         assert game.value == pytest.approx(program.value, rel=1e-12)
 
 
@@ -82,7 +91,9 @@ def test_geo_indistinguishability_on_a_grid() -> None:
     d = ex.design(ex.MetricPrivacy(1, apart), ex.Distortion(prior, apart))
     assert not faults(d)
     assert ex.MetricPrivacy(1, apart).holds(d.mechanism)
-    laplace = np.exp(-apart) / np.exp(-apart).sum(axis=1, keepdims=True)  # e^{−εd}: ½ε-private on a grid without borders, 2ε in general
+    laplace = np.exp(-apart) / np.exp(-apart).sum(
+        axis=1, keepdims=True
+    )  # e^{−εd}: ½ε-private on a grid without borders, 2ε in general
     halved = np.exp(-apart / 2) / np.exp(-apart / 2).sum(axis=1, keepdims=True)
     m = ex.Mechanism.from_matrix(halved)
     assert ex.MetricPrivacy(1, apart).level(m) <= 1
@@ -138,11 +149,15 @@ def test_inputs_outside_the_support_are_free_under_leakage() -> None:
     assert not faults(ex.design(ex.LIP(0.3, [0.5, 0.5, 0], lower=0.1), ex.Distortion([0.3, 0.3, 0.4], 1 - np.eye(3))))
 
 
-@pytest.mark.parametrize("notion", [ex.LDP(1), ex.PML(0.6, [0.4, 0.3, 0.2, 0.1]), ex.MetricPrivacy(1, grid(2))], ids=lambda n: n.name)
+@pytest.mark.parametrize(
+    "notion", [ex.LDP(1), ex.PML(0.6, [0.4, 0.3, 0.2, 0.1]), ex.MetricPrivacy(1, grid(2))], ids=lambda n: n.name
+)
 def test_spoiled_certificates_are_refused(notion: Any) -> None:
     prior = [0.4, 0.3, 0.2, 0.1]
     d = ex.design(notion, ex.Distortion(prior, grid(2)))
-    refused = [(name, accepted(certificate)) for name, certificate in spoiled(d, ex.Distortion([0.1, 0.2, 0.3, 0.4], grid(2)))]
+    refused = [
+        (name, accepted(certificate)) for name, certificate in spoiled(d, ex.Distortion([0.1, 0.2, 0.3, 0.4], grid(2)))
+    ]
     assert [name for name, held in refused if held] == []
     assert len(refused) >= 4
 
@@ -227,7 +242,12 @@ def test_proofs_of_another_kind_are_refused() -> None:
         ({**good, "alpha": ["0"]}, ex.LDP(1), utility, "one entry for each input"),
         (good, ex.LDP(1, 0.1), utility, "no check is known for this notion"),
         ({**good, "flows": [[0, 0, 1, "1"]]}, apart, utility, "multipliers must be ≥ 0"),
-        ({**good, "shares": [[0, 0, "-1"]]}, ex.PML(1, ex.SourceClass([[0.5, 0.5], [0.1, 0.9]])), utility, "weights must be ≥ 0"),
+        (
+            {**good, "shares": [[0, 0, "-1"]]},
+            ex.PML(1, ex.SourceClass([[0.5, 0.5], [0.1, 0.9]])),
+            utility,
+            "weights must be ≥ 0",
+        ),
     ]:
         with pytest.raises(Refused, match=message):
             PROOFS["distortion"](proof, notion, what)

@@ -22,7 +22,8 @@ AGREEMENT = 1e-10  # with the full program, whose solver is accurate to about 1e
 
 
 def certified(design: ex.Design, tolerance: float = 1e-9) -> ex.Design:
-    """Privacy holds in integers, the value is the mechanism's and below the bound, the gap is closed, the certificate verifies."""
+    """Privacy holds in integers, the value is the mechanism's and below the bound, the gap is closed, the certificate
+    verifies."""
     claim = design.mechanism.privacy
     assert isinstance(claim, ex.LDP)
     assert claim.holds(design.mechanism)
@@ -187,7 +188,8 @@ def test_interrupt_returns_the_best_so_far() -> None:
     assert "interrupted" in found.summary()
 
 
-# -- parts --------------------------------------------------------------------------------------------------------------
+# -- parts
+# --------------------------------------------------------------------------------------------------------------
 
 
 def test_pricing_finds_the_best_set_and_bounds_it() -> None:
@@ -256,7 +258,9 @@ def test_the_course_over_epsilon_as_table_and_picture() -> None:
     frame = table.to_frame()
     assert list(frame.columns)[:2] == ["epsilon", "optimum"]
     assert all(b >= v for v, b in zip(table.columns["optimum"], table.columns["upper_bound"], strict=True))
-    assert table.columns["binary"][0] == pytest.approx(table.columns["optimum"][0], rel=1e-11)  # below the threshold 0.8656
+    assert table.columns["binary"][0] == pytest.approx(
+        table.columns["optimum"][0], rel=1e-11
+    )  # below the threshold 0.8656
     assert table.columns["randomized_response"][2] == pytest.approx(table.columns["optimum"][2], rel=1e-11)
     axes = table.plot().axes
     assert [axis.get_xlabel() for axis in axes] == ["ε (nats)", "ε (nats)"]

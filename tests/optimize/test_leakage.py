@@ -1,4 +1,5 @@
-"""PML and LIP designs: the paper's figures and errata, two oracles, closed forms, and certificates that refuse what is wrong."""
+"""PML and LIP designs: the paper's figures and errata, two oracles, closed forms, and certificates that refuse what is
+wrong."""
 
 from __future__ import annotations
 
@@ -72,7 +73,9 @@ class TestReference:
     )
     def test_closed_forms_are_what_design_finds(self, reference: dict[str, Any], case_id: str) -> None:
         arguments, expected = reference[case_id]["arguments"], reference[case_id]["expected"]
-        found = checks.sound(ex.design(ex.PML(arguments["epsilon"], arguments["prior"]), ex.MutualInformation(arguments["prior"])))
+        found = checks.sound(
+            ex.design(ex.PML(arguments["epsilon"], arguments["prior"]), ex.MutualInformation(arguments["prior"]))
+        )
         assert found.value == pytest.approx(float(expected["MI"]), rel=1e-10)
         assert found.method.startswith("closed form")
 
@@ -84,12 +87,16 @@ class TestReference:
 
     def test_extreme_lift_vectors(self, reference: dict[str, Any]) -> None:
         case = reference["pml_vertices_N3_eps0.5"]
-        expected = np.array(sorted([float(v) for v in row] for row in case["expected"]["extremal_lift_vectors_any_order"]))
+        expected = np.array(
+            sorted([float(v) for v in row] for row in case["expected"]["extremal_lift_vectors_any_order"])
+        )
         for found in (algorithm_1(np.array(P), 0.5), plain_vertices(np.array(P), 0.5)):
             assert np.array(sorted(found.tolist())) == pytest.approx(expected, abs=1e-10)
 
     def test_every_leakage_case_of_the_reference_is_used(self, reference: dict[str, Any]) -> None:
-        here = Path(__file__).read_text(encoding="utf-8") + (Path(__file__).parents[1] / "theory" / "test_leakage.py").read_text("utf-8")
+        here = Path(__file__).read_text(encoding="utf-8") + (
+            Path(__file__).parents[1] / "theory" / "test_leakage.py"
+        ).read_text("utf-8")
         assert [name for name in reference if name.startswith("pml") and name not in here] == []
 
 
@@ -205,7 +212,9 @@ def test_symmetric_lip_information_is_below_its_closed_form_bound() -> None:
     """I ≤ ε·tanh(ε/2) (chord of t·log t between e^−ε and e^ε)."""
     for epsilon in (0.1, 0.5, 1.5):
         p = [0.3, 0.25, 0.2, 0.15, 0.1]
-        assert ex.design(ex.LIP(epsilon, p), ex.MutualInformation(p)).upper_bound <= epsilon * math.tanh(epsilon / 2) * (1 + 1e-9)
+        assert ex.design(ex.LIP(epsilon, p), ex.MutualInformation(p)).upper_bound <= epsilon * math.tanh(
+            epsilon / 2
+        ) * (1 + 1e-9)
 
 
 @given(priors(zeros=False, largest=6), st.floats(0.02, 1.3))
@@ -215,7 +224,9 @@ def test_the_order_of_notions_and_levels(prior: list[Any], share: float) -> None
     p = [float(x) for x in prior]
     epsilon = max(-math.log(min(p)) * share, 1e-3)
     information = ex.MutualInformation(prior)
-    values = [ex.design(notion, information) for notion in (ex.LDP(epsilon), ex.LIP(epsilon, prior), ex.PML(epsilon, prior))]
+    values = [
+        ex.design(notion, information) for notion in (ex.LDP(epsilon), ex.LIP(epsilon, prior), ex.PML(epsilon, prior))
+    ]
     wider = ex.design(ex.PML(epsilon * 1.1, prior), information)
     slack = 1 + 1e-9
     for smaller, larger in zip(values, [*values[1:], wider], strict=True):
@@ -250,7 +261,9 @@ def test_closed_forms_are_optimal_for_every_utility(privacy: Any, method: str) -
         low = math.exp(-privacy.lower) if isinstance(privacy, ex.LIP) else 0.0
         if not isinstance(utility, ex.WorstCase):
             top = min(privacy.epsilon, -math.log(min(privacy.prior.values)) + 1)
-            assert found.value == pytest.approx(optimum(utility, plain_vertices(privacy.prior.values, top, low)), rel=1e-9)
+            assert found.value == pytest.approx(
+                optimum(utility, plain_vertices(privacy.prior.values, top, low)), rel=1e-9
+            )
 
 
 def test_averages_worst_cases_and_user_functions_at_small_size() -> None:
@@ -276,7 +289,8 @@ def test_averages_worst_cases_and_user_functions_at_small_size() -> None:
 
 
 def test_inputs_of_probability_zero() -> None:
-    """They are free under the notion: told apart where that is worth something, and otherwise they answer like the average."""
+    """They are free under the notion: told apart where that is worth something, and otherwise they answer like the
+    average."""
     prior = [0.5, 0.3, 0.2, 0]
     information = checks.sound(ex.design(ex.PML(0.5, prior), ex.MutualInformation(prior)))
     assert information.value == pytest.approx(0.296845174168, abs=1e-9)
@@ -336,7 +350,10 @@ def test_words_for_people() -> None:
     assert "region 3 of 3 (ε from 0.693147 to 1.60944): a report may rule out at most 2 of the 3 inputs" in text
     assert "may name with certainty (probability at least e^−ε): yes" in text
     assert "from ε_max = 1.60944 on nothing needs to be hidden" in text
-    assert "randomised response at LDP ε = 1 would leak 0.704605; with the same leakage as here (LDP ε = 1.56137) it keeps 0.265258" in text
+    assert (
+        "randomised response at LDP ε = 1 would leak 0.704605; with the same leakage as here (LDP ε = 1.56137) it "
+        "keeps 0.265258" in text
+    )
     assert "if the true one is off by 0.01 in total variation" in text
     assert "a report may rule out no input" in ex.design(ex.PML(0.1, P), ex.MutualInformation(P)).summary()
     assert "nothing needs to be hidden: ε is above ε_max" in ex.design(ex.PML(2, P), ex.MutualInformation(P)).summary()
@@ -390,7 +407,11 @@ class TestCertificates:
             assert not ex.verify(checks.with_proof(found, alpha=proof["alpha"][:-1]))
             assert not ex.verify(checks.with_proof(found, alpha=["nan"] * len(proof["alpha"])))
         other = "MutualInformation" if utility.name != "MutualInformation" else "KL"
-        wrong = ex.MutualInformation([0.2, 0.3, 0.5]) if other == "MutualInformation" else ex.KL([0.1, 0.1, 0.8], [0.8, 0.1, 0.1])
+        wrong = (
+            ex.MutualInformation([0.2, 0.3, 0.5])
+            if other == "MutualInformation"
+            else ex.KL([0.1, 0.1, 0.8], [0.8, 0.1, 0.1])
+        )
         assert not ex.verify(checks.changed(found, utility=wrong))
 
     def test_a_moved_weight_is_refused(self) -> None:
@@ -399,13 +420,17 @@ class TestCertificates:
         weights[0, 0] += 2**40
         weights[0, 1] -= 2**40
         moved = ex.Mechanism.from_weights(weights, found.mechanism.denominator)
-        damaged = ex.Mechanism(moved.kernel, moved.row_of, moved.input_labels, moved.output_labels, found.mechanism.privacy)
+        damaged = ex.Mechanism(
+            moved.kernel, moved.row_of, moved.input_labels, moved.output_labels, found.mechanism.privacy
+        )
         assert not ex.verify(checks.changed(found, mechanism=damaged))
 
     def test_another_prior_is_refused(self) -> None:
         found = ex.design(ex.PML(0.5, P), ex.MutualInformation(P))
         same = found.mechanism
-        other = ex.Mechanism(same.kernel, same.row_of, same.input_labels, same.output_labels, ex.PML(0.5, [0.5, 0.29, 0.21]))
+        other = ex.Mechanism(
+            same.kernel, same.row_of, same.input_labels, same.output_labels, ex.PML(0.5, [0.5, 0.29, 0.21])
+        )
         verification = ex.verify(checks.changed(found, mechanism=other))
         assert not verification
         assert verification.privacy is False or verification.optimality is False

@@ -55,7 +55,9 @@ def test_one_prior_twice_gives_the_lift_vectors() -> None:
     lifts = columns / (np.array(P) @ columns)
     assert lifts.shape[1] == 5  # as in GSO Fig. 1 at ε = 0.5
     utility = ex.MutualInformation(P)
-    assert ex.design(ex.PML(0.5, source), utility).value == pytest.approx(ex.design(ex.PML(0.5, P), utility).value, rel=1e-9)
+    assert ex.design(ex.PML(0.5, source), utility).value == pytest.approx(
+        ex.design(ex.PML(0.5, P), utility).value, rel=1e-9
+    )
 
 
 def test_worst_case_over_a_class() -> None:
@@ -105,7 +107,8 @@ class TestPilotSamples:
 
     @pytest.mark.parametrize("prior", [P, [0.9, 0.06, 0.04], [0.25] * 4], ids=str)
     def test_coverage(self, prior: list[float]) -> None:
-        """The true prior lies in the ball at least as often as promised; a ball of a third of the radius misses it far too often."""
+        """The true prior lies in the ball at least as often as promised; a ball of a third of the radius misses it far
+        too often."""
         generator, misses, narrow = np.random.default_rng(3), 0, 0
         trials, n, confidence = 1500, 400, 0.9
         for counts in generator.multinomial(n, prior, size=trials):

@@ -8,7 +8,8 @@ P = [0.5, 0.3, 0.2]
 
 
 def test_the_order_of_the_three() -> None:
-    """Theorem 5 against any mechanism of that leakage; the LDP-optimal one against randomised response of the same LDP level or less."""
+    """Theorem 5 against any mechanism of that leakage; the LDP-optimal one against randomised response of the same LDP
+    level or less."""
     table = ex.equal_leakage(P, ["0.1", 0.5, 1.0])
     for best, local, response, level, leakage in zip(
         table.pml_optimal, table.ldp_optimal, table.randomized_response, table.ldp_levels, table.epsilons, strict=True

@@ -33,7 +33,9 @@ def test_information_on_many_inputs_loses_next_to_nothing() -> None:
     ],
     ids=["KL", "TV", "alpha", "hockey stick", "user"],
 )
-def test_merged_designs_hold_and_their_bounds_are_above_the_optimum(make: Any, notion: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_merged_designs_hold_and_their_bounds_are_above_the_optimum(
+    make: Any, notion: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     generator = np.random.default_rng(6)
     p, p0, p1 = (np.append(generator.dirichlet(np.ones(30)), 0.0) for _ in range(3))
     utility, privacy = make(p0, p1), notion(p)

@@ -1,4 +1,5 @@
-"""Metric privacy for divergences and information: chords, trees and listed rays agree with each other and with ε-LDP."""
+"""Metric privacy for divergences and information: chords, trees and listed rays agree with each other and with
+ε-LDP."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ from extremal.certificate import PROOFS, Refused
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.testing.designs import accepted, faults, spoiled
 
-SMALL_EPSILON_GAP = 1e-8  # the solver's tolerance on duals, relative to values of order ε²; below ε = 0.1 for metrics that are no tree
+SMALL_EPSILON_GAP = (
+    1e-8  # the solver's tolerance on duals, relative to values of order ε²; below ε = 0.1 for metrics that are no tree
+)
 
 
 def plane(k: int, seed: int) -> np.ndarray:
@@ -37,7 +40,9 @@ def pair(k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return p, q
 
 
-@pytest.mark.parametrize("divergence", [ex.KL, ex.ReverseKL, ex.ChiSquared, ex.SquaredHellinger, ex.TotalVariation, ex.JensenShannon])
+@pytest.mark.parametrize(
+    "divergence", [ex.KL, ex.ReverseKL, ex.ChiSquared, ex.SquaredHellinger, ex.TotalVariation, ex.JensenShannon]
+)
 @pytest.mark.parametrize("apart", [plane(4, 1), np.array(line(5)), star(5)], ids=["plane", "line", "star"])
 def test_chords_agree_with_listed_rays(divergence: Any, apart: np.ndarray) -> None:
     p, q = pair(len(apart), 2)
@@ -64,7 +69,9 @@ def test_information_on_a_line_and_in_the_plane() -> None:
         prior = pair(len(apart), 5)[0]
         d = ex.design(ex.MetricPrivacy(1, apart), ex.MutualInformation(prior))
         assert not faults(d)
-    with pytest.raises(TooLarge, match="the rays of metric privacy are listed for at most 16 inputs on a tree or line and 7 otherwise"):
+    with pytest.raises(
+        TooLarge, match="the rays of metric privacy are listed for at most 16 inputs on a tree or line and 7 otherwise"
+    ):
         ex.design(ex.MetricPrivacy(1, plane(8, 1)), ex.MutualInformation([1 / 8] * 8))
 
 
@@ -73,7 +80,10 @@ def test_moderate_alphabets() -> None:
     assert not faults(ex.design(ex.MetricPrivacy(1, line(24)), ex.KL(p, q)))
     p, q = pair(9, 7)
     assert not faults(ex.design(ex.MetricPrivacy(2, plane(9, 8)), ex.KL(p, q)))
-    assert not faults(ex.design(ex.MetricPrivacy(0.01, plane(6, 8)), ex.KL(p[:6] / p[:6].sum(), q[:6] / q[:6].sum())), SMALL_EPSILON_GAP)
+    assert not faults(
+        ex.design(ex.MetricPrivacy(0.01, plane(6, 8)), ex.KL(p[:6] / p[:6].sum(), q[:6] / q[:6].sum())),
+        SMALL_EPSILON_GAP,
+    )
 
 
 def test_the_value_grows_with_epsilon_and_shrinks_with_distance() -> None:

@@ -96,13 +96,23 @@ def test_designs_are_private_and_proven_on_a_sample() -> None:
 
 
 @pytest.mark.parametrize(
-    "case_id", [f"ldp_opt_fdiv_k{k}_eps{e}" for k, e in [(2, 1), (3, 0.5), (3, 2.5), (3, 5), (4, 0.5), (4, 2.5), (6, 0.5), (6, 5)]]
+    "case_id",
+    [
+        f"ldp_opt_fdiv_k{k}_eps{e}"
+        for k, e in [(2, 1), (3, 0.5), (3, 2.5), (3, 5), (4, 0.5), (4, 2.5), (6, 0.5), (6, 5)]
+    ],
 )
 def test_reference_optima(reference: dict[str, Any], case_id: str) -> None:
     """KOV Theorem 4, to 1e-10: every divergence of every case."""
     case = reference[case_id]
     p0, p1, epsilon = case["arguments"]["p0"], case["arguments"]["p1"], case["arguments"]["epsilon"]
-    names = {"kl": ex.KL, "tv": ex.TotalVariation, "chi2": ex.ChiSquared, "hellinger2": ex.SquaredHellinger, "symkl": ex.SymmetricKL}
+    names = {
+        "kl": ex.KL,
+        "tv": ex.TotalVariation,
+        "chi2": ex.ChiSquared,
+        "hellinger2": ex.SquaredHellinger,
+        "symkl": ex.SymmetricKL,
+    }
     seen = 0
     for short, divergence in names.items():
         if f"OPT_{short}" not in case["expected"]:
@@ -124,7 +134,9 @@ def test_reference_counterexamples(reference: dict[str, Any]) -> None:
     utility = ex.KL(equal["arguments"]["p0"], equal["arguments"]["p1"])
     found = ex.design(ex.LDP(equal["arguments"]["epsilon"]), utility)
     assert found.value == pytest.approx(float(equal["expected"]["OPT_KL"]), rel=1e-10)
-    assert utility(ex.randomized_response(3, equal["arguments"]["epsilon"])) == pytest.approx(float(equal["expected"]["RR_KL"]), rel=1e-10)
+    assert utility(ex.randomized_response(3, equal["arguments"]["epsilon"])) == pytest.approx(
+        float(equal["expected"]["RR_KL"]), rel=1e-10
+    )
     assert found.value > float(equal["expected"]["RR_KL"])
 
 
@@ -145,7 +157,8 @@ def test_small_epsilon_against_high_precision(epsilon: str) -> None:
 
 
 def test_a_naive_program_is_far_off_at_small_epsilon() -> None:
-    """Why the objective is scaled: raw, with default tolerances, HiGHS loses a large part of the optimum at ε = 1e-3."""
+    """Why the objective is scaled: raw, with default tolerances, HiGHS loses a large part of the optimum at ε =
+    1e-3."""
     from scipy.optimize import linprog
 
     generator = np.random.default_rng(5)
@@ -215,7 +228,9 @@ def test_budget_of_reports() -> None:
     assert values == sorted(values)
     assert values[0] == 0
     assert values[-1] == pytest.approx(free.value, rel=1e-12)
-    two = max(utility(ex.Mechanism.from_partition((np.arange(20) >= cut).astype(int), ex.LDP(5))) for cut in range(1, 20))
+    two = max(
+        utility(ex.Mechanism.from_partition((np.arange(20) >= cut).astype(int), ex.LDP(5))) for cut in range(1, 20)
+    )
     assert values[1] == pytest.approx(two, rel=1e-12)
     assert any("the budget costs" in note for note in ex.design(ex.LDP(5), utility, max_outputs=2).notes)
 
@@ -293,8 +308,14 @@ def test_proofs_of_another_problem_are_refused() -> None:
             lambda: ex.design(ex.PML(1, [0.2, 0.3, 0.5]), ex.KL([0.5, 0.5], [0.2, 0.8])),
             "privacy and utility must be about the same inputs: 3 and 2",
         ),
-        (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), tolerance=0), "tolerance must lie between 0 and 1"),
-        (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), time_limit=-1), "time_limit must be positive seconds"),
+        (
+            lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), tolerance=0),
+            "tolerance must lie between 0 and 1",
+        ),
+        (
+            lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), time_limit=-1),
+            "time_limit must be positive seconds",
+        ),
         (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), max_outputs=0), "max_outputs must be at least 1"),
         (lambda: ex.design(ex.LDP(1), ex.Sublinear(17, lambda c: c.max(axis=0))), "for at most 16 inputs; got k=17"),
         (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), inputs=["a"]), "inputs must have 2 labels"),
@@ -363,7 +384,9 @@ class TestTradeoff:
         from extremal.plotting import save
 
         said: list[str] = []
-        curve = ex.tradeoff(ex.LDP, ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), [0.1, 10], progress=lambda what, _: said.append(what))
+        curve = ex.tradeoff(
+            ex.LDP, ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), [0.1, 10], progress=lambda what, _: said.append(what)
+        )
         drawn = curve.plot()
         assert [axis.get_xlabel() for axis in drawn.axes] == ["ε (nats)", "ε (nats)"]
         assert save(drawn, tmp_path / "curve.png").stat().st_size > 10_000
@@ -373,7 +396,21 @@ class TestTradeoff:
         from extremal.cli import main
 
         pair = ["--p0", "0.5,0.3,0.2", "--p1", "0.1,0.2,0.7"]
-        assert main(["tradeoff", *pair, "--epsilons", "0.5,2", "--plot", str(tmp_path / "t.png"), "--csv", str(tmp_path / "t.csv")]) == 0
+        assert (
+            main(
+                [
+                    "tradeoff",
+                    *pair,
+                    "--epsilons",
+                    "0.5,2",
+                    "--plot",
+                    str(tmp_path / "t.png"),
+                    "--csv",
+                    str(tmp_path / "t.csv"),
+                ]
+            )
+            == 0
+        )
         assert "optimum" in capsys.readouterr().out
         assert (tmp_path / "t.csv").read_text().startswith("epsilon,optimum")
         assert main(["tradeoff", *pair, "--epsilons", "1:2:2", "--json"]) == 0

@@ -1,4 +1,5 @@
-"""The smallest ε within a Hamming distortion: the reference values, the full linear program, and certificates that are refused."""
+"""The smallest ε within a Hamming distortion: the reference values, the full linear program, and certificates that are
+refused."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ BISECTION = 1e-9
 
 
 def least_distortion(priors: np.ndarray, epsilon: float) -> float:
-    """The full M×M linear program at ε, by another solver interface: min over ε-LDP Q of the worst expected distortion."""
+    """The full M×M linear program at ε, by another solver interface: min over ε-LDP Q of the worst expected
+    distortion."""
     k, e = priors.shape[1], math.exp(epsilon)
     variables = k * k + k + 1  # Q, the least entry of each column, the worst case
     rows, right = [], []
@@ -44,7 +46,9 @@ def least_distortion(priors: np.ndarray, epsilon: float) -> float:
     cost = np.zeros(variables)
     cost[-1] = 1.0
     options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    return float(linprog(cost, np.array(rows), np.array(right), sums, np.ones(k), method="highs-ds", options=options).fun)
+    return float(
+        linprog(cost, np.array(rows), np.array(right), sums, np.ones(k), method="highs-ds", options=options).fun
+    )
 
 
 def classes(reference: dict[str, Any]) -> list[tuple[str, list[list[str]], str, float]]:
@@ -63,7 +67,9 @@ def test_every_reference_value(reference: dict[str, Any]) -> None:
         d = ex.smallest_epsilon(ex.SourceClass(priors), distortion)
         assert abs(d.value - expected) <= REFERENCE, name
         assert not faults(d), name
-        assert LevelAtDistortion(ex.SourceClass(priors), distortion).worst_distortion(d.mechanism) <= Fraction(distortion), name
+        assert LevelAtDistortion(ex.SourceClass(priors), distortion).worst_distortion(d.mechanism) <= Fraction(
+            distortion
+        ), name
 
 
 def test_permutation_invariant_and_mechanism(reference: dict[str, Any]) -> None:
@@ -114,7 +120,11 @@ def test_single_prior_has_the_closed_form() -> None:
         prior = generator.dirichlet(np.ones(k))
         distortion = float((1 - prior.max()) * generator.uniform(0.02, 0.99))
         sums = np.cumsum(np.sort(prior)[::-1])
-        expected = min(math.log(n * (1 - distortion) / (s - 1 + distortion)) for n, s in enumerate(sums) if n and s > 1 - distortion)
+        expected = min(
+            math.log(n * (1 - distortion) / (s - 1 + distortion))
+            for n, s in enumerate(sums)
+            if n and s > 1 - distortion
+        )
         assert ex.smallest_epsilon(prior, distortion).value == pytest.approx(expected, abs=1e-11)
 
 
@@ -126,7 +136,9 @@ def test_jump_to_zero() -> None:
     assert (at.value, at.gap, at.mechanism.m, at.method) == (0.0, 0.0, 1, "constant rows")
     assert ex.verify(at)
     assert ex.smallest_epsilon(ex.SourceClass([["1", "0"], ["0", "1"]]), "0.5").value == 0.0  # report a coin
-    assert ex.smallest_epsilon(ex.SourceClass.simplex(3), "2/3").value == 0.0  # thirds are not multiples of 2^-62: within 2^-48
+    assert (
+        ex.smallest_epsilon(ex.SourceClass.simplex(3), "2/3").value == 0.0
+    )  # thirds are not multiples of 2^-62: within 2^-48
 
 
 def test_classes_of_every_shape_agree_with_their_vertices() -> None:
@@ -135,7 +147,10 @@ def test_classes_of_every_shape_agree_with_their_vertices() -> None:
     cone = ex.SourceClass.from_inequalities([[-1, 1, 0], [0, -1, 1], [1, 0, 0]], [0, 0, "0.8"])
     for source in (ball, ex.SourceClass.permutation_invariant(prior), cone):
         for distortion in ("0.1", "0.35", "0.55"):
-            d, listed = ex.smallest_epsilon(source, distortion), ex.smallest_epsilon(ex.SourceClass(source.vertices()), distortion)
+            d, listed = (
+                ex.smallest_epsilon(source, distortion),
+                ex.smallest_epsilon(ex.SourceClass(source.vertices()), distortion),
+            )
             assert d.value == pytest.approx(listed.value, abs=1e-12)
             assert not faults(d)
     big = ex.SourceClass.ball(np.full(30, 1 / 30), 0.2)  # vertices are not listed: generated
@@ -155,7 +170,11 @@ def test_large_alphabet() -> None:
 def test_spoiled_certificates_are_refused(distortion: str) -> None:
     source = ex.SourceClass.ordered([["0.45", "0.45", "0.1"], ["0.6", "0.2", "0.2"]])
     d = ex.smallest_epsilon(source, distortion)
-    names = [name for name, certificate in spoiled(d, LevelAtDistortion([0.8, 0.1, 0.1], distortion)) if not accepted(certificate)]
+    names = [
+        name
+        for name, certificate in spoiled(d, LevelAtDistortion([0.8, 0.1, 0.1], distortion))
+        if not accepted(certificate)
+    ]
     assert {"bound tightened", "another problem", "weight moved"} <= set(names)
     dual = ex.design(ex.LDP(1), ex.Hamming(source))
     for name, certificate in spoiled(dual, ex.Hamming([0.8, 0.1, 0.1])):
@@ -176,7 +195,9 @@ def test_a_prior_outside_the_class_is_refused() -> None:
 
 
 def test_files_hold_the_certificate(tmp_path: Any) -> None:
-    d = ex.smallest_epsilon(ex.SourceClass([["1/3", "1/3", "1/3"], ["0.2", "0.3", "0.5"]]), "0.3", inputs=["a", "b", "c"])
+    d = ex.smallest_epsilon(
+        ex.SourceClass([["1/3", "1/3", "1/3"], ["0.2", "0.3", "0.5"]]), "0.3", inputs=["a", "b", "c"]
+    )
     d.save(tmp_path / "m.json")
     assert ex.verify(tmp_path / "m.certificate.json")
     assert set(d.mechanism.outputs) <= {"a", "b", "c"}

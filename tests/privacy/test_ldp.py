@@ -22,7 +22,9 @@ def test_reference_delta_and_level(reference: dict[str, Any]) -> None:
     """KOV eq (23) on a 2×3 mechanism, to 1e-12."""
     case = reference["approx_ldp_delta_of_mechanism"]
     m = ex.Mechanism.from_matrix(case["arguments"]["mechanism_rows_x_cols_y"])
-    assert ex.LDP(1).delta_at(m, case["arguments"]["epsilon"]) == pytest.approx(float(case["expected"]["smallest_delta"]), rel=1e-12)
+    assert ex.LDP(1).delta_at(m, case["arguments"]["epsilon"]) == pytest.approx(
+        float(case["expected"]["smallest_delta"]), rel=1e-12
+    )
     assert ex.LDP(1).level(m) == pytest.approx(float(case["expected"]["pure_ldp_level"]), rel=1e-12)
 
 
@@ -38,7 +40,9 @@ def test_reference_quaternary(reference: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case_id", ["ldp_rr_k4_eps1", "ldp_binary_mechanism_k4_eps1", "ldp_geometric_k4_eps1"])
-def test_reference_mechanisms_are_private_at_their_epsilon_and_not_below(reference: dict[str, Any], case_id: str) -> None:
+def test_reference_mechanisms_are_private_at_their_epsilon_and_not_below(
+    reference: dict[str, Any], case_id: str
+) -> None:
     m = ex.Mechanism.from_matrix(reference[case_id]["expected"]["mechanism_rows_x_cols_y"], ex.LDP(1))
     assert ex.LDP(1).holds(m)
     assert not ex.LDP(1 - 1e-9).holds(m)

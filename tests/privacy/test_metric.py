@@ -16,14 +16,21 @@ LINE = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
 def test_level_is_the_definition(m: ex.Mechanism) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         gain = np.log(m.matrix[:, None, :]) - np.log(m.matrix[None, :, :])
-        slopes = (np.nan_to_num(gain, nan=0.0, neginf=0.0, posinf=np.inf) / np.where(LINE == 0, np.inf, LINE)[:, :, None]).max()
+        slopes = (
+            np.nan_to_num(gain, nan=0.0, neginf=0.0, posinf=np.inf) / np.where(LINE == 0, np.inf, LINE)[:, :, None]
+        ).max()
     assert ex.MetricPrivacy(1, LINE).level(m) == pytest.approx(max(0.0, float(slopes)), rel=1e-9, abs=2e-9)
 
 
 def test_the_geometric_mechanism_is_tight_everywhere() -> None:
     """Truncated geometric on a line: every neighbouring pair meets e^ε exactly; rounding must mend them all."""
     a = math.exp(-0.5)
-    q = np.array([[a**x / (1 + a), *((1 - a) / (1 + a) * a ** abs(y - x) for y in (1, 2)), a ** (3 - x) / (1 + a)] for x in range(4)])
+    q = np.array(
+        [
+            [a**x / (1 + a), *((1 - a) / (1 + a) * a ** abs(y - x) for y in (1, 2)), a ** (3 - x) / (1 + a)]
+            for x in range(4)
+        ]
+    )
     notion = ex.MetricPrivacy(0.5, LINE)
     m = ex.Mechanism.from_matrix(q, notion)
     assert notion.holds(m)

@@ -63,7 +63,9 @@ def test_leakage_is_the_definition(m: ex.Mechanism, prior: list[Any]) -> None:
 
 
 @given(mechanisms(k=3), priors(k=3, zeros=False), priors(k=3, zeros=False), st.floats(0, 1))
-def test_a_class_is_as_private_as_its_worst_prior(m: ex.Mechanism, first: list[Any], second: list[Any], mix: float) -> None:
+def test_a_class_is_as_private_as_its_worst_prior(
+    m: ex.Mechanism, first: list[Any], second: list[Any], mix: float
+) -> None:
     levels = [ex.PML(1, p).level(m) for p in (first, second)]
     assert ex.PML(1, ex.SourceClass([first, second])).level(m) == max(levels)
     between = [float(a) * mix + float(b) * (1 - mix) for a, b in zip(first, second, strict=True)]
@@ -83,7 +85,9 @@ def test_what_leaks_when_the_prior_is_wrong() -> None:
     notion = ex.PML(1, prior)
     assert notion.level(m, prior=[0.1, 0.1, 0.8]) > notion.level(m)
     assert notion.leakage(m, prior=[0.1, 0.1, 0.8])[0] > notion.leakage(m)[0]
-    with pytest.raises(InvalidParameter, match=r"the prior must have 3 entries, one for each input; got len\(prior\)=2"):
+    with pytest.raises(
+        InvalidParameter, match=r"the prior must have 3 entries, one for each input; got len\(prior\)=2"
+    ):
         notion.level(m, prior=[0.5, 0.5])
 
 

@@ -19,9 +19,14 @@ from extremal.testing import mechanisms
 def weight_rows(draw: st.DrawFn) -> np.ndarray:  # type: ignore[type-arg]
     """Rows with zeros, equal weights, single units and everything on one output."""
     symbols = draw(st.integers(1, 40))
-    cuts = st.lists(st.integers(0, DENOMINATOR) | st.sampled_from([0, 1, DENOMINATOR - 1, DENOMINATOR // 2, DENOMINATOR // 16]),
-                    min_size=symbols - 1, max_size=symbols - 1)  # fmt: skip
-    rows = [np.diff(np.array([0, *sorted(draw(cuts)), DENOMINATOR], dtype=object)) for _ in range(draw(st.integers(1, 4)))]
+    cuts = st.lists(
+        st.integers(0, DENOMINATOR) | st.sampled_from([0, 1, DENOMINATOR - 1, DENOMINATOR // 2, DENOMINATOR // 16]),
+        min_size=symbols - 1,
+        max_size=symbols - 1,
+    )
+    rows = [
+        np.diff(np.array([0, *sorted(draw(cuts)), DENOMINATOR], dtype=object)) for _ in range(draw(st.integers(1, 4)))
+    ]
     return np.array(rows).astype(np.int64)
 
 

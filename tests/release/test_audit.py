@@ -32,7 +32,9 @@ HONEST = [
 @pytest.mark.parametrize("compiled", [False, True], ids=["numpy", "numba"])
 @pytest.mark.parametrize("m", HONEST, ids=repr)
 def test_honest_samplers_pass(m: ex.Mechanism, compiled: bool) -> None:
-    found = audit(m, 200_000, 1 - FAMILY / (2 * len(HONEST)), sample=lambda codes: sample_codes(m, codes, compiled=compiled))
+    found = audit(
+        m, 200_000, 1 - FAMILY / (2 * len(HONEST)), sample=lambda codes: sample_codes(m, codes, compiled=compiled)
+    )
     assert found, found.summary()
     assert found.delivered <= found.allowed
     assert "no leak found" in found.summary()

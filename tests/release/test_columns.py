@@ -1,4 +1,5 @@
-"""Whatever the container: the same type, dtype, index and order come back, labels are looked up strictly, missing values are named."""
+"""Whatever the container: the same type, dtype, index and order come back, labels are looked up strictly, missing
+values are named."""
 
 from __future__ import annotations
 
@@ -106,7 +107,15 @@ def test_narrow_integers_stay_narrow(m: ex.Mechanism, given: Any) -> None:
 
 @pytest.mark.parametrize(
     "make",
-    [list, np.array, pd.Series, lambda v: pd.Series(v, dtype="boolean"), lambda v: pd.Series(v, dtype=object), pl.Series, pa.array],
+    [
+        list,
+        np.array,
+        pd.Series,
+        lambda v: pd.Series(v, dtype="boolean"),
+        lambda v: pd.Series(v, dtype=object),
+        pl.Series,
+        pa.array,
+    ],
 )
 def test_truth_values(make: Any) -> None:
     _same_back(TRUTHS, make([True, False, True]))
@@ -175,17 +184,31 @@ def test_outputs_of_several_types() -> None:
 
 
 MISSING = [
-    ["b", None], ["b", float("nan")], np.array(["b", None], dtype=object), pd.Series(["b", None]), pd.Series(["b", pd.NA], dtype=object),
-    pd.Series(["b", None], dtype="category"), pd.Series(["b", None], dtype=pd.ArrowDtype(pa.string())), pl.Series(["b", None]),
-    pl.Series(["b", None], dtype=pl.Enum(["b"])), pa.array(["b", None]), pa.array(["b", None]).dictionary_encode(),
-    pa.chunked_array([["b"], [None]]), pd.Series([pd.Timestamp(0), pd.NaT]), np.ma.masked_array(["b", "c"], mask=[False, True]),
-    ["b", np.datetime64("NaT")], pd.Index(["b", None]), np.array(["b", np.nan], dtype=object),
-]  # fmt: skip
+    ["b", None],
+    ["b", float("nan")],
+    np.array(["b", None], dtype=object),
+    pd.Series(["b", None]),
+    pd.Series(["b", pd.NA], dtype=object),
+    pd.Series(["b", None], dtype="category"),
+    pd.Series(["b", None], dtype=pd.ArrowDtype(pa.string())),
+    pl.Series(["b", None]),
+    pl.Series(["b", None], dtype=pl.Enum(["b"])),
+    pa.array(["b", None]),
+    pa.array(["b", None]).dictionary_encode(),
+    pa.chunked_array([["b"], [None]]),
+    pd.Series([pd.Timestamp(0), pd.NaT]),
+    np.ma.masked_array(["b", "c"], mask=[False, True]),
+    ["b", np.datetime64("NaT")],
+    pd.Index(["b", None]),
+    np.array(["b", np.nan], dtype=object),
+]
 
 
 @pytest.mark.parametrize("given", MISSING)
 def test_missing_values_are_named(given: Any) -> None:
-    with pytest.raises(ex.UnknownLabel, match=r"values\[1\] must not be missing; got values\[1\]=.* Drop or fill missing values first"):
+    with pytest.raises(
+        ex.UnknownLabel, match=r"values\[1\] must not be missing; got values\[1\]=.* Drop or fill missing values first"
+    ):
         TEXT.privatize(given)
 
 
@@ -195,12 +218,24 @@ ONE = ex.randomized_response(3, 1, inputs=["1", "b", "c"])
 @pytest.mark.parametrize(
     "given",
     [
-        ["b", 1], ["b", True], ["b", "b "], ["b", "B"], ["b", [1]], np.array(["b", "d"]), np.array(["b", 1], dtype=object),
-        pd.Series(["b", "d"]), pd.Series(["b", "d"], dtype="category"), pd.Series(["b", True], dtype=object), pl.Series(["b", "d"]),
-        pl.Series(["b", "d"], dtype=pl.Categorical), pl.Series(["b", "d"], dtype=pl.Enum(["b", "d"])), pa.array(["b", "d"]),
-        pa.array(["b", "d"]).dictionary_encode(), pa.array(["b", "d"], pa.string_view()),
+        ["b", 1],
+        ["b", True],
+        ["b", "b "],
+        ["b", "B"],
+        ["b", [1]],
+        np.array(["b", "d"]),
+        np.array(["b", 1], dtype=object),
+        pd.Series(["b", "d"]),
+        pd.Series(["b", "d"], dtype="category"),
+        pd.Series(["b", True], dtype=object),
+        pl.Series(["b", "d"]),
+        pl.Series(["b", "d"], dtype=pl.Categorical),
+        pl.Series(["b", "d"], dtype=pl.Enum(["b", "d"])),
+        pa.array(["b", "d"]),
+        pa.array(["b", "d"]).dictionary_encode(),
+        pa.array(["b", "d"], pa.string_view()),
     ],
-)  # fmt: skip
+)
 def test_values_that_are_no_labels_are_named(given: Any) -> None:
     with pytest.raises(ex.UnknownLabel, match=r"values\[1\] must be one of the mechanism's labels; got values\[1\]="):
         ONE.privatize(given)
@@ -208,9 +243,20 @@ def test_values_that_are_no_labels_are_named(given: Any) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [np.array([1]), np.array([1.0]), np.array([True]), pd.Series([1]), pd.Series([1.5]), pl.Series([1]), pl.Series([1.5]), pa.array([1]),
-     pa.array([1.5]), pd.Series([1], dtype="Int64"), pl.Series([True])],
-)  # fmt: skip
+    [
+        np.array([1]),
+        np.array([1.0]),
+        np.array([True]),
+        pd.Series([1]),
+        pd.Series([1.5]),
+        pl.Series([1]),
+        pl.Series([1.5]),
+        pa.array([1]),
+        pa.array([1.5]),
+        pd.Series([1], dtype="Int64"),
+        pl.Series([True]),
+    ],
+)
 def test_a_column_of_another_type_is_refused(given: Any) -> None:
     with pytest.raises(ex.UnknownLabel, match=r"got values\[0\]=(1|1\.0|1\.5|True)\. .*Labels: '1', 'b', 'c'"):
         ONE.privatize(given)
@@ -224,7 +270,13 @@ def test_text_is_no_number(m: ex.Mechanism, make: Any) -> None:
 
 
 def test_true_is_not_one() -> None:
-    for m, wrong in ((NUMBERED, [True]), (TRUTHS, [1]), (NUMBERS, [True]), (NUMBERED, np.array([True])), (TRUTHS, np.array([1]))):
+    for m, wrong in (
+        (NUMBERED, [True]),
+        (TRUTHS, [1]),
+        (NUMBERS, [True]),
+        (NUMBERED, np.array([True])),
+        (TRUTHS, np.array([1])),
+    ):
         with pytest.raises(ex.UnknownLabel, match="must be one of the mechanism's labels"):
             m.privatize(wrong)
 
@@ -232,14 +284,22 @@ def test_true_is_not_one() -> None:
 @pytest.mark.parametrize(("wrong", "shown"), [(31, "31"), (-1, "-1")])
 @pytest.mark.parametrize("make", [np.array, pd.Series, pl.Series, pa.array, list])
 def test_numbers_outside_are_named(make: Any, wrong: int, shown: str) -> None:
-    with pytest.raises(ex.UnknownLabel, match=rf"values\[2\] must be one of the mechanism's labels; got values\[2\]={shown}"):
+    with pytest.raises(
+        ex.UnknownLabel, match=rf"values\[2\] must be one of the mechanism's labels; got values\[2\]={shown}"
+    ):
         NUMBERED.privatize(make([0, 1, wrong]))
     with pytest.raises(ex.UnknownLabel, match=r"got values\[1\]=11"):
         NUMBERS.privatize(make([10, 11]))
 
 
 def test_empty_columns_give_empty_columns() -> None:
-    for empty in ([], np.array([], dtype="U1"), pd.Series([], dtype=str), pl.Series([], dtype=pl.String), pa.array([], pa.string())):
+    for empty in (
+        [],
+        np.array([], dtype="U1"),
+        pd.Series([], dtype=str),
+        pl.Series([], dtype=pl.String),
+        pa.array([], pa.string()),
+    ):
         reports = TEXT.privatize(empty)
         assert type(reports) is type(empty)
         assert len(reports) == 0
@@ -252,5 +312,7 @@ def test_two_dimensions_are_refused() -> None:
 
 @pytest.mark.parametrize("frame", [pd.DataFrame({"q": ["a"]}), pl.DataFrame({"q": ["a"]}), pa.table({"q": ["a"]})])
 def test_a_frame_is_sent_elsewhere(frame: Any) -> None:
-    with pytest.raises(ex.InvalidParameter, match=r"a mechanism randomises one column.*Use ex.privatize\(frame, column"):
+    with pytest.raises(
+        ex.InvalidParameter, match=r"a mechanism randomises one column.*Use ex.privatize\(frame, column"
+    ):
         TEXT.privatize(frame)

@@ -1,4 +1,5 @@
-"""Files are complete or absent: round trips keep everything else, and errors, full disks and kill -9 leave nothing under the name."""
+"""Files are complete or absent: round trips keep everything else, and errors, full disks and kill -9 leave nothing
+under the name."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def _table(rows: int = N) -> pa.Table:
             "id": pa.array(range(rows)),
             "answer": pa.array(["no", "maybe", "yes"]).take(pa.array(generator.integers(0, 3, size=rows))),
             "age": pa.array(generator.choice([20, 30, 40], size=rows), pa.int8()),
-            "when": pa.array([datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)] * rows, pa.timestamp("us", tz="Europe/Berlin")),
+            "when": pa.array(
+                [datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)] * rows, pa.timestamp("us", tz="Europe/Berlin")
+            ),
             "note": pa.array([None if i % 3 else f'a "quoted", text {i}' for i in range(rows)]),
             "tags": pa.array([[i, i + 1] for i in range(rows)]),
             "colour": pa.array(["red", "blue"] * (rows // 2)).dictionary_encode(),
@@ -92,7 +95,9 @@ def test_a_second_run_on_another_column_keeps_the_note(source: Path) -> None:
     privatize_file(source, first, {"answer": M})
     privatize_file(first, second, {"age": AGE})
     assert mechanism_hashes(second) == {"answer": M.hash, "age": AGE.hash}
-    with pytest.raises(ex.InvalidParameter, match="column 'answer' was randomised before; got mechanism hash=.*Start from the original"):
+    with pytest.raises(
+        ex.InvalidParameter, match="column 'answer' was randomised before; got mechanism hash=.*Start from the original"
+    ):
         privatize_file(second, source.with_stem("third"), {"answer": M})
 
 
@@ -109,7 +114,9 @@ def test_an_unknown_value_names_its_row_and_leaves_nothing(source: Path) -> None
     answers[3_456] = "perhaps"
     _write(_table().set_column(1, "answer", pa.array(answers)), source)
     target = source.with_stem("out")
-    with pytest.raises(ex.UnknownLabel, match=r"row 3456 \(from 0\) of column 'answer': the value must be one.*\[3456\]='perhaps'"):
+    with pytest.raises(
+        ex.UnknownLabel, match=r"row 3456 \(from 0\) of column 'answer': the value must be one.*\[3456\]='perhaps'"
+    ):
         privatize_file(source, target, {"answer": M})
     answers[3_456] = None
     _write(_table().set_column(1, "answer", pa.array(answers)), source)
@@ -161,7 +168,8 @@ def test_empty_files_stay_empty(tmp_path: Path) -> None:
     assert privatize_file(tmp_path / "in.csv", tmp_path / "out.csv", {"answer": M}) == 0
 
 
-# -- CSV ----------------------------------------------------------------------------------------------------------------
+# -- CSV
+# ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -206,12 +214,20 @@ def test_csv_errors_leave_nothing(text: Path) -> None:
     content = text.read_text(encoding="utf-8")
     cases: list[tuple[bytes, str]] = [
         (content.replace("00900,", "00900,extra,").encode(), "as many cells as the header; got cells of row 900=5"),
-        (content.replace("\n03000,no,", "\n03000,,").replace("\n03000,yes,", "\n03000,,").replace("\n03000,maybe,", "\n03000,,").encode(),
-         r"row 3000 \(from 0\) of column 'answer': the value must be one of the mechanism's labels; got answer\[3000\]=''"),
+        (
+            content.replace("\n03000,no,", "\n03000,,")
+            .replace("\n03000,yes,", "\n03000,,")
+            .replace("\n03000,maybe,", "\n03000,,")
+            .encode(),
+            (
+                r"row 3000 \(from 0\) of column 'answer': the value must be one of the mechanism's labels; got "
+                r"answer\[3000\]=''"
+            ),
+        ),
         (b"", "a CSV file must have a header"),
         (b"id,answer\n1,\xff\n", "must be a CSV file in UTF-8"),
         (b'id,answer\n1,"no\n', "must be a CSV file in UTF-8.*unexpected end of data"),
-    ]  # fmt: skip
+    ]
     for data, message in cases:
         text.write_bytes(data)
         with pytest.raises(ex.ExtremalError, match=message):
@@ -222,7 +238,9 @@ def test_csv_errors_leave_nothing(text: Path) -> None:
 def test_tsv_and_reports_that_are_sets(tmp_path: Path) -> None:
     source = tmp_path / "in.tsv"
     source.write_text("id\tanswer\n1\tno\n\n2\tyes\n")
-    pairs = ex.Mechanism.from_matrix([[1, 0], [1, 0], [0, 1]], inputs=["no", "maybe", "yes"], outputs=[("a", "b"), ("c", "d")])
+    pairs = ex.Mechanism.from_matrix(
+        [[1, 0], [1, 0], [0, 1]], inputs=["no", "maybe", "yes"], outputs=[("a", "b"), ("c", "d")]
+    )
     privatize_file(source, tmp_path / "out.tsv", {"answer": pairs})
     assert (tmp_path / "out.tsv").read_text() == "id\tanswer\n1\ta b\n2\tc d\n"
 
@@ -233,11 +251,15 @@ def test_an_unreadable_note_is_refused(text: Path) -> None:
         privatize_file(text, text.with_stem("out"), {"answer": M})
 
 
-# -- names and interruptions ---------------------------------------------------------------------------------------------
+# -- names and interruptions
+# ---------------------------------------------------------------------------------------------
 
 
 def test_formats_and_folders(tmp_path: Path, text: Path) -> None:
-    with pytest.raises(ex.InvalidParameter, match=r"source must be a Parquet, Feather or CSV file; got source=.*Known endings: .parquet"):
+    with pytest.raises(
+        ex.InvalidParameter,
+        match=r"source must be a Parquet, Feather or CSV file; got source=.*Known endings: .parquet",
+    ):
         privatize_file(tmp_path / "in.xlsx", tmp_path / "out.xlsx", {"answer": M})
     with pytest.raises(ex.InvalidParameter, match="source and target must have the same format"):
         privatize_file(text, tmp_path / "out.parquet", {"answer": M})
@@ -270,10 +292,14 @@ privatize_file(sys.argv[1], sys.argv[2], {"answer": m}, progress=progress)
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 @pytest.mark.parametrize("suffix", ["parquet", "feather", "csv"])
-def test_a_killed_run_leaves_nothing_under_the_name(suffix: str, how: signal.Signals, tmp_path: Path, text: Path) -> None:
+def test_a_killed_run_leaves_nothing_under_the_name(
+    suffix: str, how: signal.Signals, tmp_path: Path, text: Path
+) -> None:
     source = text if suffix == "csv" else _write(_table(), tmp_path / f"in.{suffix}")
     target = source.with_stem("out")
-    process = subprocess.Popen([sys.executable, "-c", SLOW, str(source), str(target)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW, str(source), str(target)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
     assert process.stdout is not None
     for _ in range(3):  # three batches are written: the run is under way
         assert process.stdout.readline()
@@ -332,6 +358,9 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
         pq.write_table(table, path, row_group_size=100_000)
         sizes.append(table.nbytes)
         command = [sys.executable, "-c", BOUNDED, str(path), str(path.with_stem(f"out{rows}"))]
-        environment = {**os.environ, "ARROW_DEFAULT_MEMORY_POOL": "system"}  # the others give memory back when they please
+        environment = {
+            **os.environ,
+            "ARROW_DEFAULT_MEMORY_POOL": "system",
+        }  # the others give memory back when they please
         peaks.append(int(subprocess.run(command, capture_output=True, check=True, env=environment).stdout) << 10)
     assert peaks[1] - peaks[0] < (sizes[1] - sizes[0]) / 2

@@ -62,11 +62,17 @@ def test_a_mechanism_that_tells_the_truth_changes_nothing(kind: str) -> None:
 
 def test_index_order_and_dtypes_stay() -> None:
     frame = pd.DataFrame(
-        {"answer": pd.Categorical(["yes", "no", "yes"], categories=["yes", "no"], ordered=True), "x": [1.5, np.nan, 2.0]}, index=[7, 7, 2]
+        {
+            "answer": pd.Categorical(["yes", "no", "yes"], categories=["yes", "no"], ordered=True),
+            "x": [1.5, np.nan, 2.0],
+        },
+        index=[7, 7, 2],
     )
     released = ex.privatize(frame, column="answer", mechanism=SURE)
     pd.testing.assert_frame_equal(released, frame)
-    coloured = pl.DataFrame({"answer": ["yes", "no"], "x": [None, 1]}, schema_overrides={"answer": pl.Enum(["yes", "no", "unused"])})
+    coloured = pl.DataFrame(
+        {"answer": ["yes", "no"], "x": [None, 1]}, schema_overrides={"answer": pl.Enum(["yes", "no", "unused"])}
+    )
     assert ex.privatize(coloured, column="answer", mechanism=SURE).equals(coloured)
     assert ex.privatize(coloured, column="answer", mechanism=SURE).schema == coloured.schema
 
@@ -89,7 +95,8 @@ def test_empty_frames_stay_empty(kind: str) -> None:
 @pytest.mark.parametrize("kind", MAKERS)
 def test_an_absent_column_is_named(kind: str) -> None:
     with pytest.raises(
-        ex.InvalidParameter, match=r"the column must be in the frame; got column='anser'. Did you mean 'answer'\? Columns: 'id'"
+        ex.InvalidParameter,
+        match=r"the column must be in the frame; got column='anser'. Did you mean 'answer'\? Columns: 'id'",
     ):
         ex.privatize(MAKERS[kind](DATA), column="anser", mechanism=M)
 
@@ -105,7 +112,9 @@ def test_repeated_columns_are_refused() -> None:
 @pytest.mark.parametrize("kind", MAKERS)
 def test_errors_name_column_and_row(kind: str) -> None:
     frame = MAKERS[kind]({"answer": ["no", "maybe"]})
-    with pytest.raises(ex.UnknownLabel, match=r"answer\[1\] must be one of the mechanism's labels; got answer\[1\]='maybe'"):
+    with pytest.raises(
+        ex.UnknownLabel, match=r"answer\[1\] must be one of the mechanism's labels; got answer\[1\]='maybe'"
+    ):
         ex.privatize(frame, column="answer", mechanism=M)
 
 
@@ -130,7 +139,10 @@ def _foreign(module: str, name: str) -> Any:
     ],
 )
 def test_lazy_frames_are_refused_with_the_reason_and_the_way_out(lazy: Any, shown: str, way_out: str) -> None:
-    message = rf"evaluated twice it would make two reports about the same person; got frame='{shown}'\. Collect it once.*{way_out}"
+    message = (
+        rf"evaluated twice it would make two reports about the same person; got frame='{shown}'\. Collect it "
+        rf"once.*{way_out}"
+    )
     with pytest.raises(ex.InvalidParameter, match=message):
         ex.privatize(lazy, column="answer", mechanism=M)
 
@@ -154,7 +166,10 @@ def test_other_mistakes() -> None:
     frame = pd.DataFrame(DATA)
     with pytest.raises(ex.InvalidParameter, match="at least one column must be named"):
         ex.privatize(frame, {})
-    with pytest.raises(ex.InvalidParameter, match=r"a column needs a Mechanism; got columns\['answer'\]='m.json'. Load files with ex.load"):
+    with pytest.raises(
+        ex.InvalidParameter,
+        match=r"a column needs a Mechanism; got columns\['answer'\]='m.json'. Load files with ex.load",
+    ):
         ex.privatize(frame, {"answer": "m.json"})  # type: ignore[dict-item]
     with pytest.raises(ex.InvalidParameter, match="a release takes no seed"):
         ex.privatize(frame, column="answer", mechanism=M, seed=1)

@@ -1,4 +1,5 @@
-"""Every kind of kernel is drawn from exactly: a chi-square test accepts it and refuses a slightly tilted one; numba says the same."""
+"""Every kind of kernel is drawn from exactly: a chi-square test accepts it and refuses a slightly tilted one; numba
+says the same."""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ from extremal.release.words import CipherWords
 
 DRAWS = 200_000
 REFUSE_BELOW = 1e-6  # per test: a correct sampler fails once in a million runs
-SMALLEST_EXPECTED = 50  # outputs expected less often are counted together: the chi-square law holds for large counts only
+SMALLEST_EXPECTED = (
+    50  # outputs expected less often are counted together: the chi-square law holds for large counts only
+)
 KEY = bytes(range(32))
 RANDOM = np.random.default_rng(5)
 
@@ -99,7 +102,10 @@ def test_a_large_call_uses_several_keys_and_is_whole() -> None:
 
 def _partial_sums(m: ex.Mechanism, rows: Any, words: Any) -> list[int]:
     kept = (words >> np.uint64(2)).astype(np.int64)
-    return [int(np.searchsorted(np.cumsum(m.kernel.row(int(x)))[:-1], w, side="right")) for x, w in zip(rows, kept, strict=True)]
+    return [
+        int(np.searchsorted(np.cumsum(m.kernel.row(int(x)))[:-1], w, side="right"))
+        for x, w in zip(rows, kept, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("name", ["windows", "shuffled"])
@@ -110,7 +116,9 @@ def test_the_tree_is_inversion_of_the_partial_sums(name: str) -> None:
     words = np.empty(3_000, dtype=np.uint64)
     CipherWords(KEY).fill(words)
     edges = np.cumsum(m.kernel.row(0))[:-1]
-    words[:80] = np.concatenate([edges[:40], edges[:40] - 1]).astype(np.uint64) << np.uint64(2)  # on both sides of an edge
+    words[:80] = np.concatenate([edges[:40], edges[:40] - 1]).astype(np.uint64) << np.uint64(
+        2
+    )  # on both sides of an edge
     rows[:80] = 0
     assert BlockTree.of(m.kernel).draw(rows, words.copy()).tolist() == _partial_sums(m, rows, words)
 
@@ -122,7 +130,9 @@ def test_large_columns_that_are_no_windows_need_no_table(monkeypatch: pytest.Mon
     order = RANDOM.permutation(100)
     kernel = TwoValuedColumns(100, tuple(windows.sets[y] for y in order), windows.low[order], windows.high[order])
     assert isinstance(prepared(kernel), sampler._FromBlocks)
-    m = ex.Mechanism(kernel, None, ex.randomized_response(100, 1).input_labels, ex.randomized_response(100, 1).input_labels)
+    m = ex.Mechanism(
+        kernel, None, ex.randomized_response(100, 1).input_labels, ex.randomized_response(100, 1).input_labels
+    )
     for x in (0, 57, 99):
         assert _p_value(m, x, m.matrix[x]) > REFUSE_BELOW
 
@@ -213,7 +223,8 @@ def test_cyclic_sets_that_start_elsewhere_are_no_windows() -> None:
 
 
 def test_subset_selection_is_sampled_without_a_list() -> None:
-    """C(60, 12) reports: the truth is in the report as often as the weight says, and every other label equally often."""
+    """C(60, 12) reports: the truth is in the report as often as the weight says, and every other label equally
+    often."""
     m = ex.subset_selection(60, 1.5, size=12)
     assert m.kernel.kind == "subset_selection"
     reports = m.privatize([7] * 20_000)
@@ -228,7 +239,8 @@ def test_subset_selection_is_sampled_without_a_list() -> None:
 
 
 def test_a_circulant_mechanism_is_sampled_from_one_row() -> None:
-    """The uniform-prior leakage mechanism: what a report rules out never comes, and the rest comes as often as the weights say."""
+    """The uniform-prior leakage mechanism: what a report rules out never comes, and the rest comes as often as the
+    weights say."""
     m = ex.pml_uniform(300, 2)
     assert m.kernel.kind == "circulant"
     for x in (0, 7, 299):

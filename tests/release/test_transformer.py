@@ -24,7 +24,9 @@ def test_in_a_pipeline() -> None:
 
 
 def test_in_a_column_transformer() -> None:
-    chosen = ColumnTransformer([("private", Privatizer(SURE), ["q"])], remainder="passthrough", verbose_feature_names_out=False)
+    chosen = ColumnTransformer(
+        [("private", Privatizer(SURE), ["q"])], remainder="passthrough", verbose_feature_names_out=False
+    )
     chosen.set_output(transform="pandas")
     released = chosen.fit_transform(FRAME)
     assert released["q"].tolist() == FRAME["q"].tolist()

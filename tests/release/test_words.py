@@ -95,13 +95,17 @@ def test_no_cryptographic_source_releases_nothing(error: Exception, monkeypatch:
         raise error
 
     monkeypatch.setattr(os, "urandom", fails)
-    with pytest.raises(ex.NoSecureRandomness, match="a report needs the operating system's random generator.*Nothing was released"):
+    with pytest.raises(
+        ex.NoSecureRandomness, match="a report needs the operating system's random generator.*Nothing was released"
+    ):
         M.privatize(3)
 
 
 @pytest.mark.parametrize("name", ["seed", "rng", "random_state", "generator"])
 def test_a_seed_is_refused_by_name(name: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=rf"a release takes no seed.*got {name}=7. For experiments use extremal.simulate"):
+    with pytest.raises(
+        ex.InvalidParameter, match=rf"a release takes no seed.*got {name}=7. For experiments use extremal.simulate"
+    ):
         M.privatize([1], **{name: 7})
 
 

@@ -17,12 +17,18 @@ REFERENCE = 1e-10
 
 
 def test_every_reference_value(reference: dict[str, Any]) -> None:
-    cases = [case for name, case in reference.items() if name.startswith("hamming") and "paper_upper_bound_eq11" in case["expected"]]
+    cases = [
+        case
+        for name, case in reference.items()
+        if name.startswith("hamming") and "paper_upper_bound_eq11" in case["expected"]
+    ]
     assert len(cases) == 6
     for case in cases:
         source, d = ex.SourceClass.ordered(case["arguments"]["class_vertices"]), case["arguments"]["distortion"]
         expected = {name: float(value) for name, value in case["expected"].items() if isinstance(value, str)}
-        assert [float(t) for t in thresholds(source)] == pytest.approx([float(t) for t in case["expected"]["D_k"]], abs=REFERENCE)
+        assert [float(t) for t in thresholds(source)] == pytest.approx(
+            [float(t) for t in case["expected"]["D_k"]], abs=REFERENCE
+        )
         found = {
             "paper_upper_bound_eq11": upper_bound(source, d, "printed"),
             "tightened_upper_bound": upper_bound(source, d, "tightened"),
@@ -67,7 +73,9 @@ def test_h2_with_the_ordering_the_bound_is_exact() -> None:
     generator = np.random.default_rng(2)
     for _ in range(60):
         k = int(generator.integers(2, 7))
-        source = ex.SourceClass.ordered([np.sort(p)[::-1] for p in generator.dirichlet(np.ones(k), size=int(generator.integers(1, 4)))])
+        source = ex.SourceClass.ordered(
+            [np.sort(p)[::-1] for p in generator.dirichlet(np.ones(k), size=int(generator.integers(1, 4)))]
+        )
         d = float(thresholds(source)[-1]) * float(generator.uniform(0.05, 0.99))
         exact = ex.smallest_epsilon(source, d).value
         assert lower_bound(source, d, "corrected") == pytest.approx(exact, abs=1e-9)
@@ -127,7 +135,8 @@ def test_theorem_4_is_the_special_case_of_a_class_with_the_uniform_prior() -> No
 
 
 def test_h6_the_minimum_over_priors_rewards_distortion() -> None:
-    """max over mechanisms of min_P Σ P_i D_i, as printed, is reached by always lying; what counts is the largest distortion."""
+    """max over mechanisms of min_P Σ P_i D_i, as printed, is reached by always lying; what counts is the largest
+    distortion."""
     source = ex.SourceClass([[1, 0], ["0.6", "0.4"]])
     lying, honest = np.array([1.0, 1.0]), np.array([0.0, 0.0])
     printed = [min(float(p.values @ d) for p in source.priors) for d in (lying, honest)]

@@ -79,7 +79,9 @@ def test_randomised_response_exactly_where_the_full_program_says_so() -> None:
     for _ in range(30):
         k, epsilon = int(generator.integers(2, 7)), float(generator.uniform(0.2, 6))
         prior = generator.dirichlet(np.ones(k))
-        oracle = ex.design(ex.LDP(epsilon), ex.Average([ex.MutualInformation(prior)]))  # the full program over 2^k patterns
+        oracle = ex.design(
+            ex.LDP(epsilon), ex.Average([ex.MutualInformation(prior)])
+        )  # the full program over 2^k patterns
         response = ex.MutualInformation(prior)(ex.randomized_response(k, epsilon))
         assert response_is_optimal(prior, epsilon) == (response >= oracle.value * (1 - 1e-10))
 

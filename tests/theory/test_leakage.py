@@ -56,7 +56,9 @@ def test_a_report_rules_out_no_more_than_its_region_allows(prior: list[Any], eps
 
 
 @given(priors(zeros=False, largest=6), st.floats(0, 1), epsilons(0.1, 3))
-def test_proposition_1_randomised_response_leaks_less_for_a_majorised_prior(prior: list[Any], share: float, epsilon: float) -> None:
+def test_proposition_1_randomised_response_leaks_less_for_a_majorised_prior(
+    prior: list[Any], share: float, epsilon: float
+) -> None:
     """GSO Proposition 1 (Schur-convexity): a mixture with the uniform prior is majorised by the prior."""
     p = np.array([float(x) for x in prior])
     flatter = (1 - share) * p + share / p.size

@@ -59,4 +59,9 @@ def divergence(f: Callable[[Any], Any], q: list[list[Any]], p0: Sequence[Any], p
 def information(q: list[list[Any]], prior: Sequence[Any]) -> Any:
     p = normalised(prior)
     marginal = [mp.fsum(a * row[y] for a, row in zip(p, q, strict=True)) for y in range(len(q[0]))]
-    return mp.fsum(a * v * mp.log(v / m) for a, row in zip(p, q, strict=True) for v, m in zip(row, marginal, strict=True) if a and v)
+    return mp.fsum(
+        a * v * mp.log(v / m)
+        for a, row in zip(p, q, strict=True)
+        for v, m in zip(row, marginal, strict=True)
+        if a and v
+    )

@@ -34,7 +34,10 @@ P, Q = [0.7, 0.3], [0.4, 0.6]
         (lambda: ex.Sublinear(3, 5), "mu must be a function"),
         (lambda: ex.Sublinear(1, lambda c: c.max(axis=0)), "k must be at least 2"),
         (lambda: ex.Average([]), "utilities must be a list"),
-        (lambda: ex.WorstCase([ex.KL(P, Q), ex.MutualInformation([0.2, 0.3, 0.5])]), "utilities must be about the same inputs"),
+        (
+            lambda: ex.WorstCase([ex.KL(P, Q), ex.MutualInformation([0.2, 0.3, 0.5])]),
+            "utilities must be about the same inputs",
+        ),
         (lambda: ex.Average([ex.Hamming(P)]), "utilities must be a list of divergences"),
         (lambda: ex.PairwiseDivergence([P]), "at least two distributions are needed"),
         (lambda: ex.Distortion(P, [[0, 1]]), "distances must have 2 rows"),
@@ -77,7 +80,9 @@ def test_hamming_is_the_worst_prior() -> None:
     assert ex.Hamming(ex.SourceClass.simplex(2))(m.matrix) == pytest.approx(0.5)
     assert ex.Hamming([0.5, 0.5]).is_cost
     blocks = ex.Mechanism.from_partition([0, 0, 1], ex.LDP(1))
-    assert ex.Hamming([0.2, 0.3, 0.5])(blocks) == pytest.approx(1 - 0.2 * blocks.matrix[0, 0] - 0.3 * blocks.matrix[1, 1])
+    assert ex.Hamming([0.2, 0.3, 0.5])(blocks) == pytest.approx(
+        1 - 0.2 * blocks.matrix[0, 0] - 0.3 * blocks.matrix[1, 1]
+    )
     big = ex.randomized_response(10_000, 3)
     assert ex.Hamming(np.full(10_000, 1e-4))(big) == pytest.approx(1 - np.exp(3) / (9_999 + np.exp(3)), rel=1e-9)
 
@@ -124,6 +129,8 @@ def test_user_functions_agree_with_the_named_ones() -> None:
         assert user.at_zero == pytest.approx(named.at_zero, rel=1e-6, abs=1e-6)
         if named.name != "KL":  # x log x grows too slowly for a float to see that its slope is infinite
             assert user.slope_at_infinity == pytest.approx(named.slope_at_infinity, rel=1e-4, abs=1e-4)
-    derivative = ex.FDivergence(P, Q, lambda x: (x - 1) ** 2, derivative=lambda x: 2 * (x - 1), at_zero=1, slope_at_infinity=np.inf)
+    derivative = ex.FDivergence(
+        P, Q, lambda x: (x - 1) ** 2, derivative=lambda x: 2 * (x - 1), at_zero=1, slope_at_infinity=np.inf
+    )
     assert derivative.derivative(np.array([3.0]))[0] == 4
     assert isinstance(derivative, SumOfColumns)

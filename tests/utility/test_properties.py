@@ -21,7 +21,15 @@ NAMED = ("KL", "ReverseKL", "SymmetricKL", "TotalVariation", "ChiSquared", "Squa
 UTILITIES: dict[str, Callable[[], Utility]] = {
     **{
         name: (lambda name=name: getattr(ex, name)(P0, P1))
-        for name in ("KL", "ReverseKL", "SymmetricKL", "TotalVariation", "ChiSquared", "SquaredHellinger", "JensenShannon")
+        for name in (
+            "KL",
+            "ReverseKL",
+            "SymmetricKL",
+            "TotalVariation",
+            "ChiSquared",
+            "SquaredHellinger",
+            "JensenShannon",
+        )
     },
     "alpha": lambda: ex.AlphaDivergence(P0, P1, 1.7),
     "hockey stick": lambda: ex.HockeyStick(P0, P1, 1.3),
@@ -115,4 +123,6 @@ def test_supporting_lines_touch_from_below(x: float) -> None:
         slope, constant = utility.line(np.array([x]))
         values = utility.excess(z - 1, z)
         assert (values >= slope * z - constant - 1e-6 * (1 + np.abs(values))).all(), name
-        assert slope * x - constant == pytest.approx(utility.excess(np.array([x - 1]), np.array([x])), rel=1e-9, abs=1e-9)
+        assert slope * x - constant == pytest.approx(
+            utility.excess(np.array([x - 1]), np.array([x])), rel=1e-9, abs=1e-9
+        )

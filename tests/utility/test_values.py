@@ -1,4 +1,5 @@
-"""Every utility against 60-digit arithmetic, to 1e-9 relative, from ε = 1e-6 to 50, with zeros, ties and near-equal priors."""
+"""Every utility against 60-digit arithmetic, to 1e-9 relative, from ε = 1e-6 to 50, with zeros, ties and near-equal
+priors."""
 
 from __future__ import annotations
 
@@ -30,7 +31,11 @@ NAMED = ["KL", "ReverseKL", "SymmetricKL", "TotalVariation", "ChiSquared", "Squa
 
 
 def _mechanisms(epsilon: float) -> list[ex.Mechanism]:
-    return [ex.randomized_response(4, epsilon), ex.geometric(4, epsilon), ex.Mechanism.from_partition([0, 1, 1, 0], ex.LDP(epsilon))]
+    return [
+        ex.randomized_response(4, epsilon),
+        ex.geometric(4, epsilon),
+        ex.Mechanism.from_partition([0, 1, 1, 0], ex.LDP(epsilon)),
+    ]
 
 
 @pytest.mark.parametrize("pair", PAIRS)
@@ -50,7 +55,8 @@ def test_divergences(pair: str, epsilon: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "prior", [["0.5", "0.3", "0.2", "0"], ["0.25"] * 4, ["0.999999999999", "1e-12", "0", "0"], ["0.4", "0.3", "0.2", "0.1"]]
+    "prior",
+    [["0.5", "0.3", "0.2", "0"], ["0.25"] * 4, ["0.999999999999", "1e-12", "0", "0"], ["0.4", "0.3", "0.2", "0.1"]],
 )
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_information(prior: list[str], epsilon: float) -> None:
@@ -100,7 +106,13 @@ def test_reference_information_of_an_approximate_mechanism(reference: dict[str, 
 def test_infinite_is_inf_and_not_nan() -> None:
     identity = ex.Mechanism.from_weights([[4, 0, 0], [0, 4, 0], [0, 0, 4]], 4)
     p0, p1 = [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]
-    for name, infinite in [("KL", True), ("ReverseKL", True), ("SymmetricKL", True), ("ChiSquared", True), ("JensenShannon", False)]:
+    for name, infinite in [
+        ("KL", True),
+        ("ReverseKL", True),
+        ("SymmetricKL", True),
+        ("ChiSquared", True),
+        ("JensenShannon", False),
+    ]:
         value = getattr(ex, name)(p0, p1)(identity)
         assert math.isinf(value) == infinite, name
     assert ex.TotalVariation(p0, p1)(identity) == 0.5

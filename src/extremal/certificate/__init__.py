@@ -1,7 +1,7 @@
 """Proof of what a mechanism or a design claims, from its numbers alone.
 
-`verify` decides the privacy claim in integer arithmetic and re-derives the optimality bound with outward rounding. It imports no
-solver and nothing of `optimize/`: what is checked here was made elsewhere. One file for each kind of proof.
+`verify` decides the privacy claim in integer arithmetic and re-derives the optimality bound with outward rounding. It
+imports no solver and nothing of `optimize/`: what is checked here was made elsewhere. One file for each kind of proof.
 """
 
 from extremal.certificate.certificate import Certificate, load_certificate

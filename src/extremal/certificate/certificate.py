@@ -27,7 +27,8 @@ class Certificate:
         utility: what was optimised; None in a file when it is a user's function.
         value: the utility of the mechanism.
         bound: no private mechanism is better than this (above for a utility, below for a cost).
-        proofs: each a dictionary with a "kind" and the "bound" that it proves; the best of those is `bound`. Empty for a user's function.
+        proofs: each a dictionary with a "kind" and the "bound" that it proves; the best of those is `bound`. Empty for
+            a user's function.
     """
 
     mechanism: Mechanism
@@ -58,10 +59,14 @@ def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate,
     if content.get("format") != FORMAT or not isinstance(content.get("mechanism"), dict):
         raise MalformedFile(f"{source} must be a certificate", parameter="format", value=content.get("format"))
     if str(content.get("version", "")).split(".")[0] != "1":
-        raise MalformedFile("this release reads certificates of version 1.x", parameter="version", value=content.get("version"))
+        raise MalformedFile(
+            "this release reads certificates of version 1.x", parameter="version", value=content.get("version")
+        )
     if content.get("hash") != content_digest({k: v for k, v in content.items() if k != "hash"}):
         raise MalformedFile(
-            "the content must match its hash: the file was changed after it was written", parameter="hash", value=content.get("hash")
+            "the content must match its hash: the file was changed after it was written",
+            parameter="hash",
+            value=content.get("hash"),
         )
     mechanism, claim = mechanism_from_json(content["mechanism"], source)
     try:
@@ -69,7 +74,9 @@ def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate,
         value, bound = float(content["value"]), float(content["bound"])
         proofs = tuple(dict(proof) for proof in content["proofs"])
     except (KeyError, TypeError, ValueError) as error:
-        raise MalformedFile(f"{source} must have the fields of a certificate", parameter="field", value=str(error)) from error
+        raise MalformedFile(
+            f"{source} must have the fields of a certificate", parameter="field", value=str(error)
+        ) from error
     return Certificate(mechanism, utility, value, bound, proofs), claim
 
 

@@ -1,10 +1,11 @@
 """f-divergences under metric privacy, bounded through chords of f, in rationals.
 
-Between nodes t_i ≤ M₀/M₁ ≤ t_{i+1} a convex f lies below its chord, so a column is worth at most c_i·q, c_i = s_i(P₀−P₁) + (f_i
-− s_i(t_i−1))P₁, for the i of its own ratio. With any α: Σ_y μ(q_y) ≤ 1·α + Σ_y (c_{i(y)} − α)·q_y, and what is left is bounded
-over the cone: on a tree by the best ray from the leaves to the root (each edge up or down, e^{±εd}), otherwise by multipliers
-of the inequalities as in certificate/distortion.py. The nodes must cover all ratios that a column can have: within
-e^{±ε·diameter} and within the range of P₀/P₁. Values of f at the nodes are computed in floats and enlarged.
+Between nodes t_i ≤ M₀/M₁ ≤ t_{i+1} a convex f lies below its chord, so a column is worth at most c_i·q, c_i =
+s_i(P₀−P₁) + (f_i − s_i(t_i−1))P₁, for the i of its own ratio. With any α: Σ_y μ(q_y) ≤ 1·α + Σ_y (c_{i(y)} − α)·q_y,
+and what is left is bounded over the cone: on a tree by the best ray from the leaves to the root (each edge up or down,
+e^{±εd}), otherwise by multipliers of the inequalities as in certificate/distortion.py. The nodes must cover all ratios
+that a column can have: within e^{±ε·diameter} and within the range of P₀/P₁. Values of f at the nodes are computed in
+floats and enlarged.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ def _chords(steps: list[float], utility: Divergence) -> list[Column]:
     heights = [Fraction(float(v)) * (1 + VALUE_ERROR) for v in values]
     chords = []
     for (a, f), (b, g) in zip(
-        zip(map(Fraction, steps), heights, strict=True), zip(map(Fraction, steps[1:]), heights[1:], strict=True), strict=False
+        zip(map(Fraction, steps), heights, strict=True),
+        zip(map(Fraction, steps[1:]), heights[1:], strict=True),
+        strict=False,
     ):
         slope = (g - f) / (b - a)
         chords.append([slope * d + (f - slope * a) * p for d, p in zip(difference, base, strict=True)])
@@ -85,7 +88,8 @@ def _chords(steps: list[float], utility: Divergence) -> list[Column]:
 
 
 def _least_on_tree(g: Column, edges: list[Edge], privacy: MetricPrivacy) -> Fraction:
-    """A lower bound on g·q over the cone with q = 1 at the root: children first, in integers over 2^bits rounded down."""
+    """A lower bound on g·q over the cone with q = 1 at the root: children first, in integers over 2^bits rounded
+    down."""
     value = [math.floor(v * (1 << _BITS)) for v in g]
     for above, x in reversed(edges):
         _, upper = Exponential.unchecked(privacy.exact_exponent(above, x)).bounds(_BITS)

@@ -1,8 +1,10 @@
-"""Every extreme ray of the columns that are admissible for all priors of a class, in rational arithmetic (small alphabets).
+"""Every extreme ray of the columns that are admissible for all priors of a class, in rational arithmetic (small
+alphabets).
 
-The cone is {q ≥ 0, q_x ≤ e^ε·p_v·q for every input x that can occur and every extreme prior p_v}; e^ε is rounded up, which only enlarges
-the cone, so that a bound over its rays is a bound for the notion. Rays are found by double description: inequalities are added one at a
-time, each new ray combines one on either side of the new plane, adjacent by the combinatorial test (Fukuda and Prodon 1996).
+The cone is {q ≥ 0, q_x ≤ e^ε·p_v·q for every input x that can occur and every extreme prior p_v}; e^ε is rounded up,
+which only enlarges the cone, so that a bound over its rays is a bound for the notion. Rays are found by double
+description: inequalities are added one at a time, each new ray combines one on either side of the new plane, adjacent
+    by the combinatorial test (Fukuda and Prodon 1996).
 """
 
 from __future__ import annotations
@@ -42,12 +44,16 @@ def rays(privacy: PML) -> list[Ray]:
     """
     priors, k = privacy.source.vertices(), privacy.source.k
     if not few_enough(privacy.source):
-        raise Refused("rays are listed for few inputs and few extreme priors", parameter="k, priors", value=(k, len(priors)))
+        raise Refused(
+            "rays are listed for few inputs and few extreme priors", parameter="k, priors", value=(k, len(priors))
+        )
     _, upper = privacy.exponential.bounds(_BITS)
     top = Fraction(upper, 1 << _BITS)
     occurring = [x for x, possible in enumerate(privacy.source.support()) if possible]
     planes = [_plane(prior, x, top) for prior in priors for x in occurring]
-    found: list[tuple[Ray, int]] = [(tuple(int(i == x) for i in range(k)), sum(1 << i for i in range(k) if i != x)) for x in range(k)]
+    found: list[tuple[Ray, int]] = [
+        (tuple(int(i == x) for i in range(k)), sum(1 << i for i in range(k) if i != x)) for x in range(k)
+    ]
     for number, plane in enumerate(planes, start=k):
         found = _cut(found, plane, number, k)
         if len(found) > MOST_RAYS:
@@ -94,7 +100,13 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
         raise Refused("class rays are for PML", parameter="privacy", value=privacy)
     parts, k = parts_of(utility), utility.k
     alpha, mix = np.array([float(a) for a in proof["alpha"]]), np.array([float(w) for w in proof["mix"]])
-    if alpha.shape != (k,) or mix.shape != (len(parts),) or not np.isfinite(alpha).all() or (mix < 0).any() or not mix.sum() > 0:
+    if (
+        alpha.shape != (k,)
+        or mix.shape != (len(parts),)
+        or not np.isfinite(alpha).all()
+        or (mix < 0).any()
+        or not mix.sum() > 0
+    ):
         raise Refused("the dual vector must have one finite entry for each input", parameter="alpha", value=alpha.shape)
     mix = mix / mix.sum()
     columns = as_columns(rays(privacy))

@@ -1,11 +1,13 @@
 """Expected distortion, bounded from below by a dual vector, in rationals.
 
-Take a prior p of the class and any α. With g_y(x) = p(x)d(x,y) − α_x the distortion under p is Σ_x α_x + Σ_y g_y·q_y, because rows
-sum to 1. What remains is how negative Σ_y g_y·q_y can be when every column q_y is in the notion's cone; α need not be feasible:
+Take a prior p of the class and any α. With g_y(x) = p(x)d(x,y) − α_x the distortion under p is Σ_x α_x + Σ_y g_y·q_y,
+because rows sum to 1. What remains is how negative Σ_y g_y·q_y can be when every column q_y is in the notion's cone; α
+need not be feasible:
 
-LDP      with l_y the least entry, q_y ∈ [l_y, E·l_y] and Σ l_y ≤ 1:    ≥ min(0, min_y Σ_x min(g, E·g)); or with Σ_y 1·q_y = k;
-PML, LIP with t_y = π·q_y, q_y ∈ [a·t_y, E·t_y] and Σ t_y = 1:          ≥ min_y max_τ τ + Σ_x min over the interval of (g − τπ)·q;
-others   subtract multipliers ≥ 0 times the cone's inequalities, r_y = g_y − Σ f·(inequality): ≥ −Σ_x max_y max(0, −r_y(x)).
+LDP      with l_y the least entry, q_y ∈ [l_y, E·l_y] and Σ l_y ≤ 1:    ≥ min(0, min_y Σ_x min(g, E·g)); or with Σ_y
+1·q_y = k; PML, LIP with t_y = π·q_y, q_y ∈ [a·t_y, E·t_y] and Σ t_y = 1:          ≥ min_y max_τ τ + Σ_x min over the
+interval of (g − τπ)·q; others   subtract multipliers ≥ 0 times the cone's inequalities, r_y = g_y − Σ f·(inequality): ≥
+−Σ_x max_y max(0, −r_y(x)).
 
 Inputs outside the prior's support are free under PML and LIP: their part is bounded like the last line.
 """
@@ -36,15 +38,20 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
         raise Refused("the dual vector must have one entry for each input", parameter="len(alpha)", value=len(alpha))
     distances = utility.distances
     columns = [
-        [p * Fraction(float(d)) - a for p, d, a in zip(prior, distances[:, y], alpha, strict=True)] for y in range(distances.shape[1])
+        [p * Fraction(float(d)) - a for p, d, a in zip(prior, distances[:, y], alpha, strict=True)]
+        for y in range(distances.shape[1])
     ]
     if isinstance(privacy, LDP) and not privacy.delta:
         left = _under_ldp(columns, privacy)
     elif isinstance(privacy, PML) and privacy.source.single is not None:
-        left = _under_prior(columns, [privacy.prior.fraction(x) for x in range(utility.k)], Fraction(0), _upper(privacy.exponential))
+        left = _under_prior(
+            columns, [privacy.prior.fraction(x) for x in range(utility.k)], Fraction(0), _upper(privacy.exponential)
+        )
     elif isinstance(privacy, LIP):
         lowest = Fraction(1 << _BITS, _bounds(_lower_exponential(privacy))[1])
-        left = _under_prior(columns, [privacy.prior.fraction(x) for x in range(utility.k)], lowest, _upper(privacy.exponential))
+        left = _under_prior(
+            columns, [privacy.prior.fraction(x) for x in range(utility.k)], lowest, _upper(privacy.exponential)
+        )
     elif isinstance(privacy, PML):
         left = -deficit(_without_shares(columns, proof["shares"], privacy))
     elif isinstance(privacy, MetricPrivacy):
@@ -62,7 +69,8 @@ def _under_ldp(columns: list[Column], privacy: LDP) -> Fraction:
 
 
 def _lift(column: Column, e: Fraction) -> Fraction:
-    """The least η ≥ 0 with (g + η)·q ≥ 0 for every q ∈ [1, E]^k: Newton's steps on a concave function, from the left, finitely many."""
+    """The least η ≥ 0 with (g + η)·q ≥ 0 for every q ∈ [1, E]^k: Newton's steps on a concave function, from the left,
+    finitely many."""
     lift = Fraction(0)
     while True:
         raised = [g + lift for g in column]
@@ -74,7 +82,8 @@ def _lift(column: Column, e: Fraction) -> Fraction:
 
 
 def _under_prior(columns: list[Column], prior: Column, lowest: Fraction, highest: Fraction) -> Fraction:
-    """min over y of the least g·q with π·q = 1 and q between lowest and highest on the support; the rest of the inputs is free."""
+    """min over y of the least g·q with π·q = 1 and q between lowest and highest on the support; the rest of the inputs
+    is free."""
     support = [x for x, p in enumerate(prior) if p]
     worst = None
     for g in columns:
@@ -97,7 +106,11 @@ def without_flows(columns: list[Column], flows: list[Any], privacy: MetricPrivac
     for y, x, other, amount in flows:
         f = _number(amount)
         if f < 0 or math.isinf(privacy.distances[x, other]):
-            raise Refused("multipliers must be ≥ 0 and between inputs at a finite distance", parameter="flow", value=(y, x, other, amount))
+            raise Refused(
+                "multipliers must be ≥ 0 and between inputs at a finite distance",
+                parameter="flow",
+                value=(y, x, other, amount),
+            )
         exponent = privacy.exact_exponent(x, other)
         if exponent not in bounds:
             bounds[exponent] = _upper(Exponential.unchecked(exponent))
@@ -107,9 +120,11 @@ def without_flows(columns: list[Column], flows: list[Any], privacy: MetricPrivac
 
 
 def _without_shares(columns: list[Column], shares: list[Any], privacy: PML) -> list[Column]:
-    """g_y − Σ_x f_x·(E·π_y − 1_x) with f ≥ 0: multipliers of q_x ≤ E·π_y·q, π_y a mixture of the class's priors that the proof chooses.
+    """g_y − Σ_x f_x·(E·π_y − 1_x) with f ≥ 0: multipliers of q_x ≤ E·π_y·q, π_y a mixture of the class's priors that
+    the proof chooses.
 
-    f_x = max(0, τπ_x − g_x) leaves nothing negative when E·Σf ≤ τ; τ − E·Σf is concave in τ, so its best breakpoint is taken.
+    f_x = max(0, τπ_x − g_x) leaves nothing negative when E·Σf ≤ τ; τ − E·Σf is concave in τ, so its best breakpoint is
+    taken.
     """
     e = _upper(privacy.exponential)
     vertices, support = privacy.source.vertices(), privacy.source.support()
@@ -122,13 +137,17 @@ def _without_shares(columns: list[Column], shares: list[Any], privacy: PML) -> l
         total = sum(chosen.values(), Fraction(0))
         if min(chosen.values()) < 0 or not total:
             raise Refused("weights must be ≥ 0 and not all 0", parameter="shares", value=y)
-        mixed = [sum((w * vertices[v].fraction(x) for v, w in chosen.items()), Fraction(0)) / total for x in range(len(g))]
+        mixed = [
+            sum((w * vertices[v].fraction(x) for v, w in chosen.items()), Fraction(0)) / total for x in range(len(g))
+        ]
         inside = [(x, h, p) for x, (h, p) in enumerate(zip(g, mixed, strict=True)) if support[x]]
 
         def multipliers(tau: Fraction, inside: list[tuple[int, Fraction, Fraction]] = inside) -> dict[int, Fraction]:
             return {x: max(Fraction(0), tau * p - h) for x, h, p in inside}
 
-        best = max((h / p for _, h, p in inside if p), key=lambda tau: tau - e * sum(multipliers(tau).values(), Fraction(0)))
+        best = max(
+            (h / p for _, h, p in inside if p), key=lambda tau: tau - e * sum(multipliers(tau).values(), Fraction(0))
+        )
         f = multipliers(best)
         whole = e * sum(f.values(), Fraction(0))
         left.append([h + f.get(x, Fraction(0)) - whole * p for x, (h, p) in enumerate(zip(g, mixed, strict=True))])

@@ -2,11 +2,12 @@
 
 *What it assumes*: KOV Theorem 4 (staircase patterns suffice), nothing else.
 
-*What it checks*: for any α, OPT ≤ 1·α + k·v⁺/(1+(k−1)s), where v bounds μ(T) − α·(s + w·1_T) over all subsets T (s = e^−ε, w = 1−s). Since
-μ(q) = sup_t [f'(t)·P₀q − f*(t)·P₁q], with f*(t) = t·f'(t) − f(t), this maximum over T is the supremum over the ratios t that occur of
-h(t) = Σ_x [s·c_x(t) + w·c_x(t)⁺], c_x(t) = f'(t)P₀(x) − f*(t)P₁(x) − α_x. On an interval [l, r] of t every c_x lies below its
-tangent in the slope at l; the sum of those is convex in the slope, so sup h ≤ max(h(l), h(r) + (f'(r) − f'(l))·(r − l)).
-Intervals are halved where that exceeds the tolerance. For piecewise linear f the slopes are few.
+*What it checks*: for any α, OPT ≤ 1·α + k·v⁺/(1+(k−1)s), where v bounds μ(T) − α·(s + w·1_T) over all subsets T (s =
+e^−ε, w = 1−s). Since μ(q) = sup_t [f'(t)·P₀q − f*(t)·P₁q], with f*(t) = t·f'(t) − f(t), this maximum over T is the
+supremum over the ratios t that occur of h(t) = Σ_x [s·c_x(t) + w·c_x(t)⁺], c_x(t) = f'(t)P₀(x) − f*(t)P₁(x) − α_x. On
+an interval [l, r] of t every c_x lies below its tangent in the slope at l; the sum of those is convex in the slope, so
+sup h ≤ max(h(l), h(r) + (f'(r) − f'(l))·(r − l)). Intervals are halved where that exceeds the tolerance. For piecewise
+linear f the slopes are few.
 
 *How it rounds*: h is a sum of 2k terms; its float error is bounded by `UNIT` times the sum of their sizes, and added.
 """
@@ -41,7 +42,9 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
         return 0.0
     alpha = np.array([float(a) for a in proof["alpha"]])
     if alpha.shape != (utility.k,) or not np.isfinite(alpha).all():
-        raise Refused("the dual vector must have one finite entry for each input", parameter="len(alpha)", value=alpha.size)
+        raise Refused(
+            "the dual vector must have one finite entry for each input", parameter="len(alpha)", value=alpha.size
+        )
     slack, epsilon = float(proof["slack"]), privacy.epsilon
     if not slack > 0:
         raise Refused("slack must be positive", parameter="slack", value=proof["slack"])
@@ -78,8 +81,9 @@ class _Height:
     def above(self, left: _Point, right: _Point) -> float:
         """sup of h between two points, from above: the smaller of two bounds.
 
-        The first replaces every c_x by its tangent at the left end. The second settles the symbols whose c_x keeps its sign: their sum is
-        concave and at most its larger end plus their curvature; only the others are bounded one by one.
+        The first replaces every c_x by its tangent at the left end. The second settles the symbols whose c_x keeps its
+        sign: their sum is concave and at most its larger end plus their curvature; only the others are bounded one by
+            one.
         """
         bend = float(up((right.slope - left.slope) * (right.t - left.t), 8))
         tangents = max(left.height, right.height + bend)
@@ -101,7 +105,8 @@ class _Height:
         return max(self.point(float(t)).height for t in (ends[:-1] + ends[1:]) / 2)
 
     def ratios(self) -> tuple[float, float]:
-        """All ratios (s+wP₀(T))/(s+wP₁(T)) lie between these, which are attained along the ratio order (linear-fractional)."""
+        """All ratios (s+wP₀(T))/(s+wP₁(T)) lie between these, which are attained along the ratio order
+        (linear-fractional)."""
         order = np.argsort(np.arctan2(self.p0, self.p1), kind="stable")
         found = [np.ones(1)]
         for symbols in (order, order[::-1]):

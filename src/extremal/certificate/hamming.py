@@ -6,8 +6,9 @@ E/(|T|−1+E) on a set T and 0 elsewhere (E = e^ε), so that for a prior p with 
     the truth is reported with probability at most  max_n S_n·E/(n−1+E).
 
 Hence (i) the least distortion at ε is at least 1 minus that; (ii) within distortion D, E ≥ min over n with S_n > 1−D of
-(n−1)(1−D)/(S_n−1+D), if S_1 < 1−D. If S_1 = 1−D the same holds, n ≥ 2, once the class has a prior `inside` with S_1 < 1−D: move p
-a little towards it, and let the step go to 0. The worst case over a class is at least that of any of its priors. All in rationals.
+(n−1)(1−D)/(S_n−1+D), if S_1 < 1−D. If S_1 = 1−D the same holds, n ≥ 2, once the class has a prior `inside` with S_1 <
+1−D: move p a little towards it, and let the step go to 0. The worst case over a class is at least that of any of its
+priors. All in rationals.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def _level(proof: dict[str, Any], utility: LevelAtDistortion) -> float:
     sums = _largest_sums(chosen_prior(proof, utility.source))
     inside = sums[0] if sums[0] < truth else _largest_sums(chosen_prior(proof.get("inside", {}), utility.source))[0]
     if sums[0] > truth or inside >= truth:
-        raise Refused("no symbol may be likelier than 1 − D under the prior of a proof", parameter="S_1", value=float(sums[0]))
+        raise Refused(
+            "no symbol may be likelier than 1 − D under the prior of a proof", parameter="S_1", value=float(sums[0])
+        )
     ratio = min(n * truth / (s - truth) for n, s in enumerate(sums) if s > truth)
     if ratio <= 1:
         return 0.0

@@ -1,8 +1,8 @@
 """Bounds on information under ε-LDP that are checked by concavity alone.
 
-Prices a with φ(P(T)) ≤ V + a(T) for every set T prove OPT ≤ V + (Σa − cV)⁺/E: a mechanism with column weights θ, Σθ = s, covers every
-symbol by (1−s)/c, so Σθφ ≤ sV + (1−s)Σa/c, and 1−s ≤ c/E because every pattern is at most E. A number in the proof is only a choice;
-whatever it is, the bound returned holds.
+Prices a with φ(P(T)) ≤ V + a(T) for every set T prove OPT ≤ V + (Σa − cV)⁺/E: a mechanism with column weights θ, Σθ =
+s, covers every symbol by (1−s)/c, so Σθφ ≤ sV + (1−s)Σa/c, and 1−s ≤ c/E because every pattern is at most E. A number
+in the proof is only a choice; whatever it is, the bound returned holds.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ from extremal.utility import Utility
 
 
 def fluid(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
-    """Prices g(p_x): the tangent of φ − V through the origin up to its contact z_c = t/c, φ − V beyond; V = t − ln(1+t).
+    """Prices g(p_x): the tangent of φ − V through the origin up to its contact z_c = t/c, φ − V beyond; V = t −
+    ln(1+t).
 
-    g is concave with g(0) = 0, hence subadditive, and g ≥ φ − V. Next to the contact the tangent is taken: it lies above.
+    g is concave with g(0) = 0, hence subadditive, and g ≥ φ − V. Next to the contact the tangent is taken: it lies
+    above.
     """
     source = source_of(privacy, utility, "fluid")
     curve, p = source.curve, source.p
@@ -44,7 +46,8 @@ def _with_excess(source: Source, v: Interval, prices: Interval) -> float:
 def _most(source: Source, slope: float) -> Interval:
     """M_d ≥ φ(z) − b·z for the sets of d = 1, …, k−1 symbols.
 
-    Their mass z lies between the sums of the d smallest and d largest probabilities; there φ is below its tangent at any point y of them.
+    Their mass z lies between the sums of the d smallest and d largest probabilities; there φ is below its tangent at
+    any point y of them.
     """
     if not math.isfinite(slope):
         raise Refused("a slope must be finite", parameter="slope", value=slope)
@@ -60,7 +63,8 @@ def _most(source: Source, slope: float) -> Interval:
 
 
 def affine(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
-    """Prices (cV−b)/k + b·p_x: T costs by its size d and mass z only, so V = max_d (k·M_d + d·b)/(k+cd) with M_d ≥ φ(z) − bz."""
+    """Prices (cV−b)/k + b·p_x: T costs by its size d and mass z only, so V = max_d (k·M_d + d·b)/(k+cd) with M_d ≥ φ(z)
+    − bz."""
     source = source_of(privacy, utility, "affine")
     curve, k = source.curve, source.k
     if not curve.c.hi > 0 or k == 1:
@@ -73,8 +77,8 @@ def affine(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
 
 
 def convex(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
-    """Prices max_i (A_i + b_i·p_x): T of size d and mass z costs at least d·A_i + b_i·z for every i, so one line that suffices for d is
-    enough."""
+    """Prices max_i (A_i + b_i·p_x): T of size d and mass z costs at least d·A_i + b_i·z for every i, so one line that
+    suffices for d is enough."""
     source = source_of(privacy, utility, "convex")
     curve, k = source.curve, source.k
     if not curve.c.hi > 0 or k == 1:
@@ -92,9 +96,11 @@ def convex(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
 
 
 def response(_: dict[str, Any], privacy: Notion, utility: Utility) -> float:
-    """Prices φ(p_x) − V with V = I_RR: adding a symbol to a set costs at least D = φ(p₁)+φ(p₂)−φ(p₁+p₂) for the two smallest symbols.
+    """Prices φ(p_x) − V with V = I_RR: adding a symbol to a set costs at least D = φ(p₁)+φ(p₂)−φ(p₁+p₂) for the two
+    smallest symbols.
 
-    So φ(P(T)) ≤ V + a(T) + (|T|−1)(V−D)⁺, and the bound is V + (k−1)(V−D)⁺: V itself when randomised response is optimal.
+    So φ(P(T)) ≤ V + a(T) + (|T|−1)(V−D)⁺, and the bound is V + (k−1)(V−D)⁺: V itself when randomised response is
+    optimal.
     """
     source = source_of(privacy, utility, "response")
     curve, k = source.curve, source.k

@@ -22,7 +22,9 @@ from extremal.utility import MutualInformation, Utility
 
 SERIES_BELOW = 0.25  # d up to which the power series is used: beyond, (1+d)ln(1+d) − d loses less than two digits
 SERIES_TERMS = 30  # the first term left out is below 0.25^29/930 of d², less than 2^-67
-SERIES_ULPS = 12  # Horner's rule on alternating terms of ratio below 1/4: each of the last steps adds 2 roundings, earlier ones are damped
+# Horner's rule on alternating terms of ratio below 1/4: each of the last steps adds 2 roundings, earlier ones are
+# damped
+SERIES_ULPS = 12
 
 
 def _series(d: Floats, first: int) -> Floats:
@@ -128,7 +130,9 @@ def source_of(privacy: Notion, utility: Utility, kind: str) -> Source:
         Refused: it is another one.
     """
     if not isinstance(privacy, LDP) or privacy.delta or not isinstance(utility, MutualInformation):
-        raise Refused(f"a proof by {kind} is about mutual information under ε-LDP", parameter="utility", value=utility.name)
+        raise Refused(
+            f"a proof by {kind} is about mutual information under ε-LDP", parameter="utility", value=utility.name
+        )
     prior = utility.prior
     weights = sorted(w for w in prior.weights if w)
     return Source(Curve.of(privacy), weights, prior.total, quotients(weights, prior.total))

@@ -1,13 +1,16 @@
-"""Prices of the symbols, checked against every set by branch and bound: the certificate of column generation for information.
+"""Prices of the symbols, checked against every set by branch and bound: the certificate of column generation for
+information.
 
-To prove: φ(P(T)) ≤ V + slack + a(T) for all 2^k sets T. Masses are integers over 2^62 and prices integers over a power of two, so the
-state of a node is exact; only the bound of a node is a float, and each of its terms carries a proven margin.
+To prove: φ(P(T)) ≤ V + slack + a(T) for all 2^k sets T. Masses are integers over 2^62 and prices integers over a power
+of two, so the state of a node is exact; only the bound of a node is a float, and each of its terms carries a proven
+margin.
 
-*Search.* Symbols that are worth their price at the margin are in by default, the others out; they are decided in the order of how little
-their price a/p differs from that margin. A node has decided some; the others can raise its mass at a price of at least r⁺ a unit of mass,
-or lower it and save at most r⁻ ≤ r⁺. So no set below it is better than the maximum of the concave φ(y) − a − r(y−z) over the masses within
-reach. Equal symbols are decided together, by their number. A node whose bound is within V + slack is closed; what is left at the end, or
-when `MOST_NODES` is reached, adds its excess to the bound, which therefore always holds.
+*Search.* Symbols that are worth their price at the margin are in by default, the others out; they are decided in the
+order of how little their price a/p differs from that margin. A node has decided some; the others can raise its mass at
+a price of at least r⁺ a unit of mass, or lower it and save at most r⁻ ≤ r⁺. So no set below it is better than the
+maximum of the concave φ(y) − a − r(y−z) over the masses within reach. Equal symbols are decided together, by their
+number. A node whose bound is within V + slack is closed; what is left at the end, or when `MOST_NODES` is reached, adds
+its excess to the bound, which therefore always holds.
 """
 
 from __future__ import annotations
@@ -97,7 +100,8 @@ class _Items:
 
 
 def _default(mass: Integers, ratio: Floats, count: npt.NDArray[np.intp], curve: Curve) -> tuple[Integers, float]:
-    """How many of each group are in when symbols are taken by increasing price until the next one is not worth it; that margin."""
+    """How many of each group are in when symbols are taken by increasing price until the next one is not worth it; that
+    margin."""
     top, c = float(curve.top.hi), float(curve.c.hi)
     start, z = np.zeros(mass.size, dtype=np.int64), 0.0
     for g in np.argsort(ratio, kind="stable").tolist():
@@ -138,21 +142,28 @@ class _Bounds:
         whole = curve.slope(Interval.of(1.0))
         steepest = max(self.top, abs(float(whole.lo)))
         self.rounding = steepest * k * 2.0 ** (1 - BITS)  # integer masses are off by at most one unit for each symbol
-        self.turn, self.tilt = zip(*(self._turning(slope, curve) for slope in (items.raise_slope, items.lower_slope)), strict=True)
+        self.turn, self.tilt = zip(
+            *(self._turning(slope, curve) for slope in (items.raise_slope, items.lower_slope)), strict=True
+        )
         crossed = items.lower_slope - items.raise_slope
         self.crossing = np.where(
             np.isfinite(crossed), np.maximum(crossed, 0.0), 0.0
         )  # exchange at a profit, if rounding crossed the slopes
 
     def _turning(self, slope: Floats, curve: Curve) -> tuple[Integers, Floats]:
-        """Where φ' equals each slope, in units, and by how much φ' may differ there: φ(y) − ry is larger elsewhere by at most that."""
+        """Where φ' equals each slope, in units, and by how much φ' may differ there: φ(y) − ry is larger elsewhere by
+        at most that."""
         finite = np.isfinite(slope)
         r = np.where(finite, slope, 0.0)
         y = np.clip(np.expm1(np.clip((self.top - r) / self.c, 0.0, 700.0)) / self.c, 0.0, 1.0)
         units = np.floor(np.ldexp(y, BITS)).astype(np.int64)
         inside = Interval.of(np.ldexp(units.astype(np.float64), -BITS))
         off = curve.slope(inside) - Interval.of(r)
-        tilt = np.where((y > 0) & (y < 1), np.maximum(np.abs(off.lo), np.abs(off.hi)), np.maximum(0.0, np.where(y > 0, -off.lo, off.hi)))
+        tilt = np.where(
+            (y > 0) & (y < 1),
+            np.maximum(np.abs(off.lo), np.abs(off.hi)),
+            np.maximum(0.0, np.where(y > 0, -off.lo, off.hi)),
+        )
         return units, np.where(finite, tilt, 0.0)
 
     def at(self, level: int, z: Integers, a: Integers) -> Floats:
@@ -168,7 +179,11 @@ class _Bounds:
         worth = self._worth(np.ldexp(y.astype(np.float64), -BITS))
         margin = 8 * HALF_ULP * (np.abs(moved) + np.abs(paid) + np.abs(worth))
         return np.asarray(
-            worth - paid - moved + margin + (self.tilt[0][level] + self.tilt[1][level] + self.crossing[level] + self.rounding)
+            worth
+            - paid
+            - moved
+            + margin
+            + (self.tilt[0][level] + self.tilt[1][level] + self.crossing[level] + self.rounding)
         )
 
     def _worth(self, z: Floats) -> Floats:

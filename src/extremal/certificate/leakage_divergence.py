@@ -1,9 +1,10 @@
 """A dual vector for an f-divergence under PML or LIP, checked on chords of f.
 
-For any α: OPT ≤ b·Σα + max_y [μ(λ(y)) − α·y] over the knapsack of `lift`. On ratios M₀/M₁ between l and r the convex f lies below its
-chord, so μ(λ) ≤ s·(M₀ − M₁) + κ·M₁ with s the chord's slope and κ its value at 1: linear in y, hence bounded by `LiftBox.ceiling`. The
-attainable ratios are cut into intervals, halved wherever the chord's bound is not yet close to what some vertex attains: the slack is
-quadratic in the width, so that a few hundred to a few thousand chords prove 1e-11. No grid is trusted: every ratio lies in some interval.
+For any α: OPT ≤ b·Σα + max_y [μ(λ(y)) − α·y] over the knapsack of `lift`. On ratios M₀/M₁ between l and r the convex f
+lies below its chord, so μ(λ) ≤ s·(M₀ − M₁) + κ·M₁ with s the chord's slope and κ its value at 1: linear in y, hence
+bounded by `LiftBox.ceiling`. The attainable ratios are cut into intervals, halved wherever the chord's bound is not yet
+close to what some vertex attains: the slack is quadratic in the width, so that a few hundred to a few thousand chords
+prove 1e-11. No grid is trusted: every ratio lies in some interval.
 """
 
 from __future__ import annotations
@@ -54,7 +55,11 @@ class Projected:
 def revealed(utility: Divergence, box: LiftBox) -> float:
     """What the inputs of probability 0 are worth: they may be reported as they are."""
     rest = np.setdiff1d(np.arange(utility.k), box.support)
-    return math.fsum(utility.perspective(utility.p0[rest], utility.p1[rest], utility.pair.difference[rest])) if rest.size else 0.0
+    return (
+        math.fsum(utility.perspective(utility.p0[rest], utility.p1[rest], utility.pair.difference[rest]))
+        if rest.size
+        else 0.0
+    )
 
 
 def ratio_range(box: LiftBox, pair: Projected) -> tuple[float, float]:
@@ -65,7 +70,8 @@ def ratio_range(box: LiftBox, pair: Projected) -> tuple[float, float]:
 
 
 def _extreme(box: LiftBox, top: Floats, bottom: Floats) -> float:
-    """A number t ≥ 0 with top·λ ≥ t·bottom·λ for every lift vector: Dinkelbach's iteration, then a proof of slightly less."""
+    """A number t ≥ 0 with top·λ ≥ t·bottom·λ for every lift vector: Dinkelbach's iteration, then a proof of slightly
+    less."""
     if not bottom.any():
         return 0.0
     ratio = math.inf
@@ -98,9 +104,12 @@ class Chords:
 
     @classmethod
     def between(cls, lowest: float, highest: float, kinks: tuple[float, ...] | None) -> Chords:
-        """A first cut: the pieces of a piecewise linear f, on which chords are exact; otherwise geometric in the ratio."""
+        """A first cut: the pieces of a piecewise linear f, on which chords are exact; otherwise geometric in the
+        ratio."""
         start, stop = max(lowest, 1e-6 * min(1.0, highest)), min(highest, 1e6 * max(1.0, lowest))
-        inner = np.geomspace(start, stop, FIRST_INTERVALS + 1) if stop > start * (1 + 1e-15) else np.array([start, stop])
+        inner = (
+            np.geomspace(start, stop, FIRST_INTERVALS + 1) if stop > start * (1 + 1e-15) else np.array([start, stop])
+        )
         inner = inner[(inner > lowest) & (inner < highest)]
         if kinks is not None:
             inner = np.array([k for k in kinks if lowest < k < highest])
@@ -125,9 +134,16 @@ class Chords:
 
     def lines(self, utility: Divergence) -> tuple[Floats, Floats]:
         """(slope, value at 1) of each chord, f raised by its evaluation error."""
-        left, right = self._values(utility, self.left, self.left_delta), self._values(utility, self.right, self.right_delta)
+        left, right = (
+            self._values(utility, self.left, self.left_delta),
+            self._values(utility, self.right, self.right_delta),
+        )
         with np.errstate(invalid="ignore", divide="ignore"):
-            slope = np.where(np.isfinite(self.right), (right - left) / (self.right_delta - self.left_delta), utility.slope_at_infinity)
+            slope = np.where(
+                np.isfinite(self.right),
+                (right - left) / (self.right_delta - self.left_delta),
+                utility.slope_at_infinity,
+            )
         return slope, np.asarray(left - slope * self.left_delta)
 
     @staticmethod
@@ -154,19 +170,26 @@ class Excess:
     values: Floats
 
 
-def excess(box: LiftBox, pair: Projected, alpha: Floats, close_enough: float = CLOSE_ENOUGH, rounds: int = 26) -> Excess:
-    """Bound the pricing problem of a dual vector by chords, to `close_enough` relatively to the bound that the dual vector gives."""
+def excess(
+    box: LiftBox, pair: Projected, alpha: Floats, close_enough: float = CLOSE_ENOUGH, rounds: int = 26
+) -> Excess:
+    """Bound the pricing problem of a dual vector by chords, to `close_enough` relatively to the bound that the dual
+    vector gives."""
     utility = pair.utility
     lowest, highest = ratio_range(box, pair)
     if (lowest == 0 and math.isinf(utility.at_zero)) or (math.isinf(highest) and math.isinf(utility.slope_at_infinity)):
-        raise Refused("the divergence is infinite: a report can rule one hypothesis out", parameter="utility", value=utility)
+        raise Refused(
+            "the divergence is infinite: a report can rule one hypothesis out", parameter="utility", value=utility
+        )
     chords = Chords.between(lowest, highest, utility.kinks)
     sums = [math.fsum(w) for w in (pair.p1, pair.difference)]
     settled, attained, seen, worth, intervals = -math.inf, -math.inf, [], [], 0
     for turn in range(rounds):
         slope, at_one = chords.lines(utility)
         gains = box.step * (slope[:, None] * pair.difference + at_one[:, None] * pair.p1) - alpha
-        sizes = abs(box.step) * (np.abs(slope)[:, None] * np.abs(pair.difference) + np.abs(at_one)[:, None] * pair.p1) + np.abs(alpha)
+        sizes = abs(box.step) * (
+            np.abs(slope)[:, None] * np.abs(pair.difference) + np.abs(at_one)[:, None] * pair.p1
+        ) + np.abs(alpha)
         constant = box.base * (slope * sums[1] + at_one * sums[0])
         slack = box.error * box.base * (np.abs(slope) * abs(sums[1]) + np.abs(at_one) * sums[0] + np.abs(slope) * ROUGH)
         upper = box.ceiling(gains, sizes) + constant + slack
@@ -196,7 +219,11 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     box = lift_box(privacy)
     alpha = np.array([float(a) for a in proof["alpha"]])
     if alpha.shape != (box.n,) or not np.isfinite(alpha).all():
-        raise Refused("the dual vector must have one finite entry for each input that can occur", parameter="alpha", value=alpha.shape)
+        raise Refused(
+            "the dual vector must have one finite entry for each input that can occur",
+            parameter="alpha",
+            value=alpha.shape,
+        )
     if not utility.pair.difference.any():
         return 0.0  # equal hypotheses: every report is as likely under both
     found = excess(box, Projected.on(utility, box), alpha)

@@ -1,16 +1,17 @@
 """A dual vector for mutual information under PML or LIP, checked by a knapsack search.
 
-With λ = base + step·y and g(t) = t·ln t − t + 1 the information of a lift vector is Σ p_x g(λ_x), separable, and at a vertex all y are 0
-or 1 but one, y_j = f. With A = g(base), B = g(base + step) and dip(f) = A + f(B−A) − g(base + step·f) ≥ 0:
+With λ = base + step·y and g(t) = t·ln t − t + 1 the information of a lift vector is Σ p_x g(λ_x), separable, and at a
+vertex all y are 0 or 1 but one, y_j = f. With A = g(base), B = g(base + step) and dip(f) = A + f(B−A) − g(base +
+step·f) ≥ 0:
 
     μ(λ(y)) − α·y = A + b(B−A) − [α(T) + f·α_j + p_j·dip(f)],   P(T) + f·p_j = b.
 
-So OPT ≤ b·Σα + A + b(B−A) − (the least cost in brackets). The least cost is found by a search over which inputs deviate from the
-solution of the linear relaxation: with its multiplier ν the cost is ν·b + Σ_{x∈T} s_x + …, s = α − νp, deviations cost |s_x|, and the mass
-still missing costs at least the smallest remaining |s_x|/p_x each unit; near the end the sums that the remaining inputs can make are
-listed, which decides ties. The search goes breadth-first for all j at once; where it grows beyond its
-width the least promising states are dropped and their bounds kept, so the answer is a valid lower bound always. Float errors are
-covered by a margin that is added up in `_margin`.
+So OPT ≤ b·Σα + A + b(B−A) − (the least cost in brackets). The least cost is found by a search over which inputs deviate
+from the solution of the linear relaxation: with its multiplier ν the cost is ν·b + Σ_{x∈T} s_x + …, s = α − νp,
+deviations cost |s_x|, and the mass still missing costs at least the smallest remaining |s_x|/p_x each unit; near the
+end the sums that the remaining inputs can make are listed, which decides ties. The search goes breadth-first for all j
+at once; where it grows beyond its width the least promising states are dropped and their bounds kept, so the answer is
+a valid lower bound always. Float errors are covered by a margin that is added up in `_margin`.
 """
 
 from __future__ import annotations
@@ -139,19 +140,24 @@ def _margin(curve: Curve, alpha: Floats, items: _Items) -> float:
     sums = abs(items.nu) * box.budget + float(np.abs(alpha[kept]).sum() + abs(items.nu) * box.prior[kept].sum())
     mass = box.error * (box.budget + float(box.prior[kept].sum()))
     least, most = sorted((box.base, box.base + box.step))
-    slope = abs(curve.at_end - curve.at_base) + abs(box.step) * (abs(math.log(max(least, box.error**2))) + abs(math.log(most)) + 2)
+    slope = abs(curve.at_end - curve.at_base) + abs(box.step) * (
+        abs(math.log(max(least, box.error**2))) + abs(math.log(most)) + 2
+    )
     largest = abs(items.nu) + float((np.abs(items.saving) / box.prior).max(initial=0.0))
     return box.error * (sums + abs(curve.at_base) + abs(curve.at_end) * min(1.0, box.budget)) + mass * (slope + largest)
 
 
 def _relaxed(curve: Curve, alpha: Floats) -> float:
-    """A lower bound without a search: each input's cost is concave in y_x, so its two ends bound it; the plane enters by ν."""
+    """A lower bound without a search: each input's cost is concave in y_x, so its two ends bound it; the plane enters
+    by ν."""
     box, items = curve.box, _prepared(curve, alpha)
     p, b = box.prior, box.budget
     ends = np.maximum(0.0, (b - (1 - p)) / p), np.minimum(1.0, b / p)
     costs = [alpha * y + p * curve.dip(y) - items.nu * p * y for y in ends]
     sizes = math.fsum(np.minimum(*(np.abs(alpha) * y + p * curve.dip(y) + abs(items.nu) * p * y for y in ends[::-1])))
-    margin = box.error * (sizes + abs(items.nu) * b + abs(curve.at_base) + abs(curve.at_end) * b) + _margin(curve, alpha, items)
+    margin = box.error * (sizes + abs(items.nu) * b + abs(curve.at_base) + abs(curve.at_end) * b) + _margin(
+        curve, alpha, items
+    )
     return items.nu * b + math.fsum(np.minimum(*costs)) - margin
 
 
@@ -182,7 +188,8 @@ def _tails(items: _Items, p: Floats) -> dict[int, _Tail]:
 
 @dataclass(frozen=True, eq=False)
 class _States:
-    """Partial solutions: the fractional input, the mass left for it and for open inputs, the cost so far, who deviates."""
+    """Partial solutions: the fractional input, the mass left for it and for open inputs, the cost so far, who
+    deviates."""
 
     j: Any
     left: Floats
@@ -212,7 +219,9 @@ class _Knapsack:
         own = np.where(items.inside, items.saving, 0.0)
         mass = np.where(items.inside, p, 0.0)
         left = self.box.budget - (math.fsum(mass) - mass)
-        return _States(np.arange(n), left, items.nu * self.box.budget + (math.fsum(own) - own), np.zeros((n, n), dtype=bool))
+        return _States(
+            np.arange(n), left, items.nu * self.box.budget + (math.fsum(own) - own), np.zeros((n, n), dtype=bool)
+        )
 
     def fractional(self, j: Any, mass: Floats) -> Floats:
         """What mass on the fractional input costs, from below (exact at the nodes of the table)."""
@@ -229,7 +238,8 @@ class _Knapsack:
         return np.maximum(smooth, self._by_sums(depth, states)) if depth in self.tails else smooth
 
     def _by_rate(self, depth: int, states: _States) -> Floats:
-        """Mass moved costs at least the cheapest rate. Concave in the mass, on either side of none: so only its ends matter."""
+        """Mass moved costs at least the cheapest rate. Concave in the mass, on either side of none: so only its ends
+        matter."""
         items, p, j, left = self.items, self.box.prior, states.j, states.left
         own = np.where((self.position[j] >= depth) & items.movable[j], p[j], 0.0)
         up = np.maximum(items.up[depth] - np.where(items.inside[j], 0.0, own), 0.0)
@@ -242,7 +252,8 @@ class _Knapsack:
         return least
 
     def _by_sums(self, depth: int, states: _States) -> Floats:
-        """The sums that the open inputs can make: the fractional cost is concave, so the two extreme masses that fit bound it.
+        """The sums that the open inputs can make: the fractional cost is concave, so the two extreme masses that fit
+        bound it.
 
         Both are vertices (unless they move the fractional input itself) and are recorded.
         """
@@ -286,7 +297,9 @@ class _Knapsack:
         flips = other.flips.copy()
         flips[:, x] = True
         sign = 1.0 if self.items.inside[x] else -1.0
-        moved = _States(other.j, other.left + sign * self.box.prior[x], other.cost + abs(float(self.items.saving[x])), flips)
+        moved = _States(
+            other.j, other.left + sign * self.box.prior[x], other.cost + abs(float(self.items.saving[x])), flips
+        )
         return _States(
             np.concatenate([states.j, moved.j]),
             np.concatenate([states.left, moved.left]),
@@ -303,7 +316,9 @@ class _Knapsack:
         return np.asarray(found[distinct[: self.keep]])
 
 
-def least_cost(curve: Curve, alpha: Floats, target: float = math.inf, width: int = WIDTH, keep: int = KEPT_COLUMNS) -> Search:
+def least_cost(
+    curve: Curve, alpha: Floats, target: float = math.inf, width: int = WIDTH, keep: int = KEPT_COLUMNS
+) -> Search:
     """The least α(T) + f·α_j + p_j·dip(f) over the vertices, or proof that it is at least `target`."""
     if curve.box.n > MOST_SEARCHED:
         return Search(_relaxed(curve, alpha), math.inf, np.zeros((0, curve.box.n)))
@@ -327,11 +342,17 @@ def least_cost(curve: Curve, alpha: Floats, target: float = math.inf, width: int
 def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     """The upper bound that the dual vector proves."""
     if not isinstance(utility, MutualInformation) or utility.prior != one_prior(privacy):
-        raise Refused("the knapsack search is for information under the prior of the notion", parameter="utility", value=utility)
+        raise Refused(
+            "the knapsack search is for information under the prior of the notion", parameter="utility", value=utility
+        )
     box = lift_box(privacy)
     alpha = np.array([float(a) for a in proof["alpha"]])
     if alpha.shape != (box.n,) or not np.isfinite(alpha).all():
-        raise Refused("the dual vector must have one finite entry for each input that can occur", parameter="alpha", value=alpha.shape)
+        raise Refused(
+            "the dual vector must have one finite entry for each input that can occur",
+            parameter="alpha",
+            value=alpha.shape,
+        )
     curve = Curve.on(box)
     found = least_cost(curve, alpha, target=float(proof.get("target", math.inf)), width=WIDTH, keep=1)
     return bound_of(curve, alpha, found.lower)

@@ -1,4 +1,5 @@
-"""Information under a uniform prior and PML: every extreme lift vector is a rearrangement of one, so all are worth the same.
+"""Information under a uniform prior and PML: every extreme lift vector is a rearrangement of one, so all are worth the
+same.
 
 OPT = Σ θ·μ(λ) with Σθ = 1, hence OPT = μ(λ) (GSO Theorem 4, Corollary 1). In closed form: with d = ⌊n·e^−ε⌋ inputs
 at e^ε and one at r = n − d·e^ε, μ = (d·g(e^ε) + g(r) + (n − d − 1)·g(0))/n, g(t) = t·ln t − t + 1.
@@ -23,7 +24,9 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:  #
     """The value of one extreme lift vector, raised by its rounding error."""
     prior = one_prior(privacy)
     if not isinstance(utility, MutualInformation) or utility.prior != prior or len(set(prior.weights)) != 1:
-        raise Refused("the symmetric bound is for information under a uniform prior", parameter="utility", value=utility)
+        raise Refused(
+            "the symmetric bound is for information under a uniform prior", parameter="utility", value=utility
+        )
     box = lift_box(privacy)
     y = box.greedy(np.arange(box.n, 0, -1.0)[None, :])
     value = float(Curve.on(box).values(y)[0])

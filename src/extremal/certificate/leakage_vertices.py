@@ -1,8 +1,9 @@
 """Every extreme lift vector, one by one: for small alphabets, and where there are only as many as inputs.
 
-For any α and any mixture of the utilities: OPT ≤ b·Σα + max over the vertices of (Σ mix·μ(λ) − α·y), plus what the inputs of probability 0
-are worth when they are reported as they are. Where the lift vectors form a simplex (region 1, two inputs, or nothing to hide) every
-mechanism is a post-processing of the one that uses all its vertices, for every utility with data processing; then no α is needed.
+For any α and any mixture of the utilities: OPT ≤ b·Σα + max over the vertices of (Σ mix·μ(λ) − α·y), plus what the
+inputs of probability 0 are worth when they are reported as they are. Where the lift vectors form a simplex (region 1,
+two inputs, or nothing to hide) every mechanism is a post-processing of the one that uses all its vertices, for every
+utility with data processing; then no α is needed.
 """
 
 from __future__ import annotations
@@ -75,7 +76,9 @@ def parts_of(utility: Utility) -> tuple[SumOfColumns, ...]:
     parts = utility.utilities if isinstance(utility, WorstCase) else (utility,)
     sums = tuple(part for part in parts if isinstance(part, SumOfColumns))
     if len(sums) != len(parts):
-        raise Refused("the utility must be a sum over columns, or the worst of several", parameter="utility", value=utility)
+        raise Refused(
+            "the utility must be a sum over columns, or the worst of several", parameter="utility", value=utility
+        )
     return sums
 
 
@@ -95,8 +98,18 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     """The upper bound that the dual vector proves."""
     box, parts = lift_box(privacy), parts_of(utility)
     alpha, mix = np.array([float(a) for a in proof["alpha"]]), np.array([float(w) for w in proof["mix"]])
-    if alpha.shape != (box.n,) or mix.shape != (len(parts),) or not np.isfinite(alpha).all() or (mix < 0).any() or not mix.sum() > 0:
-        raise Refused("the dual vector must have one finite entry for each input that can occur", parameter="alpha", value=alpha.shape)
+    if (
+        alpha.shape != (box.n,)
+        or mix.shape != (len(parts),)
+        or not np.isfinite(alpha).all()
+        or (mix < 0).any()
+        or not mix.sum() > 0
+    ):
+        raise Refused(
+            "the dual vector must have one finite entry for each input that can occur",
+            parameter="alpha",
+            value=alpha.shape,
+        )
     mix = mix / mix.sum()
     y = vertices(box)
     values = mix @ np.array([part.column_values(columns_of(box, y, utility.k)) for part in parts])
@@ -104,4 +117,10 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     # A vertex moves by `error` relatively to b; its value and its cost in proportion.
     size = float(np.abs(values).max()) + float((np.abs(y) @ np.abs(alpha)).max()) + abs(float(rest))
     excess = float((values - y @ alpha).max())
-    return box.budget * math.fsum(alpha) + excess + float(rest) + VALUE_ERROR * size + box.error * box.budget * math.fsum(np.abs(alpha))
+    return (
+        box.budget * math.fsum(alpha)
+        + excess
+        + float(rest)
+        + VALUE_ERROR * size
+        + box.error * box.budget * math.fsum(np.abs(alpha))
+    )

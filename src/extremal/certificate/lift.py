@@ -1,15 +1,16 @@
 """The columns that a leakage notion admits, as a box cut by one plane.
 
-A column q of an ε-PML or ε-LIP mechanism, divided by its probability p·q, is a lift vector λ: low ≤ λ ≤ high, p·λ = 1, with high = e^ε and
-low = 0 (PML) or e^−λ (LIP). Written λ = base + step·y, from the bottom (base = low, step = high − low) or from the top (base = high, step =
-low − high), whichever makes b smaller, it becomes
+A column q of an ε-PML or ε-LIP mechanism, divided by its probability p·q, is a lift vector λ: low ≤ λ ≤ high, p·λ = 1,
+with high = e^ε and low = 0 (PML) or e^−λ (LIP). Written λ = base + step·y, from the bottom (base = low, step = high −
+low) or from the top (base = high, step = low − high), whichever makes b smaller, it becomes
 
     0 ≤ y ≤ 1,  p·y = b,  b = (1 − base)/step ≤ ½:
 
-a continuous knapsack; at small ε, where all lifts are near the top, y says what is missing, and nothing cancels. Its vertices have y ∈
-{0,1} but for one entry (GSO Section IV-E), a linear function is maximised by filling in the order of gain per probability, and y·α ≤ b·ν +
-Σ(α − νp)⁺ for every ν bounds it without any order at all. A mechanism is Σ θ·λ = 1 with Σθ = 1, that is Σ θ·y = b in every row. Inputs of
-probability 0 are free under both notions: they are left out here and added by callers.
+a continuous knapsack; at small ε, where all lifts are near the top, y says what is missing, and nothing cancels. Its
+vertices have y ∈ {0,1} but for one entry (GSO Section IV-E), a linear function is maximised by filling in the order of
+gain per probability, and y·α ≤ b·ν + Σ(α − νp)⁺ for every ν bounds it without any order at all. A mechanism is Σ θ·λ =
+1 with Σθ = 1, that is Σ θ·y = b in every row. Inputs of probability 0 are free under both notions: they are left out
+here and added by callers.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class LiftBox:
         prior: their probabilities.
         base, step: λ = base + step·y; the step is negative when lifts are counted from the top.
         budget: b, what p·y must be.
-        units: rounding errors of b, step and of a sum over the inputs are below units·2^-53, relatively to the sum of absolute terms.
+        units: rounding errors of b, step and of a sum over the inputs are below units·2^-53, relatively to the sum of
+            absolute terms.
     """
 
     support: Indices
@@ -59,7 +61,8 @@ class LiftBox:
 
     @property
     def is_simplex(self) -> bool:
-        """Whether the lift vectors form a simplex: at most one input off the base (region 1, or nothing to hide), or two inputs."""
+        """Whether the lift vectors form a simplex: at most one input off the base (region 1, or nothing to hide), or
+        two inputs."""
         return self.budget <= float(self.prior.min()) * (1 + self.error) or self.n == 2
 
     def lifts(self, y: Floats) -> Floats:
@@ -67,7 +70,8 @@ class LiftBox:
         return np.asarray(self.base + self.step * y)
 
     def greedy(self, gains: Floats) -> Floats:
-        """For each row of gains the y that maximises gains·y: the knapsack filled in the order of gain per probability."""
+        """For each row of gains the y that maximises gains·y: the knapsack filled in the order of gain per
+        probability."""
         order = np.argsort(-gains / self.prior, axis=1)
         mass = self.prior[order]
         before = np.cumsum(mass, axis=1) - mass
@@ -77,7 +81,8 @@ class LiftBox:
         return y
 
     def ceiling(self, gains: Floats, sizes: Floats) -> Floats:
-        """An upper bound on max gains·y for each row, rounding included; `sizes` are the sums of absolute terms behind each gain."""
+        """An upper bound on max gains·y for each row, rounding included; `sizes` are the sums of absolute terms behind
+        each gain."""
         order = np.argsort(-gains / self.prior, axis=1)
         mass = self.prior[order]
         reached = np.cumsum(mass, axis=1) >= self.budget

@@ -1,7 +1,8 @@
 """The dual of the full 2^k program, checked pattern by pattern (KOV Theorem 4; small alphabets).
 
-For any α, and any mixture λ of the utilities: OPT ≤ 1·α + max_T (Σλμ(S_T) − α·S_T)·k/(1·S_T). Column values are computed in
-floats and enlarged by `VALUE_ERROR`, relatively to their terms, which is far above their rounding error; the rest is rounded outward.
+For any α, and any mixture λ of the utilities: OPT ≤ 1·α + max_T (Σλμ(S_T) − α·S_T)·k/(1·S_T). Column values are
+computed in floats and enlarged by `VALUE_ERROR`, relatively to their terms, which is far above their rounding error;
+the rest is rounded outward.
 """
 
 from __future__ import annotations
@@ -26,7 +27,13 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
         raise Refused("patterns are enumerated for ε-LDP and at most 16 inputs", parameter="k", value=k)
     parts = utility.utilities if isinstance(utility, WorstCase) else (utility,)
     alpha, mix = np.array([float(a) for a in proof["alpha"]]), np.array([float(w) for w in proof["mix"]])
-    if alpha.shape != (k,) or mix.shape != (len(parts),) or not np.isfinite(alpha).all() or (mix < 0).any() or not mix.sum() > 0:
+    if (
+        alpha.shape != (k,)
+        or mix.shape != (len(parts),)
+        or not np.isfinite(alpha).all()
+        or (mix < 0).any()
+        or not mix.sum() > 0
+    ):
         raise Refused("the dual vector must have one finite entry for each input", parameter="alpha", value=alpha.shape)
     mix = mix / mix.sum()
     low = math.exp(-privacy.epsilon)

@@ -1,7 +1,8 @@
 """A prior of a source class, named in a proof and decided exactly to be one.
 
-A worst case over a class is at least what any of its priors gives: so a proof may choose a prior. It is written as weights on the class's
-own priors (`mix`), or as the probabilities themselves (`prior`), which must then lie in the class, in rationals.
+A worst case over a class is at least what any of its priors gives: so a proof may choose a prior. It is written as
+weights on the class's own priors (`mix`), or as the probabilities themselves (`prior`), which must then lie in the
+class, in rationals.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ def chosen_prior(content: dict[str, Any], source: SourceClass) -> list[Fraction]
 def _mixture(mix: list[Fraction], source: SourceClass) -> list[Fraction]:
     priors = source.priors
     if len(mix) != len(priors) or any(w < 0 for w in mix) or not sum(mix) or source.kind not in ("list", "ordered"):
-        raise Refused("a mixture must have one weight ≥ 0 for each prior of the class", parameter="len(mix)", value=len(mix))
+        raise Refused(
+            "a mixture must have one weight ≥ 0 for each prior of the class", parameter="len(mix)", value=len(mix)
+        )
     used = [(w, p) for w, p in zip(mix, priors, strict=True) if w]
     common = math.lcm(*(w.denominator * p.total for w, p in used))  # integers throughout: a thousand symbols stay cheap
     scales = [w.numerator * (common // (w.denominator * p.total)) for w, p in used]

@@ -1,7 +1,8 @@
-"""The kinds of proof, by name. A checker takes (proof, privacy, utility) and returns a bound that is valid whatever made the proof.
+"""The kinds of proof, by name. A checker takes (proof, privacy, utility) and returns a bound that is valid whatever
+made the proof.
 
-For a utility the bound is above every private mechanism's value, for a cost below. A checker never trusts a number in the proof: it
-may only use it as a choice (a dual vector, a partition, a grid). What does not check raises `Refused`.
+For a utility the bound is above every private mechanism's value, for a cost below. A checker never trusts a number in
+the proof: it may only use it as a choice (a dual vector, a partition, a grid). What does not check raises `Refused`.
 """
 
 from __future__ import annotations

@@ -1,17 +1,18 @@
 """The theorem of sorted partitions, with its dynamic program run again in outward-rounded arithmetic.
 
-*What it assumes*: that for every f-divergence some optimal ε-LDP mechanism is randomised response on a partition of the symbols into blocks
-contiguous in likelihood ratio (E. Ghazi, Sort, Partition, Randomize, arXiv 2606.07443, 2026). The other proof of a divergence
-bound, `dual`, does not need this.
+*What it assumes*: that for every f-divergence some optimal ε-LDP mechanism is randomised response on a partition of the
+symbols into blocks contiguous in likelihood ratio (E. Ghazi, Sort, Partition, Randomize, arXiv 2606.07443, 2026). The
+other proof of a divergence bound, `dual`, does not need this.
 
-*What it checks*: a partition into L ≥ 2 blocks is worth Σμ(B)/(1+(L−1)s), s = e^−ε. For any V ≥ 0, if every path from the first
-to the last node satisfies Σ(μ(B) − sV) ≤ V(1−s) + g, then no partition is worth more than V + g⁺/(1+s). The nodes are those of
-the polygon around the Lorenz curve at the bin edges that the proof names: merging the symbols of a bin into two at its extreme
-ratios makes the pair easier to tell apart, so the bound covers every partition of the original.
+*What it checks*: a partition into L ≥ 2 blocks is worth Σμ(B)/(1+(L−1)s), s = e^−ε. For any V ≥ 0, if every path from
+the first to the last node satisfies Σ(μ(B) − sV) ≤ V(1−s) + g, then no partition is worth more than V + g⁺/(1+s). The
+nodes are those of the polygon around the Lorenz curve at the bin edges that the proof names: merging the symbols of a
+bin into two at its extreme ratios makes the pair easier to tell apart, so the bound covers every partition of the
+original.
 
-*How it rounds*: each block gets an upper bound. μ as a function of (M₁, M₀−M₁) falls in M₁ and grows with |M₀−M₁|; as a function
-of (M₀, M₁) below ratio 1 it falls in M₀ and grows in M₁. So the enclosures of the sums are put into the corner that is worst,
-and f is taken `FUNCTION_ERROR` larger.
+*How it rounds*: each block gets an upper bound. μ as a function of (M₁, M₀−M₁) falls in M₁ and grows with |M₀−M₁|; as a
+function of (M₀, M₁) below ratio 1 it falls in M₀ and grows in M₁. So the enclosures of the sums are put into the corner
+that is worst, and f is taken `FUNCTION_ERROR` larger.
 """
 
 from __future__ import annotations
@@ -51,7 +52,9 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     if not isinstance(privacy, LDP) or privacy.delta or not isinstance(utility, Divergence):
         raise Refused("this theorem is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
     if utility.is_linear_within(privacy.exponential):
-        return 0.0  # f is a straight line through f(1) = 0 on all ratios that ε allows: every private mechanism is worth exactly 0
+        # f is a straight line through f(1) = 0 on all ratios that ε allows: every private mechanism is worth
+        # exactly 0
+        return 0.0
     at = float(proof["at"])
     if not (math.isfinite(at) and at >= 0):
         raise Refused("the value to start from must be finite and not negative", parameter="at", value=proof["at"])
@@ -78,8 +81,16 @@ def _polygon(utility: Divergence, edges: Indices) -> _Curve:
     p0, p1, difference, key = _sorted(utility)
     start_of_group = np.concatenate(([0], np.flatnonzero(np.diff(key) > 0) + 1, [key.size]))
     n = start_of_group.size - 1
-    if edges.ndim != 1 or not 2 <= edges.size <= MOST_EDGES or edges[0] != 0 or edges[-1] != n or (np.diff(edges) <= 0).any():
-        raise Refused(f"the edges must increase from 0 to the number of ratios, {n}", parameter="edges", value=edges[:6].tolist())
+    if (
+        edges.ndim != 1
+        or not 2 <= edges.size <= MOST_EDGES
+        or edges[0] != 0
+        or edges[-1] != n
+        or (np.diff(edges) <= 0).any()
+    ):
+        raise Refused(
+            f"the edges must increase from 0 to the number of ratios, {n}", parameter="edges", value=edges[:6].tolist()
+        )
     node = start_of_group[edges]  # where each edge lies among the sorted symbols
     left0, right1 = _sums(p0)[node], _sums(p1[::-1])[::-1][node]
     gap = _sums(difference)[node]
@@ -100,7 +111,9 @@ def _polygon(utility: Divergence, edges: Indices) -> _Curve:
     )
     order = np.argsort(np.concatenate([2 * np.arange(edges.size), 2 * np.flatnonzero(wide) + 1]), kind="stable")
     reals = (left0, right1, gap, spread)
-    coordinates = [np.concatenate([real, fictitious[wide]])[order] for real, fictitious in zip(reals, between, strict=True)]
+    coordinates = [
+        np.concatenate([real, fictitious[wide]])[order] for real, fictitious in zip(reals, between, strict=True)
+    ]
     unit = 2.0**-50 + 3 * math.isqrt(p0.size) * 2.0**-63  # inputs are rounded once; see _sums for the rest
     left, right, height, extent = coordinates
     return _Curve(left, right, height, unit * left, unit * right, unit * extent)

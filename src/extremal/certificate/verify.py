@@ -39,8 +39,9 @@ class Verification:
 def verify(subject: Any) -> Verification:
     """Decide the claims of a mechanism, a design, or a file of either.
 
-    Privacy is decided in integer arithmetic. Optimality: the value is computed again from the weights, and the bound is derived again from
-    each proof with outward rounding and without a solver; it must not exceed the bound that is claimed.
+    Privacy is decided in integer arithmetic. Optimality: the value is computed again from the weights, and the bound is
+    derived again from each proof with outward rounding and without a solver; it must not exceed the bound that is
+    claimed.
 
     Args:
         subject: a Mechanism, a Design, a Certificate, or the path of a mechanism or certificate file.
@@ -65,7 +66,9 @@ def verify(subject: Any) -> Verification:
         return _verified(attached.mechanism, attached.mechanism.privacy, attached)
     if isinstance(subject, Mechanism):
         return _verified(subject, subject.privacy, None)
-    raise InvalidParameter("verify takes a mechanism, a design, a certificate or a path", parameter="subject", value=type(subject).__name__)
+    raise InvalidParameter(
+        "verify takes a mechanism, a design, a certificate or a path", parameter="subject", value=type(subject).__name__
+    )
 
 
 def _verified(mechanism: Mechanism, claim: Claim | None, certificate: Certificate | None) -> Verification:

@@ -1,6 +1,7 @@
 """The command line: one file for each verb.
 
-Exit codes are stable: 0 done, 1 the claim is false, 2 bad or malformed input. `--json` prints one JSON object on standard output.
+Exit codes are stable: 0 done, 1 the claim is false, 2 bad or malformed input. `--json` prints one JSON object on
+standard output.
 """
 
 from __future__ import annotations

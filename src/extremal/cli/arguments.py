@@ -12,7 +12,10 @@ from extremal.errors import InvalidParameter
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
 from extremal.utility import DIVERGENCES, Distortion, Hamming, MutualInformation, Utility
 
-PRIOR_HELP = "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one number a line"
+PRIOR_HELP = (
+    "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one "
+    "number a line"
+)
 UTILITIES = (*DIVERGENCES, "MutualInformation", "Hamming")
 
 
@@ -41,7 +44,9 @@ def add_privacy_arguments(verb: argparse.ArgumentParser) -> None:
 
 def _with_prior(options: argparse.Namespace) -> list[Any]:
     if options.prior is None:
-        raise InvalidParameter(f"{options.privacy} needs the prior that it promises under", parameter="--prior", value=None)
+        raise InvalidParameter(
+            f"{options.privacy} needs the prior that it promises under", parameter="--prior", value=None
+        )
     return prior(options.prior, "--prior")
 
 
@@ -90,13 +95,17 @@ def utility(name: str, options: argparse.Namespace) -> Utility:
     """The named utility with the priors given on the command line."""
     if name in DIVERGENCES:
         if options.p0 is None or options.p1 is None:
-            raise InvalidParameter(f"{name} needs two distributions", parameter="--p0, --p1", value=(options.p0, options.p1))
+            raise InvalidParameter(
+                f"{name} needs two distributions", parameter="--p0, --p1", value=(options.p0, options.p1)
+            )
         extra = {"AlphaDivergence": {"alpha": options.alpha}, "HockeyStick": {"gamma": options.gamma}}.get(name, {})
         return DIVERGENCES[name](prior(options.p0, "--p0"), prior(options.p1, "--p1"), **extra)
     if name in ("Hamming", "Distortion"):
         return _distortion(name, options)
     if options.prior is None:
-        raise InvalidParameter(f"{name} needs a prior", parameter="--prior", value=None, hint="Give --prior 0.5,0.3,0.2.")
+        raise InvalidParameter(
+            f"{name} needs a prior", parameter="--prior", value=None, hint="Give --prior 0.5,0.3,0.2."
+        )
     return MutualInformation(prior(options.prior, "--prior"))
 
 
@@ -105,10 +114,14 @@ def _distortion(name: str, options: argparse.Namespace) -> Utility:
 
     options = argparse.Namespace(**{"source": None, "ball": None, "distances": None, **vars(options)})
     if options.prior is None and options.source is None:
-        raise InvalidParameter(f"{name} needs a prior", parameter="--prior", value=None, hint="Give --prior 0.5,0.3,0.2.")
+        raise InvalidParameter(
+            f"{name} needs a prior", parameter="--prior", value=None, hint="Give --prior 0.5,0.3,0.2."
+        )
     source = distortion.source(options)
     if name == "Hamming":
         return Hamming(source)
     if options.distances is None:
-        raise InvalidParameter("Distortion needs a matrix of losses", parameter="--distances", value=None, hint="Give a CSV or JSON file.")
+        raise InvalidParameter(
+            "Distortion needs a matrix of losses", parameter="--distances", value=None, hint="Give a CSV or JSON file."
+        )
     return Distortion(source, distortion.matrix(options.distances, "--distances"))

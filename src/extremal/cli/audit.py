@@ -22,9 +22,18 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.add_argument("file", help="a mechanism file written by Mechanism.save")
-    verb.add_argument("--draws", type=int, default=1_000_000, metavar="N", help="for each audited input (default: 1000000)")
-    verb.add_argument("--confidence", type=float, default=0.999, metavar="P", help="of all limits together (default: 0.999)")
-    verb.add_argument("--compiled", action=argparse.BooleanOptionalAction, default=None, help="use numba, or do not (default: by size)")
+    verb.add_argument(
+        "--draws", type=int, default=1_000_000, metavar="N", help="for each audited input (default: 1000000)"
+    )
+    verb.add_argument(
+        "--confidence", type=float, default=0.999, metavar="P", help="of all limits together (default: 0.999)"
+    )
+    verb.add_argument(
+        "--compiled",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="use numba, or do not (default: by size)",
+    )
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
     verb.set_defaults(run=run)
 

@@ -16,7 +16,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "compare",
         help="closed-form mechanisms side by side",
-        description="Every applicable closed form at ε, with its level under each notion and its value under the chosen utilities.",
+        description="Every applicable closed form at ε, with its level under each notion and its value under the "
+        "chosen utilities.",
         epilog="example:  extremal compare --prior 0.5,0.3,0.2 --epsilon 1 --plot forms.png",
     )
     add_utility_arguments(verb, several=True)
@@ -29,13 +30,17 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     names = options.utility or (["KL"] if options.p0 else []) + (["MutualInformation"] if options.prior else [])
     if not names:
-        raise InvalidParameter("there must be something to compare by", parameter="--prior, --p0, --p1", value=None, hint="Give --prior.")
+        raise InvalidParameter(
+            "there must be something to compare by", parameter="--prior, --p0, --p1", value=None, hint="Give --prior."
+        )
     source = prior(options.prior, "--prior") if options.prior else None
     table = compare([utility(name, options) for name in names], epsilon=options.epsilon, prior=source)
     if options.plot:
         save(table.plot(), options.plot)
     if options.json:
-        print(json.dumps({"epsilon": table.epsilon, "rows": [_row(vars(row)) for row in table.rows]}, ensure_ascii=False))
+        print(
+            json.dumps({"epsilon": table.epsilon, "rows": [_row(vars(row)) for row in table.rows]}, ensure_ascii=False)
+        )
     else:
         print(table)
     return 0
@@ -44,6 +49,8 @@ def run(options: argparse.Namespace) -> int:
 def _row(row: dict[str, object]) -> dict[str, object]:
     """JSON has no infinity: it becomes the string "inf"."""
     return {
-        key: {k: "inf" if isinstance(v, float) and math.isinf(v) else v for k, v in value.items()} if isinstance(value, dict) else value
+        key: {k: "inf" if isinstance(v, float) and math.isinf(v) else v for k, v in value.items()}
+        if isinstance(value, dict)
+        else value
         for key, value in row.items()
     }

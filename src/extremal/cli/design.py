@@ -16,7 +16,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "design",
         help="the best mechanism for what you want to learn, with a proof",
-        description="Find the mechanism that keeps most of what you want to learn among all that are private enough, and prove it.",
+        description="Find the mechanism that keeps most of what you want to learn among all that are private enough, "
+        "and prove it.",
         epilog="example:  extremal design --epsilon 1 --p0 0.5,0.3,0.2 --p1 0.2,0.3,0.5 -o question.json",
     )
     add_privacy_arguments(verb)
@@ -39,7 +40,9 @@ def run(options: argparse.Namespace) -> int:
         "KL" if options.p0 else "Distortion" if options.distances else "MutualInformation" if options.prior else None
     )
     if name is None:
-        raise InvalidParameter("say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior.")
+        raise InvalidParameter(
+            "say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior."
+        )
     with ProgressLine() as line:
         found = design(
             privacy(options),

@@ -18,20 +18,29 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "estimate",
         help="estimate frequencies, with intervals, from a file of reports",
-        description="Estimate how frequent each input is, with standard errors and intervals, from a Parquet, Feather or CSV file "
+        description="Estimate how frequent each input is, with standard errors and intervals, from a Parquet, Feather "
+        "or CSV file "
         "written by `extremal privatize`. The file is streamed, and the hash of its mechanism is checked.",
         epilog="exit codes:  0 done   2 bad input, another mechanism, or frequencies that are not identified",
     )
     verb.add_argument("file", nargs="+", help="a file of reports; several are taken together")
-    verb.add_argument("--mechanism", required=True, metavar="FILE", help="the mechanism file that the reports were made with")
+    verb.add_argument(
+        "--mechanism", required=True, metavar="FILE", help="the mechanism file that the reports were made with"
+    )
     verb.add_argument("--column", help="the column of reports; not needed when one column was randomised")
     verb.add_argument("--method", choices=METHODS, default="unbiased", help="default: unbiased")
     verb.add_argument("--weights", metavar="COLUMN", help="a column of positive survey weights")
-    verb.add_argument("--by", metavar="COLUMN", action="append", help="estimate each stratum by itself; may be given several times")
+    verb.add_argument(
+        "--by", metavar="COLUMN", action="append", help="estimate each stratum by itself; may be given several times"
+    )
     verb.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
     verb.add_argument("--simultaneous", action="store_true", help="all intervals hold together with that confidence")
-    verb.add_argument("--merge", action="store_true", help="where inputs cannot be told apart, estimate the combinations that can")
-    verb.add_argument("--no-hash-check", action="store_true", help="take reports from a file that does not record its mechanism")
+    verb.add_argument(
+        "--merge", action="store_true", help="where inputs cannot be told apart, estimate the combinations that can"
+    )
+    verb.add_argument(
+        "--no-hash-check", action="store_true", help="take reports from a file that does not record its mechanism"
+    )
     verb.add_argument("--plot", metavar="FILE", help="also draw the estimates (PNG, SVG or PDF by the name)")
     verb.add_argument("--json", action="store_true", help="print the estimates as JSON")
     verb.set_defaults(run=run)

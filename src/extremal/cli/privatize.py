@@ -16,7 +16,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "privatize",
         help="randomise columns of a Parquet, CSV or Feather file",
-        description="Randomise columns of a Parquet, CSV or Feather file, exactly by the\nmechanism's weights, in bounded memory.",
+        description="Randomise columns of a Parquet, CSV or Feather file, exactly by the\nmechanism's weights, in "
+        "bounded memory.",
         epilog="Repeat --column and --mechanism for several columns; they go together in order.\n"
         "exit codes:  0 done   2 bad input; nothing is left under the output name",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -55,7 +56,9 @@ class _Bar:
 def run(options: argparse.Namespace) -> int:
     if len(options.column) != len(options.mechanism):
         raise InvalidParameter(
-            "every --column needs its --mechanism", parameter="columns and mechanisms", value=[len(options.column), len(options.mechanism)]
+            "every --column needs its --mechanism",
+            parameter="columns and mechanisms",
+            value=[len(options.column), len(options.mechanism)],
         )
     if len(set(options.column)) != len(options.column):
         raise InvalidParameter("a column can be randomised once", parameter="column", value=options.column)

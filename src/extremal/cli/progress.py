@@ -22,7 +22,11 @@ class ProgressLine:
         now = time.monotonic()
         if self._visible and now - self._shown > 0.1:
             self._shown = now
-            print(f"\r\x1b[K{what}: gap {gap:.1e}, {now - self._started:.0f} s (Ctrl-C keeps the best so far)", end="", file=sys.stderr)
+            print(
+                f"\r\x1b[K{what}: gap {gap:.1e}, {now - self._started:.0f} s (Ctrl-C keeps the best so far)",
+                end="",
+                file=sys.stderr,
+            )
 
     def __enter__(self) -> ProgressLine:
         return self

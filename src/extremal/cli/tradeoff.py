@@ -24,7 +24,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     add_utility_arguments(verb, several=False)
     verb.add_argument("--privacy", choices=tuple(PRIVACIES), default="ldp", help="privacy notion (default ldp)")
-    verb.add_argument("--epsilons", default="0.1:10:10", metavar="E", help="FROM:TO:COUNT (evenly in log ε) or a comma-separated list")
+    verb.add_argument(
+        "--epsilons", default="0.1:10:10", metavar="E", help="FROM:TO:COUNT (evenly in log ε) or a comma-separated list"
+    )
     verb.add_argument("--plot", metavar="FILE", help="also draw it (png, pdf or svg)")
     verb.add_argument("--csv", metavar="FILE", help="also write the table as CSV")
     verb.add_argument("--json", action="store_true", help="print the table as JSON")
@@ -37,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
         return distortion.tradeoff(options)
     name = options.utility or ("KL" if options.p0 else "MutualInformation" if options.prior else None)
     if name is None:
-        raise InvalidParameter("say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior.")
+        raise InvalidParameter(
+            "say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior."
+        )
 
     def notion(epsilon: float) -> object:
         return PRIVACIES[options.privacy](argparse.Namespace(**{**vars(options), "epsilon": epsilon}))
@@ -49,7 +53,12 @@ def run(options: argparse.Namespace) -> int:
     if options.csv:
         curve.to_frame().to_csv(options.csv, index=False)
     if options.json:
-        print(json.dumps({"epsilons": curve.epsilons, "values": curve.values, "gaps": [d.gap for d in curve.designs]}, ensure_ascii=False))
+        print(
+            json.dumps(
+                {"epsilons": curve.epsilons, "values": curve.values, "gaps": [d.gap for d in curve.designs]},
+                ensure_ascii=False,
+            )
+        )
     else:
         print(curve)
     return 0
@@ -62,4 +71,6 @@ def _grid(text: str) -> list[float]:
             return [float(f"{e:.6g}") for e in np.geomspace(float(first), float(last), int(count))]
         return [float(part) for part in text.split(",")]
     except ValueError:
-        raise InvalidParameter("--epsilons must be FROM:TO:COUNT or a list", parameter="--epsilons", value=text, hint="0.1:10:12") from None
+        raise InvalidParameter(
+            "--epsilons must be FROM:TO:COUNT or a list", parameter="--epsilons", value=text, hint="0.1:10:12"
+        ) from None

@@ -18,7 +18,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "verify",
         help="decide the claims of a mechanism or certificate file",
         description="Decide privacy in integer arithmetic and derive the optimality bound again, without a solver.",
-        epilog="exit codes:  0 the claim holds   1 it is false, or nothing is claimed   2 malformed file or hash mismatch",
+        epilog="exit codes:  0 the claim holds   1 it is false, or nothing is claimed   2 malformed file or hash "
+        "mismatch",
     )
     verb.add_argument("file", help="a mechanism or certificate file")
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")

@@ -27,12 +27,14 @@ class Balance:
 
     @property
     def imbalance(self) -> Fraction:
-        """|2P(T) − 1|. The binary mechanism on T loses at most about imbalance² of the information of a perfect split, relatively."""
+        """|2P(T) − 1|. The binary mechanism on T loses at most about imbalance² of the information of a perfect split,
+        relatively."""
         return abs(2 * self.probability - 1)
 
 
 def balanced_subset(prior: Prior, exact_up_to: int = EXACT_UP_TO) -> Balance:
-    """T with P(T) closest to ½: exactly up to `exact_up_to` symbols (meet in the middle; 40 take seconds), else by largest differencing.
+    """T with P(T) closest to ½: exactly up to `exact_up_to` symbols (meet in the middle; 40 take seconds), else by
+    largest differencing.
 
     >>> balanced_subset(Prior([0.5, 0.3, 0.2])).probability
     Fraction(1, 2)
@@ -73,7 +75,8 @@ def _meet_in_the_middle(weights: list[int], support: list[int], total: int) -> l
 
 
 def _largest_differencing(weights: list[int], support: list[int]) -> list[int]:
-    """Karmarkar and Karp: put the two largest on opposite sides, keep their difference, repeat; then two-colour the pairs."""
+    """Karmarkar and Karp: put the two largest on opposite sides, keep their difference, repeat; then two-colour the
+    pairs."""
     heap = [(-weights[x], x) for x in support]
     heapq.heapify(heap)
     opposite: dict[int, list[int]] = {x: [] for x in support}

@@ -15,14 +15,16 @@ from extremal.utility import KL, Divergence
 from extremal.utility.pair import Pair
 
 
-def binary(p0: Any, p1: Any, epsilon: Any, inputs: Any = None, divergence: Callable[[Any, Any], Divergence] = KL) -> Mechanism:
+def binary(
+    p0: Any, p1: Any, epsilon: Any, inputs: Any = None, divergence: Callable[[Any, Any], Divergence] = KL
+) -> Mechanism:
     """The binary mechanism for telling p0 from p1.
 
-    Q(0|x) = e^ε/(1+e^ε) if P₀(x) ≥ P₁(x), else 1/(1+e^ε); Q(1|x) = 1 − Q(0|x) (KOV eq 14). Optimal for every f-divergence up to
-    `ex.theory.binary_threshold(p0, p1)`, and for total variation at every ε (KOV Theorems 5, 6).
+    Q(0|x) = e^ε/(1+e^ε) if P₀(x) ≥ P₁(x), else 1/(1+e^ε); Q(1|x) = 1 − Q(0|x) (KOV eq 14). Optimal for every
+    f-divergence up to `ex.theory.binary_threshold(p0, p1)`, and for total variation at every ε (KOV Theorems 5, 6).
 
-    KOV put ties P₀(x) = P₁(x) into T, and then Theorem 5 fails (erratum E1): here both sides are tried and the better one for
-    `divergence` is taken.
+    KOV put ties P₀(x) = P₁(x) into T, and then Theorem 5 fails (erratum E1): here both sides are tried and the better
+    one for `divergence` is taken.
 
     Guarantee: ε-LDP in integers, tight to 2^-62.
 
@@ -48,8 +50,9 @@ def binary(p0: Any, p1: Any, epsilon: Any, inputs: Any = None, divergence: Calla
 def binary_for_information(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
     """The binary mechanism that keeps most information: T with P(T) as close to ½ as possible.
 
-    Q(0|x) = e^ε/(1+e^ε) for x ∈ T, else 1/(1+e^ε) (KOV eq 19, 20; "arg max" in Section 4.2 must read arg min, erratum E9). Finding T is
-    the partition problem: exact up to 40 symbols, beyond that by largest differencing (see `balanced_subset`).
+    Q(0|x) = e^ε/(1+e^ε) for x ∈ T, else 1/(1+e^ε) (KOV eq 19, 20; "arg max" in Section 4.2 must read arg min, erratum
+    E9). Finding T is the partition problem: exact up to 40 symbols, beyond that by largest differencing (see
+    `balanced_subset`).
 
     Guarantee: ε-LDP in integers.
 

@@ -48,7 +48,10 @@ class Comparison:
 
     def to_frame(self) -> Any:
         """A data frame with one row for each mechanism."""
-        columns: dict[str, list[Any]] = {"mechanism": [r.name for r in self.rows], "reports": [r.reports for r in self.rows]}
+        columns: dict[str, list[Any]] = {
+            "mechanism": [r.name for r in self.rows],
+            "reports": [r.reports for r in self.rows],
+        }
         for key in self.rows[0].levels:
             columns[f"{key} level"] = [r.levels[key] for r in self.rows]
         for key in self.rows[0].values:
@@ -91,12 +94,16 @@ IN_NATS = ("KL", "ReverseKL", "SymmetricKL", "JensenShannon", "MutualInformation
 
 
 def compare(
-    utilities: Sequence[Utility] | Utility, *, epsilon: Any, mechanisms: Mapping[str, Mechanism] | None = None, prior: Any = None
+    utilities: Sequence[Utility] | Utility,
+    *,
+    epsilon: Any,
+    mechanisms: Mapping[str, Mechanism] | None = None,
+    prior: Any = None,
 ) -> Comparison:
     """Every applicable closed form at ε, with its level under each notion and its value under the utilities.
 
-    Mechanisms made for ε-LDP and for ε-PML both appear: the columns of levels say what each promises under the other notion. Survey
-    designs (two inputs) appear with their usual parameters, at the ε that they deliver.
+    Mechanisms made for ε-LDP and for ε-PML both appear: the columns of levels say what each promises under the other
+    notion. Survey designs (two inputs) appear with their usual parameters, at the ε that they deliver.
 
     Args:
         utilities: one or several, on the same inputs; a divergence brings the pair, information the prior.
@@ -114,7 +121,9 @@ def compare(
         raise InvalidParameter("utilities must be one or more, on the same inputs", parameter="utilities", value=wanted)
     notion = LDP(epsilon)
     if not notion.epsilon:
-        raise InvalidParameter("epsilon must be positive: at 0 every mechanism is constant", parameter="epsilon", value=epsilon)
+        raise InvalidParameter(
+            "epsilon must be positive: at 0 every mechanism is constant", parameter="epsilon", value=epsilon
+        )
     k, source = wanted[0].k, as_prior(prior) if prior is not None else _prior_of(wanted)
     chosen = dict(mechanisms) if mechanisms is not None else _closed_forms(wanted, k, epsilon, source)
     names = [u.name for u in wanted]
@@ -124,14 +133,19 @@ def compare(
         levels: dict[str, float | None] = {"LDP": LDP(1).level(mechanism)}
         if source is not None:
             levels |= {"PML": PML(1, source).level(mechanism), "LIP": LIP(1, source).level(mechanism)}
-        rows.append(Row(name, mechanism.m, levels, {key: _value(u, mechanism) for key, u in zip(keys, wanted, strict=True)}))
+        rows.append(
+            Row(name, mechanism.m, levels, {key: _value(u, mechanism) for key, u in zip(keys, wanted, strict=True)})
+        )
     return Comparison(notion.epsilon, tuple(rows))
 
 
 def _value(utility: Utility, mechanism: Mechanism) -> float | None:
     try:
         return utility(mechanism)
-    except (TooLarge, UnknownLabel):  # too many reports to add up, or reports (subsets) that no distortion is defined for
+    except (
+        TooLarge,
+        UnknownLabel,
+    ):  # too many reports to add up, or reports (subsets) that no distortion is defined for
         return None
 
 

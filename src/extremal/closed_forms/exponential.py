@@ -14,8 +14,8 @@ from extremal.privacy import LDP
 def exponential(distances: Any, epsilon: Any, inputs: Any = None, outputs: Any = None) -> Mechanism:
     """Q(y|x) = e^(−β·d(x,y))/Σ_y' e^(−β·d(x,y')), with the largest β whose level is at most ε.
 
-    Wang, Ying and Zhang show it near-optimal for expected distortion at large ε; for the Hamming distance it is randomised response
-    (KOV Section 6, where d is scaled to β = ε).
+    Wang, Ying and Zhang show it near-optimal for expected distortion at large ε; for the Hamming distance it is
+    randomised response (KOV Section 6, where d is scaled to β = ε).
 
     Guarantee: ε-LDP, in integers.
 
@@ -24,21 +24,28 @@ def exponential(distances: Any, epsilon: Any, inputs: Any = None, outputs: Any =
         epsilon: nats, positive.
         inputs, outputs: labels; for a square matrix the outputs are the inputs.
 
-    Reference: Wang, Ying, Zhang, On the Relation Between Identifiability, Differential Privacy, and Mutual-Information Privacy, IEEE
-    Transactions on Information Theory 62 (2016).
+    Reference: Wang, Ying, Zhang, On the Relation Between Identifiability, Differential Privacy, and Mutual-Information
+    Privacy, IEEE Transactions on Information Theory 62 (2016).
 
     >>> exponential([[0, 1], [1, 0]], 1).matrix.round(6).tolist()
     [[0.731059, 0.268941], [0.268941, 0.731059]]
     """
     loss, notion = np.asarray(distances, dtype=np.float64), LDP(epsilon)
     if loss.ndim != 2 or loss.shape[0] < 2 or not np.isfinite(loss).all():
-        raise InvalidParameter("distances must be a finite matrix with a row for each input", parameter="distances", value=loss.shape)
+        raise InvalidParameter(
+            "distances must be a finite matrix with a row for each input", parameter="distances", value=loss.shape
+        )
     names = inputs if outputs is None and loss.shape[0] == loss.shape[1] else outputs
     if np.ptp(loss, axis=0).max() == 0 or not notion.epsilon:
         raise InvalidParameter(
-            "distances must depend on the input, and epsilon must be positive", parameter="distances", value=loss.tolist()[:2]
+            "distances must depend on the input, and epsilon must be positive",
+            parameter="distances",
+            value=loss.tolist()[:2],
         )
-    low, high = 0.0, 2 * notion.epsilon / float(np.ptp(loss, axis=0).max())  # the row normalisers can at most double or cancel a ratio
+    low, high = (
+        0.0,
+        2 * notion.epsilon / float(np.ptp(loss, axis=0).max()),
+    )  # the row normalisers can at most double or cancel a ratio
     while _level(loss, high) < notion.epsilon and high < 1e9:
         high *= 2
     while (middle := (low + high) / 2) not in (low, high):

@@ -16,9 +16,11 @@ from extremal.privacy import LDP
 def geometric(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     """Two-sided geometric noise on 0..k−1, clamped to the ends.
 
-    With a = e^{−ε/(k−1)}: Q(y|x) = (1−a)/(1+a)·a^|y−x| inside, a^x/(1+a) at the lower end and a^{k−1−x}/(1+a) at the upper.
+    With a = e^{−ε/(k−1)}: Q(y|x) = (1−a)/(1+a)·a^|y−x| inside, a^x/(1+a) at the lower end and a^{k−1−x}/(1+a) at the
+    upper.
 
-    KOV Section 3.4 prints ε^{1/(k−1)} for a, which is no distribution for ε ≥ 1 and less private the smaller ε is below 1 (erratum E7).
+    KOV Section 3.4 prints ε^{1/(k−1)} for a, which is no distribution for ε ≥ 1 and less private the smaller ε is below
+    1 (erratum E7).
 
     Guarantee: ε-LDP in integers; the level is attained at the two ends.
 

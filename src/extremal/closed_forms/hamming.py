@@ -13,11 +13,12 @@ from extremal.privacy import LDP
 
 
 def hamming(k: int, d: Any, zero_columns: int = 0, inputs: Any = None) -> Mechanism:
-    """KSS Q_d^(l): tell the truth with probability 1 − d among the first M − l symbols; the last l are never reported (KSS eq 5, 25).
+    """KSS Q_d^(l): tell the truth with probability 1 − d among the first M − l symbols; the last l are never reported
+    (KSS eq 5, 25).
 
     With n = k − l: Q(i|i) = 1 − d and Q(j|i) = d/(n−1) for i, j ≤ n; inputs beyond n behave like input n. The level is
-    log((n−1)(1−d)/d) (KSS eq 26, where the logarithm is dropped in places: erratum H7). `d` is the parameter, not the achieved
-    distortion when l > 0.
+    log((n−1)(1−d)/d) (KSS eq 26, where the logarithm is dropped in places: erratum H7). `d` is the parameter, not the
+    achieved distortion when l > 0.
 
     Guarantee: LDP at that level, in integers; no claim when d = 0.
 
@@ -36,7 +37,9 @@ def hamming(k: int, d: Any, zero_columns: int = 0, inputs: Any = None) -> Mechan
         raise InvalidParameter("d must lie between 0 and 1", parameter="d", value=d)
     n = count - dropped
     if n < 2:
-        raise InvalidParameter(f"zero_columns must be at most k − 2 = {count - 2}", parameter="zero_columns", value=zero_columns)
+        raise InvalidParameter(
+            f"zero_columns must be at most k − 2 = {count - 2}", parameter="zero_columns", value=zero_columns
+        )
     reported = np.full((n, n), share / (n - 1), dtype=object)
     np.fill_diagonal(reported, 1 - share)
     matrix = reported[np.minimum(np.arange(count), n - 1)]

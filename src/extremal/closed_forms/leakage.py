@@ -1,4 +1,5 @@
-"""Closed forms under pointwise maximal leakage: two symbols, high privacy, uniform priors, and calibrated randomised response."""
+"""Closed forms under pointwise maximal leakage: two symbols, high privacy, uniform priors, and calibrated randomised
+response."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ from extremal.privacy import LDP, PML
 def pml_binary(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
     """The best ε-PML mechanism for two inputs, for every utility with data processing (GSO Theorem 2).
 
-    With p₁ ≥ p₂ and E = e^ε: below ε₁ = −log p₁ the high-privacy form of `pml_high_privacy`; above, the likelier input is revealed
-    whenever the budget allows: Q(·|2) = (0, 1) and Q(·|1) = (1 − c, c) with c = (1/E − p₂)/p₁, until nothing is hidden at ε_max = −log p₂.
+    With p₁ ≥ p₂ and E = e^ε: below ε₁ = −log p₁ the high-privacy form of `pml_high_privacy`; above, the likelier input
+    is revealed whenever the budget allows: Q(·|2) = (0, 1) and Q(·|1) = (1 − c, c) with c = (1/E − p₂)/p₁, until
+    nothing is hidden at ε_max = −log p₂.
 
     Guarantee: ε-PML in integers.
 
@@ -31,7 +33,9 @@ def pml_binary(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
         return _constant(notion, inputs)
     p = exact.values
     if notion.region == 1 and notion.epsilon < -math.log(p.max()):
-        rows = _high_privacy_matrix(exact, notion)[:, ::-1]  # the same two reports, named so that the truth is the likelier one
+        rows = _high_privacy_matrix(exact, notion)[
+            :, ::-1
+        ]  # the same two reports, named so that the truth is the likelier one
         return Mechanism.from_matrix(rows, notion, inputs=inputs, outputs=inputs)
     small, large = (1, 0) if p[0] >= p[1] else (0, 1)
     kept = max(0.0, (math.exp(-notion.epsilon) - p[small]) / p[large])
@@ -41,10 +45,12 @@ def pml_binary(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
 
 
 def pml_high_privacy(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
-    """The best ε-PML mechanism in region 1, ε < ε₁ = −log(1 − p_min), for every utility with data processing (GSO Theorem 3).
+    """The best ε-PML mechanism in region 1, ε < ε₁ = −log(1 − p_min), for every utility with data processing (GSO
+    Theorem 3).
 
-    Q(j|i) = E·p_j for j ≠ i, Q(i|i) = 1 − E(1−p_i), E = e^ε: every report makes all other inputs likelier by E. The report
-    distribution is the prior itself. Labelled 1..N its correlation with the input is exactly 1 − E < 0 (erratum P9).
+    Q(j|i) = E·p_j for j ≠ i, Q(i|i) = 1 − E(1−p_i), E = e^ε: every report makes all other inputs likelier by E. The
+    report distribution is the prior itself. Labelled 1..N its correlation with the input is exactly 1 − E < 0 (erratum
+    P9).
 
     Guarantee: ε-PML in integers.
 
@@ -70,8 +76,8 @@ def pml_high_privacy(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
 def pml_uniform(n: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     """The best ε-PML mechanism for a uniform prior and every symmetric utility (GSO Theorem 4, Corollary 1).
 
-    Each report is e^ε/n likely on ⌊n·e^−ε⌋ consecutive inputs, takes what is left of 1 on one more, and rules the others out; the
-    matrix is circulant (the printed index set must read mod with representatives 1..n, erratum P10).
+    Each report is e^ε/n likely on ⌊n·e^−ε⌋ consecutive inputs, takes what is left of 1 on one more, and rules the
+    others out; the matrix is circulant (the printed index set must read mod with representatives 1..n, erratum P10).
 
     Guarantee: ε-PML for the uniform prior, in integers. The symmetry of the utility matters (erratum P6).
 
@@ -86,15 +92,17 @@ def pml_uniform(n: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     if full >= count:  # ε = 0, or so small that 2^62 does not tell
         even = Mechanism.from_windows(count, 1, LDP(0), inputs=inputs, outputs=inputs)
         return Mechanism._made(even.kernel, even.row_of, even.input_labels, even.output_labels, notion)
-    return Mechanism.from_circulant([(rest, 1), (most, full), (0, count - 1 - full)], notion, inputs=inputs, outputs=inputs)
+    return Mechanism.from_circulant(
+        [(rest, 1), (most, full), (0, count - 1 - full)], notion, inputs=inputs, outputs=inputs
+    )
 
 
 def pml_randomized_response(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
     """Randomised response at the largest ε_r whose leakage is at most ε (GSO eq 7–9).
 
     Its leakage is largest at the rarest input: ε = ε_r − log(1 + (e^{ε_r}−1)p_min), hence ε_r = ε +
-    log((1−p_min)/(1−p_min·e^ε)), for ε below ε_max = −log p_min. Its report distribution is not the prior unless that is uniform
-    (erratum P1); eq 7–9 hold all the same.
+    log((1−p_min)/(1−p_min·e^ε)), for ε below ε_max = −log p_min. Its report distribution is not the prior unless that
+    is uniform (erratum P1); eq 7–9 hold all the same.
 
     Guarantee: ε-PML in integers.
 

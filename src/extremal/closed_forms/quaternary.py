@@ -1,4 +1,5 @@
-"""The quaternary mechanism: reveal with probability δ, otherwise randomised response. The best (ε,δ) mechanism for one bit."""
+"""The quaternary mechanism: reveal with probability δ, otherwise randomised response. The best (ε,δ) mechanism for one
+bit."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from extremal.privacy import LDP
 def quaternary(epsilon: Any, delta: Any, inputs: Any = None) -> Mechanism:
     """Optimal for two inputs under (ε,δ)-LDP and every utility with data processing (KOV eq 24, Theorem 18).
 
-    Rows (δ, 0, (1−δ)/(1+e^ε), (1−δ)e^ε/(1+e^ε)) and (0, δ, (1−δ)e^ε/(1+e^ε), (1−δ)/(1+e^ε)). With δ = 0 the last two columns are left.
+    Rows (δ, 0, (1−δ)/(1+e^ε), (1−δ)e^ε/(1+e^ε)) and (0, δ, (1−δ)e^ε/(1+e^ε), (1−δ)/(1+e^ε)). With δ = 0 the last two
+    columns are left.
 
     Guarantee: (ε,δ)-LDP in integers, tight to 2^-62.
 

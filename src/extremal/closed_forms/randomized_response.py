@@ -16,7 +16,8 @@ def randomized_response(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
 
     Q(y|x) = e^ε/(k−1+e^ε) if y = x, else 1/(k−1+e^ε) (KOV eq 15; Warner 1965 for k = 2).
 
-    Guarantee: ε-LDP in integers, tight to 2^-62 of probability. Stored as two numbers whatever k. At ε = 0 it is the uniform mechanism.
+    Guarantee: ε-LDP in integers, tight to 2^-62 of probability. Stored as two numbers whatever k. At ε = 0 it is the
+    uniform mechanism.
 
     Args:
         k: number of inputs, at least 2.

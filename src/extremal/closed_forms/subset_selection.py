@@ -16,16 +16,17 @@ from extremal.privacy import LDP
 def subset_selection(k: int, epsilon: Any, size: int | str = "frequencies", inputs: Any = None) -> Mechanism:
     """Report one of the C(k,d) subsets S of d answers.
 
-    Q(S|x) ∝ e^ε if x ∈ S, else 1. d = 1 is randomised response. Minimax for estimating frequencies with d ≈ k/(1+e^ε) (Ye and
-    Barg 2018), and optimal for information under a uniform prior with the best d (KOV erratum E6).
+    Q(S|x) ∝ e^ε if x ∈ S, else 1. d = 1 is randomised response. Minimax for estimating frequencies with d ≈ k/(1+e^ε)
+    (Ye and Barg 2018), and optimal for information under a uniform prior with the best d (KOV erratum E6).
 
-    Guarantee: ε-LDP in integers. Up to 4,096 subsets are listed as outputs; beyond that the mechanism is kept as one number and
-    samples without a list.
+    Guarantee: ε-LDP in integers. Up to 4,096 subsets are listed as outputs; beyond that the mechanism is kept as one
+    number and samples without a list.
 
     Args:
         k: number of inputs.
         epsilon: nats, above 0.
-        size: "frequencies" (least variance under uniform frequencies), "information" (most information under a uniform prior), or d itself.
+        size: "frequencies" (least variance under uniform frequencies), "information" (most information under a uniform
+            prior), or d itself.
         inputs: labels; outputs are sorted tuples of them.
 
     >>> subset_selection(4, 0.5).outputs[:3]
@@ -43,14 +44,17 @@ def subset_selection(k: int, epsilon: Any, size: int | str = "frequencies", inpu
         if chosen >= count:
             raise InvalidParameter("size must be less than k", parameter="size", value=size)
     if not notion.epsilon:
-        raise InvalidParameter("epsilon must be positive: at 0 every subset is as good as none", parameter="epsilon", value=epsilon)
+        raise InvalidParameter(
+            "epsilon must be positive: at 0 every subset is as good as none", parameter="epsilon", value=epsilon
+        )
     return Mechanism.from_subsets(count, chosen, notion, inputs=inputs)
 
 
 def best_size_for_frequencies(k: int, epsilon: float) -> int:
     """d with the least variance: (k−1)·(d(1−d/k)… ) is minimised next to k/(1+e^ε), so two neighbours are compared.
 
-    For uniform frequencies each report's variance is inversely proportional to g(d) = c²·d(k−d)/(dE+k−d)², E = e^ε, c = E−1.
+    For uniform frequencies each report's variance is inversely proportional to g(d) = c²·d(k−d)/(dE+k−d)², E = e^ε, c =
+    E−1.
     """
     guess = k / (1 + math.exp(min(epsilon, 700.0)))
     candidates = {min(max(1, d), k - 1) for d in (math.floor(guess), math.ceil(guess))}

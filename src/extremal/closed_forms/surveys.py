@@ -1,8 +1,9 @@
 """Randomised-response designs of survey practice, each with the privacy it delivers.
 
-Every design asks a sensitive yes/no question (inputs "no", "yes") so that a single answer proves little. They were made for
-trust, not for a given ε; `m.privacy` is the LDP that they deliver, computed exactly, or None where an answer can reveal the
-truth (level ∞). Warner, crosswise and triangular fix one parameter, so they can also be asked for at a given ε.
+Every design asks a sensitive yes/no question (inputs "no", "yes") so that a single answer proves little. They were made
+for trust, not for a given ε; `m.privacy` is the LDP that they deliver, computed exactly, or None where an answer can
+reveal the truth (level ∞). Warner, crosswise and triangular fix one parameter, so they can also be asked for at a given
+ε.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def warner(*, p: Any = None, epsilon: Any = None) -> Mechanism:
 
 
 def unrelated_question(*, p: Any, innocuous: Any) -> Mechanism:
-    """Greenberg et al. (1969): with probability p the sensitive question, else an unrelated one that a known share answers yes.
+    """Greenberg et al. (1969): with probability p the sensitive question, else an unrelated one that a known share
+    answers yes.
 
     Q(yes|A) = p + (1−p)π, Q(yes|not A) = (1−p)π, π = innocuous.
 
@@ -48,7 +50,8 @@ def unrelated_question(*, p: Any, innocuous: Any) -> Mechanism:
 
 
 def forced_response(*, yes: Any, no: Any) -> Mechanism:
-    """Boruch (1971): a die says "answer yes" with probability yes, "answer no" with probability no, else "answer truthfully".
+    """Boruch (1971): a die says "answer yes" with probability yes, "answer no" with probability no, else "answer
+    truthfully".
 
     Q(yes|A) = 1 − no, Q(yes|not A) = yes.
 
@@ -64,7 +67,8 @@ def forced_response(*, yes: Any, no: Any) -> Mechanism:
 def mangat(*, p: Any) -> Mechanism:
     """Mangat (1994): members of A answer truthfully; others do so with probability p and otherwise answer yes.
 
-    Q(yes|A) = 1, Q(yes|not A) = 1 − p. "No" is only ever said by people not in A, so it reveals: ε = ∞ and nothing is claimed.
+    Q(yes|A) = 1, Q(yes|not A) = 1 − p. "No" is only ever said by people not in A, so it reveals: ε = ∞ and nothing is
+    claimed.
 
     >>> mangat(p=0.7).privacy is None
     True
@@ -73,7 +77,8 @@ def mangat(*, p: Any) -> Mechanism:
 
 
 def kuk(*, p: Any, q: Any) -> Mechanism:
-    """Kuk (1990): everybody names the colour of a card; members of A draw from a deck with a share p of red, others with a share q.
+    """Kuk (1990): everybody names the colour of a card; members of A draw from a deck with a share p of red, others
+    with a share q.
 
     The report "yes" stands for red: Q(yes|A) = p, Q(yes|not A) = q.
 
@@ -84,7 +89,8 @@ def kuk(*, p: Any, q: Any) -> Mechanism:
 
 
 def crosswise(*, p: Any = None, epsilon: Any = None) -> Mechanism:
-    """Yu, Tian, Tang (2008): "are your answers to the sensitive and to an innocuous question the same?", the latter yes with probability p.
+    """Yu, Tian, Tang (2008): "are your answers to the sensitive and to an innocuous question the same?", the latter yes
+    with probability p.
 
     The report "yes" stands for "the same": Q(yes|A) = p, Q(yes|not A) = 1 − p: Warner's design without a device.
 
@@ -97,8 +103,8 @@ def crosswise(*, p: Any = None, epsilon: Any = None) -> Mechanism:
 def triangular(*, p: Any) -> Mechanism:
     """Yu, Tian, Tang (2008): "no" only if both the sensitive and an innocuous answer are no, else "yes".
 
-    The innocuous answer is yes with probability p. Q(yes|A) = 1, Q(yes|not A) = p. "No" reveals that one is not in A: ε = ∞ and
-    nothing is claimed.
+    The innocuous answer is yes with probability p. Q(yes|A) = 1, Q(yes|not A) = p. "No" reveals that one is not in A: ε
+    = ∞ and nothing is claimed.
 
     >>> triangular(p=0.3).matrix.round(3).tolist()
     [[0.7, 0.3], [0.0, 1.0]]

@@ -1,4 +1,5 @@
-"""The bundled survey: 944 respondents of the American National Election Study 1996 (public domain; see docs/survey.md)."""
+"""The bundled survey: 944 respondents of the American National Election Study 1996 (public domain; see
+docs/survey.md)."""
 
 from __future__ import annotations
 
@@ -6,18 +7,49 @@ import csv
 from importlib.resources import files
 
 INCOME = (
-    "under 3,000", "3,000-4,999", "5,000-6,999", "7,000-8,999", "9,000-9,999", "10,000-10,999", "11,000-11,999", "12,000-12,999",
-    "13,000-13,999", "14,000-14,999", "15,000-16,999", "17,000-19,999", "20,000-21,999", "22,000-24,999", "25,000-29,999",
-    "30,000-34,999", "35,000-39,999", "40,000-44,999", "45,000-49,999", "50,000-59,999", "60,000-74,999", "75,000-89,999",
-    "90,000-104,999", "105,000 and over",
-)  # fmt: skip
+    "under 3,000",
+    "3,000-4,999",
+    "5,000-6,999",
+    "7,000-8,999",
+    "9,000-9,999",
+    "10,000-10,999",
+    "11,000-11,999",
+    "12,000-12,999",
+    "13,000-13,999",
+    "14,000-14,999",
+    "15,000-16,999",
+    "17,000-19,999",
+    "20,000-21,999",
+    "22,000-24,999",
+    "25,000-29,999",
+    "30,000-34,999",
+    "35,000-39,999",
+    "40,000-44,999",
+    "45,000-49,999",
+    "50,000-59,999",
+    "60,000-74,999",
+    "75,000-89,999",
+    "90,000-104,999",
+    "105,000 and over",
+)
 IDEOLOGY = (
-    "extremely liberal", "liberal", "slightly liberal", "moderate", "slightly conservative", "conservative", "extremely conservative",
-)  # fmt: skip
+    "extremely liberal",
+    "liberal",
+    "slightly liberal",
+    "moderate",
+    "slightly conservative",
+    "conservative",
+    "extremely conservative",
+)
 PARTY = (
-    "strong democrat", "weak democrat", "independent democrat", "independent", "independent republican", "weak republican",
+    "strong democrat",
+    "weak democrat",
+    "independent democrat",
+    "independent",
+    "independent republican",
+    "weak republican",
     "strong republican",
-)  # fmt: skip
+)
 VOTE = ("Clinton", "Dole")
 
 LEVELS: dict[str, tuple[str, ...]] = {"income": INCOME, "ideology": IDEOLOGY, "party": PARTY, "vote": VOTE}

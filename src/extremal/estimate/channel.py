@@ -1,12 +1,14 @@
 """What the estimators ask of a mechanism, answered from its structure.
 
-A *channel* is a mechanism seen from the analyst's side, at the level of its r different rows. Reports are summed up in a
-*statistic* s with E s linear in the row probabilities p; for most mechanisms s is the vector f of report frequencies and
-E f = Qᵀp. An *inverse* is a linear map L with L·E s = p: the estimate Ls is unbiased whatever p is. Everything else (covariances,
-the influence of a single report, fits) is asked of these two, so that randomised response on 10,000 symbols needs no matrix.
+A *channel* is a mechanism seen from the analyst's side, at the level of its r different rows. Reports are summed up in
+a *statistic* s with E s linear in the row probabilities p; for most mechanisms s is the vector f of report frequencies
+and E f = Qᵀp. An *inverse* is a linear map L with L·E s = p: the estimate Ls is unbiased whatever p is. Everything else
+(covariances, the influence of a single report, fits) is asked of these two, so that randomised response on 10,000
+symbols needs no matrix.
 
-To teach the estimators a new structure, write a class with the methods of `Channel` and one with those of `Inverse`, and add
-the first to `CHANNELS` in `extremal.estimate.structures`. Everything without an entry is treated as a dense matrix, up to 2^24 entries.
+To teach the estimators a new structure, write a class with the methods of `Channel` and one with those of `Inverse`,
+and add the first to `CHANNELS` in `extremal.estimate.structures`. Everything without an entry is treated as a dense
+matrix, up to 2^24 entries.
 """
 
 from __future__ import annotations
@@ -25,7 +27,8 @@ from extremal.mechanism.structure import WEIGHT_BITS, RandomizedResponse, refuse
 Floats = npt.NDArray[np.float64]
 
 WORST_CONDITION = 1e12
-"""A matrix beyond this condition number counts as singular: entries carry rounding of 1e-16, and standard errors would be 1e12/√n."""
+"""A matrix beyond this condition number counts as singular: entries carry rounding of 1e-16, and standard errors would
+be 1e12/√n."""
 
 
 class Inverse(Protocol):
@@ -85,7 +88,8 @@ class Channel(Protocol):
         ...
 
     def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
-        """The p on the simplex of largest likelihood, and a bound on what it misses of the largest mean log-likelihood."""
+        """The p on the simplex of largest likelihood, and a bound on what it misses of the largest mean
+        log-likelihood."""
         ...
 
     def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
@@ -94,7 +98,8 @@ class Channel(Protocol):
 
 
 class ResponseChannel:
-    """Randomised response: Q = low + c·I with c = high − low, so Qᵀp = f means p = (f − low)/c. Two numbers whatever r."""
+    """Randomised response: Q = low + c·I with c = high − low, so Qᵀp = f means p = (f − low)/c. Two numbers whatever
+    r."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         kernel = mechanism.kernel
@@ -102,13 +107,18 @@ class ResponseChannel:
             raise InvalidParameter("the mechanism must be a randomised response", parameter="kind", value=kernel.kind)
         self.r = kernel.r
         self.labels: Labels = mechanism.output_labels
-        self.low, self.step = float(np.ldexp(kernel.low, -WEIGHT_BITS)), float(np.ldexp(kernel.high - kernel.low, -WEIGHT_BITS))
+        self.low, self.step = (
+            float(np.ldexp(kernel.low, -WEIGHT_BITS)),
+            float(np.ldexp(kernel.high - kernel.low, -WEIGHT_BITS)),
+        )
 
     def encode(self, label: Any) -> Hashable:
         return self.labels.code(label, "reports")
 
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
-        return np.asarray(np.bincount(np.asarray(keys, dtype=np.intp), weights=shares, minlength=self.r), dtype=np.float64)
+        return np.asarray(
+            np.bincount(np.asarray(keys, dtype=np.intp), weights=shares, minlength=self.r), dtype=np.float64
+        )
 
     def uniform(self) -> Floats:
         return np.full(self.r, 1 / self.r)

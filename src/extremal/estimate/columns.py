@@ -1,4 +1,5 @@
-"""A column of any library as integer codes and its distinct labels; pandas, polars and pyarrow are recognised, never imported."""
+"""A column of any library as integer codes and its distinct labels; pandas, polars and pyarrow are recognised, never
+imported."""
 
 from __future__ import annotations
 
@@ -39,9 +40,16 @@ def distinct_codes(values: Any, parameter: str) -> tuple[Codes, Sequence[Any]]:
 
 def refuse_missing(label: Any, parameter: str) -> None:
     """Raise when a label is None, NaN, NaT or NA."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType") or (isinstance(label, (float, np.floating)) and label != label):
+    if (
+        label is None
+        or type(label).__name__ in ("NAType", "NaTType")
+        or (isinstance(label, (float, np.floating)) and label != label)
+    ):
         raise InvalidParameter(
-            f"{parameter} must not be missing", parameter=parameter, value=label, hint="Leave out those who did not report."
+            f"{parameter} must not be missing",
+            parameter=parameter,
+            value=label,
+            hint="Leave out those who did not report.",
         )
 
 
@@ -51,7 +59,9 @@ def pick(frame: Any, name: Any, parameter: str) -> Any:
     if names is None and hasattr(frame, "columns"):
         names = list(frame.columns)
     if names is None:
-        raise InvalidParameter(f"{parameter} may be a name only for data frames and files", parameter=parameter, value=name)
+        raise InvalidParameter(
+            f"{parameter} may be a name only for data frames and files", parameter=parameter, value=name
+        )
     refuse_unknown(name, list(names), parameter)
     return frame[name]
 
@@ -74,13 +84,17 @@ def _listed(values: list[Any]) -> tuple[Codes, list[Any]]:
         keys = [(type(v), v) for v in values] if mixed else values
         codes = np.fromiter((first.setdefault(key, len(first)) for key in keys), dtype=np.intp, count=len(values))
     except TypeError:
-        raise InvalidParameter("labels must be str, int, bool or tuples of them", parameter="reports", value=values[:3]) from None
+        raise InvalidParameter(
+            "labels must be str, int, bool or tuples of them", parameter="reports", value=values[:3]
+        ) from None
     return codes, [key[1] for key in first] if mixed else list(first)
 
 
 def _array(values: npt.NDArray[Any], parameter: str) -> tuple[Codes, Sequence[Any]]:
     if values.ndim != 1:
-        raise InvalidParameter(f"{parameter} must be one-dimensional", parameter=f"{parameter}.shape", value=values.shape)
+        raise InvalidParameter(
+            f"{parameter} must be one-dimensional", parameter=f"{parameter}.shape", value=values.shape
+        )
     if values.dtype.kind == "b":
         return values.astype(np.intp), (False, True)
     if values.dtype.kind not in "iu" or not values.size:

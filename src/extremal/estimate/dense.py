@@ -1,7 +1,8 @@
 """Any mechanism as a matrix: least squares, likelihood, rank.
 
-With D = diag(Qᵀπ) for a prior π, the generalised least squares inverse is L = (Q D⁻¹ Qᵀ)⁻¹ Q D⁻¹, which is (Qᵀ)⁻¹ when Q is square.
-LQᵀ = I whatever π is, so the estimate is unbiased; at the true p it is efficient, Cov = ((Q D⁻¹ Qᵀ)⁻¹ − ppᵀ)/n.
+With D = diag(Qᵀπ) for a prior π, the generalised least squares inverse is L = (Q D⁻¹ Qᵀ)⁻¹ Q D⁻¹, which is (Qᵀ)⁻¹ when
+Q is square. LQᵀ = I whatever π is, so the estimate is unbiased; at the true p it is efficient, Cov = ((Q D⁻¹ Qᵀ)⁻¹ −
+ppᵀ)/n.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ class DenseChannel:
         return self.labels.code(label, "reports")
 
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
-        return np.asarray(np.bincount(np.asarray(keys, dtype=np.intp), weights=shares, minlength=self.q.shape[1]), dtype=np.float64)
+        return np.asarray(
+            np.bincount(np.asarray(keys, dtype=np.intp), weights=shares, minlength=self.q.shape[1]), dtype=np.float64
+        )
 
     def uniform(self) -> Floats:
         return np.full(self.q.shape[1], 1 / self.q.shape[1])
@@ -103,7 +106,8 @@ class DenseInverse:
 
 
 def _left_inverse(q: Floats, w: Floats) -> tuple[Floats, bool]:
-    """L with LQᵀ = I and least variance at report probabilities w; the least-norm solution if Q has not full row rank."""
+    """L with LQᵀ = I and least variance at report probabilities w; the least-norm solution if Q has not full row
+    rank."""
     rows, columns = q.shape
     root = np.sqrt(w)
     a = (q / root).T

@@ -28,7 +28,8 @@ def notes(result: FrequencyEstimate) -> tuple[str, ...]:
     if outside.size:
         example = result.inputs[int(outside[0])]
         found.append(
-            f"{outside.size} of {len(result.inputs)} estimates lie outside their possible range (first: {example!r}). That is what "
+            f"{outside.size} of {len(result.inputs)} estimates lie outside their possible range (first: {example!r}). "
+            "That is what "
             'unbiasedness costs and not an error; method="mle" or "projected" gives points inside.'
         )
     if not fit.combinations.plain:
@@ -69,7 +70,8 @@ def summary(result: FrequencyEstimate, level: float, simultaneous: bool) -> str:
     ]
     widths = [max(len(row[j]) for row in [header, *body]) for j in range(len(header))]
     lines = [
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))]) for row in [header, *body]
+        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
+        for row in [header, *body]
     ]
     rule = "─" * len(lines[0])
     more = [f"… {len(result.inputs) - shown} more: use to_frame()"] if shown < len(result.inputs) else []
@@ -81,7 +83,10 @@ def _title(result: FrequencyEstimate) -> str:
     weighted = f" (weighted, as {result.effective_n:.0f})" if result.fit.weighted else ""
     claim = f", {mechanism.privacy!r}" if mechanism.privacy is not None else ""
     outputs = mechanism.m if mechanism.m < _MANY else f"about 10^{len(str(mechanism.m)) - 1}"
-    return f"Frequencies from {result.n} reports{weighted}, method {result.method}; {mechanism.k} inputs, {outputs} outputs{claim}"
+    return (
+        f"Frequencies from {result.n} reports{weighted}, method {result.method}; {mechanism.k} inputs, {outputs} "
+        f"outputs{claim}"
+    )
 
 
 def _below(result: FrequencyEstimate) -> list[str]:
@@ -89,15 +94,22 @@ def _below(result: FrequencyEstimate) -> list[str]:
     lines = []
     if 1 <= equivalent < np.inf:
         price = effective / equivalent
-        lines.append(f"Privacy multiplies the variance by {price:.1f}: the same precision without privacy needs n = {equivalent:.0f}.")
+        lines.append(
+            f"Privacy multiplies the variance by {price:.1f}: the same precision without privacy needs n = "
+            f"{equivalent:.0f}."
+        )
     lines += [
-        f"{FAKE:.0%} fake: how far fake reporters could have moved the unbiased estimate: a bound, attained by the worst report.",
+        (
+            f"{FAKE:.0%} fake: how far fake reporters could have moved the unbiased estimate: a bound, attained by the "
+            "worst report."
+        ),
         f"{FAKE:.0%} random: how the unbiased estimate changes if that share answered at random and is taken out.",
         f"Fit of the reports to the mechanism: {result.goodness_of_fit()}.",
     ]
     if result.deficit is not None:
         lines.append(
-            f"The mean log-likelihood is within {result.deficit:.1e} of the largest; intervals stand around the one-step estimate."
+            f"The mean log-likelihood is within {result.deficit:.1e} of the largest; intervals stand around the "
+            "one-step estimate."
         )
     return lines + [f"Note: {note}" for note in result.notes]
 
@@ -108,7 +120,11 @@ def _short(label: object) -> str:
 
 
 def frame(
-    results: Sequence[tuple[tuple[Any, ...], FrequencyEstimate]], strata: tuple[str, ...], level: float, simultaneous: bool, library: str
+    results: Sequence[tuple[tuple[Any, ...], FrequencyEstimate]],
+    strata: tuple[str, ...],
+    level: float,
+    simultaneous: bool,
+    library: str,
 ) -> Any:
     """One row for each stratum and input."""
     columns: dict[str, list[Any]] = {name: [] for name in (*strata, *COLUMNS)}
@@ -117,7 +133,15 @@ def frame(
         for name, value in zip(strata, names, strict=True):
             columns[name] += [value] * len(result.inputs)
         columns["input"] += list(result.inputs)
-        values = (result.estimate, result.standard_error, limits[:, 0], limits[:, 1], result.design_effect, honest[:, 0], honest[:, 1])
+        values = (
+            result.estimate,
+            result.standard_error,
+            limits[:, 0],
+            limits[:, 1],
+            result.design_effect,
+            honest[:, 0],
+            honest[:, 1],
+        )
         for column, numbers in zip(COLUMNS[1:], values, strict=True):
             columns[column] += numbers.tolist()
     return _as_frame(columns, library)

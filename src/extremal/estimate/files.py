@@ -1,7 +1,8 @@
 """Reports from a file written by `extremal privatize`, one batch at a time, with the mechanism's hash checked first.
 
-The hashes stand in the schema metadata of a Parquet or Feather file, under the key `extremal.mechanism.<column>` or all together under
-`extremal` as JSON {"columns": {"<column>": "<hash>"}}, and for `answers.csv` as the same JSON in `answers.csv.extremal.json`.
+The hashes stand in the schema metadata of a Parquet or Feather file, under the key `extremal.mechanism.<column>` or all
+together under `extremal` as JSON {"columns": {"<column>": "<hash>"}}, and for `answers.csv` as the same JSON in
+`answers.csv.extremal.json`.
 """
 
 from __future__ import annotations
@@ -40,7 +41,10 @@ def read_batches(
         for name in names:
             if name is not None and not isinstance(name, str):
                 raise InvalidParameter(
-                    f"{parameter} must name a column of the file", parameter=parameter, value=name, hint="A file is read in pieces."
+                    f"{parameter} must name a column of the file",
+                    parameter=parameter,
+                    value=name,
+                    hint="A file is read in pieces.",
                 )
     hashes = recorded_hashes(path)
     chosen = _column(path, hashes, column, check_hash)
@@ -74,10 +78,16 @@ def recorded_hashes(path: Path) -> dict[str, str]:
             metadata = _ipc(file).schema.metadata
     else:
         known = ", ".join((*PARQUET, *FEATHER, *CSV))
-        raise InvalidParameter("a file of reports must be Parquet, Feather or CSV", parameter="suffix", value=path.suffix, hint=known)
+        raise InvalidParameter(
+            "a file of reports must be Parquet, Feather or CSV", parameter="suffix", value=path.suffix, hint=known
+        )
     together = _noted((metadata or {}).get(TOGETHER.encode(), b'{"columns": {}}'), f"the metadata of {path.name}")
-    decoded = {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in (metadata or {}).items()}
-    return together | {key.removeprefix(METADATA_KEY): value for key, value in decoded.items() if key.startswith(METADATA_KEY)}
+    decoded = {
+        key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in (metadata or {}).items()
+    }
+    return together | {
+        key.removeprefix(METADATA_KEY): value for key, value in decoded.items() if key.startswith(METADATA_KEY)
+    }
 
 
 def _column(path: Path, hashes: dict[str, str], column: str | None, check_hash: bool) -> str:
@@ -112,7 +122,9 @@ def _noted(text: bytes, where: str) -> dict[str, str]:
     try:
         return {str(name): str(value) for name, value in json.loads(text)["columns"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise MalformedFile(f'{where} must be JSON with {{"columns": {{name: hash}}}}', parameter="error", value=str(error)) from None
+        raise MalformedFile(
+            f'{where} must be JSON with {{"columns": {{name: hash}}}}', parameter="error", value=str(error)
+        ) from None
 
 
 def _tables(path: Path, needed: list[str]) -> Iterator[Any]:
@@ -148,10 +160,14 @@ def _csv_tables(path: Path, needed: list[str]) -> Iterator[_Table]:
             for name in needed:
                 refuse_unknown(name, header, "column")
             where = {name: header.index(name) for name in needed}
-            while batch := list(islice((row for row in rows if row), BATCH)):  # the csv module gives [] for an empty line
+            while batch := list(
+                islice((row for row in rows if row), BATCH)
+            ):  # the csv module gives [] for an empty line
                 short = next((row for row in batch if len(row) != len(header)), None)
                 if short is not None:
-                    raise MalformedFile(f"every line of {path.name} must have {len(header)} fields", parameter="line", value=short)
+                    raise MalformedFile(
+                        f"every line of {path.name} must have {len(header)} fields", parameter="line", value=short
+                    )
                 yield _Table({name: [row[i] for row in batch] for name, i in where.items()})
     except (UnicodeDecodeError, csv.Error) as error:
         raise MalformedFile(f"{path.name} must be CSV in UTF-8", parameter="error", value=str(error)) from None
@@ -169,7 +185,10 @@ def _labelled(texts: list[str], mechanism: Mechanism) -> list[Any]:
     if any(" " in str(label) for label in mechanism.inputs):
         if mechanism.m > LISTED_SETS:
             raise InvalidParameter(
-                "sets of labels with spaces cannot be read from CSV", parameter="format", value="csv", hint="Use Parquet."
+                "sets of labels with spaces cannot be read from CSV",
+                parameter="format",
+                value="csv",
+                hint="Use Parquet.",
             )
         listed = _by_text(outputs) or {}
         return [listed.get(text, text) for text in texts]
@@ -184,7 +203,9 @@ def _by_text(labels: Labels) -> dict[str, Any] | None:
     meaning = {" ".join(map(str, label)) if isinstance(label, tuple) else str(label): label for label in labels}
     if len(meaning) < len(labels):
         hint = "Use Parquet."
-        raise InvalidParameter("labels that read the same cannot be told apart in a CSV file", parameter="format", value="csv", hint=hint)
+        raise InvalidParameter(
+            "labels that read the same cannot be told apart in a CSV file", parameter="format", value="csv", hint=hint
+        )
     return meaning
 
 
@@ -194,14 +215,18 @@ def _arrow(module: str) -> Any:
 
         return import_module(f"pyarrow.{module}")
     except ModuleNotFoundError:
-        raise MissingDependency("Parquet and Feather files need pyarrow", hint="pip install 'extremal[frames]'") from None
+        raise MissingDependency(
+            "Parquet and Feather files need pyarrow", hint="pip install 'extremal[frames]'"
+        ) from None
 
 
 def _ipc(file: Any) -> Any:
     try:
         return _arrow("ipc").open_file(file)
     except ValueError as error:  # ArrowInvalid is one
-        raise MalformedFile("a Feather file must be in Arrow's file format", parameter="error", value=str(error)) from None
+        raise MalformedFile(
+            "a Feather file must be in Arrow's file format", parameter="error", value=str(error)
+        ) from None
 
 
 class _Opened:

@@ -21,7 +21,8 @@ _ZERO_SUM = 1e-9  # relative: a contrast's coefficients are decimals that people
 
 @dataclass(frozen=True)
 class FunctionEstimate:
-    """A function of the frequencies: `estimate` at the estimated ones, `centre` at the sign-free ones, with its `standard_error`."""
+    """A function of the frequencies: `estimate` at the estimated ones, `centre` at the sign-free ones, with its
+    `standard_error`."""
 
     estimate: float
     centre: float
@@ -46,18 +47,26 @@ def mean(result: FrequencyEstimate, values: Mapping[Any, float] | Iterable[float
     if values is None:
         if not all(isinstance(label, int) for label in result.inputs):
             raise InvalidParameter(
-                "a mean needs a number for each input", parameter="values", value=None, hint="Give values in the order of result.inputs."
+                "a mean needs a number for each input",
+                parameter="values",
+                value=None,
+                hint="Give values in the order of result.inputs.",
             )
         values = [float(label) for label in result.inputs if isinstance(label, int)]
     elif isinstance(values, Mapping) and len(values) < len(result.inputs):
         missing = next(label for label in result.inputs if label not in values)
         raise InvalidParameter(
-            "a mean needs a number for each input", parameter="missing", value=missing, hint="Use linear for partial sums."
+            "a mean needs a number for each input",
+            parameter="missing",
+            value=missing,
+            hint="Use linear for partial sums.",
         )
     return _linear(result, _coefficients(result, values))
 
 
-def total(result: FrequencyEstimate, population: float, values: Mapping[Any, float] | Iterable[float] | None) -> FunctionEstimate:
+def total(
+    result: FrequencyEstimate, population: float, values: Mapping[Any, float] | Iterable[float] | None
+) -> FunctionEstimate:
     if not (np.isfinite(population) and population > 0):
         raise InvalidParameter("population must be a positive number", parameter="population", value=population)
     one = mean(result, values)
@@ -80,18 +89,24 @@ def ratio(result: FrequencyEstimate, numerator: Any, denominator: Any) -> Functi
     a, b = _group(result, numerator), _group(result, denominator)
     below = float(b @ result.centre)
     if below == 0 or float(b @ result.estimate) == 0:
-        raise InvalidParameter("the denominator must not be estimated as zero", parameter="denominator", value=denominator)
+        raise InvalidParameter(
+            "the denominator must not be estimated as zero", parameter="denominator", value=denominator
+        )
     value = float(a @ result.centre) / below
     gradient = (a - value * b) / below
     return FunctionEstimate(float(a @ result.estimate) / float(b @ result.estimate), value, _error(result, gradient))
 
 
-def function(result: FrequencyEstimate, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None) -> FunctionEstimate:
+def function(
+    result: FrequencyEstimate, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None
+) -> FunctionEstimate:
     at = result.centre
     if gradient is not None:
         slope = np.asarray(gradient(at.copy()), dtype=np.float64)
         if slope.shape != at.shape:
-            raise InvalidParameter(f"the gradient must have {at.size} entries", parameter="gradient.shape", value=slope.shape)
+            raise InvalidParameter(
+                f"the gradient must have {at.size} entries", parameter="gradient.shape", value=slope.shape
+            )
     else:
         slope = np.array([_difference(of, at, x) for x in range(at.size)])
     value = float(of(at.copy()))
@@ -134,7 +149,9 @@ def _coefficients(result: FrequencyEstimate, given: Mapping[Any, float] | Iterab
     else:
         a = np.asarray(list(given), dtype=np.float64)
     if a.shape != (len(result.inputs),):
-        raise InvalidParameter(f"there must be {len(result.inputs)} numbers, one for each input", parameter="shape", value=a.shape)
+        raise InvalidParameter(
+            f"there must be {len(result.inputs)} numbers, one for each input", parameter="shape", value=a.shape
+        )
     if not np.isfinite(a).all():
         raise InvalidParameter("the numbers must be finite", parameter="coefficients", value=a[:8].tolist())
     return a

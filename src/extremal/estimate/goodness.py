@@ -2,13 +2,14 @@
 
 If they did, their distribution is Qᵀp for some p on the simplex. Two ways to be wrong, each tested:
 
-* off the range of Qᵀ (possible when there are more outputs than identified rows): Pearson's X² against the least-squares fit, which has
-  m − rank degrees of freedom;
+* off the range of Qᵀ (possible when there are more outputs than identified rows): Pearson's X² against the
+  least-squares fit, which has m − rank degrees of freedom;
 * inside the range, but only with a negative p: the most negative standardised estimate, corrected for their number.
 
-`p_value` is the smaller one, doubled when both apply. With weights, n is the effective number of reports (a first-order Rao–Scott
-correction). A small value says that the mechanism, the labels or the independence of the reports is not what was assumed; a
-large one does not prove the contrary: a square mechanism fits every set of reports that leads to non-negative estimates.
+`p_value` is the smaller one, doubled when both apply. With weights, n is the effective number of reports (a first-order
+Rao–Scott correction). A small value says that the mechanism, the labels or the independence of the reports is not what
+was assumed; a large one does not prove the contrary: a square mechanism fits every set of reports that leads to
+non-negative estimates.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GoodnessOfFit:
-    """Attributes: p_value of both tests together; X² `statistic` and its `degrees` of freedom; the `worst` input and its standardised
-    distance to the possible range (negative: outside)."""
+    """Attributes: p_value of both tests together; X² `statistic` and its `degrees` of freedom; the `worst` input and
+    its standardised distance to the possible range (negative: outside)."""
 
     p_value: float
     statistic: float
@@ -55,7 +56,9 @@ def goodness_of_fit(result: FrequencyEstimate) -> GoodnessOfFit:
     standard = np.divide(gap, error, out=np.where(gap < -1e-9, -np.inf, np.inf), where=error > 0)
     worst = int(np.argmin(standard))
     distance = float(standard[worst])
-    sign = min(1.0, 2 * len(result.inputs) * NormalDist().cdf(distance)) if np.isfinite(distance) else float(distance > 0)
+    sign = (
+        min(1.0, 2 * len(result.inputs) * NormalDist().cdf(distance)) if np.isfinite(distance) else float(distance > 0)
+    )
     per_report, degrees = fit.channel.misfit(fit.statistic, fit.plausible)
     statistic = per_report * fit.effective_n
     beyond = None

@@ -1,8 +1,8 @@
 """Which combinations of the frequencies do the reports determine?
 
-Reports follow Qᵀp, so Σ a_x p_x is determined exactly when a is a combination of the columns of Q. The reduced row echelon form of
-Qᵀ is the clearest basis of those: an input that is determined by itself is a row on its own, and inputs that only ever occur
-in a sum appear as that sum.
+Reports follow Qᵀp, so Σ a_x p_x is determined exactly when a is a combination of the columns of Q. The reduced row
+echelon form of Qᵀ is the clearest basis of those: an input that is determined by itself is a row on its own, and inputs
+that only ever occur in a sum appear as that sum.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 PIVOT = 1e-9
-"""Relative size below which a remainder counts as zero: eliminating r rows of entries rounded to 1e-16 leaves about r²·1e-16."""
+"""Relative size below which a remainder counts as zero: eliminating r rows of entries rounded to 1e-16 leaves about
+r²·1e-16."""
 _WHOLE = 1e-7  # coefficients this near to a whole number are one; the pivots above bound their error
 
 

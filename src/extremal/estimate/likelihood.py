@@ -1,11 +1,12 @@
 """Maximum likelihood on the simplex: max Σ_y f_y log(Qᵀp)_y subject to p ≥ 0, Σp = 1.
 
-The likelihood is concave. Sequential quadratic programming on −Σ f log(Qᵀp) + Σp over p ≥ 0 (whose minimiser sums to one by
-itself): a Newton model, minimised over p ≥ 0 by block principal pivoting, then a line search. The gradient bounds the error: for
-every q on the simplex, Σ f log(Qᵀq) − Σ f log(Qᵀp) ≤ max_x Σ_y f_y Q(y|x)/(Qᵀp)_y − 1, which is what the iteration stops on.
+The likelihood is concave. Sequential quadratic programming on −Σ f log(Qᵀp) + Σp over p ≥ 0 (whose minimiser sums to
+one by itself): a Newton model, minimised over p ≥ 0 by block principal pivoting, then a line search. The gradient
+bounds the error: for every q on the simplex, Σ f log(Qᵀq) − Σ f log(Qᵀp) ≤ max_x Σ_y f_y Q(y|x)/(Qᵀp)_y − 1, which is
+what the iteration stops on.
 
-References: Kim, Carbonetto, Stephens, Anitescu, JCGS 29 (2020) for the formulation; Júdice and Pires, Computers & Operations
-Research 21 (1994) for block pivoting.
+References: Kim, Carbonetto, Stephens, Anitescu, JCGS 29 (2020) for the formulation; Júdice and Pires, Computers &
+Operations Research 21 (1994) for block pivoting.
 """
 
 from __future__ import annotations
@@ -98,8 +99,8 @@ def _newton_step(q: Floats, f: Floats, p: Floats, ridge: float) -> Floats:
 def nonnegative_minimum(hessian: Floats, linear: Floats, free: Flags) -> Floats | None:
     """argmin ½xᵀHx − bᵀx over x ≥ 0, H positive definite, starting from the guess that `free` entries are positive.
 
-    Complementary pairs that break a sign are exchanged all at once while that helps, one at a time (the last) otherwise,
-    which is finite for a positive definite H (Murty 1974). None if rounding keeps it from ending.
+    Complementary pairs that break a sign are exchanged all at once while that helps, one at a time (the last)
+    otherwise, which is finite for a positive definite H (Murty 1974). None if rounding keeps it from ending.
     """
     from scipy.linalg import cho_factor, cho_solve
 

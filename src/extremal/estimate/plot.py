@@ -17,7 +17,9 @@ MOST_DRAWN = 60  # inputs: beyond that the labels cannot be read
 _OFFSET = 0.6  # of the distance between inputs is used by the strata
 
 
-def plot(results: Sequence[tuple[str, FrequencyEstimate]], level: float, simultaneous: bool, ax: Any, truth: Any) -> Any:
+def plot(
+    results: Sequence[tuple[str, FrequencyEstimate]], level: float, simultaneous: bool, ax: Any, truth: Any
+) -> Any:
     """A dot and a bar for each input, inputs downwards in their order, one colour for each stratum."""
     first = results[0][1]
     drawn = min(len(first.inputs), MOST_DRAWN)
@@ -29,13 +31,28 @@ def plot(results: Sequence[tuple[str, FrequencyEstimate]], level: float, simulta
         limits = result.interval(level, simultaneous)[:drawn]
         colour = COLOURS[i % len(COLOURS)]
         ax.hlines(
-            rows + shift, limits[:, 0], limits[:, 1], color=colour, linewidth=2, alpha=0.6, label=_interval_name(level, simultaneous, name)
+            rows + shift,
+            limits[:, 0],
+            limits[:, 1],
+            color=colour,
+            linewidth=2,
+            alpha=0.6,
+            label=_interval_name(level, simultaneous, name),
         )
-        ax.plot(result.estimate[:drawn], rows + shift, "o", color=colour, markersize=5, label="estimate" if not name else None)
+        ax.plot(
+            result.estimate[:drawn],
+            rows + shift,
+            "o",
+            color=colour,
+            markersize=5,
+            label="estimate" if not name else None,
+        )
     if truth is not None:
         known = np.asarray(truth, dtype=np.float64)
         if known.shape != (len(first.inputs),):
-            raise InvalidParameter(f"truth must have {len(first.inputs)} entries", parameter="truth.shape", value=known.shape)
+            raise InvalidParameter(
+                f"truth must have {len(first.inputs)} entries", parameter="truth.shape", value=known.shape
+            )
         ax.plot(known[:drawn], rows, "x", color="black", markersize=6, label="true frequency")
     ax.axvline(0, color="0.7", linewidth=0.8, zorder=0)
     ax.set_yticks(rows, [str(label) for label in first.inputs[:drawn]])

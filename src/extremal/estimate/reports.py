@@ -1,8 +1,9 @@
 """Reports → how often each occurs, from any container, by stratum and with weights.
 
-Accepted: a list or other iterable, NumPy array, pandas, polars or pyarrow column, a data frame with the name of its column, a mapping
-from report to count, or a file. Labels are matched strictly (True is not 1, "1" is not 1), a missing report is refused, and
-nothing is ever dropped in silence. Whatever the container, one batch at a time becomes integer codes and is counted with `bincount`.
+Accepted: a list or other iterable, NumPy array, pandas, polars or pyarrow column, a data frame with the name of its
+column, a mapping from report to count, or a file. Labels are matched strictly (True is not 1, "1" is not 1), a missing
+report is refused, and nothing is ever dropped in silence. Whatever the container, one batch at a time becomes integer
+codes and is counted with `bincount`.
 """
 
 from __future__ import annotations
@@ -51,14 +52,24 @@ Tallies = dict[Any, Tally]
 
 
 def tally(
-    reports: Any, mechanism: Mechanism, channel: Channel, *, column: str | None, weights: Any, by: Any, counts: bool, check_hash: bool
+    reports: Any,
+    mechanism: Mechanism,
+    channel: Channel,
+    *,
+    column: str | None,
+    weights: Any,
+    by: Any,
+    counts: bool,
+    check_hash: bool,
 ) -> Tallies:
     """Count `reports` by stratum; without `by` the only stratum is None."""
     tallies: Tallies = {}
     if isinstance(reports, Mapping) or counts:
         if weights is not None or by is not None:
             raise InvalidParameter(
-                "counts can have neither weights nor strata", parameter="by" if weights is None else "weights", hint="Give the raw reports."
+                "counts can have neither weights nor strata",
+                parameter="by" if weights is None else "weights",
+                hint="Give the raw reports.",
             )
         tallies[None] = _counted(reports, mechanism, channel)
     else:
@@ -76,7 +87,9 @@ def _batches(
     reports: Any, mechanism: Mechanism, column: str | None, weights: Any, by: Any, check_hash: bool
 ) -> Iterator[tuple[Any, Any, list[Any] | None]]:
     """(reports, weights, columns of strata) for each piece of the input."""
-    if isinstance(reports, (str, Path)) or (isinstance(reports, (list, tuple)) and reports and all(isinstance(r, Path) for r in reports)):
+    if isinstance(reports, (str, Path)) or (
+        isinstance(reports, (list, tuple)) and reports and all(isinstance(r, Path) for r in reports)
+    ):
         from extremal.estimate.files import read_batches
 
         for path in [reports] if isinstance(reports, (str, Path)) else reports:
@@ -84,11 +97,16 @@ def _batches(
         return
     if hasattr(type(reports), "collect"):
         raise InvalidParameter(
-            "reports must be in memory", parameter="reports", value=type(reports).__name__, hint="Call .collect() first."
+            "reports must be in memory",
+            parameter="reports",
+            value=type(reports).__name__,
+            hint="Call .collect() first.",
         )
     framed = hasattr(reports, "columns") and hasattr(reports, "shape")
     if framed and column is None:
-        raise InvalidParameter("a data frame needs the name of the column of reports", parameter="column", value=None, hint="column=…")
+        raise InvalidParameter(
+            "a data frame needs the name of the column of reports", parameter="column", value=None, hint="column=…"
+        )
     strata = None
     if by is not None:
         named = isinstance(by, str) or (framed and isinstance(by, (list, tuple)))
@@ -107,12 +125,16 @@ def _counted(reports: Any, mechanism: Mechanism, channel: Channel) -> Tally:
         labels, numbers = list(mechanism.outputs), np.asarray(reports).tolist()
         if not isinstance(numbers, list) or len(numbers) != len(labels):
             found = len(numbers) if isinstance(numbers, list) else numbers
-            raise InvalidParameter(f"counts must have {len(labels)} entries, one for each output", parameter="len(reports)", value=found)
+            raise InvalidParameter(
+                f"counts must have {len(labels)} entries, one for each output", parameter="len(reports)", value=found
+            )
     found = Tally()
     for label, number in zip(labels, numbers, strict=True):
         count = number.item() if isinstance(number, np.generic) else number
         if type(count) is not int or count < 0:
-            raise InvalidParameter("counts must be whole and not negative", parameter=f"reports[{label!r}]", value=number)
+            raise InvalidParameter(
+                "counts must be whole and not negative", parameter=f"reports[{label!r}]", value=number
+            )
         if count:
             key = channel.encode(label)
             found.counts[key] = found.counts.get(key, 0) + count
@@ -149,7 +171,10 @@ def _encoded(channel: Channel, label: Any) -> Hashable:
     except UnknownLabel as error:
         hint = f"{error.hint or ''} Were these reports made by another mechanism?".strip()
         raise UnknownLabel(
-            "reports must be outputs of the mechanism", parameter="report", value=getattr(label, "item", lambda: label)(), hint=hint
+            "reports must be outputs of the mechanism",
+            parameter="report",
+            value=getattr(label, "item", lambda: label)(),
+            hint=hint,
         ) from None
 
 
@@ -162,7 +187,9 @@ def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp]
     for column in columns:
         more, labels = distinct_codes(column, "by")
         if more.size != n:
-            raise InvalidParameter(f"by must have {n} entries, one for each report", parameter="len(by)", value=int(more.size))
+            raise InvalidParameter(
+                f"by must have {n} entries, one for each report", parameter="len(by)", value=int(more.size)
+            )
         plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
         codes = codes * len(plain) + more
         names = [(*name, label) for name in names for label in plain]
@@ -180,7 +207,9 @@ def _checked_weights(weights: Any, n: int) -> Floats:
     except (TypeError, ValueError):
         raise InvalidParameter("weights must be numbers", parameter="weights", value=weights) from None
     if w.shape != (n,):
-        raise InvalidParameter(f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape)
+        raise InvalidParameter(
+            f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape
+        )
     bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
     if bad.size:
         raise InvalidParameter(

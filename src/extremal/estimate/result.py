@@ -1,7 +1,9 @@
 """What an estimate says, and how sure it is.
 
-Everything beyond the point estimate is worked out when it is asked for. The covariance is that of a linear estimate under the
-mechanism: one report contributes L·e_Y, Y is distributed as the fitted frequencies say (never as the raw counts, which would call
+Everything beyond the point estimate is worked out when it is asked for. The covariance is that of a linear estimate
+under the
+mechanism: one report contributes L·e_Y, Y is distributed as the fitted frequencies say (never as the raw counts, which
+    would call
 a report that was not seen impossible), and weights enter through their squares.
 """
 
@@ -61,7 +63,8 @@ class FrequencyEstimate:
     Attributes:
         inputs: what was estimated: the labels, in order (or combinations of them, with merge=True).
         estimate: the frequencies.
-        centre: the sign-free linear estimate that standard errors and intervals belong to; `estimate` itself when unbiased.
+        centre: the sign-free linear estimate that standard errors and intervals belong to; `estimate` itself when
+            unbiased.
         n: number of reports.
         method: "unbiased", "mle" or "projected".
         deficit: for "mle", a bound on the mean log-likelihood that the estimate misses.
@@ -75,7 +78,8 @@ class FrequencyEstimate:
     deficit: float | None
     fit: Fit = field(repr=False)
 
-    # -- uncertainty ----------------------------------------------------------------------------------------------------
+    # -- uncertainty
+    # ----------------------------------------------------------------------------------------------------
 
     @cached_property
     def standard_error(self) -> Floats:
@@ -95,13 +99,15 @@ class FrequencyEstimate:
     def interval(self, level: float = 0.95, simultaneous: bool = False, bounded: bool = True) -> Floats:
         """Confidence limits, one row (low, high) for each input.
 
-        centre ± z·s.e.; when `bounded`, cut to the possible range with the centre first moved into it, so that a negative estimate
-        still gets an interval of honest length: [max(0, p̃ − z·se), min(1, max(p̃, 0) + z·se)]. That covers more than `level` near a
-        bound (about (1 + level)/2 at it), never less; away from it, and without bounds everywhere, the coverage is `level`.
+        centre ± z·s.e.; when `bounded`, cut to the possible range with the centre first moved into it, so that a
+        negative estimate still gets an interval of honest length: [max(0, p̃ − z·se), min(1, max(p̃, 0) + z·se)]. That
+        covers more than `level` near a bound (about (1 + level)/2 at it), never less; away from it, and without bounds
+        everywhere, the coverage is `level`.
 
         Args:
             level: of confidence, between 0 and 1.
-            simultaneous: all intervals hold together with probability `level` (Šidák's inequality: valid for any correlation).
+            simultaneous: all intervals hold together with probability `level` (Šidák's inequality: valid for any
+                correlation).
             bounded: cut to the possible range, [0, 1] for a frequency.
         """
         z = quantile(level, len(self.inputs) if simultaneous else 1)
@@ -112,11 +118,13 @@ class FrequencyEstimate:
         low = np.maximum(least, np.minimum(self.centre, most) - reach)
         return np.column_stack([low, np.minimum(most, np.maximum(self.centre, least) + reach)])
 
-    # -- the price of privacy -------------------------------------------------------------------------------------------
+    # -- the price of privacy
+    # -------------------------------------------------------------------------------------------
 
     @cached_property
     def design_effect(self) -> Floats:
-        """For each input: the variance over that of the same sample with unrandomised answers; ∞ where that has none."""
+        """For each input: the variance over that of the same sample with unrandomised answers; ∞ where that has
+        none."""
         without = self._variance_without_privacy()
         ratio = np.full(without.shape, np.inf)
         return np.asarray(np.divide(self.standard_error**2 * self.effective_n, without, out=ratio, where=without > 0))
@@ -130,10 +138,12 @@ class FrequencyEstimate:
         combinations, p = self.fit.combinations, self.fit.plausible
         return np.asarray(np.maximum(combinations.squares(p) - combinations.of_rows(p) ** 2, 0.0))
 
-    # -- what could be wrong --------------------------------------------------------------------------------------------
+    # -- what could be wrong
+    # --------------------------------------------------------------------------------------------
 
     def poisoning(self, share: float = 0.01) -> Floats:
-        """Where the unbiased estimate of the honest could lie if a `share` of the reports (by weight) were fake: rows (low, high).
+        """Where the unbiased estimate of the honest could lie if a `share` of the reports (by weight) were fake: rows
+        (low, high).
 
         A bound over everything that fakes could send, from the largest influence of one report; not a detector.
         See `extremal.estimate.robustness`.
@@ -147,7 +157,8 @@ class FrequencyEstimate:
 
         Args:
             share: of respondents.
-            reports: one report that they always make, or a mapping from report to probability; uniformly random reports if not given.
+            reports: one report that they always make, or a mapping from report to probability; uniformly random reports
+                if not given.
         """
         from extremal.estimate.robustness import noncompliance
 
@@ -166,7 +177,8 @@ class FrequencyEstimate:
 
         return notes(self)
 
-    # -- functions of the frequencies -----------------------------------------------------------------------------------
+    # -- functions of the frequencies
+    # -----------------------------------------------------------------------------------
 
     def linear(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
         """Σ a_x p_x, with coefficients in the order of `inputs` or by label (0 where not named)."""
@@ -198,13 +210,16 @@ class FrequencyEstimate:
 
         return ratio(self, numerator, denominator)
 
-    def function(self, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None = None) -> FunctionEstimate:
+    def function(
+        self, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None = None
+    ) -> FunctionEstimate:
         """Any smooth function of the frequencies; the gradient is taken numerically if not given."""
         from extremal.estimate.functions import function
 
         return function(self, of, gradient)
 
-    # -- showing --------------------------------------------------------------------------------------------------------
+    # -- showing
+    # --------------------------------------------------------------------------------------------------------
 
     def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
         """A data frame with a row for each input; `library` is "pandas", "polars" or "pyarrow"."""
@@ -219,13 +234,16 @@ class FrequencyEstimate:
         return summary(self, level, simultaneous)
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None, truth: Any = None) -> Any:
-        """Estimates with intervals: a matplotlib figure, new or that of the given Axes; `truth` adds known frequencies."""
+        """Estimates with intervals: a matplotlib figure, new or that of the given Axes; `truth` adds known
+        frequencies."""
         from extremal.estimate.plot import plot
 
         return plot([("", self)], level, simultaneous, ax, truth)
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{label!r}: {value:.4g}" for label, value in zip(self.inputs[:6], self.estimate[:6].tolist(), strict=True))
+        shown = ", ".join(
+            f"{label!r}: {value:.4g}" for label, value in zip(self.inputs[:6], self.estimate[:6].tolist(), strict=True)
+        )
         more = ", …" if len(self.inputs) > 6 else ""
         return f"FrequencyEstimate({{{shown}{more}}}, n={self.n}, method={self.method!r})"
 
@@ -233,7 +251,9 @@ class FrequencyEstimate:
 def quantile(level: float, intervals: int = 1) -> float:
     """z with P(|Z| ≤ z) = level, for each of `intervals` to hold together by Šidák's inequality."""
     if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
-        raise InvalidParameter("level must lie between 0 and 1", parameter="level", value=level, hint="Write 95% as 0.95.")
+        raise InvalidParameter(
+            "level must lie between 0 and 1", parameter="level", value=level, hint="Write 95% as 0.95."
+        )
     # 1 − level^(1/intervals) without cancellation.
     missing = -np.expm1(np.log(float(level)) / intervals)
     return -NormalDist().inv_cdf(float(missing) / 2)

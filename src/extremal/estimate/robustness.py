@@ -1,12 +1,13 @@
 """How far the estimate moves when not everybody follows the mechanism.
 
-Suppose a share γ of the reports has another distribution h. Then f = (1 − γ)·f_honest + γ·h, and because the unbiased estimate is linear,
+Suppose a share γ of the reports has another distribution h. Then f = (1 − γ)·f_honest + γ·h, and because the unbiased
+estimate is linear,
 
     p̂_honest = (p̂ − γ·L h) / (1 − γ).
 
-*Poisoning* takes the worst h for each cell: L h lies between the smallest and the largest influence of a single report. That
-bounds what fakes could have done, is attained by those who always send the most influential report, and detects nothing.
-*Non-compliance* takes a given h: random answers, or always the same one.
+*Poisoning* takes the worst h for each cell: L h lies between the smallest and the largest influence of a single report.
+That bounds what fakes could have done, is attained by those who always send the most influential report, and detects
+nothing. *Non-compliance* takes a given h: random answers, or always the same one.
 
 Reference: Cheu, Smith, Ullman, Manipulation Attacks in Local Differential Privacy (IEEE S&P 2021).
 """
@@ -46,11 +47,15 @@ def _distribution(fit: Fit, reports: Any) -> Floats:
         return fit.channel.statistic([fit.channel.encode(reports)], np.ones(1))
     shares = np.array(list(reports.values()), dtype=np.float64)
     if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) <= 1e-9):
-        raise InvalidParameter("probabilities of reports must be non-negative and sum to 1", parameter="reports", value=dict(reports))
+        raise InvalidParameter(
+            "probabilities of reports must be non-negative and sum to 1", parameter="reports", value=dict(reports)
+        )
     return fit.channel.statistic([fit.channel.encode(label) for label in reports], shares)
 
 
 def _checked_share(share: float) -> float:
     if not 0 <= share < 1:
-        raise InvalidParameter("share must be at least 0 and less than 1", parameter="share", value=share, hint="Write 1% as 0.01.")
+        raise InvalidParameter(
+            "share must be at least 0 and less than 1", parameter="share", value=share, hint="Write 1% as 0.01."
+        )
     return float(share)

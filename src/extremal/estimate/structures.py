@@ -10,7 +10,10 @@ from extremal.estimate.subsets import SubsetChannel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structure import RandomizedResponse, SubsetSelection
 
-CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {RandomizedResponse.kind: ResponseChannel, SubsetSelection.kind: SubsetChannel}
+CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
+    RandomizedResponse.kind: ResponseChannel,
+    SubsetSelection.kind: SubsetChannel,
+}
 """Structures with estimators of their own, by the kernel's kind."""
 
 

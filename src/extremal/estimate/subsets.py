@@ -1,9 +1,10 @@
 """Subset selection, whose reports are too many to list: everything from how often each input is in a report.
 
-Let a be the probability that a report holds the truth x, and d the size of a report. Then it holds another input with probability
-b = (d − a)/(k − 1), so the share t_x of reports that hold x has E t = b + (a − b)p, and p̂ = (t − b)/(a − b) is unbiased (Ye and Barg
-2018). It is the generalised least squares estimate for equally frequent inputs. Two inputs are held together with probability
-c₁ = a(d − 1)/(k − 1) if one of them is the truth, c₂ = (d − 1)(a(d − 2) + (1 − a)d)/((k − 1)(k − 2)) otherwise: that is the covariance.
+Let a be the probability that a report holds the truth x, and d the size of a report. Then it holds another input with
+probability b = (d − a)/(k − 1), so the share t_x of reports that hold x has E t = b + (a − b)p, and p̂ = (t − b)/(a −
+b) is unbiased (Ye and Barg 2018). It is the generalised least squares estimate for equally frequent inputs. Two inputs
+are held together with probability c₁ = a(d − 1)/(k − 1) if one of them is the truth, c₂ = (d − 1)(a(d − 2) + (1 −
+a)d)/((k − 1)(k − 2)) otherwise: that is the covariance.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ class SubsetChannel:
 
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
         members = np.asarray(keys, dtype=np.intp).ravel()
-        return np.asarray(np.bincount(members, weights=np.repeat(shares, self.size), minlength=self.r), dtype=np.float64)
+        return np.asarray(
+            np.bincount(members, weights=np.repeat(shares, self.size), minlength=self.r), dtype=np.float64
+        )
 
     def uniform(self) -> Floats:
         return np.full(self.r, self.size / self.r)

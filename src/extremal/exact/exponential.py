@@ -1,9 +1,9 @@
 """The number e^ε, decided exactly against ratios of integers.
 
-`Exponential(ε).at_least(a, b)` answers "is a ≤ e^ε·b?" for integers a, b ≥ 0 and never guesses: it compares with rational
-lower and upper bounds on e^ε and doubles their precision until one of them decides. It ends because e^ε is irrational for
-every rational ε ≠ 0 (Lindemann), so a = e^ε·b cannot happen unless a = b = 0. The bounds are integer Taylor sums whose terms
-are all rounded down, or all up; no float takes part.
+`Exponential(ε).at_least(a, b)` answers "is a ≤ e^ε·b?" for integers a, b ≥ 0 and never guesses: it compares with
+rational lower and upper bounds on e^ε and doubles their precision until one of them decides. It ends because e^ε is
+irrational for every rational ε ≠ 0 (Lindemann), so a = e^ε·b cannot happen unless a = b = 0. The bounds are integer
+Taylor sums whose terms are all rounded down, or all up; no float takes part.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ class Exponential:
     def __init__(self, epsilon: object, parameter: str = "epsilon") -> None:
         exponent = as_fraction(epsilon, parameter)
         if exponent < 0:
-            raise InvalidParameter(f"{parameter} must not be negative", parameter=parameter, value=epsilon, hint="Give ε in nats.")
+            raise InvalidParameter(
+                f"{parameter} must not be negative", parameter=parameter, value=epsilon, hint="Give ε in nats."
+            )
         if exponent and not SMALLEST_EPSILON <= exponent <= LARGEST_EPSILON:
             raise InvalidParameter(
                 f"{parameter} must be 0 or between 1e-9 and 100 nats",
@@ -86,13 +88,19 @@ class Exponential:
         exact = as_fraction(ratio, parameter)
         if exact < 1:
             raise InvalidParameter(
-                f"{parameter} is e^epsilon and must be at least 1", parameter=parameter, value=ratio, hint="Use 3 for e^ε = 3."
+                f"{parameter} is e^epsilon and must be at least 1",
+                parameter=parameter,
+                value=ratio,
+                hint="Use 3 for e^ε = 3.",
             )
         self = cls.__new__(cls)
         self.exponent, self.ratio = None, exact
         if self.epsilon and not SMALLEST_EPSILON <= self.epsilon <= LARGEST_EPSILON:
             raise InvalidParameter(
-                f"{parameter} must be 1 or between e^1e-9 and e^100", parameter=parameter, value=ratio, hint="1 is the constant mechanism."
+                f"{parameter} must be 1 or between e^1e-9 and e^100",
+                parameter=parameter,
+                value=ratio,
+                hint="1 is the constant mechanism.",
             )
         return self
 

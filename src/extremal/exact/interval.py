@@ -1,8 +1,9 @@
 """Interval arithmetic on arrays, rounded outward.
 
-An `Interval` encloses each of an array of real numbers between two floats. Sums, products and quotients are widened by one unit in
-the last place on either side, which covers IEEE rounding to nearest. Logarithms and exponentials are widened by `LIBRARY_ULPS`: NumPy's
-are within one unit in practice (tests compare them with Arb on a grid), four are allowed for.
+An `Interval` encloses each of an array of real numbers between two floats. Sums, products and quotients are widened by
+one unit in the last place on either side, which covers IEEE rounding to nearest. Logarithms and exponentials are
+widened by `LIBRARY_ULPS`: NumPy's are within one unit in practice (tests compare them with Arb on a grid), four are
+allowed for.
 """
 
 from __future__ import annotations
@@ -71,7 +72,9 @@ class Interval:
     def __mul__(self, other: Interval) -> Interval:
         with np.errstate(invalid="ignore"):
             products = np.array([self.lo * other.lo, self.lo * other.hi, self.hi * other.lo, self.hi * other.hi])
-        products = np.nan_to_num(products, nan=0.0, posinf=np.inf, neginf=-np.inf)  # 0·∞ is 0: the exact factor is finite
+        products = np.nan_to_num(
+            products, nan=0.0, posinf=np.inf, neginf=-np.inf
+        )  # 0·∞ is 0: the exact factor is finite
         return Interval(down(products.min(axis=0)), up(products.max(axis=0)))
 
     def __truediv__(self, other: Interval) -> Interval:

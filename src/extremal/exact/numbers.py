@@ -1,7 +1,7 @@
 """Numbers as people write them, read exactly.
 
-A float means the decimal that it prints as: `0.1` is 1/10, not the binary fraction next to it. A string is a decimal or a
-ratio ("0.1", "1/3"). NaN, infinities, booleans and anything else are refused by name.
+A float means the decimal that it prints as: `0.1` is 1/10, not the binary fraction next to it. A string is a decimal or
+a ratio ("0.1", "1/3"). NaN, infinities, booleans and anything else are refused by name.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def as_fraction(value: object, parameter: str) -> Fraction:
             raise InvalidParameter(f"{parameter} must be finite", parameter=parameter, value=value)
         return Fraction(str(value))  # str, not float: a float32 prints fewer digits than its float64 image
     raise InvalidParameter(
-        f"{parameter} must be a number (int, float, Fraction, Decimal or a decimal string)", parameter=parameter, value=value
+        f"{parameter} must be a number (int, float, Fraction, Decimal or a decimal string)",
+        parameter=parameter,
+        value=value,
     )
 
 

@@ -1,7 +1,7 @@
 """The corners of a polytope of probability vectors, exactly.
 
-{p : A p ≤ b, p ≥ 0, Σp = 1}: a corner makes k − 1 of the inequalities equalities. Floats sort out the choices that are far from
-feasible; what remains is solved and decided in rationals.
+{p : A p ≤ b, p ≥ 0, Σp = 1}: a corner makes k − 1 of the inequalities equalities. Floats sort out the choices that are
+far from feasible; what remains is solved and decided in rationals.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from extremal.exact.linear import solve_exactly
 Floats = npt.NDArray[np.float64]
 
 MOST_CHOICES = 300_000  # of k−1 active inequalities: a few seconds
-_FAR = 1e-7  # floats of these small systems are good to 1e-9 unless a system is nearly singular, which is then solved exactly
+# floats of these small systems are good to 1e-9 unless a system is nearly singular, which is then solved exactly
+_FAR = 1e-7
 
 
 def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k: int) -> list[tuple[Fraction, ...]]:
@@ -48,12 +49,18 @@ def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k:
     for active in itertools.combinations(range(len(rows)), k - 1):
         if not _near(floats, limits, active):
             continue
-        point = solve_exactly([*(rows[i] for i in active), [Fraction(1)] * k], [*(right[i] for i in active), Fraction(1)])
-        if point is not None and all(sum(a * p for a, p in zip(row, point, strict=True)) <= b for row, b in zip(rows, right, strict=True)):
+        point = solve_exactly(
+            [*(rows[i] for i in active), [Fraction(1)] * k], [*(right[i] for i in active), Fraction(1)]
+        )
+        if point is not None and all(
+            sum(a * p for a, p in zip(row, point, strict=True)) <= b for row, b in zip(rows, right, strict=True)
+        ):
             found.add(tuple(point))
     if not found:
         raise InvalidParameter(
-            "some probability vector must satisfy the inequalities", parameter="inequalities", value=f"{len(matrix)} of them"
+            "some probability vector must satisfy the inequalities",
+            parameter="inequalities",
+            value=f"{len(matrix)} of them",
         )
     return sorted(found)
 

@@ -1,7 +1,8 @@
 """Probability vectors, as floats for computing and as integers for proving.
 
-A prior is read as the decimals it prints as, must be non-negative and sum to 1 within 1e-9, and is divided by its exact sum.
-`values` are the floats; `weights` and `total` the same vector as integers (weights/total is exact), made only when asked for.
+A prior is read as the decimals it prints as, must be non-negative and sum to 1 within 1e-9, and is divided by its exact
+sum. `values` are the floats; `weights` and `total` the same vector as integers (weights/total is exact), made only when
+asked for.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class Prior:
         bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
         if bad.size:
             where = f"{parameter}[{bad[0]}]"
-            raise InvalidPrior(f"{parameter} must hold finite, non-negative numbers", parameter=where, value=float(values[bad[0]]))
+            raise InvalidPrior(
+                f"{parameter} must hold finite, non-negative numbers", parameter=where, value=float(values[bad[0]])
+            )
         total = math.fsum(values)
         if abs(total - 1) > SUM_TOLERANCE:
             raise InvalidPrior(
@@ -105,7 +108,8 @@ class Prior:
 
 
 def _sequence(probabilities: Any, parameter: str) -> list[Any] | npt.NDArray[np.float64]:
-    """Floats stay an array; anything that carries more meaning (str, Fraction, Decimal) stays a list of those objects."""
+    """Floats stay an array; anything that carries more meaning (str, Fraction, Decimal) stays a list of those
+    objects."""
     if isinstance(probabilities, (str, bytes, Mapping)) or not isinstance(probabilities, Iterable):
         raise InvalidPrior(f"{parameter} must be a sequence of probabilities", parameter=parameter, value=probabilities)
     array = probabilities if isinstance(probabilities, np.ndarray) else None
@@ -135,5 +139,7 @@ def as_prior(probabilities: Any, parameter: str = "prior", k: int | None = None)
     """`probabilities` as a Prior, of length k when that is given."""
     prior = Prior(probabilities, parameter)
     if k is not None and len(prior) != k:
-        raise InvalidPrior(f"{parameter} must have {k} entries, one for each input", parameter=f"len({parameter})", value=len(prior))
+        raise InvalidPrior(
+            f"{parameter} must have {k} entries, one for each input", parameter=f"len({parameter})", value=len(prior)
+        )
     return prior

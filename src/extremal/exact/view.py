@@ -1,10 +1,11 @@
 """How a check reads a mechanism: exact columns and exact rows, never a k×m matrix.
 
-Inputs that share a row form a *row class*; a mechanism on a million symbols may have three. A `Column` gives, for one output,
-its exact weights as groups (weight, set of row classes). Privacy notions read only this, so that a randomised response on
-10,000 symbols is checked from two numbers an output, and a partition of a million symbols from its blocks.
+Inputs that share a row form a *row class*; a mechanism on a million symbols may have three. A `Column` gives, for one
+output, its exact weights as groups (weight, set of row classes). Privacy notions read only this, so that a randomised
+response on 10,000 symbols is checked from two numbers an output, and a partition of a million symbols from its blocks.
 
-Weights are integers over `view.denominator`; within a column they sum to nothing in particular, along a row to the denominator.
+Weights are integers over `view.denominator`; within a column they sum to nothing in particular, along a row to the
+denominator.
 """
 
 from __future__ import annotations
@@ -53,7 +54,11 @@ class IndexSet:
         return IndexSet(tuple((a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if a < b))
 
     def indices(self) -> Indices:
-        return np.concatenate([np.arange(a, b, dtype=np.intp) for a, b in self.runs]) if self.runs else np.empty(0, np.intp)
+        return (
+            np.concatenate([np.arange(a, b, dtype=np.intp) for a, b in self.runs])
+            if self.runs
+            else np.empty(0, np.intp)
+        )
 
     def total(self, prefix: Sequence[int]) -> int:
         """The sum over the set of the numbers whose prefix sums (from 0) are given."""
@@ -68,10 +73,11 @@ Group = tuple[int, IndexSet]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One output's exact weights: `groups` of (weight, row classes), weights strictly increasing, sets non-empty and covering.
+    """One output's exact weights: `groups` of (weight, row classes), weights strictly increasing, sets non-empty and
+    covering.
 
-    An `orbit` stands for all columns that arise from it by permuting the row classes (subset selection: every subset of a size);
-    it has two groups, and only their sizes mean something.
+    An `orbit` stands for all columns that arise from it by permuting the row classes (subset selection: every subset of
+    a size); it has two groups, and only their sizes mean something.
     """
 
     output: int
@@ -91,10 +97,11 @@ class Column:
         return sum(value * members.total(prefix) for value, members in self.groups if value)
 
     def arranged(self, weights: Sequence[int]) -> tuple[Column, Column]:
-        """The columns with the smallest and the largest Σ w·q: the column itself twice, or the two extremes of an orbit.
+        """The columns with the smallest and the largest Σ w·q: the column itself twice, or the two extremes of an
+        orbit.
 
-        In the smallest the large weights meet the low value, but some row of positive weight meets the high one (and in the largest
-        some such row the low one): a row that cannot occur does not witness a ratio.
+        In the smallest the large weights meet the low value, but some row of positive weight meets the high one (and in
+        the largest some such row the low one): a row that cannot occur does not witness a ratio.
         """
         if not self.orbit:
             return self, self

@@ -34,11 +34,15 @@ def checked_weights(weights: Any, denominator: int) -> Weights:
     except ValueError:
         raise InvalidParameter("weights must have rows of equal length", parameter="weights", value=weights) from None
     if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 1:
-        raise InvalidParameter("weights must be a matrix with at least 2 rows (inputs)", parameter="weights.shape", value=array.shape)
+        raise InvalidParameter(
+            "weights must be a matrix with at least 2 rows (inputs)", parameter="weights.shape", value=array.shape
+        )
     if array.dtype.kind not in "iu" and not all(type(w) is int for w in array.ravel().tolist()):
         raise InvalidParameter("weights must be integers", parameter="weights.dtype", value=str(array.dtype))
     if (array < 0).any() or (array > scale).any():
-        raise InvalidParameter("weights must lie between 0 and the denominator", parameter="weights", value=array.ravel()[:8].tolist())
+        raise InvalidParameter(
+            "weights must lie between 0 and the denominator", parameter="weights", value=array.ravel()[:8].tolist()
+        )
     return np.asarray(array.astype(np.int64) * (DENOMINATOR // scale))
 
 
@@ -54,7 +58,8 @@ def distinct(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Indices | None]
 
 
 def canonical(kernel: Kernel, row_of: Indices | None) -> tuple[Kernel, Indices | None]:
-    """The form that is stored: rows merged, then randomised response, rows or two-valued columns, whichever says it shortest."""
+    """The form that is stored: rows merged, then randomised response, rows or two-valued columns, whichever says it
+    shortest."""
     if isinstance(kernel, (TwoValuedColumns, Circulant)) and kernel.r * kernel.m <= SMALL:
         kernel = Rows(kernel.rows())
     if not isinstance(kernel, Rows):
@@ -62,7 +67,9 @@ def canonical(kernel: Kernel, row_of: Indices | None) -> tuple[Kernel, Indices |
     rows, merged = distinct(kernel.array)
     if merged is not None:
         row_of = merged if row_of is None else merged[row_of]
-    if row_of is not None and row_of.size == rows.shape[0]:  # every input has a row of its own: put them in the order of the inputs
+    if (
+        row_of is not None and row_of.size == rows.shape[0]
+    ):  # every input has a row of its own: put them in the order of the inputs
         rows, row_of = rows[row_of], None
     return _as_response(rows) or _as_two_valued(rows) or Rows(rows), row_of
 

@@ -1,7 +1,7 @@
 """A fifth way to store exact weights: one column, shifted cyclically.
 
-Output y weighs w[(x − y) mod r] on row x. Every row and every column then holds the same r weights, so that one sum decides them all: a
-mechanism on 10,000 symbols is a few runs of equal weights.
+Output y weighs w[(x − y) mod r] on row x. Every row and every column then holds the same r weights, so that one sum
+decides them all: a mechanism on 10,000 symbols is a few runs of equal weights.
 """
 
 from __future__ import annotations
@@ -31,10 +31,14 @@ class Circulant:
 
     def __post_init__(self) -> None:
         if any(length < 1 or weight < 0 for weight, length in self.runs):
-            raise InvalidParameter("a run must have a weight of at least 0 and some rows", parameter="runs", value=self.runs[:6])
+            raise InvalidParameter(
+                "a run must have a weight of at least 0 and some rows", parameter="runs", value=self.runs[:6]
+            )
         _refuse_bad_sums([sum(weight * length for weight, length in self.runs)])
         if self.r < 2 or len({weight for weight, _ in self.runs}) < 2:
-            raise InvalidParameter("a circulant needs at least 2 rows and 2 different weights", parameter="runs", value=self.runs[:6])
+            raise InvalidParameter(
+                "a circulant needs at least 2 rows and 2 different weights", parameter="runs", value=self.runs[:6]
+            )
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> Circulant:
@@ -69,7 +73,9 @@ class Circulant:
             yield Column(y, tuple((weight, self._shifted(runs, y)) for weight, runs in self.levels))
 
     def _shifted(self, runs: tuple[tuple[int, int], ...], y: int) -> IndexSet:
-        pieces = sorted(piece for start, length in runs for piece in IndexSet.window((start + y) % self.r, length, self.r).runs)
+        pieces = sorted(
+            piece for start, length in runs for piece in IndexSet.window((start + y) % self.r, length, self.r).runs
+        )
         joined = pieces[:1]
         for a, b in pieces[1:]:
             joined = [*joined[:-1], (joined[-1][0], b)] if a == joined[-1][1] else [*joined, (a, b)]
@@ -90,7 +96,10 @@ class Circulant:
         """For each weight but the smallest, the sum of the row weights over its rows, in each column: levels×m."""
         prefix = np.concatenate(([0.0], np.cumsum(np.concatenate([row_weights, row_weights]))))
         y = np.arange(self.r)
-        sums = [sum(prefix[(y + start) % self.r + n] - prefix[(y + start) % self.r] for start, n in runs) for _, runs in self.levels[1:]]
+        sums = [
+            sum(prefix[(y + start) % self.r + n] - prefix[(y + start) % self.r] for start, n in runs)
+            for _, runs in self.levels[1:]
+        ]
         return np.array(sums)
 
     def marginal(self, row_prior: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """A mechanism followed by post-processing of its reports, exactly.
 
-Merging outputs adds integers. A random post-processing multiplies two matrices over 2^62; the product over 2^124 is exact and
-is then rounded like any other matrix, the claim decided again.
+Merging outputs adds integers. A random post-processing multiplies two matrices over 2^62; the product over 2^124 is
+exact and is then rounded like any other matrix, the claim decided again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from extremal.mechanism.structure import DENOMINATOR
 def composed(first: Mechanism, post_processing: Any, outputs: Any) -> Mechanism:
     if isinstance(post_processing, Mapping):
         return _merged(first, post_processing)
-    second = post_processing if isinstance(post_processing, Mechanism) else _as_mechanism(first, post_processing, outputs)
+    second = (
+        post_processing if isinstance(post_processing, Mechanism) else _as_mechanism(first, post_processing, outputs)
+    )
     if second.inputs != first.outputs:
         raise InvalidParameter(
             "the post-processing must take this mechanism's outputs as its inputs",
@@ -49,7 +51,9 @@ def _as_mechanism(first: Mechanism, matrix: Any, outputs: Any) -> Mechanism:
 def _merged(first: Mechanism, mapping: Mapping[Any, Any]) -> Mechanism:
     missing = [label for label in first.outputs if label not in mapping]
     if missing:
-        raise InvalidParameter("the mapping must name every output", parameter="post_processing", value=missing[:6], hint="Add them.")
+        raise InvalidParameter(
+            "the mapping must name every output", parameter="post_processing", value=missing[:6], hint="Add them."
+        )
     targets = dict.fromkeys(mapping[y] for y in first.outputs)
     position = {label: code for code, label in enumerate(targets)}
     weights = first.weights

@@ -25,7 +25,13 @@ def _cells(mechanism: Mechanism) -> tuple[list[str], list[list[str]]]:
     body = []
     for x in range(rows):
         row = mechanism.kernel.row(x if mechanism.row_of is None else int(mechanism.row_of[x]))
-        body.append([_short(mechanism.input_labels[x]), *(f"{w / mechanism.denominator:.6g}" for w in row[:columns].tolist()), *more])
+        body.append(
+            [
+                _short(mechanism.input_labels[x]),
+                *(f"{w / mechanism.denominator:.6g}" for w in row[:columns].tolist()),
+                *more,
+            ]
+        )
     if mechanism.k > rows:
         body.append([f"… {mechanism.k - rows} more", *("…" for _ in header[1:])])
     return header, body
@@ -44,6 +50,8 @@ def html_table(mechanism: Mechanism) -> str:
     header, body = _cells(mechanism)
     head = "".join(f"<th scope='col'>{escape(cell)}</th>" for cell in header)
     rows = "".join(
-        f"<tr><th scope='row'>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>" for row in body
+        f"<tr><th scope='row'>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
+        for row in body
     )
-    return f"<table><caption>{escape(repr(mechanism))}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    caption = escape(repr(mechanism))
+    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"

@@ -1,9 +1,9 @@
 """Mechanism files: JSON that any language reads without losing a digit.
 
-Integers beyond 2^53 are decimal strings; a number that a double cannot hold exactly is refused, as are duplicate keys, NaN,
-fractions and exponents, files above 64 MiB, and a content that does not match its hash. `version` is major.minor: a newer
-minor version is read (unknown fields are ignored but hashed), a newer major one refused. Writing goes to a temporary name in
-the same folder, is flushed to the disk, and is renamed: a reader sees the old file or the new one.
+Integers beyond 2^53 are decimal strings; a number that a double cannot hold exactly is refused, as are duplicate keys,
+NaN, fractions and exponents, files above 64 MiB, and a content that does not match its hash. `version` is major.minor:
+a newer minor version is read (unknown fields are ignored but hashed), a newer major one refused. Writing goes to a
+temporary name in the same folder, is flushed to the disk, and is renamed: a reader sees the old file or the new one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,14 @@ from extremal.exact import Claim, IndexSet, as_count
 from extremal.mechanism.circulant import Circulant
 from extremal.mechanism.labels import Labels, SubsetLabels
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
+from extremal.mechanism.structure import (
+    DENOMINATOR,
+    Kernel,
+    RandomizedResponse,
+    Rows,
+    SubsetSelection,
+    TwoValuedColumns,
+)
 
 FORMAT = "extremal-mechanism"
 VERSION = (1, 0)
@@ -133,18 +140,26 @@ def parse(path: Path) -> dict[str, Any]:
     """The JSON object in a file, strictly."""
     size = path.stat().st_size
     if size > LARGEST_FILE:
-        raise MalformedFile("a mechanism file has at most 64 MiB", parameter="size", value=size, hint="Is it a mechanism file?")
+        raise MalformedFile(
+            "a mechanism file has at most 64 MiB", parameter="size", value=size, hint="Is it a mechanism file?"
+        )
     try:
         text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as error:
         raise MalformedFile("a mechanism file is UTF-8 text", parameter="byte", value=error.start) from None
     try:
         content = json.loads(
-            text, object_pairs_hook=_without_duplicates, parse_float=_no_float, parse_constant=_no_float, parse_int=_safe_integer
+            text,
+            object_pairs_hook=_without_duplicates,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+            parse_int=_safe_integer,
         )
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise MalformedFile(f"the file must be valid JSON ({error.msg})", parameter="at", value=where, hint="Is it truncated?") from None
+        raise MalformedFile(
+            f"the file must be valid JSON ({error.msg})", parameter="at", value=where, hint="Is it truncated?"
+        ) from None
     except RecursionError:
         raise MalformedFile("the file must not be nested that deeply", parameter="file", value=str(path)) from None
     if not isinstance(content, dict):
@@ -156,7 +171,9 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     content = dict(pairs)
     if len(content) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise MalformedFile("a key must not appear twice", parameter="key", value=next(k for k in keys if keys.count(k) > 1))
+        raise MalformedFile(
+            "a key must not appear twice", parameter="key", value=next(k for k in keys if keys.count(k) > 1)
+        )
     return content
 
 
@@ -166,7 +183,9 @@ def _no_float(text: str) -> Any:
 
 def _safe_integer(text: str) -> int:
     if len(text) > 17 or abs(int(text)) > _SAFE_INTEGER:
-        raise MalformedFile("integers beyond 2^53 must be strings: many readers would change them", parameter="number", value=text)
+        raise MalformedFile(
+            "integers beyond 2^53 must be strings: many readers would change them", parameter="number", value=text
+        )
     return int(text)
 
 
@@ -189,7 +208,9 @@ def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Claim | 
     except ExtremalError as error:
         raise MalformedFile(f"in {source}: {error}") from error
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise MalformedFile(f"{source} must have the fields of a mechanism file", parameter="field", value=str(error)) from error
+        raise MalformedFile(
+            f"{source} must have the fields of a mechanism file", parameter="field", value=str(error)
+        ) from error
 
 
 def _check_version(content: dict[str, Any], source: str) -> None:
@@ -201,7 +222,10 @@ def _check_version(content: dict[str, Any], source: str) -> None:
         raise MalformedFile("version must be major.minor", parameter="version", value=version)
     if int(parts[0]) > VERSION[0]:
         raise MalformedFile(
-            f"this release reads version {VERSION[0]}.x", parameter="version", value=version, hint="Install a newer extremal."
+            f"this release reads version {VERSION[0]}.x",
+            parameter="version",
+            value=version,
+            hint="Install a newer extremal.",
         )
 
 
@@ -210,16 +234,22 @@ def _build(content: dict[str, Any]) -> tuple[Mechanism, Claim | None]:
 
     kernel = _kernel(content["weights"])
     if content["denominator"] != str(kernel.denominator):
-        raise MalformedFile("denominator must be what each row sums to", parameter="denominator", value=content["denominator"])
+        raise MalformedFile(
+            "denominator must be what each row sums to", parameter="denominator", value=content["denominator"]
+        )
     inputs = Labels.from_json(content["inputs"], "inputs")
     outputs = _outputs(content["outputs"], inputs)
     row_of = _row_of(content["rows_of_inputs"]) if "rows_of_inputs" in content else None
     if outputs.count != kernel.m:
-        raise MalformedFile(f"outputs must name the {kernel.m} columns of the weights", parameter="len(outputs)", value=outputs.count)
+        raise MalformedFile(
+            f"outputs must name the {kernel.m} columns of the weights", parameter="len(outputs)", value=outputs.count
+        )
     if len(inputs) != (kernel.r if row_of is None else row_of.size):
         raise MalformedFile("inputs must name the rows of the weights", parameter="len(inputs)", value=len(inputs))
     if row_of is not None and not np.array_equal(np.unique(row_of), np.arange(kernel.r)):
-        raise MalformedFile("rows_of_inputs must use every row", parameter="rows_of_inputs", value=content["rows_of_inputs"][:6])
+        raise MalformedFile(
+            "rows_of_inputs must use every row", parameter="rows_of_inputs", value=content["rows_of_inputs"][:6]
+        )
     claim = None if content["privacy"] is None else notion_from_json(content["privacy"])
     return Mechanism._made(kernel, row_of, inputs, outputs, None), claim
 
@@ -233,7 +263,9 @@ def _outputs(stored: Any, inputs: Labels) -> Labels:
 def _row_of(runs: list[list[int]]) -> Any:
     pairs = np.array(runs, dtype=np.int64).reshape(-1, 2)
     if (pairs < 0).any() or pairs[:, 1].sum() > LARGEST_FILE:
-        raise MalformedFile("rows_of_inputs must be pairs of a row and a count", parameter="rows_of_inputs", value=runs[:6])
+        raise MalformedFile(
+            "rows_of_inputs must be pairs of a row and a count", parameter="rows_of_inputs", value=runs[:6]
+        )
     return np.repeat(pairs[:, 0].astype(np.intp), pairs[:, 1])
 
 
@@ -263,7 +295,9 @@ def _two_valued(stored: dict[str, Any]) -> TwoValuedColumns:
     sets, codes = [], []
     for code, *edges in stored["columns"]:
         if len(edges) % 2 or edges != sorted(set(edges)) or (edges and edges[0] < 0) or not 0 <= code < len(pairs):
-            raise MalformedFile("a column is a weight pair and increasing run edges", parameter="column", value=[code, *edges][:8])
+            raise MalformedFile(
+                "a column is a weight pair and increasing run edges", parameter="column", value=[code, *edges][:8]
+            )
         sets.append(IndexSet(tuple(zip(edges[::2], edges[1::2], strict=True))))
         codes.append(code)
     return TwoValuedColumns(stored["rows"], tuple(sets), pairs[codes, 0], pairs[codes, 1])

@@ -1,8 +1,8 @@
 """The names of inputs and outputs.
 
 A label is a str, an int or a bool, kept as given; outputs may also be tuples of labels (subset selection reports sets).
-Labels of one alphabet are distinct, never empty, never equal after Unicode normalisation, and never mix 1 and True. A look-up
-is strict: True does not find 1, "1" does not find 1, and a trailing space is another label.
+Labels of one alphabet are distinct, never empty, never equal after Unicode normalisation, and never mix 1 and True. A
+look-up is strict: True does not find 1, "1" does not find 1, and a trailing space is another label.
 """
 
 from __future__ import annotations
@@ -51,7 +51,10 @@ class Labels:
                 other = seen[key]
                 why = "must be distinct" if other == label and type(other) is type(label) else "collide once normalised"
                 raise InvalidLabel(
-                    f"{parameter} {why}: {other!r} and {label!r}", parameter=parameter, value=label, hint="Rename one of the two."
+                    f"{parameter} {why}: {other!r} and {label!r}",
+                    parameter=parameter,
+                    value=label,
+                    hint="Rename one of the two.",
                 )
             seen[key] = label
 
@@ -84,7 +87,10 @@ class Labels:
             code = None
         if code is None or type(self._values[code]) is not type(plain):
             raise UnknownLabel(
-                f"{parameter} must be one of the mechanism's labels", parameter=parameter, value=label, hint=self._nearest(plain)
+                f"{parameter} must be one of the mechanism's labels",
+                parameter=parameter,
+                value=label,
+                hint=self._nearest(plain),
             )
         return int(code)
 
@@ -99,7 +105,12 @@ class Labels:
 
     @classmethod
     def from_json(cls, content: Any, parameter: str, tuples: bool = False) -> Labels:
-        if isinstance(content, dict) and set(content) == {"range"} and type(content["range"]) is int and content["range"] > 0:
+        if (
+            isinstance(content, dict)
+            and set(content) == {"range"}
+            and type(content["range"]) is int
+            and content["range"] > 0
+        ):
             return cls(range(content["range"]), parameter)
         if isinstance(content, list):
             return cls([tuple(v) if tuples and isinstance(v, list) else v for v in content], parameter, tuples)
@@ -129,7 +140,8 @@ class Labels:
 
 
 class SubsetLabels(Labels):
-    """All subsets of `size` of some labels, as tuples in the order of the alphabet; listed one by one only when iterated."""
+    """All subsets of `size` of some labels, as tuples in the order of the alphabet; listed one by one only when
+    iterated."""
 
     __slots__ = ("alphabet", "size")
 
@@ -139,7 +151,10 @@ class SubsetLabels(Labels):
     @cached_property
     def values(self) -> tuple[Label, ...]:
         raise TooLarge(
-            "the outputs cannot be listed: every subset is one", parameter="size", value=self.size, hint="Iterate, or use privatize()."
+            "the outputs cannot be listed: every subset is one",
+            parameter="size",
+            value=self.size,
+            hint="Iterate, or use privatize().",
         )
 
     def code(self, label: Any, parameter: str = "value") -> int:
@@ -147,7 +162,10 @@ class SubsetLabels(Labels):
         codes = [self.alphabet.code(part, parameter) for part in label] if isinstance(label, tuple) else []
         if len(codes) != self.size or codes != sorted(set(codes)):
             raise UnknownLabel(
-                f"{parameter} must be a tuple of {self.size} different labels, in order", parameter=parameter, value=label, hint="Sort it."
+                f"{parameter} must be a tuple of {self.size} different labels, in order",
+                parameter=parameter,
+                value=label,
+                hint="Sort it.",
             )
         rank, previous = 0, -1
         for i, code in enumerate(codes):
@@ -185,7 +203,10 @@ def _plain(label: Any, parameter: str, tuples: bool) -> Label:
         return tuple(_plain(part, parameter, False) for part in value)
     if not isinstance(value, (str, int)):  # bool is an int
         raise InvalidLabel(
-            f"{parameter} must be str, int or bool labels", parameter=parameter, value=label, hint="Convert with str() first."
+            f"{parameter} must be str, int or bool labels",
+            parameter=parameter,
+            value=label,
+            hint="Convert with str() first.",
         )
     if isinstance(value, str) and not value.strip():
         raise InvalidLabel(f"{parameter} must not hold an empty label", parameter=parameter, value=label)

@@ -1,8 +1,9 @@
 """The frozen result: exact weights, names, and the privacy that is claimed for them.
 
-A mechanism is a row-stochastic k×m matrix Q of multiples of 2^-62: row x is the distribution of the report when the true value
-is x. It never changes after construction; the claim it carries was decided in integer arithmetic when it was made. Floats that
-it hands out (`matrix`, `marginal`) are for computing; every proof and every sample reads the integers.
+A mechanism is a row-stochastic k×m matrix Q of multiples of 2^-62: row x is the distribution of the report when the
+true value is x. It never changes after construction; the claim it carries was decided in integer arithmetic when it was
+made. Floats that it hands out (`matrix`, `marginal`) are for computing; every proof and every sample reads the
+integers.
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ from extremal.mechanism.assemble import canonical, checked_weights, distinct
 from extremal.mechanism.circulant import Circulant, Run
 from extremal.mechanism.labels import Label, Labels, SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
-from extremal.mechanism.staircase import LISTED_SUBSETS, cover_kernel, listed_subsets, response_kernel, subset_kernel, window_kernel
+from extremal.mechanism.staircase import (
+    LISTED_SUBSETS,
+    cover_kernel,
+    listed_subsets,
+    response_kernel,
+    subset_kernel,
+    window_kernel,
+)
 from extremal.mechanism.structure import DENOMINATOR, WEIGHT_BITS, Kernel, Rows, Weights, refuse_large
 
 if TYPE_CHECKING:
@@ -50,15 +58,18 @@ class Mechanism:
     output_labels: Labels
     privacy: Claim | None = None
 
-    # -- making ---------------------------------------------------------------------------------------------------------
+    # -- making
+    # ---------------------------------------------------------------------------------------------------------
 
     @classmethod
-    def from_matrix(cls, matrix: Any, privacy: Claim | None = None, inputs: Any = None, outputs: Any = None) -> Mechanism:
+    def from_matrix(
+        cls, matrix: Any, privacy: Claim | None = None, inputs: Any = None, outputs: Any = None
+    ) -> Mechanism:
         """Round a row-stochastic matrix to exact weights; check `privacy` if it is given.
 
-        Entries may be floats, Fractions or decimal strings. Rounding moves an entry by a few units of 2^-62; where a claim is
-        given and the rounded floats miss it by rounding, the columns at fault are mixed with a constant until the claim holds
-        exactly. Outputs that no input reports are dropped.
+        Entries may be floats, Fractions or decimal strings. Rounding moves an entry by a few units of 2^-62; where a
+        claim is given and the rounded floats miss it by rounding, the columns at fault are mixed with a constant until
+        the claim holds exactly. Outputs that no input reports are dropped.
 
         Args:
             matrix: k rows (inputs) of m probabilities (outputs), rows summing to 1 within 1e-6.
@@ -75,7 +86,10 @@ class Mechanism:
         """
         array = checked_matrix(matrix)
         refuse_large(array.shape[0], array.shape[1], "matrix")
-        names_in, names_out = _labels(inputs, array.shape[0], "inputs"), _labels(outputs, array.shape[1], "outputs", True)
+        names_in, names_out = (
+            _labels(inputs, array.shape[0], "inputs"),
+            _labels(outputs, array.shape[1], "outputs", True),
+        )
         used = np.flatnonzero(array.astype(np.float64).max(axis=0) * DENOMINATOR > 1)
         rows, row_of = distinct(array[:, used])
         if used.size < array.shape[1]:
@@ -88,19 +102,27 @@ class Mechanism:
 
     @classmethod
     def from_weights(
-        cls, weights: Any, denominator: int = DENOMINATOR, privacy: Claim | None = None, inputs: Any = None, outputs: Any = None
+        cls,
+        weights: Any,
+        denominator: int = DENOMINATOR,
+        privacy: Claim | None = None,
+        inputs: Any = None,
+        outputs: Any = None,
     ) -> Mechanism:
         """Take integer weights as they are; rows must sum to `denominator`, a power of two of at most 2^62.
 
         Raises:
-            InvalidParameter: a row sum is off, a weight is negative, an output is unused, the denominator is no power of two.
-            PrivacyViolation: `privacy` does not hold on these weights.
+            InvalidParameter: a row sum is off, a weight is negative, an output is unused, the denominator is no power
+            of two. PrivacyViolation: `privacy` does not hold on these weights.
 
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).matrix.tolist()
         [[0.75, 0.25], [0.25, 0.75]]
         """
         array = checked_weights(weights, denominator)
-        names_in, names_out = _labels(inputs, array.shape[0], "inputs"), _labels(outputs, array.shape[1], "outputs", True)
+        names_in, names_out = (
+            _labels(inputs, array.shape[0], "inputs"),
+            _labels(outputs, array.shape[1], "outputs", True),
+        )
         rows, row_of = distinct(array)
         return cls._made(Rows(rows), row_of, names_in, names_out, privacy)
 
@@ -120,18 +142,24 @@ class Mechanism:
         """
         row_of = np.asarray(blocks)
         if row_of.ndim != 1 or row_of.dtype.kind not in "iu" or row_of.size < 2:
-            raise InvalidParameter("blocks must give a block number for each of at least 2 inputs", parameter="blocks", value=blocks)
+            raise InvalidParameter(
+                "blocks must give a block number for each of at least 2 inputs", parameter="blocks", value=blocks
+            )
         present = np.unique(row_of)
         count = int(present[-1]) + 1
         if present[0] != 0 or present.size != count or count < 2:
             raise InvalidParameter(
-                "block numbers must be 0..L−1 with at least two blocks, none empty", parameter="blocks", value=present[:8].tolist()
+                "block numbers must be 0..L−1 with at least two blocks, none empty",
+                parameter="blocks",
+                value=present[:8].tolist(),
             )
         names_in, names_out = _labels(inputs, row_of.size, "inputs"), _labels(outputs, count, "outputs", True)
         kernel = response_kernel(count, privacy.exponential)
         if kernel.r == 1:
             return cls._made(kernel, np.zeros(row_of.size, dtype=np.intp), names_in, names_out, privacy)
-        if row_of.size == count:  # every input its own block: randomised response, the outputs in the order of the inputs
+        if (
+            row_of.size == count
+        ):  # every input its own block: randomised response, the outputs in the order of the inputs
             return cls._made(kernel, None, names_in, names_out.take(row_of.tolist()), privacy)
         return cls._made(kernel, row_of.astype(np.intp), names_in, names_out, privacy)
 
@@ -151,7 +179,8 @@ class Mechanism:
 
     @classmethod
     def from_cover(cls, k: int, sets: Iterable[Any], privacy: LDP, times: Any = None, inputs: Any = None) -> Mechanism:
-        """Output y is e^ε times likelier on the inputs sets[y]; every input lies in equally many sets, those counted `times`.
+        """Output y is e^ε times likelier on the inputs sets[y]; every input lies in equally many sets, those counted
+        `times`.
 
         Windows, disjoint blocks and designs on them; exact, whatever their number.
 
@@ -169,7 +198,9 @@ class Mechanism:
         chosen = tuple(s if isinstance(s, IndexSet) else IndexSet.of(s) for s in sets)
         shares = [1] * len(chosen) if times is None else [as_count(t, "times", 1) for t in times]
         if len(shares) != len(chosen) or not all(s.runs and s.runs[-1][1] <= k and len(s) < k for s in chosen):
-            raise InvalidParameter("each output needs a set of some inputs, not all", parameter="sets", value=[s.runs for s in chosen[:4]])
+            raise InvalidParameter(
+                "each output needs a set of some inputs, not all", parameter="sets", value=[s.runs for s in chosen[:4]]
+            )
         change = np.zeros(k + 1, dtype=np.int64)
         for members, share in zip(chosen, shares, strict=True):
             for a, b in members.runs:
@@ -177,14 +208,17 @@ class Mechanism:
                 change[b] -= share
         cover = np.cumsum(change[:-1])
         if cover.min() != cover.max() or cover.min() < 1:
-            raise InvalidParameter("every input must lie in equally many sets", parameter="sets", value=cover[:8].tolist())
+            raise InvalidParameter(
+                "every input must lie in equally many sets", parameter="sets", value=cover[:8].tolist()
+            )
         kernel = cover_kernel(k, chosen, shares, int(cover[0]), privacy.exponential)
         names_in, names_out = _labels(inputs, k, "inputs"), _labels(None, len(chosen), "outputs")
         return cls._made(kernel, None if kernel.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy)
 
     @classmethod
     def from_subsets(cls, k: int, size: int, privacy: LDP, inputs: Any = None) -> Mechanism:
-        """Report a random subset of `size` inputs, e^ε times likelier if it holds the true one; outputs are sorted label tuples.
+        """Report a random subset of `size` inputs, e^ε times likelier if it holds the true one; outputs are sorted
+        label tuples.
 
         Listed as ordinary outputs up to 4,096 subsets, otherwise kept as one number.
 
@@ -203,7 +237,9 @@ class Mechanism:
         return cls._made(listed, row_of, names, Labels(subsets, "outputs", tuples=True), privacy)
 
     @classmethod
-    def from_circulant(cls, runs: Sequence[Run], privacy: Claim | None = None, inputs: Any = None, outputs: Any = None) -> Mechanism:
+    def from_circulant(
+        cls, runs: Sequence[Run], privacy: Claim | None = None, inputs: Any = None, outputs: Any = None
+    ) -> Mechanism:
         """Output y has the column of output 0 shifted cyclically by y rows; exact integer weights.
 
         Args:
@@ -216,10 +252,14 @@ class Mechanism:
         [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
         """
         kernel = Circulant.of(runs)
-        return cls._made(kernel, None, _labels(inputs, kernel.r, "inputs"), _labels(outputs, kernel.m, "outputs", True), privacy)
+        return cls._made(
+            kernel, None, _labels(inputs, kernel.r, "inputs"), _labels(outputs, kernel.m, "outputs", True), privacy
+        )
 
     @classmethod
-    def _made(cls, kernel: Kernel, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Claim | None) -> Mechanism:
+    def _made(
+        cls, kernel: Kernel, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Claim | None
+    ) -> Mechanism:
         """The only way out: structure in canonical form, the claim decided exactly."""
         kernel, row_of = canonical(kernel, row_of)
         if row_of is not None:
@@ -228,11 +268,15 @@ class Mechanism:
         if privacy is not None and not privacy.holds(made):
             level = privacy.level(made)
             raise PrivacyViolation(
-                f"the mechanism must satisfy the claimed {privacy!r}", parameter="level", value=level, hint="Claim that level."
+                f"the mechanism must satisfy the claimed {privacy!r}",
+                parameter="level",
+                value=level,
+                hint="Claim that level.",
             )
         return made
 
-    # -- reading --------------------------------------------------------------------------------------------------------
+    # -- reading
+    # --------------------------------------------------------------------------------------------------------
 
     @property
     def k(self) -> int:
@@ -292,7 +336,8 @@ class Mechanism:
 
         return content_hash(self)
 
-    # -- using ----------------------------------------------------------------------------------------------------------
+    # -- using
+    # ----------------------------------------------------------------------------------------------------------
 
     def marginal(self, prior: Any) -> npt.NDArray[np.float64]:
         """Probabilities of the outputs, P(y) = Σ_x p(x) Q(y|x), when inputs follow `prior` (KOV eq 2).
@@ -320,8 +365,9 @@ class Mechanism:
         """This mechanism followed by a transformation of its reports; the claim is kept (data processing).
 
         Args:
-            post_processing: a mapping from every output label to a new label (merging, exact); another Mechanism whose inputs
-                are these outputs; or a row-stochastic m×m' matrix. The last two are rounded to 2^-62 again, the claim re-decided.
+            post_processing: a mapping from every output label to a new label (merging, exact); another Mechanism whose
+                inputs are these outputs; or a row-stochastic m×m' matrix. The last two are rounded to 2^-62 again, the
+                claim re-decided.
             outputs: labels of the new outputs when a matrix is given.
 
         >>> Mechanism.from_weights([[2, 1, 1], [1, 2, 1]], 4).then({0: "low", 1: "high", 2: "high"}).outputs
@@ -332,7 +378,8 @@ class Mechanism:
         return composed(self, post_processing, outputs)
 
     def spread(self, row_of: Any, inputs: Any = None) -> Mechanism:
-        """The same reports for more (or reordered) inputs: new input x reports as input row_of[x] does here; the claim is decided again.
+        """The same reports for more (or reordered) inputs: new input x reports as input row_of[x] does here; the claim
+        is decided again.
 
         Args:
             row_of: for each new input the position of an input of this mechanism.
@@ -342,8 +389,16 @@ class Mechanism:
         [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
         """
         where = np.asarray(row_of)
-        if where.ndim != 1 or where.dtype.kind not in "iu" or where.size < 2 or where.min() < 0 or where.max() >= self.k:
-            raise InvalidParameter(f"row_of must hold positions 0..{self.k - 1}, at least two", parameter="row_of", value=row_of)
+        if (
+            where.ndim != 1
+            or where.dtype.kind not in "iu"
+            or where.size < 2
+            or where.min() < 0
+            or where.max() >= self.k
+        ):
+            raise InvalidParameter(
+                f"row_of must hold positions 0..{self.k - 1}, at least two", parameter="row_of", value=row_of
+            )
         rows = where.astype(np.intp) if self.row_of is None else self.row_of[where]
         return self._made(self.kernel, rows, _labels(inputs, where.size, "inputs"), self.output_labels, self.privacy)
 
@@ -391,7 +446,9 @@ class Mechanism:
         return html_table(self)
 
 
-def _labels(labels: Iterable[Any] | Mapping[Any, Any] | None, count: int, parameter: str, tuples: bool = False) -> Labels:
+def _labels(
+    labels: Iterable[Any] | Mapping[Any, Any] | None, count: int, parameter: str, tuples: bool = False
+) -> Labels:
     named = Labels(range(count) if labels is None else labels, parameter, tuples)
     if len(named) != count:
         raise InvalidParameter(f"{parameter} must have {count} labels", parameter=f"len({parameter})", value=len(named))

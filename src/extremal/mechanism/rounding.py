@@ -1,9 +1,10 @@
 """From probabilities in floating point to integer weights that are private in fact.
 
-A float answer is not private as claimed: its ratios exceed e^ε by rounding. `round_to_weights` rounds to multiples of 2^-62,
-makes each row sum exact, lets the notion name the outputs that break it, and mixes a constant (the same weight for every
-input) into just those columns until none is left. Constant columns satisfy every notion here strictly (when ε > 0), so a few
-units suffice: the mass moved is about 2^-50. What cannot be mended within `LARGEST_MIX` was not private to begin with.
+A float answer is not private as claimed: its ratios exceed e^ε by rounding. `round_to_weights` rounds to multiples of
+2^-62, makes each row sum exact, lets the notion name the outputs that break it, and mixes a constant (the same weight
+for every input) into just those columns until none is left. Constant columns satisfy every notion here strictly (when ε
+> 0), so a few units suffice: the mass moved is about 2^-50. What cannot be mended within `LARGEST_MIX` was not private
+to begin with.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ def checked_matrix(matrix: Any) -> npt.NDArray[Any]:
     except ValueError:
         raise InvalidParameter("matrix must have rows of equal length", parameter="matrix", value=matrix) from None
     if array.dtype.kind in "OU":
-        exact = [[as_fraction(q, f"matrix[{i}][{j}]") for j, q in enumerate(row)] for i, row in enumerate(np.atleast_2d(array).tolist())]
+        exact = [
+            [as_fraction(q, f"matrix[{i}][{j}]") for j, q in enumerate(row)]
+            for i, row in enumerate(np.atleast_2d(array).tolist())
+        ]
         array = np.array(exact, dtype=object)
     elif array.dtype.kind in "fiu":
         array = array.astype(np.float64)
@@ -101,7 +105,8 @@ def _nearest(array: npt.NDArray[Any]) -> Weights:
 
 
 def _balanced(weights: Weights) -> Weights:
-    """Rows made to sum to 2^62: in proportion to the entries, then evenly over the large ones, the last units on the largest."""
+    """Rows made to sum to 2^62: in proportion to the entries, then evenly over the large ones, the last units on the
+    largest."""
     balanced = weights.copy()
     for i, total in enumerate(exact_sums(weights, axis=1)):
         row, residual = balanced[i], DENOMINATOR - total
@@ -118,8 +123,8 @@ def _balanced(weights: Weights) -> Weights:
 
 
 def _first_constant(weights: Weights, epsilon: float, exact: bool) -> list[int]:
-    """Where to start: a constant c in column q mends c·(e^ε−1) of a − e^ε·b, which is off by about 1+e^ε units from rounding to
-    integers and, unless the numbers were exact, by one float rounding of the largest entry."""
+    """Where to start: a constant c in column q mends c·(e^ε−1) of a − e^ε·b, which is off by about 1+e^ε units from
+    rounding to integers and, unless the numbers were exact, by one float rounding of the largest entry."""
     units = 2 / math.tanh(epsilon / 2)
     per_rounding = 0.0 if exact else 2 / math.expm1(epsilon)
     rounding = np.ldexp(weights.max(axis=0).astype(np.float64), -53)
@@ -140,5 +145,7 @@ def _violation(weights: Weights, claim: Claim, view: Viewer) -> PrivacyViolation
         f"the matrix must satisfy the claimed {claim!r}; {found}",
         parameter="level",
         value=level,
-        hint="Claim that level, or give the probabilities with more digits." if math.isfinite(level) else "Mix in a constant.",
+        hint="Claim that level, or give the probabilities with more digits."
+        if math.isfinite(level)
+        else "Mix in a constant.",
     )

@@ -1,7 +1,7 @@
 """Integer weights for the symmetric staircase mechanisms, with no matrix and no rounding loop.
 
-Both builders choose the smallest low weight l for which the high weight h that completes the row satisfies h ≤ e^ε·l, decided
-exactly. So h/l is within one unit of e^ε from below: the level is at most ε and as close to it as 2^-62 allows.
+Both builders choose the smallest low weight l for which the high weight h that completes the row satisfies h ≤ e^ε·l,
+decided exactly. So h/l is within one unit of e^ε from below: the level is at most ε and as close to it as 2^-62 allows.
 """
 
 from __future__ import annotations
@@ -12,7 +12,14 @@ import math
 import numpy as np
 
 from extremal.exact import Exponential, IndexSet
-from extremal.mechanism.structure import DENOMINATOR, Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
+from extremal.mechanism.structure import (
+    DENOMINATOR,
+    Kernel,
+    RandomizedResponse,
+    Rows,
+    SubsetSelection,
+    TwoValuedColumns,
+)
 
 
 def response_kernel(r: int, exponential: Exponential) -> Kernel:
@@ -26,8 +33,8 @@ def response_kernel(r: int, exponential: Exponential) -> Kernel:
 def window_kernel(r: int, length: int, exponential: Exponential) -> Kernel:
     """r outputs, output y high on the `length` rows y, y+1, … (cyclically): every row lies in exactly `length` windows.
 
-    When no integers satisfy length·high + (r−length)·low = 2^62 the few units left over go to output 0 for every row alike,
-    which keeps its column two-valued and only lowers its ratio.
+    When no integers satisfy length·high + (r−length)·low = 2^62 the few units left over go to output 0 for every row
+    alike, which keeps its column two-valued and only lowers its ratio.
     """
     low, high, spare = _two_weights(r, length, exponential)
     if low >= high:
@@ -42,7 +49,8 @@ def window_kernel(r: int, length: int, exponential: Exponential) -> Kernel:
 def cover_kernel(r: int, sets: tuple[IndexSet, ...], times: list[int], cover: int, exponential: Exponential) -> Kernel:
     """Output y high on sets[y] with times[y] shares of weight; every row lies in `cover` of the shares.
 
-    Row sums are total·low + cover·(high−low) for every row, so two integers serve all columns; units left over go to output 0.
+    Row sums are total·low + cover·(high−low) for every row, so two integers serve all columns; units left over go to
+    output 0.
     """
     low, high, spare = _two_weights(sum(times), cover, exponential)
     if low >= high:
@@ -55,7 +63,8 @@ def cover_kernel(r: int, sets: tuple[IndexSet, ...], times: list[int], cover: in
 
 
 def subset_kernel(r: int, size: int, exponential: Exponential) -> SubsetSelection:
-    """All subsets of `size`: the largest integer `inside` with inside·(r−size) ≤ e^ε·(2^62−inside)·size (Ye and Barg 2018)."""
+    """All subsets of `size`: the largest integer `inside` with inside·(r−size) ≤ e^ε·(2^62−inside)·size (Ye and Barg
+    2018)."""
     bits = 192
     lower, _ = exponential.bounds(bits)
     inside = min(DENOMINATOR - 1, DENOMINATOR * lower * size // (lower * size + ((r - size) << bits)) + 1)

@@ -3,13 +3,14 @@
 A *kernel* holds each different row once (r rows, m outputs) as integers over 2^62:
 
 * `Rows`: an r×m array, for anything;
-* `TwoValuedColumns`: output y has weight high_y on a set of rows and low_y elsewhere (staircase columns, cyclic windows);
+* `TwoValuedColumns`: output y has weight high_y on a set of rows and low_y elsewhere (staircase columns, cyclic
+  windows);
 * `RandomizedResponse`: high on the diagonal, low elsewhere (r = m), two numbers whatever r;
 * `SubsetSelection`: all subsets of a size, however many; one number;
 * `Circulant` (in `circulant`): one column, shifted cyclically; a few runs of equal weights.
 
-Every kernel's rows sum to its denominator (2^62, but for subset selection) exactly; construction refuses anything else. A mechanism is a
-kernel plus the map from inputs to rows.
+Every kernel's rows sum to its denominator (2^62, but for subset selection) exactly; construction refuses anything else.
+A mechanism is a kernel plus the map from inputs to rows.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def _refuse_bad_sums(sums: list[int]) -> None:
                 "each row of weights must sum to the denominator exactly",
                 parameter=f"sum(weights[{i}])",
                 value=total,
-                hint=f"It is off by {total - DENOMINATOR} units of 2^-62; Mechanism.from_matrix rounds probabilities for you.",
+                hint=f"It is off by {total - DENOMINATOR} units of 2^-62; Mechanism.from_matrix rounds probabilities "
+                "for you.",
             )
 
 
@@ -92,7 +94,10 @@ class Rows:
         unused = np.flatnonzero(~self.array.any(axis=0))
         if unused.size:
             raise InvalidParameter(
-                "every output must have some weight", parameter="unused output", value=int(unused[0]), hint="Remove that column."
+                "every output must have some weight",
+                parameter="unused output",
+                value=int(unused[0]),
+                hint="Remove that column.",
             )
         self.array.setflags(write=False)
 
@@ -143,12 +148,18 @@ class TwoValuedColumns:
 
     def __post_init__(self) -> None:
         if not len(self.sets) == len(self.low) == len(self.high):
-            raise InvalidParameter("every set needs one low and one high weight", parameter="sets", value=len(self.sets))
+            raise InvalidParameter(
+                "every set needs one low and one high weight", parameter="sets", value=len(self.sets)
+            )
         if (self.low < 0).any() or (self.high <= self.low).any():
-            raise InvalidParameter("0 ≤ low < high is required of every column", parameter="low", value=self.low[:6].tolist())
+            raise InvalidParameter(
+                "0 ≤ low < high is required of every column", parameter="low", value=self.low[:6].tolist()
+            )
         for y, members in enumerate(self.sets):
             if not members.runs or members.runs[-1][1] > self.r or len(members) == self.r:
-                raise InvalidParameter("a set must hold some rows, not all", parameter=f"sets[{y}]", value=members.runs[:6])
+                raise InvalidParameter(
+                    "a set must hold some rows, not all", parameter=f"sets[{y}]", value=members.runs[:6]
+                )
         _refuse_bad_sums(self._row_sums())
         self.low.setflags(write=False)
         self.high.setflags(write=False)
@@ -210,7 +221,10 @@ class TwoValuedColumns:
             "kind": self.kind,
             "rows": self.r,
             "weights": [[str(low), str(high)] for low, high in distinct],
-            "columns": [[distinct[pair], *(edge for run in s.runs for edge in run)] for pair, s in zip(pairs, self.sets, strict=True)],
+            "columns": [
+                [distinct[pair], *(edge for run in s.runs for edge in run)]
+                for pair, s in zip(pairs, self.sets, strict=True)
+            ],
         }
 
 
@@ -262,8 +276,9 @@ class RandomizedResponse:
 class SubsetSelection:
     """Every subset S of `size` of the r rows is a report: C(r, size) of them, too many to list.
 
-    Row x lies in the report with probability inside/2^62, and given that, S is uniform among the subsets with (or without) x. So a
-    subset that holds x has weight inside·(r−size), one that does not (2^62−inside)·size, over 2^62·C(r−1, size−1)·(r−size).
+    Row x lies in the report with probability inside/2^62, and given that, S is uniform among the subsets with (or
+    without) x. So a subset that holds x has weight inside·(r−size), one that does not (2^62−inside)·size, over
+    2^62·C(r−1, size−1)·(r−size).
     """
 
     r: int
@@ -273,9 +288,13 @@ class SubsetSelection:
 
     def __post_init__(self) -> None:
         if not 1 <= self.size < self.r:
-            raise InvalidParameter("size must be at least 1 and less than the number of rows", parameter="size", value=self.size)
+            raise InvalidParameter(
+                "size must be at least 1 and less than the number of rows", parameter="size", value=self.size
+            )
         if not 0 < self.inside < DENOMINATOR or self.high <= self.low:
-            raise InvalidParameter("a report must hold the truth more often than by chance", parameter="inside", value=self.inside)
+            raise InvalidParameter(
+                "a report must hold the truth more often than by chance", parameter="inside", value=self.inside
+            )
 
     @property
     def denominator(self) -> int:

@@ -67,7 +67,9 @@ class Design:
             f"  value         {number(self.value, 12)}   ({best} possible: {self._range()})",
             f"  gap           {self.gap:.1e} relative",
             f"  reports       {self.mechanism.m}",
-            f"  achieved ε    {claim.level(self.mechanism)!r}, decided in integers" if claim is not None else "  no claim",
+            f"  achieved ε    {claim.level(self.mechanism)!r}, decided in integers"
+            if claim is not None
+            else "  no claim",
             f"  found by      {self.method}",
         ]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
@@ -84,7 +86,10 @@ class Design:
         return target
 
     def __repr__(self) -> str:
-        return f"Design({self.utility.name}={self.value!r}, gap={self.gap:.1e}, m={self.mechanism.m}, method={self.method!r})"
+        return (
+            f"Design({self.utility.name}={self.value!r}, gap={self.gap:.1e}, m={self.mechanism.m}, "
+            f"method={self.method!r})"
+        )
 
 
 def design(
@@ -99,8 +104,9 @@ def design(
 ) -> Design:
     """The best mechanism for `utility` among those that satisfy `privacy`.
 
-    Guarantee: the mechanism satisfies `privacy` in integer arithmetic; the optimum lies between `lower_bound` and `upper_bound`, and
-    `ex.verify` proves it again from the certificate without the solver. If time runs out the best so far is returned, with its gap.
+    Guarantee: the mechanism satisfies `privacy` in integer arithmetic; the optimum lies between `lower_bound` and
+    `upper_bound`, and `ex.verify` proves it again from the certificate without the solver. If time runs out the best so
+    far is returned, with its gap.
 
     Args:
         privacy: `ex.LDP`, `ex.PML`, `ex.LIP` or `ex.MetricPrivacy`.
@@ -110,7 +116,8 @@ def design(
         tolerance: the relative gap at which to stop.
         time_limit: seconds; None for no limit.
         progress: called with a word and the gap now and then.
-        proofs: kinds of proof to make, when there is a choice (f-divergences: "theorem", "dual"); None lets the method choose.
+        proofs: kinds of proof to make, when there is a choice (f-divergences: "theorem", "dual"); None lets the method
+            choose.
 
     Raises:
         InvalidParameter: the notion and the utility are about different inputs, or the combination is not known.
@@ -123,12 +130,16 @@ def design(
     kinds: tuple[tuple[str, Any, type], ...] = (("privacy", privacy, Notion), ("utility", utility, Utility))
     for wrong in ((name, given) for name, given, kind in kinds if not isinstance(given, kind)):
         raise InvalidParameter(
-            "design takes a privacy notion and a utility, such as ex.LDP(1) and ex.KL(p0, p1)", parameter=wrong[0], value=wrong[1]
+            "design takes a privacy notion and a utility, such as ex.LDP(1) and ex.KL(p0, p1)",
+            parameter=wrong[0],
+            value=wrong[1],
         )
     k = getattr(privacy, "k", utility.k)
     if k != utility.k:
         raise InvalidParameter(
-            f"privacy and utility must be about the same inputs: {k} and {utility.k}", parameter="utility.k", value=utility.k
+            f"privacy and utility must be about the same inputs: {k} and {utility.k}",
+            parameter="utility.k",
+            value=utility.k,
         )
     if not 0 < tolerance < 1:
         raise InvalidParameter("tolerance must lie between 0 and 1", parameter="tolerance", value=tolerance)
@@ -137,7 +148,16 @@ def design(
     outputs = None if max_outputs is None else as_count(max_outputs, "max_outputs", 1)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     extra = {} if progress is None else {"progress": progress}
-    problem = Problem(privacy, utility, inputs, outputs, tolerance, deadline, proofs=None if proofs is None else tuple(proofs), **extra)
+    problem = Problem(
+        privacy,
+        utility,
+        inputs,
+        outputs,
+        tolerance,
+        deadline,
+        proofs=None if proofs is None else tuple(proofs),
+        **extra,
+    )
     return finished(utility, _solver_for(problem)(problem))
 
 
@@ -156,10 +176,13 @@ def _solver_for(problem: Problem) -> Callable[[Problem], Solution]:
 
 
 def finished(utility: Utility, solution: Solution) -> Design:
-    """The design that a solution amounts to: its value computed from the weights, its bound from the proofs as a checker reads them."""
+    """The design that a solution amounts to: its value computed from the weights, its bound from the proofs as a
+    checker reads them."""
     value, privacy = utility(solution.mechanism), solution.mechanism.privacy
     better, closest = (min, max) if utility.is_cost else (max, min)
-    bounds = [PROOFS[proof["kind"]](proof, privacy, utility) for proof in solution.proofs if isinstance(privacy, Notion)]
+    bounds = [
+        PROOFS[proof["kind"]](proof, privacy, utility) for proof in solution.proofs if isinstance(privacy, Notion)
+    ]
     bound = better(closest(bounds) if bounds else solution.bound, value)
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
     proofs = tuple({**proof, "bound": repr(better(b, value))} for proof, b in zip(solution.proofs, bounds, strict=True))

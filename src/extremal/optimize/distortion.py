@@ -1,10 +1,11 @@
-"""Least expected distortion for any loss d(x,y), under LDP, PML, LIP and metric privacy: a linear program in Q, with its dual as the proof.
+"""Least expected distortion for any loss d(x,y), under LDP, PML, LIP and metric privacy: a linear program in Q, with
+its dual as the proof.
 
-min t s.t. Σ_xy p(x)d(x,y)Q(y|x) ≤ t for each prior, rows of Q sum to 1, columns of Q in the notion's cone. Each cone is written
-with one variable more for each output where that makes it sparse (the largest entry of the column for LDP, its probability for
-PML and LIP). Metric constraints are added as they are broken, priors of a class likewise. The proof: a prior of the class, α
-for the row sums, and for metric privacy and classes of priors the multipliers of the constraints that bind
-(certificate/distortion.py).
+min t s.t. Σ_xy p(x)d(x,y)Q(y|x) ≤ t for each prior, rows of Q sum to 1, columns of Q in the notion's cone. Each cone is
+written with one variable more for each output where that makes it sparse (the largest entry of the column for LDP, its
+probability for PML and LIP). Metric constraints are added as they are broken, priors of a class likewise. The proof: a
+prior of the class, α for the row sums, and for metric privacy and classes of priors the multipliers of the constraints
+that bind (certificate/distortion.py).
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ Entry = tuple[int, float]
 Row = tuple[list[Entry], float, float]
 
 MOST_ROUNDS = 200
-MAGNIFIED = (1e4, 1.0)  # probabilities and costs are larger inside the program: the solver's tolerances are absolute; 1 when that fails
+MAGNIFIED = (
+    1e4,
+    1.0,
+)  # probabilities and costs are larger inside the program: the solver's tolerances are absolute; 1 when that fails
 _BROKEN = 1e-14  # a metric constraint that is off by less is left to from_matrix, which mends it exactly
 _NOISE = 1e-14  # the solver's tolerance on magnified probabilities: an entry below is meant to be 0
 _RARE = 1e-12  # probability of a report that is the solver's rounding
@@ -39,7 +43,9 @@ _BETTER = 1e-13  # a prior that raises the worst case by less, relatively, is ro
 
 def applies(problem: Problem) -> bool:
     """A distortion under LDP (δ = 0), PML, LIP or metric privacy."""
-    known = isinstance(problem.privacy, (PML, LIP, MetricPrivacy)) or (isinstance(problem.privacy, LDP) and not problem.privacy.delta)
+    known = isinstance(problem.privacy, (PML, LIP, MetricPrivacy)) or (
+        isinstance(problem.privacy, LDP) and not problem.privacy.delta
+    )
     return known and problem.max_outputs is None and isinstance(problem.utility, Distortion)
 
 
@@ -86,7 +92,13 @@ def _constant(problem: Problem, utility: Distortion) -> Solution:
     matrix[:, best] = 1.0
     mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=_outputs(problem))
     prior = utility.source.extreme_prior([0] * utility.k)
-    proof = {"kind": "distortion", **mixture(utility.source, [prior], [Fraction(1)]), "alpha": ["0"] * utility.k, "flows": [], "shares": []}
+    proof = {
+        "kind": "distortion",
+        **mixture(utility.source, [prior], [Fraction(1)]),
+        "alpha": ["0"] * utility.k,
+        "flows": [],
+        "shares": [],
+    }
     return Solution(mechanism, 0.0, "constant report: time ran out", (proof,))
 
 
@@ -105,7 +117,9 @@ def _baseline(problem: Problem, utility: Distortion) -> tuple[str, ...]:
         return ()
     from extremal.closed_forms import exponential
 
-    cost = utility(exponential(utility.distances, problem.privacy.epsilon, inputs=problem.inputs, outputs=_outputs(problem)))
+    cost = utility(
+        exponential(utility.distances, problem.privacy.epsilon, inputs=problem.inputs, outputs=_outputs(problem))
+    )
     return (f"exponential mechanism (Wang, Ying, Zhang): {cost:.6g}",)
 
 
@@ -123,7 +137,9 @@ class _Program:
         extra = 0 if isinstance(self.privacy, MetricPrivacy) else self.m
         self.program = SparseProgram(np.r_[magnified, np.zeros(self.k * self.m + extra)])
         self.rows = 0
-        self.sums = self._add(([(self._q(x, y), 1.0) for y in range(self.m)], magnified, magnified) for x in range(self.k))
+        self.sums = self._add(
+            ([(self._q(x, y), 1.0) for y in range(self.m)], magnified, magnified) for x in range(self.k)
+        )
         self.epigraph: list[int] = []
         self.constraints: dict[int, tuple[int, int, int]] = {}
         for prior in priors:
@@ -166,10 +182,13 @@ class _Program:
         elif isinstance(self.privacy, PML):
             self._add_leakage(self.privacy.source.vertices(), self.privacy.source.support(), None)
         elif isinstance(self.privacy, LIP):
-            self._add_leakage([self.privacy.prior], [int(w > 0) for w in self.privacy.prior.weights], math.exp(-self.privacy.lower))
+            self._add_leakage(
+                [self.privacy.prior], [int(w > 0) for w in self.privacy.prior.weights], math.exp(-self.privacy.lower)
+            )
 
     def _add_leakage(self, vertices: list[Prior], support: list[int], least: float | None) -> None:
-        """t is e^ε/2 times the smallest probability of the output over the class: Q ≤ e^ε/2·t; for LIP also Q ≥ e^−λ·P_Y(y)."""
+        """t is e^ε/2 times the smallest probability of the output over the class: Q ≤ e^ε/2·t; for LIP also Q ≥
+        e^−λ·P_Y(y)."""
         low = math.exp(-self.privacy.epsilon / 2)
         if not self.privacy.epsilon:  # one row for all who occur
             for y in range(self.m):
@@ -180,15 +199,23 @@ class _Program:
                 entries = [(self._q(x, y), float(p.values[x])) for x in range(self.k) if p.values[x] > 0]
                 rows = self._add([([*entries, (self._t(y), -low)], 0.0, 0.0 if least is not None else math.inf)])
                 self.constraints[rows[0]] = (y, v, -1)
-            self._add(([(self._q(x, y), 1.0), (self._t(y), -1 / low)], -math.inf, 0.0) for x in range(self.k) if support[x])
+            self._add(
+                ([(self._q(x, y), 1.0), (self._t(y), -1 / low)], -math.inf, 0.0) for x in range(self.k) if support[x]
+            )
             if least is not None:
-                self._add(([(self._q(x, y), 1.0), (self._t(y), -low * least)], 0.0, math.inf) for x in range(self.k) if support[x])
+                self._add(
+                    ([(self._q(x, y), 1.0), (self._t(y), -low * least)], 0.0, math.inf)
+                    for x in range(self.k)
+                    if support[x]
+                )
 
     def _add_pairs(self, pairs: list[tuple[int, int, int]]) -> None:
-        """Rows e^−εd·Q(y|x) ≤ Q(y|x') for each (y, x, x'); a coefficient below 1e-12 is lost on the solver, and mended by from_matrix."""
+        """Rows e^−εd·Q(y|x) ≤ Q(y|x') for each (y, x, x'); a coefficient below 1e-12 is lost on the solver, and mended
+        by from_matrix."""
         bounds = [math.exp(-self.privacy.epsilon * float(self._apart[x, other])) for _, x, other in pairs]
         rows = self._add(
-            ([(self._q(x, y), -b), (self._q(other, y), 1.0)], 0.0, math.inf) for (y, x, other), b in zip(pairs, bounds, strict=True)
+            ([(self._q(x, y), -b), (self._q(other, y), 1.0)], 0.0, math.inf)
+            for (y, x, other), b in zip(pairs, bounds, strict=True)
         )
         self.constraints |= dict(zip(rows, pairs, strict=True))
 
@@ -206,14 +233,17 @@ class _Program:
             with np.errstate(invalid="ignore"):
                 limit = np.exp(-self.privacy.epsilon * self._apart)[:, :, None] * q[:, None, :] - q[None, :, :]
             present = set(self.constraints.values())
-            broken = [(y, x, other) for x, other, y in np.argwhere(limit > _BROKEN).tolist() if (y, x, other) not in present]
+            broken = [
+                (y, x, other) for x, other, y in np.argwhere(limit > _BROKEN).tolist() if (y, x, other) not in present
+            ]
             if not broken:
                 return answer
             self.problem.progress("adding constraints", float(limit.max()))
             self._add_pairs(broken)
 
     def matrix(self, answer: Answer) -> Floats:
-        """Q without the solver's rounding: nothing below its tolerance, no report that next to never occurs, equal rows where needed."""
+        """Q without the solver's rounding: nothing below its tolerance, no report that next to never occurs, equal rows
+        where needed."""
         found = answer.x[1 : 1 + self.k * self.m].reshape(self.k, self.m) / self.magnified
         if isinstance(self.privacy, MetricPrivacy):
             same = self._apart == 0 if self.privacy.epsilon else np.isfinite(self._apart)
@@ -246,11 +276,15 @@ class _Program:
         if isinstance(self.privacy, MetricPrivacy):
             flows = [(at, float(answer.duals[i]) * scale) for i, at in self.constraints.items()]
             # the row was divided by e^εd: f·(e^εd·1_x' − 1_x) has f = dual·e^−εd
-            down = {at: f * math.exp(-self.privacy.epsilon * float(self._apart[at[1], at[2]])) for at, f in flows if f > 0}
+            down = {
+                at: f * math.exp(-self.privacy.epsilon * float(self._apart[at[1], at[2]])) for at, f in flows if f > 0
+            }
             proof["flows"] = [[y, x, other, repr(f)] for (y, x, other), f in down.items()]
         elif isinstance(self.privacy, PML) and self.privacy.source.single is None:
             proof["shares"] = [
-                [y, v, repr(float(answer.duals[i]) * scale)] for i, (y, v, _) in self.constraints.items() if answer.duals[i] > 0
+                [y, v, repr(float(answer.duals[i]) * scale)]
+                for i, (y, v, _) in self.constraints.items()
+                if answer.duals[i] > 0
             ]
         return proof
 
@@ -258,6 +292,11 @@ class _Program:
 def _near_pairs(distances: Floats, m: int) -> list[tuple[int, int, int]]:
     """Where to start: each input with its four nearest, both ways, for every output."""
     order = np.argsort(distances, axis=1, kind="stable")
-    near = {(x, int(other)) for x in range(len(distances)) for other in order[x, :5] if other != x and math.isfinite(distances[x, other])}
+    near = {
+        (x, int(other))
+        for x in range(len(distances))
+        for other in order[x, :5]
+        if other != x and math.isfinite(distances[x, other])
+    }
     both = sorted(near | {(other, x) for x, other in near})
     return [(y, x, other) for y in range(m) for x, other in both]

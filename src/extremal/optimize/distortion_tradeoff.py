@@ -29,7 +29,8 @@ class DistortionTradeoff:
         distortions: the values of D.
         designs: `ex.smallest_epsilon` at each.
         bounds: name → values; empty when the class is not ordered.
-        jump: (D, ε* just below it): from D on ε* = 0. None when D lies beyond the given distortions and the class is not ordered.
+        jump: (D, ε* just below it): from D on ε* = 0. None when D lies beyond the given distortions and the class is
+            not ordered.
     """
 
     source: SourceClass
@@ -61,12 +62,24 @@ class DistortionTradeoff:
         below = [i for i, d in enumerate(self.designs) if d.value > 0]
         zero = [self.distortions[i] for i, d in enumerate(self.designs) if d.value == 0]
         xs, ys = [self.distortions[i] for i in below], [self.designs[i].value for i in below]
-        styles = {"upper bound, printed": (1, ":"), "upper bound, tightened": (2, "--"), "lower bound, printed": (3, "-.")}
+        styles = {
+            "upper bound, printed": (1, ":"),
+            "upper bound, tightened": (2, "--"),
+            "lower bound, printed": (3, "-."),
+        }
         for name, (colour, style) in styles.items():
             if name in self.bounds:
                 shown = [(d, v) for d, v in zip(self.distortions, self.bounds[name], strict=True) if math.isfinite(v)]
                 shown = [(d, v) for d, v in shown if self.jump is None or d < self.jump[0]]
-                axes.plot([d for d, _ in shown], [v for _, v in shown], style, color=COLOURS[colour], linewidth=1.4, label=name, zorder=4)
+                axes.plot(
+                    [d for d, _ in shown],
+                    [v for _, v in shown],
+                    style,
+                    color=COLOURS[colour],
+                    linewidth=1.4,
+                    label=name,
+                    zorder=4,
+                )
         if self.jump is not None:
             xs, ys, zero = [*xs, self.jump[0]], [*ys, self.jump[1]], [self.jump[0], *zero]
             axes.plot([self.jump[0]] * 2, [self.jump[1], 0], ":", color="#888888", linewidth=1)
@@ -95,10 +108,16 @@ def distortion_tradeoff(source_class: Any, distortions: Sequence[Any] | None = N
     source = as_source(source_class, "source_class")
     ordered = _is_ordered(source)
     end = thresholds(source)[-1] if ordered else Fraction(source.k - 1, source.k)
-    grid = [end * i / 40 for i in range(2, 45)] if distortions is None else [as_fraction(d, "distortions") for d in distortions]
+    grid = (
+        [end * i / 40 for i in range(2, 45)]
+        if distortions is None
+        else [as_fraction(d, "distortions") for d in distortions]
+    )
     chosen = [min(d, Fraction(1)) for d in grid] if distortions is None else grid
     if not chosen or min(chosen) <= 0:
-        raise InvalidParameter("distortions must be positive: at 0 no finite epsilon suffices", parameter="distortions", value=distortions)
+        raise InvalidParameter(
+            "distortions must be positive: at 0 no finite epsilon suffices", parameter="distortions", value=distortions
+        )
     designs = tuple(smallest_epsilon(source, d) for d in chosen)
     bounds: dict[str, tuple[float, ...]] = {}
     jump = None

@@ -1,9 +1,9 @@
 """A dual vector for the full 2^k program of an f-divergence, found on a few knots and lifted to any alphabet.
 
-Choose M ratios as knots and split every symbol between its two neighbouring knots. On this coarse pair the optimum is at least
-the true one, and as close to it as wanted when knots are added where the coarse optimum cuts. Its dual α' is found by column
-generation with exact pricing; sharing α' out to the symbols that each knot is made of gives α for the original, feasible for all
-2^k patterns, with the same sum.
+Choose M ratios as knots and split every symbol between its two neighbouring knots. On this coarse pair the optimum is
+at least the true one, and as close to it as wanted when knots are added where the coarse optimum cuts. Its dual α' is
+found by column generation with exact pricing; sharing α' out to the symbols that each knot is made of gives α for the
+original, feasible for all 2^k patterns, with the same sum.
 """
 
 from __future__ import annotations
@@ -45,13 +45,18 @@ class _Coarse:
         return Nodes(from_left(self.mass0), from_left(self.mass1[::-1])[::-1].copy(), closed(from_left(self.gap)))
 
 
-def dual_vector(problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, worth: float, cuts: Indices) -> Floats:
+def dual_vector(
+    problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, worth: float, cuts: Indices
+) -> Floats:
     """α with 1·α close to `worth` and nearly feasible; how nearly is for the checker to say."""
     coarse = _knots(lorenz, value, worth, cuts, problem.tolerance)
     alpha = _column_generation(problem, coarse, utility, worth, np.searchsorted(coarse.knots, cuts))
     total = coarse.mass0 + coarse.mass1
     per_mass = np.where(total > 0, alpha / np.where(total > 0, total, 1.0), 0.0)
-    by_group = coarse.part_left * per_mass[coarse.left] + coarse.part_right * per_mass[np.minimum(coarse.left + 1, coarse.knots.size - 1)]
+    by_group = (
+        coarse.part_left * per_mass[coarse.left]
+        + coarse.part_right * per_mass[np.minimum(coarse.left + 1, coarse.knots.size - 1)]
+    )
     lifted = np.zeros(utility.k)
     mass = utility.p0 + utility.p1
     group_mass = np.bincount(lorenz.group, weights=mass[lorenz.order], minlength=lorenz.n)
@@ -71,7 +76,9 @@ def _split(lorenz: Lorenz, knots: Indices) -> _Coarse:
     part_left = mass - part_right
     size = knots.size
     right = np.minimum(left + 1, size - 1)
-    at_knot = np.bincount(left, weights=part_left, minlength=size) + np.bincount(right, weights=part_right, minlength=size)
+    at_knot = np.bincount(left, weights=part_left, minlength=size) + np.bincount(
+        right, weights=part_right, minlength=size
+    )
     share0, share1, tilt = lorenz.share0[knots], lorenz.share1[knots], lorenz.tilt[knots]
     return _Coarse(knots, at_knot * share0, at_knot * share1, at_knot * tilt, left, part_left, part_right)
 
@@ -82,7 +89,9 @@ def _knots(lorenz: Lorenz, value: BlockValue, worth: float, cuts: Indices, toler
     mass = np.diff(lorenz.nodes.left0) - np.diff(lorenz.nodes.right1)
     quantiles = np.searchsorted(np.cumsum(mass) / mass.sum(), np.linspace(0, 1, FIRST_KNOTS))
     spread = np.linspace(0, n - 1, FIRST_KNOTS // 2).astype(np.intp)
-    knots = np.unique(np.clip(np.concatenate([quantiles, spread, [0, n - 1], inner, inner - 1]), 0, n - 1)).astype(np.intp)
+    knots = np.unique(np.clip(np.concatenate([quantiles, spread, [0, n - 1], inner, inner - 1]), 0, n - 1)).astype(
+        np.intp
+    )
     coarse = _split(lorenz, knots)
     while knots.size < min(MOST_KNOTS, n):
         total, found, _ = best_partition(value, coarse.nodes, worth * (1 - 1e-12))
@@ -99,7 +108,9 @@ def _knots(lorenz: Lorenz, value: BlockValue, worth: float, cuts: Indices, toler
     return coarse
 
 
-def _column_generation(problem: Problem, coarse: _Coarse, utility: Divergence, worth: float, coarse_cuts: Indices) -> Floats:
+def _column_generation(
+    problem: Problem, coarse: _Coarse, utility: Divergence, worth: float, coarse_cuts: Indices
+) -> Floats:
     """Dual of the coarse program by cutting planes with exact pricing and smoothed duals."""
     pricing = Pricing(_on_knots(utility, coarse), problem.privacy.epsilon)
     size = coarse.knots.size
@@ -135,7 +146,8 @@ def _column_generation(problem: Problem, coarse: _Coarse, utility: Divergence, w
 
 
 def _first_sets(size: int, cuts: Indices) -> Sets:
-    """Prefixes, suffixes, singletons, neighbouring pairs, and all blocks whose ends are near those of the best partition."""
+    """Prefixes, suffixes, singletons, neighbouring pairs, and all blocks whose ends are near those of the best
+    partition."""
     i = np.arange(size)
     prefixes = i[None, :] < i[1:, None]
     singles = np.eye(size, dtype=bool)
@@ -154,7 +166,8 @@ class _KnotPair:
 
 
 def _on_knots(utility: Divergence, coarse: _Coarse) -> Divergence:
-    """The same divergence between the coarse distributions; made without reading priors again, which are sums of exact ones."""
+    """The same divergence between the coarse distributions; made without reading priors again, which are sums of exact
+    ones."""
     made = object.__new__(_coarse_class(type(utility)))
     made.__dict__.update(utility.__dict__)
     made.__dict__.update(coarse0=coarse.mass0, coarse1=coarse.mass1, pair=_KnotPair(coarse.gap), k=coarse.knots.size)
@@ -162,4 +175,8 @@ def _on_knots(utility: Divergence, coarse: _Coarse) -> Divergence:
 
 
 def _coarse_class(kind: type[Divergence]) -> type[Divergence]:
-    return type(f"Coarse{kind.__name__}", (kind,), {"p0": property(lambda self: self.coarse0), "p1": property(lambda self: self.coarse1)})
+    return type(
+        f"Coarse{kind.__name__}",
+        (kind,),
+        {"p0": property(lambda self: self.coarse0), "p1": property(lambda self: self.coarse1)},
+    )

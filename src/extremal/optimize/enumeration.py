@@ -1,6 +1,8 @@
-"""All 2^k − 2 staircase patterns as a linear program (KOV Theorem 4): the oracle for small alphabets and for user functions.
+"""All 2^k − 2 staircase patterns as a linear program (KOV Theorem 4): the oracle for small alphabets and for user
+functions.
 
-max Σ θ_T μ(S_T) s.t. Σ θ_T S_T = 1, θ ≥ 0, S_T = 1 + c·1_T. With several utilities in the worst case, one row more for each.
+max Σ θ_T μ(S_T) s.t. Σ θ_T S_T = 1, θ ≥ 0, S_T = 1 + c·1_T. With several utilities in the worst case, one row more for
+each.
 """
 
 from __future__ import annotations
@@ -78,5 +80,9 @@ def solved_over(columns: Floats, values: Floats) -> tuple[Floats, float, dict[st
     combined = mix @ values
     slack = combined - alpha @ columns
     bound = float(alpha.sum() + k * (slack / columns.sum(axis=0)).max())
-    proof: dict[str, object] = {"kind": "patterns", "alpha": [repr(float(a)) for a in alpha], "mix": [repr(float(w)) for w in mix]}
+    proof: dict[str, object] = {
+        "kind": "patterns",
+        "alpha": [repr(float(a)) for a in alpha],
+        "mix": [repr(float(w)) for w in mix],
+    }
     return x, bound, proof

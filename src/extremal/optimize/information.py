@@ -1,8 +1,9 @@
 """Mutual information under ε-LDP: the best mechanism, with a certified gap from the first moment on.
 
-Closed forms when they are proven optimal (constant, randomised response, uniform prior); otherwise two bounds without search, mixtures to
-compare with them, and column generation until the gap is closed (information_columns), on merged symbols when there are many
-(information_large). Interrupted or out of time, the best so far is returned with its proof. KOV Theorems 4, 12–14; see docs/information.md.
+Closed forms when they are proven optimal (constant, randomised response, uniform prior); otherwise two bounds without
+search, mixtures to compare with them, and column generation until the gap is closed (information_columns), on merged
+symbols when there are many (information_large). Interrupted or out of time, the best so far is returned with its proof.
+KOV Theorems 4, 12–14; see docs/information.md.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from extremal.theory.information import response_is_optimal
 from extremal.utility import MutualInformation
 
 DIRECT = 260  # different symbols up to which column generation works on all of them
-DIRECT_FEW, FEW = 600, 3.0  # likewise, when a set holds fewer than three of them on average: merging would lose too much
+DIRECT_FEW, FEW = (
+    600,
+    3.0,
+)  # likewise, when a set holds fewer than three of them on average: merging would lose too much
 COARSE, COARSEST = 120, 12  # super-symbols beyond: for columns, for prices
 COARSE_EFFORT = (1000, 3)  # nodes of a level and patience, when only columns are wanted
 _AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the checker's margins stay within it
@@ -78,7 +82,9 @@ def solve(problem: Problem) -> Solution:
     support = np.flatnonzero(prior.values > 0)
     if not privacy.epsilon or support.size == 1:
         constant = Mechanism.from_matrix(np.ones((utility.k, 1)), privacy, inputs=problem.inputs)
-        return Solution(constant, 0.0, "constant mechanism: there is nothing to report", ({"kind": "fluid", "contact": "0.0"},))
+        return Solution(
+            constant, 0.0, "constant mechanism: there is nothing to report", ({"kind": "fluid", "contact": "0.0"},)
+        )
     task = _Task(problem, privacy, prior.values[support], support, [prior.weights[x] for x in support.tolist()])
     best = _Best(problem)
     task.first(best)
@@ -91,7 +97,10 @@ def solve(problem: Problem) -> Solution:
     if best.interrupted:
         remarks = ("interrupted: this is the best so far", *remarks)
     elif best.gap > problem.tolerance:
-        remarks = ("out of time: this is the best so far" if problem.out_of_time else "the gap stayed above the tolerance", *remarks)
+        remarks = (
+            "out of time: this is the best so far" if problem.out_of_time else "the gap stayed above the tolerance",
+            *remarks,
+        )
     return Solution(mechanism, best.upper, best.method, (best.proof,), remarks)
 
 
@@ -126,7 +135,9 @@ class _Task:
         return everyone
 
     def response(self) -> Mechanism:
-        return Mechanism.from_partition(self.rows(np.arange(self.support.size)), self.privacy, inputs=self.problem.inputs)
+        return Mechanism.from_partition(
+            self.rows(np.arange(self.support.size)), self.privacy, inputs=self.problem.inputs
+        )
 
     def windows(self, d: int) -> Mechanism:
         k = self.support.size
@@ -144,7 +155,8 @@ class _Task:
         """Whether to stop between steps: within the tolerance as it will be checked, or out of time."""
         return best.gap <= max(self.aim, 0.9 * self.problem.tolerance) or self.problem.out_of_time
 
-    # -- steps ----------------------------------------------------------------------------------------------------------
+    # -- steps
+    # ----------------------------------------------------------------------------------------------------------
 
     def first(self, best: _Best) -> None:
         """What costs nothing: the fluid bound, and randomised response with its own proof when it is optimal."""
@@ -163,7 +175,9 @@ class _Task:
         d, value = best_window(self.prior, self.curve)
         uniform = self.count.size == 1
         best.propose(
-            value, f"windows of {d} of {self.prior.size} symbols" + (", proven optimal" if uniform else ""), lambda: self.windows(d)
+            value,
+            f"windows of {d} of {self.prior.size} symbols" + (", proven optimal" if uniform else ""),
+            lambda: self.windows(d),
         )
         problem.progress("closed forms", best.gap)
         if uniform or best.gap <= self.aim or problem.out_of_time:
@@ -175,7 +189,9 @@ class _Task:
         if self.count.size > DIRECT:
             design = circulant(self.prior, self.curve, self.contact)
             if design is not None and design.fits:
-                best.propose(design.value(self.prior, self.curve), "circulant design on groups of symbols", self.mixture(design))
+                best.propose(
+                    design.value(self.prior, self.curve), "circulant design on groups of symbols", self.mixture(design)
+                )
             problem.progress("circulant design", best.gap)
             if self.enough(best):
                 return
@@ -195,10 +211,18 @@ class _Task:
         self.problem.progress("windows of two lengths", best.gap)
 
     def _generate(
-        self, best: _Best, mass: Floats, count: Counts, row_of: Indices, method: str, effort: tuple[int, int] = (EXACT_NODES, PATIENCE)
+        self,
+        best: _Best,
+        mass: Floats,
+        count: Counts,
+        row_of: Indices,
+        method: str,
+        effort: tuple[int, int] = (EXACT_NODES, PATIENCE),
     ) -> ColumnGeneration:
         whole = row_of is self.group_of  # otherwise its prices are about other symbols
-        run = ColumnGeneration(self.curve, mass, count, best.upper if whole or effort == COARSE_EFFORT else np.inf, self.aim, *effort)
+        run = ColumnGeneration(
+            self.curve, mass, count, best.upper if whole or effort == COARSE_EFFORT else np.inf, self.aim, *effort
+        )
         try:
             run.run(lambda: self.problem.out_of_time, self.problem.progress, self.seconds)
         finally:  # also when interrupted
@@ -214,13 +238,19 @@ class _Task:
         """Column generation on super-symbols: a few, for their prices, then many, for their columns."""
         waiting: list[tuple[Prices, Indices, Floats]] = []
         for rows, effort in ((COARSEST, (EXACT_NODES, PATIENCE)), (COARSE, COARSE_EFFORT)):
-            row_of = coarsened(self.prior, self.contact, rows, np.random.default_rng(0))  # how symbols are merged is a choice
+            row_of = coarsened(
+                self.prior, self.contact, rows, np.random.default_rng(0)
+            )  # how symbols are merged is a choice
             mass = np.asarray(np.bincount(row_of, weights=self.prior), dtype=np.float64)
             if mass.size > rows + COARSE:
                 continue
-            run = self._generate(best, mass, np.ones(mass.size, dtype=np.int64), row_of, "column generation on merged symbols", effort)
+            run = self._generate(
+                best, mass, np.ones(mass.size, dtype=np.int64), row_of, "column generation on merged symbols", effort
+            )
             waiting.append((run.found.dual, row_of, mass))
-            if run.found.dual.bound < (1 - _LOOSE) * best.upper:  # merging loses little, so it is the bound that is loose
+            if (
+                run.found.dual.bound < (1 - _LOOSE) * best.upper
+            ):  # merging loses little, so it is the bound that is loose
                 self._spread(best, *waiting.pop())
             if self.enough(best):
                 return
@@ -228,7 +258,8 @@ class _Task:
             self._spread(best, *dual)
 
     def _spread(self, best: _Best, dual: Prices, row_of: Indices, mass: Floats) -> None:
-        """Prices of super-symbols as prices of all: merged symbols in proportion to their probability, at one price for each unit of it."""
+        """Prices of super-symbols as prices of all: merged symbols in proportion to their probability, at one price for
+        each unit of it."""
         merged = np.bincount(row_of) > 1
         prices = dual.prices.copy()
         prices[merged] = prices[merged].sum() * mass[merged] / mass[merged].sum()

@@ -1,16 +1,17 @@
 """Two upper bounds on information under ε-LDP that need no search.
 
-Both choose prices a_x of the staircase program: if φ(P(T)) ≤ V + a(T) for every set T and Σa ≤ cV then no ε-LDP mechanism keeps more than
-V.
+Both choose prices a_x of the staircase program: if φ(P(T)) ≤ V + a(T) for every set T and Σa ≤ cV then no ε-LDP
+mechanism keeps more than V.
 (Σθ = s, every symbol is covered by weight (1−s)/c, so Σθφ ≤ sV + (1−s)Σa/c.)
 
-*Fluid.* For t ≥ 0 let V = t − ln(1+t) and z_c = t/c. The tangent of φ − V at z_c passes through the origin, so g(z) = φ'(z_c)·z up to z_c
-and φ(z) − V above is concave with g(0) = 0, hence subadditive, and g ≥ φ − V: the prices a_x = g(p_x) are feasible when Σg(p_x) ≤ cV.
-Tight when light symbols can be grouped freely; loose when all symbols are of about the size z_c.
+*Fluid.* For t ≥ 0 let V = t − ln(1+t) and z_c = t/c. The tangent of φ − V at z_c passes through the origin, so g(z) =
+φ'(z_c)·z up to z_c and φ(z) − V above is concave with g(0) = 0, hence subadditive, and g ≥ φ − V: the prices a_x =
+g(p_x) are feasible when Σg(p_x) ≤ cV. Tight when light symbols can be grouped freely; loose when all symbols are of
+about the size z_c.
 
-*Affine.* a_x = (cV−b)/k + b·p_x. What T costs then depends only on its size d and mass z, and z lies between the sums of the d smallest and
-the d largest probabilities: V = max_d (k·M_d + d·b)/(k+cd), M_d = max_z φ(z) − bz there. Exact for the uniform prior, second order in the
-deviation from it.
+*Affine.* a_x = (cV−b)/k + b·p_x. What T costs then depends only on its size d and mass z, and z lies between the sums
+of the d smallest and the d largest probabilities: V = max_d (k·M_d + d·b)/(k+cd), M_d = max_z φ(z) − bz there. Exact
+for the uniform prior, second order in the deviation from it.
 """
 
 from __future__ import annotations
@@ -84,8 +85,8 @@ def affine(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
 
 
 def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
-    """Prices max(A₁ + b₁p, A₂ + b₂p), one line for the sizes up to d, one for those above: where two sizes are about equally good, heavy
-    symbols go into the smaller sets and light ones into the larger, and one line cannot price both.
+    """Prices max(A₁ + b₁p, A₂ + b₂p), one line for the sizes up to d, one for those above: where two sizes are about
+    equally good, heavy symbols go into the smaller sets and light ones into the larger, and one line cannot price both.
 
     >>> prior = (1 + 1e-3 * np.linspace(-1, 1, 1000)) / 1000
     >>> bool(convex(prior, InformationCurve(2.0))[0] < affine(prior, InformationCurve(2.0))[0])
@@ -139,7 +140,8 @@ class _Sizes:
 
 
 def _least(function: Callable[[float], float], left: float, right: float, accuracy: float = 1e-11) -> float:
-    """Where a convex function is least, by golden section; it may be taken anywhere, so accuracy costs only tightness."""
+    """Where a convex function is least, by golden section; it may be taken anywhere, so accuracy costs only
+    tightness."""
     ratio, width = (math.sqrt(5) - 1) / 2, accuracy * (right - left)
     inner = [right - ratio * (right - left), left + ratio * (right - left)]
     found = [function(inner[0]), function(inner[1])]

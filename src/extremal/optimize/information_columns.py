@@ -4,10 +4,10 @@ Master program over the sets T found so far, with coverage w = (1 − Σθ)/c th
 
     max Σ θ_T φ(P(T))   s.t.   Σ_{T∋x} θ_T = w for every x,   Σθ + c·w = 1,   θ ≥ 0.
 
-Its duals are prices a and the value V with φ(P(T)) ≤ V + a(T) on the sets known, Σa = cV. Pricing (information_pricing) finds sets that
-are worth more, or proves that none is. If the largest of (φ − a(T) − V)/(1 + cP(T)) is v, then V + v is a bound, with prices a + v·c·p.
-Prices are smoothed towards the best known ones (Wentges 1997), which start at those of the fluid bound. Equal symbols share a row: a
-column says how many of each it holds.
+Its duals are prices a and the value V with φ(P(T)) ≤ V + a(T) on the sets known, Σa = cV. Pricing (information_pricing)
+finds sets that are worth more, or proves that none is. If the largest of (φ − a(T) − V)/(1 + cP(T)) is v, then V + v is
+a bound, with prices a + v·c·p. Prices are smoothed towards the best known ones (Wentges 1997), which start at those of
+the fluid bound. Equal symbols share a row: a column says how many of each it holds.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class ColumnGeneration:
 
     Args:
         curve, mass, count: the problem: probability of a symbol in each group, and how many there are.
-        known: an upper bound known otherwise (affine or fluid); the run ends when the master comes within `tolerance` of it.
+        known: an upper bound known otherwise (affine or fluid); the run ends when the master comes within `tolerance`
+            of it.
         tolerance: the relative gap at which to stop.
         nodes: of a level of the branch and bound; fewer are faster and leave a weaker bound.
         patience: rounds without progress after which to stop.
@@ -90,7 +91,9 @@ class ColumnGeneration:
         everyone = np.repeat(mass, count)
         contact = fluid_contact(everyone, curve)
         self.fluid = Prices(log_excess(contact), fluid_prices(mass, curve, contact), 0.0)
-        self.completions = Completions(curve, mass, np.flatnonzero(mass <= contact / curve.c), contact / curve.c, self.rng)
+        self.completions = Completions(
+            curve, mass, np.flatnonzero(mass <= contact / curve.c), contact / curve.c, self.rng
+        )
         self.scale = max(1.0, curve.c)
         groups = mass.size
         self.program = LinearProgram([*np.zeros(groups), 1.0], [*np.zeros(groups), 1.0])
@@ -129,9 +132,13 @@ class ColumnGeneration:
         return (self.upper - self.found.lower) / self.upper
 
     def run(
-        self, stop: Callable[[], bool], progress: Callable[[str, float], None], seconds: Callable[[], float] = lambda: LP_SECONDS
+        self,
+        stop: Callable[[], bool],
+        progress: Callable[[str, float], None],
+        seconds: Callable[[], float] = lambda: LP_SECONDS,
     ) -> None:
-        """Until the gap is below the tolerance, nothing moves any more, or `stop` says so; one master program takes at most `seconds()`."""
+        """Until the gap is below the tolerance, nothing moves any more, or `stop` says so; one master program takes at
+        most `seconds()`."""
         groups = self.mass.size
         if groups > 8:
             self._diversify(stop)
@@ -142,7 +149,11 @@ class ColumnGeneration:
                 return
             waited, last = (0, self.gap) if self.gap < 0.9 * last else (waited + 1, last)
             center = self.found.dual
-            at = Prices(inertia * center.value + (1 - inertia) * master.value, inertia * center.prices + (1 - inertia) * master.prices, 0.0)
+            at = Prices(
+                inertia * center.value + (1 - inertia) * master.value,
+                inertia * center.prices + (1 - inertia) * master.prices,
+                0.0,
+            )
             better, columns = self._proved(at)
             added = self.add(self._improving(columns, master))
             natural = self._natural(master)
@@ -171,10 +182,11 @@ class ColumnGeneration:
         return Prices(float(answer.duals[-1]), answer.duals[:-1] * self.scale / self.count, 0.0)
 
     def _natural(self, master: Prices) -> Prices | None:
-        """The master's prices with those of symbols that it always reports together shared out in proportion to their mass; None if there
-        are none.
+        """The master's prices with those of symbols that it always reports together shared out in proportion to their
+        mass; None if there are none.
 
-        Only the sum of their prices is determined by the columns in use; the simplex method returns an extreme choice, which proves little.
+        Only the sum of their prices is determined by the columns in use; the simplex method returns an extreme choice,
+        which proves little.
         """
         together = np.unique(self.found.columns.T / self.count[:, None], axis=0, return_inverse=True)[1].reshape(-1)
         if together.max() + 1 == self.mass.size:
@@ -195,9 +207,14 @@ class ColumnGeneration:
         return columns[worth > _ROUNDING * master.value]
 
     def _explore(self, at: Prices, master: Prices) -> int:
-        """Columns at prices between the smoothed and the master's, disturbed: many at once spare many solutions of the master."""
+        """Columns at prices between the smoothed and the master's, disturbed: many at once spare many solutions of the
+        master."""
         added = 0
-        if (self.count == 1).all() and self.completions.pool.size > 3 and self.completions.symbols_in_a_set < _SMALL_SET:
+        if (
+            (self.count == 1).all()
+            and self.completions.pool.size > 3
+            and self.completions.symbols_in_a_set < _SMALL_SET
+        ):
             for columns in self.completions.holding(master.prices, _KEPT, rounds=2):
                 added += self.add(self._improving(columns, master))
             return added
@@ -205,12 +222,15 @@ class ColumnGeneration:
             mix = self.rng.uniform()
             noise = 1 + self.rng.choice([0.0, 1e-8, 1e-5, 1e-3]) * self.rng.standard_normal(self.mass.size)
             prices = (mix * at.prices + (1 - mix) * master.prices) * noise
-            priced = self.pricing.best(prices, -np.inf, _QUICK_NODES, _KEPT, self.rng, tolerance=1e-3 * self.gap * at.value)
+            priced = self.pricing.best(
+                prices, -np.inf, _QUICK_NODES, _KEPT, self.rng, tolerance=1e-3 * self.gap * at.value
+            )
             added += self.add(self._improving(priced.columns, master))
         return added
 
     def _diversify(self, stop: Callable[[], bool]) -> None:
-        """Near-optimal sets at the fluid prices: for each light symbol some that hold it, so that the master can cover it well."""
+        """Near-optimal sets at the fluid prices: for each light symbol some that hold it, so that the master can cover
+        it well."""
         light, prices = self.completions.pool, self.fluid.prices
         if (self.count == 1).all() and light.size > 3:
             for columns in self.completions.holding(prices, _KEPT, rounds=4):
@@ -223,13 +243,21 @@ class ColumnGeneration:
                 return
             disturbed = prices * (1 + 1e-8 * self.rng.standard_normal(self.mass.size))
             disturbed[x] -= self.fluid.value  # so cheap that it stays in
-            self.add(self.pricing.best(disturbed, -np.inf, _QUICK_NODES, _KEPT, self.rng, tolerance=1e-11 * self.fluid.value).columns)
+            self.add(
+                self.pricing.best(
+                    disturbed, -np.inf, _QUICK_NODES, _KEPT, self.rng, tolerance=1e-11 * self.fluid.value
+                ).columns
+            )
 
 
-def feasible(pricing: Pricing, at: Prices, tolerance: float, hopeless: float, nodes: int = EXACT_NODES) -> tuple[Prices | None, Counts]:
-    """The dual point raised along the prior until no set is worth more than it costs; None when that would take it above `hopeless`.
+def feasible(
+    pricing: Pricing, at: Prices, tolerance: float, hopeless: float, nodes: int = EXACT_NODES
+) -> tuple[Prices | None, Counts]:
+    """The dual point raised along the prior until no set is worth more than it costs; None when that would take it
+    above `hopeless`.
 
-    Each step takes the largest (φ − a(T) − V)/(1 + cP(T)) among the sets found: Dinkelbach's method, a few steps. Also all columns found.
+    Each step takes the largest (φ − a(T) − V)/(1 + cP(T)) among the sets found: Dinkelbach's method, a few steps. Also
+    all columns found.
     """
     curve, mass, collected = pricing.curve, pricing.mass, []
     resolution = max(0.02 * tolerance, _ROUNDING) * at.value

@@ -1,8 +1,8 @@
 """Columns by the dozen: random sets of light symbols, each completed by the best pair.
 
-Near the optimum the symbols lighter than the contact mass z_c are all worth about their price, and what matters is that a set has mass
-z_c. A random set that stops short of it is completed by the one or two symbols, among all pairs, that fit best: one vectorised evaluation
-for each base set.
+Near the optimum the symbols lighter than the contact mass z_c are all worth about their price, and what matters is that
+a set has mass z_c. A random set that stops short of it is completed by the one or two symbols, among all pairs, that
+fit best: one vectorised evaluation for each base set.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ _LARGEST_POOL = 160  # symbols in the table of pairs: 12,880 of them
 class Completions:
     """Sets of symbols from `pool`, of mass about `target`."""
 
-    def __init__(self, curve: InformationCurve, mass: Floats, pool: Indices, target: float, rng: np.random.Generator) -> None:
+    def __init__(
+        self, curve: InformationCurve, mass: Floats, pool: Indices, target: float, rng: np.random.Generator
+    ) -> None:
         self.curve, self.mass, self.pool, self.target, self.rng = curve, mass, pool, target, rng
         self.average = float(mass[pool].mean()) if pool.size else 1.0
 
@@ -32,7 +34,9 @@ class Completions:
 
     def holding(self, prices: Floats, keep: int, rounds: int = 1) -> Iterator[Counts]:
         """For each symbol of the pool, the best `keep` sets found that hold it."""
-        chosen = self.pool if self.pool.size <= _LARGEST_POOL else self.rng.choice(self.pool, _LARGEST_POOL, replace=False)
+        chosen = (
+            self.pool if self.pool.size <= _LARGEST_POOL else self.rng.choice(self.pool, _LARGEST_POOL, replace=False)
+        )
         first, second = np.triu_indices(chosen.size)  # i = j stands for the single symbol
         left, right = chosen[first], chosen[second]
         single = first == second

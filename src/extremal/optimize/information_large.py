@@ -1,13 +1,13 @@
 """Large alphabets: ways to a mixture that is nearly optimal, each compared with bounds for the whole prior.
 
-*Windows.* Symbols on a circle, heavy and light alternating, reports are the k windows of d: exact for the uniform prior, second order
-next to it.
-When d and d+1 are about equally good: two circles, the heavier symbols in windows of d, the lighter ones in windows of d+1, or, with many
-symbols, blocks of d and of d+1 without overlap.
-*Circulant design.* Heavy symbols alone; the light ones in g groups of equal mass on a circle, windows of d of them. With θ_w =
-1/(g+hd+cd) for a window and dθ_w for each of the h heavy symbols every row sums to 1.
-*Coarsening.* Light symbols are merged into super-symbols of **unequal** mass (equal ones have too few subset sums), to be solved by
-column generation.
+*Windows.* Symbols on a circle, heavy and light alternating, reports are the k windows of d: exact for the uniform
+prior, second order next to it.
+When d and d+1 are about equally good: two circles, the heavier symbols in windows of d, the lighter ones in windows of
+d+1, or, with many symbols, blocks of d and of d+1 without overlap.
+*Circulant design.* Heavy symbols alone; the light ones in g groups of equal mass on a circle, windows of d of them.
+With θ_w = 1/(g+hd+cd) for a window and dθ_w for each of the h heavy symbols every row sums to 1.
+*Coarsening.* Light symbols are merged into super-symbols of **unequal** mass (equal ones have too few subset sums), to
+be solved by column generation.
 """
 
 from __future__ import annotations
@@ -58,18 +58,24 @@ def _windows(ring: Floats, d: int) -> Floats:
 
 
 def two_rings(prior: Floats, curve: InformationCurve) -> Mixture | None:
-    """The heavier symbols in windows of d, the lighter ones in windows of d+1; the split that keeps most. None when there is no room for
-    both."""
+    """The heavier symbols in windows of d, the lighter ones in windows of d+1; the split that keeps most. None when
+    there is no room for both."""
     k = prior.size
     d = int(k * curve.best_mass)
-    splits = np.unique(np.rint(np.linspace(d + 1, k - d - 2, _SPLITS)).astype(np.int64)) if 1 <= d < k / 2 - 2 else np.empty(0, np.int64)
+    splits = (
+        np.unique(np.rint(np.linspace(d + 1, k - d - 2, _SPLITS)).astype(np.int64))
+        if 1 <= d < k / 2 - 2
+        else np.empty(0, np.int64)
+    )
     order = np.argsort(-prior, kind="stable")
     rings: dict[int, tuple[Indices, Indices]] = {}
     best = (-np.inf, 0)
     for s in splits.tolist():
         heavy, light = order[:s], order[s:]
         rings[s] = heavy[alternating(prior[heavy])], light[alternating(prior[light])]
-        worth = [float(curve.value(_windows(prior[ring], n)).sum()) / n for ring, n in zip(rings[s], (d, d + 1), strict=True)]
+        worth = [
+            float(curve.value(_windows(prior[ring], n)).sum()) / n for ring, n in zip(rings[s], (d, d + 1), strict=True)
+        ]
         best = max(best, (sum(worth) / (s / d + (k - s) / (d + 1) + curve.c), s))
     if not splits.size:
         return None
@@ -84,7 +90,8 @@ def two_rings(prior: Floats, curve: InformationCurve) -> Mixture | None:
 
 
 def blocks(prior: Floats, curve: InformationCurve) -> Mixture | None:
-    """Randomised response on blocks of d and d+1 symbols, the heavier ones in the smaller blocks, dealt so that masses agree."""
+    """Randomised response on blocks of d and d+1 symbols, the heavier ones in the smaller blocks, dealt so that masses
+    agree."""
     k = prior.size
     d = int(k * curve.best_mass)
     order = np.argsort(-prior, kind="stable")
@@ -102,7 +109,9 @@ def blocks(prior: Floats, curve: InformationCurve) -> Mixture | None:
     if best[1] is None:
         return None
     number = int(best[1].max()) + 1
-    return Mixture(best[1], np.eye(number, dtype=bool), np.full(number, 1 / (number + curve.c)), np.ones(number, dtype=np.int64))
+    return Mixture(
+        best[1], np.eye(number, dtype=bool), np.full(number, 1 / (number + curve.c)), np.ones(number, dtype=np.int64)
+    )
 
 
 def _dealt(rounds: int, players: int) -> Indices:
@@ -160,7 +169,8 @@ class _Circulant:
 
 
 def _equal_groups(mass: Floats, g: int) -> tuple[Indices, Floats]:
-    """Decreasing masses put into the lightest of g groups, then exchanges between the heaviest and the lightest group."""
+    """Decreasing masses put into the lightest of g groups, then exchanges between the heaviest and the lightest
+    group."""
     heap = [(0.0, i) for i in range(g)]
     group = np.empty(mass.size, dtype=np.intp)
     for x in np.argsort(-mass, kind="stable").tolist():
@@ -189,7 +199,8 @@ def _equal_groups(mass: Floats, g: int) -> tuple[Indices, Floats]:
 
 
 def coarsened(prior: Floats, contact: float, rows: int, rng: np.random.Generator) -> Indices:
-    """Super-symbol of each symbol: heavy ones alone, some of the heaviest light ones alone, the rest in groups of unequal mass."""
+    """Super-symbol of each symbol: heavy ones alone, some of the heaviest light ones alone, the rest in groups of
+    unequal mass."""
     order = np.argsort(-prior, kind="stable")
     alone = min(prior.size, int((prior > contact).sum()) + int(_SHARE_ALONE * rows))
     rest, groups = order[alone:], max(1, min(rows, prior.size - alone))

@@ -1,7 +1,7 @@
 """From weighted sets of symbols to a mechanism in exact weights.
 
-A mixture is Q = Σ_T θ_T S_T on a few rows, and which row each input has: symbols that were merged share one, symbols of probability zero
-take any.
+A mixture is Q = Σ_T θ_T S_T on a few rows, and which row each input has: symbols that were merged share one, symbols of
+probability zero take any.
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Mixture:
         row_of: the row of each input.
         sets: rows × m, whether row x is in set y.
         weights: θ of each set.
-        times: integers in proportion to the weights, when they are known and cover every row equally: then the mechanism is exact at once.
+        times: integers in proportion to the weights, when they are known and cover every row equally: then the
+            mechanism is exact at once.
     """
 
     row_of: Indices
@@ -54,7 +55,9 @@ class Mixture:
         """Exact weights; rows that are off by rounding are mended and the claim is decided."""
         if self.times is not None:
             sets = [np.flatnonzero(column) for column in self.sets.T]
-            return Mechanism.from_cover(self.sets.shape[0], sets, privacy, self.times.tolist()).spread(self.row_of, inputs)
+            return Mechanism.from_cover(self.sets.shape[0], sets, privacy, self.times.tolist()).spread(
+                self.row_of, inputs
+            )
         low = math.exp(-privacy.epsilon)
         patterns = np.where(self.sets, 1.0, low)  # S_T/E, finite at large ε
         theta = _polished(patterns, self.weights / low)
@@ -77,10 +80,12 @@ def _polished(patterns: Floats, theta: Floats) -> Floats:
 
 
 def from_counts(columns: Counts, weights: Floats, group_of: Indices, count: Counts) -> Mixture:
-    """A mixture of sets given by how many symbols of each group they hold: each becomes windows that slide through its groups.
+    """A mixture of sets given by how many symbols of each group they hold: each becomes windows that slide through its
+    groups.
 
-    At time u ∈ [0,1) a set holds the `j` symbols of a group of n that follow position ⌊un⌋, cyclically. It changes at multiples of 1/n, and
-    over the unit of time every symbol of the group is in it for a time j/n: all are treated alike, with at most Σn sets.
+    At time u ∈ [0,1) a set holds the `j` symbols of a group of n that follow position ⌊un⌋, cyclically. It changes at
+    multiples of 1/n, and over the unit of time every symbol of the group is in it for a time j/n: all are treated
+    alike, with at most Σn sets.
     """
     if (count == 1).all():
         return Mixture(group_of, columns.T.astype(bool), weights)

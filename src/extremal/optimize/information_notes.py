@@ -1,4 +1,5 @@
-"""What a person wants to know beside the optimum: the limit for any prior, and how far the two classical mechanisms are."""
+"""What a person wants to know beside the optimum: the limit for any prior, and how far the two classical mechanisms
+are."""
 
 from __future__ import annotations
 
@@ -24,9 +25,15 @@ def notes(prior: Prior, curve: InformationCurve, reached: float) -> tuple[str, .
     where = f"off by {number(imbalance / 2, 2)}" if imbalance else "exactly half"
     response, one_bit = curve.response(support), curve.binary(float(balance.probability))
     return (
-        f"of entropy    {number(entropy)} nats; no report at this ε carries more than {number(curve.limit)}, whatever the prior",
+        (
+            f"of entropy    {number(entropy)} nats; no report at this ε carries more than {number(curve.limit)}, "
+            "whatever the prior"
+        ),
         f"randomised response keeps {number(response)} ({_share(response, reached)})",
-        f"one bit keeps {number(one_bit)} ({_share(one_bit, reached)}); its {len(balance.members)} inputs have P(T) {closest}: {where}",
+        (
+            f"one bit keeps {number(one_bit)} ({_share(one_bit, reached)}); its {len(balance.members)} inputs have "
+            f"P(T) {closest}: {where}"
+        ),
     )
 
 

@@ -24,7 +24,8 @@ class InformationOverEpsilon:
     """One row for each ε.
 
     Attributes:
-        columns: "epsilon"; "optimum" and its "upper_bound"; "randomized_response"; "binary"; "limit" for any prior: m − 1 − ln m; all in
+        columns: "epsilon"; "optimum" and its "upper_bound"; "randomized_response"; "binary"; "limit" for any prior: m −
+            1 − ln m; all in
         nats.
     """
 
@@ -40,11 +41,18 @@ class InformationOverEpsilon:
         return aligned(list(self.columns), [[number(value) for value in row] for row in rows])
 
     def plot(self) -> Any:
-        """Information against ε, and the share of the optimum that the two classical mechanisms keep; a matplotlib figure."""
+        """Information against ε, and the share of the optimum that the two classical mechanisms keep; a matplotlib
+        figure."""
         drawn, (left, right) = figure(width=10.0, columns=2)
         c, epsilon = self.columns, self.columns["epsilon"]
         support = self.prior.values[self.prior.values > 0]
-        left.axhline(-float(support @ np.log(support)), color="#999999", linewidth=0.8, linestyle=":", label="entropy of the prior")
+        left.axhline(
+            -float(support @ np.log(support)),
+            color="#999999",
+            linewidth=0.8,
+            linestyle=":",
+            label="entropy of the prior",
+        )
         left.plot(epsilon, c["limit"], color="#999999", linestyle="--", label="limit for any prior, m − 1 − ln m")
         for name, label, colour in _LINES:
             left.plot(epsilon, c[name], color=colour, label=label, linewidth=2.4 if name == "optimum" else 1.4)
@@ -93,7 +101,9 @@ def information_over_epsilon(
     for epsilon in epsilons:
         notion = LDP(epsilon)
         if not notion.epsilon:
-            raise InvalidParameter("epsilons must be positive: at 0 nothing is reported", parameter="epsilons", value=epsilon)
+            raise InvalidParameter(
+                "epsilons must be positive: at 0 nothing is reported", parameter="epsilons", value=epsilon
+            )
         curve, found = (
             InformationCurve(notion.epsilon),
             design(notion, MutualInformation(exact), tolerance=tolerance, time_limit=time_limit),

@@ -1,10 +1,10 @@
 """Which sets of symbols are worth more than they cost: max_T φ(P(T)) − a(T), by branch and bound over flips of a core.
 
-Symbols are sorted by price over mass r = a/p. The relaxation fills them in that order until φ' falls to r: that is the default set. They
-are then decided in the order of |r − margin|, those with equal r by decreasing mass, so that small symbols come last and tune the sum. A
-node is bounded by the concave maximum over the masses that undecided symbols can still reach, at the best price among them; the clipping
-to that reach is what closes nodes. All nodes of a level are arrays, so a level costs a handful of NumPy calls. Equal symbols are one item
-with a count.
+Symbols are sorted by price over mass r = a/p. The relaxation fills them in that order until φ' falls to r: that is the
+default set. They are then decided in the order of |r − margin|, those with equal r by decreasing mass, so that small
+symbols come last and tune the sum. A node is bounded by the concave maximum over the masses that undecided symbols can
+still reach, at the best price among them; the clipping to that reach is what closes nodes. All nodes of a level are
+arrays, so a level costs a handful of NumPy calls. Equal symbols are one item with a count.
 """
 
 from __future__ import annotations
@@ -78,12 +78,19 @@ class Pricing:
         return start, margin
 
     def best(
-        self, prices: Floats, threshold: float, most: int, keep: int = 1, rng: np.random.Generator | None = None, tolerance: float = 0.0
+        self,
+        prices: Floats,
+        threshold: float,
+        most: int,
+        keep: int = 1,
+        rng: np.random.Generator | None = None,
+        tolerance: float = 0.0,
     ) -> Priced:
-        """The sets worth more than `threshold`, the best `keep` of them; nodes within `tolerance` of the best are not opened.
+        """The sets worth more than `threshold`, the best `keep` of them; nodes within `tolerance` of the best are not
+        opened.
 
-        At most `most` nodes a level are followed, the most promising ones (ties at random with `rng`); the upper bound accounts for the
-        rest.
+        At most `most` nodes a level are followed, the most promising ones (ties at random with `rng`); the upper bound
+        accounts for the rest.
         """
         ratio = prices / self.mass
         start, margin = self.relaxed(ratio)
@@ -121,10 +128,17 @@ class Pricing:
             upper = max(upper, float((self.curve.value(z) - a).max()))
         found = sorted((f for f in found if f[0] > threshold), reverse=True)[:keep]
         columns = [trail.column(level, node, start, order) for _, level, node in found]
-        return Priced(np.array(columns, dtype=np.int64).reshape(-1, p.size), np.array([f[0] for f in found]), max(upper, best), nodes)
+        return Priced(
+            np.array(columns, dtype=np.int64).reshape(-1, p.size),
+            np.array([f[0] for f in found]),
+            max(upper, best),
+            nodes,
+        )
 
     def _order(self, ratio: Floats, margin: float, rng: np.random.Generator | None) -> npt.NDArray[np.intp]:
-        distance = np.floor(np.abs(ratio - margin) / (_TIE * (abs(margin) + 1e-6 * float(np.abs(ratio).max()) + 1e-300)))
+        distance = np.floor(
+            np.abs(ratio - margin) / (_TIE * (abs(margin) + 1e-6 * float(np.abs(ratio).max()) + 1e-300))
+        )
         mass = self.mass if rng is None else self.mass * np.exp(rng.normal(size=self.mass.size))
         return np.lexsort((-mass, distance))
 

@@ -1,8 +1,9 @@
 """The best mechanism under pointwise maximal leakage or local information privacy, for one prior.
 
-Closed forms where they are proven: two inputs, region 1 and "nothing to hide" (the lift vectors form a simplex, of which every mechanism is
-a post-processing; GSO Theorems 2 and 3), a uniform prior with information (Theorem 4). f-divergences by columns priced on supporting
-lines, information by knapsack pricing, anything else over all extreme lift vectors when there are few inputs (Theorem 5, corrected).
+Closed forms where they are proven: two inputs, region 1 and "nothing to hide" (the lift vectors form a simplex, of
+which every mechanism is a post-processing; GSO Theorems 2 and 3), a uniform prior with information (Theorem 4).
+f-divergences by columns priced on supporting lines, information by knapsack pricing, anything else over all extreme
+lift vectors when there are few inputs (Theorem 5, corrected).
 """
 
 from __future__ import annotations
@@ -38,7 +39,13 @@ def applies(problem: Problem) -> bool:
 
 def solve(problem: Problem) -> Solution:
     found = solved_over(problem)
-    return Solution(found.mechanism, found.bound, found.method, found.proofs, (*found.notes, *sentences(found.mechanism, problem.utility)))
+    return Solution(
+        found.mechanism,
+        found.bound,
+        found.method,
+        found.proofs,
+        (*found.notes, *sentences(found.mechanism, problem.utility)),
+    )
 
 
 def prior_of(privacy: Notion) -> Prior:
@@ -56,7 +63,9 @@ def solved_over(problem: Problem) -> Solution:
     if own and isinstance(privacy, PML) and len(set(prior_of(privacy).weights)) == 1:
         mechanism = pml_uniform(privacy.k, privacy.exponential.exponent or privacy.epsilon, inputs=problem.inputs)
         if mechanism.privacy == privacy:
-            return Solution(mechanism, math.inf, "closed form: uniform prior (GSO Theorem 4)", ({"kind": leakage_symmetric.KIND},))
+            return Solution(
+                mechanism, math.inf, "closed form: uniform prior (GSO Theorem 4)", ({"kind": leakage_symmetric.KIND},)
+            )
     box = lift_box(privacy)
     if box.is_simplex and box.n <= LARGEST_SIMPLEX:
         return _simplex(problem, box)
@@ -69,7 +78,8 @@ def solved_over(problem: Problem) -> Solution:
     if box.n <= LISTED:
         return enumerated(problem, box)
     raise InvalidParameter(
-        f"{utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most {LISTED} inputs of positive probability",
+        f"{utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most {LISTED} inputs of "
+        "positive probability",
         parameter="inputs",
         value=box.n,
         hint="Single f-divergences, and information under the prior of the notion, have methods without enumeration.",
@@ -97,10 +107,12 @@ def _simplex(problem: Problem, box: LiftBox) -> Solution:
     reveal = any(part.column_values(rest).any() for part in parts) if rest.size else False
     if any(not np.isfinite(part.column_values(c)).all() for part in parts for c in (columns, rest) if c.size):
         raise InvalidParameter(
-            f"{utility.name} must be bounded: at this ε a report may be possible under one hypothesis only, which makes it infinite",
+            f"{utility.name} must be bounded: at this ε a report may be possible under one hypothesis only, which "
+            "makes it infinite",
             parameter="utility",
             value=utility,
-            hint="Choose a smaller ε, a bounded divergence (TotalVariation, SquaredHellinger, JensenShannon), or priors without zeros.",
+            hint="Choose a smaller ε, a bounded divergence (TotalVariation, SquaredHellinger, JensenShannon), or "
+            "priors without zeros.",
         )
     mechanism = as_mechanism(problem, box, y, theta, reveal)
     if box.n == 2:

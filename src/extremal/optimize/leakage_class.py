@@ -1,8 +1,8 @@
 """PML for every prior of a class.
 
-Small alphabets with few extreme priors: the best mechanism over all extreme columns, which double description lists exactly. Otherwise a
-mechanism that holds for the whole class, from a design for one prior of it at a smaller ε, with the bound that this prior alone gives: the
-gap is then what is proved, not what is lost.
+Small alphabets with few extreme priors: the best mechanism over all extreme columns, which double description lists
+exactly. Otherwise a mechanism that holds for the whole class, from a design for one prior of it at a smaller ε, with
+the bound that this prior alone gives: the gap is then what is proved, not what is lost.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ def _listed(problem: Problem, privacy: PML) -> Solution:
     parts = parts_of(problem.utility)
     values = np.array([part.column_values(columns) for part in parts])
     if not np.isfinite(values).all():
-        raise InvalidParameter("the utility must be finite for every admissible report", parameter="utility", value=problem.utility)
+        raise InvalidParameter(
+            "the utility must be finite for every admissible report", parameter="utility", value=problem.utility
+        )
     k, several = privacy.k, len(parts)
     if several == 1:
         program = LinearProgram(np.ones(k), np.ones(k))
@@ -72,7 +74,9 @@ def _listed(problem: Problem, privacy: PML) -> Solution:
     matrix = columns[:, used] * x[used]
     mechanism = Mechanism.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
     proof = {"kind": class_rays.KIND, "alpha": [repr(float(a)) for a in alpha], "mix": [repr(float(w)) for w in mix]}
-    return Solution(mechanism, math.inf, "enumeration of the extreme columns of the class", (proof,), _notes(mechanism, privacy))
+    return Solution(
+        mechanism, math.inf, "enumeration of the extreme columns of the class", (proof,), _notes(mechanism, privacy)
+    )
 
 
 def _shrunk(problem: Problem, privacy: PML) -> Solution:
@@ -105,4 +109,9 @@ def _reclaimed(mechanism: Mechanism, privacy: PML) -> Mechanism:
 
 
 def _notes(mechanism: Mechanism, privacy: PML) -> tuple[str, ...]:
-    return (f"holds for every prior of {privacy.source!r}: the largest leakage over the class is {privacy.level(mechanism):.6g}",)
+    return (
+        (
+            f"holds for every prior of {privacy.source!r}: the largest leakage over the class is "
+            f"{privacy.level(mechanism):.6g}"
+        ),
+    )

@@ -1,7 +1,8 @@
-"""What the leakage solvers share: the master program over lift vectors, columns to start from, and the way back to a mechanism.
+"""What the leakage solvers share: the master program over lift vectors, columns to start from, and the way back to a
+mechanism.
 
-max Σ θ·μ(λ(y)) s.t. Σ θ·y = b in every row, θ ≥ 0 (Σθ = 1 follows): GSO Theorem 5 with its missing θ ≥ 0 (erratum P5), written in the
-coordinates of `certificate.lift`, in which columns are 0/1 but for one entry.
+max Σ θ·μ(λ(y)) s.t. Σ θ·y = b in every row, θ ≥ 0 (Σθ = 1 follows): GSO Theorem 5 with its missing θ ≥ 0 (erratum P5),
+written in the coordinates of `certificate.lift`, in which columns are 0/1 but for one entry.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Master:
         return len(self._known)
 
     def add(self, y: Floats, values: Floats) -> int:
-        """Append the columns that are new; how many. What is off the plane p·y = b, by rounding on the way, is no column."""
+        """Append the columns that are new; how many. What is off the plane p·y = b, by rounding on the way, is no
+        column."""
         fresh = []
         on_plane = np.abs(y @ self.box.prior - self.box.budget) <= OFF_PLANE * self.box.budget
         for i, row in enumerate(np.round(y, SAME_COLUMN)):
@@ -63,7 +65,9 @@ class Master:
 
     def mixture(self) -> tuple[Floats, Floats]:
         """(columns y, weights θ) of the current vertex, the rows made to sum as exactly as floats can."""
-        used = np.flatnonzero(self._weights > _KEPT * self._weights.max())  # columns added after the last answer have no weight yet
+        used = np.flatnonzero(
+            self._weights > _KEPT * self._weights.max()
+        )  # columns added after the last answer have no weight yet
         y, theta = np.vstack(self._columns)[used], self._weights[used]
         for _ in range(2):
             change = np.linalg.lstsq(y.T, 1 - y.T @ theta, rcond=None)[0]
@@ -87,7 +91,8 @@ def window_columns(box: LiftBox, orders: list[Any]) -> Floats:
             stop = start + b
             # overlap of the window with each input, the window being cyclic on [0, 1)
             covered = sum(
-                np.clip(np.minimum(edges[1:], stop - turn) - np.maximum(edges[:-1], start - turn), 0.0, None) for turn in (0.0, 1.0)
+                np.clip(np.minimum(edges[1:], stop - turn) - np.maximum(edges[:-1], start - turn), 0.0, None)
+                for turn in (0.0, 1.0)
             )
             y = np.zeros(n)
             y[order] = np.clip(covered / q, 0.0, 1.0)
@@ -126,7 +131,8 @@ def decomposed(box: LiftBox, y: Floats) -> list[Floats]:
 
 
 def as_mechanism(problem: Problem, box: LiftBox, y: Floats, theta: Floats, reveal: bool) -> Mechanism:
-    """The mechanism with columns θ·λ(y). Inputs of probability 0 are reported as they are, or answer like the average of the others."""
+    """The mechanism with columns θ·λ(y). Inputs of probability 0 are reported as they are, or answer like the average
+    of the others."""
     k = problem.utility.k
     matrix = np.zeros((k, theta.size))
     matrix[box.support] = (box.lifts(y) * theta[:, None]).T

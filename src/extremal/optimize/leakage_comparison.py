@@ -1,4 +1,5 @@
-"""PML-optimal, LDP-optimal and randomised response at equal leakage: what knowing the prior is worth (GSO Fig. 1, and one curve more)."""
+"""PML-optimal, LDP-optimal and randomised response at equal leakage: what knowing the prior is worth (GSO Fig. 1, and
+one curve more)."""
 
 from __future__ import annotations
 
@@ -72,10 +73,11 @@ class EqualLeakage:
 
 
 def equal_leakage(prior: Any, epsilons: Sequence[Any], utility: Utility | None = None) -> EqualLeakage:
-    """The best mechanism under leakage ε, the best LDP mechanism with that leakage, and randomised response with that leakage.
+    """The best mechanism under leakage ε, the best LDP mechanism with that leakage, and randomised response with that
+    leakage.
 
-    The LDP level is found by halving: the LDP-optimal mechanism there leaks at most ε under the prior, and slightly above it more. Where
-    the LDP-optimal mechanism changes its form its leakage jumps, and that curve is flat.
+    The LDP level is found by halving: the LDP-optimal mechanism there leaks at most ε under the prior, and slightly
+    above it more. Where the LDP-optimal mechanism changes its form its leakage jumps, and that curve is flat.
 
     Args:
         prior: the distribution of the input.

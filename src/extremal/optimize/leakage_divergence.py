@@ -1,8 +1,10 @@
-"""f-divergences under PML and LIP: columns priced on supporting lines, with smoothed dual vectors; for many inputs tangent blocks first.
+"""f-divergences under PML and LIP: columns priced on supporting lines, with smoothed dual vectors; for many inputs
+tangent blocks first.
 
-For a fixed supporting line of f the best column is a continuous knapsack. Chords of f bound what any column could gain (the same bound that
-the certificate proves); the knapsack solutions on the way are new columns. Plain generation stalls beyond some 60 inputs: there
-the tangent-block program, one copy of the box for each supporting line, gives the dual vector and the columns to start from.
+For a fixed supporting line of f the best column is a continuous knapsack. Chords of f bound what any column could gain
+(the same bound that the certificate proves); the knapsack solutions on the way are new columns. Plain generation stalls
+beyond some 60 inputs: there the tangent-block program, one copy of the box for each supporting line, gives the dual
+vector and the columns to start from.
 """
 
 from __future__ import annotations
@@ -29,10 +31,12 @@ def refuse_infinite(utility: Divergence, lowest: float, highest: float) -> None:
     """An infinite divergence has no best mechanism: say so, with what to do."""
     if (math.isinf(highest) and math.isinf(utility.slope_at_infinity)) or (lowest == 0 and math.isinf(utility.at_zero)):
         raise InvalidParameter(
-            f"{utility.name} must be bounded: at this ε a report may be possible under one hypothesis only, which makes it infinite",
+            f"{utility.name} must be bounded: at this ε a report may be possible under one hypothesis only, which "
+            "makes it infinite",
             parameter="utility",
             value=utility,
-            hint="Choose a smaller ε, a bounded divergence (TotalVariation, SquaredHellinger, JensenShannon), or priors without zeros.",
+            hint="Choose a smaller ε, a bounded divergence (TotalVariation, SquaredHellinger, JensenShannon), or "
+            "priors without zeros.",
         )
 
 
@@ -54,7 +58,8 @@ def solve(problem: Problem, box: LiftBox, utility: Divergence) -> Solution:
 
 
 def _generate(problem: Problem, box: LiftBox, pair: Projected, master: Master, known: Floats | None) -> Floats:
-    """The dual vector with the smallest bound; `known` is one whose pricing problem has no gain, so that its bound is b·Σα."""
+    """The dual vector with the smallest bound; `known` is one whose pricing problem has no gain, so that its bound is
+    b·Σα."""
     best, upper, smoothing = np.zeros(box.n), math.inf, 0.7
     center = known
     if known is not None:
@@ -96,7 +101,8 @@ def _add(master: Master, found: Excess, value: float) -> int:
 
 
 def _blocks(problem: Problem, box: LiftBox, pair: Projected, master: Master, turns: int = 8) -> Floats | None:
-    """max Σ_t line_t(y_t) s.t. Σ y_t = b, 0 ≤ y_t ≤ σ_t, p·y_t = b·σ_t: its columns go to the master, its dual vector comes back."""
+    """max Σ_t line_t(y_t) s.t. Σ y_t = b, 0 ≤ y_t ≤ σ_t, p·y_t = b·σ_t: its columns go to the master, its dual vector
+    comes back."""
     lowest, highest = ratio_range(box, pair)
     points = np.geomspace(max(lowest, 1e-6), min(highest, 1e6), 14)[1:-1]
     center, upper = None, math.inf
@@ -123,7 +129,9 @@ def _blocks(problem: Problem, box: LiftBox, pair: Projected, master: Master, tur
     return center
 
 
-def _more_points(box: LiftBox, pair: Projected, points: Floats, columns: Floats, found: Excess, alpha: Floats) -> Floats:
+def _more_points(
+    box: LiftBox, pair: Projected, points: Floats, columns: Floats, found: Excess, alpha: Floats
+) -> Floats:
     """The ratios that the solution realises and those of the most violated columns; none is ever dropped."""
     m0, m1, _ = pair.marginals(box, columns)
     gain = found.values - found.columns @ alpha
@@ -135,7 +143,9 @@ def _more_points(box: LiftBox, pair: Projected, points: Floats, columns: Floats,
     return np.asarray(np.exp(logs))
 
 
-def _block_program(box: LiftBox, pair: Projected, points: Floats, seconds: float | None) -> tuple[Floats, Floats, Floats] | None:
+def _block_program(
+    box: LiftBox, pair: Projected, points: Floats, seconds: float | None
+) -> tuple[Floats, Floats, Floats] | None:
     import scipy.sparse as sparse
 
     n, m = box.n, points.size

@@ -1,4 +1,5 @@
-"""All extreme lift vectors as a linear program (GSO Theorem 5, erratum P5): averages, worst cases, any sublinear function.
+"""All extreme lift vectors as a linear program (GSO Theorem 5, erratum P5): averages, worst cases, any sublinear
+function.
 
 max Σ θ·μ(λ(y)) s.t. Σ θ·y = b in every row; with several utilities in the worst case, one row more for each.
 """
@@ -27,7 +28,9 @@ def enumerated(problem: Problem, box: LiftBox) -> Solution:
     units = unit_columns(box, k)
     rest = np.array([math.fsum(part.column_values(units)) for part in parts])
     if not np.isfinite(values).all() or not np.isfinite(rest).all():
-        raise InvalidParameter("the utility must be finite for every admissible report", parameter="utility", value=problem.utility)
+        raise InvalidParameter(
+            "the utility must be finite for every admissible report", parameter="utility", value=problem.utility
+        )
     n, several = box.n, len(parts)
     if several == 1:
         program = LinearProgram(np.ones(n), np.ones(n))

@@ -1,8 +1,9 @@
 """Mutual information under PML and LIP: column generation with knapsack pricing.
 
-Pricing is a knapsack with one fractional input (GSO Section IV-E), searched by `certificate.leakage_information`, which also proves the
-bound. The optimum wants vertices whose fractional input costs next to nothing: subsets whose probability hits b. Those are found by
-meeting in the middle and handed to the master before any pricing; dual vectors are smoothed towards the best bound so far.
+Pricing is a knapsack with one fractional input (GSO Section IV-E), searched by `certificate.leakage_information`, which
+also proves the bound. The optimum wants vertices whose fractional input costs next to nothing: subsets whose
+probability hits b. Those are found by meeting in the middle and handed to the master before any pricing; dual vectors
+are smoothed towards the best bound so far.
 """
 
 from __future__ import annotations
@@ -122,7 +123,8 @@ def _shaken(master: Master, curve: Curve, trial: Floats, generator: Any, value: 
 
 
 def _fill(master: Master, curve: Curve, generator: Any, count: int) -> None:
-    """Random subsets whose probability is as near to b as meeting in the middle finds, the rest on the smallest input that takes it."""
+    """Random subsets whose probability is as near to b as meeting in the middle finds, the rest on the smallest input
+    that takes it."""
     box = curve.box
     p, b = box.prior, box.budget
     light = np.flatnonzero(p < b)
@@ -151,7 +153,8 @@ def _fill(master: Master, curve: Curve, generator: Any, count: int) -> None:
 
 
 def _subset_near(p: Floats, order: Any, target: float) -> Any:
-    """Inputs whose probabilities sum to at most `target`, nearly: a prefix of the order, then the best of all subsets of its last ones."""
+    """Inputs whose probabilities sum to at most `target`, nearly: a prefix of the order, then the best of all subsets
+    of its last ones."""
     free, fixed = order[-2 * HALF_LIST :], order[: -2 * HALF_LIST]
     spare = float(p[free].sum())
     chosen, total = [], 0.0
@@ -170,7 +173,9 @@ def _subset_near(p: Floats, order: Any, target: float) -> Any:
     left = room[possible] - sums[1][order_b[partner[possible]]]
     first = int(possible[np.argmin(left)])
     second = int(order_b[partner[first]])
-    picked = [free[i] for i in range(half) if first >> i & 1] + [free[half + i] for i in range(free.size - half) if second >> i & 1]
+    picked = [free[i] for i in range(half) if first >> i & 1] + [
+        free[half + i] for i in range(free.size - half) if second >> i & 1
+    ]
     return np.array([*chosen, *picked], dtype=np.intp)
 
 

@@ -1,9 +1,9 @@
 """Large alphabets: inputs are merged, the merged problem solved, and its mechanism read back.
 
-A report that depends on the group of the input only has the same lift for all inputs of a group, so what is private for the merged prior
-is private for the prior itself. Information: the likelier inputs stay alone, the others are dealt into groups of unequal size, whose sums
-reach any budget. Divergences: inputs that a column sees alike, by P₀/p and P₁/p, are merged. The bound is proved for the full alphabet, so
-the gap says what merging may have lost.
+A report that depends on the group of the input only has the same lift for all inputs of a group, so what is private for
+the merged prior is private for the prior itself. Information: the likelier inputs stay alone, the others are dealt into
+groups of unequal size, whose sums reach any budget. Divergences: inputs that a column sees alike, by P₀/p and P₁/p, are
+merged. The bound is proved for the full alphabet, so the gap says what merging may have lost.
 """
 
 from __future__ import annotations
@@ -51,7 +51,9 @@ def solve(problem: Problem, box: LiftBox) -> Solution:
         small = Problem(privacy, merged, tolerance=problem.tolerance, deadline=stop, progress=problem.progress)
         found = leakage_divergence.solve(small, small_box, merged)
     else:
-        small = Problem(privacy, MutualInformation(prior), tolerance=problem.tolerance, deadline=stop, progress=problem.progress)
+        small = Problem(
+            privacy, MutualInformation(prior), tolerance=problem.tolerance, deadline=stop, progress=problem.progress
+        )
         found = leakage_information.solve(small, small_box)
     alpha = np.array([float(a) for a in found.proofs[0]["alpha"]])
     mechanism = _read_back(problem, box, found.mechanism.matrix, group_of)
@@ -59,11 +61,14 @@ def solve(problem: Problem, box: LiftBox) -> Solution:
     if isinstance(utility, Divergence):
         vector = _row_prices(box, utility, small_box, merged, alpha, found.mechanism.matrix)
         proofs = (*proofs, {"kind": CHORDS, "alpha": [repr(float(a)) for a in vector]})
-    return dataclasses.replace(found, mechanism=mechanism, proofs=proofs, method=f"{found.method}, inputs merged into {count}")
+    return dataclasses.replace(
+        found, mechanism=mechanism, proofs=proofs, method=f"{found.method}, inputs merged into {count}"
+    )
 
 
 def _proofs(box: LiftBox, utility: Any, alpha: Floats, group_of: Any, prior: Floats) -> tuple[dict[str, Any], ...]:
-    """The dual vector of the groups, divided by probability within each; for information also that of the closed-form bound."""
+    """The dual vector of the groups, divided by probability within each; for information also that of the closed-form
+    bound."""
     divided = alpha[group_of] * box.prior / prior[group_of]
     if isinstance(utility, Divergence):
         return ({"kind": CHORDS, "alpha": [repr(float(a)) for a in divided]},)
@@ -71,11 +76,13 @@ def _proofs(box: LiftBox, utility: Any, alpha: Floats, group_of: Any, prior: Flo
     return tuple({"kind": KNAPSACK, "alpha": [repr(float(a)) for a in vector]} for vector in (closed, divided))
 
 
-def _row_prices(box: LiftBox, utility: Divergence, small: LiftBox, merged: Divergence, alpha: Floats, matrix: Floats) -> Floats:
+def _row_prices(
+    box: LiftBox, utility: Divergence, small: LiftBox, merged: Divergence, alpha: Floats, matrix: Floats
+) -> Floats:
     """A dual vector for all inputs from the reports of the merged design.
 
-    Each report has a supporting line, a price ν for probability (the critical ratio of its knapsack) and a weight θ. A single input then
-    faces a knapsack over the reports; its price is the gain of the report at which that is full.
+    Each report has a supporting line, a price ν for probability (the critical ratio of its knapsack) and a weight θ. A
+    single input then faces a knapsack over the reports; its price is the gain of the report at which that is full.
     """
     pair, coarse = Projected.on(utility, box), Projected.on(merged, small)
     theta = small.prior @ matrix
@@ -93,7 +100,9 @@ def _row_prices(box: LiftBox, utility: Divergence, small: LiftBox, merged: Diver
     each = box.step * (slope[:, None] * pair.difference + at_one * pair.p1) - nu * box.prior  # reports × inputs
     best_first = np.argsort(-each, axis=0)
     full = np.cumsum(theta[best_first], axis=0) >= box.budget * float(theta.sum())
-    return np.asarray(np.take_along_axis(each, np.take_along_axis(best_first, full.argmax(axis=0)[None, :], axis=0), axis=0)[0])
+    return np.asarray(
+        np.take_along_axis(each, np.take_along_axis(best_first, full.argmax(axis=0)[None, :], axis=0), axis=0)[0]
+    )
 
 
 def _dealt(box: LiftBox) -> Any:
@@ -112,7 +121,8 @@ def _dealt(box: LiftBox) -> Any:
 
 
 def _by_ratio(box: LiftBox, utility: Divergence) -> Any:
-    """Cells of similar P₀/p and similar P₁/p, of about equal probability: a column sees an input only through these and p."""
+    """Cells of similar P₀/p and similar P₁/p, of about equal probability: a column sees an input only through these and
+    p."""
     first = _quantiles(utility.p0[box.support] / box.prior, box.prior)
     cells = np.empty(box.n, dtype=np.intp)
     for part in range(SIDE):

@@ -37,7 +37,9 @@ def _regions(mechanism: Mechanism, claim: PML) -> tuple[str, ...]:
     stop = level_of_ratio(prior.total, sum(largest_first[: count - here])) if here < count else most
     excluded = "no input" if here == 1 else f"at most {here - 1} of the {count} inputs"
     certain = [x for x, w in enumerate(prior.weights) if w and claim.exponential.at_least(prior.total, w)]
-    names = ", ".join(str(mechanism.inputs[x]) for x in certain[:6]) + (f" and {len(certain) - 6} more" if len(certain) > 6 else "")
+    names = ", ".join(str(mechanism.inputs[x]) for x in certain[:6]) + (
+        f" and {len(certain) - 6} more" if len(certain) > 6 else ""
+    )
     return (
         f"region {here} of {count} (ε from {number(start)} to {number(stop)}): a report may rule out {excluded}",
         f"inputs that a report may name with certainty (probability at least e^−ε): {names or 'none'}",
@@ -52,11 +54,21 @@ def _randomized_response(claim: PML | LIP, utility: Utility) -> tuple[str, ...]:
     first = f"randomised response at LDP ε = {number(claim.epsilon)} would leak {number(leaks)}"
     try:
         response = pml_randomized_response(claim.prior, claim.epsilon)
-        return (f"{first}; with the same leakage as here (LDP ε = {number(LDP(1).level(response))}) it keeps {number(utility(response))}",)
+        return (
+            (
+                f"{first}; with the same leakage as here (LDP ε = {number(LDP(1).level(response))}) it keeps "
+                f"{number(utility(response))}"
+            ),
+        )
     except InvalidParameter:  # from ε_max on there is none
         return (first,)
 
 
 def _wrong_prior(mechanism: Mechanism, claim: PML | LIP) -> tuple[str, ...]:
     level = PML(1, claim.prior).level(mechanism, prior=SourceClass.ball(claim.prior, NEARBY))
-    return (f"the promise is about this prior: if the true one is off by {NEARBY:g} in total variation, up to {number(level)} leaks",)
+    return (
+        (
+            f"the promise is about this prior: if the true one is off by {NEARBY:g} in total variation, up to "
+            f"{number(level)} leaks"
+        ),
+    )

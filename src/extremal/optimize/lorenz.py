@@ -1,9 +1,10 @@
-"""Two distributions as a curve: symbols in the order of their likelihood ratio, and sums over contiguous blocks of them.
+"""Two distributions as a curve: symbols in the order of their likelihood ratio, and sums over contiguous blocks of
+them.
 
-An optimal mechanism for any f-divergence cuts the symbols, sorted by P₀/P₁, into contiguous blocks and applies randomised
-response to the block (E. Ghazi, Sort, Partition, Randomize, arXiv 2606.07443, 2026). So all that matters is the Lorenz curve of
-the pair. Its nodes are kept in three coordinates, each accurate where it is small: sums of P₀ from the left, sums of P₁ from the
-right, sums of P₀ − P₁ from the left.
+An optimal mechanism for any f-divergence cuts the symbols, sorted by P₀/P₁, into contiguous blocks and applies
+randomised response to the block (E. Ghazi, Sort, Partition, Randomize, arXiv 2606.07443, 2026). So all that matters is
+the Lorenz curve of the pair. Its nodes are kept in three coordinates, each accurate where it is small: sums of P₀ from
+the left, sums of P₁ from the right, sums of P₀ − P₁ from the left.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ class Lorenz:
         by_ratio = np.argsort(key, kind="stable")
         group = np.concatenate(([0], np.cumsum(np.diff(key[by_ratio]) > 0))).astype(np.intp)
         n = int(group[-1]) + 1
-        sums: list[Floats] = [np.bincount(group, weights=v[by_ratio], minlength=n).astype(np.float64) for v in (p0, p1, difference, mass)]
+        sums: list[Floats] = [
+            np.bincount(group, weights=v[by_ratio], minlength=n).astype(np.float64) for v in (p0, p1, difference, mass)
+        ]
         q0, q1, gap, total = sums
         # A group's own difference may cancel where its two sums do not; both are kept.
         nodes = Nodes(from_left(q0), from_left(q1[::-1])[::-1].copy(), closed(from_left(gap)))
@@ -86,7 +89,8 @@ def closed(sums: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class BlockValue:
-    """μ of a block of symbols: the value of the staircase column that is high on it, divided by e^ε so that nothing overflows.
+    """μ of a block of symbols: the value of the staircase column that is high on it, divided by e^ε so that nothing
+    overflows.
 
     With s = e^−ε and w = 1 − s the column is s + w·1_B; its two report probabilities are s + w·P₀(B) and s + w·P₁(B).
     """

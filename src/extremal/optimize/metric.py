@@ -1,12 +1,12 @@
 """Metric privacy for f-divergences, information and any other sum of column values.
 
-An f-divergence is bounded through the chords of f on a grid of nodes t_i (each column is worth at most the largest of finitely
-many linear functions c_i·q), which makes the best mechanism a linear program: one column q_i in the cone for each chord, Σ q_i
-= 1. Its value is an upper bound, the true value of its mechanism a lower one; nodes are added at the ratios that the mechanism
-uses until the two meet. On a tree or a line the best column for given duals is found from the leaves to the root (each edge
-e^{+εd} or e^{−εd}), and columns are generated; for other metrics the inequalities are added as they are broken, and their
-multipliers go into the proof. Everything else, such as mutual information, is solved over the listed extreme rays, for small
-alphabets.
+An f-divergence is bounded through the chords of f on a grid of nodes t_i (each column is worth at most the largest of
+finitely many linear functions c_i·q), which makes the best mechanism a linear program: one column q_i in the cone for
+each chord, Σ q_i = 1. Its value is an upper bound, the true value of its mechanism a lower one; nodes are added at the
+ratios that the mechanism uses until the two meet. On a tree or a line the best column for given duals is found from the
+leaves to the root (each edge e^{+εd} or e^{−εd}), and columns are generated; for other metrics the inequalities are
+added as they are broken, and their multipliers go into the proof. Everything else, such as mutual information, is
+solved over the listed extreme rays, for small alphabets.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
     edges = tree_edges(privacy)
     if edges is None and privacy.k > MOST_INPUTS:
         raise InvalidParameter(
-            f"metrics that are no tree or line are solved for at most {MOST_INPUTS} inputs", parameter="k", value=privacy.k
+            f"metrics that are no tree or line are solved for at most {MOST_INPUTS} inputs",
+            parameter="k",
+            value=privacy.k,
         )
     steps = _first_steps(privacy, utility)
     blocks = _TreeBlocks(privacy, utility, edges) if edges is not None else _Blocks(privacy, utility)
@@ -85,7 +87,9 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
             raise
         mechanism = Mechanism.from_matrix(columns / columns.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
         reached, upper = utility(mechanism), min(upper, value)
-        best = Solution(mechanism, upper, method, ({"kind": "chords", "steps": [repr(float(s)) for s in steps], **proof},))
+        best = Solution(
+            mechanism, upper, method, ({"kind": "chords", "steps": [repr(float(s)) for s in steps], **proof},)
+        )
         problem.progress("refining chords", (upper - reached) / abs(upper) if upper else 0.0)
         if upper - reached <= problem.tolerance / 4 * abs(upper) or problem.out_of_time:
             break
@@ -105,7 +109,8 @@ def _constant(problem: Problem, steps: Floats, utility: Divergence) -> Solution:
 
 
 def _first_steps(privacy: MetricPrivacy, utility: Divergence) -> Floats:
-    """t − 1 at the first nodes: geometric between the least and the largest ratio that a column can have, and the kinks of f."""
+    """t − 1 at the first nodes: geometric between the least and the largest ratio that a column can have, and the kinks
+    of f."""
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(utility.p0) - np.log(utility.p1)
     logs = logs[~np.isnan(logs)]
@@ -115,7 +120,8 @@ def _first_steps(privacy: MetricPrivacy, utility: Divergence) -> Floats:
         low = -700.0
     if math.isinf(low) or math.isinf(high):
         raise InvalidParameter(
-            f"{utility.name} can be infinite here: an input is impossible under one hypothesis and at infinite distance from the others",
+            f"{utility.name} can be infinite here: an input is impossible under one hypothesis and at infinite "
+            "distance from the others",
             parameter="distances",
             value=math.inf,
         )
@@ -132,8 +138,8 @@ def _first_steps(privacy: MetricPrivacy, utility: Divergence) -> Floats:
 
 
 def _refined(steps: Floats, columns: Floats, utility: Divergence) -> Floats:
-    """More nodes where the mechanism has its ratios: at them, and a quarter of the way to the nodes beside them. None is dropped: it
-    would come back, and the rounds would cycle."""
+    """More nodes where the mechanism has its ratios: at them, and a quarter of the way to the nodes beside them. None
+    is dropped: it would come back, and the rounds would cycle."""
     total1, apart = utility.p1 @ columns, utility.pair.difference @ columns
     used = (total1 > 0) & (columns.max(axis=0) > _KEPT)
     ratios = np.unique(apart[used] / total1[used])
@@ -166,7 +172,9 @@ class _TreeBlocks:
         lines = _lines(steps, self.utility)
         program = LinearProgram(np.ones(self.privacy.k), np.ones(self.privacy.k))
         size = float(np.abs(lines).max()) or 1.0
-        if self.rays.shape[1] == 1:  # the first columns set the scale of the objective: the constant one alone is worth nothing
+        if (
+            self.rays.shape[1] == 1
+        ):  # the first columns set the scale of the objective: the constant one alone is worth nothing
             self.rays = np.hstack([self.rays, np.unique(self._best_rays(lines)[0], axis=1)])
         program.add(self.rays, (lines.T @ self.rays).max(axis=0) / size)
         answer = program.solve(problem.seconds_left)
@@ -191,7 +199,8 @@ class _TreeBlocks:
         return unique
 
     def _best_rays(self, gains: Floats) -> tuple[Floats, Floats]:
-        """For each column of gains the ray with the largest total relative to its sum at the root, from the leaves up and back down."""
+        """For each column of gains the ray with the largest total relative to its sum at the root, from the leaves up
+        and back down."""
         total, grows = gains.copy(), {}
         for above, x in reversed(self.edges):
             grows[x] = total[x] > 0
@@ -211,11 +220,17 @@ class _Blocks:
     def __init__(self, privacy: MetricPrivacy, utility: Divergence) -> None:
         self.privacy, self.utility = privacy, utility
         order = np.argsort(privacy.distances, axis=1, kind="stable")
-        near = {(x, int(y)) for x in range(privacy.k) for y in order[x, :4] if y != x and math.isfinite(privacy.distances[x, y])}
+        near = {
+            (x, int(y))
+            for x in range(privacy.k)
+            for y in order[x, :4]
+            if y != x and math.isfinite(privacy.distances[x, y])
+        }
         self.pairs = sorted(near | {(y, x) for x, y in near})
 
     def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, dict[str, Any]]:
-        """Columns are l_i + σ·r_i(x) with σ about ε·diameter: at small ε what matters is the deviation from constant columns."""
+        """Columns are l_i + σ·r_i(x) with σ about ε·diameter: at small ε what matters is the deviation from constant
+        columns."""
         lines, k = _lines(steps, self.utility), self.privacy.k
         blocks, apart = lines.shape[1], self.privacy.distances
         sigma = min(1.0, self.privacy.epsilon * float(apart[np.isfinite(apart)].max()))

@@ -1,8 +1,9 @@
-"""f-divergences under ε-LDP: sort by likelihood ratio, partition into blocks, randomise the block. Exact, for millions of symbols.
+"""f-divergences under ε-LDP: sort by likelihood ratio, partition into blocks, randomise the block. Exact, for millions
+of symbols.
 
-Small alphabets: Dinkelbach's method on all partitions, O(k²). Large ones: the polygon around the Lorenz curve, refined where it
-matters, O(k) memory. Equal likelihood ratios are merged. The answer is an integer mechanism; the bound comes from two
-independent proofs (see docs/design.md).
+Small alphabets: Dinkelbach's method on all partitions, O(k²). Large ones: the polygon around the Lorenz curve, refined
+where it matters, O(k) memory. Equal likelihood ratios are merged. The answer is an integer mechanism; the bound comes
+from two independent proofs (see docs/design.md).
 """
 
 from __future__ import annotations
@@ -47,10 +48,18 @@ def solve(problem: Problem) -> Solution:
     if problem.max_outputs is not None and outcome.cuts.size - 1 > problem.max_outputs:
         worth, cuts = _with_budget(lorenz, value, outcome, problem.max_outputs)
         method = f"sorted partition with at most {problem.max_outputs} reports (layered dynamic program)"
-        notes.append(f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {outcome.cuts.size - 1} reports")
+        notes.append(
+            f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {outcome.cuts.size - 1} reports"
+        )
     mechanism = _mechanism(problem, lorenz, cuts)
     proofs = _proofs(problem, utility, lorenz, value, outcome)
-    return Solution(mechanism, outcome.bound, method, proofs, (*notes, lambda: _closed_form_note(utility, epsilon, utility(mechanism))))
+    return Solution(
+        mechanism,
+        outcome.bound,
+        method,
+        proofs,
+        (*notes, lambda: _closed_form_note(utility, epsilon, utility(mechanism))),
+    )
 
 
 def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
@@ -71,7 +80,11 @@ def _nothing_to_tell(problem: Problem) -> Solution:
 
 def _all_edges(utility: Any) -> list[int]:
     n = Lorenz.of(utility).n
-    return list(range(n + 1)) if n <= ALL_PARTITIONS_UP_TO else np.unique(np.linspace(0, n, ALL_PARTITIONS_UP_TO).astype(int)).tolist()
+    return (
+        list(range(n + 1))
+        if n <= ALL_PARTITIONS_UP_TO
+        else np.unique(np.linspace(0, n, ALL_PARTITIONS_UP_TO).astype(int)).tolist()
+    )
 
 
 def _with_budget(lorenz: Lorenz, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
@@ -104,15 +117,22 @@ def _method(lorenz: Lorenz, outcome: Outcome) -> str:
     return f"sorted partition into {blocks} blocks"
 
 
-def _proofs(problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, outcome: Outcome) -> tuple[dict[str, Any], ...]:
+def _proofs(
+    problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, outcome: Outcome
+) -> tuple[dict[str, Any], ...]:
     if isinstance(utility, FDivergence):
         return ()
     theorem = {"kind": "theorem", "edges": outcome.edges.tolist(), "at": repr(outcome.worth)}
-    wanted = problem.proofs if problem.proofs is not None else (("theorem", "dual") if utility.k <= DUAL_UP_TO else ("theorem",))
+    wanted = (
+        problem.proofs
+        if problem.proofs is not None
+        else (("theorem", "dual") if utility.k <= DUAL_UP_TO else ("theorem",))
+    )
     if "dual" not in wanted or lorenz.n < 2:
         return (theorem,)
     alpha = dual_vector(problem, utility, lorenz, value, outcome.worth, outcome.cuts)
-    # The checker multiplies what it cannot rule out by k/(1+(k−1)s): the slack is chosen so that this costs a sixteenth of the tolerance.
+    # The checker multiplies what it cannot rule out by k/(1+(k−1)s): the slack is chosen so that this costs a sixteenth
+    # of the tolerance.
     slack = max(outcome.worth, 1e-300) * problem.tolerance / 16 * (1 + (utility.k - 1) * value.low) / utility.k
     dual = {"kind": "dual", "alpha": [repr(a) for a in alpha.tolist()], "slack": repr(slack)}
     return (theorem, dual) if "theorem" in wanted else (dual,)

@@ -1,7 +1,8 @@
 """The best partition of a line of nodes: longest paths, by Dinkelbach's method.
 
-A partition into L blocks is worth Σμ(B_l)/(1+(L−1)s). Given a value V, the longest path with edge weights μ − sV tells whether
-some partition is worth more: gap = max Σμ − V(1+(L−1)s), and every partition is worth at most V + max(gap,0)/(1+s).
+A partition into L blocks is worth Σμ(B_l)/(1+(L−1)s). Given a value V, the longest path with edge weights μ − sV tells
+whether some partition is worth more: gap = max Σμ − V(1+(L−1)s), and every partition is worth at most V +
+max(gap,0)/(1+s).
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ def path_to_end(before: Indices) -> Indices:
 
 
 def best_partition(value: BlockValue, nodes: Nodes, start: float = 0.0) -> tuple[float, Indices, float]:
-    """(V, cuts, gap) of the best partition of these nodes; V is at least `start`, and cuts is empty if nothing beats it."""
+    """(V, cuts, gap) of the best partition of these nodes; V is at least `start`, and cuts is empty if nothing beats
+    it."""
     rows = value.rows(nodes)
     worth, cuts = start, np.empty(0, dtype=np.intp)
     gap = 0.0

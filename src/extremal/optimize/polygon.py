@@ -1,10 +1,10 @@
 """The Lorenz curve from outside: an upper bound on every partition of a million symbols from a few hundred points.
 
-Replace the symbols of a bin (contiguous in ratio) by two fictitious ones at the bin's extreme ratios with the same total (P₀, P₁). The
-original symbols are mixtures of these, so the pair of distributions can only have become easier to tell apart: the optimum on
-the coarse symbols is at least the true one (Blackwell). The curve becomes its circumscribed polygon, with one fictitious node
-for each bin. Bins whose fictitious node lies on a good path are halved until the best path uses real nodes only, or the gap is
-small enough.
+Replace the symbols of a bin (contiguous in ratio) by two fictitious ones at the bin's extreme ratios with the same
+total (P₀, P₁). The original symbols are mixtures of these, so the pair of distributions can only have become easier to
+tell apart: the optimum on the coarse symbols is at least the true one (Blackwell). The curve becomes its circumscribed
+polygon, with one fictitious node for each bin. Bins whose fictitious node lies on a good path are halved until the best
+path uses real nodes only, or the gap is small enough.
 """
 
 from __future__ import annotations
@@ -40,11 +40,12 @@ class Outcome:
 
 
 def polygon(lorenz: Lorenz, edges: Indices, alive: Mask) -> tuple[Nodes, Indices, Indices]:
-    """The nodes of the circumscribed polygon, in order: the ends of the bins that are alive, and the fictitious node of each.
+    """The nodes of the circumscribed polygon, in order: the ends of the bins that are alive, and the fictitious node of
+    each.
 
     Returns:
-        (nodes, position, bin): where on the curve each node is (a middle for fictitious ones), and of which bin it is the fictitious
-        node (−1: a real one).
+        (nodes, position, bin): where on the curve each node is (a middle for fictitious ones), and of which bin it is
+        the fictitious node (−1: a real one).
     """
     ends = np.unique(np.concatenate([np.flatnonzero(alive), np.flatnonzero(alive) + 1, [0, edges.size - 1]]))
     real = lorenz.nodes.at(edges[ends])
@@ -70,8 +71,8 @@ def polygon(lorenz: Lorenz, edges: Indices, alive: Mask) -> tuple[Nodes, Indices
 def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: Callable[[], bool] | None = None) -> Outcome:
     """Refine until bound − worth ≤ tolerance·worth, no bin is left to split, or `stop_early()` says so.
 
-    A bin is dead when no path through its two ends or its fictitious node can beat what was found: then no optimal partition cuts
-    inside it. Dead bins are left out of the search, and stay, coarse, in the proof.
+    A bin is dead when no path through its two ends or its fictitious node can beat what was found: then no optimal
+    partition cuts inside it. Dead bins are left out of the search, and stay, coarse, in the proof.
     """
     worth, cuts = _best_two_blocks(lorenz, value)
     if worth <= 0:
@@ -119,7 +120,8 @@ def _still_alive(edges: Indices, alive: Mask, position: Indices, owner: Indices,
 
 
 def _refined(lorenz: Lorenz, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
-    """The bins to split halved by mass, and edges beside every cut; a new bin is alive if the one that it came from was."""
+    """The bins to split halved by mass, and edges beside every cut; a new bin is alive if the one that it came from
+    was."""
     beside = np.clip(np.concatenate([cuts - 1, cuts, cuts + 1]), 0, lorenz.n)
     grown = np.unique(np.concatenate([edges, _middles(lorenz, edges, split), beside]))
     parent = np.clip(np.searchsorted(edges, grown[:-1], side="right") - 1, 0, alive.size - 1)
@@ -195,7 +197,9 @@ def _window_step(
     grid = np.concatenate([first, candidates, last])
     start, stop = grid[:-1, :, None], grid[1:, None, :]
     ordered = stop >= start
-    values = value.between(lorenz.nodes.at(np.broadcast_to(start, ordered.shape)), lorenz.nodes.at(np.where(ordered, stop, start)))
+    values = value.between(
+        lorenz.nodes.at(np.broadcast_to(start, ordered.shape)), lorenz.nodes.at(np.where(ordered, stop, start))
+    )
     weights = np.where(ordered, values, -np.inf)
     best, before = weights[0, 0, :], []
     for layer in range(1, layers):

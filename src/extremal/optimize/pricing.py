@@ -1,8 +1,8 @@
 """Which subset T has the largest μ(T) − α·S_T? Exactly, in O(k log k).
 
-μ(T) = sup over supporting lines t of f'(t)·P₀ − f*(t)·P₁ on the column, so a best T is {x : c_x(t) > 0} for some t, c_x(t) =
-f'(t)P₀(x) − f*(t)P₁(x) − α_x. As a function of the slope each c_x is concave, so x belongs to T for one interval of t; sweeping
-the ends of the k intervals meets every candidate.
+μ(T) = sup over supporting lines t of f'(t)·P₀ − f*(t)·P₁ on the column, so a best T is {x : c_x(t) > 0} for some t,
+c_x(t) = f'(t)P₀(x) − f*(t)P₁(x) − α_x. As a function of the slope each c_x is concave, so x belongs to T for one
+interval of t; sweeping the ends of the k intervals meets every candidate.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class Pricing:
         return self.utility.perspective(self.low + self.step * q0, self.low + self.step * q1, self.step * d)
 
     def best(self, alpha: Floats, count: int = 1) -> tuple[Floats, Sets]:
-        """The `count` best local candidates: (reduced values, sets), best first; the first is the maximum over all subsets."""
+        """The `count` best local candidates: (reduced values, sets), best first; the first is the maximum over all
+        subsets."""
         candidates = self._candidates(alpha)
         reduced = self.values(candidates) - self.low * alpha.sum() - self.step * (candidates @ alpha)
         left = np.concatenate(([-np.inf], reduced[:-1]))
@@ -55,7 +56,8 @@ class Pricing:
         return np.asarray((start[None, :] <= middles[:, None]) & (middles[:, None] <= stop[None, :]) & inside[None, :])
 
     def _windows(self, alpha: Floats) -> tuple[Floats, Floats]:
-        """For each x the interval of log t where c_x > 0 (start > stop if there is none), by bisection on either side of its peak."""
+        """For each x the interval of log t where c_x > 0 (start > stop if there is none), by bisection on either side
+        of its peak."""
         with np.errstate(divide="ignore"):
             peak = np.clip(np.log(self.p0) - np.log(self.p1), -self.epsilon, self.epsilon)
         positive = self._reduced(peak, alpha) > 0

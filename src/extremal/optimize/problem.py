@@ -1,7 +1,8 @@
 """What a solver is asked, and what it answers.
 
-A solver module has `applies(problem)` and `solve(problem)`. It proposes a mechanism in exact weights, a bound that it believes, and proofs
-that `extremal.certificate` can check without it. Nothing that it says is trusted: `design` computes the value from the weights.
+A solver module has `applies(problem)` and `solve(problem)`. It proposes a mechanism in exact weights, a bound that it
+believes, and proofs that `extremal.certificate` can check without it. Nothing that it says is trusted: `design`
+computes the value from the weights.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """The smallest ε within a given Hamming distortion (KSS Definition 4), exactly, for any class of sources.
 
-With u = e^−ε and t = 1 − D the game of `optimize/hamming.py` becomes one linear program: ε is too small as long as some prior p
-of the class has p(T) ≤ t·(1 + (|T|−1)u) for every set T. So e^−ε* = min u over (p, u) with these inequalities, unless ε* = 0:
-that is so when constant rows suffice, every prior of the class having a symbol of probability at least t. The program is solved
-in its dual, whose columns are the sets T (for an ordered class the Charnes–Cooper form of KSS eq 9 with the ordering that is
-missing there, erratum H2), and its optimal basis is solved again in rationals. ε* may fall to 0 by a jump (at D^(M−1) for an
-ordered class).
+With u = e^−ε and t = 1 − D the game of `optimize/hamming.py` becomes one linear program: ε is too small as long as some
+prior p of the class has p(T) ≤ t·(1 + (|T|−1)u) for every set T. So e^−ε* = min u over (p, u) with these inequalities,
+unless ε* = 0: that is so when constant rows suffice, every prior of the class having a symbol of probability at least
+t. The program is solved in its dual, whose columns are the sets T (for an ordered class the Charnes–Cooper form of KSS
+eq 9 with the ordering that is missing there, erratum H2), and its optimal basis is solved again in rationals. ε* may
+fall to 0 by a jump (at D^(M−1) for an ordered class).
 """
 
 from __future__ import annotations
@@ -19,7 +19,17 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Prior, level_of_ratio, solve_exactly
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import Design, finished
-from extremal.optimize.hamming import MOST_ROUNDS, Set, from_diagonal, mixture, prior_proof, response, starting_priors, suffixes, symmetric
+from extremal.optimize.hamming import (
+    MOST_ROUNDS,
+    Set,
+    from_diagonal,
+    mixture,
+    prior_proof,
+    response,
+    starting_priors,
+    suffixes,
+    symmetric,
+)
 from extremal.optimize.problem import Solution
 from extremal.privacy import LDP
 from extremal.solver import LinearProgram
@@ -32,12 +42,14 @@ _TRIES = 6
 
 
 def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> Design:
-    """The smallest ε at which some ε-LDP mechanism keeps the worst-case Hamming distortion within D, and such a mechanism.
+    """The smallest ε at which some ε-LDP mechanism keeps the worst-case Hamming distortion within D, and such a
+    mechanism.
 
     ε*(P, D) = min over Q with max_{p∈P} Σ p(x)(1−Q(x|x)) ≤ D of the level of Q (KSS Definition 4).
 
-    Guarantee: the mechanism is LDP at `value`, decided in integers, its distortion is at most D (exactly, or within 2^-48 where D can
-    only be met on the boundary), and no ε below `lower_bound` suffices: one prior of the class proves it, in rationals.
+    Guarantee: the mechanism is LDP at `value`, decided in integers, its distortion is at most D (exactly, or within
+    2^-48 where D can only be met on the boundary), and no ε below `lower_bound` suffices: one prior of the class proves
+    it, in rationals.
 
     Args:
         source_class: a prior or an `ex.SourceClass`.
@@ -47,8 +59,9 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
     Raises:
         InvalidParameter: no finite ε suffices (D = 0), or it is above 100.
 
-    Reference: Kalantari, Sankar, Sarwate, The Optimal Differential Privacy Mechanism under Hamming Distortion for Universal Memoryless
-    Source Classes (2016), which has bounds; the exact value is with the corrections H1–H8 of docs/errata.md.
+    Reference: Kalantari, Sankar, Sarwate, The Optimal Differential Privacy Mechanism under Hamming Distortion for
+    Universal Memoryless Source Classes (2016), which has bounds; the exact value is with the corrections H1–H8 of
+    docs/errata.md.
 
     >>> import extremal as ex
     >>> d = ex.smallest_epsilon(ex.SourceClass.ordered([[0.45, 0.45, 0.1], [0.6, 0.2, 0.2]]), 0.45)
@@ -71,11 +84,18 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
 def _symmetric(k: int, truth: Fraction, inputs: Any) -> Solution:
     """KSS Theorem 1: log((M−1)(1−D)/D), 0 from D = (M−1)/M on."""
     if truth * k <= 1:
-        return Solution(from_diagonal([Fraction(1, k)] * k, LDP(0), inputs), 0.0, "constant rows", ({"kind": "hamming", "zero": True},))
+        return Solution(
+            from_diagonal([Fraction(1, k)] * k, LDP(0), inputs),
+            0.0,
+            "constant rows",
+            ({"kind": "hamming", "zero": True},),
+        )
     _refuse_infinite(truth)
     ratio = (k - 1) * truth / (1 - truth)
     mechanism = response(k, LDP(_claimed(ratio)), inputs)
-    return Solution(mechanism, 0.0, "randomised response (KSS Theorem 1)", ({"kind": "hamming", "prior": [f"1/{k}"] * k},))
+    return Solution(
+        mechanism, 0.0, "randomised response (KSS Theorem 1)", ({"kind": "hamming", "prior": [f"1/{k}"] * k},)
+    )
 
 
 def solved_over(
@@ -106,8 +126,13 @@ def solved_over(
             8 * slack + 2 * excess + Fraction(1, 1 << 60)
         )  # the weights are rounded: ask for a little more truth, so that D is met exactly
         needed = min(truth + slack, (truth + 1) / 2)
-    reached = f"worst-case distortion {float(utility.worst_distortion(mechanism)):.12g}, allowed {float(utility.distortion):.12g}"
-    return Solution(mechanism, 0.0, "linear program over sets of symbols, solved in rationals", (proof,), (reached,)), None
+    reached = (
+        f"worst-case distortion {float(utility.worst_distortion(mechanism)):.12g}, allowed "
+        f"{float(utility.distortion):.12g}"
+    )
+    return Solution(
+        mechanism, 0.0, "linear program over sets of symbols, solved in rationals", (proof,), (reached,)
+    ), None
 
 
 def _nothing() -> Solution:
@@ -126,7 +151,10 @@ def _claimed(ratio: Fraction) -> float:
     level = level_of_ratio(ratio.numerator, ratio.denominator)
     if level > LARGEST_EPSILON:
         raise InvalidParameter(
-            "so little distortion needs an epsilon above 100", parameter="epsilon", value=level, hint="Allow more distortion."
+            "so little distortion needs an epsilon above 100",
+            parameter="epsilon",
+            value=level,
+            hint="Allow more distortion.",
         )
     return level
 
@@ -148,11 +176,14 @@ def _expected(prior: Prior, values: list[Fraction]) -> Fraction:
 
 
 def _constant_game(priors: list[Prior]) -> tuple[list[Fraction], list[Fraction]]:
-    """The constant report that is true most often in the worst case, and the mixture of priors that keeps it down; exact where possible."""
+    """The constant report that is true most often in the worst case, and the mixture of priors that keeps it down;
+    exact where possible."""
     if len(priors) == 1 or all(_sorted(p) for p in priors):  # ordered: always report the first symbol
         best = max(range(len(priors[0])), key=lambda i: min(Fraction(p.weights[i], p.total) for p in priors))
         worst = min(range(len(priors)), key=lambda v: Fraction(priors[v].weights[best], priors[v].total))
-        return [Fraction(int(i == best)) for i in range(len(priors[0]))], [Fraction(int(v == worst)) for v in range(len(priors))]
+        return [Fraction(int(i == best)) for i in range(len(priors[0]))], [
+            Fraction(int(v == worst)) for v in range(len(priors))
+        ]
     values = np.array([p.values for p in priors])
     program = LinearProgram([1.0, *np.zeros(len(priors))], [1.0, *np.full(len(priors), np.inf)])
     program.add(np.vstack([[0.0], -np.ones((len(priors), 1))]), np.array([1.0]))
@@ -170,14 +201,17 @@ def _constant_game(priors: list[Prior]) -> tuple[list[Fraction], list[Fraction]]
 
 
 def _sorted(prior: Prior) -> bool:
-    return bool((np.diff(prior.values) <= 0).all()) and all(a >= b for a, b in zip(prior.weights, prior.weights[1:], strict=False))
+    return bool((np.diff(prior.values) <= 0).all()) and all(
+        a >= b for a, b in zip(prior.weights, prior.weights[1:], strict=False)
+    )
 
 
 def _least_ratio(priors: list[Prior], truth: Fraction) -> tuple[list[Fraction], list[Fraction]]:
-    """(mixture of priors, diagonal) with the smallest e^ε at which the truth is told with probability `truth` under each prior.
+    """(mixture of priors, diagonal) with the smallest e^ε at which the truth is told with probability `truth` under
+    each prior.
 
-    max τ s.t. Σ θ_T (p(T) − t)/D ≥ τ for each prior, Σ θ_T (|T|−1)/(k−1) ≤ 1; e^−ε = τ·D/(t(k−1)), duals are the mixture. Coefficients
-    relative to D: the sums p(T) − t would cancel.
+    max τ s.t. Σ θ_T (p(T) − t)/D ≥ τ for each prior, Σ θ_T (|T|−1)/(k−1) ≤ 1; e^−ε = τ·D/(t(k−1)), duals are the
+    mixture. Coefficients relative to D: the sums p(T) − t would cancel.
     """
     k, lost = len(priors[0]), 1 - truth
     values = np.array([p.values for p in priors])
@@ -198,7 +232,10 @@ def _least_ratio(priors: list[Prior], truth: Fraction) -> tuple[list[Fraction], 
         order, beyond = suffixes(mix @ values)
         excess = 1 - beyond / float(lost) - answer.duals[0] * sizes
         added = False
-        for best in {int(np.argmax(excess)), int(np.argmax(np.where(sizes > 0, excess / np.maximum(sizes, 1e-300), -1)))}:
+        for best in {
+            int(np.argmax(excess)),
+            int(np.argmax(np.where(sizes > 0, excess / np.maximum(sizes, 1e-300), -1))),
+        }:
             chosen = tuple(sorted(order[: best + 1].tolist()))
             if chosen not in sets and excess[best] > 0:
                 sets.append(chosen)
@@ -215,7 +252,9 @@ def _least_ratio(priors: list[Prior], truth: Fraction) -> tuple[list[Fraction], 
         if i == 0:
             return Fraction(len(members) - 1, k - 1)
         if (i, j) not in masses:
-            masses[i, j] = (Fraction(sum(priors[i - 1].weights[x] for x in members), priors[i - 1].total) - truth) / lost
+            masses[i, j] = (
+                Fraction(sum(priors[i - 1].weights[x] for x in members), priors[i - 1].total) - truth
+            ) / lost
         return masses[i, j]
 
     right = [Fraction(1), *[Fraction(0)] * len(priors)]
@@ -232,14 +271,17 @@ def _least_ratio(priors: list[Prior], truth: Fraction) -> tuple[list[Fraction], 
 def _rational(
     program: LinearProgram, entry: Any, right: list[Fraction], x: Any, duals: Any, objective: list[int]
 ) -> tuple[list[Fraction], list[Fraction]]:
-    """The optimal vertex and its duals in rationals: its basis solved again, or the floats as they are when that fails."""
+    """The optimal vertex and its duals in rationals: its basis solved again, or the floats as they are when that
+    fails."""
     columns, rows = program.basis()
     rough = [Fraction(float(v)) for v in x], [Fraction(float(y)) for y in duals]
     if len(right) > EXACT_ROWS or len(columns) != len(rows):
         return rough
     square = [[entry(i, j) for j in columns] for i in rows]
     primal = solve_exactly(square, [right[i] for i in rows])
-    dual = solve_exactly([list(column) for column in zip(*square, strict=True)], [Fraction(int(j in objective)) for j in columns])
+    dual = solve_exactly(
+        [list(column) for column in zip(*square, strict=True)], [Fraction(int(j in objective)) for j in columns]
+    )
     if primal is None or dual is None or min(primal) < 0:
         return rough
     exact_x, exact_duals = [Fraction(0)] * len(rough[0]), [Fraction(0)] * len(rough[1])

@@ -49,7 +49,10 @@ class Tradeoff:
 
     def to_frame(self) -> Any:
         """A data frame: ε, the values, the gap, and each form's share of the optimum."""
-        columns: dict[str, Any] = {"epsilon": list(self.epsilons), **{name: list(row) for name, row in self.values.items()}}
+        columns: dict[str, Any] = {
+            "epsilon": list(self.epsilons),
+            **{name: list(row) for name, row in self.values.items()},
+        }
         columns["gap"] = [d.gap for d in self.designs]
         return as_frame({**columns, **{f"{name} / optimum": list(row) for name, row in self.ratios.items()}})
 
@@ -65,7 +68,10 @@ class Tradeoff:
             ]
             for i, epsilon in enumerate(self.epsilons)
         ]
-        return f"{self.utility.name}: the optimum, and the share of it that each closed form reaches\n\n{aligned(header, body)}"
+        return (
+            f"{self.utility.name}: the optimum, and the share of it that each closed form "
+            f"reaches\n\n{aligned(header, body)}"
+        )
 
     def plot(self) -> Any:
         """Values on the left, shares of the optimum on the right, against ε; a matplotlib figure."""
@@ -92,7 +98,9 @@ class Tradeoff:
         return drawn
 
 
-def tradeoff(privacy: Callable[[float], Notion], utility: Utility, epsilons: Sequence[float], progress: Progress | None = None) -> Tradeoff:
+def tradeoff(
+    privacy: Callable[[float], Notion], utility: Utility, epsilons: Sequence[float], progress: Progress | None = None
+) -> Tradeoff:
     """The optimum at each ε, beside the closed forms that satisfy the same notion.
 
     Args:
@@ -138,6 +146,8 @@ def _closed_forms(notion: Notion, utility: Utility) -> dict[str, float | None]:
             mechanism = make()
             if isinstance(notion, LDP) or notion.holds(mechanism):
                 values[name] = utility(mechanism)
-        except ExtremalError:  # not applicable: too many reports to add up, or reports without a meaning for this utility
+        except (
+            ExtremalError
+        ):  # not applicable: too many reports to add up, or reports without a meaning for this utility
             values[name] = None
     return values

@@ -15,7 +15,9 @@ NOTIONS: dict[str, type[Notion]] = {notion.name: notion for notion in (LDP, PML,
 def notion_from_json(content: dict[str, Any]) -> Notion:
     """The notion that `to_json` described."""
     if not isinstance(content, dict) or content.get("notion") not in NOTIONS:
-        raise MalformedFile("privacy must be a known notion", parameter="privacy", value=content, hint=f"Known: {', '.join(NOTIONS)}.")
+        raise MalformedFile(
+            "privacy must be a known notion", parameter="privacy", value=content, hint=f"Known: {', '.join(NOTIONS)}."
+        )
     return NOTIONS[content["notion"]].from_json(content)
 
 

@@ -1,10 +1,11 @@
 """The δ of (ε,δ)-LDP, exactly: the largest Σ_y (Q(y|x) − e^ε Q(y|x'))⁺ over ordered pairs of rows (KOV eq 23).
 
-For a pair, the sum is (A − e^ε·B)/2^62 with integers A, B once it is known which terms are positive. Floats only sort out the
-pairs and terms that are far from deciding anything; what is near is decided in integers.
+For a pair, the sum is (A − e^ε·B)/2^62 with integers A, B once it is known which terms are positive. Floats only sort
+out the pairs and terms that are far from deciding anything; what is near is decided in integers.
 
-How far is far: weights lie below 2^62 and are converted with relative error 2^-53. A positive term has e^ε·Q(y|x') < Q(y|x), so its
-float error is below 2^-50·Q(y|x), and a row sums to 1: the float sum of a pair is within m·2^-50 of the truth, whatever ε.
+How far is far: weights lie below 2^62 and are converted with relative error 2^-53. A positive term has e^ε·Q(y|x') <
+Q(y|x), so its float error is below 2^-50·Q(y|x), and a row sums to 1: the float sum of a pair is within m·2^-50 of the
+truth, whatever ε.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ MOST_OPERATIONS = 1 << 33  # row pairs × outputs; above that an answer would ta
 Excess = tuple[int, int]  # (A, B): the pair's sum is (A − e^ε·B)/denominator
 
 
-def _floats(view: ExactView, exponential: Exponential) -> tuple[Weights, list[np.ndarray[tuple[int], np.dtype[np.float64]]]]:
+def _floats(
+    view: ExactView, exponential: Exponential
+) -> tuple[Weights, list[np.ndarray[tuple[int], np.dtype[np.float64]]]]:
     rows = view.distinct_rows()
     if rows.shape[0] ** 2 * rows.shape[1] > MOST_OPERATIONS:
         raise TooLarge(

@@ -14,8 +14,8 @@ from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ra
 class LDP(Notion):
     """(ε,δ)-local differential privacy.
 
-    Q(S|x) ≤ e^ε·Q(S|x') + δ for all inputs x, x' and all sets S of reports. For δ = 0: every column's largest weight is at most
-    e^ε times its smallest (KOV eq 1, 7). For δ > 0: Σ_y (Q(y|x) − e^ε Q(y|x'))⁺ ≤ δ for all pairs (KOV eq 23).
+    Q(S|x) ≤ e^ε·Q(S|x') + δ for all inputs x, x' and all sets S of reports. For δ = 0: every column's largest weight is
+    at most e^ε times its smallest (KOV eq 1, 7). For δ > 0: Σ_y (Q(y|x) − e^ε Q(y|x'))⁺ ≤ δ for all pairs (KOV eq 23).
 
     Guarantee: `holds` and `level` are decided on integers; no rounding favours the claim.
 
@@ -109,7 +109,11 @@ class LDP(Notion):
 
     def __repr__(self) -> str:
         ratio = self.exponential.ratio
-        inside = f"LDP.from_ratio({ratio}" if ratio is not None and self.exponential.exponent is None else f"LDP(epsilon={self.epsilon!r}"
+        inside = (
+            f"LDP.from_ratio({ratio}"
+            if ratio is not None and self.exponential.exponent is None
+            else f"LDP(epsilon={self.epsilon!r}"
+        )
         return inside + (f", delta={self.delta!r})" if self._delta else ")")
 
 

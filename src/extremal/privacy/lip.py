@@ -14,8 +14,8 @@ from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ra
 class LIP(Notion):
     """ε-local information privacy for a prior.
 
-    e^−λ ≤ Q(y|x)/P_Y(y) ≤ e^ε for every x with p(x) > 0 and every report y that can occur, P_Y = Σ p(x)Q(·|x). λ = ε unless
-    `lower` is given (asymmetric local information privacy).
+    e^−λ ≤ Q(y|x)/P_Y(y) ≤ e^ε for every x with p(x) > 0 and every report y that can occur, P_Y = Σ p(x)Q(·|x). λ = ε
+    unless `lower` is given (asymmetric local information privacy).
 
     Guarantee: decided on integers, the prior being the decimals given, divided by their exact sum.
 
@@ -24,8 +24,9 @@ class LIP(Notion):
         prior: a probability vector.
         lower: λ in nats: bound on how much less likely. None: the same as epsilon.
 
-    Reference: Jiang, Seif, Tandon, Li, Context-Aware Local Information Privacy, IEEE TIFS 16 (2021); the asymmetric form in
-    Zarrabian, Ding, Sadeghi, On the Lift, Related Privacy Measures, and Applications to Privacy–Utility Trade-offs, Entropy 25 (2023).
+    Reference: Jiang, Seif, Tandon, Li, Context-Aware Local Information Privacy, IEEE TIFS 16 (2021); the asymmetric
+    form in Zarrabian, Ding, Sadeghi, On the Lift, Related Privacy Measures, and Applications to Privacy–Utility
+    Trade-offs, Entropy 25 (2023).
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 1)
@@ -51,7 +52,8 @@ class LIP(Notion):
         return self.epsilon if self._lower is None else self._lower.epsilon
 
     def level(self, mechanism: Any, prior: Any = None) -> float:
-        """The smallest ε, under this notion's prior or under another one; with a fixed `lower` that is broken: infinity."""
+        """The smallest ε, under this notion's prior or under another one; with a fixed `lower` that is broken:
+        infinity."""
         view = self._readable(mechanism)
         upper, lower = self._ratios(view, self.prior if prior is None else as_prior(prior))
         if self._lower is None:
@@ -68,7 +70,9 @@ class LIP(Notion):
 
     def _ratios(self, view: ExactView, prior: Prior) -> tuple[Callable[[Column], Ratio], Callable[[Column], Ratio]]:
         if len(prior) != view.k:
-            raise InvalidParameter(f"the prior must have {view.k} entries, one for each input", parameter="len(prior)", value=len(prior))
+            raise InvalidParameter(
+                f"the prior must have {view.k} entries, one for each input", parameter="len(prior)", value=len(prior)
+            )
         masses = by_row_class(prior.weights, view)
         prefix, total = prefix_sums(masses), prior.total
 

@@ -14,13 +14,16 @@ from extremal.errors import InvalidParameter
 from extremal.exact import ExactView, Exponential, as_fraction, decimal_text
 from extremal.privacy.notion import Notion
 
-_UNSURE = 1e-12  # floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
+_UNSURE = (
+    1e-12  # floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
+)
 
 
 class MetricPrivacy(Notion):
     """ε-metric privacy: Q(y|x) ≤ e^{ε·d(x,x')}·Q(y|x') for all y, x, x'.
 
-    With d(x,x') = 1 for x ≠ x' it is ε-LDP; on a map it is geo-indistinguishability. An infinite distance asks for nothing.
+    With d(x,x') = 1 for x ≠ x' it is ε-LDP; on a map it is geo-indistinguishability. An infinite distance asks for
+    nothing.
 
     Guarantee: decided on integers; a distance means the decimal it prints as.
 
@@ -28,7 +31,8 @@ class MetricPrivacy(Notion):
         epsilon: nats per unit of distance.
         distances: a symmetric k×k matrix, zero on the diagonal, non-negative; `math.inf` for unrelated inputs.
 
-    Reference: Chatzikokolakis, Andrés, Bordenabe, Palamidessi, Broadening the Scope of Differential Privacy Using Metrics, PETS 2013.
+    Reference: Chatzikokolakis, Andrés, Bordenabe, Palamidessi, Broadening the Scope of Differential Privacy Using
+    Metrics, PETS 2013.
 
     >>> import extremal as ex
     >>> far = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
@@ -62,7 +66,9 @@ class MetricPrivacy(Notion):
         if worst == 0.0 or math.isinf(worst):
             return worst
         candidate = max(worst - 8 * math.ulp(worst), 1e-9)
-        while any(self._pairs_broken(values, near, Fraction(repr(candidate))) for _, values, near in self._columns(view)):
+        while any(
+            self._pairs_broken(values, near, Fraction(repr(candidate))) for _, values, near in self._columns(view)
+        ):
             candidate = math.nextafter(candidate, math.inf)
         return candidate
 
@@ -78,7 +84,9 @@ class MetricPrivacy(Notion):
 
     def _columns(self, view: ExactView) -> Iterator[tuple[int, npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
         if view.k != self.k:
-            raise InvalidParameter(f"distances must be {view.k}×{view.k}, one row for each input", parameter="k", value=self.k)
+            raise InvalidParameter(
+                f"distances must be {view.k}×{view.k}, one row for each input", parameter="k", value=self.k
+            )
         near = self._between_classes(view)
         for column in view.columns():
             if column.orbit:  # every pair of rows occurs as (high, low): only the closest one matters
@@ -128,7 +136,10 @@ class MetricPrivacy(Notion):
         return as_fraction(self._given[x, other], "distance")
 
     def to_json(self) -> dict[str, Any]:
-        rows = [["inf" if math.isinf(float(d)) else decimal_text(as_fraction(d, "distance")) for d in row] for row in self._given.tolist()]
+        rows = [
+            ["inf" if math.isinf(float(d)) else decimal_text(as_fraction(d, "distance")) for d in row]
+            for row in self._given.tolist()
+        ]
         return {"notion": self.name, **self.exponential.to_json(), "distances": rows}
 
     @classmethod
@@ -141,7 +152,8 @@ class MetricPrivacy(Notion):
 
 
 def _log_ratios(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """log(values[x]/values[x']), relatively accurate also next to 0; infinite where only values[x'] is 0, 0 where x is not larger."""
+    """log(values[x]/values[x']), relatively accurate also next to 0; infinite where only values[x'] is 0, 0 where x is
+    not larger."""
     difference = np.maximum(values[:, None] - values[None, :], 0).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(difference > 0, np.log1p(difference / values[None, :].astype(np.float64)), 0.0)
@@ -153,9 +165,15 @@ def _checked(distances: Any) -> npt.NDArray[Any]:
         raise InvalidParameter("distances must be numbers", parameter="distances.dtype", value=str(array.dtype))
     floats = array.astype(np.float64)
     if floats.ndim != 2 or floats.shape[0] != floats.shape[1] or floats.shape[0] < 2:
-        raise InvalidParameter("distances must be a square matrix for at least 2 inputs", parameter="distances.shape", value=floats.shape)
+        raise InvalidParameter(
+            "distances must be a square matrix for at least 2 inputs", parameter="distances.shape", value=floats.shape
+        )
     if np.isnan(floats).any() or (floats < 0).any():
-        raise InvalidParameter("distances must not be negative or NaN", parameter="distances", value=float(np.nanmin(floats)))
+        raise InvalidParameter(
+            "distances must not be negative or NaN", parameter="distances", value=float(np.nanmin(floats))
+        )
     if np.diagonal(floats).any() or not (array == array.T).all():
-        raise InvalidParameter("distances must be symmetric with a zero diagonal", parameter="distances", value=floats.tolist()[:3])
+        raise InvalidParameter(
+            "distances must be symmetric with a zero diagonal", parameter="distances", value=floats.tolist()[:3]
+        )
     return array if array.dtype == object else floats

@@ -1,9 +1,9 @@
 """The shape of the cone of metric privacy: when the metric is a tree, and its extreme rays on small alphabets.
 
-Columns q with q_x ≤ e^{εd(x,x')}·q_x'. On an extreme ray the inequalities that are tight connect the inputs (within a group of
-inputs at finite distances; groups do not see each other), so a ray is fixed by a spanning tree of tight pairs and a direction
-on each edge. If the metric is the path length in a tree, the inequalities along its edges imply all others, and every choice of
-directions is a ray: 2^(k−1) of them.
+Columns q with q_x ≤ e^{εd(x,x')}·q_x'. On an extreme ray the inequalities that are tight connect the inputs (within a
+group of inputs at finite distances; groups do not see each other), so a ray is fixed by a spanning tree of tight pairs
+and a direction on each edge. If the metric is the path length in a tree, the inequalities along its edges imply all
+others, and every choice of directions is a ray: 2^(k−1) of them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ MOST_IN_GENERAL = 7  # 7^5 trees with 2^6 directions
 
 
 def tree_edges(privacy: MetricPrivacy) -> list[Edge] | None:
-    """The edges (parent, child) of the tree whose path lengths are the distances, parents first; None if the metric is no tree.
+    """The edges (parent, child) of the tree whose path lengths are the distances, parents first; None if the metric is
+    no tree.
 
     >>> tree_edges(MetricPrivacy(1, [[0, 1, 2], [1, 0, 1], [2, 1, 0]]))
     [(0, 1), (1, 2)]
@@ -55,7 +56,8 @@ def tree_edges(privacy: MetricPrivacy) -> list[Edge] | None:
 
 
 def extreme_rays(privacy: MetricPrivacy, slack: float) -> Floats:
-    """Extreme rays as columns with largest entry 1; those of the general case satisfy the inequalities within `slack`, relatively.
+    """Extreme rays as columns with largest entry 1; those of the general case satisfy the inequalities within `slack`,
+    relatively.
 
     Raises:
         TooLarge: more than 16 inputs on a tree, or more than 7 otherwise.
@@ -64,7 +66,8 @@ def extreme_rays(privacy: MetricPrivacy, slack: float) -> Floats:
     most = MOST_ON_TREE if edges is not None else MOST_IN_GENERAL
     if privacy.k > most:
         raise TooLarge(
-            f"the rays of metric privacy are listed for at most {MOST_ON_TREE} inputs on a tree or line and {MOST_IN_GENERAL} otherwise",
+            f"the rays of metric privacy are listed for at most {MOST_ON_TREE} inputs on a tree or line and "
+            f"{MOST_IN_GENERAL} otherwise",
             parameter="k",
             value=privacy.k,
             hint="f-divergences and distortions are solved without listing them.",
@@ -83,7 +86,9 @@ def _rays_of_group(group: list[int], privacy: MetricPrivacy, slack: float) -> Fl
         good = (inside[:, None, :] <= bounds[:, :, None] * inside[None, :, :] * (1 + slack)).all(axis=(0, 1))
         kept.append(columns[:, good])
     candidates = np.hstack(kept)
-    return candidates[:, np.unique(candidates.round(10), axis=1, return_index=True)[1]]  # several trees give the same ray
+    return candidates[
+        :, np.unique(candidates.round(10), axis=1, return_index=True)[1]
+    ]  # several trees give the same ray
 
 
 def _directed(edges: list[Edge], group: list[int], privacy: MetricPrivacy) -> Floats:

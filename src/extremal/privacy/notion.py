@@ -1,9 +1,10 @@
 """What every privacy notion is, and how its claims are decided.
 
-A notion is an immutable value: a set of admissible mechanisms, indexed by ε. Most are decided column by column from ratios:
-the column q of an output is admissible when a ≤ e^ε·b for each pair (a, b) that the notion reads off it. `holds` decides the
-inequality in integers; `level` finds the largest ratio and rounds its logarithm up, so that the notion at that level holds.
-Unknown input (a plain array, a mechanism on another alphabet) is refused, never coerced.
+A notion is an immutable value: a set of admissible mechanisms, indexed by ε. Most are decided column by column from
+ratios: the column q of an output is admissible when a ≤ e^ε·b for each pair (a, b) that the notion reads off it.
+    `holds` decides the
+inequality in integers; `level` finds the largest ratio and rounds its logarithm up, so that the notion at that level
+holds. Unknown input (a plain array, a mechanism on another alphabet) is refused, never coerced.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ class Notion(ABC):
 
     @abstractmethod
     def level(self, mechanism: Any, prior: Any = None) -> float:
-        """The smallest ε at which the notion holds, rounded up so that it does hold there; infinity if there is none."""
+        """The smallest ε at which the notion holds, rounded up so that it does hold there; infinity if there is
+        none."""
 
     def refused_outputs(self, mechanism: ExactView) -> list[int] | None:
         """The outputs whose columns break the notion; None when no single column is to blame."""

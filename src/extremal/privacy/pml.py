@@ -17,7 +17,8 @@ from extremal.sources import SourceClass, as_source
 class PML(Notion):
     """ε-pointwise maximal leakage for a prior, or for every prior of a class.
 
-    ℓ(X→y) = log max_{x: p(x)>0} Q(y|x)/P_Y(y) ≤ ε for every report y that can occur, P_Y = Σ p(x)Q(·|x) (GSO Definition 1). For a
+    ℓ(X→y) = log max_{x: p(x)>0} Q(y|x)/P_Y(y) ≤ ε for every report y that can occur, P_Y = Σ p(x)Q(·|x) (GSO Definition
+    1). For a
     class: Q(y|x) ≤ e^ε·min_p P_Y(y) for every x that some prior of the class allows.
 
     Guarantee: decided on integers, the prior being the decimals given, divided by their exact sum.
@@ -26,8 +27,8 @@ class PML(Notion):
         epsilon: nats, 0 or 1e-9..100.
         prior_or_class: a probability vector, or an `ex.SourceClass`.
 
-    Reference: Grosse, Saeidian, Oechtering, Extremal Mechanisms for Pointwise Maximal Leakage, with the corrections P1–P10
-    of docs/errata.md.
+    Reference: Grosse, Saeidian, Oechtering, Extremal Mechanisms for Pointwise Maximal Leakage, with the corrections
+    P1–P10 of docs/errata.md.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(3, 1, inputs=["a", "b", "c"])
@@ -51,11 +52,14 @@ class PML(Notion):
         """The prior, when there is just one."""
         single = self.source.single
         if single is None:
-            raise InvalidParameter("this notion is about a class of priors, not one", parameter="source", value=self.source)
+            raise InvalidParameter(
+                "this notion is about a class of priors, not one", parameter="source", value=self.source
+            )
         return single
 
     def level(self, mechanism: Any, prior: Any = None) -> float:
-        """The smallest ε, under this notion's source or under another `prior` (or class): what leaks when the prior is wrong."""
+        """The smallest ε, under this notion's source or under another `prior` (or class): what leaks when the prior is
+        wrong."""
         view = self._readable(mechanism)
         source = self.source if prior is None else as_source(prior)
         return level_by_ratio(view.columns(), self._ratios(view, source))
@@ -71,7 +75,9 @@ class PML(Notion):
 
     def _ratios(self, view: ExactView, source: SourceClass) -> Callable[[Column], list[Ratio]]:
         if source.k != view.k:
-            raise InvalidParameter(f"the prior must have {view.k} entries, one for each input", parameter="len(prior)", value=source.k)
+            raise InvalidParameter(
+                f"the prior must have {view.k} entries, one for each input", parameter="len(prior)", value=source.k
+            )
         least = source.least_sum(view)
         support = prefix_sums(by_row_class(source.support(), view))
 
@@ -83,7 +89,8 @@ class PML(Notion):
 
         return ratios
 
-    # -- the geometry of GSO Section IV -----------------------------------------------------------------------------------
+    # -- the geometry of GSO Section IV
+    # -----------------------------------------------------------------------------------
 
     @property
     def epsilon_max(self) -> float:
@@ -99,7 +106,8 @@ class PML(Notion):
 
     @property
     def region(self) -> int:
-        """The j with ε_{j−1} ≤ ε < ε_j; N from ε_{N−1} on. In region j a report may rule out at most j−1 inputs (GSO Lemma 2).
+        """The j with ε_{j−1} ≤ ε < ε_j; N from ε_{N−1} on. In region j a report may rule out at most j−1 inputs (GSO
+        Lemma 2).
 
         GSO number the regions 1..N−1; the last one, N, is missing there (erratum P2).
         """

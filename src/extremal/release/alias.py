@@ -1,9 +1,10 @@
 """Exact alias tables: one 64-bit word and one 8-byte load for each value, no rejection.
 
-A row of weights over 2^62 is spread over 2^c ≥ m columns of 2^(62−c) units each. A column holds units of its own output up to a
-threshold t, and units of one other output, its alias, above. The low c bits of a word choose the column, its high bits are
-compared with t: every output has exactly its weight's probability. An entry packs t·2^(c+2) + alias; a full column is its own alias,
-so that t never needs the value 2^(62−c). `decode` reads the packed entries back into weights, and every build compares them.
+A row of weights over 2^62 is spread over 2^c ≥ m columns of 2^(62−c) units each. A column holds units of its own output
+up to a threshold t, and units of one other output, its alias, above. The low c bits of a word choose the column, its
+high bits are compared with t: every output has exactly its weight's probability. An entry packs t·2^(c+2) + alias; a
+full column is its own alias, so that t never needs the value 2^(62−c). `decode` reads the packed entries back into
+weights, and every build compares them.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ def build(weights: Weights) -> AliasTable:
 def _packed_row(weights: Weights, bits: int) -> Entries:
     """The sweep over light and heavy columns, done by partial sums.
 
-    Light columns lack D units in total so far, heavy ones have E too many. A light column is topped up by the first heavy one
-    whose E reaches the D before it; a heavy column that D has overtaken is itself topped up by the next heavy one.
+    Light columns lack D units in total so far, heavy ones have E too many. A light column is topped up by the first
+    heavy one whose E reaches the D before it; a heavy column that D has overtaken is itself topped up by the next heavy
+    one.
     """
     capacity = 1 << (WEIGHT_BITS - bits)
     light, heavy = np.flatnonzero(weights < capacity), np.flatnonzero(weights >= capacity)
@@ -82,7 +84,9 @@ def decode(table: AliasTable) -> Weights:
     alias = entries & np.uint64(width - 1)
     compared = entries >> bits  # what the 64 − c high bits of a word are compared with, in units of 2^-(64−c)
     if (compared & np.uint64((1 << SPARE_BITS) - 1)).any():
-        raise PrivacyViolation("the entries of an alias table must be whole units of 2^-62", parameter="entries", value="odd bits")
+        raise PrivacyViolation(
+            "the entries of an alias table must be whole units of 2^-62", parameter="entries", value="odd bits"
+        )
     threshold = (compared >> np.uint64(SPARE_BITS)).astype(np.int64)
     rest = (1 << (WEIGHT_BITS - table.bits)) - threshold
     weights = np.where(alias == own, rest + threshold, threshold)

@@ -1,4 +1,5 @@
-"""pyarrow: an Array or ChunkedArray (dictionaries too) → input codes, and reports back in the same type and chunks joined."""
+"""pyarrow: an Array or ChunkedArray (dictionaries too) → input codes, and reports back in the same type and chunks
+joined."""
 
 from __future__ import annotations
 
@@ -36,7 +37,9 @@ def codes_of(labels: Labels, column: Any, name: str) -> Array:
         refuse_value(labels, None, name, int(np.flatnonzero(column.is_null().to_numpy(zero_copy_only=False))[0]))
     if is_text(kind):
         known = label_codes(labels, str)
-        plain = column.cast(pa.large_string()) if pa.types.is_string_view(kind) else column  # views have no look-up in Arrow yet
+        plain = (
+            column.cast(pa.large_string()) if pa.types.is_string_view(kind) else column
+        )  # views have no look-up in Arrow yet
         found = pc.index_in(plain, value_set=pa.array(list(known), type=plain.type)).fill_null(UNKNOWN)
         table = np.array([*known.values(), UNKNOWN], dtype=np.int64)
         return checked(labels, table[as_numpy(found)], _Values(column), name)
@@ -58,7 +61,9 @@ class _Values:
 def as_numpy(column: Any) -> Array:
     import pyarrow as pa
 
-    return np.asarray(column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False))
+    return np.asarray(
+        column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
+    )
 
 
 def is_text(kind: Any) -> bool:

@@ -47,19 +47,25 @@ def _randomised(batch: Any, schema: Any, chosen: Mapping[str, Mechanism], done: 
     return pa.record_batch(columns, schema=schema)
 
 
-def privatize_parquet(source: Path, target: Path, chosen: Mapping[str, Mechanism], overwrite: bool, progress: Progress) -> int:
+def privatize_parquet(
+    source: Path, target: Path, chosen: Mapping[str, Mechanism], overwrite: bool, progress: Progress
+) -> int:
     import pyarrow.parquet as pq
 
     stored = pq.read_schema(source)
     schema = _new_schema(stored, chosen)
-    text = [name for name in chosen if is_text(stored.field(name).type)]  # read as dictionaries, their labels are looked up once
+    text = [
+        name for name in chosen if is_text(stored.field(name).type)
+    ]  # read as dictionaries, their labels are looked up once
     reader = pq.ParquetFile(source, buffer_size=READ_AHEAD, pre_buffer=False, read_dictionary=text)
     with reader, complete_or_absent(target, overwrite) as temporary:
         about = reader.metadata
         size = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
         rows = min(MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES * about.num_rows // max(size, 1)))
         codec = about.row_group(0).column(0).compression if about.num_row_groups and about.num_columns else "SNAPPY"
-        with pq.ParquetWriter(temporary, schema, compression="none" if codec == "UNCOMPRESSED" else codec.lower()) as writer:
+        with pq.ParquetWriter(
+            temporary, schema, compression="none" if codec == "UNCOMPRESSED" else codec.lower()
+        ) as writer:
             done = 0
             for batch in reader.iter_batches(batch_size=rows):
                 writer.write_batch(_randomised(batch, schema, chosen, done))
@@ -68,14 +74,19 @@ def privatize_parquet(source: Path, target: Path, chosen: Mapping[str, Mechanism
     return done
 
 
-def privatize_feather(source: Path, target: Path, chosen: Mapping[str, Mechanism], overwrite: bool, progress: Progress) -> int:
+def privatize_feather(
+    source: Path, target: Path, chosen: Mapping[str, Mechanism], overwrite: bool, progress: Progress
+) -> int:
     import pyarrow as pa
 
     with source.open("rb") as file:
         reader = pa.ipc.open_file(file)
         schema = _new_schema(reader.schema, chosen)
         options = pa.ipc.IpcWriteOptions(compression="lz4")
-        with complete_or_absent(target, overwrite) as temporary, pa.ipc.new_file(str(temporary), schema, options=options) as writer:
+        with (
+            complete_or_absent(target, overwrite) as temporary,
+            pa.ipc.new_file(str(temporary), schema, options=options) as writer,
+        ):
             done = 0
             for number in range(reader.num_record_batches):
                 batch = reader.get_batch(number)

@@ -1,13 +1,14 @@
 """The audit: draw reports, and bound from below the ε that they deliver.
 
-The exact check reads the weights; the audit trusts nothing but reports. From n draws for each audited input it makes Clopper–Pearson
-limits for the probability of every report (and, for each pair of inputs, of the set of reports that tells them apart best), all valid
-together at the stated confidence (Bonferroni). Then with that confidence the mechanism delivers at least
+The exact check reads the weights; the audit trusts nothing but reports. From n draws for each audited input it makes
+Clopper–Pearson limits for the probability of every report (and, for each pair of inputs, of the set of reports that
+tells them apart best), all valid together at the stated confidence (Bonferroni). Then with that confidence the
+mechanism delivers at least
 
     ε ≥ max over x, x', A of  log( lower limit of P(A|x) / upper limit of P(A|x') ).
 
-It refuses when that exceeds the level claimed, or when a limit excludes the weight that was promised: a tilted sampler shows in the
-second before it shows in the first.
+It refuses when that exceeds the level claimed, or when a limit excludes the weight that was promised: a tilted sampler
+shows in the second before it shows in the first.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Sample = Callable[[Counts], Counts]
 
-MOST_INPUTS = 16  # audited inputs, one for each different row; more rows than that are represented by those that differ most
+MOST_INPUTS = (
+    16  # audited inputs, one for each different row; more rows than that are represented by those that differ most
+)
 MOST_SHOWN = 5
 
 
@@ -70,7 +73,8 @@ class Audit:
         verdict = "no leak found" if self else "REFUSED"
         text = (
             f"{verdict}: at least ε = {max(self.delivered, 0):.4f} is delivered and {self.allowed:.4f} is allowed "
-            f"({self.draws:,} draws for each of {len(self.inputs)} inputs, {self.limits:,} limits, confidence {self.confidence:.6g})"
+            f"({self.draws:,} draws for each of {len(self.inputs)} inputs, {self.limits:,} limits, confidence "
+            f"{self.confidence:.6g})"
         )
         return "\n".join([text, *self.misfits])
 
@@ -85,7 +89,8 @@ def audit(
 ) -> Audit:
     """Draw reports and bound from below the ε that they deliver.
 
-    Guarantee: a correct sampler is refused with probability at most 1 − confidence, over everything that is looked at together.
+    Guarantee: a correct sampler is refused with probability at most 1 − confidence, over everything that is looked at
+    together.
 
     Args:
         mechanism: what the reports should follow.
@@ -104,7 +109,9 @@ def audit(
     if not 0 < confidence < 1:
         raise InvalidParameter("confidence must lie strictly between 0 and 1", parameter="confidence", value=confidence)
     if prepared(mechanism.kernel).size is not None:
-        raise InvalidParameter("mechanisms whose reports are sets cannot be audited yet", parameter="mechanism", value=mechanism)
+        raise InvalidParameter(
+            "mechanisms whose reports are sets cannot be audited yet", parameter="mechanism", value=mechanism
+        )
     inputs = audited_inputs(mechanism)
     rows = inputs if mechanism.row_of is None else mechanism.row_of[inputs]
     exact = np.ldexp(np.array([mechanism.kernel.row(int(i)) for i in rows]).astype(np.float64), -WEIGHT_BITS)
@@ -174,10 +181,13 @@ def _allowed(mechanism: Mechanism, claim: Claim | None) -> float:
     return LDP(0).level(mechanism)
 
 
-def _misfits(mechanism: Mechanism, inputs: npt.NDArray[np.int64], exact: Floats, lower: Floats, upper: Floats) -> tuple[str, ...]:
+def _misfits(
+    mechanism: Mechanism, inputs: npt.NDArray[np.int64], exact: Floats, lower: Floats, upper: Floats
+) -> tuple[str, ...]:
     bad = np.argwhere((exact < lower) | (exact > upper))
     return tuple(
-        f"input {mechanism.input_labels[int(inputs[i])]!r} reports {mechanism.output_labels[int(y)]!r} with probability between "
+        f"input {mechanism.input_labels[int(inputs[i])]!r} reports {mechanism.output_labels[int(y)]!r} with "
+        "probability between "
         f"{lower[i, y]:.6g} and {upper[i, y]:.6g}, not {exact[i, y]:.6g}"
         for i, y in bad[:MOST_SHOWN].tolist()
     )

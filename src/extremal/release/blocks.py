@@ -1,9 +1,9 @@
 """Outputs found by halving: for columns on sets of rows that are too many for a table and form no windows.
 
-The outputs are the leaves of a binary tree. For each node the weight of its leaves, as a function of the row, is constant between
-the edges of their sets; those constants are stored. A 62-bit word starts at the root and goes left when it is less than the left
-child's weight in its row, else right, less that weight. That is inversion of the exact partial sums: no rejection, one word a value.
-Memory is (edges + outputs) times the depth, whatever the number of rows.
+The outputs are the leaves of a binary tree. For each node the weight of its leaves, as a function of the row, is
+constant between the edges of their sets; those constants are stored. A 62-bit word starts at the root and goes left
+when it is less than the left child's weight in its row, else right, less that weight. That is inversion of the exact
+partial sums: no rejection, one word a value. Memory is (edges + outputs) times the depth, whatever the number of rows.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ Keys = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class BlockTree:
-    """For each level, from the root's children down, the sorted keys node·rows + row of the pieces, and their weights."""
+    """For each level, from the root's children down, the sorted keys node·rows + row of the pieces, and their
+    weights."""
 
     rows: int
     levels: tuple[tuple[Keys, Keys], ...]
@@ -34,7 +35,8 @@ class BlockTree:
         owner = np.array([y for y, s in enumerate(kernel.sets) for _ in s.runs], dtype=np.int64)
         runs = np.array([run for s in kernel.sets for run in s.runs], dtype=np.int64).reshape(-1, 2)
         step = (kernel.high - kernel.low)[owner]
-        # A piece starts where the weight changes: at row 0 by the low weight, at a run's ends by the step. An end at r changes nothing.
+        # A piece starts where the weight changes: at row 0 by the low weight, at a run's ends by the step. An end at r
+        # changes nothing.
         inner = runs[:, 1] < r
         output = np.concatenate((np.arange(m), owner, owner[inner]))
         start = np.concatenate((np.zeros(m, dtype=np.int64), runs[:, 0], runs[inner, 1]))
@@ -62,7 +64,8 @@ class BlockTree:
 
 
 def _running_totals(changes: Keys, node: Keys) -> Keys:
-    """Cumulative sums of the changes, starting anew at each node. Sums over whole nodes may wrap around; differences do not care."""
+    """Cumulative sums of the changes, starting anew at each node. Sums over whole nodes may wrap around; differences do
+    not care."""
     totals = np.cumsum(changes)
     first = np.flatnonzero(np.diff(node, prepend=-1))
     base = totals[first] - changes[first]

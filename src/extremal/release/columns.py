@@ -1,6 +1,7 @@
 """One value, or a column of values in any container → reports in the same container.
 
-A list, a NumPy array, a pandas or polars Series, a pyarrow Array or ChunkedArray is a sequence of values; anything else is one value.
+A list, a NumPy array, a pandas or polars Series, a pyarrow Array or ChunkedArray is a sequence of values; anything else
+is one value.
 """
 
 from __future__ import annotations
@@ -15,7 +16,14 @@ from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.release.sampler import BadCode, sample_codes
-from extremal.release.values import Array, codes_of_array, codes_of_list, labels_of_codes, refuse_value, reports_as_array
+from extremal.release.values import (
+    Array,
+    codes_of_array,
+    codes_of_list,
+    labels_of_codes,
+    refuse_value,
+    reports_as_array,
+)
 from extremal.release.words import WordSource
 
 Encode = Callable[[Labels, Any, str], Array]
@@ -91,7 +99,9 @@ def _functions(values: Any) -> tuple[Encode, Decode] | None:
     return None if adapter is None else (adapter.codes_of, adapter.reports_of)
 
 
-def privatize_column(mechanism: Mechanism, values: Any, *, name: str = "values", source: WordSource | None = None) -> Any:
+def privatize_column(
+    mechanism: Mechanism, values: Any, *, name: str = "values", source: WordSource | None = None
+) -> Any:
     """Reports for values, in the same kind of container; `source` is for simulation."""
     refuse_lazy(values, name)
     functions = _functions(values)

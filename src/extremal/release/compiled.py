@@ -1,4 +1,5 @@
-"""The inner loops compiled by numba (`pip install 'extremal[fast]'`): the same outputs for the same words, several times faster.
+"""The inner loops compiled by numba (`pip install 'extremal[fast]'`): the same outputs for the same words, several
+times faster.
 
 Compilation takes about a second, once a process, so only large calls ask for it.
 """
@@ -27,7 +28,9 @@ def _functions() -> tuple[Any, Any, Any]:
     try:
         import numba
     except ImportError as error:
-        raise MissingDependency(f"the compiled kernels need numba ({error})", hint="pip install 'extremal[fast]'.") from None
+        raise MissingDependency(
+            f"the compiled kernels need numba ({error})", hint="pip install 'extremal[fast]'."
+        ) from None
     function = numba.njit(nogil=True)
 
     @function
@@ -42,7 +45,9 @@ def _functions() -> tuple[Any, Any, Any]:
             out[i] = picked(entries[(np.uint64(rows[i]) << bits) | column], column, mask, words[i])
 
     @function
-    def response_loop(entries: Any, bits: Any, outputs: Any, rows: Any, words: Any, out: Any) -> None:  # pragma: no cover - compiled
+    def response_loop(
+        entries: Any, bits: Any, outputs: Any, rows: Any, words: Any, out: Any
+    ) -> None:  # pragma: no cover - compiled
         mask = (np.uint64(1) << bits) - np.uint64(1)
         for i in range(rows.size):
             column = words[i] & mask
@@ -50,7 +55,9 @@ def _functions() -> tuple[Any, Any, Any]:
             out[i] = shifted - (outputs & ((outputs - 1 - shifted) >> 63))
 
     @function
-    def windows_loop(entries: Any, bits: Any, outputs: Any, rows: Any, words: Any, out: Any) -> None:  # pragma: no cover - compiled
+    def windows_loop(
+        entries: Any, bits: Any, outputs: Any, rows: Any, words: Any, out: Any
+    ) -> None:  # pragma: no cover - compiled
         mask = (np.uint64(1) << bits) - np.uint64(1)
         for i in range(rows.size):
             column = words[i] & mask

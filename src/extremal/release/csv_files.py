@@ -1,7 +1,7 @@
 """CSV files: text in, text out, a few thousand rows at a time, with Python's own reader.
 
-Every cell is text, so a label is recognised by how it prints: the label 1 by "1", True by "True". Other cells are written back as they
-were read; only their quoting may change.
+Every cell is text, so a label is recognised by how it prints: the label 1 by "1", True by "True". Other cells are
+written back as they were read; only their quoting may change.
 """
 
 from __future__ import annotations
@@ -28,11 +28,15 @@ BATCH = 1 << 15  # rows held at a time
 def _as_text(labels: Labels, name: str) -> Labels:
     texts = [str(label) for label in labels]
     if len(set(texts)) != len(texts):
-        raise InvalidParameter("labels must differ as text to be told apart in a CSV file", parameter=f"labels of {name}", value=texts[:6])
+        raise InvalidParameter(
+            "labels must differ as text to be told apart in a CSV file", parameter=f"labels of {name}", value=texts[:6]
+        )
     return Labels(texts, name)
 
 
-def privatize_csv(source: Path, target: Path, chosen: Mapping[str, Mechanism], overwrite: bool, progress: Progress) -> int:
+def privatize_csv(
+    source: Path, target: Path, chosen: Mapping[str, Mechanism], overwrite: bool, progress: Progress
+) -> int:
     delimiter = "\t" if source.suffix.lower() == ".tsv" else ","
     before = note_beside(source)
     note = stored_note(before.read_bytes() if before.exists() else None, chosen)
@@ -54,7 +58,9 @@ def privatize_csv(source: Path, target: Path, chosen: Mapping[str, Mechanism], o
                     done += len(batch)
                     progress(done, None)
         except (UnicodeDecodeError, csv.Error) as error:
-            raise MalformedFile("the source must be a CSV file in UTF-8", parameter="source", value=str(source), hint=str(error)) from None
+            raise MalformedFile(
+                "the source must be a CSV file in UTF-8", parameter="source", value=str(source), hint=str(error)
+            ) from None
         # The note first: if only one of the two files appears it is the one without data.
         write_atomically(note_beside(target), f"{note}\n".encode())
     return done
@@ -67,7 +73,9 @@ def _batches(rows: Iterator[list[str]], width: int) -> Iterator[list[list[str]]]
         for number, row in enumerate(kept):
             if len(row) != width:
                 raise MalformedFile(
-                    "every row must have as many cells as the header", parameter=f"cells of row {done + number}", value=len(row)
+                    "every row must have as many cells as the header",
+                    parameter=f"cells of row {done + number}",
+                    value=len(row),
                 )
         done += len(kept)
         yield kept

@@ -1,9 +1,9 @@
 """Files: Parquet, Feather and CSV, randomised in bounded memory.
 
-A file is read and written a batch at a time. What is written stands under a temporary name in the target's folder and gets its final
-name when it is complete and on the disk: whatever interrupts a run (an unknown value, a full disk, `kill -9`), no partial file
-appears under the final name. Each column's mechanism hash is stored in the metadata under the key `extremal`; a CSV file has no
-metadata, so it gets a small JSON file beside it.
+A file is read and written a batch at a time. What is written stands under a temporary name in the target's folder and
+gets its final name when it is complete and on the disk: whatever interrupts a run (an unknown value, a full disk, `kill
+-9`), no partial file appears under the final name. Each column's mechanism hash is stored in the metadata under the key
+`extremal`; a CSV file has no metadata, so it gets a small JSON file beside it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ def privatize_file(
     chosen = columns_and_mechanisms(columns, None, None)
     kind = _format(origin, "source")
     if _format(destination, "target") != kind:
-        raise InvalidParameter("source and target must have the same format", parameter="target", value=str(destination))
+        raise InvalidParameter(
+            "source and target must have the same format", parameter="target", value=str(destination)
+        )
     origin.stat()  # a missing file is said first
     refuse_existing(destination, overwrite)
     report = progress or _silent
@@ -67,14 +69,18 @@ def privatize_file(
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingDependency("Parquet and Feather files need pyarrow", hint="pip install 'extremal[frames]'.") from None
+        raise MissingDependency(
+            "Parquet and Feather files need pyarrow", hint="pip install 'extremal[frames]'."
+        ) from None
     from extremal.release import arrow_files
 
     run = arrow_files.privatize_parquet if kind == "parquet" else arrow_files.privatize_feather
     try:
         return run(origin, destination, chosen, overwrite, report)
     except pa.ArrowException as error:
-        raise MalformedFile(f"the source must be a whole {kind} file", parameter="source", value=str(origin), hint=str(error)) from error
+        raise MalformedFile(
+            f"the source must be a whole {kind} file", parameter="source", value=str(origin), hint=str(error)
+        ) from error
 
 
 def _silent(done: int, total: int | None) -> None:
@@ -92,14 +98,20 @@ def _format(path: Path, parameter: str) -> str:
     except KeyError:
         known = ", ".join(FORMATS)
         raise InvalidParameter(
-            f"{parameter} must be a Parquet, Feather or CSV file", parameter=parameter, value=str(path), hint=f"Known endings: {known}."
+            f"{parameter} must be a Parquet, Feather or CSV file",
+            parameter=parameter,
+            value=str(path),
+            hint=f"Known endings: {known}.",
         ) from None
 
 
 def refuse_existing(path: Path, overwrite: bool) -> None:
     if path.exists() and not overwrite:
         raise FileConflict(
-            "the output file must not exist yet", parameter="target", value=str(path), hint="Choose another name, or allow overwriting."
+            "the output file must not exist yet",
+            parameter="target",
+            value=str(path),
+            hint="Choose another name, or allow overwriting.",
         )
 
 
@@ -153,7 +165,9 @@ def stored_note(existing: str | bytes | None, chosen: Mapping[str, Mechanism]) -
         noted = json.loads(existing)["columns"] if existing else {}
         before = {str(name): str(digest) for name, digest in noted.items()}
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise InvalidParameter("the source's metadata must be readable", parameter=METADATA_KEY, value=existing) from None
+        raise InvalidParameter(
+            "the source's metadata must be readable", parameter=METADATA_KEY, value=existing
+        ) from None
     for name in chosen:
         if name in before:
             raise InvalidParameter(
@@ -162,7 +176,9 @@ def stored_note(existing: str | bytes | None, chosen: Mapping[str, Mechanism]) -
                 value=before[name],
                 hint="Estimates would not know of the second noise. Start from the original file.",
             )
-    return json.dumps({"version": VERSION, "columns": {**before, **{name: m.hash for name, m in chosen.items()}}}, ensure_ascii=False)
+    return json.dumps(
+        {"version": VERSION, "columns": {**before, **{name: m.hash for name, m in chosen.items()}}}, ensure_ascii=False
+    )
 
 
 def mechanism_hashes(path: str | Path) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Data frames: one column or several randomised, everything else untouched.
 
-Works on eager frames through narwhals: pandas, polars, pyarrow and what behaves like them. Index, order, dtypes and the other
-columns stay as they are. Lazy frames are refused: evaluated twice they would report twice about the same person.
+Works on eager frames through narwhals: pandas, polars, pyarrow and what behaves like them. Index, order, dtypes and the
+other columns stay as they are. Lazy frames are refused: evaluated twice they would report twice about the same person.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ def privatize(
     mechanism: Mechanism | None = None,
     **options: Any,
 ) -> Any:
-    """Randomise columns of a data frame, exactly by each mechanism's weights and with the operating system's randomness.
+    """Randomise columns of a data frame, exactly by each mechanism's weights and with the operating system's
+    randomness.
 
-    Guarantee: each row's report in a column depends on that row's value alone and satisfies the mechanism's privacy claim. Reports
-    in several columns of the same row add up: ε₁ + ε₂ for two columns about the same person.
+    Guarantee: each row's report in a column depends on that row's value alone and satisfies the mechanism's privacy
+    claim. Reports in several columns of the same row add up: ε₁ + ε₂ for two columns about the same person.
 
     Args:
         frame: a pandas or polars DataFrame, a pyarrow Table, or another eager frame that narwhals knows.
@@ -44,14 +45,17 @@ def privatize(
 
     >>> import pandas, extremal as ex
     >>> frame = pandas.DataFrame({"id": [1, 2], "answer": ["no", "yes"]})
-    >>> ex.privatize(frame, column="answer", mechanism=ex.randomized_response(2, 50, inputs=["no", "yes"]))["answer"].tolist()
+    >>> m = ex.randomized_response(2, 50, inputs=["no", "yes"])
+    >>> ex.privatize(frame, column="answer", mechanism=m)["answer"].tolist()
     ['no', 'yes']
     """
     refuse_seed(options)
     return privatize_frame(frame, columns_and_mechanisms(columns, column, mechanism))
 
 
-def columns_and_mechanisms(columns: Mapping[Any, Mechanism] | None, column: Any, mechanism: Mechanism | None) -> dict[Any, Mechanism]:
+def columns_and_mechanisms(
+    columns: Mapping[Any, Mechanism] | None, column: Any, mechanism: Mechanism | None
+) -> dict[Any, Mechanism]:
     """The two ways of saying which column gets which mechanism, as one."""
     if (columns is None) == (column is None) or (column is None) != (mechanism is None):
         raise InvalidParameter(
@@ -65,7 +69,9 @@ def columns_and_mechanisms(columns: Mapping[Any, Mechanism] | None, column: Any,
         raise InvalidParameter("at least one column must be named", parameter="columns", value=columns)
     for name, m in chosen.items():
         if not isinstance(m, Mechanism):
-            raise InvalidParameter("a column needs a Mechanism", parameter=f"columns[{name!r}]", value=m, hint="Load files with ex.load.")
+            raise InvalidParameter(
+                "a column needs a Mechanism", parameter=f"columns[{name!r}]", value=m, hint="Load files with ex.load."
+            )
     return chosen
 
 
@@ -75,7 +81,9 @@ def refuse_absent(name: Any, present: list[Any]) -> None:
     if count == 1:
         return
     if count > 1:
-        raise InvalidParameter(f"column names must be unique: {name!r} appears {count} times", parameter="column", value=name)
+        raise InvalidParameter(
+            f"column names must be unique: {name!r} appears {count} times", parameter="column", value=name
+        )
     close = difflib.get_close_matches(str(name), [str(p) for p in present], n=1)
     shown = ", ".join(repr(p) for p in present[:8]) + (", …" if len(present) > 8 else "")
     hint = f"Did you mean {close[0]!r}? Columns: {shown}." if close else f"Columns: {shown}."
@@ -88,7 +96,9 @@ def privatize_frame(frame: Any, chosen: Mapping[Any, Mechanism], source: WordSou
         import narwhals as nw
     except ImportError:
         raise MissingDependency("data frames need narwhals", hint="pip install 'extremal[frames]'.") from None
-    names = getattr(frame, "column_names", getattr(frame, "columns", None))  # pyarrow has both, and means data by `columns`
+    names = getattr(
+        frame, "column_names", getattr(frame, "columns", None)
+    )  # pyarrow has both, and means data by `columns`
     if names is None or not nw.dependencies.is_into_dataframe(frame):
         raise InvalidParameter(
             "frame must be an eager data frame (pandas, polars, pyarrow)",
@@ -100,7 +110,9 @@ def privatize_frame(frame: Any, chosen: Mapping[Any, Mechanism], source: WordSou
         refuse_absent(name, list(names))
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
-        raise InvalidParameter("column names must be unique", parameter="frame", value=repeated, hint="Rename the columns.")
+        raise InvalidParameter(
+            "column names must be unique", parameter="frame", value=repeated, hint="Rename the columns."
+        )
     table = nw.from_native(frame, eager_only=True)
     made = {}
     for name, mechanism in chosen.items():  # every column is done before any is put in place

@@ -1,7 +1,7 @@
 """The inner loops in NumPy: a chunk of row numbers and words in, a chunk of outputs out.
 
-An object holds the working arrays of one call, so that nothing is allocated inside the loop and threads share nothing. `compiled.py`
-has the same methods for numba; for the same words both give the same outputs, bit for bit.
+An object holds the working arrays of one call, so that nothing is allocated inside the loop and threads share nothing.
+`compiled.py` has the same methods for numba; for the same words both give the same outputs, bit for bit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ Codes = npt.NDArray[np.int64]
 
 
 class Loops:
-    """The loops over at most `chunk` values. Each overwrites the words by the outputs, in place, and returns that view of them."""
+    """The loops over at most `chunk` values. Each overwrites the words by the outputs, in place, and returns that view
+    of them."""
 
     chunk: ClassVar[int] = 1 << 14  # the working arrays of a chunk stay in the processor's second-level cache
 
@@ -35,7 +36,9 @@ class Loops:
         where = entry.view(np.int64)
         np.left_shift(rows, np.int64(table.bits), out=where)
         np.bitwise_or(where, column.view(np.int64), out=where)
-        np.take(table.entries, where, out=entry, mode="clip")  # in range already: "clip" only avoids a copy of the output
+        np.take(
+            table.entries, where, out=entry, mode="clip"
+        )  # in range already: "clip" only avoids a copy of the output
         return self._picked(column, entry, mask, words)
 
     def from_one_row(self, table: AliasTable, words: Words) -> Codes:

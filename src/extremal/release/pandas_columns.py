@@ -1,4 +1,5 @@
-"""pandas: a Series (or Index, or extension array) → input codes, and reports back in the same dtype with the same index and name."""
+"""pandas: a Series (or Index, or extension array) → input codes, and reports back in the same dtype with the same index
+and name."""
 
 from __future__ import annotations
 
@@ -35,8 +36,12 @@ def codes_of(labels: Labels, column: Any, name: str) -> Array:
         import pyarrow as pa
 
         return arrow_columns.codes_of(labels, pa.array(column), name)
-    if isinstance(dtype, pd.StringDtype) or (_holds_objects(dtype) and pd.api.types.infer_dtype(column, skipna=False) == "string"):
-        used, categories = pd.factorize(np.asarray(column) if _holds_objects(dtype) else getattr(column, "array", column))
+    if isinstance(dtype, pd.StringDtype) or (
+        _holds_objects(dtype) and pd.api.types.infer_dtype(column, skipna=False) == "string"
+    ):
+        used, categories = pd.factorize(
+            np.asarray(column) if _holds_objects(dtype) else getattr(column, "array", column)
+        )
         return codes_of_categories(labels, categories.tolist(), used, name)
     if pd.api.types.is_integer_dtype(dtype) or pd.api.types.is_bool_dtype(dtype):
         return codes_of_array(labels, column.to_numpy(dtype=getattr(dtype, "numpy_dtype", dtype)), name)
@@ -63,7 +68,11 @@ def _data(mechanism: Mechanism, codes: Array, dtype: Any) -> Any:
     kind = common_kind(mechanism.output_labels) if codes.ndim == 1 else None
     outputs = mechanism.output_labels
     if isinstance(dtype, pd.CategoricalDtype) and codes.ndim == 1:
-        place = dtype.categories.get_indexer(pd.Index(list(outputs), dtype=dtype.categories.dtype)) if _same_kind(dtype, kind) else [-1]
+        place = (
+            dtype.categories.get_indexer(pd.Index(list(outputs), dtype=dtype.categories.dtype))
+            if _same_kind(dtype, kind)
+            else [-1]
+        )
         if min(place) >= 0:
             return pd.Categorical.from_codes(np.asarray(place)[codes], dtype=dtype)
         return pd.Categorical.from_codes(codes, categories=list(outputs))

@@ -1,4 +1,5 @@
-"""polars: a Series → input codes, and reports back in the same dtype (String, Categorical, Enum, integers, Boolean) and name."""
+"""polars: a Series → input codes, and reports back in the same dtype (String, Categorical, Enum, integers, Boolean) and
+name."""
 
 from __future__ import annotations
 

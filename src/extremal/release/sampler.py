@@ -1,9 +1,10 @@
 """Exact sampling from integer weights: input codes → output codes.
 
-For each kind of kernel one function in `SAMPLERS` prepares what drawing needs (tables, checked against the weights), and the result
-draws a chunk at a time. Preparation is kept as long as the kernel itself; randomness is not kept at all: each call draws its own
-key. To support a new kernel, write `prepare(kernel) -> Sampler` and add it to `SAMPLERS` under its `kind`; for reports that are sets
-of inputs `draw` returns n×d codes (`subsets.subset_reports` draws them) and the containers make tuples of labels.
+For each kind of kernel one function in `SAMPLERS` prepares what drawing needs (tables, checked against the weights),
+and the result draws a chunk at a time. Preparation is kept as long as the kernel itself; randomness is not kept at all:
+each call draws its own key. To support a new kernel, write `prepare(kernel) -> Sampler` and add it to `SAMPLERS` under
+its `kind`; for reports that are sets of inputs `draw` returns n×d codes (`subsets.subset_reports` draws them) and the
+containers make tuples of labels.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ LARGEST_TABLE = 1 << 22  # entries (32 MB) up to which two-valued columns that a
 class Sampler(Protocol):
     """Draws for a chunk of row numbers: n output codes, or n×d input codes when the report is a set of d inputs.
 
-    The source's words must be used in the same order whichever the loops (NumPy's or numba's). `buffer` has room for one word a
-    value; the outputs may be returned in it.
+    The source's words must be used in the same order whichever the loops (NumPy's or numba's). `buffer` has room for
+    one word a value; the outputs may be returned in it.
 
     Attributes:
         size: None, or how many inputs a report names.
@@ -78,7 +79,8 @@ class _FromResponse:
 
 @dataclass(frozen=True, eq=False)
 class _FromWindows:
-    """One row of m + length symbols for all: a report whatever x, or a place in the window of reports that x favours."""
+    """One row of m + length symbols for all: a report whatever x, or a place in the window of reports that x
+    favours."""
 
     table: AliasTable
     outputs: int
@@ -166,7 +168,8 @@ def sample_codes(
         mechanism: what to draw from.
         codes: positions in `mechanism.inputs`, an integer array.
         source: of the words; fresh `SecureWords` if not given. Anything else is for simulation and tests.
-        compiled: whether to use numba; None: when it is installed and the call is large. The outputs do not depend on it.
+        compiled: whether to use numba; None: when it is installed and the call is large. The outputs do not depend on
+            it.
         dtype: integer type of the result; must hold every output code.
 
     Raises:
@@ -202,7 +205,13 @@ def _threads() -> int:
 
 
 def _draw_into(
-    out: npt.NDArray[Any], mechanism: Mechanism, codes: npt.NDArray[Any], first: int, sampler: Sampler, source: WordSource, loops: Loops
+    out: npt.NDArray[Any],
+    mechanism: Mechanism,
+    codes: npt.NDArray[Any],
+    first: int,
+    sampler: Sampler,
+    source: WordSource,
+    loops: Loops,
 ) -> None:
     # Words are drawn where the outputs will stand when the type allows it: every page of the result is touched once.
     in_place = out.dtype == np.int64 and out.ndim == 1

@@ -1,8 +1,8 @@
 """Exact uniform integers and uniform subsets from 64-bit words, for mechanisms whose reports are sets.
 
-A number below a bound that is no power of two is drawn by multiplication with exact rejection (Lemire 2019): the product of a
-32-bit word and the bound is kept unless its low half falls in the short, over-represented range. Subsets come from Floyd's
-algorithm (Bentley and Floyd 1987): every d-subset of n things has exactly the probability 1/C(n, d).
+A number below a bound that is no power of two is drawn by multiplication with exact rejection (Lemire 2019): the
+product of a 32-bit word and the bound is kept unless its low half falls in the short, over-represented range. Subsets
+come from Floyd's algorithm (Bentley and Floyd 1987): every d-subset of n things has exactly the probability 1/C(n, d).
 """
 
 from __future__ import annotations

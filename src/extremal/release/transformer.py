@@ -1,4 +1,5 @@
-"""A scikit-learn transformer that randomises columns. Needs scikit-learn; nothing else in the package imports this module.
+"""A scikit-learn transformer that randomises columns. Needs scikit-learn; nothing else in the package imports this
+module.
 
 Each call of `transform` makes new reports: transforming the same people twice costs their ε twice.
 """
@@ -26,7 +27,8 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Randomise columns inside a scikit-learn pipeline.
 
     Args:
-        mechanism: one Mechanism for every column, or mechanisms by column: names for a data frame, positions for an array.
+        mechanism: one Mechanism for every column, or mechanisms by column: names for a data frame, positions for an
+            array.
 
     Several columns about one person add up: two columns at ε each cost 2ε.
 

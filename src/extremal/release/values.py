@@ -1,7 +1,8 @@
 """Lists and NumPy arrays: values → input codes, and output codes → reports of the same kind.
 
-Labels are looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and what is missing (None, NaN, NaT)
-is refused by its position. The first value at fault is named; nothing is sampled before every value has its code.
+Labels are looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and what is missing
+(None, NaN, NaT) is refused by its position. The first value at fault is named; nothing is sampled before every value
+has its code.
 """
 
 from __future__ import annotations
@@ -40,10 +41,13 @@ def refuse_value(labels: Labels, value: Any, name: str, position: int) -> NoRetu
             f"{where} must not be missing",
             parameter=where,
             value=value,
-            hint="Drop or fill missing values first, or give them a label of their own: who does not answer also tells something.",
+            hint="Drop or fill missing values first, or give them a label of their own: who does not answer also tells "
+            "something.",
         )
     labels.code(value, where)
-    raise UnknownLabel(f"{where} must be one of the mechanism's labels", parameter=where, value=value)  # pragma: no cover - code() raised
+    raise UnknownLabel(
+        f"{where} must be one of the mechanism's labels", parameter=where, value=value
+    )  # pragma: no cover - code() raised
 
 
 def label_codes(labels: Labels, kind: type) -> dict[Label, int]:
@@ -94,7 +98,8 @@ def codes_of_categories(labels: Labels, categories: Iterable[Any], used: Array, 
 
 
 def codes_of_array(labels: Labels, array: Array, name: str) -> Array:
-    """The codes of a one-dimensional NumPy array. Integers under numbered labels are their own codes, checked by the sampler."""
+    """The codes of a one-dimensional NumPy array. Integers under numbered labels are their own codes, checked by the
+    sampler."""
     if array.ndim != 1:
         raise InvalidParameter(f"{name} must be one-dimensional", parameter=f"{name}.shape", value=array.shape)
     if isinstance(array, np.ma.MaskedArray):

@@ -1,8 +1,8 @@
 """Random 64-bit words: a cipher stream under a key that the operating system draws for each call.
 
-AES-256 in counter mode over zeros, keyed by 32 bytes of `os.urandom`, gives words that nobody without the key can tell from
-uniform ones. The key lives as long as one call: no generator is kept in a module, so a forked child, a thread or a copied object
-never continues somebody else's stream. A seed is accepted by `extremal.simulate` alone.
+AES-256 in counter mode over zeros, keyed by 32 bytes of `os.urandom`, gives words that nobody without the key can tell
+from uniform ones. The key lives as long as one call: no generator is kept in a module, so a forked child, a thread or a
+copied object never continues somebody else's stream. A seed is accepted by `extremal.simulate` alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,9 @@ class CipherWords:
         for start in range(0, words.size, LARGEST_CHUNK):
             part = words[start : start + LARGEST_CHUNK]
             self._stream.update_into(_ZEROS[: part.nbytes], part.view(np.uint8))
-            if part.dtype.byteorder == ">" or not np.little_endian:  # pragma: no cover - words are little-endian everywhere
+            if (
+                part.dtype.byteorder == ">" or not np.little_endian
+            ):  # pragma: no cover - words are little-endian everywhere
                 part.byteswap(inplace=True)
 
 

@@ -1,7 +1,7 @@
 """Hypothesis strategies for priors, privacy levels and mechanisms: for our tests and for yours.
 
-Needs the package `hypothesis`. Every strategy also draws the awkward cases: zeros and ties in priors, tiny and huge ε, columns
-that use the privacy budget to the last unit.
+Needs the package `hypothesis`. Every strategy also draws the awkward cases: zeros and ties in priors, tiny and huge ε,
+columns that use the privacy budget to the last unit.
 
 >>> from hypothesis import given
 >>> @given(ldp_mechanisms())
@@ -27,7 +27,9 @@ SearchStrategy = st.SearchStrategy[Any]
 
 def epsilons(smallest: float = 0.01, largest: float = 20.0) -> SearchStrategy:
     """ε in nats, log-uniform in spirit: round values, and floats between."""
-    usual = st.sampled_from([e for e in (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0) if smallest <= e <= largest] or [smallest])
+    usual = st.sampled_from(
+        [e for e in (0.01, 0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0) if smallest <= e <= largest] or [smallest]
+    )
     return usual | st.floats(smallest, largest)
 
 

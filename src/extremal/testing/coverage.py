@@ -1,11 +1,13 @@
 """Do 95% intervals hold the truth 95% of the time? Configurations fixed in advance, and a test that can say no.
 
-A configuration is a mechanism, a true distribution, a number of reports and a method. Reports are simulated as multinomial counts
-(seeded; nothing here releases anything). For every cell the number of intervals that hold the truth is binomial; with a Bonferroni
-correction over all cells of all configurations, the test rejects when a cell's coverage is significantly below 0.94 or above 0.96.
+A configuration is a mechanism, a true distribution, a number of reports and a method. Reports are simulated as
+multinomial counts (seeded; nothing here releases anything). For every cell the number of intervals that hold the truth
+is binomial; with a Bonferroni correction over all cells of all configurations, the test rejects when a cell's coverage
+is significantly below 0.94 or above 0.96.
 
-Excluded beforehand, by one rule: configurations where the rarest report is expected fewer than 50 times. Whole-numbered counts that
-small make the coverage of every interval without randomisation jump by up to φ(1.96)/√50 ≈ 0.8 points, and more with fewer.
+Excluded beforehand, by one rule: configurations where the rarest report is expected fewer than 50 times. Whole-numbered
+counts that small make the coverage of every interval without randomisation jump by up to φ(1.96)/√50 ≈ 0.8 points, and
+more with fewer.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ class Configuration:
         if self.kind == "response":
             return randomized_response(self.k, self.epsilon)
         if self.kind == "windows":
-            length = max(d for d in range(1, max(2, self.k // 3 + 1)) if math.gcd(d, self.k) == 1)  # coprime: invertible
+            length = max(
+                d for d in range(1, max(2, self.k // 3 + 1)) if math.gcd(d, self.k) == 1
+            )  # coprime: invertible
             return Mechanism.from_windows(self.k, length, LDP(self.epsilon))
         generator = np.random.default_rng([SEED, self.index])
         copies = [random_ldp_matrix(generator, self.k, self.epsilon) for _ in range(6)]

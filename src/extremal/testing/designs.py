@@ -1,4 +1,5 @@
-"""What every design must satisfy, whichever method made it, and ways to spoil its certificate that a checker must notice."""
+"""What every design must satisfy, whichever method made it, and ways to spoil its certificate that a checker must
+notice."""
 
 from __future__ import annotations
 
@@ -46,10 +47,19 @@ def spoiled(design: Design, other_utility: Any) -> Iterator[tuple[str, Certifica
         for i, proof in enumerate(certificate.proofs):
             if name in proof and len(proof[name]) > 1:
                 entries = [*proof[name]]
-                entries[0] = repr(float(_number(entries[0])) - sign * 0.01) if name == "alpha" else "0" if _number(entries[0]) else "1"
+                entries[0] = (
+                    repr(float(_number(entries[0])) - sign * 0.01)
+                    if name == "alpha"
+                    else "0"
+                    if _number(entries[0])
+                    else "1"
+                )
                 yield (
                     f"{name} changed",
-                    replace(certificate, proofs=(*certificate.proofs[:i], {**proof, name: entries}, *certificate.proofs[i + 1 :])),
+                    replace(
+                        certificate,
+                        proofs=(*certificate.proofs[:i], {**proof, name: entries}, *certificate.proofs[i + 1 :]),
+                    ),
                 )
     moved = _moved(design.mechanism)
     if moved is not None:

@@ -1,7 +1,8 @@
-"""Slow and simple: the extreme lift vectors by two independent enumerations, and the optimum over them. For tests and audits.
+"""Slow and simple: the extreme lift vectors by two independent enumerations, and the optimum over them. For tests and
+audits.
 
-`algorithm_1` is GSO's Algorithm 1 as reconstructed (errata P2–P4, P7); `plain_vertices` tries every active set. Neither shares code with
-the solvers.
+`algorithm_1` is GSO's Algorithm 1 as reconstructed (errata P2–P4, P7); `plain_vertices` tries every active set. Neither
+shares code with the solvers.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ def region_of(prior: Floats, epsilon: float) -> int:
 
 
 def algorithm_1(prior: Floats, epsilon: float) -> Floats:
-    """The extreme lift vectors, one a row: for l = 1..region, every J of N − l + 1 inputs with P(J) ≥ e^−ε, every j in J.
+    """The extreme lift vectors, one a row: for l = 1..region, every J of N − l + 1 inputs with P(J) ≥ e^−ε, every j in
+    J.
 
     λ_i = e^ε on J∖j and λ_j = (1 − e^ε·P(J∖j))/p_j, kept when it is not negative; 0 elsewhere.
     """

@@ -16,7 +16,8 @@ Floats = npt.NDArray[np.float64]
 
 
 def random_ldp_matrix(generator: np.random.Generator, k: int, epsilon: float) -> Floats:
-    """Staircase patterns in complementary pairs (so that rows sum to 1), with random weights; some pairs mixed into the interior."""
+    """Staircase patterns in complementary pairs (so that rows sum to 1), with random weights; some pairs mixed into the
+    interior."""
     pairs = int(generator.integers(1, max(2, k // 2) + 1))
     inside = generator.random((k, pairs)) < generator.uniform(0.1, 0.9)
     inside[0], inside[1] = True, False  # neither empty nor everything
@@ -30,7 +31,8 @@ def random_ldp_matrix(generator: np.random.Generator, k: int, epsilon: float) ->
 
 
 def random_pml_matrix(generator: np.random.Generator, prior: Floats, epsilon: float) -> Floats:
-    """Lift vectors with entries in {0, e^ε} but one (GSO Section IV-E), a random share of each; a constant report completes the rows."""
+    """Lift vectors with entries in {0, e^ε} but one (GSO Section IV-E), a random share of each; a constant report
+    completes the rows."""
     k, e = prior.size, float(np.exp(epsilon))
     count = int(generator.integers(1, k + 1))
     lifts = np.zeros((k, count))
@@ -44,7 +46,8 @@ def random_pml_matrix(generator: np.random.Generator, prior: Floats, epsilon: fl
     scale = 1 / max(1.0, columns.sum(axis=1).max())
     columns *= scale
     rest = 1 - columns.sum(axis=1)
-    # What is missing in each row is given back as a mixture of two reports: one constant, the rest spread by the prior's complement.
+    # What is missing in each row is given back as a mixture of two reports: one constant, the rest spread by the
+    # prior's complement.
     return np.asarray(_completed(columns, rest, prior, e))
 
 
@@ -61,8 +64,8 @@ def _completed(columns: Floats, rest: Floats, prior: Floats, e: float) -> Floats
 def information_loss(matrix: Floats, mechanism: Mechanism, prior: Floats) -> float:
     """Relative loss of mutual information from `matrix` to the exact weights, computed from the change itself.
 
-    The difference of two informations near 1e-16 would drown in rounding; its first-order term does not: with Δ = W/2^62 − Q,
-    I(Q+Δ) − I(Q) = Σ_xy p_x Δ_xy log(Q_xy/m_y) + O(Δ²/Q), every term of which is tiny but relatively exact.
+    The difference of two informations near 1e-16 would drown in rounding; its first-order term does not: with Δ =
+    W/2^62 − Q, I(Q+Δ) − I(Q) = Σ_xy p_x Δ_xy log(Q_xy/m_y) + O(Δ²/Q), every term of which is tiny but relatively exact.
     """
     difference, information = [], 0.0
     weights, n = mechanism.weights, mechanism.denominator
@@ -77,5 +80,7 @@ def information_loss(matrix: Floats, mechanism: Mechanism, prior: Floats) -> flo
         total = sum(exact)
         for y, value in enumerate(exact):
             delta = float(Fraction(int(weights[x, y]), n) - value / total)
-            difference.append(prior[x] * (delta * score[x, y] if q[x, y] > 0 else delta * np.log(delta / m[y]) if delta > 0 else 0.0))
+            difference.append(
+                prior[x] * (delta * score[x, y] if q[x, y] > 0 else delta * np.log(delta / m[y]) if delta > 0 else 0.0)
+            )
     return max(0.0, -float(np.sum(difference))) / information

@@ -1,7 +1,11 @@
 """What the papers state, as functions: bounds, thresholds, regions and regimes, as printed and as they hold."""
 
 from extremal.theory import distortion
-from extremal.theory.information import binary_threshold_for_information, response_is_optimal, rr_threshold_for_information
+from extremal.theory.information import (
+    binary_threshold_for_information,
+    response_is_optimal,
+    rr_threshold_for_information,
+)
 from extremal.theory.leakage import pml_regions, randomized_response_leakage, wrong_prior
 
 __all__ = [

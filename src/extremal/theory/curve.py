@@ -4,8 +4,8 @@ E = e^ε, c = E − 1. The column S_T = 1 + c·1_T has mass m = 1 + cz under the
 
     φ(z) = z·E·ε − m·ln m = z·f(c) − f(cz),   f(d) = (1+d)·ln(1+d) − d,
 
-concave with φ(0) = φ(1) = 0 and φ'(z) = f(c) − c·ln(1+cz) (KOV Lemma 27 misprints the derivative, erratum E10). The form with f has no
-cancellation at small ε: all terms are of order c².
+concave with φ(0) = φ(1) = 0 and φ'(z) = f(c) − c·ln(1+cz) (KOV Lemma 27 misprints the derivative, erratum E10). The
+form with f has no cancellation at small ε: all terms are of order c².
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The quantities of the Hamming paper for ordered classes: D^(l), the bounds on ε*, and where they are tight.
 
-x_i = Q(i|i), D_i = 1 − x_i, M symbols, P_1 ≥ … ≥ P_M for every prior. `printed` is what KSS print, for comparison; ε* itself is
-`ex.smallest_epsilon`. Errata H2–H5: eq 9 needs D_1 ≤ D_2 ≤ … and, with l symbols left out, the budget D − Σ_{i>M−l} P_i of each prior; then
-it is exact. Eq 8 holds, and 1 − D in place of 1 − (D − D^(l)) tightens it. Theorem 3 holds up to (M−1)·D^(1).
+x_i = Q(i|i), D_i = 1 − x_i, M symbols, P_1 ≥ … ≥ P_M for every prior. `printed` is what KSS print, for comparison; ε*
+itself is `ex.smallest_epsilon`. Errata H2–H5: eq 9 needs D_1 ≤ D_2 ≤ … and, with l symbols left out, the budget D −
+Σ_{i>M−l} P_i of each prior; then it is exact. Eq 8 holds, and 1 − D in place of 1 − (D − D^(l)) tightens it. Theorem 3
+holds up to (M−1)·D^(1).
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ def upper_bound(source_class: Any, distortion: Any, form: UpperForm = "tightened
 def lower_bound(source_class: Any, distortion: Any, form: LowerForm = "corrected") -> float:
     """No ε below this suffices for the distortion D: min over l of KSS eq 9, each a linear-fractional program.
 
-    Printed: eq 9 and 12 as they stand. Ordered: with D_1 ≤ D_2 ≤ … added (erratum H2). Corrected: also with the budget of each prior
-    (erratum H3); then it equals ε*.
+    Printed: eq 9 and 12 as they stand. Ordered: with D_1 ≤ D_2 ≤ … added (erratum H2). Corrected: also with the budget
+    of each prior (erratum H3); then it equals ε*.
 
     >>> round(lower_bound([0.5, 0.3, 0.2], 0.1, "printed"), 6), round(lower_bound([0.5, 0.3, 0.2], 0.1), 6)
     (2.302585, 2.890372)
@@ -73,7 +74,8 @@ def lower_bound(source_class: Any, distortion: Any, form: LowerForm = "corrected
 
 
 def left_out_bound(priors: list[Prior], distortion: Fraction, left: int, form: LowerForm) -> float:
-    """KSS eq 9 with l = `left` symbols never reported: log of min Σ_{j≥2} x_j/(1−x_1), by the Charnes–Cooper transformation."""
+    """KSS eq 9 with l = `left` symbols never reported: log of min Σ_{j≥2} x_j/(1−x_1), by the Charnes–Cooper
+    transformation."""
     n = len(priors[0]) - left
     largest = max(Fraction(sum(p.weights[n:]), p.total) for p in priors)
     rows, lower, upper = [np.r_[-1.0, np.zeros(n - 1), 1.0]], [1.0], [1.0]  # s − z_1 = 1
@@ -122,7 +124,9 @@ def _ordered(source_class: Any) -> list[Prior]:
     if source.single is not None:
         weights = sorted(priors[0].weights, reverse=True)
         priors = [Prior([Fraction(w, priors[0].total) for w in weights])]
-    elif source.kind not in ("list", "ordered") or any(a < b for p in priors for a, b in zip(p.weights, p.weights[1:], strict=False)):
+    elif source.kind not in ("list", "ordered") or any(
+        a < b for p in priors for a, b in zip(p.weights, p.weights[1:], strict=False)
+    ):
         raise InvalidParameter(
             "the bounds of the paper are for ordered classes: every prior non-increasing",
             parameter="source_class",
@@ -142,4 +146,8 @@ def _distortion(distortion: Any) -> Fraction:
 def _log(ratio: Fraction) -> float:
     if ratio <= 0:
         return -math.inf
-    return log_of_ratio(ratio.numerator, ratio.denominator) if ratio >= 1 else -log_of_ratio(ratio.denominator, ratio.numerator)
+    return (
+        log_of_ratio(ratio.numerator, ratio.denominator)
+        if ratio >= 1
+        else -log_of_ratio(ratio.denominator, ratio.numerator)
+    )

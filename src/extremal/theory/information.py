@@ -4,12 +4,13 @@ Randomised response on the symbols of positive probability is optimal exactly wh
 
     I_RR ≤ φ(p₁) + φ(p₂) − φ(p₁+p₂),   p₁ ≤ p₂ the two smallest probabilities.
 
-*Why.* Take the dual a_x = φ(p_x) − V, V = I_RR, of the staircase program (φ(P(T)) ≤ V + a(T) for every T, Σa = cV). It is the only one
-that is tight on all singletons, so randomised response is optimal iff it is feasible: Σ_T φ(p_x) − φ(P(T)) ≥ (|T|−1)·V. By concavity
-adding a symbol to T costs φ(z)+φ(y)−φ(z+y), increasing in both arguments, hence never less than for the two smallest symbols.
+*Why.* Take the dual a_x = φ(p_x) − V, V = I_RR, of the staircase program (φ(P(T)) ≤ V + a(T) for every T, Σa = cV). It
+is the only one that is tight on all singletons, so randomised response is optimal iff it is feasible: Σ_T φ(p_x) −
+φ(P(T)) ≥ (|T|−1)·V. By concavity adding a symbol to T costs φ(z)+φ(y)−φ(z+y), increasing in both arguments, hence never
+less than for the two smallest symbols.
 
-One bit about the most balanced set (KOV Theorem 12) is optimal for small ε if the balanced partition is unique or exactly half; the theorem
-omits that condition and is false for the uniform prior on three symbols (erratum E6).
+One bit about the most balanced set (KOV Theorem 12) is optimal for small ε if the balanced partition is unique or
+exactly half; the theorem omits that condition and is false for the uniform prior on three symbols (erratum E6).
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _BINARY_LOSS = 1e-11  # relative loss up to which one bit is called optimal; the
 
 
 def response_margin(prior: Floats, epsilon: float) -> float:
-    """φ(p₁) + φ(p₂) − φ(p₁+p₂) − I_RR over the two smallest positive probabilities: randomised response is optimal iff it is not
-    negative."""
+    """φ(p₁) + φ(p₂) − φ(p₁+p₂) − I_RR over the two smallest positive probabilities: randomised response is optimal iff
+    it is not negative."""
     curve = InformationCurve(epsilon)
     support = np.sort(prior[prior > 0])
     if support.size < 2:
@@ -58,8 +59,8 @@ def rr_threshold_for_information(prior: Any) -> float:
 
     0 if it is optimal throughout the scanned range (`SCANNED`), infinity if it is not optimal at its upper end.
 
-    Guarantee: `response_is_optimal` just above, not just below; the set of such ε is scanned, not assumed to be an interval, and the
-    last change is reported.
+    Guarantee: `response_is_optimal` just above, not just below; the set of such ε is scanned, not assumed to be an
+    interval, and the last change is reported.
 
     >>> round(rr_threshold_for_information([0.5, 0.3, 0.2]), 9)
     0.865644668
@@ -73,8 +74,9 @@ def rr_threshold_for_information(prior: Any) -> float:
 def binary_threshold_for_information(prior: Any, time_limit: float = 60.0) -> float:
     """The ε up to which one bit about the most balanced set is optimal for mutual information.
 
-    0 if it is optimal nowhere in `SCANNED` (the uniform prior on three symbols), infinity if at its upper end. The optimum is computed
-    by `ex.design` at each ε tried, to 1e-12; one bit counts as optimal when it loses less than 1e-11, relatively.
+    0 if it is optimal nowhere in `SCANNED` (the uniform prior on three symbols), infinity if at its upper end. The
+    optimum is computed by `ex.design` at each ε tried, to 1e-12; one bit counts as optimal when it loses less than
+    1e-11, relatively.
 
     Args:
         prior: the distribution of the input; more than about 30 different probabilities take minutes.

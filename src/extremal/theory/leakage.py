@@ -1,4 +1,5 @@
-"""What a level of pointwise maximal leakage means for a prior: regions, what may be disclosed, what leaks when the prior is wrong."""
+"""What a level of pointwise maximal leakage means for a prior: regions, what may be disclosed, what leaks when the
+prior is wrong."""
 
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ class Regions:
         return next(region for region in self.regions if region.number == number_)
 
     def disclosed(self, epsilon: Any) -> tuple[int, ...]:
-        """The inputs that a report may name with certainty at ε: those of probability at least e^−ε, decided exactly."""
+        """The inputs that a report may name with certainty at ε: those of probability at least e^−ε, decided
+        exactly."""
         budget, prior = Exponential(epsilon), self.prior
         return tuple(x for x, w in enumerate(prior.weights) if w and budget.at_least(prior.total, w))
 
@@ -74,15 +76,18 @@ class Regions:
         )
 
     def __str__(self) -> str:
-        body = [[str(r.number), number(r.start), number(r.stop), str(r.number - 1), str(r.nameable)] for r in self.regions]
+        body = [
+            [str(r.number), number(r.start), number(r.stop), str(r.number - 1), str(r.nameable)] for r in self.regions
+        ]
         return aligned(["region", "from ε", "to ε", "may rule out", "may name"], body)
 
 
 def pml_regions(prior: Any) -> Regions:
     """The privacy regions of a prior (GSO Section IV-B), with the last one that the paper leaves out (erratum P2).
 
-    ε_j = −log of the sum of the N − j largest probabilities; region j is ε_{j−1} ≤ ε < ε_j, and region N reaches to ε_max. In region j a
-    report may rule out at most j − 1 inputs, and it may name an input x with certainty only if p(x) ≥ e^−ε.
+    ε_j = −log of the sum of the N − j largest probabilities; region j is ε_{j−1} ≤ ε < ε_j, and region N reaches to
+    ε_max. In region j a report may rule out at most j − 1 inputs, and it may name an input x with certainty only if
+    p(x) ≥ e^−ε.
 
     >>> print(pml_regions([0.5, 0.3, 0.2]))
     region    from ε      to ε  may rule out  may name
@@ -136,7 +141,10 @@ class WrongPrior:
         return as_frame({"prior": names, "leakage": [*self.levels, *self.others.values()]})
 
     def __str__(self) -> str:
-        body = [[f"within {r:g} in total variation", number(level)] for r, level in zip(self.radii, self.levels, strict=True)]
+        body = [
+            [f"within {r:g} in total variation", number(level)]
+            for r, level in zip(self.radii, self.levels, strict=True)
+        ]
         body += [[name, number(level)] for name, level in self.others.items()]
         return aligned(["true prior", "leakage ε"], body, left=1)
 
@@ -145,7 +153,9 @@ class WrongPrior:
         drawn, axis = figure()
         finite = [(r, level) for r, level in zip(self.radii, self.levels, strict=True) if math.isfinite(level)]
         axis.plot(*zip(*finite, strict=True), marker="o", color=COLOURS[0], label="worst prior at that distance")
-        axis.axhline(self.claimed, color=COLOURS[5], linestyle="--", linewidth=1, label="claimed under the assumed prior")
+        axis.axhline(
+            self.claimed, color=COLOURS[5], linestyle="--", linewidth=1, label="claimed under the assumed prior"
+        )
         for i, (name, level) in enumerate((n, v) for n, v in self.others.items() if math.isfinite(v)):
             axis.axhline(level, color=COLOURS[(i + 1) % len(COLOURS)], linewidth=1, label=f"under {name}")
         axis.set_xlabel("total-variation distance of the true prior from the assumed one")
@@ -155,11 +165,13 @@ class WrongPrior:
         return drawn
 
 
-def wrong_prior(mechanism: Mechanism, others: Mapping[str, Any] | None = None, radii: Sequence[float] = RADII) -> WrongPrior:
+def wrong_prior(
+    mechanism: Mechanism, others: Mapping[str, Any] | None = None, radii: Sequence[float] = RADII
+) -> WrongPrior:
     """What a PML or LIP mechanism leaks if the inputs do not follow the prior that its claim is about.
 
-    For each radius the largest pointwise maximal leakage over all priors within that total-variation distance, exactly; and the leakage
-    under each of the priors in `others`.
+    For each radius the largest pointwise maximal leakage over all priors within that total-variation distance, exactly;
+    and the leakage under each of the priors in `others`.
 
     Args:
         mechanism: one whose claim is `ex.PML` or `ex.LIP` with one prior.

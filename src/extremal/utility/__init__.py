@@ -60,7 +60,9 @@ def utility_from_json(content: dict[str, Any]) -> Utility:
     if name == Distortion.name:
         outputs = content["outputs"]
         labels = None if outputs is None else Labels.from_json(outputs, "outputs", tuples=True)
-        return Distortion(SourceClass.from_json(content["source"]), [[float(d) for d in row] for row in content["distances"]], labels)
+        return Distortion(
+            SourceClass.from_json(content["source"]), [[float(d) for d in row] for row in content["distances"]], labels
+        )
     raise MalformedFile("utility must be one that a file can hold", parameter="utility", value=name)
 
 

@@ -90,8 +90,12 @@ def PairwiseDivergence(  # noqa: N802 - reads as the utility it makes
 def _checked(utilities: Sequence[Utility]) -> tuple[SumOfColumns, ...]:
     if not isinstance(utilities, Sequence) or not utilities or not all(isinstance(u, SumOfColumns) for u in utilities):
         raise InvalidParameter(
-            "utilities must be a list of divergences, informations or sublinear functions", parameter="utilities", value=utilities
+            "utilities must be a list of divergences, informations or sublinear functions",
+            parameter="utilities",
+            value=utilities,
         )
     if len({u.k for u in utilities}) > 1:
-        raise InvalidParameter("utilities must be about the same inputs", parameter="k", value=sorted({u.k for u in utilities}))
+        raise InvalidParameter(
+            "utilities must be about the same inputs", parameter="k", value=sorted({u.k for u in utilities})
+        )
     return tuple(u for u in utilities if isinstance(u, SumOfColumns))

@@ -21,7 +21,8 @@ class Distortion(Utility):
     Args:
         prior_or_class: a prior, or an `ex.SourceClass`.
         distances: k×m' matrix of finite, non-negative losses; row x, column y.
-        outputs: labels of its columns. When not given and the matrix is square, the columns are the inputs; otherwise 0..m'−1.
+        outputs: labels of its columns. When not given and the matrix is square, the columns are the inputs; otherwise
+            0..m'−1.
 
     >>> import extremal as ex
     >>> steps = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
@@ -38,7 +39,9 @@ class Distortion(Utility):
         self.distances = _checked(distances, self.k)
         self.output_labels = None if outputs is None else Labels(outputs, "outputs", tuples=True)
         if self.output_labels is not None and len(self.output_labels) != self.distances.shape[1]:
-            raise InvalidParameter("outputs must name the columns of distances", parameter="len(outputs)", value=len(self.output_labels))
+            raise InvalidParameter(
+                "outputs must name the columns of distances", parameter="len(outputs)", value=len(self.output_labels)
+            )
 
     def __call__(self, mechanism: Mechanism | Any) -> float:
         return self.source.worst_case(self.for_each_input(mechanism))[0]
@@ -49,11 +52,15 @@ class Distortion(Utility):
             reading = self.read(mechanism)
             if reading.base.size != self.distances.shape[1]:
                 raise InvalidParameter(
-                    f"the array must have {self.distances.shape[1]} columns, as distances has", parameter="columns", value=reading.base.size
+                    f"the array must have {self.distances.shape[1]} columns, as distances has",
+                    parameter="columns",
+                    value=reading.base.size,
                 )
             return np.asarray(((reading.base + reading.excess) * self.distances).sum(axis=1))
         if mechanism.k != self.k:
-            raise InvalidParameter(f"the mechanism must have {self.k} inputs, as {self.name} has", parameter="k", value=mechanism.k)
+            raise InvalidParameter(
+                f"the mechanism must have {self.k} inputs, as {self.name} has", parameter="k", value=mechanism.k
+            )
         return self._of_mechanism(mechanism)
 
     def _of_mechanism(self, mechanism: Mechanism) -> Floats:
@@ -103,14 +110,24 @@ class Hamming(Distortion):
 
     def _of_mechanism(self, mechanism: Mechanism) -> Floats:
         kernel = mechanism.kernel
-        if isinstance(kernel, RandomizedResponse) and mechanism.row_of is None and mechanism.outputs == mechanism.inputs:
+        if (
+            isinstance(kernel, RandomizedResponse)
+            and mechanism.row_of is None
+            and mechanism.outputs == mechanism.inputs
+        ):
             return np.full(self.k, (mechanism.denominator - kernel.high) / mechanism.denominator)
-        return np.array([(mechanism.denominator - truth) / mechanism.denominator for truth in self.truth_weights(mechanism)])
+        return np.array(
+            [(mechanism.denominator - truth) / mechanism.denominator for truth in self.truth_weights(mechanism)]
+        )
 
     def truth_weights(self, mechanism: Mechanism) -> list[int]:
         """The integer weight of reporting x when x is the truth, for each input x; 0 when x is never reported."""
         kernel = mechanism.kernel
-        if isinstance(kernel, RandomizedResponse) and mechanism.row_of is None and mechanism.outputs == mechanism.inputs:
+        if (
+            isinstance(kernel, RandomizedResponse)
+            and mechanism.row_of is None
+            and mechanism.outputs == mechanism.inputs
+        ):
             return [kernel.high] * self.k
         truth = [0] * self.k
         for y, x in enumerate(self._columns(mechanism)):
@@ -129,9 +146,15 @@ def _checked(distances: Any, k: int) -> Floats:
     try:
         array = np.array(distances, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidParameter("distances must be a matrix of numbers", parameter="distances", value=distances) from None
+        raise InvalidParameter(
+            "distances must be a matrix of numbers", parameter="distances", value=distances
+        ) from None
     if array.ndim != 2 or array.shape[0] != k or array.shape[1] < 1:
-        raise InvalidPrior(f"distances must have {k} rows, one for each input of the prior", parameter="distances.shape", value=array.shape)
+        raise InvalidPrior(
+            f"distances must have {k} rows, one for each input of the prior",
+            parameter="distances.shape",
+            value=array.shape,
+        )
     if not np.isfinite(array).all() or (array < 0).any():
         raise InvalidParameter(
             "distances must be finite and non-negative",

@@ -1,7 +1,8 @@
 """f-divergences between the report distributions of two hypotheses.
 
-D_f = Σ_y M₁(y)·f(M₀(y)/M₁(y)), M_ν = P_ν Q (KOV eq 3, 12; the sum is over y, erratum E12), for any convex f with f(1) = 0.
-Where M₁(y) = 0 the term is M₀(y)·lim f(x)/x; where M₀(y) = 0 it is M₁(y)·f(0). Both may be infinite, and then so is the value.
+D_f = Σ_y M₁(y)·f(M₀(y)/M₁(y)), M_ν = P_ν Q (KOV eq 3, 12; the sum is over y, erratum E12), for any convex f with f(1) =
+0. Where M₁(y) = 0 the term is M₀(y)·lim f(x)/x; where M₀(y) = 0 it is M₁(y)·f(0). Both may be infinite, and then so is
+the value.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from extremal.utility.utility import Floats, SumOfColumns
 
 
 class Divergence(SumOfColumns):
-    """Base of the f-divergences; f is normalised to f(1) = f'(1) = 0 by adding a multiple of x − 1, which changes no divergence.
+    """Base of the f-divergences; f is normalised to f(1) = f'(1) = 0 by adding a multiple of x − 1, which changes no
+    divergence.
 
     Args:
         p0, p1: the two distributions of the input.
@@ -46,14 +48,16 @@ class Divergence(SumOfColumns):
 
     @abstractmethod
     def excess(self, delta: Floats, x: Floats) -> Floats:
-        """The normalised f at x = 1 + δ > 0: accurate next to 1, where δ has the digits, and next to 0, where x has them."""
+        """The normalised f at x = 1 + δ > 0: accurate next to 1, where δ has the digits, and next to 0, where x has
+        them."""
 
     @abstractmethod
     def derivative(self, x: Floats) -> Floats:
         """f'(x) of the normalised f for x > 0; at a kink any slope between."""
 
     def is_linear_within(self, exponential: Exponential) -> bool:
-        """Whether f is exactly linear on [e^−ε, e^ε], so that no ε-LDP mechanism is worth anything; False when unknown."""
+        """Whether f is exactly linear on [e^−ε, e^ε], so that no ε-LDP mechanism is worth anything; False when
+        unknown."""
         return False
 
     def perspective(self, m0: Floats, m1: Floats, difference: Floats) -> Floats:
@@ -63,7 +67,9 @@ class Divergence(SumOfColumns):
         plain = ~none_under_0 & ~none_under_1
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             scale = np.where(plain, m1, 1.0)
-            inside = np.asarray(m1 * self.excess(np.where(plain, difference / scale, 0.0), np.where(plain, m0 / scale, 1.0)))
+            inside = np.asarray(
+                m1 * self.excess(np.where(plain, difference / scale, 0.0), np.where(plain, m0 / scale, 1.0))
+            )
         values = np.where(none_under_0, m1 * self.at_zero if math.isfinite(self.at_zero) else math.inf, inside)
         infinite = math.inf if math.isinf(self.slope_at_infinity) else 0.0
         slope = 0.0 if math.isinf(self.slope_at_infinity) else self.slope_at_infinity

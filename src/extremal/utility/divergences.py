@@ -1,4 +1,5 @@
-"""The named f-divergences. Each class states its f; conventions (½ or not, which argument first) are part of the name's meaning."""
+"""The named f-divergences. Each class states its f; conventions (½ or not, which argument first) are part of the name's
+meaning."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Convex functions evaluated next to 1 without cancellation.
 
-Everything takes both x and δ = x − 1, which callers form without subtracting: δ has its digits next to 1, x next to 0. A
-divergence is unchanged when a multiple of x − 1 is added to f, so each f is taken with f(1) = f'(1) = 0: then small differences
-give small values, with full relative accuracy.
+Everything takes both x and δ = x − 1, which callers form without subtracting: δ has its digits next to 1, x next to 0.
+A divergence is unchanged when a multiple of x − 1 is added to f, so each f is taken with f(1) = f'(1) = 0: then small
+differences give small values, with full relative accuracy.
 """
 
 from __future__ import annotations

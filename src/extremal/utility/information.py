@@ -15,7 +15,8 @@ from extremal.utility.utility import Floats, SumOfColumns
 class MutualInformation(SumOfColumns):
     """I(X;Y) = Σ_xy p(x) Q(y|x) log(Q(y|x)/P_Y(y)) in nats (KOV eq 5).
 
-    μ(q) = Σ_x p(x) q(x) log(q(x)/p·q). Accurate at any ε: with q(x) = (p·q)(1+δ_x) and Σ p δ = 0 it is (p·q) Σ p(x)·((1+δ)log(1+δ) − δ).
+    μ(q) = Σ_x p(x) q(x) log(q(x)/p·q). Accurate at any ε: with q(x) = (p·q)(1+δ_x) and Σ p δ = 0 it is (p·q) Σ
+    p(x)·((1+δ)log(1+δ) − δ).
 
     Args:
         prior: the distribution of the input; zeros are allowed.

@@ -16,11 +16,13 @@ from extremal.utility.reading import Reading
 from extremal.utility.utility import Utility
 
 ROUNDING = Fraction(1, 1 << 48)
-"""Weights are multiples of 2^-62: a distortion that only they exceed, by less than this, counts as met (1/3 cannot be written)."""
+"""Weights are multiples of 2^-62: a distortion that only they exceed, by less than this, counts as met (1/3 cannot be
+written)."""
 
 
 class LevelAtDistortion(Utility):
-    """The smallest ε of a mechanism whose worst-case Hamming distortion is at most D, a cost; infinite above D (KSS Definition 4).
+    """The smallest ε of a mechanism whose worst-case Hamming distortion is at most D, a cost; infinite above D (KSS
+    Definition 4).
 
     Guarantee: both are decided on the integer weights.
 
@@ -45,7 +47,9 @@ class LevelAtDistortion(Utility):
 
     def __call__(self, mechanism: Mechanism | Any) -> float:
         if not isinstance(mechanism, Mechanism) or mechanism.k != self.k:
-            raise InvalidParameter(f"{self.name} takes a mechanism with {self.k} inputs", parameter="mechanism", value=mechanism)
+            raise InvalidParameter(
+                f"{self.name} takes a mechanism with {self.k} inputs", parameter="mechanism", value=mechanism
+            )
         if self.worst_distortion(mechanism) > self.distortion + ROUNDING:
             return math.inf
         return LDP(0).level(mechanism)
@@ -54,7 +58,9 @@ class LevelAtDistortion(Utility):
         """max_p Σ p(x)(1 − Q(x|x)), exactly."""
         lost = [mechanism.denominator - truth for truth in Hamming(self.source).truth_weights(mechanism)]
         worst = self.source.extreme_prior(lost)
-        return Fraction(sum(w * v for w, v in zip(worst.weights, lost, strict=True)), worst.total * mechanism.denominator)
+        return Fraction(
+            sum(w * v for w, v in zip(worst.weights, lost, strict=True)), worst.total * mechanism.denominator
+        )
 
     def of(self, reading: Reading) -> float:
         """Not used: a level is decided on weights."""

@@ -1,6 +1,7 @@
 """Two distributions to tell apart, with their difference formed exactly.
 
-P₀ − P₁ of two nearly equal priors loses all its digits in floats; for up to 4,096 symbols it is formed in integers and rounded once.
+P₀ − P₁ of two nearly equal priors loses all its digits in floats; for up to 4,096 symbols it is formed in integers and
+rounded once.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Columns in the form that utilities compute with: a constant plus what exceeds it.
 
-At small ε every column is nearly constant and all that matters is how it deviates. So a column q is kept as base = min_x q(x) and
-excess = q − base, the excess formed from integers before any float rounds it. Two forms: dense (one excess for each row and
-output) and by levels (a few excesses, each on a set of rows for each output), so that randomised response on 10,000 symbols stays two
-numbers.
+At small ε every column is nearly constant and all that matters is how it deviates. So a column q is kept as base =
+min_x q(x) and excess = q − base, the excess formed from integers before any float rounds it. Two forms: dense (one
+excess for each row and output) and by levels (a few excesses, each on a set of rows for each output), so that
+randomised response on 10,000 symbols stays two numbers.
 """
 
 from __future__ import annotations
@@ -53,7 +53,9 @@ class Reading:
         """Input weights added up within each row class."""
         if self.row_of is None:
             return weights
-        return np.asarray(np.bincount(self.row_of, weights=weights, minlength=int(self.row_of.max()) + 1), dtype=np.float64)
+        return np.asarray(
+            np.bincount(self.row_of, weights=weights, minlength=int(self.row_of.max()) + 1), dtype=np.float64
+        )
 
     def project(self, weights: Floats) -> Floats:
         """Σ_x w(x)·(q(x) − base) for each column."""
@@ -70,7 +72,9 @@ class Reading:
         if self.masses is None:
             return np.broadcast_to(rows[:, None], self.excess.shape), self.excess
         inside = self.masses(rows)
-        return np.vstack([math.fsum(rows) - inside.sum(axis=0), inside]), np.vstack([np.zeros_like(self.base), self.excess])
+        return np.vstack([math.fsum(rows) - inside.sum(axis=0), inside]), np.vstack(
+            [np.zeros_like(self.base), self.excess]
+        )
 
 
 def read_mechanism(mechanism: Mechanism) -> Reading:
@@ -78,16 +82,30 @@ def read_mechanism(mechanism: Mechanism) -> Reading:
     kernel = mechanism.kernel
     if isinstance(kernel, RandomizedResponse):
         low, step = (math.ldexp(w, -WEIGHT_BITS) for w in (kernel.low, kernel.high - kernel.low))
-        return Reading(mechanism.k, mechanism.row_of, np.full(kernel.m, low), np.full((1, kernel.m), step), lambda rows: rows[None, :])
+        return Reading(
+            mechanism.k,
+            mechanism.row_of,
+            np.full(kernel.m, low),
+            np.full((1, kernel.m), step),
+            lambda rows: rows[None, :],
+        )
     if isinstance(kernel, TwoValuedColumns):
         low_high = [np.ldexp(w.astype(np.float64), -WEIGHT_BITS) for w in (kernel.low, kernel.high - kernel.low)]
         two_valued = kernel
-        return Reading(mechanism.k, mechanism.row_of, low_high[0], low_high[1][None, :], lambda rows: two_valued.set_masses(rows)[None, :])
+        return Reading(
+            mechanism.k,
+            mechanism.row_of,
+            low_high[0],
+            low_high[1][None, :],
+            lambda rows: two_valued.set_masses(rows)[None, :],
+        )
     if isinstance(kernel, Circulant):
         low_weight, levels = kernel.levels[0][0], kernel.levels[1:]
         above = np.array([[math.ldexp(weight - low_weight, -WEIGHT_BITS)] for weight, _ in levels])
         base = np.full(kernel.m, math.ldexp(low_weight, -WEIGHT_BITS))
-        return Reading(mechanism.k, mechanism.row_of, base, np.broadcast_to(above, (len(levels), kernel.m)), kernel.level_masses)
+        return Reading(
+            mechanism.k, mechanism.row_of, base, np.broadcast_to(above, (len(levels), kernel.m)), kernel.level_masses
+        )
     rows = kernel.rows()
     smallest = rows.min(axis=0)
     base, excess = (np.ldexp(w.astype(np.float64), -WEIGHT_BITS) for w in (smallest, rows - smallest))
@@ -99,11 +117,17 @@ def read_array(matrix: Any) -> Reading:
     try:
         array = np.asarray(matrix, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidParameter("a utility takes a mechanism or a row-stochastic array", parameter="mechanism", value=matrix) from None
+        raise InvalidParameter(
+            "a utility takes a mechanism or a row-stochastic array", parameter="mechanism", value=matrix
+        ) from None
     if array.ndim != 2 or array.shape[0] < 2 or not np.isfinite(array).all() or (array < -ROW_TOLERANCE).any():
-        raise InvalidParameter("the array must be finite, non-negative, one row for each input", parameter="shape", value=array.shape)
+        raise InvalidParameter(
+            "the array must be finite, non-negative, one row for each input", parameter="shape", value=array.shape
+        )
     off = np.abs(array.sum(axis=1) - 1)
     if off.max() > ROW_TOLERANCE:
         x = int(off.argmax())
-        raise InvalidParameter(f"each row must sum to 1 within {ROW_TOLERANCE:g}", parameter=f"sum(row {x})", value=float(array[x].sum()))
+        raise InvalidParameter(
+            f"each row must sum to 1 within {ROW_TOLERANCE:g}", parameter=f"sum(row {x})", value=float(array[x].sum())
+        )
     return Reading.dense(np.maximum(array, 0))

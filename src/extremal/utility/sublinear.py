@@ -18,8 +18,8 @@ _TRIALS, _SLACK = 64, 1e-9  # random columns on which homogeneity and subadditiv
 class Sublinear(SumOfColumns):
     """U(Q) = Σ_y μ(q_y) for a function μ of columns that is homogeneous and subadditive (KOV Definition 1).
 
-    Both properties are tried on random columns, which catches mistakes and proves nothing; optimality found for it is reported
-    as unverified.
+    Both properties are tried on random columns, which catches mistakes and proves nothing; optimality found for it is
+    reported as unverified.
 
     Args:
         k: number of inputs.
@@ -38,14 +38,18 @@ class Sublinear(SumOfColumns):
         if not callable(mu):
             raise InvalidParameter("mu must be a function of columns", parameter="mu", value=mu)
         self._mu = mu
-        columns = np.random.default_rng(0).dirichlet(np.ones(self.k), size=2 * _TRIALS).T  # fixed columns: a check, not a release
+        columns = (
+            np.random.default_rng(0).dirichlet(np.ones(self.k), size=2 * _TRIALS).T
+        )  # fixed columns: a check, not a release
         values = self._call(columns)
         left, right = values[:_TRIALS], values[_TRIALS:]
         both = self._call(columns[:, :_TRIALS] + columns[:, _TRIALS:])
         scale = np.abs(left) + np.abs(right) + 1e-300
         if (both - left - right > _SLACK * scale).any():
             raise InvalidParameter(
-                "mu must be subadditive: μ(a+b) ≤ μ(a) + μ(b)", parameter="mu(a+b)", value=float((both - left - right).max())
+                "mu must be subadditive: μ(a+b) ≤ μ(a) + μ(b)",
+                parameter="mu(a+b)",
+                value=float((both - left - right).max()),
             )
         if (np.abs(self._call(3 * columns) - 3 * values) > _SLACK * np.abs(values) + 1e-300).any():
             raise InvalidParameter("mu must be homogeneous: μ(ca) = c·μ(a) for c > 0", parameter="mu", value=mu)
@@ -54,7 +58,10 @@ class Sublinear(SumOfColumns):
         values = np.asarray(self._mu(columns), dtype=np.float64)
         if values.shape != (columns.shape[1],) or not np.isfinite(values).all():
             raise InvalidParameter(
-                "mu must return one finite value for each column", parameter="mu(columns).shape", value=values.shape, hint="Use axis=0."
+                "mu must return one finite value for each column",
+                parameter="mu(columns).shape",
+                value=values.shape,
+                hint="Use axis=0.",
             )
         return values
 

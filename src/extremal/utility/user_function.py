@@ -12,7 +12,9 @@ from extremal.errors import InvalidParameter
 from extremal.utility.divergence import Divergence
 from extremal.utility.utility import Floats
 
-_CHECKED = np.unique(np.concatenate([np.logspace(-6, -0.01, 200), np.linspace(0.9, 1.1, 101), np.logspace(0.01, 6, 200)]))
+_CHECKED = np.unique(
+    np.concatenate([np.logspace(-6, -0.01, 200), np.linspace(0.9, 1.1, 101), np.logspace(0.01, 6, 200)])
+)
 _SLACK = 1e-9  # how far a float evaluation of a convex function may bend the wrong way, relatively
 _STEP = 1e-6  # of the numerical derivative, relatively
 
@@ -20,8 +22,9 @@ _STEP = 1e-6  # of the numerical derivative, relatively
 class FDivergence(Divergence):
     """D_f for a convex f with f(1) = 0, given as a Python function.
 
-    f must be vectorised (NumPy arrays in and out) and defined for x > 0. Convexity is checked on 500 points between 1e-6 and 1e6, which
-    catches mistakes and proves nothing; optimality found for it is therefore reported as unverified.
+    f must be vectorised (NumPy arrays in and out) and defined for x > 0. Convexity is checked on 500 points between
+    1e-6 and 1e6, which catches mistakes and proves nothing; optimality found for it is therefore reported as
+    unverified.
 
     Args:
         p0, p1: the two distributions.
@@ -35,7 +38,8 @@ class FDivergence(Divergence):
 
     >>> import extremal as ex
     >>> u = ex.FDivergence([0.7, 0.3], [0.4, 0.6], lambda x: (x - 1) ** 2)
-    >>> abs(u(ex.randomized_response(2, 1)) - ex.ChiSquared([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1))) < 1e-9
+    >>> m = ex.randomized_response(2, 1)
+    >>> abs(u(m) - ex.ChiSquared([0.7, 0.3], [0.4, 0.6])(m)) < 1e-9
     True
     """
 
@@ -54,7 +58,9 @@ class FDivergence(Divergence):
         self._f, self._derivative = f, derivative
         _refuse_bad_function(f)
         # κ ∈ ∂f(1): taking κ(x−1) off changes no divergence and keeps small values small.
-        self._kappa = float(derivative(np.array([1.0]))[0]) if derivative else self._difference_quotient(np.array([1.0]))[0]
+        self._kappa = (
+            float(derivative(np.array([1.0]))[0]) if derivative else self._difference_quotient(np.array([1.0]))[0]
+        )
         zero = _limit_at_zero(f) if at_zero is None else float(at_zero)
         self.at_zero = zero + self._kappa
         end = _evaluate(f, np.array([1e12]))[0] / 1e12 if slope_at_infinity is None else float(slope_at_infinity)
@@ -103,15 +109,21 @@ def _refuse_bad_function(f: Callable[[Any], Any]) -> None:
         raise InvalidParameter("f must be a function", parameter="f", value=f)
     at_one = _evaluate(f, np.array([1.0]))[0]
     if not abs(at_one) <= 1e-12:
-        raise InvalidParameter("f(1) must be 0", parameter="f(1)", value=float(at_one), hint="Subtract the constant f(1).")
+        raise InvalidParameter(
+            "f(1) must be 0", parameter="f(1)", value=float(at_one), hint="Subtract the constant f(1)."
+        )
     values = _evaluate(f, _CHECKED)
     if not np.isfinite(values).all():
         x = float(_CHECKED[~np.isfinite(values)][0])
-        raise InvalidParameter("f must be finite for x > 0", parameter=f"f({x:g})", value=float(values[~np.isfinite(values)][0]))
+        raise InvalidParameter(
+            "f must be finite for x > 0", parameter=f"f({x:g})", value=float(values[~np.isfinite(values)][0])
+        )
     left, middle, right = _CHECKED[:-2], _CHECKED[1:-1], _CHECKED[2:]
     chord = values[:-2] + (values[2:] - values[:-2]) * (middle - left) / (right - left)
     scale = np.abs(values[:-2]) + np.abs(values[2:]) + np.abs(values[1:-1])
     bent = values[1:-1] - chord > _SLACK * scale
     if bent.any():
         x = float(middle[bent][0])
-        raise InvalidParameter("f must be convex", parameter="x", value=x, hint=f"At x = {x:g} it lies above its chord.")
+        raise InvalidParameter(
+            "f must be convex", parameter="x", value=x, hint=f"At x = {x:g} it lies above its chord."
+        )

@@ -1,9 +1,9 @@
 """What every utility is: a number for each mechanism, made of what its columns are worth.
 
 A utility is an immutable value, called on a mechanism (computed from its integer weights and structure) or on a plain
-row-stochastic array. Most are sums U(Q) = Σ_y μ(q_y) of a sublinear function μ of the columns (KOV Definition 1): convex and
-homogeneous, hence smaller after any post-processing (KOV Proposition 17). `is_cost` says whether less is better.
-Unknown input (another alphabet, rows that do not sum) is refused, never coerced.
+row-stochastic array. Most are sums U(Q) = Σ_y μ(q_y) of a sublinear function μ of the columns (KOV Definition 1):
+convex and homogeneous, hence smaller after any post-processing (KOV Proposition 17). `is_cost` says whether less is
+better. Unknown input (another alphabet, rows that do not sum) is refused, never coerced.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ class Utility(ABC):
         """The mechanism's columns in the form that values are computed from; its alphabet is checked."""
         reading = read_mechanism(mechanism) if isinstance(mechanism, Mechanism) else read_array(mechanism)
         if reading.k != self.k:
-            raise InvalidParameter(f"the mechanism must have {self.k} inputs, as {self.name} has", parameter="k", value=reading.k)
+            raise InvalidParameter(
+                f"the mechanism must have {self.k} inputs, as {self.name} has", parameter="k", value=reading.k
+            )
         return reading
 
     @abstractmethod
@@ -70,7 +72,9 @@ class SumOfColumns(Utility):
         """μ of each column of a k×n array of non-negative numbers."""
         array = np.asarray(columns, dtype=np.float64)
         if array.ndim != 2 or array.shape[0] != self.k or not np.isfinite(array).all() or (array < 0).any():
-            raise InvalidParameter(f"columns must be {self.k}×n, finite and non-negative", parameter="columns.shape", value=array.shape)
+            raise InvalidParameter(
+                f"columns must be {self.k}×n, finite and non-negative", parameter="columns.shape", value=array.shape
+            )
         return self._values(Reading.dense(array))
 
     @abstractmethod
