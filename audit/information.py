@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
-from extremal.optimize.enumeration import patterns, solved_over
-from extremal.theory.curve import InformationCurve
+from extremal.optimize.information.curve import InformationCurve
+from extremal.optimize.rays import patterns, solved_over
 
 INSTANCES = 1000
 AGREEMENT = 1e-10

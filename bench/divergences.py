@@ -14,9 +14,9 @@ from collections.abc import Callable
 import numpy as np
 
 import extremal as ex
-from extremal.optimize import partition
-from extremal.optimize.enumeration import patterns
+from extremal.optimize.divergence import solve as partition
 from extremal.optimize.problem import Problem
+from extremal.optimize.rays import patterns
 from extremal.solver import LinearProgram
 
 

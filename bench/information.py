@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 import extremal as ex
-from extremal.optimize.enumeration import patterns, solved_over
+from extremal.optimize.rays import patterns, solved_over
 
 
 def seconds(function: object, repeat: int = 3) -> tuple[float, float]:

@@ -16,10 +16,10 @@ ORDER = [
     {"sources"},
     {"privacy", "utility"},
     {"closed_forms"},
-    {"solver"},
-    {"theory"},
-    {"certificate"},
+    {"solver", "certificate"},
     {"optimize"},
+    {"theory"},
+    {"studies"},
 ]
 CERTIFICATE_SEES = {"errors", "exact", "mechanism", "sources", "privacy", "utility"}
 RELEASE_AND_ESTIMATE_NEVER_SEE = {"solver", "optimize"}

@@ -7,10 +7,8 @@ a sampler that is exact, and the estimators for what comes back.
 from extremal import theory
 from extremal.certificate import Verification, verify
 from extremal.closed_forms import (
-    Comparison,
     binary,
     binary_for_information,
-    compare,
     exponential,
     geometric,
     hamming,
@@ -39,20 +37,22 @@ from extremal.errors import (
 )
 from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import (
-    Design,
-    DistortionTradeoff,
-    EqualLeakage,
-    Tradeoff,
-    design,
-    distortion_tradeoff,
-    equal_leakage,
-    smallest_epsilon,
-    tradeoff,
-)
+from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
+from extremal.studies import (
+    Comparison,
+    DistortionTradeoff,
+    EqualLeakage,
+    InformationOverEpsilon,
+    Tradeoff,
+    compare,
+    distortion_tradeoff,
+    equal_leakage,
+    information_over_epsilon,
+    tradeoff,
+)
 from extremal.utility import (
     KL,
     AlphaDivergence,
@@ -94,6 +94,7 @@ __all__ = [
     "FrequencyEstimate",
     "Hamming",
     "HockeyStick",
+    "InformationOverEpsilon",
     "InvalidLabel",
     "InvalidParameter",
     "InvalidPrior",
@@ -130,6 +131,7 @@ __all__ = [
     "exponential",
     "geometric",
     "hamming",
+    "information_over_epsilon",
     "load",
     "pml_binary",
     "pml_high_privacy",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.optimize.enumeration import patterns
+from extremal.optimize.rays import patterns
 
 
 def _identity(k: int) -> ex.Mechanism:

@@ -10,7 +10,7 @@ import extremal as ex
 from extremal.estimate.subsets import SubsetChannel
 from extremal.exact import Exponential
 from extremal.mechanism.labels import Labels, SubsetLabels
-from extremal.mechanism.staircase import subset_kernel
+from extremal.mechanism.structures.staircase import subset_kernel
 
 
 def unlisted(k: int, size: int, epsilon: float) -> ex.Mechanism:

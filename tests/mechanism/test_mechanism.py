@@ -6,7 +6,7 @@ from hypothesis import given
 
 import extremal as ex
 from extremal.errors import InvalidParameter, PrivacyViolation
-from extremal.mechanism.structure import DENOMINATOR
+from extremal.mechanism.structures.structure import DENOMINATOR
 from extremal.testing import ldp_mechanisms, mechanisms, priors
 
 

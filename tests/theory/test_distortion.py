@@ -10,7 +10,7 @@ import pytest
 
 import extremal as ex
 from extremal.errors import InvalidParameter
-from extremal.optimize.distortion_tradeoff import distortion_tradeoff
+from extremal.studies.distortion import distortion_tradeoff
 from extremal.theory.distortion import left_out_bound, lower_bound, regime, thresholds, upper_bound
 
 REFERENCE = 1e-10

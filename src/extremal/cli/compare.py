@@ -7,9 +7,9 @@ import json
 import math
 
 from extremal.cli.arguments import add_utility_arguments, prior, utility
-from extremal.closed_forms.compare import compare
 from extremal.errors import InvalidParameter
 from extremal.plotting import save
+from extremal.studies.compare import compare
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -12,10 +12,10 @@ from typing import Any
 from extremal.cli.arguments import prior
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.optimize.design import Design
-from extremal.optimize.distortion_tradeoff import distortion_tradeoff
-from extremal.optimize.smallest_epsilon import smallest_epsilon
+from extremal.optimize.distortion.smallest_epsilon import smallest_epsilon
 from extremal.plotting import save
 from extremal.sources import SourceClass
+from extremal.studies.distortion import distortion_tradeoff
 
 
 def add_source_arguments(verb: argparse.ArgumentParser) -> None:

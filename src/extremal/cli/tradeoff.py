@@ -11,8 +11,8 @@ from extremal.cli import distortion
 from extremal.cli.arguments import PRIVACIES, add_utility_arguments, utility
 from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
-from extremal.optimize import tradeoff
 from extremal.plotting import save
+from extremal.studies import tradeoff
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -3,7 +3,6 @@
 from extremal.closed_forms import surveys
 from extremal.closed_forms.balance import balanced_subset
 from extremal.closed_forms.binary import binary, binary_for_information
-from extremal.closed_forms.compare import Comparison, compare
 from extremal.closed_forms.exponential import exponential
 from extremal.closed_forms.geometric import geometric
 from extremal.closed_forms.hamming import hamming
@@ -13,11 +12,9 @@ from extremal.closed_forms.randomized_response import randomized_response
 from extremal.closed_forms.subset_selection import subset_selection
 
 __all__ = [
-    "Comparison",
     "balanced_subset",
     "binary",
     "binary_for_information",
-    "compare",
     "exponential",
     "geometric",
     "hamming",

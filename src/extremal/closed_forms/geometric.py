@@ -9,7 +9,7 @@ import numpy as np
 
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.mechanism.staircase import uniform_kernel
+from extremal.mechanism.structures.staircase import uniform_kernel
 from extremal.privacy import LDP
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structure import DENOMINATOR
+from extremal.mechanism.structures.structure import DENOMINATOR
 from extremal.privacy import LDP
 
 

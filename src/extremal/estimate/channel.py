@@ -22,7 +22,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structure import WEIGHT_BITS, RandomizedResponse, refuse_large
+from extremal.mechanism.structures.structure import WEIGHT_BITS, RandomizedResponse, refuse_large
 
 Floats = npt.NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from extremal.estimate.identified import reduced_basis
 from extremal.estimate.likelihood import maximise
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structure import WEIGHT_BITS
+from extremal.mechanism.structures.structure import WEIGHT_BITS
 
 
 class DenseChannel:

@@ -17,7 +17,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channel import Floats, Inverse
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structure import WEIGHT_BITS, SubsetSelection, refuse_large
+from extremal.mechanism.structures.structure import WEIGHT_BITS, SubsetSelection, refuse_large
 
 
 class SubsetChannel:

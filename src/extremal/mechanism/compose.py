@@ -14,7 +14,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structure import DENOMINATOR
+from extremal.mechanism.structures.structure import DENOMINATOR
 
 
 def composed(first: Mechanism, post_processing: Any, outputs: Any) -> Mechanism:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structure import DENOMINATOR, SubsetSelection
+from extremal.mechanism.structures.structure import DENOMINATOR, SubsetSelection
 from extremal.tables import aligned
 
 MOST_SHOWN = 10  # rows and columns of a table; the rest is counted

@@ -20,10 +20,10 @@ import numpy as np
 
 from extremal.errors import ExtremalError, FileConflict, MalformedFile
 from extremal.exact import Claim, IndexSet, as_count
-from extremal.mechanism.circulant import Circulant
 from extremal.mechanism.labels import Labels, SubsetLabels
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structure import (
+from extremal.mechanism.structures.circulant import Circulant
+from extremal.mechanism.structures.structure import (
     DENOMINATOR,
     Kernel,
     RandomizedResponse,

@@ -20,11 +20,11 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Claim, Column, IndexSet, as_count, as_prior
 from extremal.exact.view import Indices
-from extremal.mechanism.assemble import canonical, checked_weights, distinct
-from extremal.mechanism.circulant import Circulant, Run
 from extremal.mechanism.labels import Label, Labels, SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
-from extremal.mechanism.staircase import (
+from extremal.mechanism.structures.assemble import canonical, checked_weights, distinct
+from extremal.mechanism.structures.circulant import Circulant, Run
+from extremal.mechanism.structures.staircase import (
     LISTED_SUBSETS,
     cover_kernel,
     listed_subsets,
@@ -32,7 +32,7 @@ from extremal.mechanism.staircase import (
     subset_kernel,
     window_kernel,
 )
-from extremal.mechanism.structure import DENOMINATOR, WEIGHT_BITS, Kernel, Rows, Weights, refuse_large
+from extremal.mechanism.structures.structure import DENOMINATOR, WEIGHT_BITS, Kernel, Rows, Weights, refuse_large
 
 if TYPE_CHECKING:
     from extremal.privacy import LDP

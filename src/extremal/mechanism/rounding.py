@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Claim, ExactView, as_fraction
-from extremal.mechanism.structure import DENOMINATOR, WEIGHT_BITS, Weights, exact_sums
+from extremal.mechanism.structures.structure import DENOMINATOR, WEIGHT_BITS, Weights, exact_sums
 
 ROW_TOLERANCE = 1e-6  # solvers answer to 1e-9..1e-7; a row further from 1 is a mistake of the caller
 NEGATIVE_TOLERANCE = 1e-9  # likewise for entries that should be zero

@@ -13,7 +13,14 @@ from extremal.certificate import PROOFS, Certificate
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.optimize import distortion, enumeration, hamming, information, leakage, leakage_class, metric, partition
+from extremal.optimize import rays as enumeration
+from extremal.optimize.distortion import hamming
+from extremal.optimize.distortion import solve as distortion
+from extremal.optimize.divergence import metric
+from extremal.optimize.divergence import solve as partition
+from extremal.optimize.information import solve as information
+from extremal.optimize.leakage import prior_class as leakage_class
+from extremal.optimize.leakage import solve as leakage
 from extremal.optimize.problem import Problem, Progress, Solution
 from extremal.privacy import Notion
 from extremal.tables import number

@@ -19,7 +19,7 @@ import numpy as np
 from extremal.errors import TooLarge
 from extremal.exact import ExactView, Exponential
 from extremal.exact.exponential import SMALLEST_EPSILON
-from extremal.mechanism.structure import Weights, exact_sums
+from extremal.mechanism.structures.structure import Weights, exact_sums
 
 MOST_OPERATIONS = 1 << 33  # row pairs × outputs; above that an answer would take minutes
 

@@ -24,7 +24,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact import Claim, as_count
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structure import WEIGHT_BITS
+from extremal.mechanism.structures.structure import WEIGHT_BITS
 from extremal.privacy import LDP
 from extremal.release.sampler import prepared, sample_codes
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from extremal.mechanism.structure import WEIGHT_BITS, TwoValuedColumns
+from extremal.mechanism.structures.structure import WEIGHT_BITS, TwoValuedColumns
 from extremal.release.kernels import Codes
 from extremal.release.words import Words
 

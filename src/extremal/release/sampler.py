@@ -22,8 +22,8 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact import IndexSet
 from extremal.mechanism import Mechanism
-from extremal.mechanism.circulant import Circulant
-from extremal.mechanism.structure import Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
+from extremal.mechanism.structures.circulant import Circulant
+from extremal.mechanism.structures.structure import Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
 from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.blocks import BlockTree
 from extremal.release.compiled import CompiledLoops, can_compile

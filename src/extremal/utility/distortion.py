@@ -9,7 +9,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structure import RandomizedResponse
+from extremal.mechanism.structures.structure import RandomizedResponse
 from extremal.sources import SourceClass, as_source
 from extremal.utility.reading import Reading
 from extremal.utility.utility import Floats, Utility

@@ -19,8 +19,8 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact.view import Indices
 from extremal.mechanism import Mechanism
-from extremal.mechanism.circulant import Circulant
-from extremal.mechanism.structure import WEIGHT_BITS, RandomizedResponse, TwoValuedColumns
+from extremal.mechanism.structures.circulant import Circulant
+from extremal.mechanism.structures.structure import WEIGHT_BITS, RandomizedResponse, TwoValuedColumns
 
 Floats = npt.NDArray[np.float64]
 ROW_TOLERANCE = 1e-6  # like Mechanism.from_matrix: what a solver returns is accepted

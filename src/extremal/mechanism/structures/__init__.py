@@ -1,0 +1,1 @@
+"""Ways to store exact weights, one file each."""

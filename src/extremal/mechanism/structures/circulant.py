@@ -1,0 +1,118 @@
+"""A fifth way to store exact weights: one column, shifted cyclically.
+
+Output y weighs w[(x − y) mod r] on row x. Every row and every column then holds the same r weights, so that one sum
+decides them all: a mechanism on 10,000 symbols is a few runs of equal weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from typing import Any, ClassVar
+
+import numpy as np
+
+from extremal.errors import InvalidParameter
+from extremal.exact import Column, IndexSet
+from extremal.mechanism.structures.structure import (
+    DENOMINATOR,
+    WEIGHT_BITS,
+    Floats,
+    Weights,
+    _refuse_bad_sums,
+    refuse_large,
+)
+
+Run = tuple[int, int]  # weight, how many rows in a row have it
+
+
+@dataclass(frozen=True, eq=False)
+class Circulant:
+    """Column 0 as runs of (weight, length) from row 0 on; column y is column 0 shifted down by y rows, cyclically."""
+
+    runs: tuple[Run, ...]
+    kind: ClassVar[str] = "circulant"
+    denominator: ClassVar[int] = DENOMINATOR
+
+    def __post_init__(self) -> None:
+        if any(length < 1 or weight < 0 for weight, length in self.runs):
+            raise InvalidParameter(
+                "a run must have a weight of at least 0 and some rows", parameter="runs", value=self.runs[:6]
+            )
+        _refuse_bad_sums([sum(weight * length for weight, length in self.runs)])
+        if self.r < 2 or len({weight for weight, _ in self.runs}) < 2:
+            raise InvalidParameter(
+                "a circulant needs at least 2 rows and 2 different weights", parameter="runs", value=self.runs[:6]
+            )
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> Circulant:
+        """The kernel of these runs: empty ones left out, neighbours of equal weight joined."""
+        joined: list[Run] = []
+        for weight, length in runs:
+            if joined and joined[-1][0] == weight:
+                joined[-1] = (weight, joined[-1][1] + length)
+            elif length:
+                joined.append((weight, length))
+        return cls(tuple(joined))
+
+    @cached_property
+    def r(self) -> int:
+        return sum(length for _, length in self.runs)
+
+    @property
+    def m(self) -> int:
+        return self.r
+
+    @cached_property
+    def levels(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
+        """Each different weight with its (first row, length) runs in column 0, weights increasing."""
+        starts = accumulate((length for _, length in self.runs), initial=0)
+        found: dict[int, list[tuple[int, int]]] = {}
+        for (weight, length), start in zip(self.runs, starts, strict=False):
+            found.setdefault(weight, []).append((start, length))
+        return tuple((weight, tuple(found[weight])) for weight in sorted(found))
+
+    def columns(self) -> Iterator[Column]:
+        for y in range(self.r):
+            yield Column(y, tuple((weight, self._shifted(runs, y)) for weight, runs in self.levels))
+
+    def _shifted(self, runs: tuple[tuple[int, int], ...], y: int) -> IndexSet:
+        pieces = sorted(
+            piece for start, length in runs for piece in IndexSet.window((start + y) % self.r, length, self.r).runs
+        )
+        joined = pieces[:1]
+        for a, b in pieces[1:]:
+            joined = [*joined[:-1], (joined[-1][0], b)] if a == joined[-1][1] else [*joined, (a, b)]
+        return IndexSet(tuple(joined))
+
+    @cached_property
+    def _column(self) -> Weights:
+        return np.repeat(np.array([w for w, _ in self.runs], dtype=np.int64), [length for _, length in self.runs])
+
+    def rows(self) -> Weights:
+        refuse_large(self.r, self.r, "the weights")
+        return np.array([self.row(i) for i in range(self.r)])
+
+    def row(self, i: int) -> Weights:
+        return np.asarray(self._column[(i - np.arange(self.r)) % self.r])
+
+    def level_masses(self, row_weights: Floats) -> Floats:
+        """For each weight but the smallest, the sum of the row weights over its rows, in each column: levels×m."""
+        prefix = np.concatenate(([0.0], np.cumsum(np.concatenate([row_weights, row_weights]))))
+        y = np.arange(self.r)
+        sums = [
+            sum(prefix[(y + start) % self.r + n] - prefix[(y + start) % self.r] for start, n in runs)
+            for _, runs in self.levels[1:]
+        ]
+        return np.array(sums)
+
+    def marginal(self, row_prior: Floats) -> Floats:
+        low = self.levels[0][0]
+        above = np.array([float(weight - low) for weight, _ in self.levels[1:]])
+        return np.asarray(np.ldexp(low * row_prior.sum() + above @ self.level_masses(row_prior), -WEIGHT_BITS))
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "runs": [[str(weight), length] for weight, length in self.runs]}

@@ -1,0 +1,1 @@
+"""Least distortion at ε, and the smallest ε within a distortion."""

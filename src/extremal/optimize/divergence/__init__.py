@@ -1,0 +1,1 @@
+"""f-divergences: under ε-LDP for any alphabet, and under metric privacy."""

@@ -1,0 +1,264 @@
+"""Metric privacy for f-divergences, information and any other sum of column values.
+
+An f-divergence is bounded through the chords of f on a grid of nodes t_i (each column is worth at most the largest of
+finitely many linear functions c_i·q), which makes the best mechanism a linear program: one column q_i in the cone for
+each chord, Σ q_i = 1. Its value is an upper bound, the true value of its mechanism a lower one; nodes are added at the
+ratios that the mechanism uses until the two meet. On a tree or a line the best column for given duals is found from the
+leaves to the root (each edge e^{+εd} or e^{−εd}), and columns are generated; for other metrics the inequalities are
+added as they are broken, and their multipliers go into the proof. Everything else, such as mutual information, is
+solved over the listed extreme rays, for small alphabets.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidParameter
+from extremal.mechanism import Mechanism
+from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.rays import solved_over
+from extremal.privacy import MetricPrivacy
+from extremal.privacy.cones.metric import Edge, extreme_rays, tree_edges
+from extremal.solver import TIME_LIMIT, LinearProgram, SolverFailed, SparseProgram
+from extremal.utility import Divergence, SumOfColumns, WorstCase
+
+Floats = npt.NDArray[np.float64]
+
+MOST_INPUTS = 40  # of a metric that is no tree: k² inequalities for each chord
+MOST_ROUNDS = 40
+MOST_COLUMNS_ROUNDS = 2000
+_FIRST_NODES = 17
+_CLOSE = 1e-11  # nodes nearer than this, relatively, would give chords that are all rounding
+_KEPT = 1e-12  # columns lighter than this are rounding
+_BROKEN = 1e-11  # an inequality that is off by less is left to from_matrix, which mends it exactly
+MAGNIFIED = 1e4  # the solver's tolerance on duals is absolute: a larger objective makes it smaller
+_PRICE = 1e-13  # a column that gains less, relatively to the largest value, is rounding
+
+
+def applies(problem: Problem) -> bool:
+    """Metric privacy, with any sum of column values or the worst case of several."""
+    return (
+        isinstance(problem.privacy, MetricPrivacy)
+        and problem.max_outputs is None
+        and isinstance(problem.utility, (SumOfColumns, WorstCase))
+    )
+
+
+def solve(problem: Problem) -> Solution:
+    privacy, utility = problem.privacy, problem.utility
+    if not isinstance(privacy, MetricPrivacy):  # pragma: no cover - applies() asked
+        raise TypeError
+    constant = Mechanism.from_matrix(np.ones((utility.k, 1)), privacy, inputs=problem.inputs)
+    if not privacy.epsilon:
+        return Solution(constant, utility(constant), "constant mechanism")
+    if isinstance(utility, Divergence):
+        return _by_chords(problem, privacy, utility)
+    rays = extreme_rays(privacy, 1e-12)
+    parts = utility.utilities if isinstance(utility, WorstCase) else (utility,)
+    values = np.array([part.column_values(rays) for part in parts if isinstance(part, SumOfColumns)])
+    weights, bound, proof = solved_over(rays, values)
+    used = weights > _KEPT * weights.max()
+    mechanism = Mechanism.from_matrix((rays * weights)[:, used], privacy, inputs=problem.inputs)
+    return Solution(mechanism, bound, "listed extreme rays", ({**proof, "kind": "rays"},))
+
+
+def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution:
+    edges = tree_edges(privacy)
+    if edges is None and privacy.k > MOST_INPUTS:
+        raise InvalidParameter(
+            f"metrics that are no tree or line are solved for at most {MOST_INPUTS} inputs",
+            parameter="k",
+            value=privacy.k,
+        )
+    steps = _first_steps(privacy, utility)
+    blocks = _TreeBlocks(privacy, utility, edges) if edges is not None else _Blocks(privacy, utility)
+    method = "chords of f, column generation on a tree" if edges is not None else "chords of f"
+    best, upper = _constant(problem, steps, utility), math.inf
+    for _ in range(MOST_ROUNDS):
+        try:
+            columns, value, proof = blocks.solve(steps, problem)
+        except SolverFailed as failure:
+            if failure.value == TIME_LIMIT:
+                break
+            raise
+        mechanism = Mechanism.from_matrix(columns / columns.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
+        reached, upper = utility(mechanism), min(upper, value)
+        best = Solution(
+            mechanism, upper, method, ({"kind": "chords", "steps": [repr(float(s)) for s in steps], **proof},)
+        )
+        problem.progress("refining chords", (upper - reached) / abs(upper) if upper else 0.0)
+        if upper - reached <= problem.tolerance / 4 * abs(upper) or problem.out_of_time:
+            break
+        finer = _refined(steps, columns, utility)
+        if finer.size == steps.size:
+            break
+        steps = finer
+    return best
+
+
+def _constant(problem: Problem, steps: Floats, utility: Divergence) -> Solution:
+    """What is known before anything is solved: the constant mechanism, and α above every chord."""
+    mechanism = Mechanism.from_matrix(np.ones((utility.k, 1)), problem.privacy, inputs=problem.inputs)
+    alpha = [repr(float(a)) for a in _lines(steps, utility).max(axis=1)]
+    proof = {"kind": "chords", "steps": [repr(float(s)) for s in steps], "alpha": alpha, "flows": []}
+    return Solution(mechanism, math.inf, "constant mechanism: time ran out", (proof,))
+
+
+def _first_steps(privacy: MetricPrivacy, utility: Divergence) -> Floats:
+    """t − 1 at the first nodes: geometric between the least and the largest ratio that a column can have, and the kinks
+    of f."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(utility.p0) - np.log(utility.p1)
+    logs = logs[~np.isnan(logs)]
+    widest = privacy.epsilon * float(privacy.distances.max())
+    low, high = max(-widest, float(logs.min())), min(widest, float(logs.max()))
+    if math.isinf(low) and math.isfinite(utility.at_zero):
+        low = -700.0
+    if math.isinf(low) or math.isinf(high):
+        raise InvalidParameter(
+            f"{utility.name} can be infinite here: an input is impossible under one hypothesis and at infinite "
+            "distance from the others",
+            parameter="distances",
+            value=math.inf,
+        )
+    nodes = np.linspace(low, high, _FIRST_NODES) if high > low else np.array([low - 1e-6, high + 1e-6])
+    steps = np.expm1(nodes)
+    steps[0], steps[-1] = (
+        steps[0] - 1e-12 * (1 + steps[0]),
+        steps[-1] + 1e-12 * (1 + abs(steps[-1])),
+    )  # outward: rounding must not uncover an end
+    if steps[0] <= -1 or low == -700.0:
+        steps[0] = -1.0
+    kinks = [t - 1 for t in utility.kinks or () if steps[0] < t - 1 < steps[-1]]
+    return np.unique(np.r_[steps, kinks])
+
+
+def _refined(steps: Floats, columns: Floats, utility: Divergence) -> Floats:
+    """More nodes where the mechanism has its ratios: at them, and a quarter of the way to the nodes beside them. None
+    is dropped: it would come back, and the rounds would cycle."""
+    total1, apart = utility.p1 @ columns, utility.pair.difference @ columns
+    used = (total1 > 0) & (columns.max(axis=0) > _KEPT)
+    ratios = np.unique(apart[used] / total1[used])
+    at = np.clip(np.searchsorted(steps, ratios), 1, steps.size - 1)
+    left, right = steps[at - 1], steps[at]
+    candidates = np.concatenate([ratios, ratios + (right - ratios) / 4, ratios - (ratios - left) / 4])
+    merged = np.unique(np.r_[steps, candidates[(candidates > steps[0]) & (candidates < steps[-1])]])
+    apart_enough = np.r_[True, np.diff(merged) > _CLOSE * np.abs(merged[1:])]
+    apart_enough[-1] = True
+    return np.asarray(merged[apart_enough])
+
+
+def _lines(steps: Floats, utility: Divergence) -> Floats:
+    """c_i for each interval, as columns (k × intervals)."""
+    values = utility.excess(steps, 1 + steps)
+    slope = np.diff(values) / np.diff(steps)
+    return np.asarray(np.outer(utility.pair.difference, slope) + np.outer(utility.p1, values[:-1] - slope * steps[:-1]))
+
+
+class _TreeBlocks:
+    """Column generation with exact pricing on a tree; columns are kept between rounds."""
+
+    def __init__(self, privacy: MetricPrivacy, utility: Divergence, edges: list[Edge]) -> None:
+        self.privacy, self.utility, self.edges = privacy, utility, edges
+        self.up = {x: math.exp(privacy.epsilon * float(privacy.distances[above, x])) for above, x in edges}
+        self.rays = np.ones((privacy.k, 1))
+        self.seen: set[bytes] = set()
+
+    def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, dict[str, Any]]:
+        lines = _lines(steps, self.utility)
+        program = LinearProgram(np.ones(self.privacy.k), np.ones(self.privacy.k))
+        size = float(np.abs(lines).max()) or 1.0
+        if (
+            self.rays.shape[1] == 1
+        ):  # the first columns set the scale of the objective: the constant one alone is worth nothing
+            self.rays = np.hstack([self.rays, np.unique(self._best_rays(lines)[0], axis=1)])
+        program.add(self.rays, (lines.T @ self.rays).max(axis=0) / size)
+        answer = program.solve(problem.seconds_left)
+        for _ in range(MOST_COLUMNS_ROUNDS):
+            found, gains = self._best_rays(lines / size - answer.duals[:, None])
+            best = np.argsort(-gains)[: self.privacy.k]
+            fresh = self._unseen(found[:, best[gains[best] > _PRICE]])
+            if not fresh.size or problem.out_of_time:
+                break
+            program.add(fresh, (lines.T @ fresh).max(axis=0) / size)
+            answer = program.solve(problem.seconds_left)
+        used = answer.x > _KEPT * answer.x.max()
+        chosen = (self.rays * answer.x)[:, used]
+        return chosen, answer.value * size, {"alpha": [repr(float(a) * size) for a in answer.duals]}
+
+    def _unseen(self, rays: Floats) -> Floats:
+        """Those that were not added before; they are now."""
+        fresh = [ray for ray in rays.T if ray.tobytes() not in self.seen]
+        self.seen.update(ray.tobytes() for ray in fresh)
+        unique = np.unique(np.array(fresh).T, axis=1) if fresh else np.zeros((rays.shape[0], 0))
+        self.rays = np.hstack([self.rays, unique])
+        return unique
+
+    def _best_rays(self, gains: Floats) -> tuple[Floats, Floats]:
+        """For each column of gains the ray with the largest total relative to its sum at the root, from the leaves up
+        and back down."""
+        total, grows = gains.copy(), {}
+        for above, x in reversed(self.edges):
+            grows[x] = total[x] > 0
+            total[above] += np.where(grows[x], self.up[x], 1 / self.up[x]) * total[x]
+        rays = np.empty_like(gains)
+        root = self.edges[0][0]
+        rays[root] = 1.0
+        for above, x in self.edges:
+            rays[x] = rays[above] * np.where(grows[x], self.up[x], 1 / self.up[x])
+        scale = rays.max(axis=0)
+        return rays / scale, total[root] / scale
+
+
+class _Blocks:
+    """One column of the mechanism for each chord; the inequalities of the metric are added as they are broken."""
+
+    def __init__(self, privacy: MetricPrivacy, utility: Divergence) -> None:
+        self.privacy, self.utility = privacy, utility
+        order = np.argsort(privacy.distances, axis=1, kind="stable")
+        near = {
+            (x, int(y))
+            for x in range(privacy.k)
+            for y in order[x, :4]
+            if y != x and math.isfinite(privacy.distances[x, y])
+        }
+        self.pairs = sorted(near | {(y, x) for x, y in near})
+
+    def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, dict[str, Any]]:
+        """Columns are l_i + σ·r_i(x) with σ about ε·diameter: at small ε what matters is the deviation from constant
+        columns."""
+        lines, k = _lines(steps, self.utility), self.privacy.k
+        blocks, apart = lines.shape[1], self.privacy.distances
+        sigma = min(1.0, self.privacy.epsilon * float(apart[np.isfinite(apart)].max()))
+        costs = np.vstack([lines.sum(axis=0), sigma * lines])  # variable l_i at i·(k+1), r_i(x) at i·(k+1) + 1 + x
+        size = (float(np.abs(costs).max()) or 1.0) / MAGNIFIED
+        program = SparseProgram(-(costs / size).T.ravel())
+        rows, first = np.repeat(np.arange(k), 2 * blocks), np.arange(blocks) * (k + 1)
+        places = np.concatenate([np.c_[first, first + 1 + x].ravel() for x in range(k)])
+        program.add(rows, places, np.tile([1.0, sigma], k * blocks), np.ones(k), np.ones(k))
+        present: list[tuple[int, int, int]] = []
+        shrink, drop = np.exp(-self.privacy.epsilon * apart), -np.expm1(-self.privacy.epsilon * apart)
+        fresh = [(i, x, y) for i in range(blocks) for x, y in self.pairs]
+        while fresh:
+            i, x, y = np.array(fresh).T
+            start = i * (k + 1)
+            columns = np.c_[start, start + 1 + x, start + 1 + y].ravel()
+            values = np.c_[drop[x, y] / sigma, -shrink[x, y], np.ones(len(i))].ravel()
+            program.add(np.repeat(np.arange(len(i)), 3), columns, values, np.zeros(len(i)), np.full(len(i), np.inf))
+            present += fresh
+            answer = program.solve(problem.seconds_left)
+            parts = answer.x.reshape(blocks, k + 1)
+            q = parts[:, :1] + sigma * parts[:, 1:]
+            excess = shrink[None, :, :] * q[:, :, None] - q[:, None, :]
+            known = set(present)
+            fresh = [(i, x, y) for i, x, y in np.argwhere(excess > _BROKEN * sigma).tolist() if (i, x, y) not in known]
+        bind = [(place, float(d) * size / sigma) for place, d in zip(present, answer.duals[k:], strict=True) if d > 0]
+        flows = [[i, x, y, repr(f * float(shrink[x, y]))] for (i, x, y), f in bind]
+        self.pairs = sorted({*self.pairs, *((x, y) for (_, x, y), _ in bind)})
+        alpha = [repr(-float(a) * size) for a in answer.duals[:k]]
+        used = q.max(axis=1) > _KEPT
+        return q[used].T, -answer.value * size, {"alpha": alpha, "flows": flows}

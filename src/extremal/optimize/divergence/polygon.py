@@ -1,0 +1,217 @@
+"""The Lorenz curve from outside: an upper bound on every partition of a million symbols from a few hundred points.
+
+Replace the symbols of a bin (contiguous in ratio) by two fictitious ones at the bin's extreme ratios with the same
+total (P₀, P₁). The original symbols are mixtures of these, so the pair of distributions can only have become easier to
+tell apart: the optimum on the coarse symbols is at least the true one (Blackwell). The curve becomes its circumscribed
+polygon, with one fictitious node for each bin. Bins whose fictitious node lies on a good path are halved until the best
+path uses real nodes only, or the gap is small enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.optimize.divergence.lorenz import BlockValue, Floats, Lorenz, Nodes
+from extremal.optimize.divergence.paths import backward, forward, path_to_end
+
+Indices = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+FIRST_BINS = 64  # quantiles each of P₀, P₁ and |P₀−P₁|
+MOST_ROUNDS = 200
+MOST_NODES = 6_000  # of one program: 150 MB of block values
+MOST_EDGES = 12_000  # of the proof, which runs once over all of them
+SPLIT_ABOVE = 0.2  # share of the gap that a bin must be worth to be halved
+WINDOW = 9  # candidate positions for each cut when zooming in
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The best partition found, a bound on all partitions, and the bin edges that prove it."""
+
+    worth: float
+    bound: float
+    cuts: Indices
+    edges: Indices
+
+
+def polygon(lorenz: Lorenz, edges: Indices, alive: Mask) -> tuple[Nodes, Indices, Indices]:
+    """The nodes of the circumscribed polygon, in order: the ends of the bins that are alive, and the fictitious node of
+    each.
+
+    Returns:
+        (nodes, position, bin): where on the curve each node is (a middle for fictitious ones), and of which bin it is
+        the fictitious node (−1: a real one).
+    """
+    ends = np.unique(np.concatenate([np.flatnonzero(alive), np.flatnonzero(alive) + 1, [0, edges.size - 1]]))
+    real = lorenz.nodes.at(edges[ends])
+    start, stop = edges[:-1], edges[1:]
+    low, high = lorenz.tilt[start], lorenz.tilt[stop - 1]
+    b = np.flatnonzero(alive & (stop - start > 1) & (high > low))
+    first, last = lorenz.nodes.at(start[b]), lorenz.nodes.at(stop[b])
+    mass = (last.left0 - first.left0) + (first.right1 - last.right1)
+    # The share of the bin at its low extreme: weights w_l + w_h = mass, w_l·low + w_h·high = gap.
+    lower = np.clip((high[b] * mass - (last.gap - first.gap)) / (high[b] - low[b]), 0.0, mass)
+    fictitious = Nodes(
+        first.left0 + lower * lorenz.share0[start[b]],
+        last.right1 + (mass - lower) * lorenz.share1[stop[b] - 1],
+        first.gap + lower * low[b],
+    )
+    order = np.argsort(np.concatenate([2 * ends, 2 * b + 1]), kind="stable")
+    nodes = Nodes(*(np.concatenate([r, f])[order] for r, f in zip(real, fictitious, strict=True)))
+    position = np.concatenate([edges[ends], (start[b] + stop[b]) // 2])[order]
+    owner = np.concatenate([np.full(ends.size, -1), b])[order]
+    return nodes, position, owner.astype(np.intp)
+
+
+def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: Callable[[], bool] | None = None) -> Outcome:
+    """Refine until bound − worth ≤ tolerance·worth, no bin is left to split, or `stop_early()` says so.
+
+    A bin is dead when no path through its two ends or its fictitious node can beat what was found: then no optimal
+    partition cuts inside it. Dead bins are left out of the search, and stay, coarse, in the proof.
+    """
+    worth, cuts = _best_two_blocks(lorenz, value)
+    if worth <= 0:
+        return Outcome(0.0, 0.0, cuts, np.array([0, lorenz.n], dtype=np.intp))
+    edges = _first_edges(lorenz, cuts)
+    alive = np.ones(edges.size - 1, dtype=bool)
+    bound, seen = np.inf, set()
+    for _ in range(MOST_ROUNDS):
+        nodes, position, owner = polygon(lorenz, edges, alive)
+        if nodes.left0.size > MOST_NODES or edges.size > MOST_EDGES:
+            break  # refining further costs more than it is worth: the gap is reported as it is
+        rows = value.rows(nodes)
+        while True:
+            best, before = forward(rows, value.low * worth)
+            gap = float(best[-1]) - worth * value.step
+            rounded = np.unique(position[path_to_end(before)])
+            if gap <= 0 or rounded.tobytes() in seen:
+                break
+            seen.add(rounded.tobytes())
+            better = _zoomed(lorenz, value, rounded, edges)
+            total = value.total(lorenz.nodes, better)
+            if not total > worth * (1 + 1e-15):
+                break
+            worth, cuts = total, better
+        bound = max(worth, min(bound, worth + max(gap, 0.0) / (1 + value.low)))
+        if bound <= worth * (1 + tolerance) or (stop_early is not None and stop_early()):
+            break
+        through = best + backward(rows, value.low * worth) - worth * value.step
+        split = owner[(owner >= 0) & (through > max(0.0, SPLIT_ABOVE * gap))]
+        if not split.size:
+            break
+        alive = _still_alive(edges, alive, position, owner, through, -tolerance * worth)
+        edges, alive = _refined(lorenz, edges, alive, split, cuts)
+    return Outcome(worth, float(bound), cuts, edges)
+
+
+def _still_alive(edges: Indices, alive: Mask, position: Indices, owner: Indices, through: Floats, floor: float) -> Mask:
+    """Bins of which an end or the fictitious node lies on a path that is worth at least about as much as the best."""
+    good = np.zeros(edges.size, dtype=bool)
+    real = owner < 0
+    good[np.searchsorted(edges, position[real])] = through[real] >= floor
+    inside = np.zeros(edges.size - 1, dtype=bool)
+    inside[owner[~real]] = through[~real] >= floor
+    return alive & (good[:-1] | good[1:] | inside)
+
+
+def _refined(lorenz: Lorenz, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
+    """The bins to split halved by mass, and edges beside every cut; a new bin is alive if the one that it came from
+    was."""
+    beside = np.clip(np.concatenate([cuts - 1, cuts, cuts + 1]), 0, lorenz.n)
+    grown = np.unique(np.concatenate([edges, _middles(lorenz, edges, split), beside]))
+    parent = np.clip(np.searchsorted(edges, grown[:-1], side="right") - 1, 0, alive.size - 1)
+    return grown, alive[parent]
+
+
+def _best_two_blocks(lorenz: Lorenz, value: BlockValue) -> tuple[float, Indices]:
+    n, nodes = lorenz.n, lorenz.nodes
+    if n < 2:
+        return 0.0, np.array([0, n], dtype=np.intp)
+    inner = np.arange(1, n)
+    first, last = nodes.at(np.array([0])), nodes.at(np.array([n]))
+    both = value.between(first, nodes.at(inner)) + value.between(nodes.at(inner), last)
+    best = int(np.argmax(both))
+    return float(both[best]) / (1 + value.low), np.array([0, inner[best], n], dtype=np.intp)
+
+
+def _first_edges(lorenz: Lorenz, cuts: Indices) -> Indices:
+    quantiles, nodes, n = np.linspace(0, 1, FIRST_BINS + 1), lorenz.nodes, lorenz.n
+    absolute = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(nodes.gap)))))
+    edges = [
+        np.searchsorted(nodes.left0, quantiles * nodes.left0[-1]),
+        np.searchsorted(nodes.right1[0] - nodes.right1, quantiles * nodes.right1[0]),
+        np.searchsorted(absolute, quantiles * absolute[-1]),
+        np.searchsorted(lorenz.tilt, np.linspace(lorenz.tilt[0], lorenz.tilt[-1], FIRST_BINS // 2 + 1)),
+        cuts,
+        cuts - 1,
+        cuts + 1,
+        [0, n],
+    ]
+    return np.unique(np.clip(np.concatenate(edges), 0, n)).astype(np.intp)
+
+
+def _middles(lorenz: Lorenz, edges: Indices, split: Indices) -> Indices:
+    """For each bin to be split the node that halves its mass."""
+    nodes, middles = lorenz.nodes, []
+    for b in np.unique(split).tolist():
+        a, z = int(edges[b]), int(edges[b + 1])
+        if z - a < 2:
+            continue
+        mass = (nodes.left0[a : z + 1] - nodes.left0[a]) + (nodes.right1[a] - nodes.right1[a : z + 1])
+        middles.append(min(max(a + int(np.searchsorted(mass, mass[-1] / 2)), a + 1), z - 1))
+    return np.array(middles, dtype=np.intp)
+
+
+def _zoomed(lorenz: Lorenz, value: BlockValue, cuts: Indices, edges: Indices) -> Indices:
+    """Improve a partition by moving every cut within a shrinking window at once: a small layered program a step."""
+    inner = cuts[1:-1]
+    if not inner.size:
+        return cuts
+    bins = np.clip(np.searchsorted(edges, inner, side="right") - 1, 0, edges.size - 2)
+    stride = np.maximum(1, (edges[bins + 1] - edges[bins]) // 3)
+    offsets, current = np.arange(-(WINDOW // 2), WINDOW // 2 + 1), cuts
+    best = value.total(lorenz.nodes, current)
+    for _ in range(80):
+        moved, at_rim = _window_step(lorenz, value, current, stride, offsets)
+        total = value.total(lorenz.nodes, moved) if moved.size == current.size else -np.inf
+        improved = total > best * (1 + 1e-16)
+        if improved:
+            best, current = total, moved
+        elif (stride == 1).all():
+            break
+        stride = np.where(at_rim & improved, stride, np.maximum(1, stride // 3))
+    return np.unique(current)
+
+
+def _window_step(
+    lorenz: Lorenz, value: BlockValue, cuts: Indices, stride: Indices, offsets: Indices
+) -> tuple[Indices, npt.NDArray[np.bool_]]:
+    n, layers = lorenz.n, cuts.size - 1
+    candidates = np.clip(cuts[1:-1, None] + stride[:, None] * offsets, 0, n)
+    first, last = np.zeros((1, offsets.size), dtype=np.intp), np.full((1, offsets.size), n, dtype=np.intp)
+    grid = np.concatenate([first, candidates, last])
+    start, stop = grid[:-1, :, None], grid[1:, None, :]
+    ordered = stop >= start
+    values = value.between(
+        lorenz.nodes.at(np.broadcast_to(start, ordered.shape)), lorenz.nodes.at(np.where(ordered, stop, start))
+    )
+    weights = np.where(ordered, values, -np.inf)
+    best, before = weights[0, 0, :], []
+    for layer in range(1, layers):
+        through = best[:, None] + weights[layer]
+        chosen = np.argmax(through, axis=0)
+        before.append(chosen)
+        best = through[chosen, np.arange(offsets.size)]
+    j, picked = 0, []
+    for chosen in reversed(before):
+        j = int(chosen[j])
+        picked.append(j)
+    choice = np.array(picked[::-1], dtype=np.intp)
+    moved = cuts.copy()
+    moved[1:-1] = candidates[np.arange(layers - 1), choice]
+    return moved, np.abs(offsets[choice]) == WINDOW // 2

@@ -1,0 +1,150 @@
+"""f-divergences under ε-LDP: sort by likelihood ratio, partition into blocks, randomise the block. Exact, for millions
+of symbols.
+
+Small alphabets: Dinkelbach's method on all partitions, O(k²). Large ones: the polygon around the Lorenz curve, refined
+where it matters, O(k) memory. Equal likelihood ratios are merged. The answer is an integer mechanism; the bound comes
+from two independent proofs (see docs/design.md).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from extremal.closed_forms import binary, geometric, randomized_response
+from extremal.mechanism import Mechanism
+from extremal.optimize.divergence.dual import dual_vector
+from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
+from extremal.optimize.divergence.paths import best_partition, best_with_outputs
+from extremal.optimize.divergence.polygon import Outcome
+from extremal.optimize.divergence.polygon import solve as solve_polygon
+from extremal.optimize.problem import Problem, Solution
+from extremal.privacy import LDP
+from extremal.tables import number
+from extremal.utility import Divergence, FDivergence
+
+ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
+DUAL_UP_TO = 40  # inputs: below this the dual proof is made without being asked for
+POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
+COMPARED_UP_TO = 100_000  # inputs: randomised response is compared below this
+DENSE_UP_TO = 500  # inputs: and the geometric mechanism, which is a dense matrix, below this
+
+
+def applies(problem: Problem) -> bool:
+    """Any f-divergence under pure ε-LDP."""
+    return isinstance(problem.privacy, LDP) and not problem.privacy.delta and isinstance(problem.utility, Divergence)
+
+
+def solve(problem: Problem) -> Solution:
+    utility, epsilon = problem.utility, problem.privacy.epsilon
+    if not isinstance(utility, Divergence) or not isinstance(problem.privacy, LDP):
+        raise TypeError("solve() is called after applies()")
+    lorenz, value = Lorenz.of(utility), BlockValue.of(utility, epsilon)
+    outcome = _search(problem, lorenz, value)
+    if outcome.worth <= 0:
+        return _nothing_to_tell(problem)
+    cuts, method, notes = outcome.cuts, _method(lorenz, outcome), []
+    if problem.max_outputs is not None and outcome.cuts.size - 1 > problem.max_outputs:
+        worth, cuts = _with_budget(lorenz, value, outcome, problem.max_outputs)
+        method = f"sorted partition with at most {problem.max_outputs} reports (layered dynamic program)"
+        notes.append(
+            f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {outcome.cuts.size - 1} reports"
+        )
+    mechanism = _mechanism(problem, lorenz, cuts)
+    proofs = _proofs(problem, utility, lorenz, value, outcome)
+    return Solution(
+        mechanism,
+        outcome.bound,
+        method,
+        proofs,
+        (*notes, lambda: _closed_form_note(utility, epsilon, utility(mechanism))),
+    )
+
+
+def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
+    if lorenz.n <= ALL_PARTITIONS_UP_TO:
+        worth, cuts, gap = best_partition(value, lorenz.nodes)
+        edges = np.arange(lorenz.n + 1, dtype=np.intp)
+        return Outcome(worth, worth + max(gap, 0.0) / (1 + value.low), cuts, edges)
+    return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
+
+
+def _nothing_to_tell(problem: Problem) -> Solution:
+    """P₀ = P₁ or ε = 0: every mechanism is worth nothing, so the constant one is optimal."""
+    constant = Mechanism.from_matrix(np.ones((problem.utility.k, 1)), problem.privacy, inputs=problem.inputs)
+    proof = {"kind": "theorem", "edges": _all_edges(problem.utility), "at": "0.0"}
+    verifiable = not isinstance(problem.utility, FDivergence)
+    return Solution(constant, 0.0, "constant mechanism: there is nothing to tell apart", (proof,) if verifiable else ())
+
+
+def _all_edges(utility: Any) -> list[int]:
+    n = Lorenz.of(utility).n
+    return (
+        list(range(n + 1))
+        if n <= ALL_PARTITIONS_UP_TO
+        else np.unique(np.linspace(0, n, ALL_PARTITIONS_UP_TO).astype(int)).tolist()
+    )
+
+
+def _with_budget(lorenz: Lorenz, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
+    """The best partition into at most `most` blocks, cutting at the nodes that matter."""
+    where = outcome.edges if outcome.edges.size - 1 < lorenz.n else np.arange(lorenz.n + 1)
+    worth, cuts = best_with_outputs(value, lorenz.nodes.at(where), most)
+    return worth, where[cuts].astype(np.intp)
+
+
+def _mechanism(problem: Problem, lorenz: Lorenz, cuts: Indices) -> Mechanism:
+    if cuts.size < 3:
+        return Mechanism.from_matrix(np.ones((problem.utility.k, 1)), problem.privacy, inputs=problem.inputs)
+    if cuts.size - 1 == problem.utility.k:
+        return randomized_response(problem.utility.k, problem.privacy.epsilon, inputs=problem.inputs)
+    blocks = np.zeros(problem.utility.k, dtype=np.intp)
+    blocks[lorenz.order] = np.searchsorted(cuts, lorenz.group, side="right") - 1
+    if not isinstance(problem.privacy, LDP):
+        raise TypeError("solve() is called after applies()")
+    return Mechanism.from_partition(blocks, problem.privacy, inputs=problem.inputs)
+
+
+def _method(lorenz: Lorenz, outcome: Outcome) -> str:
+    blocks = outcome.cuts.size - 1
+    if outcome.bound > outcome.worth * (1 + 1e-9):
+        return "sorted partition (polygon bound not closed)"
+    if blocks == lorenz.n == lorenz.order.size:
+        return "randomised response, proven optimal here"
+    if blocks == 2:
+        return "binary mechanism (one cut in likelihood ratio), proven optimal here"
+    return f"sorted partition into {blocks} blocks"
+
+
+def _proofs(
+    problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, outcome: Outcome
+) -> tuple[dict[str, Any], ...]:
+    if isinstance(utility, FDivergence):
+        return ()
+    theorem = {"kind": "theorem", "edges": outcome.edges.tolist(), "at": repr(outcome.worth)}
+    wanted = (
+        problem.proofs
+        if problem.proofs is not None
+        else (("theorem", "dual") if utility.k <= DUAL_UP_TO else ("theorem",))
+    )
+    if "dual" not in wanted or lorenz.n < 2:
+        return (theorem,)
+    alpha = dual_vector(problem, utility, lorenz, value, outcome.worth, outcome.cuts)
+    # The checker multiplies what it cannot rule out by k/(1+(k−1)s): the slack is chosen so that this costs a sixteenth
+    # of the tolerance.
+    slack = max(outcome.worth, 1e-300) * problem.tolerance / 16 * (1 + (utility.k - 1) * value.low) / utility.k
+    dual = {"kind": "dual", "alpha": [repr(a) for a in alpha.tolist()], "slack": repr(slack)}
+    return (theorem, dual) if "theorem" in wanted else (dual,)
+
+
+def _closed_form_note(utility: Divergence, epsilon: float, best: float) -> str:
+    if not epsilon or not best or not np.isfinite(best):
+        return ""
+    forms = {"binary": binary(utility.pair.p0, utility.pair.p1, epsilon)}
+    if utility.k <= COMPARED_UP_TO:
+        forms["randomised response"] = randomized_response(utility.k, epsilon)
+    if utility.k <= DENSE_UP_TO:
+        forms["geometric"] = geometric(utility.k, epsilon)
+    shares = ", ".join(f"{name} {number(utility(m) / best, 4)}" for name, m in forms.items())
+    return f"of the optimum the closed forms reach: {shares}"

@@ -1,0 +1,1 @@
+"""Mutual information under ε-LDP, certified without enumeration."""

@@ -1,0 +1,282 @@
+"""Mutual information under ε-LDP: the best mechanism, with a certified gap from the first moment on.
+
+Closed forms when they are proven optimal (constant, randomised response, uniform prior); otherwise two bounds without
+search, mixtures to compare with them, and column generation until the gap is closed (information_columns), on merged
+symbols when there are many (information_large). Interrupted or out of time, the best so far is returned with its proof.
+KOV Theorems 4, 12–14; see docs/information.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from extremal.exact.view import Indices
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structures.structure import LARGEST_DENSE
+from extremal.optimize.information.bounds import Proof, affine, convex, fluid, fluid_contact
+from extremal.optimize.information.columns import EXACT_NODES, LP_SECONDS, PATIENCE, ColumnGeneration, Prices, feasible
+from extremal.optimize.information.curve import Floats, InformationCurve
+from extremal.optimize.information.large import alternating, best_window, blocks, circulant, coarsened, two_rings
+from extremal.optimize.information.mixture import Mixture, from_counts
+from extremal.optimize.information.notes import notes
+from extremal.optimize.information.pricing import Counts, Pricing
+from extremal.optimize.information.response import response_is_optimal
+from extremal.optimize.problem import Problem, Solution
+from extremal.privacy import LDP
+from extremal.utility import MutualInformation
+
+DIRECT = 260  # different symbols up to which column generation works on all of them
+DIRECT_FEW, FEW = (
+    600,
+    3.0,
+)  # likewise, when a set holds fewer than three of them on average: merging would lose too much
+COARSE, COARSEST = 120, 12  # super-symbols beyond: for columns, for prices
+COARSE_EFFORT = (1000, 3)  # nodes of a level and patience, when only columns are wanted
+_AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the checker's margins stay within it
+_FINEST = 2e-13  # relative: finer gaps are rounding
+_NEARLY_UNIFORM = 1e-2  # relative gap of windows below which a prior is treated as nearly uniform
+_LOOSE = 1e-4  # relative
+_SMALL = 12  # symbols: closed to rounding always, it takes no time
+
+
+def applies(problem: Problem) -> bool:
+    """Mutual information under pure LDP, any number of reports."""
+    pure = isinstance(problem.privacy, LDP) and not problem.privacy.delta
+    return pure and problem.max_outputs is None and isinstance(problem.utility, MutualInformation)
+
+
+@dataclass
+class _Best:
+    """The best mechanism and the best bound so far; either can be replaced at any moment."""
+
+    problem: Problem
+    lower: float = 0.0
+    make: Callable[[], Mechanism] | None = None
+    method: str = ""
+    upper: float = np.inf
+    proof: Proof = field(default_factory=dict)
+    interrupted: bool = False
+
+    @property
+    def gap(self) -> float:
+        return (self.upper - self.lower) / self.upper if self.upper > 0 else 0.0
+
+    def propose(self, value: float, method: str, make: Callable[[], Mechanism]) -> None:
+        if value > self.lower or self.make is None:
+            self.lower, self.method, self.make = value, method, make
+
+    def bound(self, value: float, proof: Proof) -> None:
+        if value < self.upper:
+            self.upper, self.proof = value, proof
+
+
+def solve(problem: Problem) -> Solution:
+    privacy, utility = problem.privacy, problem.utility
+    if not isinstance(privacy, LDP) or not isinstance(utility, MutualInformation):  # `applies` was asked
+        raise TypeError("information under LDP only")
+    prior = utility.prior
+    support = np.flatnonzero(prior.values > 0)
+    if not privacy.epsilon or support.size == 1:
+        constant = Mechanism.from_matrix(np.ones((utility.k, 1)), privacy, inputs=problem.inputs)
+        return Solution(
+            constant, 0.0, "constant mechanism: there is nothing to report", ({"kind": "fluid", "contact": "0.0"},)
+        )
+    task = _Task(problem, privacy, prior.values[support], support, [prior.weights[x] for x in support.tolist()])
+    best = _Best(problem)
+    task.first(best)
+    try:
+        task.improve(best)
+    except KeyboardInterrupt:
+        best.interrupted = True
+    mechanism = best.make() if best.make is not None else task.response()
+    remarks = notes(prior, task.curve, best.lower)
+    if best.interrupted:
+        remarks = ("interrupted: this is the best so far", *remarks)
+    elif best.gap > problem.tolerance:
+        remarks = (
+            "out of time: this is the best so far" if problem.out_of_time else "the gap stayed above the tolerance",
+            *remarks,
+        )
+    return Solution(mechanism, best.upper, best.method, (best.proof,), remarks)
+
+
+class _Task:
+    """One problem, on the symbols of positive probability.
+
+    Args:
+        prior, support: their probabilities and positions among all inputs.
+        weights: exact integers proportional to the probabilities; equal ones are grouped.
+    """
+
+    def __init__(self, problem: Problem, privacy: LDP, prior: Floats, support: Indices, weights: list[int]) -> None:
+        self.problem, self.privacy, self.prior, self.support = problem, privacy, prior, support
+        self.curve = InformationCurve(privacy.epsilon)
+        position = {w: g for g, w in enumerate(sorted(set(weights), reverse=True))}
+        self.group_of = np.array([position[w] for w in weights], dtype=np.intp)
+        self.count = np.bincount(self.group_of).astype(np.int64)
+        self.mass = np.empty(self.count.size)
+        self.mass[self.group_of] = prior
+        self.contact = fluid_contact(prior, self.curve) / self.curve.c
+        self.aim = _FINEST if prior.size <= _SMALL else max(_FINEST, _AIM * problem.tolerance)
+
+    def seconds(self) -> float:
+        """For one master program."""
+        left = self.problem.seconds_left
+        return LP_SECONDS if left is None else min(LP_SECONDS, left)
+
+    def rows(self, row_of: Indices) -> Indices:
+        """Rows of all inputs from those of the support; inputs that never occur report like the first of it."""
+        everyone = np.full(self.problem.utility.k, row_of[0], dtype=np.intp)
+        everyone[self.support] = row_of
+        return everyone
+
+    def response(self) -> Mechanism:
+        return Mechanism.from_partition(
+            self.rows(np.arange(self.support.size)), self.privacy, inputs=self.problem.inputs
+        )
+
+    def windows(self, d: int) -> Mechanism:
+        k = self.support.size
+        if self.count.size == 1 and k == self.problem.utility.k:
+            return Mechanism.from_windows(k, d, self.privacy, inputs=self.problem.inputs)
+        row_of = np.empty(k, dtype=np.intp)
+        row_of[alternating(self.prior)] = np.arange(k)
+        return Mechanism.from_windows(k, d, self.privacy).spread(self.rows(row_of), self.problem.inputs)
+
+    def mixture(self, mixture: Mixture) -> Callable[[], Mechanism]:
+        whole = replace(mixture, row_of=self.rows(mixture.row_of))
+        return lambda: whole.mechanism(self.privacy, self.problem.inputs)
+
+    def enough(self, best: _Best) -> bool:
+        """Whether to stop between steps: within the tolerance as it will be checked, or out of time."""
+        return best.gap <= max(self.aim, 0.9 * self.problem.tolerance) or self.problem.out_of_time
+
+    # -- steps
+    # ----------------------------------------------------------------------------------------------------------
+
+    def first(self, best: _Best) -> None:
+        """What costs nothing: the fluid bound, and randomised response with its own proof when it is optimal."""
+        best.bound(*fluid(self.prior, self.curve))
+        best.propose(self.curve.response(self.prior), "randomised response", self.response)
+        if response_is_optimal(self.prior / self.prior.sum(), self.privacy.epsilon):
+            best.method = "randomised response, proven optimal"
+            best.upper, best.proof = best.lower, {"kind": "response"}
+
+    def improve(self, best: _Best) -> None:
+        """Until the gap is closed or time is up."""
+        problem = self.problem
+        if best.gap <= 0 and best.proof.get("kind") == "response":
+            return
+        best.bound(*affine(self.prior, self.curve))
+        d, value = best_window(self.prior, self.curve)
+        uniform = self.count.size == 1
+        best.propose(
+            value,
+            f"windows of {d} of {self.prior.size} symbols" + (", proven optimal" if uniform else ""),
+            lambda: self.windows(d),
+        )
+        problem.progress("closed forms", best.gap)
+        if uniform or best.gap <= self.aim or problem.out_of_time:
+            return  # small problems are closed to rounding
+        if self.count.size > _SMALL and best.gap < _NEARLY_UNIFORM:
+            self._nearly_uniform(best)
+            if self.enough(best):
+                return
+        if self.count.size > DIRECT:
+            design = circulant(self.prior, self.curve, self.contact)
+            if design is not None and design.fits:
+                best.propose(
+                    design.value(self.prior, self.curve), "circulant design on groups of symbols", self.mixture(design)
+                )
+            problem.progress("circulant design", best.gap)
+            if self.enough(best):
+                return
+        few = self.contact * self.prior.size < FEW and self.count.size <= DIRECT_FEW
+        if self.count.size <= DIRECT or few:
+            self._generate(best, self.mass, self.count, self.group_of, "column generation")
+        else:
+            self._coarse(best)
+
+    def _nearly_uniform(self, best: _Best) -> None:
+        """Where windows are nearly optimal: two lengths at once, and a bound that prices both."""
+        best.bound(*convex(self.prior, self.curve))
+        for method, design in (("windows of two lengths", two_rings), ("randomised response on blocks", blocks)):
+            made = design(self.prior, self.curve) if design is blocks or self.prior.size**2 <= LARGEST_DENSE else None
+            if made is not None:
+                best.propose(made.value(self.prior, self.curve), method, self.mixture(made))
+        self.problem.progress("windows of two lengths", best.gap)
+
+    def _generate(
+        self,
+        best: _Best,
+        mass: Floats,
+        count: Counts,
+        row_of: Indices,
+        method: str,
+        effort: tuple[int, int] = (EXACT_NODES, PATIENCE),
+    ) -> ColumnGeneration:
+        whole = row_of is self.group_of  # otherwise its prices are about other symbols
+        run = ColumnGeneration(
+            self.curve, mass, count, best.upper if whole or effort == COARSE_EFFORT else np.inf, self.aim, *effort
+        )
+        try:
+            run.run(lambda: self.problem.out_of_time, self.problem.progress, self.seconds)
+        finally:  # also when interrupted
+            found = run.found
+            made = from_counts(found.columns, found.weights, row_of, count)
+            if made.fits:
+                best.propose(made.value(self.prior, self.curve), method, self.mixture(made))
+            if whole and found.dual is not run.fluid:
+                best.bound(found.dual.bound, self._proof(found.dual, self.group_of))
+        return run
+
+    def _coarse(self, best: _Best) -> None:
+        """Column generation on super-symbols: a few, for their prices, then many, for their columns."""
+        waiting: list[tuple[Prices, Indices, Floats]] = []
+        for rows, effort in ((COARSEST, (EXACT_NODES, PATIENCE)), (COARSE, COARSE_EFFORT)):
+            row_of = coarsened(
+                self.prior, self.contact, rows, np.random.default_rng(0)
+            )  # how symbols are merged is a choice
+            mass = np.asarray(np.bincount(row_of, weights=self.prior), dtype=np.float64)
+            if mass.size > rows + COARSE:
+                continue
+            run = self._generate(
+                best, mass, np.ones(mass.size, dtype=np.int64), row_of, "column generation on merged symbols", effort
+            )
+            waiting.append((run.found.dual, row_of, mass))
+            if (
+                run.found.dual.bound < (1 - _LOOSE) * best.upper
+            ):  # merging loses little, so it is the bound that is loose
+                self._spread(best, *waiting.pop())
+            if self.enough(best):
+                return
+        for dual in waiting:
+            self._spread(best, *dual)
+
+    def _spread(self, best: _Best, dual: Prices, row_of: Indices, mass: Floats) -> None:
+        """Prices of super-symbols as prices of all: merged symbols in proportion to their probability, at one price for
+        each unit of it."""
+        merged = np.bincount(row_of) > 1
+        prices = dual.prices.copy()
+        prices[merged] = prices[merged].sum() * mass[merged] / mass[merged].sum()
+        everyone = Prices(dual.value, prices[row_of] * self.prior / mass[row_of], 0.0)
+        pricing = Pricing(self.curve, self.prior, np.ones(self.prior.size, dtype=np.int64))
+        raised, _ = feasible(pricing, everyone, self.aim, best.upper, COARSE_EFFORT[0])
+        if raised is not None:
+            best.bound(raised.bound, self._proof(raised, np.arange(self.prior.size)))
+        self.problem.progress("prices of all symbols", best.gap)
+
+    def _proof(self, dual: Prices, group_of: Indices) -> dict[str, Any]:
+        prices = np.zeros(self.problem.utility.k)
+        prices[self.support] = dual.prices[group_of]
+        slack = dual.excess * (1 + 1e-9) + 1e-14 * dual.value
+        return {
+            "kind": "prices",
+            "value": repr(float(dual.value)),
+            "slack": repr(float(slack)),
+            "prices": [repr(a) for a in prices.tolist()],
+        }

@@ -1,0 +1,1 @@
+"""Pointwise maximal leakage and local information privacy."""

@@ -1,0 +1,169 @@
+"""f-divergences under PML and LIP: columns priced on supporting lines, with smoothed dual vectors; for many inputs
+tangent blocks first.
+
+For a fixed supporting line of f the best column is a continuous knapsack. Chords of f bound what any column could gain
+(the same bound that the certificate proves); the knapsack solutions on the way are new columns. Plain generation stalls
+beyond some 60 inputs: there the tangent-block program, one copy of the box for each supporting line, gives the dual
+vector and the columns to start from.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from extremal.certificate.leakage_divergence import KIND, Excess, Projected, excess, ratio_range
+from extremal.certificate.lift import Floats, LiftBox
+from extremal.errors import InvalidParameter
+from extremal.optimize.leakage.master import Master, as_mechanism, decomposed, window_columns
+from extremal.optimize.problem import Problem, Solution
+from extremal.solver import SolverFailed, interior_point
+from extremal.utility import Divergence
+
+FINAL = 1e-12  # how closely the last dual vector is bounded, relatively
+MOST_TURNS = 600
+BLOCKS_FROM = 60  # inputs from which the tangent-block program comes first
+NEW_COLUMNS = 80
+
+
+def refuse_infinite(utility: Divergence, lowest: float, highest: float) -> None:
+    """An infinite divergence has no best mechanism: say so, with what to do."""
+    if (math.isinf(highest) and math.isinf(utility.slope_at_infinity)) or (lowest == 0 and math.isinf(utility.at_zero)):
+        raise InvalidParameter(
+            f"{utility.name} must be bounded: at this ε a report may be possible under one hypothesis only, which "
+            "makes it infinite",
+            parameter="utility",
+            value=utility,
+            hint="Choose a smaller ε, a bounded divergence (TotalVariation, SquaredHellinger, JensenShannon), or "
+            "priors without zeros.",
+        )
+
+
+def solve(problem: Problem, box: LiftBox, utility: Divergence) -> Solution:
+    """Column generation with a bound that is proved at every step."""
+    pair = Projected.on(utility, box)
+    refuse_infinite(utility, *ratio_range(box, pair))
+    master = Master(box)
+    ratio = np.argsort(np.arctan2(pair.p0, pair.p1), kind="stable")
+    start = window_columns(box, [ratio, np.argsort(-box.prior, kind="stable")])
+    master.add(start, pair.values(box, start))
+    known = _blocks(problem, box, pair, master) if box.n >= BLOCKS_FROM else None
+    alpha = _generate(problem, box, pair, master, known)
+    y, theta = master.mixture()
+    reveal = bool((utility.p0 + utility.p1)[np.setdiff1d(np.arange(utility.k), box.support)].any())
+    mechanism = as_mechanism(problem, box, y, theta, reveal)
+    proof = {"kind": KIND, "alpha": [repr(float(a)) for a in alpha]}
+    return Solution(mechanism, math.inf, "column generation on supporting lines", (proof,))
+
+
+def _generate(problem: Problem, box: LiftBox, pair: Projected, master: Master, known: Floats | None) -> Floats:
+    """The dual vector with the smallest bound; `known` is one whose pricing problem has no gain, so that its bound is
+    b·Σα."""
+    best, upper, smoothing = np.zeros(box.n), math.inf, 0.7
+    center = known
+    if known is not None:
+        best, upper = known, box.budget * math.fsum(known)
+    value = master.solve()
+    for _ in range(MOST_TURNS):
+        gap = (upper - value) / upper if 0 < upper < math.inf else 1.0
+        problem.progress("pricing lift vectors", gap)
+        if gap <= problem.tolerance / 4 or upper <= 0 or problem.out_of_time:
+            break
+        trial = master.alpha if center is None else smoothing * center + (1 - smoothing) * master.alpha
+        found = excess(box, pair, trial, close_enough=max(FINAL, min(1e-4, gap / 50)))
+        bound = box.budget * math.fsum(trial) + found.upper
+        better = bound < upper
+        if better:
+            upper, best, center = bound, trial, trial + max(found.upper, 0.0) * box.prior / box.budget
+        added = _add(master, found, value)
+        if not added:
+            if smoothing == 0:
+                break
+            smoothing = 0.0 if smoothing < 0.1 else smoothing * 0.6
+            continue
+        smoothing = min(0.95, smoothing + 0.05) if better else max(0.2, smoothing - 0.02)
+        try:
+            value = master.solve(problem.seconds_left)
+        except SolverFailed:
+            break
+    return best
+
+
+def _add(master: Master, found: Excess, value: float) -> int:
+    """The columns that improve on the current duals, the best ones first."""
+    gain = found.values - found.columns @ master.alpha
+    order = np.argsort(-gain)[: 4 * NEW_COLUMNS]
+    order = order[gain[order] > 1e-13 * max(abs(value), 1e-300)]
+    distinct = np.unique(np.round(found.columns[order], 9), axis=0, return_index=True)[1]
+    chosen = order[np.sort(distinct)][:NEW_COLUMNS]
+    return master.add(found.columns[chosen], found.values[chosen]) if chosen.size else 0
+
+
+def _blocks(problem: Problem, box: LiftBox, pair: Projected, master: Master, turns: int = 8) -> Floats | None:
+    """max Σ_t line_t(y_t) s.t. Σ y_t = b, 0 ≤ y_t ≤ σ_t, p·y_t = b·σ_t: its columns go to the master, its dual vector
+    comes back."""
+    lowest, highest = ratio_range(box, pair)
+    points = np.geomspace(max(lowest, 1e-6), min(highest, 1e6), 14)[1:-1]
+    center, upper = None, math.inf
+    for _ in range(turns):
+        answer = None if problem.out_of_time else _block_program(box, pair, points, problem.seconds_left)
+        if answer is None:
+            break
+        y, sigma, alpha = answer
+        found = excess(box, pair, alpha, close_enough=1e-6)
+        bound = box.budget * math.fsum(alpha) + found.upper
+        if bound < upper:
+            upper, center = bound, alpha + max(found.upper, 0.0) * box.prior / box.budget
+        used = sigma > 1e-7
+        columns = y[used] / sigma[used, None]
+        value = float(sigma[used] @ pair.values(box, columns))
+        gap = (upper - value) / upper
+        problem.progress("tangent blocks", gap)
+        split = np.array([v for column in columns for v in decomposed(box, column)])
+        master.add(split, pair.values(box, split))
+        _add(master, found, value)
+        if gap < 1e-7:
+            break
+        points = _more_points(box, pair, points, columns, found, alpha)
+    return center
+
+
+def _more_points(
+    box: LiftBox, pair: Projected, points: Floats, columns: Floats, found: Excess, alpha: Floats
+) -> Floats:
+    """The ratios that the solution realises and those of the most violated columns; none is ever dropped."""
+    m0, m1, _ = pair.marginals(box, columns)
+    gain = found.values - found.columns @ alpha
+    violated = found.columns[np.argsort(-gain)[:40]]
+    v0, v1, _ = pair.marginals(box, violated)
+    fresh = np.concatenate([m0[m1 > 0] / m1[m1 > 0], v0[v1 > 0] / v1[v1 > 0]])
+    fresh = fresh[(fresh > 0) & np.isfinite(fresh)]
+    logs = np.unique(np.round(np.log(np.concatenate([points, fresh])), 8))
+    return np.asarray(np.exp(logs))
+
+
+def _block_program(
+    box: LiftBox, pair: Projected, points: Floats, seconds: float | None
+) -> tuple[Floats, Floats, Floats] | None:
+    import scipy.sparse as sparse
+
+    n, m = box.n, points.size
+    slope, offset = pair.utility.line(points)
+    at_one = slope - offset
+    gains = box.step * (slope[:, None] * pair.difference + at_one[:, None] * pair.p1)
+    constant = box.base * (slope * math.fsum(pair.difference) + at_one * math.fsum(pair.p1))
+    scale = float(np.abs(gains).max()) or 1.0
+    rows = sparse.hstack([sparse.hstack([sparse.eye(n)] * m), sparse.csr_matrix((n, m))])
+    masses = sparse.hstack([sparse.kron(sparse.eye(m), box.prior[None, :]), -box.budget * sparse.eye(m)])
+    caps = sparse.hstack([sparse.eye(n * m), -sparse.kron(sparse.eye(m), np.ones((n, 1)))])
+    answer = interior_point(
+        np.concatenate([gains.ravel(), constant]) / scale,
+        equal=(sparse.vstack([rows, masses]).tocsr(), np.concatenate([np.full(n, box.budget), np.zeros(m)])),
+        below=(caps.tocsr(), np.zeros(n * m)),
+        seconds=seconds,
+    )
+    if answer is None:
+        return None
+    x, duals = answer
+    return np.maximum(x[: n * m].reshape(m, n), 0.0), np.maximum(x[n * m :], 0.0), duals[:n] * scale

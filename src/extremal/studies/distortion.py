@@ -1,0 +1,140 @@
+"""ε* against the distortion allowed, with the bounds of the Hamming paper and the jump to 0."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from extremal.errors import InvalidParameter
+from extremal.exact import as_fraction
+from extremal.optimize.design import Design
+from extremal.optimize.distortion.smallest_epsilon import smallest_epsilon
+from extremal.plotting import COLOURS, figure
+from extremal.sources import SourceClass, as_source
+from extremal.tables import aligned, as_frame, number
+from extremal.theory.distortion import lower_bound, thresholds, upper_bound
+
+BEFORE = Fraction(1, 10**9)  # where ε* is shown just below the jump
+
+
+@dataclass(frozen=True, eq=False)
+class DistortionTradeoff:
+    """ε* at each distortion; for ordered classes also the paper's bounds.
+
+    Attributes:
+        source: the class.
+        distortions: the values of D.
+        designs: `ex.smallest_epsilon` at each.
+        bounds: name → values; empty when the class is not ordered.
+        jump: (D, ε* just below it): from D on ε* = 0. None when D lies beyond the given distortions and the class is
+            not ordered.
+    """
+
+    source: SourceClass
+    distortions: tuple[float, ...]
+    designs: tuple[Design, ...]
+    bounds: dict[str, tuple[float, ...]]
+    jump: tuple[float, float] | None
+
+    def columns(self) -> dict[str, list[float]]:
+        """distortion, epsilon, and one column for each bound."""
+        return {
+            "distortion": list(self.distortions),
+            "epsilon": [d.value for d in self.designs],
+            **{name: list(values) for name, values in self.bounds.items()},
+        }
+
+    def to_frame(self) -> Any:
+        """A data frame, one row for each distortion."""
+        return as_frame(self.columns())
+
+    def __str__(self) -> str:
+        columns = self.columns()
+        rows = [[number(v) for v in row] for row in zip(*columns.values(), strict=True)]
+        return aligned(list(columns), rows)
+
+    def plot(self) -> Any:
+        """ε* as a line with its jump; the bounds dashed."""
+        drawn, axes = figure()
+        below = [i for i, d in enumerate(self.designs) if d.value > 0]
+        zero = [self.distortions[i] for i, d in enumerate(self.designs) if d.value == 0]
+        xs, ys = [self.distortions[i] for i in below], [self.designs[i].value for i in below]
+        styles = {
+            "upper bound, printed": (1, ":"),
+            "upper bound, tightened": (2, "--"),
+            "lower bound, printed": (3, "-."),
+        }
+        for name, (colour, style) in styles.items():
+            if name in self.bounds:
+                shown = [(d, v) for d, v in zip(self.distortions, self.bounds[name], strict=True) if math.isfinite(v)]
+                shown = [(d, v) for d, v in shown if self.jump is None or d < self.jump[0]]
+                axes.plot(
+                    [d for d, _ in shown],
+                    [v for _, v in shown],
+                    style,
+                    color=COLOURS[colour],
+                    linewidth=1.4,
+                    label=name,
+                    zorder=4,
+                )
+        if self.jump is not None:
+            xs, ys, zero = [*xs, self.jump[0]], [*ys, self.jump[1]], [self.jump[0], *zero]
+            axes.plot([self.jump[0]] * 2, [self.jump[1], 0], ":", color="#888888", linewidth=1)
+            axes.plot([self.jump[0]], [self.jump[1]], "o", color=COLOURS[0], markerfacecolor="white", zorder=3)
+            axes.plot([self.jump[0]], [0], "o", color=COLOURS[0], zorder=3)
+        axes.plot(xs, ys, color=COLOURS[0], linewidth=2, label="ε*, exact")
+        axes.plot(zero, [0.0] * len(zero), color=COLOURS[0], linewidth=2)
+        axes.set_xlabel("largest probability of a false report, D")
+        axes.set_ylabel("smallest ε (nats)")
+        axes.set_ylim(bottom=-0.02 * max([*ys, 1.0]))
+        axes.legend(frameon=False)
+        return drawn
+
+
+def distortion_tradeoff(source_class: Any, distortions: Sequence[Any] | None = None) -> DistortionTradeoff:
+    """The smallest ε for each of several distortions.
+
+    Args:
+        source_class: a prior or an `ex.SourceClass`.
+        distortions: values of D in (0, 1]; a grid up to a little beyond the jump when not given.
+
+    >>> table = distortion_tradeoff([0.5, 0.3, 0.2], [0.1, 0.3, 0.5])
+    >>> [round(d.value, 6) for d in table.designs], round(table.jump[1], 4)
+    ([2.890372, 1.540445, 0.0], 0.5108)
+    """
+    source = as_source(source_class, "source_class")
+    ordered = _is_ordered(source)
+    end = thresholds(source)[-1] if ordered else Fraction(source.k - 1, source.k)
+    grid = (
+        [end * i / 40 for i in range(2, 45)]
+        if distortions is None
+        else [as_fraction(d, "distortions") for d in distortions]
+    )
+    chosen = [min(d, Fraction(1)) for d in grid] if distortions is None else grid
+    if not chosen or min(chosen) <= 0:
+        raise InvalidParameter(
+            "distortions must be positive: at 0 no finite epsilon suffices", parameter="distortions", value=distortions
+        )
+    designs = tuple(smallest_epsilon(source, d) for d in chosen)
+    bounds: dict[str, tuple[float, ...]] = {}
+    jump = None
+    if ordered:
+        bounds = {
+            "upper bound, printed": tuple(upper_bound(source, d, "printed") for d in chosen),
+            "upper bound, tightened": tuple(upper_bound(source, d) for d in chosen),
+            "lower bound, printed": tuple(lower_bound(source, d, "printed") for d in chosen),
+        }
+        if end > BEFORE:
+            jump = (float(end), smallest_epsilon(source, end - BEFORE).value)
+    return DistortionTradeoff(source, tuple(float(d) for d in chosen), designs, bounds, jump)
+
+
+def _is_ordered(source: SourceClass) -> bool:
+    try:
+        thresholds(source)
+    except InvalidParameter:
+        return False
+    return True
