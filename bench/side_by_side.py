@@ -1,7 +1,7 @@
 """The same randomised reports, estimated by extremal, multi-freq-ldpy and pure-ldp: bias and error of each.
 
 k = 100, n = 10,000, ε = 1, randomised response; 20 cells hold everybody, 80 are empty. Prints the table of
-docs/estimate.md; with --plot FILE draws its picture. Seeded: the numbers are the same every time.
+docs/estimate/index.md; with --plot FILE draws its picture. Seeded: the numbers are the same every time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The worth of a staircase column in outward-rounded intervals, for the checkers of information.
 
 φ(z) = z·f(c) − f(cz) and φ'(z) = f(c) − c·ln(1+cz), with f(d) = (1+d)ln(1+d) − d increasing on d ≥ 0, c = e^ε − 1 (see
-docs/information.md).
+docs/design/information.md).
 e^ε comes from integer bounds, so nothing here trusts a float ε.
 """
 

@@ -1,5 +1,5 @@
 """The bundled survey: 944 respondents of the American National Election Study 1996 (public domain; see
-docs/survey.md)."""
+docs/start/survey.md)."""
 
 from __future__ import annotations
 

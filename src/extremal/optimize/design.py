@@ -178,7 +178,7 @@ def _solver_for(problem: Problem) -> Callable[[Problem], Solution]:
         + (" with max_outputs" if problem.max_outputs is not None else ""),
         parameter="utility",
         value=problem.utility,
-        hint="See docs/design.md for the combinations that are solved.",
+        hint="See docs/design/index.md for the combinations that are solved.",
     )
 
 

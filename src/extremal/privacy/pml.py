@@ -28,7 +28,7 @@ class PML(Notion):
         prior_or_class: a probability vector, or an `ex.SourceClass`.
 
     Reference: Grosse, Saeidian, Oechtering, Extremal Mechanisms for Pointwise Maximal Leakage, with the corrections
-    P1–P10 of docs/errata.md.
+    P1–P10 of docs/reference/errata.md.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(3, 1, inputs=["a", "b", "c"])

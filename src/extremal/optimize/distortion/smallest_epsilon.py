@@ -61,7 +61,7 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
 
     Reference: Kalantari, Sankar, Sarwate, The Optimal Differential Privacy Mechanism under Hamming Distortion for
     Universal Memoryless Source Classes (2016), which has bounds; the exact value is with the corrections H1–H8 of
-    docs/errata.md.
+    docs/reference/errata.md.
 
     >>> import extremal as ex
     >>> d = ex.smallest_epsilon(ex.SourceClass.ordered([[0.45, 0.45, 0.1], [0.6, 0.2, 0.2]]), 0.45)

@@ -3,7 +3,7 @@ of symbols.
 
 Small alphabets: Dinkelbach's method on all partitions, O(k²). Large ones: the polygon around the Lorenz curve, refined
 where it matters, O(k) memory. Equal likelihood ratios are merged. The answer is an integer mechanism; the bound comes
-from two independent proofs (see docs/design.md).
+from two independent proofs (see docs/design/index.md).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Closed forms when they are proven optimal (constant, randomised response, uniform prior); otherwise two bounds without
 search, mixtures to compare with them, and column generation until the gap is closed (information_columns), on merged
 symbols when there are many (information_large). Interrupted or out of time, the best so far is returned with its proof.
-KOV Theorems 4, 12–14; see docs/information.md.
+KOV Theorems 4, 12–14; see docs/design/information.md.
 """
 
 from __future__ import annotations
