@@ -104,6 +104,14 @@ def test_ranks_are_positions_in_the_list(shape: tuple[int, int]) -> None:
         assert labels[position] == subset
 
 
+def test_the_type_of_all_labels() -> None:
+    assert Labels(range(10**9)).kind is int
+    assert Labels(["a", "b"]).kind is str
+    assert Labels([False, True]).kind is bool
+    assert Labels([1, "b"]).kind is None
+    assert SubsetLabels(Labels(range(200)), 100).kind is tuple
+
+
 def test_subsets_answer_all_that_labels_do() -> None:
     subsets = SubsetLabels(Labels(list("abcd")), 2)
     listed = Labels(list(itertools.combinations("abcd", 2)), "outputs", tuples=True)

@@ -70,6 +70,14 @@ class Labels:
         """Whether the labels are 0..n−1, each its own code."""
         return isinstance(self._values, range)
 
+    @property
+    def kind(self) -> type | None:
+        """The type that all labels have (str, int, bool or tuple); None when they differ."""
+        if self.numbered:
+            return int
+        kinds = set(map(type, self._values))
+        return kinds.pop() if len(kinds) == 1 else None
+
     def code(self, label: Any, parameter: str = "value") -> int:
         """The position of `label`; strict in type.
 
@@ -191,6 +199,10 @@ class SubsetLabels(Labels):
     def size(self) -> int:
         """How many labels each subset has."""
         return self._values.size
+
+    @property
+    def kind(self) -> type:
+        return tuple
 
     @cached_property
     def values(self) -> tuple[Label, ...]:

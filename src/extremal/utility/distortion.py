@@ -114,7 +114,8 @@ class Hamming(Distortion):
 
     def truth_weights(self, mechanism: Mechanism) -> list[int]:
         """The integer weight of reporting x when x is the truth, for each input x; 0 when x is never reported."""
-        reported = np.array(self._columns(mechanism), dtype=np.intp)
+        names = mechanism.input_labels
+        reported = np.array([names.code(y, "output") for y in mechanism.output_labels], dtype=np.intp)
         rows = reported if mechanism.row_of is None else mechanism.row_of[reported]
         truth = dict(zip(reported.tolist(), mechanism.structure.entries(rows, np.arange(mechanism.m)), strict=True))
         return [truth.get(x, 0) for x in range(self.k)]
