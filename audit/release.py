@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import extremal as ex
-from extremal.mechanism.structures.structure import DENOMINATOR
+from extremal.exact.weights import DENOMINATOR
 from extremal.release import sample_codes
 from extremal.release.audit import audit
 from extremal.testing.random_mechanisms import random_ldp_matrix

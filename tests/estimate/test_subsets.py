@@ -10,14 +10,14 @@ import extremal as ex
 from extremal.estimate.subsets import SubsetChannel
 from extremal.exact import Exponential
 from extremal.mechanism.labels import Labels, SubsetLabels
-from extremal.mechanism.structures.staircase import subset_kernel
+from extremal.mechanism.structures.staircase import subset_structure
 
 
 def unlisted(k: int, size: int, epsilon: float) -> ex.Mechanism:
     """The structured form at a size where the listed form exists too."""
     exponential: Exponential = ex.LDP(epsilon).exponential
     names = Labels(range(k))
-    return ex.Mechanism._made(subset_kernel(k, size, exponential), None, names, SubsetLabels(names, size), None)
+    return ex.Mechanism._made(subset_structure(k, size, exponential), None, names, SubsetLabels(names, size), None)
 
 
 @pytest.mark.parametrize(("k", "size"), [(4, 2), (6, 2), (6, 4), (7, 1), (5, 4)])

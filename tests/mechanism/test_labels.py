@@ -1,8 +1,15 @@
+"""Labels are kept as given, looked up strictly, and stored without loss."""
+
+import itertools
+import pickle
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from extremal.errors import InvalidLabel, MalformedFile, UnknownLabel
-from extremal.mechanism.labels import Labels
+from extremal.errors import InvalidLabel, MalformedFile, TooLarge, UnknownLabel
+from extremal.mechanism.labels import Labels, SubsetLabels, outputs_from_json
 
 
 def test_labels_are_kept_as_given() -> None:
@@ -72,3 +79,56 @@ def test_files_hold_a_list_or_a_range(content: object) -> None:
     with pytest.raises(MalformedFile, match="outputs must be a list of labels or a range"):
         Labels.from_json(content, "outputs")
     assert Labels.from_json([["a", 1], ["b", 2]], "outputs", tuples=True).values == (("a", 1), ("b", 2))
+
+
+def test_a_range_that_does_not_start_at_zero_is_labels_not_a_numbering() -> None:
+    labels = Labels(range(1, 4))
+    assert labels.values == (1, 2, 3)
+    assert [labels.code(v) for v in (1, 2, 3)] == [0, 1, 2]
+    assert not labels.numbered
+    assert Labels.from_json(labels.to_json(), "inputs").values == (1, 2, 3)
+    assert Labels(range(6, 0, -2)).values == (6, 4, 2)
+    with pytest.raises(UnknownLabel):
+        labels.code(0)
+
+
+@given(st.integers(2, 7).flatmap(lambda k: st.tuples(st.just(k), st.integers(1, k - 1))))
+def test_ranks_are_positions_in_the_list(shape: tuple[int, int]) -> None:
+    k, size = shape
+    labels = SubsetLabels(Labels([f"s{i}" for i in range(k)]), size)
+    listed = list(itertools.combinations([f"s{i}" for i in range(k)], size))
+    assert list(labels) == listed
+    assert labels.count == len(listed)
+    for position, subset in enumerate(listed):
+        assert labels.code(subset) == position
+        assert labels[position] == subset
+
+
+def test_the_type_of_all_labels() -> None:
+    assert Labels(range(10**9)).kind is int
+    assert Labels(["a", "b"]).kind is str
+    assert Labels([False, True]).kind is bool
+    assert Labels([1, "b"]).kind is None
+    assert SubsetLabels(Labels(range(200)), 100).kind is tuple
+
+
+def test_subsets_answer_all_that_labels_do() -> None:
+    subsets = SubsetLabels(Labels(list("abcd")), 2)
+    listed = Labels(list(itertools.combinations("abcd", 2)), "outputs", tuples=True)
+    assert not subsets.numbered
+    assert subsets.count == len(subsets) == len(listed) == 6
+    assert list(subsets) == list(listed)
+    assert subsets.take([3, 0]).values == listed.take([3, 0]).values
+    assert (subsets.alphabet.values, subsets.size) == (("a", "b", "c", "d"), 2)
+    assert list(pickle.loads(pickle.dumps(subsets))) == list(listed)
+    assert list(outputs_from_json(subsets.to_json(), subsets.alphabet)) == list(listed)
+    assert outputs_from_json(listed.to_json(), subsets.alphabet).values == listed.values
+    with pytest.raises(TooLarge, match="the outputs cannot be listed"):
+        _ = subsets.values
+
+
+def test_bad_subsets() -> None:
+    labels = SubsetLabels(Labels(["a", "b", "c"]), 2)
+    for bad in (("b", "a"), ("a",), "ab", ("a", "a"), ("a", "z")):
+        with pytest.raises(UnknownLabel):
+            labels.code(bad)

@@ -6,7 +6,7 @@ from hypothesis import given
 
 import extremal as ex
 from extremal.errors import InvalidParameter, PrivacyViolation
-from extremal.mechanism.structures.structure import DENOMINATOR
+from extremal.exact.weights import DENOMINATOR
 from extremal.testing import ldp_mechanisms, mechanisms, priors
 
 
@@ -143,10 +143,43 @@ def test_a_partition_into_single_inputs_is_randomised_response_in_the_order_of_t
     m = ex.Mechanism.from_partition([2, 0, 1], ex.LDP(1), inputs=["a", "b", "c"], outputs=["x", "y", "z"])
     assert m.row_of is None
     assert m.outputs == ("z", "x", "y")
-    assert m.kernel.kind == "randomized_response"
+    assert m.structure.kind == "randomized_response"
     rows = np.array([[2, 1, 1], [1, 2, 1], [1, 1, 2]])
     shuffled = ex.Mechanism._made(
-        ex.Mechanism.from_weights(rows[[1, 0, 2]], 4).kernel, np.array([1, 0, 2]), m.input_labels, m.output_labels, None
+        ex.Mechanism.from_weights(rows[[1, 0, 2]], 4).structure,
+        np.array([1, 0, 2]),
+        m.input_labels,
+        m.output_labels,
+        None,
     )
     assert shuffled.row_of is None
     assert (shuffled.matrix * 4 == rows).all()
+
+
+def test_spreading_keeps_rows_and_claim() -> None:
+    merged = ex.Mechanism.from_partition([0, 0, 1], ex.LDP(1))
+    wide = merged.spread([2, 0, 1, 2, 2])
+    np.testing.assert_array_equal(wide.weights, merged.weights[[2, 0, 1, 2, 2]])
+    assert wide.privacy == ex.LDP(1)
+    assert wide.outputs == merged.outputs
+    plain = ex.randomized_response(3, 1).spread([1, 0, 2, 2])
+    np.testing.assert_array_equal(plain.weights[3], ex.randomized_response(3, 1).weights[2])
+
+
+@pytest.mark.parametrize("row_of", [[0, 3], [-1, 0], [0], [[0, 1]], [0.5, 1.0]])
+def test_positions_that_do_not_exist_are_refused(row_of: object) -> None:
+    with pytest.raises(ex.InvalidParameter, match="row_of must hold positions 0..2"):
+        ex.randomized_response(3, 1).spread(row_of)
+
+
+def test_another_claim_is_decided_again() -> None:
+    m = ex.randomized_response(3, 1)
+    claimed = m.claiming(ex.PML(0.8, [0.5, 0.3, 0.2]))
+    assert claimed.privacy == ex.PML(0.8, [0.5, 0.3, 0.2])
+    assert (claimed.weights == m.weights).all()
+    assert m.privacy == ex.LDP(1)
+    assert claimed.claiming(None).privacy is None
+    assert claimed.claiming(ex.LDP(1)) == m
+    with pytest.raises(PrivacyViolation, match=r"must satisfy the claimed LDP\(epsilon=0.5\); got level=1.0"):
+        m.claiming(ex.LDP(0.5))
+    assert m.kernel is m.structure

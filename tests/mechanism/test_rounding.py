@@ -8,7 +8,7 @@ from hypothesis import given
 
 import extremal as ex
 from extremal.errors import InvalidParameter, PrivacyViolation
-from extremal.mechanism.structures.structure import DENOMINATOR, exact_sums
+from extremal.exact.weights import DENOMINATOR, exact_sums
 from extremal.testing import ldp_mechanisms, matrices, pml_mechanisms
 from extremal.testing.random_mechanisms import information_loss, random_ldp_matrix, random_pml_matrix
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.mechanism.structures.structure import DENOMINATOR
+from extremal.exact.weights import DENOMINATOR
 from extremal.release.alias import AliasTable, build, column_bits, decode, refuse_tilted
 from extremal.release.compiled import CompiledLoops
 from extremal.release.kernels import Loops

@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import binom
 
 import extremal as ex
-from extremal.mechanism.structures.structure import DENOMINATOR
+from extremal.exact.weights import DENOMINATOR
 from extremal.release import sample_codes
 from extremal.release.audit import MOST_INPUTS, audit, audited_inputs, clopper_pearson
 from extremal.testing.random_mechanisms import random_ldp_matrix

@@ -12,7 +12,8 @@ from scipy.stats import chisquare
 
 import extremal as ex
 from extremal.exact import IndexSet
-from extremal.mechanism.structures.structure import DENOMINATOR, TwoValuedColumns
+from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.structures import TwoValuedColumns
 from extremal.release import sample_codes, sampler
 from extremal.release.blocks import BlockTree
 from extremal.release.compiled import _functions

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from extremal.mechanism.structures.structure import DENOMINATOR
+from extremal.exact.weights import DENOMINATOR
 from extremal.release.subsets import subset_reports, uniform_below, uniform_subsets
 from extremal.release.words import SecureWords, Words
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from extremal.errors import MalformedFile
-from extremal.exact import Claim
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import content_digest, to_json, write_once
 from extremal.mechanism.files import from_json as mechanism_from_json
+from extremal.privacy import Notion
 from extremal.utility import Utility, utility_from_json
 
 FORMAT = "extremal-certificate"
@@ -54,7 +54,7 @@ class Certificate:
         return write_once(Path(path), self.to_json(), overwrite)
 
 
-def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate, Claim | None]:
+def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate, Notion | None]:
     """The certificate in a parsed file, and the privacy claim of its mechanism, undecided."""
     if content.get("format") != FORMAT or not isinstance(content.get("mechanism"), dict):
         raise MalformedFile(f"{source} must be a certificate", parameter="format", value=content.get("format"))

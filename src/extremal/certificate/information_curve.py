@@ -16,7 +16,8 @@ import numpy as np
 
 from extremal.certificate.refused import Refused
 from extremal.exact.exponential import FIRST_BITS
-from extremal.exact.interval import LIBRARY_ULPS, Floats, Interval, down, up
+from extremal.exact.interval import LIBRARY_ULPS, Interval, down, up
+from extremal.exact.weights import Floats
 from extremal.privacy import LDP, Notion
 from extremal.utility import MutualInformation, Utility
 

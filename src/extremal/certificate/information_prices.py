@@ -24,7 +24,8 @@ import numpy.typing as npt
 
 from extremal.certificate.information_curve import SERIES_BELOW, Curve, _series, positive_number, source_of
 from extremal.certificate.refused import Refused
-from extremal.exact.interval import Floats, Interval, up
+from extremal.exact.interval import Interval, up
+from extremal.exact.weights import Floats
 from extremal.privacy import Notion
 from extremal.utility import MutualInformation, Utility
 

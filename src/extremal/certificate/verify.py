@@ -10,7 +10,6 @@ from typing import Any
 from extremal.certificate.certificate import UNVERIFIED, Certificate, is_certificate, load_certificate
 from extremal.certificate.proofs import PROOFS, Refused
 from extremal.errors import ExtremalError, InvalidParameter
-from extremal.exact import Claim
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion
@@ -71,7 +70,7 @@ def verify(subject: Any) -> Verification:
     )
 
 
-def _verified(mechanism: Mechanism, claim: Claim | None, certificate: Certificate | None) -> Verification:
+def _verified(mechanism: Mechanism, claim: Notion | None, certificate: Certificate | None) -> Verification:
     if claim is None:
         return Verification(None, None, ("no privacy is claimed, so there is nothing to verify",))
     level = claim.level(mechanism)
@@ -83,12 +82,10 @@ def _verified(mechanism: Mechanism, claim: Claim | None, certificate: Certificat
     return Verification(private, optimal, (*reasons, *why))
 
 
-def _optimality(certificate: Certificate, claim: Claim) -> tuple[bool | None, list[str]]:
+def _optimality(certificate: Certificate, claim: Notion) -> tuple[bool | None, list[str]]:
     utility = certificate.utility
     if utility is None or "user function" in str(utility.to_json()):
         return None, [f"optimality: {UNVERIFIED}"]
-    if not isinstance(claim, Notion):
-        return False, ["optimality: the privacy claim is of an unknown kind"]
     value = utility(certificate.mechanism)
     if not math.isclose(value, certificate.value, rel_tol=VALUE_TOLERANCE, abs_tol=1e-300):
         return False, [f"the value is {value!r}, not {certificate.value!r} as claimed"]

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from extremal.certificate import load_certificate, verify
 from extremal.certificate.certificate import is_certificate
-from extremal.exact import Claim
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
+from extremal.privacy import Notion
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -26,7 +26,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.set_defaults(run=run)
 
 
-def _read(file: str) -> tuple[Mechanism, Claim | None]:
+def _read(file: str) -> tuple[Mechanism, Notion | None]:
     content = parse(Path(file))
     if is_certificate(content):
         certificate, claim = load_certificate(content, file)

@@ -9,7 +9,7 @@ import numpy as np
 
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.staircase import uniform_kernel
+from extremal.mechanism.structures.staircase import uniform_structure
 from extremal.privacy import LDP
 
 
@@ -34,7 +34,7 @@ def geometric(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     """
     count, notion = as_count(k, "k", 2), LDP(epsilon)
     if not notion.epsilon:
-        row = uniform_kernel(count).array
+        row = uniform_structure(count).array
         return Mechanism.from_weights(np.repeat(row, count, axis=0), privacy=notion, inputs=inputs, outputs=inputs)
     rate = notion.epsilon / (count - 1)
     x = np.arange(count)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential, Prior, as_count, as_prior
+from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.structure import DENOMINATOR
 from extremal.privacy import LDP, PML
 
 
@@ -91,7 +91,7 @@ def pml_uniform(n: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     full, rest = divmod(DENOMINATOR, most)
     if full >= count:  # ε = 0, or so small that 2^62 does not tell
         even = Mechanism.from_windows(count, 1, LDP(0), inputs=inputs, outputs=inputs)
-        return Mechanism._made(even.kernel, even.row_of, even.input_labels, even.output_labels, notion)
+        return even.claiming(notion)
     return Mechanism.from_circulant(
         [(rest, 1), (most, full), (0, count - 1 - full)], notion, inputs=inputs, outputs=inputs
     )

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.structure import DENOMINATOR
 from extremal.privacy import LDP
 
 

@@ -20,9 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
+from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structures.structure import WEIGHT_BITS, RandomizedResponse, refuse_large
+from extremal.mechanism.structures import RandomizedResponse
+from extremal.mechanism.structures.structure import refuse_large
 
 Floats = npt.NDArray[np.float64]
 

@@ -16,9 +16,9 @@ import numpy as np
 from extremal.estimate.channel import WORST_CONDITION, Floats, Inverse, dense_moment
 from extremal.estimate.identified import reduced_basis
 from extremal.estimate.likelihood import maximise
+from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structures.structure import WEIGHT_BITS
 
 
 class DenseChannel:

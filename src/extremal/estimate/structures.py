@@ -8,7 +8,7 @@ from extremal.estimate.channel import Channel, ResponseChannel
 from extremal.estimate.dense import DenseChannel
 from extremal.estimate.subsets import SubsetChannel
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.structure import RandomizedResponse, SubsetSelection
+from extremal.mechanism.structures import RandomizedResponse, SubsetSelection
 
 CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
     RandomizedResponse.kind: ResponseChannel,

@@ -16,8 +16,10 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channel import Floats, Inverse
+from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.structure import WEIGHT_BITS, SubsetSelection, refuse_large
+from extremal.mechanism.structures import SubsetSelection
+from extremal.mechanism.structures.structure import refuse_large
 
 
 class SubsetChannel:

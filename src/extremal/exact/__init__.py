@@ -5,10 +5,9 @@ from extremal.exact.linear import solve_exactly
 from extremal.exact.numbers import Number, as_count, as_fraction, decimal_text
 from extremal.exact.polytope import corners
 from extremal.exact.prior import Prior, as_prior
-from extremal.exact.view import Claim, Column, ExactView, IndexSet, by_row_class, prefix_sums
+from extremal.exact.view import Column, ExactView, IndexSet, by_row_class, prefix_sums
 
 __all__ = [
-    "Claim",
     "Column",
     "ExactView",
     "Exponential",

@@ -14,9 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats
 
 LIBRARY_ULPS = 4
 

@@ -12,12 +12,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact.linear import solve_exactly
-
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats
 
 MOST_CHOICES = 300_000  # of k−1 active inequalities: a few seconds
 # floats of these small systems are good to 1e-9 unless a system is nearly singular, which is then solved exactly

@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.errors import ExtremalError, InvalidPrior
 from extremal.exact.numbers import as_fraction, decimal_text
+from extremal.exact.weights import Floats
 
 SUM_TOLERANCE = 1e-9  # DESIGN: a prior must sum to 1 within this
 
@@ -33,8 +33,8 @@ class Prior:
     __slots__ = ("__dict__", "_given", "values")
 
     def __init__(self, probabilities: Any, parameter: str = "prior") -> None:
-        self._given: list[Any] | npt.NDArray[np.float64]
-        self.values: npt.NDArray[np.float64]
+        self._given: list[Any] | Floats
+        self.values: Floats
         if isinstance(probabilities, Prior):
             self.values, self._given = probabilities.values, probabilities._given
             return
@@ -42,7 +42,7 @@ class Prior:
         self.values = self._checked(parameter)
         self.values.setflags(write=False)
 
-    def _checked(self, parameter: str) -> npt.NDArray[np.float64]:
+    def _checked(self, parameter: str) -> Floats:
         values = np.array([float(p) for p in self._given]) if isinstance(self._given, list) else np.array(self._given)
         if values.size < 2:
             raise InvalidPrior(f"{parameter} must have at least 2 entries", parameter=parameter, value=self._given)
@@ -107,7 +107,7 @@ class Prior:
         return f"Prior([{shown}{', …' if len(self) > 8 else ''}])"
 
 
-def _sequence(probabilities: Any, parameter: str) -> list[Any] | npt.NDArray[np.float64]:
+def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
     """Floats stay an array; anything that carries more meaning (str, Fraction, Decimal) stays a list of those
     objects."""
     if isinstance(probabilities, (str, bytes, Mapping)) or not isinstance(probabilities, Iterable):

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-Indices = npt.NDArray[np.intp]
+from extremal.exact.weights import Indices, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,23 +137,9 @@ class ExactView(Protocol):
         """Every output's column."""
         ...
 
-    def distinct_rows(self) -> npt.NDArray[np.int64]:
+    def distinct_rows(self) -> Weights:
         """Each different row once, row_classes × m; raises TooLarge when that does not fit."""
         ...
-
-
-class Claim(Protocol):
-    """What a mechanism needs of a privacy notion: to decide, to say which outputs break it, to be stored."""
-
-    @property
-    def epsilon(self) -> float: ...
-    def holds(self, mechanism: Any) -> bool: ...
-    def level(self, mechanism: Any, prior: Any = None) -> float: ...
-    def refused_outputs(self, mechanism: ExactView) -> list[int] | None:
-        """Outputs whose column breaks the notion; None when the notion fails without one column being to blame."""
-        ...
-
-    def to_json(self) -> dict[str, Any]: ...
 
 
 def by_row_class(weights: Sequence[int], view: ExactView) -> list[int]:

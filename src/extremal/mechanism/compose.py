@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
+from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structures.structure import DENOMINATOR
 
 
 def composed(first: Mechanism, post_processing: Any, outputs: Any) -> Mechanism:

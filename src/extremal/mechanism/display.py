@@ -5,7 +5,6 @@ from __future__ import annotations
 from html import escape
 
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structures.structure import DENOMINATOR, SubsetSelection
 from extremal.tables import aligned
 
 MOST_SHOWN = 10  # rows and columns of a table; the rest is counted
@@ -13,18 +12,15 @@ _WIDEST_LABEL = 18
 
 
 def _cells(mechanism: Mechanism) -> tuple[list[str], list[list[str]]]:
-    if isinstance(mechanism.kernel, SubsetSelection):
-        inside = mechanism.kernel.inside / DENOMINATOR
-        return ["report", "probability"], [
-            [f"a subset of {mechanism.kernel.size} that holds the truth", f"{inside:.6g}"],
-            ["any other", f"{1 - inside:.6g}"],
-        ]
+    in_words = mechanism.structure.in_words()
+    if in_words is not None:
+        return ["report", "probability"], [[what, f"{probability:.6g}"] for what, probability in in_words]
     rows, columns = min(mechanism.k, MOST_SHOWN), min(mechanism.m, MOST_SHOWN)
     more = ["…"] if mechanism.m > columns else []
     header = ["input \\ report", *(_short(mechanism.output_labels[y]) for y in range(columns)), *more]
     body = []
     for x in range(rows):
-        row = mechanism.kernel.row(x if mechanism.row_of is None else int(mechanism.row_of[x]))
+        row = mechanism.structure.row(x if mechanism.row_of is None else int(mechanism.row_of[x]))
         body.append(
             [
                 _short(mechanism.input_labels[x]),

@@ -19,18 +19,11 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import ExtremalError, FileConflict, MalformedFile
-from extremal.exact import Claim, IndexSet, as_count
-from extremal.mechanism.labels import Labels, SubsetLabels
+from extremal.exact.weights import Indices
+from extremal.mechanism.labels import Labels, outputs_from_json
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structures.circulant import Circulant
-from extremal.mechanism.structures.structure import (
-    DENOMINATOR,
-    Kernel,
-    RandomizedResponse,
-    Rows,
-    SubsetSelection,
-    TwoValuedColumns,
-)
+from extremal.mechanism.structures import structure_from_json
+from extremal.privacy import Notion, notion_from_json
 
 FORMAT = "extremal-mechanism"
 VERSION = (1, 0)
@@ -61,19 +54,15 @@ def _content(mechanism: Mechanism) -> dict[str, Any]:
         "inputs": mechanism.input_labels.to_json(),
         "outputs": mechanism.output_labels.to_json(),
         "denominator": str(mechanism.denominator),
-        "weights": mechanism.kernel.to_json(),
+        "weights": mechanism.structure.to_json(),
         "privacy": None if mechanism.privacy is None else mechanism.privacy.to_json(),
     }
     if mechanism.row_of is not None:
         content["rows_of_inputs"] = _run_lengths(mechanism.row_of)
-    return json.loads(json.dumps(content)) if _has_tuples(mechanism) else content
+    return content
 
 
-def _has_tuples(mechanism: Mechanism) -> bool:
-    return not isinstance(mechanism.output_labels, SubsetLabels) and isinstance(mechanism.output_labels[0], tuple)
-
-
-def _run_lengths(row_of: Any) -> list[list[int]]:
+def _run_lengths(row_of: Indices) -> list[list[int]]:
     """[row, how many inputs in a row have it], …"""
     starts = np.concatenate(([0], np.flatnonzero(np.diff(row_of)) + 1))
     lengths = np.diff(np.concatenate((starts, [row_of.size])))
@@ -124,14 +113,10 @@ def load(path: str | Path) -> Mechanism:
         PrivacyViolation: the file is whole but its claim is false.
     """
     mechanism, claim = read(path)
-    return (
-        mechanism
-        if claim is None
-        else Mechanism._made(mechanism.kernel, mechanism.row_of, mechanism.input_labels, mechanism.output_labels, claim)
-    )
+    return mechanism if claim is None else mechanism.claiming(claim)
 
 
-def read(path: str | Path) -> tuple[Mechanism, Claim | None]:
+def read(path: str | Path) -> tuple[Mechanism, Notion | None]:
     """The mechanism without its claim, and the claim: for a caller that wants to judge the claim itself."""
     return from_json(parse(Path(path)), str(path))
 
@@ -189,7 +174,7 @@ def _safe_integer(text: str) -> int:
     return int(text)
 
 
-def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Claim | None]:
+def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Notion | None]:
     """Build what a parsed file describes; nothing in it is trusted."""
     _check_version(content, source)
     stored = content.get("hash")
@@ -229,75 +214,33 @@ def _check_version(content: dict[str, Any], source: str) -> None:
         )
 
 
-def _build(content: dict[str, Any]) -> tuple[Mechanism, Claim | None]:
-    from extremal.privacy import notion_from_json  # privacy stands above mechanism; reading a file is a convenience
-
-    kernel = _kernel(content["weights"])
-    if content["denominator"] != str(kernel.denominator):
+def _build(content: dict[str, Any]) -> tuple[Mechanism, Notion | None]:
+    structure = structure_from_json(content["weights"])
+    if content["denominator"] != str(structure.denominator):
         raise MalformedFile(
             "denominator must be what each row sums to", parameter="denominator", value=content["denominator"]
         )
     inputs = Labels.from_json(content["inputs"], "inputs")
-    outputs = _outputs(content["outputs"], inputs)
+    outputs = outputs_from_json(content["outputs"], inputs)
     row_of = _row_of(content["rows_of_inputs"]) if "rows_of_inputs" in content else None
-    if outputs.count != kernel.m:
+    if outputs.count != structure.m:
         raise MalformedFile(
-            f"outputs must name the {kernel.m} columns of the weights", parameter="len(outputs)", value=outputs.count
+            f"outputs must name the {structure.m} columns of the weights", parameter="len(outputs)", value=outputs.count
         )
-    if len(inputs) != (kernel.r if row_of is None else row_of.size):
+    if len(inputs) != (structure.r if row_of is None else row_of.size):
         raise MalformedFile("inputs must name the rows of the weights", parameter="len(inputs)", value=len(inputs))
-    if row_of is not None and not np.array_equal(np.unique(row_of), np.arange(kernel.r)):
+    if row_of is not None and not np.array_equal(np.unique(row_of), np.arange(structure.r)):
         raise MalformedFile(
             "rows_of_inputs must use every row", parameter="rows_of_inputs", value=content["rows_of_inputs"][:6]
         )
     claim = None if content["privacy"] is None else notion_from_json(content["privacy"])
-    return Mechanism._made(kernel, row_of, inputs, outputs, None), claim
+    return Mechanism._made(structure, row_of, inputs, outputs, None), claim
 
 
-def _outputs(stored: Any, inputs: Labels) -> Labels:
-    if isinstance(stored, dict) and set(stored) == {"subsets_of_inputs"}:
-        return SubsetLabels(inputs, as_count(stored["subsets_of_inputs"], "size", 1))
-    return Labels.from_json(stored, "outputs", tuples=True)
-
-
-def _row_of(runs: list[list[int]]) -> Any:
+def _row_of(runs: list[list[int]]) -> Indices:
     pairs = np.array(runs, dtype=np.int64).reshape(-1, 2)
     if (pairs < 0).any() or pairs[:, 1].sum() > LARGEST_FILE:
         raise MalformedFile(
             "rows_of_inputs must be pairs of a row and a count", parameter="rows_of_inputs", value=runs[:6]
         )
     return np.repeat(pairs[:, 0].astype(np.intp), pairs[:, 1])
-
-
-def _weight(text: Any) -> int:
-    if not isinstance(text, str) or not text.isdecimal() or len(text) > 19 or int(text) > DENOMINATOR:
-        raise MalformedFile("a weight must be a string of digits, at most 2^62", parameter="weight", value=text)
-    return int(text)
-
-
-def _kernel(stored: dict[str, Any]) -> Kernel:
-    kind = stored["kind"]
-    if kind == Rows.kind:
-        return Rows(np.array([[_weight(w) for w in row] for row in stored["rows"]], dtype=np.int64))
-    if kind == RandomizedResponse.kind:
-        return RandomizedResponse(stored["rows"], _weight(stored["low"]), _weight(stored["high"]))
-    if kind == TwoValuedColumns.kind:
-        return _two_valued(stored)
-    if kind == SubsetSelection.kind:
-        return SubsetSelection(stored["rows"], stored["size"], _weight(stored["inside"]))
-    if kind == Circulant.kind:
-        return Circulant(tuple((_weight(weight), as_count(length, "length", 1)) for weight, length in stored["runs"]))
-    raise MalformedFile("weights must be of a known kind", parameter="kind", value=kind)
-
-
-def _two_valued(stored: dict[str, Any]) -> TwoValuedColumns:
-    pairs = np.array([[_weight(w) for w in pair] for pair in stored["weights"]], dtype=np.int64).reshape(-1, 2)
-    sets, codes = [], []
-    for code, *edges in stored["columns"]:
-        if len(edges) % 2 or edges != sorted(set(edges)) or (edges and edges[0] < 0) or not 0 <= code < len(pairs):
-            raise MalformedFile(
-                "a column is a weight pair and increasing run edges", parameter="column", value=[code, *edges][:8]
-            )
-        sets.append(IndexSet(tuple(zip(edges[::2], edges[1::2], strict=True))))
-        codes.append(code)
-    return TwoValuedColumns(stored["rows"], tuple(sets), pairs[codes, 0], pairs[codes, 1])

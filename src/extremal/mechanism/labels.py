@@ -13,11 +13,12 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 
 from extremal.errors import InvalidLabel, MalformedFile, TooLarge, UnknownLabel
+from extremal.exact import as_count
 
 Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
 
@@ -29,13 +30,11 @@ class Labels:
     (1, 1000000)
     """
 
-    __slots__ = ("__dict__", "_values")
-
     def __init__(self, labels: Iterable[Any], parameter: str = "inputs", tuples: bool = False) -> None:
         if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
             raise InvalidLabel(f"{parameter} must be a sequence of labels", parameter=parameter, value=labels)
-        self._values: range | tuple[Label, ...]
-        if isinstance(labels, range):
+        self._values: Sequence[Label]
+        if isinstance(labels, _Subsets) or (isinstance(labels, range) and labels == range(len(labels))):
             self._values = labels
         else:
             self._values = tuple(_plain(label, parameter, tuples) for label in labels)
@@ -71,6 +70,14 @@ class Labels:
         """Whether the labels are 0..n−1, each its own code."""
         return isinstance(self._values, range)
 
+    @property
+    def kind(self) -> type | None:
+        """The type that all labels have (str, int, bool or tuple); None when they differ."""
+        if self.numbered:
+            return int
+        kinds = set(map(type, self._values))
+        return kinds.pop() if len(kinds) == 1 else None
+
     def code(self, label: Any, parameter: str = "value") -> int:
         """The position of `label`; strict in type.
 
@@ -101,7 +108,9 @@ class Labels:
         return f"Did you mean {close[0]!r}? Labels: {shown}." if close else f"Labels: {shown}."
 
     def to_json(self) -> Any:
-        return {"range": len(self._values)} if isinstance(self._values, range) else list(self._values)
+        if self.numbered:
+            return {"range": len(self._values)}
+        return [list(label) if isinstance(label, tuple) else label for label in self._values]
 
     @classmethod
     def from_json(cls, content: Any, parameter: str, tuples: bool = False) -> Labels:
@@ -139,14 +148,61 @@ class Labels:
         return chosen
 
 
+class _Subsets(Sequence[Label]):
+    """All subsets of `size` of some labels in lexicographic order, each made when it is asked for."""
+
+    def __init__(self, alphabet: Labels, size: int) -> None:
+        self.alphabet, self.size = alphabet, size
+
+    @property
+    def number(self) -> int:
+        """How many there are; len() may not exceed a machine word."""
+        return math.comb(len(self.alphabet), self.size)
+
+    def __len__(self) -> int:
+        return self.number
+
+    def __iter__(self) -> Iterator[Label]:
+        return itertools.combinations(self.alphabet, self.size)
+
+    @overload
+    def __getitem__(self, code: int) -> Label: ...
+    @overload
+    def __getitem__(self, code: slice) -> Sequence[Label]: ...
+    def __getitem__(self, code: int | slice) -> Label | Sequence[Label]:
+        if isinstance(code, slice):
+            return [self[c] for c in range(*code.indices(self.number))]
+        chosen, position = [], 0
+        for left in range(self.size - 1, -1, -1):
+            while code >= (count := math.comb(len(self.alphabet) - position - 1, left)):
+                code, position = code - count, position + 1
+            chosen.append(self.alphabet[position])
+            position += 1
+        return tuple(chosen)
+
+
 class SubsetLabels(Labels):
     """All subsets of `size` of some labels, as tuples in the order of the alphabet; listed one by one only when
     iterated."""
 
-    __slots__ = ("alphabet", "size")
+    _values: _Subsets
 
     def __init__(self, alphabet: Labels, size: int) -> None:
-        self.alphabet, self.size = alphabet, size
+        super().__init__(_Subsets(alphabet, size), "outputs", tuples=True)
+
+    @property
+    def alphabet(self) -> Labels:
+        """What the subsets are of."""
+        return self._values.alphabet
+
+    @property
+    def size(self) -> int:
+        """How many labels each subset has."""
+        return self._values.size
+
+    @property
+    def kind(self) -> type:
+        return tuple
 
     @cached_property
     def values(self) -> tuple[Label, ...]:
@@ -179,22 +235,14 @@ class SubsetLabels(Labels):
 
     @property
     def count(self) -> int:
-        return math.comb(len(self.alphabet), self.size)
+        return self._values.number
 
-    def __len__(self) -> int:
-        return self.count
 
-    def __iter__(self) -> Iterator[Label]:
-        return itertools.combinations(self.alphabet, self.size)
-
-    def __getitem__(self, code: int) -> Label:
-        chosen, position = [], 0
-        for left in range(self.size - 1, -1, -1):
-            while code >= (count := math.comb(len(self.alphabet) - position - 1, left)):
-                code, position = code - count, position + 1
-            chosen.append(self.alphabet[position])
-            position += 1
-        return tuple(chosen)
+def outputs_from_json(content: Any, inputs: Labels) -> Labels:
+    """The labels of outputs that `to_json` described, given those of the inputs."""
+    if isinstance(content, dict) and set(content) == {"subsets_of_inputs"}:
+        return SubsetLabels(inputs, as_count(content["subsets_of_inputs"], "size", 1))
+    return Labels.from_json(content, "outputs", tuples=True)
 
 
 def _plain(label: Any, parameter: str, tuples: bool) -> Label:

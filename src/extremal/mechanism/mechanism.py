@@ -12,30 +12,28 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, PrivacyViolation
-from extremal.exact import Claim, Column, IndexSet, as_count, as_prior
-from extremal.exact.view import Indices
+from extremal.exact import Column, IndexSet, as_count, as_prior
+from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities
 from extremal.mechanism.labels import Label, Labels, SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
+from extremal.mechanism.structures import Circulant, Rows, Structure
 from extremal.mechanism.structures.assemble import canonical, checked_weights, distinct
-from extremal.mechanism.structures.circulant import Circulant, Run
+from extremal.mechanism.structures.circulant import Run
 from extremal.mechanism.structures.staircase import (
     LISTED_SUBSETS,
-    cover_kernel,
+    cover_structure,
     listed_subsets,
-    response_kernel,
-    subset_kernel,
-    window_kernel,
+    response_structure,
+    subset_structure,
+    window_structure,
 )
-from extremal.mechanism.structures.structure import DENOMINATOR, WEIGHT_BITS, Kernel, Rows, Weights, refuse_large
-
-if TYPE_CHECKING:
-    from extremal.privacy import LDP
+from extremal.mechanism.structures.structure import refuse_large
+from extremal.privacy import LDP, Notion
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,18 +50,17 @@ class Mechanism:
     (2, 2, True, 1.0986122886681098)
     """
 
-    kernel: Kernel
+    structure: Structure
     row_of: Indices | None
     input_labels: Labels
     output_labels: Labels
-    privacy: Claim | None = None
+    privacy: Notion | None = None
 
     # -- making
-    # ---------------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_matrix(
-        cls, matrix: Any, privacy: Claim | None = None, inputs: Any = None, outputs: Any = None
+        cls, matrix: Any, privacy: Notion | None = None, inputs: Any = None, outputs: Any = None
     ) -> Mechanism:
         """Round a row-stochastic matrix to exact weights; check `privacy` if it is given.
 
@@ -105,7 +102,7 @@ class Mechanism:
         cls,
         weights: Any,
         denominator: int = DENOMINATOR,
-        privacy: Claim | None = None,
+        privacy: Notion | None = None,
         inputs: Any = None,
         outputs: Any = None,
     ) -> Mechanism:
@@ -154,14 +151,12 @@ class Mechanism:
                 value=present[:8].tolist(),
             )
         names_in, names_out = _labels(inputs, row_of.size, "inputs"), _labels(outputs, count, "outputs", True)
-        kernel = response_kernel(count, privacy.exponential)
-        if kernel.r == 1:
-            return cls._made(kernel, np.zeros(row_of.size, dtype=np.intp), names_in, names_out, privacy)
-        if (
-            row_of.size == count
-        ):  # every input its own block: randomised response, the outputs in the order of the inputs
-            return cls._made(kernel, None, names_in, names_out.take(row_of.tolist()), privacy)
-        return cls._made(kernel, row_of.astype(np.intp), names_in, names_out, privacy)
+        structure = response_structure(count, privacy.exponential)
+        if structure.r == 1:
+            return cls._made(structure, np.zeros(row_of.size, dtype=np.intp), names_in, names_out, privacy)
+        if row_of.size == count:  # every input its own block: the outputs in the order of the inputs
+            return cls._made(structure, None, names_in, names_out.take(row_of.tolist()), privacy)
+        return cls._made(structure, row_of.astype(np.intp), names_in, names_out, privacy)
 
     @classmethod
     def from_windows(cls, k: int, length: int, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:
@@ -174,8 +169,10 @@ class Mechanism:
         if not 1 <= length < k:
             raise InvalidParameter("length must be at least 1 and less than k", parameter="length", value=length)
         names_in, names_out = _labels(inputs, k, "inputs"), _labels(outputs, k, "outputs", True)
-        kernel = window_kernel(k, length, privacy.exponential)
-        return cls._made(kernel, None if kernel.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy)
+        structure = window_structure(k, length, privacy.exponential)
+        return cls._made(
+            structure, None if structure.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy
+        )
 
     @classmethod
     def from_cover(cls, k: int, sets: Iterable[Any], privacy: LDP, times: Any = None, inputs: Any = None) -> Mechanism:
@@ -211,9 +208,11 @@ class Mechanism:
             raise InvalidParameter(
                 "every input must lie in equally many sets", parameter="sets", value=cover[:8].tolist()
             )
-        kernel = cover_kernel(k, chosen, shares, int(cover[0]), privacy.exponential)
+        structure = cover_structure(k, chosen, shares, int(cover[0]), privacy.exponential)
         names_in, names_out = _labels(inputs, k, "inputs"), _labels(None, len(chosen), "outputs")
-        return cls._made(kernel, None if kernel.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy)
+        return cls._made(
+            structure, None if structure.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy
+        )
 
     @classmethod
     def from_subsets(cls, k: int, size: int, privacy: LDP, inputs: Any = None) -> Mechanism:
@@ -231,14 +230,14 @@ class Mechanism:
         names = _labels(inputs, k, "inputs")
         subsets = SubsetLabels(names, size)
         if subsets.count > LISTED_SUBSETS:
-            return cls._made(subset_kernel(k, size, privacy.exponential), None, names, subsets, privacy)
+            return cls._made(subset_structure(k, size, privacy.exponential), None, names, subsets, privacy)
         listed = listed_subsets(k, size, privacy.exponential)
         row_of = None if listed.r > 1 else np.zeros(k, dtype=np.intp)
         return cls._made(listed, row_of, names, Labels(subsets, "outputs", tuples=True), privacy)
 
     @classmethod
     def from_circulant(
-        cls, runs: Sequence[Run], privacy: Claim | None = None, inputs: Any = None, outputs: Any = None
+        cls, runs: Sequence[Run], privacy: Notion | None = None, inputs: Any = None, outputs: Any = None
     ) -> Mechanism:
         """Output y has the column of output 0 shifted cyclically by y rows; exact integer weights.
 
@@ -251,20 +250,19 @@ class Mechanism:
         >>> Mechanism.from_circulant([(2 * quarter, 1), (quarter, 2)]).matrix.tolist()
         [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
         """
-        kernel = Circulant.of(runs)
-        return cls._made(
-            kernel, None, _labels(inputs, kernel.r, "inputs"), _labels(outputs, kernel.m, "outputs", True), privacy
-        )
+        structure = Circulant.of(runs)
+        names_in, names_out = _labels(inputs, structure.r, "inputs"), _labels(outputs, structure.m, "outputs", True)
+        return cls._made(structure, None, names_in, names_out, privacy)
 
     @classmethod
     def _made(
-        cls, kernel: Kernel, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Claim | None
+        cls, structure: Structure, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Notion | None
     ) -> Mechanism:
         """The only way out: structure in canonical form, the claim decided exactly."""
-        kernel, row_of = canonical(kernel, row_of)
+        structure, row_of = canonical(structure, row_of)
         if row_of is not None:
             row_of.setflags(write=False)
-        made = cls(kernel, row_of, inputs, outputs, privacy)
+        made = cls(structure, row_of, inputs, outputs, privacy)
         if privacy is not None and not privacy.holds(made):
             level = privacy.level(made)
             raise PrivacyViolation(
@@ -275,8 +273,24 @@ class Mechanism:
             )
         return made
 
+    def claiming(self, privacy: Notion | None) -> Mechanism:
+        """The same mechanism with another claim, decided exactly; None: without a claim.
+
+        Raises:
+            PrivacyViolation: `privacy` does not hold; `value` is the level it has.
+
+        >>> import extremal as ex
+        >>> ex.randomized_response(3, 1).claiming(ex.PML(1, [0.5, 0.3, 0.2])).privacy
+        PML(epsilon=1.0, prior=[0.5, 0.3, 0.2])
+        """
+        return self._made(self.structure, self.row_of, self.input_labels, self.output_labels, privacy)
+
     # -- reading
-    # --------------------------------------------------------------------------------------------------------
+
+    @property
+    def kernel(self) -> Structure:
+        """Another name of `structure`."""
+        return self.structure
 
     @property
     def k(self) -> int:
@@ -286,7 +300,7 @@ class Mechanism:
     @property
     def m(self) -> int:
         """Number of outputs."""
-        return self.kernel.m
+        return self.structure.m
 
     @property
     def inputs(self) -> tuple[Label, ...]:
@@ -301,33 +315,33 @@ class Mechanism:
     @property
     def denominator(self) -> int:
         """What every row of `weights` sums to: 2^62, or a multiple of it when the outputs are all subsets."""
-        return self.kernel.denominator
+        return self.structure.denominator
 
     @property
     def row_classes(self) -> int:
         """Number of different rows."""
-        return self.kernel.r
+        return self.structure.r
 
     @property
     def weights(self) -> Weights:
         """The exact integer weights, k×m; raises TooLarge above 2^24 entries."""
         refuse_large(self.k, self.m, "weights")
-        rows = self.kernel.rows()
+        rows = self.structure.rows()
         return rows if self.row_of is None else rows[self.row_of]
 
     @property
-    def matrix(self) -> npt.NDArray[np.float64]:
+    def matrix(self) -> Floats:
         """Q as float64, k×m; raises TooLarge above 2^24 entries."""
         refuse_large(self.k, self.m, "matrix")
-        return np.ldexp(self.weights.astype(np.float64), -WEIGHT_BITS)
+        return as_probabilities(self.weights)
 
     def columns(self) -> Iterator[Column]:
         """Each output's exact weights as groups of (weight, row classes)."""
-        return self.kernel.columns()
+        return self.structure.columns()
 
     def distinct_rows(self) -> Weights:
         """Each different row of weights once; raises TooLarge above 2^24 entries."""
-        return self.kernel.rows()
+        return self.structure.rows()
 
     @cached_property
     def hash(self) -> str:
@@ -337,9 +351,8 @@ class Mechanism:
         return content_hash(self)
 
     # -- using
-    # ----------------------------------------------------------------------------------------------------------
 
-    def marginal(self, prior: Any) -> npt.NDArray[np.float64]:
+    def marginal(self, prior: Any) -> Floats:
         """Probabilities of the outputs, P(y) = Σ_x p(x) Q(y|x), when inputs follow `prior` (KOV eq 2).
 
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).marginal([0.5, 0.5]).tolist()
@@ -348,9 +361,9 @@ class Mechanism:
         values = as_prior(prior, k=self.k).values
         if self.row_of is not None:
             values = np.asarray(np.bincount(self.row_of, weights=values, minlength=self.row_classes), dtype=np.float64)
-        return self.kernel.marginal(values)
+        return self.structure.marginal(values)
 
-    def posterior(self, prior: Any) -> npt.NDArray[np.float64]:
+    def posterior(self, prior: Any) -> Floats:
         """P(x|y) as a k×m array; the column of an output that cannot occur under `prior` is zero.
 
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).posterior([0.5, 0.5]).tolist()
@@ -400,7 +413,7 @@ class Mechanism:
                 f"row_of must hold positions 0..{self.k - 1}, at least two", parameter="row_of", value=row_of
             )
         rows = where.astype(np.intp) if self.row_of is None else self.row_of[where]
-        return self._made(self.kernel, rows, _labels(inputs, where.size, "inputs"), self.output_labels, self.privacy)
+        return self._made(self.structure, rows, _labels(inputs, where.size, "inputs"), self.output_labels, self.privacy)
 
     def privatize(self, values: Any, **options: Any) -> Any:
         """Randomise a value, or each value of a list, array or series, with the operating system's randomness.
@@ -433,7 +446,7 @@ class Mechanism:
 
     def __repr__(self) -> str:
         claim = f", privacy={self.privacy!r}" if self.privacy is not None else ""
-        return f"Mechanism(k={self.k}, m={self.m}, {self.kernel.kind}{claim})"
+        return f"Mechanism(k={self.k}, m={self.m}, {self.structure.kind}{claim})"
 
     def __str__(self) -> str:
         from extremal.mechanism.display import text_table

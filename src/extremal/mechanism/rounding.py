@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, PrivacyViolation
-from extremal.exact import Claim, ExactView, as_fraction
-from extremal.mechanism.structures.structure import DENOMINATOR, WEIGHT_BITS, Weights, exact_sums
+from extremal.exact import ExactView, as_fraction
+from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Weights, exact_sums
+from extremal.privacy import Notion
 
 ROW_TOLERANCE = 1e-6  # solvers answer to 1e-9..1e-7; a row further from 1 is a mistake of the caller
 NEGATIVE_TOLERANCE = 1e-9  # likewise for entries that should be zero
@@ -68,7 +69,7 @@ def checked_matrix(matrix: Any) -> npt.NDArray[Any]:
     return np.asarray(np.maximum(array, 0))
 
 
-def round_to_weights(array: npt.NDArray[Any], claim: Claim | None, view: Viewer) -> Weights:
+def round_to_weights(array: npt.NDArray[Any], claim: Notion | None, view: Viewer) -> Weights:
     """Integer rows that sum to 2^62, within rounding of `array`, and for which `claim` holds exactly.
 
     Args:
@@ -131,14 +132,14 @@ def _first_constant(weights: Weights, epsilon: float, exact: bool) -> list[int]:
     return [math.ceil(units + c) for c in (per_rounding * rounding).tolist()]
 
 
-def _constant_rows(weights: Weights, claim: Claim, view: Viewer) -> Weights:
+def _constant_rows(weights: Weights, claim: Notion, view: Viewer) -> Weights:
     """ε = 0 asks for equal rows: the first one for everybody, if the others were the same up to float rounding."""
     if np.ptp(weights, axis=0).max() <= DENOMINATOR * NEGATIVE_TOLERANCE:
         return np.tile(weights[:1], (weights.shape[0], 1))
     raise _violation(weights, claim, view)
 
 
-def _violation(weights: Weights, claim: Claim, view: Viewer) -> PrivacyViolation:
+def _violation(weights: Weights, claim: Notion, view: Viewer) -> PrivacyViolation:
     level = claim.level(view(weights))
     found = f"the smallest epsilon at which it holds is {level!r}" if math.isfinite(level) else "it holds at no epsilon"
     return PrivacyViolation(

@@ -187,9 +187,7 @@ def finished(utility: Utility, solution: Solution) -> Design:
     checker reads them."""
     value, privacy = utility(solution.mechanism), solution.mechanism.privacy
     better, closest = (min, max) if utility.is_cost else (max, min)
-    bounds = [
-        PROOFS[proof["kind"]](proof, privacy, utility) for proof in solution.proofs if isinstance(privacy, Notion)
-    ]
+    bounds = [] if privacy is None else [PROOFS[proof["kind"]](proof, privacy, utility) for proof in solution.proofs]
     bound = better(closest(bounds) if bounds else solution.bound, value)
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
     proofs = tuple({**proof, "bound": repr(better(b, value))} for proof, b in zip(solution.proofs, bounds, strict=True))

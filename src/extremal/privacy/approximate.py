@@ -19,16 +19,14 @@ import numpy as np
 from extremal.errors import TooLarge
 from extremal.exact import ExactView, Exponential
 from extremal.exact.exponential import SMALLEST_EPSILON
-from extremal.mechanism.structures.structure import Weights, exact_sums
+from extremal.exact.weights import Floats, Weights, as_probabilities, exact_sums
 
 MOST_OPERATIONS = 1 << 33  # row pairs × outputs; above that an answer would take minutes
 
 Excess = tuple[int, int]  # (A, B): the pair's sum is (A − e^ε·B)/denominator
 
 
-def _floats(
-    view: ExactView, exponential: Exponential
-) -> tuple[Weights, list[np.ndarray[tuple[int], np.dtype[np.float64]]]]:
+def _floats(view: ExactView, exponential: Exponential) -> tuple[Weights, list[Floats]]:
     rows = view.distinct_rows()
     if rows.shape[0] ** 2 * rows.shape[1] > MOST_OPERATIONS:
         raise TooLarge(
@@ -37,7 +35,7 @@ def _floats(
             value=f"{rows.shape[0]}² × {rows.shape[1]}",
             hint="Check the pure notion (delta=0) instead: it needs no pairs.",
         )
-    q = np.ldexp(rows.astype(np.float64), -62)
+    q = as_probabilities(rows)
     e = math.exp(exponential.epsilon)
     return rows, [np.maximum(q[x] - e * q, 0).sum(axis=1) for x in range(rows.shape[0])]
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact import ExactView, Exponential, as_fraction, decimal_text
+from extremal.exact.weights import Floats, Weights
 from extremal.privacy.notion import Notion
 
 _UNSURE = (
@@ -46,7 +47,7 @@ class MetricPrivacy(Notion):
     def __init__(self, epsilon: Any, distances: Any) -> None:
         self.exponential = Exponential(epsilon)
         self._given = _checked(distances)
-        self.distances: npt.NDArray[np.float64] = self._given.astype(np.float64)
+        self.distances: Floats = self._given.astype(np.float64)
         self.distances.setflags(write=False)
 
     @property
@@ -82,7 +83,7 @@ class MetricPrivacy(Notion):
                     break
         return refused
 
-    def _columns(self, view: ExactView) -> Iterator[tuple[int, npt.NDArray[np.int64], npt.NDArray[np.float64]]]:
+    def _columns(self, view: ExactView) -> Iterator[tuple[int, Weights, Floats]]:
         if view.k != self.k:
             raise InvalidParameter(
                 f"distances must be {view.k}×{view.k}, one row for each input", parameter="k", value=self.k
@@ -100,7 +101,7 @@ class MetricPrivacy(Notion):
                     values[a:b] = value
             yield column.output, values, near
 
-    def _between_classes(self, view: ExactView) -> npt.NDArray[np.float64]:
+    def _between_classes(self, view: ExactView) -> Floats:
         """The smallest distance between inputs of two row classes."""
         if view.row_of is None:
             return self.distances
@@ -108,7 +109,7 @@ class MetricPrivacy(Notion):
         np.minimum.at(near, (view.row_of[:, None], view.row_of[None, :]), self.distances)
         return near
 
-    def _pairs_broken(self, values: npt.NDArray[np.int64], near: npt.NDArray[np.float64], exponent: Fraction) -> bool:
+    def _pairs_broken(self, values: Weights, near: Floats, exponent: Fraction) -> bool:
         gain = _log_ratios(values)
         allowed = float(exponent) * near
         with np.errstate(invalid="ignore"):
@@ -151,7 +152,7 @@ class MetricPrivacy(Notion):
         return f"MetricPrivacy(epsilon={self.epsilon!r}, distances={self.k}×{self.k})"
 
 
-def _log_ratios(values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+def _log_ratios(values: Weights) -> Floats:
     """log(values[x]/values[x']), relatively accurate also next to 0; infinite where only values[x'] is 0, 0 where x is
     not larger."""
     difference = np.maximum(values[:, None] - values[None, :], 0).astype(np.float64)

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, by_row_class, level_of_ratio, prefix_sums
+from extremal.exact.weights import Floats
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 from extremal.sources import SourceClass, as_source
 
@@ -64,7 +64,7 @@ class PML(Notion):
         source = self.source if prior is None else as_source(prior)
         return level_by_ratio(view.columns(), self._ratios(view, source))
 
-    def leakage(self, mechanism: Any, prior: Any = None) -> npt.NDArray[np.float64]:
+    def leakage(self, mechanism: Any, prior: Any = None) -> Floats:
         """ℓ(X→y) of each output, rounded up; 0 for an output that cannot occur."""
         view = self._readable(mechanism)
         ratios = self._ratios(view, self.source if prior is None else as_source(prior))

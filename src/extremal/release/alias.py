@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import PrivacyViolation
-from extremal.mechanism.structures.structure import WEIGHT_BITS, Weights
+from extremal.exact.weights import WEIGHT_BITS, Weights
 
 Entries = npt.NDArray[np.uint64]
 SPARE_BITS = 64 - WEIGHT_BITS

@@ -22,10 +22,10 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import Claim, as_count
+from extremal.exact import as_count
+from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.structure import WEIGHT_BITS
-from extremal.privacy import LDP
+from extremal.privacy import LDP, Notion
 from extremal.release.sampler import prepared, sample_codes
 
 Floats = npt.NDArray[np.float64]
@@ -84,7 +84,7 @@ def audit(
     draws: int = 1_000_000,
     confidence: float = 0.999,
     *,
-    claim: Claim | None = None,
+    claim: Notion | None = None,
     sample: Sample | None = None,
 ) -> Audit:
     """Draw reports and bound from below the ε that they deliver.
@@ -174,7 +174,7 @@ def _pair_bound(counts: Counts, exact: Floats, pairs: list[tuple[int, int]], dra
     return found
 
 
-def _allowed(mechanism: Mechanism, claim: Claim | None) -> float:
+def _allowed(mechanism: Mechanism, claim: Notion | None) -> float:
     notion = claim if claim is not None else mechanism.privacy
     if isinstance(notion, LDP) and not notion.delta:
         return float(notion.epsilon)

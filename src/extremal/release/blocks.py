@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from extremal.mechanism.structures.structure import WEIGHT_BITS, TwoValuedColumns
+from extremal.exact.weights import WEIGHT_BITS
+from extremal.mechanism.structures import TwoValuedColumns
 from extremal.release.kernels import Codes
 from extremal.release.words import Words
 

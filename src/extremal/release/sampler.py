@@ -1,10 +1,10 @@
 """Exact sampling from integer weights: input codes → output codes.
 
-For each kind of kernel one function in `SAMPLERS` prepares what drawing needs (tables, checked against the weights),
-and the result draws a chunk at a time. Preparation is kept as long as the kernel itself; randomness is not kept at all:
-each call draws its own key. To support a new kernel, write `prepare(kernel) -> Sampler` and add it to `SAMPLERS` under
-its `kind`; for reports that are sets of inputs `draw` returns n×d codes (`subsets.subset_reports` draws them) and the
-containers make tuples of labels.
+For each kind of structure one function in `SAMPLERS` prepares what drawing needs (tables, checked against the weights),
+and the result draws a chunk at a time. Preparation is kept as long as the structure itself; randomness is not kept at
+all: each call draws its own key. To support a new structure, write `prepare(structure) -> Sampler` and add it to
+`SAMPLERS` under its `kind`; for reports that are sets of inputs `draw` returns n×d codes (`subsets.subset_reports`)
+and the containers make tuples of labels.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import IndexSet
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.circulant import Circulant
-from extremal.mechanism.structures.structure import Kernel, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
+from extremal.mechanism.structures import (
+    Circulant,
+    RandomizedResponse,
+    Rows,
+    Structure,
+    SubsetSelection,
+    TwoValuedColumns,
+)
 from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.blocks import BlockTree
 from extremal.release.compiled import CompiledLoops, can_compile
@@ -54,7 +59,7 @@ class Sampler(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class _FromRows:
-    """One row of the table for each row of the kernel."""
+    """One row of the table for each row of the structure."""
 
     table: AliasTable
     size: ClassVar[None] = None
@@ -101,37 +106,36 @@ class _FromBlocks:
         return self.tree.draw(rows, buffer)
 
 
-def _rows(kernel: Rows) -> Sampler:
-    return _FromRows(build(kernel.array))
+def _rows(structure: Rows) -> Sampler:
+    return _FromRows(build(structure.array))
 
 
-def _cyclic(kernel: RandomizedResponse | Circulant) -> Sampler:
+def _cyclic(structure: RandomizedResponse | Circulant) -> Sampler:
     """Every row is the first one shifted, so that one row is enough."""
-    return _FromResponse(build(kernel.row(0)[None, :]), kernel.m)
+    return _FromResponse(build(structure.row(0)[None, :]), structure.m)
 
 
-def _two_valued_columns(kernel: TwoValuedColumns) -> Sampler:
-    steps, length = kernel.high - kernel.low, len(kernel.sets[0])
-    cyclic = kernel.m == kernel.r and bool((steps == steps[0]).all())
-    if cyclic and all(s == IndexSet.window(y, length, kernel.r) for y, s in enumerate(kernel.sets)):
-        return _FromWindows(build(np.concatenate((kernel.low, steps[:length]))[None, :]), kernel.m)
-    if kernel.r << column_bits(kernel.m) <= LARGEST_TABLE:
-        return _FromRows(build(kernel.rows()))
-    return _FromBlocks(BlockTree.of(kernel))
+def _two_valued_columns(structure: TwoValuedColumns) -> Sampler:
+    if structure.window is not None:
+        favoured = (structure.high - structure.low)[: structure.window]
+        return _FromWindows(build(np.concatenate((structure.low, favoured))[None, :]), structure.m)
+    if structure.r << column_bits(structure.m) <= LARGEST_TABLE:
+        return _FromRows(build(structure.rows()))
+    return _FromBlocks(BlockTree.of(structure))
 
 
 @dataclass(frozen=True, eq=False)
 class _FromSubsets:
     """All subsets of a size: whether the report holds x, then a uniform subset."""
 
-    kernel: SubsetSelection
+    structure: SubsetSelection
 
     @property
     def size(self) -> int:
-        return self.kernel.size
+        return self.structure.size
 
     def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
-        return subset_reports(self.kernel.r, self.kernel.size, self.kernel.inside, rows, source)
+        return subset_reports(self.structure.r, self.structure.size, self.structure.inside, rows, source)
 
 
 SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
@@ -142,15 +146,15 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     TwoValuedColumns.kind: _two_valued_columns,
 }
 
-_prepared: WeakKeyDictionary[Kernel, Sampler] = WeakKeyDictionary()
+_prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()
 
 
-def prepared(kernel: Kernel) -> Sampler:
-    """The sampler of a kernel, made once for as long as the kernel lives. Holds tables, never randomness."""
-    sampler = _prepared.get(kernel)
+def prepared(structure: Structure) -> Sampler:
+    """The sampler of a structure, made once for as long as the structure lives. Holds tables, never randomness."""
+    sampler = _prepared.get(structure)
     if sampler is None:
-        sampler = SAMPLERS[kernel.kind](kernel)
-        _prepared[kernel] = sampler
+        sampler = SAMPLERS[structure.kind](structure)
+        _prepared[structure] = sampler
     return sampler
 
 
@@ -180,7 +184,7 @@ def sample_codes(
     >>> sample_codes(ex.randomized_response(3, 50), np.array([2, 0, 1])).tolist()
     [2, 0, 1]
     """
-    sampler, n = prepared(mechanism.kernel), codes.size
+    sampler, n = prepared(mechanism.structure), codes.size
     if compiled is None:
         compiled = n >= WORTH_COMPILING and can_compile()
     out: npt.NDArray[Any] = np.empty(n if sampler.size is None else (n, sampler.size), dtype=dtype)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from extremal.mechanism.structures.structure import WEIGHT_BITS
+from extremal.exact.weights import WEIGHT_BITS
 from extremal.release.kernels import Codes
 from extremal.release.words import Words, WordSource
 

@@ -144,9 +144,7 @@ def as_objects(mechanism: Mechanism, codes: Array) -> Array:
 
 def common_kind(labels: Iterable[Any]) -> type | None:
     """str, int or bool when all labels are of that type, else None."""
-    if isinstance(labels, Labels) and labels.numbered:
-        return int
-    kinds = set(map(type, labels))
+    kinds = {labels.kind} if isinstance(labels, Labels) else set(map(type, labels))
     only = kinds.pop() if len(kinds) == 1 else None
     return only if only in (str, int, bool) else None
 

@@ -9,7 +9,6 @@ import numpy as np
 from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structures.structure import RandomizedResponse
 from extremal.sources import SourceClass, as_source
 from extremal.utility.reading import Reading
 from extremal.utility.utility import Floats, Utility
@@ -109,31 +108,17 @@ class Hamming(Distortion):
         return np.asarray(1.0 - np.eye(self.k))
 
     def _of_mechanism(self, mechanism: Mechanism) -> Floats:
-        kernel = mechanism.kernel
-        if (
-            isinstance(kernel, RandomizedResponse)
-            and mechanism.row_of is None
-            and mechanism.outputs == mechanism.inputs
-        ):
-            return np.full(self.k, (mechanism.denominator - kernel.high) / mechanism.denominator)
         return np.array(
             [(mechanism.denominator - truth) / mechanism.denominator for truth in self.truth_weights(mechanism)]
         )
 
     def truth_weights(self, mechanism: Mechanism) -> list[int]:
         """The integer weight of reporting x when x is the truth, for each input x; 0 when x is never reported."""
-        kernel = mechanism.kernel
-        if (
-            isinstance(kernel, RandomizedResponse)
-            and mechanism.row_of is None
-            and mechanism.outputs == mechanism.inputs
-        ):
-            return [kernel.high] * self.k
-        truth = [0] * self.k
-        for y, x in enumerate(self._columns(mechanism)):
-            row = kernel.row(x if mechanism.row_of is None else int(mechanism.row_of[x]))
-            truth[x] = int(row[y])
-        return truth
+        names = mechanism.input_labels
+        reported = np.array([names.code(y, "output") for y in mechanism.output_labels], dtype=np.intp)
+        rows = reported if mechanism.row_of is None else mechanism.row_of[reported]
+        truth = dict(zip(reported.tolist(), mechanism.structure.entries(rows, np.arange(mechanism.m)), strict=True))
+        return [truth.get(x, 0) for x in range(self.k)]
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json()}

@@ -14,15 +14,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact.view import Indices
+from extremal.exact.weights import Floats, Indices
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.circulant import Circulant
-from extremal.mechanism.structures.structure import WEIGHT_BITS, RandomizedResponse, TwoValuedColumns
 
-Floats = npt.NDArray[np.float64]
 ROW_TOLERANCE = 1e-6  # like Mechanism.from_matrix: what a solver returns is accepted
 
 
@@ -79,37 +75,8 @@ class Reading:
 
 def read_mechanism(mechanism: Mechanism) -> Reading:
     """From integer weights: the excess is exact before it is rounded once."""
-    kernel = mechanism.kernel
-    if isinstance(kernel, RandomizedResponse):
-        low, step = (math.ldexp(w, -WEIGHT_BITS) for w in (kernel.low, kernel.high - kernel.low))
-        return Reading(
-            mechanism.k,
-            mechanism.row_of,
-            np.full(kernel.m, low),
-            np.full((1, kernel.m), step),
-            lambda rows: rows[None, :],
-        )
-    if isinstance(kernel, TwoValuedColumns):
-        low_high = [np.ldexp(w.astype(np.float64), -WEIGHT_BITS) for w in (kernel.low, kernel.high - kernel.low)]
-        two_valued = kernel
-        return Reading(
-            mechanism.k,
-            mechanism.row_of,
-            low_high[0],
-            low_high[1][None, :],
-            lambda rows: two_valued.set_masses(rows)[None, :],
-        )
-    if isinstance(kernel, Circulant):
-        low_weight, levels = kernel.levels[0][0], kernel.levels[1:]
-        above = np.array([[math.ldexp(weight - low_weight, -WEIGHT_BITS)] for weight, _ in levels])
-        base = np.full(kernel.m, math.ldexp(low_weight, -WEIGHT_BITS))
-        return Reading(
-            mechanism.k, mechanism.row_of, base, np.broadcast_to(above, (len(levels), kernel.m)), kernel.level_masses
-        )
-    rows = kernel.rows()
-    smallest = rows.min(axis=0)
-    base, excess = (np.ldexp(w.astype(np.float64), -WEIGHT_BITS) for w in (smallest, rows - smallest))
-    return Reading(mechanism.k, mechanism.row_of, base, excess)
+    levels = mechanism.structure.levels()
+    return Reading(mechanism.k, mechanism.row_of, levels.base, levels.excess, levels.masses)
 
 
 def read_array(matrix: Any) -> Reading:

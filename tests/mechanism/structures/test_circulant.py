@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
+from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import files
-from extremal.mechanism.structures.circulant import Circulant
-from extremal.mechanism.structures.structure import DENOMINATOR, Rows
+from extremal.mechanism.structures import Circulant, Rows, structure_from_json
 
 
-def _kernel(parts: list[tuple[int, int]]) -> Circulant:
+def _circulant(parts: list[tuple[int, int]]) -> Circulant:
     """Runs in proportion to the parts; the first entry takes what is left of 2^62."""
     total = sum(weight * length for weight, length in parts)
     unit = DENOMINATOR // (2 * total + 1)
@@ -30,14 +30,14 @@ def _kernel(parts: list[tuple[int, int]]) -> Circulant:
     )
 )
 def test_the_same_as_dense_rows(parts: list[tuple[int, int]]) -> None:
-    kernel = _kernel(parts)
-    dense = Rows(kernel.rows().copy())
-    assert [c.groups for c in kernel.columns()] == [c.groups for c in dense.columns()]
-    assert all(np.array_equal(kernel.row(i), dense.row(i)) for i in range(kernel.r))
-    prior = np.linspace(1, 2, kernel.r) / np.linspace(1, 2, kernel.r).sum()
-    assert kernel.marginal(prior) == pytest.approx(dense.marginal(prior), rel=1e-13)
-    assert files._kernel(kernel.to_json()).rows().tolist() == kernel.rows().tolist()
-    assert kernel.denominator == DENOMINATOR
+    circulant = _circulant(parts)
+    dense = Rows(circulant.rows().copy())
+    assert [c.groups for c in circulant.columns()] == [c.groups for c in dense.columns()]
+    assert all(np.array_equal(circulant.row(i), dense.row(i)) for i in range(circulant.r))
+    prior = np.linspace(1, 2, circulant.r) / np.linspace(1, 2, circulant.r).sum()
+    assert circulant.marginal(prior) == pytest.approx(dense.marginal(prior), rel=1e-13)
+    assert structure_from_json(circulant.to_json()).rows().tolist() == circulant.rows().tolist()
+    assert circulant.denominator == DENOMINATOR
 
 
 def test_runs_that_cannot_be() -> None:
@@ -52,9 +52,9 @@ def test_runs_that_cannot_be() -> None:
 
 
 def test_small_ones_are_stored_as_rows_and_large_ones_stay_small(tmp_path: Path) -> None:
-    assert ex.pml_uniform(8, 1).kernel.kind == "rows"
+    assert ex.pml_uniform(8, 1).structure.kind == "rows"
     large = ex.pml_uniform(10_000, 1)
-    assert large.kernel.kind == "circulant"
+    assert large.structure.kind == "circulant"
     path = large.save(tmp_path / "m.json")
     assert path.stat().st_size < 300_000
     assert ex.load(path) == large
@@ -69,7 +69,7 @@ def test_small_ones_are_stored_as_rows_and_large_ones_stay_small(tmp_path: Path)
 @pytest.mark.parametrize("n", [100, 257])
 def test_utilities_read_the_structure(n: int) -> None:
     m = ex.pml_uniform(n, 1.3)
-    assert m.kernel.kind == "circulant"
+    assert m.structure.kind == "circulant"
     dense = m.matrix
     prior, other = np.linspace(1, 3, n) / np.linspace(1, 3, n).sum(), np.full(n, 1 / n)
     largest = ex.Sublinear(n, lambda columns: columns.max(axis=0))

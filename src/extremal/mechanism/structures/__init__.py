@@ -1,1 +1,42 @@
-"""Ways to store exact weights, one file each."""
+"""Ways to store exact weights, one file each; all that read them ask the structure."""
+
+from typing import Any
+
+from extremal.errors import MalformedFile
+from extremal.mechanism.structures.circulant import Circulant
+from extremal.mechanism.structures.response import RandomizedResponse
+from extremal.mechanism.structures.rows import Rows
+from extremal.mechanism.structures.structure import Levels, Structure
+from extremal.mechanism.structures.subsets import SubsetSelection
+from extremal.mechanism.structures.two_valued import TwoValuedColumns
+
+STRUCTURES: dict[str, type[Structure]] = {
+    Rows.kind: Rows,
+    TwoValuedColumns.kind: TwoValuedColumns,
+    RandomizedResponse.kind: RandomizedResponse,
+    SubsetSelection.kind: SubsetSelection,
+    Circulant.kind: Circulant,
+}
+
+
+def structure_from_json(content: dict[str, Any]) -> Structure:
+    """The structure that `to_json` described."""
+    kind = content["kind"]
+    if kind not in STRUCTURES:
+        raise MalformedFile(
+            "weights must be of a known kind", parameter="kind", value=kind, hint=f"Known: {', '.join(STRUCTURES)}."
+        )
+    return STRUCTURES[kind].from_json(content)
+
+
+__all__ = [
+    "STRUCTURES",
+    "Circulant",
+    "Levels",
+    "RandomizedResponse",
+    "Rows",
+    "Structure",
+    "SubsetSelection",
+    "TwoValuedColumns",
+    "structure_from_json",
+]

@@ -11,19 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import IndexSet, as_count
-from extremal.exact.view import Indices
-from extremal.mechanism.structures.circulant import Circulant
-from extremal.mechanism.structures.structure import (
-    DENOMINATOR,
-    Kernel,
-    RandomizedResponse,
-    Rows,
-    TwoValuedColumns,
-    Weights,
-)
-
-SMALL = 1 << 12  # up to this many entries plain rows are the canonical form
+from extremal.exact import as_count
+from extremal.exact.weights import DENOMINATOR, Indices, Weights
+from extremal.mechanism.structures.response import RandomizedResponse
+from extremal.mechanism.structures.rows import Rows
+from extremal.mechanism.structures.structure import Structure
+from extremal.mechanism.structures.two_valued import TwoValuedColumns
 
 
 def checked_weights(weights: Any, denominator: int) -> Weights:
@@ -64,38 +57,15 @@ def distinct(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Indices | None]
     return array[np.unique(where, return_index=True)[1]], where
 
 
-def canonical(kernel: Kernel, row_of: Indices | None) -> tuple[Kernel, Indices | None]:
-    """The form that is stored: rows merged, then randomised response, rows or two-valued columns, whichever says it
+def canonical(structure: Structure, row_of: Indices | None) -> tuple[Structure, Indices | None]:
+    """The form that is stored: rows merged, then randomised response, two-valued columns or rows, whichever says it
     shortest."""
-    if isinstance(kernel, (TwoValuedColumns, Circulant)) and kernel.r * kernel.m <= SMALL:
-        kernel = Rows(kernel.rows())
-    if not isinstance(kernel, Rows):
-        return kernel, row_of
-    rows, merged = distinct(kernel.array)
+    plain = structure.plain_rows()
+    if plain is None:
+        return structure, row_of
+    rows, merged = distinct(plain)
     if merged is not None:
         row_of = merged if row_of is None else merged[row_of]
-    if (
-        row_of is not None and row_of.size == rows.shape[0]
-    ):  # every input has a row of its own: put them in the order of the inputs
-        rows, row_of = rows[row_of], None
-    return _as_response(rows) or _as_two_valued(rows) or Rows(rows), row_of
-
-
-def _as_response(rows: Weights) -> RandomizedResponse | None:
-    r, m = rows.shape
-    if r != m or r < 2 or rows[0, 0] <= rows[0, 1]:
-        return None
-    low, high = int(rows[0, 1]), int(rows[0, 0])
-    same = np.count_nonzero(rows == low) == r * (r - 1) and (np.diagonal(rows) == high).all()
-    return RandomizedResponse(r, low, high) if same else None
-
-
-def _as_two_valued(rows: Weights) -> TwoValuedColumns | None:
-    if rows.size <= SMALL:
-        return None
-    low, high = rows.min(axis=0), rows.max(axis=0)
-    inside = rows == high
-    if (low == high).any() or not (inside | (rows == low)).all():
-        return None
-    sets = tuple(IndexSet.of(np.flatnonzero(column)) for column in inside.T)
-    return TwoValuedColumns(rows.shape[0], sets, low, high)
+    if row_of is not None and row_of.size == rows.shape[0]:
+        rows, row_of = rows[row_of], None  # every input has a row of its own: put them in the order of the inputs
+    return RandomizedResponse.recognised(rows) or TwoValuedColumns.recognised(rows) or Rows(rows), row_of

@@ -1,4 +1,4 @@
-"""A fifth way to store exact weights: one column, shifted cyclically.
+"""A circulant: one column of weights, shifted cyclically.
 
 Output y weighs w[(x − y) mod r] on row x. Every row and every column then holds the same r weights, so that one sum
 decides them all: a mechanism on 10,000 symbols is a few runs of equal weights.
@@ -6,6 +6,7 @@ decides them all: a mechanism on 10,000 symbols is a few runs of equal weights.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,15 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.exact import Column, IndexSet
-from extremal.mechanism.structures.structure import (
-    DENOMINATOR,
-    WEIGHT_BITS,
-    Floats,
-    Weights,
-    _refuse_bad_sums,
-    refuse_large,
-)
+from extremal.exact import Column, IndexSet, as_count
+from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices, Weights
+from extremal.mechanism.structures.structure import SMALL, Levels, refuse_bad_sums, refuse_large, stored_weight
 
 Run = tuple[int, int]  # weight, how many rows in a row have it
 
@@ -41,7 +36,7 @@ class Circulant:
             raise InvalidParameter(
                 "a run must have a weight of at least 0 and some rows", parameter="runs", value=self.runs[:6]
             )
-        _refuse_bad_sums([sum(weight * length for weight, length in self.runs)])
+        refuse_bad_sums([sum(weight * length for weight, length in self.runs)])
         if self.r < 2 or len({weight for weight, _ in self.runs}) < 2:
             raise InvalidParameter(
                 "a circulant needs at least 2 rows and 2 different weights", parameter="runs", value=self.runs[:6]
@@ -49,7 +44,7 @@ class Circulant:
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> Circulant:
-        """The kernel of these runs: empty ones left out, neighbours of equal weight joined."""
+        """The circulant of these runs: empty ones left out, neighbours of equal weight joined."""
         joined: list[Run] = []
         for weight, length in runs:
             if joined and joined[-1][0] == weight:
@@ -67,7 +62,7 @@ class Circulant:
         return self.r
 
     @cached_property
-    def levels(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
+    def _by_weight(self) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
         """Each different weight with its (first row, length) runs in column 0, weights increasing."""
         starts = accumulate((length for _, length in self.runs), initial=0)
         found: dict[int, list[tuple[int, int]]] = {}
@@ -77,7 +72,7 @@ class Circulant:
 
     def columns(self) -> Iterator[Column]:
         for y in range(self.r):
-            yield Column(y, tuple((weight, self._shifted(runs, y)) for weight, runs in self.levels))
+            yield Column(y, tuple((weight, self._shifted(runs, y)) for weight, runs in self._by_weight))
 
     def _shifted(self, runs: tuple[tuple[int, int], ...], y: int) -> IndexSet:
         pieces = sorted(
@@ -99,20 +94,40 @@ class Circulant:
     def row(self, i: int) -> Weights:
         return np.asarray(self._column[(i - np.arange(self.r)) % self.r])
 
+    def entries(self, rows: Indices, outputs: Indices) -> list[int]:
+        found: list[int] = self._column[(rows - outputs) % self.r].tolist()
+        return found
+
     def level_masses(self, row_weights: Floats) -> Floats:
         """For each weight but the smallest, the sum of the row weights over its rows, in each column: levels×m."""
         prefix = np.concatenate(([0.0], np.cumsum(np.concatenate([row_weights, row_weights]))))
         y = np.arange(self.r)
         sums = [
             sum(prefix[(y + start) % self.r + n] - prefix[(y + start) % self.r] for start, n in runs)
-            for _, runs in self.levels[1:]
+            for _, runs in self._by_weight[1:]
         ]
         return np.array(sums)
 
     def marginal(self, row_prior: Floats) -> Floats:
-        low = self.levels[0][0]
-        above = np.array([float(weight - low) for weight, _ in self.levels[1:]])
+        low = self._by_weight[0][0]
+        above = np.array([float(weight - low) for weight, _ in self._by_weight[1:]])
         return np.asarray(np.ldexp(low * row_prior.sum() + above @ self.level_masses(row_prior), -WEIGHT_BITS))
+
+    def levels(self) -> Levels:
+        low, above = self._by_weight[0][0], self._by_weight[1:]
+        base = np.full(self.m, math.ldexp(low, -WEIGHT_BITS))
+        excess = np.array([[math.ldexp(weight - low, -WEIGHT_BITS)] for weight, _ in above])
+        return Levels(base, np.broadcast_to(excess, (len(above), self.m)), self.level_masses)
+
+    def plain_rows(self) -> Weights | None:
+        return self.rows() if self.r * self.m <= SMALL else None
+
+    def in_words(self) -> None:
+        return None
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "runs": [[str(weight), length] for weight, length in self.runs]}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Circulant:
+        return cls(tuple((stored_weight(weight), as_count(length, "length", 1)) for weight, length in content["runs"]))

@@ -1,6 +1,6 @@
 """Integer weights for the symmetric staircase mechanisms, with no matrix and no rounding loop.
 
-Both builders choose the smallest low weight l for which the high weight h that completes the row satisfies h ≤ e^ε·l,
+The builders choose the smallest low weight l for which the high weight h that completes the row satisfies h ≤ e^ε·l,
 decided exactly. So h/l is within one unit of e^ε from below: the level is at most ε and as close to it as 2^-62 allows.
 """
 
@@ -12,25 +12,26 @@ import math
 import numpy as np
 
 from extremal.exact import Exponential, IndexSet
-from extremal.mechanism.structures.structure import (
-    DENOMINATOR,
-    Kernel,
-    RandomizedResponse,
-    Rows,
-    SubsetSelection,
-    TwoValuedColumns,
-)
+from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.structures.response import RandomizedResponse
+from extremal.mechanism.structures.rows import Rows
+from extremal.mechanism.structures.structure import Structure
+from extremal.mechanism.structures.subsets import SubsetSelection
+from extremal.mechanism.structures.two_valued import TwoValuedColumns
+
+LISTED_SUBSETS = 4096  # reports that are still listed one by one
+_BITS = 192  # of e^ε where a search starts: it then ends within a few steps, each decided exactly
 
 
-def response_kernel(r: int, exponential: Exponential) -> Kernel:
+def response_structure(r: int, exponential: Exponential) -> Structure:
     """r-ary randomised response: high + (r−1)·low = 2^62 with high ≤ e^ε·low (KOV eq 15)."""
     low, high, spare = _two_weights(r, 1, exponential)
     if low >= high:
-        return uniform_kernel(r)
+        return uniform_structure(r)
     return RandomizedResponse(r, low, high + spare)
 
 
-def window_kernel(r: int, length: int, exponential: Exponential) -> Kernel:
+def window_structure(r: int, length: int, exponential: Exponential) -> Structure:
     """r outputs, output y high on the `length` rows y, y+1, … (cyclically): every row lies in exactly `length` windows.
 
     When no integers satisfy length·high + (r−length)·low = 2^62 the few units left over go to output 0 for every row
@@ -38,7 +39,7 @@ def window_kernel(r: int, length: int, exponential: Exponential) -> Kernel:
     """
     low, high, spare = _two_weights(r, length, exponential)
     if low >= high:
-        return uniform_kernel(r)
+        return uniform_structure(r)
     sets = tuple(IndexSet.window(y, length, r) for y in range(r))
     lows, highs = np.full(r, low, dtype=np.int64), np.full(r, high, dtype=np.int64)
     lows[0] += spare
@@ -46,7 +47,9 @@ def window_kernel(r: int, length: int, exponential: Exponential) -> Kernel:
     return TwoValuedColumns(r, sets, lows, highs)
 
 
-def cover_kernel(r: int, sets: tuple[IndexSet, ...], times: list[int], cover: int, exponential: Exponential) -> Kernel:
+def cover_structure(
+    r: int, sets: tuple[IndexSet, ...], times: list[int], cover: int, exponential: Exponential
+) -> Structure:
     """Output y high on sets[y] with times[y] shares of weight; every row lies in `cover` of the shares.
 
     Row sums are total·low + cover·(high−low) for every row, so two integers serve all columns; units left over go to
@@ -54,7 +57,7 @@ def cover_kernel(r: int, sets: tuple[IndexSet, ...], times: list[int], cover: in
     """
     low, high, spare = _two_weights(sum(times), cover, exponential)
     if low >= high:
-        return uniform_kernel(len(sets))
+        return uniform_structure(len(sets))
     shares = np.array(times, dtype=np.int64)
     lows, highs = shares * low, shares * high
     lows[0] += spare
@@ -62,26 +65,22 @@ def cover_kernel(r: int, sets: tuple[IndexSet, ...], times: list[int], cover: in
     return TwoValuedColumns(r, sets, lows, highs)
 
 
-def subset_kernel(r: int, size: int, exponential: Exponential) -> SubsetSelection:
+def subset_structure(r: int, size: int, exponential: Exponential) -> SubsetSelection:
     """All subsets of `size`: the largest integer `inside` with inside·(r−size) ≤ e^ε·(2^62−inside)·size (Ye and Barg
     2018)."""
-    bits = 192
-    lower, _ = exponential.bounds(bits)
-    inside = min(DENOMINATOR - 1, DENOMINATOR * lower * size // (lower * size + ((r - size) << bits)) + 1)
+    lower, _ = exponential.bounds(_BITS)
+    inside = min(DENOMINATOR - 1, DENOMINATOR * lower * size // (lower * size + ((r - size) << _BITS)) + 1)
     while not exponential.at_least(inside * (r - size), (DENOMINATOR - inside) * size):
         inside -= 1
     return SubsetSelection(r, size, inside)
 
 
-LISTED_SUBSETS = 4096  # reports that are still listed one by one
-
-
-def listed_subsets(r: int, size: int, exponential: Exponential) -> Kernel:
+def listed_subsets(r: int, size: int, exponential: Exponential) -> Structure:
     """The same with every subset listed, over 2^62; the units left over go to the first report for every row alike."""
     holding, others = math.comb(r - 1, size - 1), math.comb(r - 1, size)
     low, high, spare = _two_weights(holding + others, holding, exponential)
     if low >= high:
-        return uniform_kernel(holding + others)
+        return uniform_structure(holding + others)
     subsets = list(itertools.combinations(range(r), size))
     lows, highs = np.full(len(subsets), low, dtype=np.int64), np.full(len(subsets), high, dtype=np.int64)
     lows[0] += spare
@@ -89,7 +88,7 @@ def listed_subsets(r: int, size: int, exponential: Exponential) -> Kernel:
     return TwoValuedColumns(r, tuple(IndexSet.of(s) for s in subsets), lows, highs)
 
 
-def uniform_kernel(m: int) -> Rows:
+def uniform_structure(m: int) -> Rows:
     """One row for everybody, uniform up to the units that 2^62 leaves over: the mechanism of ε = 0."""
     row = np.full((1, m), DENOMINATOR // m, dtype=np.int64)
     row[0, : DENOMINATOR % m] += 1
@@ -98,9 +97,8 @@ def uniform_kernel(m: int) -> Rows:
 
 def _two_weights(r: int, length: int, exponential: Exponential) -> tuple[int, int, int]:
     """(low, high, spare) with length·high + (r−length)·low + spare = 2^62, high ≤ e^ε·low, 0 ≤ spare < length."""
-    bits = 192
-    lower, _ = exponential.bounds(bits)
-    low = max(1, (DENOMINATOR << bits) // (length * lower + ((r - length) << bits)) - 1)
+    lower, _ = exponential.bounds(_BITS)
+    low = max(1, (DENOMINATOR << _BITS) // (length * lower + ((r - length) << _BITS)) - 1)
     while not exponential.at_least((DENOMINATOR - (r - length) * low) // length, low):
         low += 1
     high, spare = divmod(DENOMINATOR - (r - length) * low, length)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from extremal.exact.view import Indices
+from extremal.exact.weights import Indices
 from extremal.optimize.information.curve import Floats, InformationCurve
 from extremal.optimize.information.pricing import Counts
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.exact.view import Indices
+from extremal.exact.weights import Indices
 from extremal.optimize.information.curve import Floats, InformationCurve
 from extremal.optimize.information.mixture import Mixture
 

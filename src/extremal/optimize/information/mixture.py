@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.exact.view import Indices
+from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import LARGEST_DENSE
 from extremal.optimize.information.curve import Floats, InformationCurve

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.exact.view import Indices
+from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import LARGEST_DENSE
 from extremal.optimize.information.bounds import Proof, affine, convex, fluid, fluid_contact

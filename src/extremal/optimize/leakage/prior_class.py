@@ -85,7 +85,7 @@ def _shrunk(problem: Problem, privacy: PML) -> Solution:
     single = leakage_class.for_one(privacy, prior)
     outer = leakage.solve(dataclasses.replace(problem, privacy=single))
     bound = tuple({"kind": leakage_class.KIND, "proof": proof} for proof in outer.proofs)
-    best = _reclaimed(outer.mechanism, privacy) if privacy.holds(outer.mechanism) else None
+    best = outer.mechanism.claiming(privacy) if privacy.holds(outer.mechanism) else None
     low, high = 0.0, privacy.epsilon
     for _ in range(STEPS if best is None else 0):
         if problem.out_of_time and best is not None:
@@ -94,7 +94,7 @@ def _shrunk(problem: Problem, privacy: PML) -> Solution:
         loose = dataclasses.replace(problem, privacy=PML(repr(middle), prior), tolerance=max(problem.tolerance, 1e-7))
         tried = leakage.solve(loose).mechanism
         if privacy.holds(tried):
-            low, best = middle, _reclaimed(tried, privacy)
+            low, best = middle, tried.claiming(privacy)
         else:
             high = middle
         if high - low < 1e-4 * high:
@@ -102,10 +102,6 @@ def _shrunk(problem: Problem, privacy: PML) -> Solution:
     if best is None:
         best = Mechanism.from_matrix(np.ones((privacy.k, 1)), privacy, inputs=problem.inputs)
     return Solution(best, math.inf, "design for one prior of the class at a smaller ε", bound, _notes(best, privacy))
-
-
-def _reclaimed(mechanism: Mechanism, privacy: PML) -> Mechanism:
-    return Mechanism._made(mechanism.kernel, mechanism.row_of, mechanism.input_labels, mechanism.output_labels, privacy)
 
 
 def _notes(mechanism: Mechanism, privacy: PML) -> tuple[str, ...]:

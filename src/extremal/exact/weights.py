@@ -1,0 +1,49 @@
+"""The integers that everything exact is made of, and the array types that the package computes with.
+
+A probability is a non-negative integer over 2^62: the largest power of two for which a row of weights, its partial sums
+and a difference of two of them fit a signed 64-bit word. Sums of several rows do not fit; `exact_sums` adds them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+WEIGHT_BITS = 62
+DENOMINATOR = 1 << WEIGHT_BITS
+
+Weights = npt.NDArray[np.int64]  # integers over 2^62
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
+
+_LOW_BITS = 31  # a weight is split here: 2^32 halves of either kind still add up within 63 bits
+_LOW_MASK = (1 << _LOW_BITS) - 1
+
+
+def exact_sums(weights: Weights, axis: int) -> list[int]:
+    """Sums of non-negative 63-bit integers along an axis of a matrix, as Python integers.
+
+    >>> exact_sums(np.full((1, 4), DENOMINATOR), axis=1) == [4 * DENOMINATOR]
+    True
+    """
+    high, low = (part.sum(axis=axis, dtype=np.int64).tolist() for part in halves(weights))
+    return [joined(h, w) for h, w in zip(high, low, strict=True)]
+
+
+def halves(weights: Weights) -> tuple[Weights, Weights]:
+    """The high and the low bits of non-negative weights: both may be added up billions of times in 64 bits."""
+    return weights >> _LOW_BITS, weights & _LOW_MASK
+
+
+def joined(high: int, low: int) -> int:
+    """The number that sums of `halves` stand for."""
+    return (high << _LOW_BITS) + low
+
+
+def as_probabilities(weights: Weights) -> Floats:
+    """Weights over 2^62 as floats, rounded once.
+
+    >>> as_probabilities(np.array([DENOMINATOR // 4])).tolist()
+    [0.25]
+    """
+    return np.asarray(np.ldexp(weights.astype(np.float64), -WEIGHT_BITS))

@@ -1,0 +1,89 @@
+"""Rows: an array of weights, for anything."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from extremal.errors import InvalidParameter
+from extremal.exact import Column, IndexSet
+from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, exact_sums
+from extremal.mechanism.structures.structure import Levels, refuse_bad_sums, stored_weight
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """An r×m array of weights; every output has some weight."""
+
+    array: Weights
+    kind: ClassVar[str] = "rows"
+    denominator: ClassVar[int] = DENOMINATOR
+
+    def __post_init__(self) -> None:
+        if (self.array < 0).any():
+            raise InvalidParameter("weights must not be negative", parameter="weights", value=int(self.array.min()))
+        refuse_bad_sums(exact_sums(self.array, axis=1))
+        unused = np.flatnonzero(~self.array.any(axis=0))
+        if unused.size:
+            raise InvalidParameter(
+                "every output must have some weight",
+                parameter="unused output",
+                value=int(unused[0]),
+                hint="Remove that column.",
+            )
+        self.array.setflags(write=False)
+
+    @property
+    def r(self) -> int:
+        return int(self.array.shape[0])
+
+    @property
+    def m(self) -> int:
+        return int(self.array.shape[1])
+
+    def columns(self) -> Iterator[Column]:
+        for y in range(self.m):
+            column = self.array[:, y]
+            order = np.argsort(column, kind="stable")
+            ordered = column[order]
+            edges = [0, *(np.flatnonzero(np.diff(ordered)) + 1).tolist(), self.r]
+            members, values = order.tolist(), ordered.tolist()
+            yield Column(y, tuple((values[a], _index_set(members, a, b)) for a, b in itertools.pairwise(edges)))
+
+    def rows(self) -> Weights:
+        return self.array
+
+    def row(self, i: int) -> Weights:
+        return np.asarray(self.array[i])
+
+    def entries(self, rows: Indices, outputs: Indices) -> list[int]:
+        found: list[int] = self.array[rows, outputs].tolist()
+        return found
+
+    def marginal(self, row_prior: Floats) -> Floats:
+        return np.asarray(row_prior @ as_probabilities(self.array))
+
+    def levels(self) -> Levels:
+        smallest = self.array.min(axis=0)
+        return Levels(as_probabilities(smallest), as_probabilities(self.array - smallest))
+
+    def plain_rows(self) -> Weights:
+        return self.array
+
+    def in_words(self) -> None:
+        return None
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "rows": [[str(w) for w in row] for row in self.array.tolist()]}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Rows:
+        return cls(np.array([[stored_weight(w) for w in row] for row in content["rows"]], dtype=np.int64))
+
+
+def _index_set(members: list[int], a: int, b: int) -> IndexSet:
+    return IndexSet(((members[a], members[a] + 1),)) if b == a + 1 else IndexSet.of(members[a:b])
