@@ -60,6 +60,26 @@ def test_the_extreme_prior_is_exact_and_admitted(prior: list[Any], values: list[
         assert [int(any(p.weights[x] for p in source.vertices())) for x in range(3)] == source.support()
 
 
+def test_extreme_priors_and_exact_membership() -> None:
+    prior = ["0.5", "0.3", "0.2"]
+    classes = [
+        ex.SourceClass([prior, ["0.1", "0.2", "0.7"]]),
+        ex.SourceClass.permutation_invariant(prior),
+        ex.SourceClass.ball(prior, "0.15"),
+        ex.SourceClass.simplex(3),
+    ]
+    for source in classes:
+        for values in ([3, 1, 2], [0, 5, 5], [-1, -2, -3]):
+            extreme = source.extreme_prior(values)
+            assert source.admits(extreme)
+            assert float(extreme.values @ values) == pytest.approx(source.worst_case(values)[0], abs=1e-12)
+    assert not classes[0].admits(Prior(["0.3", "0.25", "0.45"]))  # a mixture, not a member
+    assert classes[1].admits(Prior(["1/3", "1/3", "1/3"]))
+    assert not classes[1].admits(Prior(["0.6", "0.2", "0.2"]))
+    assert classes[2].admits(Prior(["0.65", "0.15", "0.2"]))
+    assert not classes[2].admits(Prior(["0.66", "0.14", "0.2"]))
+
+
 @given(priors(k=3))
 def test_a_class_comes_back_from_its_json_and_from_a_pickle(prior: list[Any]) -> None:
     for source in _every_shape(prior):
