@@ -1,5 +1,7 @@
 """What every notion promises: a level at which it holds, the smallest one, and refusal of what it cannot read."""
 
+import inspect
+import json
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,23 +13,61 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.errors import InvalidParameter
+from extremal.privacy import NOTIONS, Notion, notion_from_json
 from extremal.testing import ldp_mechanisms, mechanisms, priors
 
-NEAR = [[0, 1, "1/2", 2], [1, 0, 1, 1], ["1/2", 1, 0, 2], [2, 1, 2, 0]]
-DISTANCES = np.array([[0, 1, 0.5, 2], [1, 0, 1, 1], [0.5, 1, 0, 2], [2, 1, 2, 0]])
+UNEVEN = np.array([[0, 1, 0.5, 2], [1, 0, 1, 1], [0.5, 1, 0, 2], [2, 1, 2, 0]])
+
+
+def _maker(kind: type[Notion], name: str) -> Callable[[Any, list[Any]], Any]:
+    return lambda epsilon, prior: kind.examples(epsilon, prior)[name]
+
 
 MAKERS: dict[str, Callable[[Any, list[Any]], Any]] = {
-    "LDP": lambda e, _: ex.LDP(e),
-    "LDP with delta": lambda e, _: ex.LDP(e, 0.05),
-    "PML": lambda e, p: ex.PML(e, p),
-    "PML ball": lambda e, p: ex.PML(e, ex.SourceClass.ball(p, 0.1)),
-    "PML list": lambda e, p: ex.PML(e, ex.SourceClass([p, [0.25] * 4])),
-    "PML permutations": lambda e, p: ex.PML(e, ex.SourceClass.permutation_invariant(p)),
-    "PML simplex": lambda e, _: ex.PML(e, ex.SourceClass.simplex(4)),
-    "LIP": lambda e, p: ex.LIP(e, p),
-    "LIP asymmetric": lambda e, p: ex.LIP(e, p, lower=3),
-    "MetricPrivacy": lambda e, _: ex.MetricPrivacy(e, DISTANCES),
+    name: _maker(kind, name) for kind in NOTIONS.values() for name in kind.examples()
 }
+MAKERS["MetricPrivacy on no line"] = lambda e, _: ex.MetricPrivacy(e, UNEVEN)
+
+
+@pytest.mark.parametrize("kind", NOTIONS.values(), ids=NOTIONS)
+def test_a_notion_says_what_it_is_called_needs_and_looks_like(kind: type[Notion]) -> None:
+    assert NOTIONS[kind.name] is kind
+    assert [n.command for n in NOTIONS.values()].count(kind.command) == 1
+    arguments = list(inspect.signature(kind).parameters)
+    assert arguments == ["epsilon", *(option.argument for option in kind.options)]
+    examples = kind.examples("0.5")
+    assert examples
+    for notion in examples.values():
+        assert type(notion) is kind
+        assert notion.epsilon == 0.5
+        again = notion_from_json(json.loads(json.dumps(notion.to_json())))
+        assert again == notion
+        assert hash(again) == hash(notion)
+
+
+@pytest.mark.parametrize("kind", NOTIONS.values(), ids=NOTIONS)
+def test_a_notion_is_made_from_its_options_as_typed(kind: type[Notion]) -> None:
+    typed = {"number": "0.25", "prior": ["0.5", "0.5"], "matrix": [[0.0, 1.0], [1.0, 0.0]]}
+    made = kind("1", **{option.argument: typed[option.reads] for option in kind.options})  # type: ignore[call-arg]
+    assert made.holds(ex.Mechanism.from_weights([[1, 1], [1, 1]], 2))
+    fewest = {option.argument: typed[option.reads] for option in kind.options if option.required}
+    defaults = {option.argument: option.default for option in kind.options if option.default is not None}
+    assert kind("1", **fewest) == kind("1", **fewest, **defaults)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_another_prior_changes_the_prior_and_nothing_else(name: str) -> None:
+    notion, uniform = MAKERS[name](2, [0.4, 0.3, 0.2, 0.1]), ["1/4"] * 4
+    moved = notion.under(uniform)
+    assert type(moved) is type(notion)
+    assert moved.exponential == notion.exponential
+    assert moved.under(uniform) == moved
+    m = ex.randomized_response(4, 1)
+    assert moved.level(m) == notion.level(m, uniform)
+    if isinstance(notion, (ex.PML, ex.LIP)):
+        assert moved.prior.weights == (1, 1, 1, 1)
+    else:
+        assert moved is notion
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -38,3 +39,10 @@ def test_names_and_bad_input() -> None:
     with pytest.raises(InvalidPrior, match="prior must sum to 1"):
         ex.LIP(1, [0.5, 0.6])
     assert ex.LIP(1, [0.5, 0.5]).level(ex.randomized_response(2, 1), prior=[0.9, 0.1]) > 0.5
+
+
+def test_both_sides_are_known_exactly() -> None:
+    asymmetric = ex.LIP(1, [0.5, 0.5], lower="1/3")
+    assert (asymmetric.lower_exponential.exponent, asymmetric.lower) == (Fraction(1, 3), 1 / 3)
+    assert asymmetric.under([0.9, 0.1]).lower_exponential == asymmetric.lower_exponential
+    assert ex.LIP(2, [0.5, 0.5]).lower_exponential == ex.LIP(2, [0.5, 0.5]).exponential

@@ -48,7 +48,7 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
             columns, [privacy.prior.fraction(x) for x in range(utility.k)], Fraction(0), _upper(privacy.exponential)
         )
     elif isinstance(privacy, LIP):
-        lowest = Fraction(1 << _BITS, _bounds(_lower_exponential(privacy))[1])
+        lowest = Fraction(1 << _BITS, _bounds(privacy.lower_exponential)[1])
         left = _under_prior(
             columns, [privacy.prior.fraction(x) for x in range(utility.k)], lowest, _upper(privacy.exponential)
         )
@@ -157,11 +157,6 @@ def _without_shares(columns: list[Column], shares: list[Any], privacy: PML) -> l
 def deficit(columns: list[Column]) -> Fraction:
     """Σ_x max_y max(0, −r_y(x)): what lowering α_x until every column is ≥ 0 costs."""
     return sum((max(Fraction(0), *(-r for r in row)) for row in zip(*columns, strict=True)), Fraction(0))
-
-
-def _lower_exponential(privacy: LIP) -> Exponential:
-    content = privacy.to_json()
-    return Exponential.from_json(content if content["lower"] is None else content["lower"])
 
 
 def _bounds(exponential: Exponential) -> tuple[int, int]:

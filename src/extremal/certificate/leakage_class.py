@@ -10,9 +10,7 @@ from typing import Any
 
 from extremal.certificate import leakage_divergence, leakage_information, leakage_symmetric, leakage_vertices
 from extremal.certificate.refused import Refused
-from extremal.exact import Prior
 from extremal.privacy import PML, Notion
-from extremal.sources import SourceClass
 from extremal.utility import Utility
 
 KIND = "one prior of the class"
@@ -26,16 +24,6 @@ _INNER = {
 }
 
 
-def member(source: SourceClass) -> Prior:
-    """A prior of the class, exactly: the first of those that describe it; the uniform one of the whole simplex."""
-    return source.priors[0] if source.priors else Prior([f"1/{source.k}"] * source.k)
-
-
-def for_one(privacy: PML, prior: Prior) -> PML:
-    """The notion at the same level for one prior."""
-    return PML.from_json({**privacy.to_json(), "source": SourceClass([prior]).to_json()})
-
-
 def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     """The bound for the named prior."""
     if not isinstance(privacy, PML):
@@ -43,4 +31,4 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
     inner = proof["proof"]
     if inner["kind"] not in _INNER:
         raise Refused("the inner proof must be of a known kind", parameter="kind", value=inner["kind"])
-    return _INNER[inner["kind"]](inner, for_one(privacy, member(privacy.source)), utility)
+    return _INNER[inner["kind"]](inner, privacy.under(privacy.source.member()), utility)

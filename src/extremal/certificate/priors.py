@@ -27,8 +27,8 @@ def chosen_prior(content: dict[str, Any], source: SourceClass) -> list[Fraction]
 
 
 def _mixture(mix: list[Fraction], source: SourceClass) -> list[Fraction]:
-    priors = source.priors
-    if len(mix) != len(priors) or any(w < 0 for w in mix) or not sum(mix) or source.kind not in ("list", "ordered"):
+    priors = source.listed
+    if priors is None or len(mix) != len(priors) or any(w < 0 for w in mix) or not sum(mix):
         raise Refused(
             "a mixture must have one weight ≥ 0 for each prior of the class", parameter="len(mix)", value=len(mix)
         )

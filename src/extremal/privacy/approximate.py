@@ -18,10 +18,13 @@ import numpy as np
 
 from extremal.errors import TooLarge
 from extremal.exact import ExactView, Exponential
-from extremal.exact.exponential import SMALLEST_EPSILON
+from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Weights, as_probabilities, exact_sums
 
 MOST_OPERATIONS = 1 << 33  # row pairs × outputs; above that an answer would take minutes
+
+_UNSURE = 2.0**-48  # relative, four times what floats of a term are off by; within this integers decide
+_BITS = 256  # of e^ε where the float next to a sum is looked for
 
 Excess = tuple[int, int]  # (A, B): the pair's sum is (A − e^ε·B)/denominator
 
@@ -41,13 +44,13 @@ def _floats(view: ExactView, exponential: Exponential) -> tuple[Weights, list[Fl
 
 
 def _slack(outputs: int) -> float:
-    return math.ldexp(outputs + 4, -48)  # four times the proven error of a float sum
+    return (outputs + 4) * _UNSURE  # four times the proven error of a float sum
 
 
 def _exact(rows: Weights, x: int, other: int, exponential: Exponential) -> Excess:
     a, b = rows[x], rows[other]
     ratio = a.astype(np.float64) - math.exp(exponential.epsilon) * b.astype(np.float64)
-    unsure = np.abs(ratio) <= a.astype(np.float64) * 2.0**-48
+    unsure = np.abs(ratio) <= a.astype(np.float64) * _UNSURE
     positive = ratio > 0
     for y in np.flatnonzero(unsure).tolist():
         positive[y] = not exponential.at_least(int(a[y]), int(b[y]))
@@ -85,8 +88,8 @@ def smallest_delta(view: ExactView, exponential: Exponential) -> float:
         return _compare(p, q, exponential)
 
     worst = max(found, key=cmp_to_key(by_size))
-    lower, _ = exponential.bounds(256)
-    delta = float(Fraction((worst[0] << 256) - lower * worst[1], view.denominator << 256))
+    lower, _ = exponential.bounds(_BITS)
+    delta = float(Fraction((worst[0] << _BITS) - lower * worst[1], view.denominator << _BITS))
     while not _within(worst, Fraction(repr(delta)), view.denominator, exponential):
         delta = math.nextafter(delta, math.inf)
     return delta
@@ -104,7 +107,7 @@ def _compare(p: Excess, q: Excess, exponential: Exponential) -> int:
 
 def level_for_delta(view: ExactView, delta: Fraction, pure: float) -> float:
     """The smallest ε at which the pair sums are at most δ; δ(ε) falls with ε, so bisection on floats finds it."""
-    largest = min(pure, 100.0)
+    largest = min(pure, float(LARGEST_EPSILON))
     if not excess_at_most(view, Exponential(largest), delta):
         return math.inf
     if excess_at_most(view, Exponential(0), delta):

@@ -8,7 +8,7 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, as_prior, by_row_class, prefix_sums
-from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
+from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
 
 
 class LIP(Notion):
@@ -35,11 +35,34 @@ class LIP(Notion):
     """
 
     name = "LIP"
+    command = "lip"
+    options = (
+        Option("prior", "--prior", "prior", "distribution of the answers", required="the prior that it promises under"),
+        Option("lower", "--lower", "number", "the other side of asymmetric lip, in nats"),
+    )
 
     def __init__(self, epsilon: Any, prior: Any, lower: Any = None) -> None:
         self.exponential = Exponential(epsilon)
         self.prior: Prior = as_prior(prior)
         self._lower = None if lower is None else Exponential(lower, "lower")
+
+    @classmethod
+    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, LIP]:
+        return {"LIP": cls(epsilon, prior), "LIP asymmetric": cls(epsilon, prior, lower=3)}
+
+    def under(self, prior: Any) -> LIP:
+        """The notion at the same levels for another prior.
+
+        >>> LIP(1, [0.5, 0.5], lower=2).under([0.9, 0.1])
+        LIP(epsilon=1.0, Prior([0.9, 0.1]), lower=2.0)
+        """
+        return self._at(self.exponential, as_prior(prior), self._lower)
+
+    @classmethod
+    def _at(cls, exponential: Exponential, prior: Prior, lower: Exponential | None) -> LIP:
+        notion = cls.__new__(cls)
+        notion.exponential, notion.prior, notion._lower = exponential, prior, lower
+        return notion
 
     @property
     def k(self) -> int:
@@ -49,7 +72,12 @@ class LIP(Notion):
     @property
     def lower(self) -> float:
         """λ, the bound on the other side; ε itself when the notion is symmetric."""
-        return self.epsilon if self._lower is None else self._lower.epsilon
+        return self.lower_exponential.epsilon
+
+    @property
+    def lower_exponential(self) -> Exponential:
+        """e^λ, exactly; e^ε itself when the notion is symmetric."""
+        return self.exponential if self._lower is None else self._lower
 
     def level(self, mechanism: Any, prior: Any = None) -> float:
         """The smallest ε, under this notion's prior or under another one; with a fixed `lower` that is broken:
@@ -65,7 +93,7 @@ class LIP(Notion):
     def _refused(self, view: ExactView, first: bool) -> list[int]:
         upper, lower = self._ratios(view, self.prior)
         above = refused_by_ratio(view, lambda column: [upper(column)], self.exponential, first)
-        below = refused_by_ratio(view, lambda column: [lower(column)], self._lower or self.exponential, first)
+        below = refused_by_ratio(view, lambda column: [lower(column)], self.lower_exponential, first)
         return sorted({*above, *below})
 
     def _ratios(self, view: ExactView, prior: Prior) -> tuple[Callable[[Column], Ratio], Callable[[Column], Ratio]]:
@@ -94,11 +122,8 @@ class LIP(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LIP:
-        notion = cls.__new__(cls)
-        notion.exponential = Exponential.from_json(content)
-        notion.prior = as_prior(content["prior"])
-        notion._lower = None if content["lower"] is None else Exponential.from_json(content["lower"])
-        return notion
+        lower = None if content["lower"] is None else Exponential.from_json(content["lower"])
+        return cls._at(Exponential.from_json(content), as_prior(content["prior"]), lower)
 
     def __repr__(self) -> str:
         lower = "" if self._lower is None else f", lower={self.lower!r}"

@@ -12,12 +12,12 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact import ExactView, Exponential, as_fraction, decimal_text
+from extremal.exact.exponential import SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Weights
-from extremal.privacy.notion import Notion
+from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option
 
-_UNSURE = (
-    1e-12  # floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
-)
+# floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
+_UNSURE = 1e-12
 
 
 class MetricPrivacy(Notion):
@@ -43,12 +43,27 @@ class MetricPrivacy(Notion):
     """
 
     name = "MetricPrivacy"
+    command = "metric"
+    options = (
+        Option(
+            "distances",
+            "--metric",
+            "matrix",
+            "distances between inputs, a CSV or JSON file",
+            required="the distances between inputs",
+        ),
+    )
 
     def __init__(self, epsilon: Any, distances: Any) -> None:
         self.exponential = Exponential(epsilon)
         self._given = _checked(distances)
         self.distances: Floats = self._given.astype(np.float64)
         self.distances.setflags(write=False)
+
+    @classmethod
+    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, MetricPrivacy]:
+        near = np.abs(np.subtract.outer(np.arange(len(prior)), np.arange(len(prior)))) / 2
+        return {"MetricPrivacy": cls(epsilon, near)}
 
     @property
     def k(self) -> int:
@@ -66,7 +81,7 @@ class MetricPrivacy(Notion):
             worst = max(worst, float(slope.max()))
         if worst == 0.0 or math.isinf(worst):
             return worst
-        candidate = max(worst - 8 * math.ulp(worst), 1e-9)
+        candidate = max(worst - 8 * math.ulp(worst), float(SMALLEST_EPSILON))
         while any(
             self._pairs_broken(values, near, Fraction(repr(candidate))) for _, values, near in self._columns(view)
         ):

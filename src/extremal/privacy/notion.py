@@ -2,27 +2,60 @@
 
 A notion is an immutable value: a set of admissible mechanisms, indexed by ε. Most are decided column by column from
 ratios: the column q of an output is admissible when a ≤ e^ε·b for each pair (a, b) that the notion reads off it.
-    `holds` decides the
-inequality in integers; `level` finds the largest ratio and rounds its logarithm up, so that the notion at that level
-holds. Unknown input (a plain array, a mechanism on another alphabet) is refused, never coerced.
+`holds` decides the inequality in integers; `level` finds the largest ratio and rounds its logarithm up, so that the
+notion at that level holds. Unknown input (a plain array, a mechanism on another alphabet) is refused, never coerced.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, level_of_ratio
 
 Ratio = tuple[int, int]
+Ratios = Callable[[Column], Iterable[Ratio]]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An argument of a notion beside ε, as a command line asks for it.
+
+    Attributes:
+        argument: the name in the notion's constructor.
+        flag: the option that gives it.
+        reads: what stands behind the flag: a number, a prior or a matrix.
+        help: a few words for the help text.
+        default: the text that is read when the flag is not given; None: the argument is left out.
+        required: what the notion needs it for, when it cannot do without; else empty.
+    """
+
+    argument: str
+    flag: str
+    reads: Literal["number", "prior", "matrix"]
+    help: str
+    default: str | None = None
+    required: str = ""
+
+
+EXAMPLE_PRIOR = (0.4, 0.3, 0.2, 0.1)
 
 
 class Notion(ABC):
     """Base of `LDP`, `PML`, `LIP` and `MetricPrivacy`."""
 
     name: ClassVar[str]
+    """What files call it."""
+
+    command: ClassVar[str]
+    """What the command line calls it."""
+
+    options: ClassVar[tuple[Option, ...]] = ()
+    """Its arguments beside ε, in the order of the constructor."""
+
     exponential: Exponential
 
     @property
@@ -56,6 +89,16 @@ class Notion(ABC):
     def from_json(cls, content: dict[str, Any]) -> Notion:
         """The notion that `to_json` described."""
 
+    @classmethod
+    @abstractmethod
+    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, Self]:
+        """Notions of this kind at level ε for as many inputs as `prior` has, by what sets them apart: what the tests of
+        all notions go through. A notion that depends on a prior depends on this one."""
+
+    def under(self, prior: Any) -> Notion:
+        """The notion at the same level for another prior; itself when it depends on none."""
+        return self
+
     def _readable(self, mechanism: Any) -> ExactView:
         if not hasattr(mechanism, "columns") or not hasattr(mechanism, "distinct_rows"):
             raise InvalidParameter(
@@ -74,7 +117,7 @@ class Notion(ABC):
         return hash((self.name, self.exponential))
 
 
-def refused_by_ratio(view: ExactView, ratios: Any, exponential: Exponential, first: bool) -> list[int]:
+def refused_by_ratio(view: ExactView, ratios: Ratios, exponential: Exponential, first: bool) -> list[int]:
     """Outputs with a ratio above e^ε."""
     refused = []
     for column in view.columns():
@@ -85,7 +128,7 @@ def refused_by_ratio(view: ExactView, ratios: Any, exponential: Exponential, fir
     return refused
 
 
-def level_by_ratio(columns: Iterable[Column], ratios: Any) -> float:
+def level_by_ratio(columns: Iterable[Column], ratios: Ratios) -> float:
     """The level of the largest ratio over all columns."""
     largest: Ratio = (1, 1)
     for column in columns:

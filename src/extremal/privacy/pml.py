@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, by_row_class, level_of_ratio, prefix_sums
 from extremal.exact.weights import Floats
-from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
+from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
 from extremal.sources import SourceClass, as_source
 
 
@@ -18,8 +19,7 @@ class PML(Notion):
     """ε-pointwise maximal leakage for a prior, or for every prior of a class.
 
     ℓ(X→y) = log max_{x: p(x)>0} Q(y|x)/P_Y(y) ≤ ε for every report y that can occur, P_Y = Σ p(x)Q(·|x) (GSO Definition
-    1). For a
-    class: Q(y|x) ≤ e^ε·min_p P_Y(y) for every x that some prior of the class allows.
+    1). For a class: Q(y|x) ≤ e^ε·min_p P_Y(y) for every x that some prior of the class allows.
 
     Guarantee: decided on integers, the prior being the decimals given, divided by their exact sum.
 
@@ -37,10 +37,45 @@ class PML(Notion):
     """
 
     name = "PML"
+    command = "pml"
+    options = (
+        Option(
+            "prior_or_class",
+            "--prior",
+            "prior",
+            "distribution of the answers",
+            required="the prior that it promises under",
+        ),
+    )
 
     def __init__(self, epsilon: Any, prior_or_class: Any) -> None:
         self.exponential = Exponential(epsilon)
         self.source: SourceClass = as_source(prior_or_class)
+
+    @classmethod
+    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, PML]:
+        sources = {
+            "PML": SourceClass([prior]),
+            "PML list": SourceClass([prior, [Fraction(1, len(prior))] * len(prior)]),
+            "PML permutations": SourceClass.permutation_invariant(prior),
+            "PML ball": SourceClass.ball(prior, "0.1"),
+            "PML simplex": SourceClass.simplex(len(prior)),
+        }
+        return {name: cls(epsilon, source) for name, source in sources.items()}
+
+    def under(self, prior: Any) -> PML:
+        """The notion at the same level for another prior, or for another class.
+
+        >>> PML(1, SourceClass.simplex(3)).under([0.5, 0.3, 0.2])
+        PML(epsilon=1.0, prior=[0.5, 0.3, 0.2])
+        """
+        return self._at(self.exponential, as_source(prior))
+
+    @classmethod
+    def _at(cls, exponential: Exponential, source: SourceClass) -> PML:
+        notion = cls.__new__(cls)
+        notion.exponential, notion.source = exponential, source
+        return notion
 
     @property
     def k(self) -> int:
@@ -120,10 +155,7 @@ class PML(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> PML:
-        notion = cls.__new__(cls)
-        notion.exponential = Exponential.from_json(content)
-        notion.source = SourceClass.from_json(content["source"])
-        return notion
+        return cls._at(Exponential.from_json(content), SourceClass.from_json(content["source"]))
 
     def __repr__(self) -> str:
         single = self.source.single

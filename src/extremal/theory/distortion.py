@@ -106,7 +106,7 @@ def regime(source_class: Any, distortion: Any) -> str:
     """
     source, d = as_source(source_class, "source_class"), _distortion(distortion)
     k, formula = source.k, "log((M−1)(1−D)/D)"
-    if source.kind in ("permutation_invariant", "simplex"):
+    if source.symmetric:
         return f"Theorem 1: {formula}" if d * k < k - 1 else "Theorem 1: 0"
     levels = thresholds(source)
     if d >= levels[-1]:
@@ -124,9 +124,7 @@ def _ordered(source_class: Any) -> list[Prior]:
     if source.single is not None:
         weights = sorted(priors[0].weights, reverse=True)
         priors = [Prior([Fraction(w, priors[0].total) for w in weights])]
-    elif source.kind not in ("list", "ordered") or any(
-        a < b for p in priors for a, b in zip(p.weights, p.weights[1:], strict=False)
-    ):
+    elif source.listed is None or any(a < b for p in priors for a, b in zip(p.weights, p.weights[1:], strict=False)):
         raise InvalidParameter(
             "the bounds of the paper are for ordered classes: every prior non-increasing",
             parameter="source_class",

@@ -46,12 +46,12 @@ def solve(problem: Problem) -> Solution:
     if not isinstance(utility, Hamming):  # pragma: no cover - applies() asked
         raise TypeError
     k, source, ratio = utility.k, utility.source, float(np.exp(privacy.epsilon))
-    if symmetric(source):
+    if source.symmetric:
         mechanism = response(k, privacy, problem.inputs)
         return Solution(
             mechanism, 0.0, "randomised response (KSS Theorem 1)", ({"kind": "hamming", "prior": [f"1/{k}"] * k},)
         )
-    priors, sets = starting_priors(source), [tuple(range(k))]
+    priors, sets = source.first_priors([1] * k), [tuple(range(k))]
     while True:
         mix, lost = _game(priors, sets, ratio)
         found = source.extreme_prior(lost.tolist())
@@ -63,16 +63,6 @@ def solve(problem: Problem) -> Solution:
         problem.progress("generating priors", worse / (reached + worse))
     mechanism = from_diagonal((1 - lost).tolist(), privacy, problem.inputs, lost)
     return Solution(mechanism, 0.0, "game between diagonals and priors", (prior_proof(source, priors, mix),))
-
-
-def symmetric(source: SourceClass) -> bool:
-    """Classes that hold the uniform prior by symmetry and all its consequences: any rearrangement, or everything."""
-    return source.kind in ("permutation_invariant", "simplex")
-
-
-def starting_priors(source: SourceClass) -> list[Prior]:
-    """All priors of a list; the centre of a ball, whose corners are generated."""
-    return list(dict.fromkeys(source.priors))
 
 
 def response(k: int, privacy: Any, inputs: Any) -> Mechanism:
@@ -146,9 +136,9 @@ def prior_proof(source: SourceClass, priors: list[Prior], mix: Iterable[Any]) ->
 
 def mixture(source: SourceClass, priors: list[Prior], weights: list[Fraction]) -> dict[str, Any]:
     """How a proof writes Σ weights·priors (certificate/priors.py)."""
-    if source.kind in ("list", "ordered"):
+    if source.listed is not None:
         by_prior = dict(zip(priors, weights, strict=True))
-        return {"mix": [decimal_text(by_prior.pop(p, Fraction(0))) for p in source.priors]}
+        return {"mix": [decimal_text(by_prior.pop(p, Fraction(0))) for p in source.listed]}
     whole = sum(weights)
     mixed = [
         sum((w * p.fraction(x) for w, p in zip(weights, priors, strict=True)), Fraction(0)) / whole

@@ -26,9 +26,7 @@ from extremal.optimize.distortion.hamming import (
     mixture,
     prior_proof,
     response,
-    starting_priors,
     suffixes,
-    symmetric,
 )
 from extremal.optimize.problem import Solution
 from extremal.privacy import LDP
@@ -71,9 +69,9 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
     source = as_source(source_class, "source_class")
     utility = LevelAtDistortion(source, distortion)
     truth = 1 - utility.distortion
-    if symmetric(source):
+    if source.symmetric:
         return finished(utility, _symmetric(source.k, truth, inputs))
-    priors = starting_priors(source)
+    priors = source.first_priors([1] * source.k)
     while True:
         solution, found = solved_over(source, priors, utility, truth, inputs)
         if found is None:

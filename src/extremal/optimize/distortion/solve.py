@@ -66,7 +66,7 @@ def solve(problem: Problem) -> Solution:
 
 def solved_over(problem: Problem, utility: Distortion, magnified: float) -> Solution:
     source = utility.source
-    priors = list(dict.fromkeys(source.priors)) or [source.extreme_prior(utility.distances.max(axis=1).tolist())]
+    priors = source.first_priors(utility.distances.max(axis=1).tolist())
     program = _Program(problem, priors, magnified)
     for _ in range(MOST_ROUNDS):
         answer = program.solve()

@@ -22,7 +22,6 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.leakage import divergence as leakage_divergence
 from extremal.optimize.leakage import information as leakage_information
 from extremal.optimize.problem import Problem, Solution
-from extremal.privacy import LIP, PML, Notion
 from extremal.utility import Divergence, FDivergence, MutualInformation, Utility
 
 MOST_INPUTS = {"information": 250, "divergence": 400}  # beyond this many, inputs are merged
@@ -43,7 +42,7 @@ def solve(problem: Problem, box: LiftBox) -> Solution:
     group_of = _by_ratio(box, utility) if isinstance(utility, Divergence) else _dealt(box)
     count = int(group_of.max()) + 1
     prior = np.asarray(np.bincount(group_of, weights=box.prior, minlength=count), dtype=np.float64)
-    privacy = _with_prior(problem.privacy, prior)
+    privacy = problem.privacy.under(prior / prior.sum())
     small_box = lift_box(privacy)
     stop = None if problem.deadline is None else problem.deadline
     if isinstance(utility, Divergence):
@@ -148,14 +147,6 @@ def _renewed(utility: Divergence, pair: list[Floats]) -> Divergence:
         return FDivergence(pair[0], pair[1], utility._f, utility._derivative, *ends)
     extra = {name: getattr(utility, f"_{name}") for name in ("alpha", "gamma") if hasattr(utility, f"_{name}")}
     return type(utility)(pair[0], pair[1], **extra)
-
-
-def _with_prior(privacy: Notion, prior: Floats) -> PML | LIP:
-    content = privacy.to_json()
-    listed = [repr(float(p)) for p in prior / prior.sum()]
-    if isinstance(privacy, LIP):
-        return LIP.from_json({**content, "prior": listed})
-    return PML.from_json({**content, "source": {"kind": "list", "priors": [listed]}})
 
 
 def _read_back(problem: Problem, box: LiftBox, matrix: Floats, group_of: Any) -> Mechanism:

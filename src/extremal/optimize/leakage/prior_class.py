@@ -81,8 +81,8 @@ def _listed(problem: Problem, privacy: PML) -> Solution:
 
 def _shrunk(problem: Problem, privacy: PML) -> Solution:
     """The largest ε′ ≤ ε whose one-prior design still holds for the class, by halving."""
-    prior = leakage_class.member(privacy.source)
-    single = leakage_class.for_one(privacy, prior)
+    prior = privacy.source.member()
+    single = privacy.under(prior)
     outer = leakage.solve(dataclasses.replace(problem, privacy=single))
     bound = tuple({"kind": leakage_class.KIND, "proof": proof} for proof in outer.proofs)
     best = outer.mechanism.claiming(privacy) if privacy.holds(outer.mechanism) else None
