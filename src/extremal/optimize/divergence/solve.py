@@ -22,7 +22,7 @@ from extremal.optimize.divergence.polygon import solve as solve_polygon
 from extremal.optimize.problem import Problem, Solution
 from extremal.privacy import LDP
 from extremal.tables import number
-from extremal.utility import Divergence, FDivergence
+from extremal.utility import Divergence
 
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
 DUAL_UP_TO = 40  # inputs: below this the dual proof is made without being asked for
@@ -74,8 +74,8 @@ def _nothing_to_tell(problem: Problem) -> Solution:
     """P₀ = P₁ or ε = 0: every mechanism is worth nothing, so the constant one is optimal."""
     constant = Mechanism.from_matrix(np.ones((problem.utility.k, 1)), problem.privacy, inputs=problem.inputs)
     proof = {"kind": "theorem", "edges": _all_edges(problem.utility), "at": "0.0"}
-    verifiable = not isinstance(problem.utility, FDivergence)
-    return Solution(constant, 0.0, "constant mechanism: there is nothing to tell apart", (proof,) if verifiable else ())
+    proofs = (proof,) if problem.utility.verifiable else ()
+    return Solution(constant, 0.0, "constant mechanism: there is nothing to tell apart", proofs)
 
 
 def _all_edges(utility: Any) -> list[int]:
@@ -120,7 +120,7 @@ def _method(lorenz: Lorenz, outcome: Outcome) -> str:
 def _proofs(
     problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, outcome: Outcome
 ) -> tuple[dict[str, Any], ...]:
-    if isinstance(utility, FDivergence):
+    if not utility.verifiable:
         return ()
     theorem = {"kind": "theorem", "edges": outcome.edges.tolist(), "at": repr(outcome.worth)}
     wanted = (
