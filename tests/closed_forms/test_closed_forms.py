@@ -16,10 +16,10 @@ from extremal.closed_forms import balanced_subset
 from extremal.closed_forms.subset_selection import (
     best_size_for_frequencies,
     best_size_for_information,
-    information_rate,
 )
 from extremal.exact import Prior
 from extremal.testing import epsilons, priors
+from extremal.utility.curve import InformationCurve
 
 TIGHT = 1e-9  # private at ε, not at ε(1 − 1e-9)
 
@@ -261,7 +261,7 @@ def test_subset_sizes() -> None:
     assert best_size_for_frequencies(100, 1) == 27
     assert best_size_for_frequencies(10, 8) == 1
     assert best_size_for_frequencies(4, 1e-6) == 2
-    rates = information_rate(np.arange(1, 12) / 12, 0.5)
+    rates = InformationCurve(0.5).rate(np.arange(1, 12) / 12)
     assert best_size_for_information(12, 0.5) == int(np.argmax(rates)) + 1
     assert ex.MutualInformation(["1/12"] * 12)(ex.subset_selection(12, 0.5, size="information")) == pytest.approx(
         rates.max(), rel=1e-12
