@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
@@ -31,7 +32,8 @@ class LDP(Notion):
     (True, False, 1.0)
     """
 
-    name = "LDP"
+    name, word = "LDP", "ldp"
+    options: ClassVar[Mapping[str, str]] = {"delta": "δ of (ε,δ)-LDP (default 0)"}
 
     def __init__(self, epsilon: Any, delta: Any = 0) -> None:
         self._set(Exponential(epsilon), delta)
@@ -106,6 +108,10 @@ class LDP(Notion):
         notion = cls.__new__(cls)
         notion._set(Exponential.from_json(content), content["delta"])
         return notion
+
+    @classmethod
+    def from_options(cls, epsilon: Any, given: Any) -> LDP:
+        return cls(epsilon, given.text("delta") or "0")
 
     def __repr__(self) -> str:
         ratio = self.exponential.ratio

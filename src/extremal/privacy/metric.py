@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -41,7 +41,8 @@ class MetricPrivacy(Notion):
     0.69314718056
     """
 
-    name = "MetricPrivacy"
+    name, word = "MetricPrivacy", "metric"
+    options: ClassVar[Mapping[str, str]] = {"metric": "matrix of distances between inputs"}
 
     def __init__(self, epsilon: Any, distances: Any) -> None:
         self.exponential = Exponential(epsilon)
@@ -146,6 +147,10 @@ class MetricPrivacy(Notion):
     def from_json(cls, content: dict[str, Any]) -> MetricPrivacy:
         rows = [[math.inf if d == "inf" else as_fraction(d, "distances") for d in row] for row in content["distances"]]
         return cls(content["epsilon"], np.array(rows, dtype=object))
+
+    @classmethod
+    def from_options(cls, epsilon: Any, given: Any) -> MetricPrivacy:
+        return cls(epsilon, given.matrix("metric", "metric privacy needs the distances between inputs"))
 
     def __repr__(self) -> str:
         return f"MetricPrivacy(epsilon={self.epsilon!r}, distances={self.k}×{self.k})"

@@ -10,7 +10,7 @@ holds. Unknown input (a plain array, a mechanism on another alphabet) is refused
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from extremal.errors import InvalidParameter
@@ -23,6 +23,10 @@ class Notion(ABC):
     """Base of `LDP`, `PML`, `LIP` and `MetricPrivacy`."""
 
     name: ClassVar[str]
+    word: ClassVar[str]
+    """How the command line calls it."""
+    options: ClassVar[Mapping[str, str]] = {}
+    """For the command line, beside ε: option → help."""
     exponential: Exponential
 
     @property
@@ -55,6 +59,11 @@ class Notion(ABC):
     @abstractmethod
     def from_json(cls, content: dict[str, Any]) -> Notion:
         """The notion that `to_json` described."""
+
+    @classmethod
+    @abstractmethod
+    def from_options(cls, epsilon: Any, given: Any) -> Notion:
+        """The notion that the command line describes; `given` reads its options (`extremal.cli.reading.Given`)."""
 
     def _readable(self, mechanism: Any) -> ExactView:
         if not hasattr(mechanism, "columns") or not hasattr(mechanism, "distinct_rows"):

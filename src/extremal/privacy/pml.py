@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,8 @@ class PML(Notion):
     [0.379885, 0.584265, 0.704605]
     """
 
-    name = "PML"
+    name, word = "PML", "pml"
+    options: ClassVar[Mapping[str, str]] = {"prior": "distribution of the answers"}
 
     def __init__(self, epsilon: Any, prior_or_class: Any) -> None:
         self.exponential = Exponential(epsilon)
@@ -124,6 +125,10 @@ class PML(Notion):
         notion.exponential = Exponential.from_json(content)
         notion.source = SourceClass.from_json(content["source"])
         return notion
+
+    @classmethod
+    def from_options(cls, epsilon: Any, given: Any) -> PML:
+        return cls(epsilon, given.prior("prior", f"{cls.word} needs the prior that it promises under"))
 
     def __repr__(self) -> str:
         single = self.source.single
