@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
-from extremal.optimize.information.curve import InformationCurve
 from extremal.optimize.rays import patterns, solved_over
+from extremal.utility.curve import InformationCurve
 
 INSTANCES = 1000
 AGREEMENT = 1e-10

@@ -1,7 +1,8 @@
 """f-divergences under LDP: the partition method against the 2^k linear program in scipy, highspy and cvxpy, and its
 growth in k.
 
-Single thread; ratios within this run are what to trust. Written to docs/reference/benchmarks.md by hand from this output.
+Single thread; ratios within this run are what to trust. Copied to
+docs/reference/benchmarks.md by hand.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from extremal.certificate import PROOFS, Refused
 from extremal.certificate.information_curve import Curve, entropy_excess, log_excess
 from extremal.exact.interval import Interval
 from extremal.optimize.information.bounds import affine, convex, fluid
-from extremal.optimize.information.curve import InformationCurve
+from extremal.utility.curve import InformationCurve
 
 CASES = {
     "prices": ([0.31, 0.27, 0.2, 0.12, 0.1], 0.8),

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import extremal as ex
-from extremal.cli import distortion, main
+from extremal.cli import main
 
 LINE = "0,1,2\n1,0,1\n2,1,0\n"
 
@@ -91,20 +89,17 @@ def test_bad_input(
 
 
 def test_tradeoff(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--prior")
-    parser.add_argument("--plot")
-    parser.add_argument("--json", action="store_true")
-    distortion.add_tradeoff_arguments(parser)
-
-    def run(*arguments: str) -> Any:
-        assert distortion.tradeoff(parser.parse_args(arguments)) == 0
+    def run(*arguments: str) -> str:
+        assert main(["tradeoff", *arguments]) == 0
         return capsys.readouterr().out
 
-    shown = run("--prior", "0.5,0.3,0.2", "--distortion", "0.1,0.3,0.5", "--plot", str(tmp_path / "p.png"))
+    picture, table = tmp_path / "p.png", tmp_path / "t.csv"
+    given = ("--prior", "0.5,0.3,0.2", "--distortion")
+    shown = run(*given, "0.1,0.3,0.5", "--plot", str(picture), "--csv", str(table))
     assert shown.splitlines()[1].split()[:2] == ["0.1", "2.89037"]
-    assert (tmp_path / "p.png").stat().st_size > 10_000
-    table = json.loads(run("--prior", "0.5,0.3,0.2", "--distortion", "--json"))
-    assert table["jump"] == pytest.approx([0.5, math.log(5 / 3)], abs=1e-6)
-    assert len(table["epsilon"]) == 43
+    assert picture.stat().st_size > 10_000
+    assert table.read_text().startswith("distortion,epsilon")
+    found = json.loads(run(*given, "--json"))
+    assert found["jump"] == pytest.approx([0.5, math.log(5 / 3)], abs=1e-6)
+    assert len(found["epsilon"]) == 43
     assert ex.smallest_epsilon([0.5, 0.3, 0.2], 0.1).value == pytest.approx(2.890372, abs=1e-6)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.optimize.information.curve import InformationCurve, log_excess
 from extremal.theory import binary_threshold_for_information, response_is_optimal, rr_threshold_for_information
+from extremal.utility.curve import InformationCurve, log_excess
 
 epsilons = st.floats(1e-3, 12)
 masses = st.floats(0, 1)

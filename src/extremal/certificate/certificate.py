@@ -24,7 +24,7 @@ class Certificate:
 
     Attributes:
         mechanism: the mechanism, with its privacy claim.
-        utility: what was optimised; None in a file when it is a user's function.
+        utility: what was optimised; read from a file, a user's function is a name only (`UserUtility`).
         value: the utility of the mechanism.
         bound: no private mechanism is better than this (above for a utility, below for a cost).
         proofs: each a dictionary with a "kind" and the "bound" that it proves; the best of those is `bound`. Empty for

@@ -19,6 +19,8 @@ from extremal.certificate.lift import Floats, LiftBox, lift_box
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Divergence, Utility
+from extremal.utility.convex import ConvexFunction
+from extremal.utility.pair import Masses
 
 KIND = "leakage chords"
 CLOSE_ENOUGH = 1e-11  # relative to the bound: halving stops here
@@ -26,30 +28,6 @@ FUNCTION_ERROR = 1e-13  # relative: f is evaluated to about 1e-15
 MOST_INTERVALS = 200_000
 FIRST_INTERVALS = 48
 RANGE_SLACK = 1e-9  # by how much the attainable ratios are widened, which makes their proof robust
-
-
-@dataclass(frozen=True, eq=False)
-class Projected:
-    """A divergence restricted to the inputs of positive probability."""
-
-    utility: Divergence
-    p0: Floats
-    p1: Floats
-    difference: Floats
-
-    @classmethod
-    def on(cls, utility: Divergence, box: LiftBox) -> Projected:
-        return cls(utility, utility.p0[box.support], utility.p1[box.support], utility.pair.difference[box.support])
-
-    def marginals(self, box: LiftBox, y: Floats) -> tuple[Floats, Floats, Floats]:
-        """M₀, M₁ and M₀ − M₁ of each row of y, as lift vectors."""
-        weights = (self.p0, self.p1, self.difference)
-        m0, m1, difference = (box.base * math.fsum(w) + box.step * (y @ w) for w in weights)
-        return m0, m1, difference
-
-    def values(self, box: LiftBox, y: Floats) -> Floats:
-        """μ of each row of y."""
-        return self.utility.perspective(*self.marginals(box, y))
 
 
 def revealed(utility: Divergence, box: LiftBox) -> float:
@@ -62,7 +40,7 @@ def revealed(utility: Divergence, box: LiftBox) -> float:
     )
 
 
-def ratio_range(box: LiftBox, pair: Projected) -> tuple[float, float]:
+def ratio_range(box: LiftBox, pair: Masses) -> tuple[float, float]:
     """Bounds on M₀/M₁ over the box, each proved by a linear bound; (0, ∞) where there is none."""
     lowest = _extreme(box, pair.p0, pair.p1)
     highest = _extreme(box, pair.p1, pair.p0)
@@ -132,25 +110,25 @@ class Chords:
     def take(self, where: Any) -> Chords:
         return Chords(self.left[where], self.left_delta[where], self.right[where], self.right_delta[where])
 
-    def lines(self, utility: Divergence) -> tuple[Floats, Floats]:
+    def lines(self, f: ConvexFunction) -> tuple[Floats, Floats]:
         """(slope, value at 1) of each chord, f raised by its evaluation error."""
         left, right = (
-            self._values(utility, self.left, self.left_delta),
-            self._values(utility, self.right, self.right_delta),
+            self._values(f, self.left, self.left_delta),
+            self._values(f, self.right, self.right_delta),
         )
         with np.errstate(invalid="ignore", divide="ignore"):
             slope = np.where(
                 np.isfinite(self.right),
                 (right - left) / (self.right_delta - self.left_delta),
-                utility.slope_at_infinity,
+                f.slope_at_infinity,
             )
         return slope, np.asarray(left - slope * self.left_delta)
 
     @staticmethod
-    def _values(utility: Divergence, x: Floats, delta: Floats) -> Floats:
+    def _values(f: ConvexFunction, x: Floats, delta: Floats) -> Floats:
         inside = (x > 0) & np.isfinite(x)
         safe, safe_delta = np.where(inside, x, 1.0), np.where(inside, delta, 0.0)
-        values = np.where(x > 0, utility.excess(safe_delta, safe), utility.at_zero)
+        values = np.where(x > 0, f.excess(safe_delta, safe), f.at_zero)
         return np.asarray(values * (1 + FUNCTION_ERROR))
 
 
@@ -171,21 +149,25 @@ class Excess:
 
 
 def excess(
-    box: LiftBox, pair: Projected, alpha: Floats, close_enough: float = CLOSE_ENOUGH, rounds: int = 26
+    box: LiftBox,
+    f: ConvexFunction,
+    pair: Masses,
+    alpha: Floats,
+    close_enough: float = CLOSE_ENOUGH,
+    rounds: int = 26,
 ) -> Excess:
     """Bound the pricing problem of a dual vector by chords, to `close_enough` relatively to the bound that the dual
     vector gives."""
-    utility = pair.utility
     lowest, highest = ratio_range(box, pair)
-    if (lowest == 0 and math.isinf(utility.at_zero)) or (math.isinf(highest) and math.isinf(utility.slope_at_infinity)):
+    if (lowest == 0 and math.isinf(f.at_zero)) or (math.isinf(highest) and math.isinf(f.slope_at_infinity)):
         raise Refused(
-            "the divergence is infinite: a report can rule one hypothesis out", parameter="utility", value=utility
+            "the divergence is infinite: a report can rule one hypothesis out", parameter="f(0)", value=f.at_zero
         )
-    chords = Chords.between(lowest, highest, utility.kinks)
+    chords = Chords.between(lowest, highest, f.kinks)
     sums = [math.fsum(w) for w in (pair.p1, pair.difference)]
     settled, attained, seen, worth, intervals = -math.inf, -math.inf, [], [], 0
     for turn in range(rounds):
-        slope, at_one = chords.lines(utility)
+        slope, at_one = chords.lines(f)
         gains = box.step * (slope[:, None] * pair.difference + at_one[:, None] * pair.p1) - alpha
         sizes = abs(box.step) * (
             np.abs(slope)[:, None] * np.abs(pair.difference) + np.abs(at_one)[:, None] * pair.p1
@@ -194,14 +176,14 @@ def excess(
         slack = box.error * box.base * (np.abs(slope) * abs(sums[1]) + np.abs(at_one) * sums[0] + np.abs(slope) * ROUGH)
         upper = box.ceiling(gains, sizes) + constant + slack
         y = box.greedy(gains)
-        values = pair.values(box, y)
+        values = f.perspective(*pair.of_columns(box.base, box.step, y))
         reached = values - y @ alpha
         seen.append(y)
         worth.append(values)
         attained = max(attained, float(reached.max()))
         intervals += upper.size
         target = attained + close_enough * abs(box.budget * math.fsum(alpha) + attained)
-        done = (upper <= target) | (turn == rounds - 1) | (intervals > MOST_INTERVALS) | (utility.kinks is not None)
+        done = (upper <= target) | (turn == rounds - 1) | (intervals > MOST_INTERVALS) | (f.kinks is not None)
         settled = max(settled, float(upper[done].max(initial=-math.inf)))
         if done.all():
             break
@@ -226,7 +208,7 @@ def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
         )
     if not utility.pair.difference.any():
         return 0.0  # equal hypotheses: every report is as likely under both
-    found = excess(box, Projected.on(utility, box), alpha)
+    found = excess(box, utility.f, utility.pair.masses.at(box.support), alpha)
     base = box.budget * math.fsum(alpha)
     rounding = box.error * box.budget * math.fsum(np.abs(alpha))
     return base + found.upper + rounding + revealed(utility, box) * (1 + FUNCTION_ERROR)

@@ -25,14 +25,16 @@ class Verification:
         privacy: whether the privacy claim holds; None when there is none.
         optimality: whether the optimality claim holds; None when there is none, or it cannot be verified.
         reasons: one sentence for each thing found, good or bad.
+        unproven: True when nothing is false, but an optimality that is claimed cannot be verified.
     """
 
     privacy: bool | None
     optimality: bool | None
     reasons: tuple[str, ...]
+    unproven: bool = False
 
     def __bool__(self) -> bool:
-        return self.privacy is True and self.optimality is not False
+        return self.privacy is True and self.optimality is not False and not self.unproven
 
 
 def verify(subject: Any) -> Verification:
@@ -79,12 +81,14 @@ def _verified(mechanism: Mechanism, claim: Notion | None, certificate: Certifica
     if certificate is None:
         return Verification(private, None, tuple(reasons))
     optimal, why = _optimality(certificate, claim)
-    return Verification(private, optimal, (*reasons, *why))
+    return Verification(private, optimal, (*reasons, *why), unproven=private and optimal is None)
 
 
 def _optimality(certificate: Certificate, claim: Notion) -> tuple[bool | None, list[str]]:
     utility = certificate.utility
-    if utility is None or "user function" in str(utility.to_json()):
+    if utility is None:
+        return None, ["optimality: unverified (the certificate does not say what was optimised)"]
+    if not utility.verifiable:
         return None, [f"optimality: {UNVERIFIED}"]
     value = utility(certificate.mechanism)
     if not math.isclose(value, certificate.value, rel_tol=VALUE_TOLERANCE, abs_tol=1e-300):

@@ -1,7 +1,7 @@
 """The command line: one file for each verb.
 
-Exit codes are stable: 0 done, 1 the claim is false, 2 bad or malformed input. `--json` prints one JSON object on
-standard output.
+Exit codes are stable: 0 done, 1 the claim is false, 2 bad or malformed input, 3 nothing is false but something is not
+proven. `--json` prints one JSON object on standard output.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ randomiser, a proof that it is private, an exact sampler, and the estimates.
 
 EPILOG = """\
 exit codes:  0 done   1 the claim is false   2 bad or malformed input
+             3 nothing is false, but something is not proven
 help on one: extremal VERB --help
 """
 

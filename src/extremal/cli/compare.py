@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 
-from extremal.cli.arguments import add_utility_arguments, prior, utility
+from extremal.cli.reading import add_utility_arguments, prior, spoken_of, utility
 from extremal.errors import InvalidParameter
 from extremal.plotting import save
 from extremal.studies.compare import compare
@@ -28,13 +28,13 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    names = options.utility or (["KL"] if options.p0 else []) + (["MutualInformation"] if options.prior else [])
+    names = options.utility or spoken_of(options)
     if not names:
         raise InvalidParameter(
             "there must be something to compare by", parameter="--prior, --p0, --p1", value=None, hint="Give --prior."
         )
     source = prior(options.prior, "--prior") if options.prior else None
-    table = compare([utility(name, options) for name in names], epsilon=options.epsilon, prior=source)
+    table = compare([utility(options, name) for name in names], epsilon=options.epsilon, prior=source)
     if options.plot:
         save(table.plot(), options.plot)
     if options.json:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 
-from extremal.cli import distortion
-from extremal.cli.arguments import add_privacy_arguments, add_utility_arguments, privacy, utility
 from extremal.cli.progress import ProgressLine
+from extremal.cli.reading import Given, add_privacy_arguments, add_utility_arguments, privacy, utility
 from extremal.errors import InvalidParameter
-from extremal.optimize import Design, design
+from extremal.optimize import Design, design, smallest_epsilon
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -21,8 +20,11 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         epilog="example:  extremal design --epsilon 1 --p0 0.5,0.3,0.2 --p1 0.2,0.3,0.5 -o question.json",
     )
     add_privacy_arguments(verb)
-    add_utility_arguments(verb, several=False)
-    distortion.add_design_arguments(verb)
+    verb.add_argument("--epsilon", help="privacy level in nats")
+    verb.add_argument(
+        "--distortion", metavar="D", help="instead of --epsilon: the smallest ε with a false report at most this often"
+    )
+    add_utility_arguments(verb)
     verb.add_argument("--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated")
     verb.add_argument("--max-outputs", type=int, metavar="N", help="at most this many different reports")
     verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")
@@ -34,26 +36,29 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.distortion is not None:
-        return _shown(distortion.design_within(options), options)
-    name = options.utility or (
-        "KL" if options.p0 else "Distortion" if options.distances else "MutualInformation" if options.prior else None
-    )
-    if name is None:
-        raise InvalidParameter(
-            "say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior."
-        )
+    inputs = options.inputs.split(",") if options.inputs else None
     with ProgressLine() as line:
+        if options.distortion is not None:
+            return _shown(_smallest_epsilon(options, inputs), options)
         found = design(
             privacy(options),
-            utility(name, options),
-            inputs=options.inputs.split(",") if options.inputs else None,
+            utility(options),
+            inputs=inputs,
             max_outputs=options.max_outputs,
             tolerance=options.tolerance,
             time_limit=options.time_limit,
             progress=line,
         )
     return _shown(found, options)
+
+
+def _smallest_epsilon(options: argparse.Namespace, inputs: list[str] | None) -> Design:
+    """The smallest ε within --distortion."""
+    if options.epsilon is not None:
+        raise InvalidParameter(
+            "give either --epsilon or --distortion", parameter="--distortion", value=options.distortion
+        )
+    return smallest_epsilon(Given(options).source("a distortion needs a prior"), options.distortion, inputs=inputs)
 
 
 def _shown(found: Design, options: argparse.Namespace) -> int:

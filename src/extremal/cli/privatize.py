@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
-import time
 
+from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
 from extremal.mechanism import load
 from extremal.release.files import privatize_file
@@ -31,28 +30,6 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.set_defaults(run=run)
 
 
-class _Bar:
-    """Rows done and rows a second on standard error, when that is a terminal."""
-
-    def __init__(self) -> None:
-        self.started = time.monotonic()
-        self.shown = 0.0
-
-    def __call__(self, done: int, total: int | None) -> None:
-        now = time.monotonic()
-        if not sys.stderr.isatty() or (now - self.shown < 0.1 and done != total):
-            return
-        self.shown = now
-        rate = done / max(now - self.started, 1e-9) / 1e6
-        share = f"{done / total:6.1%} of {total:,}" if total else f"{done:,}"
-        filled = f"[{'#' * int(30 * done / total):30s}] " if total else ""
-        print(f"\r{filled}{share} rows, {rate:.1f} M rows/s", end="", file=sys.stderr, flush=True)
-
-    def finish(self) -> None:
-        if self.shown:
-            print(file=sys.stderr)
-
-
 def run(options: argparse.Namespace) -> int:
     if len(options.column) != len(options.mechanism):
         raise InvalidParameter(
@@ -63,11 +40,8 @@ def run(options: argparse.Namespace) -> int:
     if len(set(options.column)) != len(options.column):
         raise InvalidParameter("a column can be randomised once", parameter="column", value=options.column)
     chosen = {column: load(path) for column, path in zip(options.column, options.mechanism, strict=True)}
-    bar = _Bar()
-    try:
-        rows = privatize_file(options.file, options.output, chosen, overwrite=options.overwrite, progress=bar)
-    finally:
-        bar.finish()
+    with ProgressLine() as line:
+        rows = privatize_file(options.file, options.output, chosen, overwrite=options.overwrite, progress=line.rows)
     hashes = {column: mechanism.hash for column, mechanism in chosen.items()}
     if options.json:
         print(json.dumps({"rows": rows, "output": options.output, "columns": hashes}, ensure_ascii=False))

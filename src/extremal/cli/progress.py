@@ -5,12 +5,15 @@ from __future__ import annotations
 import sys
 import time
 
+BETWEEN = 0.1  # seconds: at most ten lines a second
+
 
 class ProgressLine:
-    """Shows what is being done and the gap reached, at most ten times a second.
+    """Shows how far work has come, at most ten times a second: what is being done and the gap reached, or rows done.
 
     >>> with ProgressLine() as line:
     ...     line("pricing", 0.5)
+    ...     line.rows(10, 100)
     """
 
     def __init__(self) -> None:
@@ -19,14 +22,25 @@ class ProgressLine:
         self._started = time.monotonic()
 
     def __call__(self, what: str, gap: float) -> None:
+        """How a search goes."""
+        self._say(f"{what}: gap {gap:.1e}, {self._seconds:.0f} s (Ctrl-C keeps the best so far)")
+
+    def rows(self, done: int, total: int | None) -> None:
+        """How many rows of a file are done; the last of them is always shown."""
+        share = f"{done / total:6.1%} of {total:,}" if total else f"{done:,}"
+        filled = f"[{'#' * int(30 * done / total):30s}] " if total else ""
+        rate = done / max(self._seconds, 1e-9) / 1e6
+        self._say(f"{filled}{share} rows, {rate:.1f} M rows/s", last=done == total)
+
+    @property
+    def _seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def _say(self, text: str, last: bool = False) -> None:
         now = time.monotonic()
-        if self._visible and now - self._shown > 0.1:
+        if self._visible and (last or now - self._shown > BETWEEN):
             self._shown = now
-            print(
-                f"\r\x1b[K{what}: gap {gap:.1e}, {now - self._started:.0f} s (Ctrl-C keeps the best so far)",
-                end="",
-                file=sys.stderr,
-            )
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def __enter__(self) -> ProgressLine:
         return self

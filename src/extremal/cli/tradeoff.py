@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 
 import numpy as np
 
-from extremal.cli import distortion
-from extremal.cli.arguments import PRIVACIES, add_utility_arguments, utility
 from extremal.cli.progress import ProgressLine
+from extremal.cli.reading import Given, add_privacy_arguments, add_utility_arguments, privacy, utility
 from extremal.errors import InvalidParameter
 from extremal.plotting import save
-from extremal.studies import tradeoff
+from extremal.studies import distortion_tradeoff, tradeoff
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,32 +22,30 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="What the best mechanism and the closed forms keep at each privacy level.",
         epilog="example:  extremal tradeoff --p0 0.5,0.3,0.2 --p1 0.1,0.2,0.7 --epsilons 0.1:10:12 --plot curve.png",
     )
-    add_utility_arguments(verb, several=False)
-    verb.add_argument("--privacy", choices=tuple(PRIVACIES), default="ldp", help="privacy notion (default ldp)")
+    add_privacy_arguments(verb)
+    add_utility_arguments(verb)
     verb.add_argument(
         "--epsilons", default="0.1:10:10", metavar="E", help="FROM:TO:COUNT (evenly in log ε) or a comma-separated list"
     )
     verb.add_argument("--plot", metavar="FILE", help="also draw it (png, pdf or svg)")
     verb.add_argument("--csv", metavar="FILE", help="also write the table as CSV")
     verb.add_argument("--json", action="store_true", help="print the table as JSON")
-    distortion.add_tradeoff_arguments(verb)
-    verb.set_defaults(run=run, delta="0", lower=None)
+    verb.add_argument(
+        "--distortion",
+        metavar="D,D,…",
+        nargs="?",
+        const="",
+        help="smallest ε at these distortions (none given: a grid)",
+    )
+    verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     if options.distortion is not None:
-        return distortion.tradeoff(options)
-    name = options.utility or ("KL" if options.p0 else "MutualInformation" if options.prior else None)
-    if name is None:
-        raise InvalidParameter(
-            "say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior."
-        )
-
-    def notion(epsilon: float) -> object:
-        return PRIVACIES[options.privacy](argparse.Namespace(**{**vars(options), "epsilon": epsilon}))
-
+        return _over_distortions(options)
     with ProgressLine() as line:
-        curve = tradeoff(notion, utility(name, options), _grid(options.epsilons), progress=line)  # type: ignore[arg-type]
+        wanted = utility(options)
+        curve = tradeoff(lambda epsilon: privacy(options, epsilon), wanted, _grid(options.epsilons), progress=line)
     if options.plot:
         save(curve.plot(), options.plot)
     if options.csv:
@@ -61,6 +59,22 @@ def run(options: argparse.Namespace) -> int:
         )
     else:
         print(curve)
+    return 0
+
+
+def _over_distortions(options: argparse.Namespace) -> int:
+    """ε* against the distortion."""
+    wanted = [part.strip() for part in options.distortion.split(",")] if options.distortion else None
+    table = distortion_tradeoff(Given(options).source("a distortion needs a prior"), wanted)
+    if options.plot:
+        save(table.plot(), options.plot)
+    if options.csv:
+        table.to_frame().to_csv(options.csv, index=False)
+    if options.json:
+        finite = {name: [v if math.isfinite(v) else str(v) for v in values] for name, values in table.columns().items()}
+        print(json.dumps({**finite, "jump": table.jump}, ensure_ascii=False))
+    else:
+        print(table)
     return 0
 
 

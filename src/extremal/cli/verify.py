@@ -19,7 +19,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="decide the claims of a mechanism or certificate file",
         description="Decide privacy in integer arithmetic and derive the optimality bound again, without a solver.",
         epilog="exit codes:  0 the claim holds   1 it is false, or nothing is claimed   2 malformed file or hash "
-        "mismatch",
+        "mismatch   3 nothing is false, but optimality cannot be verified (a user's function)",
     )
     verb.add_argument("file", help="a mechanism or certificate file")
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
@@ -51,5 +51,5 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(f"{options.file}: {mechanism.k} inputs, {mechanism.m} outputs")
         for reason in outcome.reasons:
-            print(f"  {'ok ' if outcome else 'NO '} {reason}")
-    return 0 if outcome else 1
+            print(f"  {'ok ' if outcome else '?  ' if outcome.unproven else 'NO '} {reason}")
+    return 0 if outcome else 3 if outcome.unproven else 1

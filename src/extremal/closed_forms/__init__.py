@@ -4,6 +4,7 @@ from extremal.closed_forms import surveys
 from extremal.closed_forms.balance import balanced_subset
 from extremal.closed_forms.binary import binary, binary_for_information
 from extremal.closed_forms.exponential import exponential
+from extremal.closed_forms.forms import FORMS, Form, Setting
 from extremal.closed_forms.geometric import geometric
 from extremal.closed_forms.hamming import hamming
 from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
@@ -12,6 +13,9 @@ from extremal.closed_forms.randomized_response import randomized_response
 from extremal.closed_forms.subset_selection import subset_selection
 
 __all__ = [
+    "FORMS",
+    "Form",
+    "Setting",
     "balanced_subset",
     "binary",
     "binary_for_information",

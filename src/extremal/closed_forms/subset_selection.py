@@ -11,6 +11,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP
+from extremal.utility.curve import InformationCurve
 
 
 def subset_selection(k: int, epsilon: Any, size: int | str = "frequencies", inputs: Any = None) -> Mechanism:
@@ -51,7 +52,7 @@ def subset_selection(k: int, epsilon: Any, size: int | str = "frequencies", inpu
 
 
 def best_size_for_frequencies(k: int, epsilon: float) -> int:
-    """d with the least variance: (k−1)·(d(1−d/k)… ) is minimised next to k/(1+e^ε), so two neighbours are compared.
+    """d with the least variance, which lies next to k/(1+e^ε), so two neighbours are compared.
 
     For uniform frequencies each report's variance is inversely proportional to g(d) = c²·d(k−d)/(dE+k−d)², E = e^ε, c =
     E−1.
@@ -67,16 +68,7 @@ def _log_gain(k: int, d: int, epsilon: float) -> float:
 
 
 def best_size_for_information(k: int, epsilon: float) -> int:
-    """d with the largest ψ(d/k) = φ(z)/(1+cz), φ(z) = zEε − (1+cz)log(1+cz): the optimum for a uniform prior."""
+    """d with the largest ψ(d/k), the information of reports that each cover that mass: the optimum for a uniform
+    prior."""
     d = np.arange(1, k)
-    values = information_rate(d / k, epsilon)
-    return int(d[int(np.argmax(values))])
-
-
-def information_rate(z: Any, epsilon: float) -> Any:
-    """ψ(z): information of the mechanism whose reports each cover prior mass z, ε·zE/(1+cz) − log(1+cz)."""
-    z = np.asarray(z, dtype=np.float64)
-    scale = z + (1 - z) * math.exp(-epsilon)  # (1+cz)/E, without overflow
-    share = z / scale
-    low = np.log(scale)  # log((1+cz)/E)
-    return np.asarray(epsilon * (share - 1) - low)
+    return int(d[int(np.argmax(InformationCurve(epsilon).rate(d / k)))])

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from extremal.closed_forms import surveys
-from extremal.closed_forms.binary import binary, binary_for_information
-from extremal.closed_forms.geometric import geometric
-from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
-from extremal.closed_forms.randomized_response import randomized_response
-from extremal.closed_forms.subset_selection import subset_selection
+from extremal.closed_forms.forms import Setting, made_for
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, LIP, PML
 from extremal.tables import aligned, as_frame, number
-from extremal.utility import Divergence, MutualInformation, Utility
-
-LARGEST_DENSE_K = 1000  # beyond this the forms without structure are left out
+from extremal.utility import KL, Divergence, MutualInformation, Utility
 
 
 @dataclass(frozen=True)
@@ -41,10 +34,12 @@ class Comparison:
     Attributes:
         epsilon: the ε that was asked for.
         rows: one for each mechanism.
+        units: of the values that have one.
     """
 
     epsilon: float
     rows: tuple[Row, ...]
+    units: dict[str, str] = field(default_factory=dict)
 
     def to_frame(self) -> Any:
         """A data frame with one row for each mechanism."""
@@ -82,15 +77,12 @@ class Comparison:
             shown = [(f"{r.name}, LDP {number(r.levels['LDP'], 3)}", r.values[key]) for r in finite]
             names = [name for name, _ in shown][::-1]
             axis.barh(names, [value for _, value in shown][::-1], color=COLOURS[j % len(COLOURS)])
-            axis.set_xlabel(f"{key}{' (nats)' if key in IN_NATS else ''}")
+            axis.set_xlabel(f"{key} ({self.units[key]})" if self.units.get(key) else key)
             axis.grid(visible=False, axis="y")
             if j:
                 axis.set_yticklabels([])
         drawn.suptitle(f"Closed forms at ε = {self.epsilon:g}", fontsize=11)
         return drawn
-
-
-IN_NATS = ("KL", "ReverseKL", "SymmetricKL", "JensenShannon", "MutualInformation")
 
 
 def compare(
@@ -125,7 +117,9 @@ def compare(
             "epsilon must be positive: at 0 every mechanism is constant", parameter="epsilon", value=epsilon
         )
     k, source = wanted[0].k, as_prior(prior) if prior is not None else _prior_of(wanted)
-    chosen = dict(mechanisms) if mechanisms is not None else _closed_forms(wanted, k, epsilon, source)
+    pair = next((u.pair for u in wanted if isinstance(u, Divergence)), None)
+    setting = Setting(k, epsilon, source, None if pair is None else KL(pair.p0, pair.p1))
+    chosen = dict(mechanisms) if mechanisms is not None else made_for(setting)
     names = [u.name for u in wanted]
     keys = [n if names.count(n) == 1 else f"{n} {i + 1}" for i, n in enumerate(names)]
     rows = []
@@ -136,70 +130,17 @@ def compare(
         rows.append(
             Row(name, mechanism.m, levels, {key: _value(u, mechanism) for key, u in zip(keys, wanted, strict=True)})
         )
-    return Comparison(notion.epsilon, tuple(rows))
+    units = {key: u.unit for key, u in zip(keys, wanted, strict=True) if u.unit}
+    return Comparison(notion.epsilon, tuple(rows), units)
 
 
 def _value(utility: Utility, mechanism: Mechanism) -> float | None:
     try:
         return utility(mechanism)
-    except (
-        TooLarge,
-        UnknownLabel,
-    ):  # too many reports to add up, or reports (subsets) that no distortion is defined for
+    except (TooLarge, UnknownLabel):  # too many reports to add up, or reports that no distortion is defined for
         return None
 
 
 def _prior_of(utilities: list[Utility]) -> Any:
     informations = [u.prior for u in utilities if isinstance(u, MutualInformation)]
     return informations[0] if informations else next((u.pair.p0 for u in utilities if isinstance(u, Divergence)), None)
-
-
-def _closed_forms(utilities: list[Utility], k: int, epsilon: Any, prior: Any) -> dict[str, Mechanism]:
-    forms: dict[str, Mechanism] = {"randomised response": randomized_response(k, epsilon)}
-    if k <= LARGEST_DENSE_K:
-        forms["geometric"] = geometric(k, epsilon)
-    for purpose in ("frequencies", "information"):
-        chosen = subset_selection(k, epsilon, size=purpose)
-        size = len(chosen.output_labels[0]) if isinstance(chosen.output_labels[0], tuple) else 1
-        forms[f"subset selection ({purpose}, d={size})"] = chosen
-    pair = next((u.pair for u in utilities if isinstance(u, Divergence)), None)
-    if pair is not None:
-        forms["binary"] = binary(pair.p0, pair.p1, epsilon)
-    if prior is not None:
-        forms["binary for information"] = binary_for_information(prior, epsilon)
-        if k <= LARGEST_DENSE_K:
-            forms |= _leakage_forms(k, epsilon, prior)
-    if k == 2:
-        forms |= _survey_designs(epsilon)
-    return forms
-
-
-def _leakage_forms(k: int, epsilon: Any, prior: Any) -> dict[str, Mechanism]:
-    candidates: dict[str, Callable[[], Mechanism]] = {
-        "PML high privacy": lambda: pml_high_privacy(prior, epsilon),
-        "PML randomised response": lambda: pml_randomized_response(prior, epsilon),
-    }
-    if k == 2:
-        candidates["PML binary"] = lambda: pml_binary(prior, epsilon)
-    if len(set(prior.weights)) == 1:
-        candidates["PML uniform"] = lambda: pml_uniform(k, epsilon)
-    found = {}
-    for name, make in candidates.items():
-        try:
-            found[name] = make()
-        except InvalidParameter:  # not applicable at this ε: the form says so itself
-            continue
-    return found
-
-
-def _survey_designs(epsilon: Any) -> dict[str, Mechanism]:
-    """The survey designs with parameters usual in practice; only Warner's and the crosswise design follow ε."""
-    return {
-        "Warner": surveys.warner(epsilon=epsilon),
-        "crosswise": surveys.crosswise(epsilon=epsilon),
-        "unrelated question (p=0.7, π=0.25)": surveys.unrelated_question(p=0.7, innocuous=0.25),
-        "forced response (1/6, 1/6)": surveys.forced_response(yes="1/6", no="1/6"),
-        "Kuk (0.8, 0.2)": surveys.kuk(p=0.8, q=0.2),
-        "Mangat (p=0.7)": surveys.mangat(p=0.7),
-        "triangular (p=0.25)": surveys.triangular(p=0.25),
-    }

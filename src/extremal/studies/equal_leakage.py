@@ -66,7 +66,7 @@ class EqualLeakage:
         for (name, values), colour, marker in zip(curves, COLOURS, MARKERS, strict=False):
             axis.plot(self.epsilons, values, marker=marker, markersize=4, color=colour, label=name)
         axis.set_xlabel("pointwise maximal leakage ε (nats)")
-        axis.set_ylabel(f"{self.utility.name}{' (nats)' if self.utility.name in ('MutualInformation', 'KL') else ''}")
+        axis.set_ylabel(self.utility.label)
         axis.set_ylim(bottom=0)
         axis.legend(frameon=False)
         return drawn

@@ -11,12 +11,12 @@ import numpy as np
 from extremal.closed_forms.balance import balanced_subset
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
-from extremal.optimize.information.curve import InformationCurve
 from extremal.optimize.information.notes import EXACT_BALANCE
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number
 from extremal.utility import MutualInformation
+from extremal.utility.curve import InformationCurve
 
 
 @dataclass(frozen=True, eq=False)

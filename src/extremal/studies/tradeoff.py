@@ -6,19 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from extremal.closed_forms import binary, binary_for_information, geometric, randomized_response, subset_selection
-from extremal.errors import ExtremalError, InvalidParameter
-from extremal.mechanism import Mechanism
+from extremal.closed_forms.forms import curve_values
+from extremal.errors import InvalidParameter
 from extremal.optimize.design import Design, design
 from extremal.optimize.problem import Progress
 from extremal.plotting import COLOURS, MARKERS, figure
-from extremal.privacy import LDP, Notion
-from extremal.studies.compare import IN_NATS
+from extremal.privacy import Notion
 from extremal.tables import aligned, as_frame, number
-from extremal.utility import Divergence, MutualInformation, Utility
+from extremal.utility import Utility
 
 OPTIMUM = "optimum"
-DENSE_UP_TO = 1000  # inputs: beyond this the geometric mechanism is left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,8 +86,7 @@ class Tradeoff:
             if name != OPTIMUM:
                 shares = [(e, v) for e, v in zip(self.epsilons, self.ratios[name], strict=True) if v is not None]
                 right.plot([e for e, _ in shares], [v for _, v in shares], **style)
-        unit = " (nats)" if self.utility.name in IN_NATS else ""
-        for axis, label in ((left, f"{self.utility.name}{unit}"), (right, "share of the optimum")):
+        for axis, label in ((left, self.utility.label), (right, "share of the optimum")):
             axis.set_xlabel("ε (nats)")
             axis.set_ylabel(label)
             axis.set_xscale("log" if max(self.epsilons) > 20 * min(self.epsilons) else "linear")
@@ -124,30 +120,6 @@ def tradeoff(
             progress(f"ε = {epsilon:g}", i / len(grid))
         found = design(notion, utility)
         designs.append(found)
-        rows.append({OPTIMUM: found.value, **_closed_forms(notion, utility)})
+        rows.append({OPTIMUM: found.value, **curve_values(utility, notion)})
     names = dict.fromkeys(name for row in rows for name in row)
     return Tradeoff(utility, grid, tuple(designs), {name: tuple(row.get(name) for row in rows) for name in names})
-
-
-def _closed_forms(notion: Notion, utility: Utility) -> dict[str, float | None]:
-    """The forms that satisfy the notion, with their value."""
-    k, epsilon = utility.k, notion.epsilon
-    makers: dict[str, Callable[[], Mechanism]] = {"randomised response": lambda: randomized_response(k, epsilon)}
-    if isinstance(utility, Divergence):
-        makers["binary"] = lambda: binary(utility.pair.p0, utility.pair.p1, epsilon, divergence=lambda *_: utility)
-    if isinstance(utility, MutualInformation):
-        makers["binary"] = lambda: binary_for_information(utility.prior, epsilon)
-    if k <= DENSE_UP_TO:
-        makers["geometric"] = lambda: geometric(k, epsilon)
-        makers["subset selection"] = lambda: subset_selection(k, epsilon, "information")
-    values: dict[str, float | None] = {}
-    for name, make in makers.items():
-        try:
-            mechanism = make()
-            if isinstance(notion, LDP) or notion.holds(mechanism):
-                values[name] = utility(mechanism)
-        except (
-            ExtremalError
-        ):  # not applicable: too many reports to add up, or reports without a meaning for this utility
-            values[name] = None
-    return values

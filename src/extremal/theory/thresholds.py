@@ -17,10 +17,10 @@ import numpy as np
 from extremal.closed_forms.balance import balanced_subset
 from extremal.exact import Prior, as_prior
 from extremal.optimize import design
-from extremal.optimize.information.curve import InformationCurve
 from extremal.optimize.information.response import TIE, response_is_optimal, response_margin
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
+from extremal.utility.curve import InformationCurve
 
 __all__ = ["binary_threshold_for_information", "response_is_optimal", "rr_threshold_for_information"]
 

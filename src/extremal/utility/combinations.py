@@ -11,10 +11,44 @@ from extremal.errors import InvalidParameter
 from extremal.utility.divergence import Divergence
 from extremal.utility.divergences import KL
 from extremal.utility.reading import Reading
-from extremal.utility.utility import Floats, SumOfColumns, Utility
+from extremal.utility.utility import (
+    Floats,
+    OfColumns,
+    SumOfColumns,
+    UserUtility,
+    Utility,
+    registered,
+    utility_from_json,
+)
 
 
-class Average(SumOfColumns):
+class _Combination(OfColumns):
+    """Several utilities about the same inputs."""
+
+    def __init__(self, utilities: Sequence[Utility]) -> None:
+        self.utilities: tuple[SumOfColumns, ...] = _checked(utilities)
+        self.k = self.utilities[0].k
+        units = {u.unit for u in self.utilities}
+        self.unit = units.pop() if len(units) == 1 else ""
+
+    @property
+    def verifiable(self) -> bool:
+        return super().verifiable and all(u.verifiable for u in self.utilities)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"utility": self.name, "utilities": [u.to_json() for u in self.utilities]}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Utility:
+        parts = [utility_from_json(part) for part in content["utilities"]]
+        return UserUtility(content, parts[0].k) if any(part.of_user for part in parts) else cls(parts)
+
+    def __repr__(self) -> str:
+        return f"{self.name}({list(self.utilities)!r})"
+
+
+@registered
+class Average(_Combination, SumOfColumns):
     """The mean of several utilities; again a sum of sublinear column values.
 
     >>> import extremal as ex
@@ -27,21 +61,12 @@ class Average(SumOfColumns):
 
     name = "Average"
 
-    def __init__(self, utilities: Sequence[Utility]) -> None:
-        self.utilities: tuple[SumOfColumns, ...] = _checked(utilities)
-        self.k = self.utilities[0].k
-
     def _values(self, reading: Reading) -> Floats:
         return np.asarray(np.mean([u._values(reading) for u in self.utilities], axis=0))
 
-    def to_json(self) -> dict[str, Any]:
-        return {"utility": self.name, "utilities": [u.to_json() for u in self.utilities]}
 
-    def __repr__(self) -> str:
-        return f"{self.name}({list(self.utilities)!r})"
-
-
-class WorstCase(Utility):
+@registered
+class WorstCase(_Combination):
     """The smallest of several utilities: what is guaranteed whichever of them turns out to matter.
 
     >>> import extremal as ex
@@ -52,18 +77,8 @@ class WorstCase(Utility):
 
     name = "WorstCase"
 
-    def __init__(self, utilities: Sequence[Utility]) -> None:
-        self.utilities: tuple[SumOfColumns, ...] = _checked(utilities)
-        self.k = self.utilities[0].k
-
     def of(self, reading: Reading) -> float:
         return min(u.of(reading) for u in self.utilities)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"utility": self.name, "utilities": [u.to_json() for u in self.utilities]}
-
-    def __repr__(self) -> str:
-        return f"WorstCase({list(self.utilities)!r})"
 
 
 def PairwiseDivergence(  # noqa: N802 - reads as the utility it makes

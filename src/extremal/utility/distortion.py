@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,10 +11,16 @@ from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.sources import SourceClass, as_source
-from extremal.utility.reading import Reading
-from extremal.utility.utility import Floats, Utility
+from extremal.utility.utility import Floats, Utility, registered
+
+SOURCE_OPTIONS = {
+    "prior": "distribution of the answers",
+    "source": "several priors, separated by semicolons: the worst case over their mixtures counts",
+    "ball": "all priors within this total variation of --prior",
+}
 
 
+@registered
 class Distortion(Utility):
     """max_p Σ_x p(x) Σ_y Q(y|x) d(x,y), a cost (KSS Definition 2).
 
@@ -31,6 +38,10 @@ class Distortion(Utility):
 
     name: ClassVar[str] = "Distortion"
     is_cost: ClassVar[bool] = True
+    options: ClassVar[Mapping[str, str] | None] = {
+        **SOURCE_OPTIONS,
+        "distances": "matrix of losses, a row for each input",
+    }
 
     def __init__(self, prior_or_class: Any, distances: Any, outputs: Any = None) -> None:
         self.source: SourceClass = as_source(prior_or_class)
@@ -73,19 +84,29 @@ class Distortion(Utility):
         names = mechanism.input_labels if square else Labels(range(self.distances.shape[1]), "outputs")
         return [names.code(y, "output") for y in mechanism.output_labels]
 
-    def of(self, reading: Reading) -> float:
-        """Not used: distortion needs to know which output is which."""
-        return self.source.worst_case(((reading.base + reading.excess) * self.distances).sum(axis=1))[0]
-
     def to_json(self) -> dict[str, Any]:
         labels = None if self.output_labels is None else self.output_labels.to_json()
         rows = [[repr(d) for d in row] for row in self.distances.tolist()]
         return {"utility": self.name, "source": self.source.to_json(), "distances": rows, "outputs": labels}
 
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Utility:
+        outputs = content["outputs"]
+        labels = None if outputs is None else Labels.from_json(outputs, "outputs", tuples=True)
+        rows = [[float(d) for d in row] for row in content["distances"]]
+        return cls(SourceClass.from_json(content["source"]), rows, labels)
+
+    @classmethod
+    def from_options(cls, given: Any) -> Utility:
+        source = given.source(f"{cls.name} needs a prior")
+        losses = given.matrix("distances", f"{cls.name} needs a matrix of losses", hint="Give a CSV or JSON file.")
+        return cls(source, losses)
+
     def __repr__(self) -> str:
         return f"{self.name}({self.source!r}, {self.distances.shape[0]}×{self.distances.shape[1]})"
 
 
+@registered
 class Hamming(Distortion):
     """max_p Σ_x p(x)·(1 − Q(x|x)): the probability that the report is not the truth, a cost (KSS Section II).
 
@@ -97,6 +118,7 @@ class Hamming(Distortion):
     """
 
     name: ClassVar[str] = "Hamming"
+    options = SOURCE_OPTIONS
 
     def __init__(self, prior_or_class: Any) -> None:
         self.source = as_source(prior_or_class)
@@ -122,6 +144,14 @@ class Hamming(Distortion):
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json()}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Utility:
+        return cls(SourceClass.from_json(content["source"]))
+
+    @classmethod
+    def from_options(cls, given: Any) -> Utility:
+        return cls(given.source(f"{cls.name} needs a prior"))
 
     def __repr__(self) -> str:
         return f"Hamming({self.source!r})"

@@ -1,29 +1,41 @@
 """The named f-divergences. Each class states its f; conventions (½ or not, which argument first) are part of the name's
-meaning."""
+meaning.
+
+One more is two classes here, its f and its name, and a word in `__all__`: files, the command line, `ex` and the tests
+that hold for every utility find it by itself.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential, as_fraction, decimal_text
-from extremal.utility.divergence import Divergence
+from extremal.utility.convex import ConvexFunction
+from extremal.utility.divergence import Divergence, NamedDivergence
 from extremal.utility.functions import entropy_excess, log_excess, logarithm, power_excess
-from extremal.utility.utility import Floats
+from extremal.utility.utility import Floats, registered
+
+__all__ = [
+    "KL",
+    "AlphaDivergence",
+    "ChiSquared",
+    "HockeyStick",
+    "JensenShannon",
+    "ReverseKL",
+    "SquaredHellinger",
+    "SymmetricKL",
+    "TotalVariation",
+]
 
 
-class KL(Divergence):
-    """Kullback–Leibler divergence D(M₀‖M₁) = Σ M₀ log(M₀/M₁), f = x log x: Stein's exponent of a test (KOV Section 3).
+class XLogX(ConvexFunction):
+    """f = x log x."""
 
-    >>> import extremal as ex
-    >>> round(ex.KL([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
-    0.038605294484
-    """
-
-    name = "KL"
     at_zero, slope_at_infinity = 1.0, math.inf
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
@@ -33,16 +45,22 @@ class KL(Divergence):
         return np.log(x)
 
 
-class ReverseKL(Divergence):
-    """D(M₁‖M₀) = Σ M₁ log(M₁/M₀), f = −log x.
+@registered
+class KL(NamedDivergence):
+    """Kullback–Leibler divergence D(M₀‖M₁) = Σ M₀ log(M₀/M₁), f = x log x: Stein's exponent of a test (KOV Section 3).
 
     >>> import extremal as ex
-    >>> u, v = ex.ReverseKL([0.7, 0.3], [0.4, 0.6]), ex.KL([0.4, 0.6], [0.7, 0.3])
-    >>> abs(u(ex.randomized_response(2, 1)) - v(ex.randomized_response(2, 1))) < 1e-15
-    True
+    >>> round(ex.KL([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
+    0.038605294484
     """
 
-    name = "ReverseKL"
+    name, function = "KL", XLogX
+    unit = "nats"
+
+
+class MinusLog(ConvexFunction):
+    """f = −log x."""
+
     at_zero, slope_at_infinity = math.inf, 1.0
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
@@ -52,15 +70,23 @@ class ReverseKL(Divergence):
         return np.asarray(1 - 1 / x)
 
 
-class SymmetricKL(Divergence):
-    """Jeffreys' divergence D(M₀‖M₁) + D(M₁‖M₀), f = (x−1) log x.
+@registered
+class ReverseKL(NamedDivergence):
+    """D(M₁‖M₀) = Σ M₁ log(M₁/M₀), f = −log x.
 
     >>> import extremal as ex
-    >>> round(ex.SymmetricKL([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
-    0.077548165515
+    >>> u, v = ex.ReverseKL([0.7, 0.3], [0.4, 0.6]), ex.KL([0.4, 0.6], [0.7, 0.3])
+    >>> abs(u(ex.randomized_response(2, 1)) - v(ex.randomized_response(2, 1))) < 1e-15
+    True
     """
 
-    name = "SymmetricKL"
+    name, function = "ReverseKL", MinusLog
+    unit = "nats"
+
+
+class TimesLog(ConvexFunction):
+    """f = (x−1) log x."""
+
     at_zero, slope_at_infinity = math.inf, math.inf
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
@@ -70,15 +96,22 @@ class SymmetricKL(Divergence):
         return np.asarray(np.log(x) + 1 - 1 / x)
 
 
-class TotalVariation(Divergence):
-    """½ Σ |M₀ − M₁|, f = ½|x−1|. Under ε-LDP at most (e^ε−1)/(e^ε+1) of that of P₀, P₁ (KOV Theorem 6).
+@registered
+class SymmetricKL(NamedDivergence):
+    """Jeffreys' divergence D(M₀‖M₁) + D(M₁‖M₀), f = (x−1) log x.
 
     >>> import extremal as ex
-    >>> round(ex.TotalVariation([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
-    0.138635147178
+    >>> round(ex.SymmetricKL([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
+    0.077548165515
     """
 
-    name = "TotalVariation"
+    name, function = "SymmetricKL", TimesLog
+    unit = "nats"
+
+
+class HalfDistance(ConvexFunction):
+    """f = ½|x−1|."""
+
     at_zero, slope_at_infinity, kinks = 0.5, 0.5, (1.0,)
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
@@ -88,15 +121,21 @@ class TotalVariation(Divergence):
         return np.asarray(np.sign(np.asarray(x) - 1) / 2)
 
 
-class ChiSquared(Divergence):
-    """Σ (M₀−M₁)²/M₁, f = (x−1)².
+@registered
+class TotalVariation(NamedDivergence):
+    """½ Σ |M₀ − M₁|, f = ½|x−1|. Under ε-LDP at most (e^ε−1)/(e^ε+1) of that of P₀, P₁ (KOV Theorem 6).
 
     >>> import extremal as ex
-    >>> round(ex.ChiSquared([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
-    0.077541179923
+    >>> round(ex.TotalVariation([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
+    0.138635147178
     """
 
-    name = "ChiSquared"
+    name, function = "TotalVariation", HalfDistance
+
+
+class Square(ConvexFunction):
+    """f = (x−1)²."""
+
     at_zero, slope_at_infinity = 1.0, math.inf
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
@@ -106,15 +145,21 @@ class ChiSquared(Divergence):
         return np.asarray(2 * (np.asarray(x) - 1))
 
 
-class SquaredHellinger(Divergence):
-    """Σ (√M₀ − √M₁)², f = (√x−1)², without the factor ½.
+@registered
+class ChiSquared(NamedDivergence):
+    """Σ (M₀−M₁)²/M₁, f = (x−1)².
 
     >>> import extremal as ex
-    >>> round(ex.SquaredHellinger([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
-    0.019355302511
+    >>> round(ex.ChiSquared([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
+    0.077541179923
     """
 
-    name = "SquaredHellinger"
+    name, function = "ChiSquared", Square
+
+
+class RootSquare(ConvexFunction):
+    """f = (√x−1)²."""
+
     at_zero, slope_at_infinity = 1.0, 1.0
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
@@ -125,15 +170,21 @@ class SquaredHellinger(Divergence):
         return np.asarray(1 - 1 / np.sqrt(x))
 
 
-class JensenShannon(Divergence):
-    """½D(M₀‖A) + ½D(M₁‖A), A = (M₀+M₁)/2.
+@registered
+class SquaredHellinger(NamedDivergence):
+    """Σ (√M₀ − √M₁)², f = (√x−1)², without the factor ½.
 
     >>> import extremal as ex
-    >>> round(ex.JensenShannon([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
-    0.009661844551
+    >>> round(ex.SquaredHellinger([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
+    0.019355302511
     """
 
-    name = "JensenShannon"
+    name, function = "SquaredHellinger", RootSquare
+
+
+class Mixture(ConvexFunction):
+    """f = ½(x log x − (1+x) log((1+x)/2))."""
+
     at_zero, slope_at_infinity = math.log(2) / 2, math.log(2) / 2
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
@@ -145,7 +196,43 @@ class JensenShannon(Divergence):
         return np.asarray(np.log(2 * np.asarray(x) / (1 + np.asarray(x))) / 2)
 
 
-class AlphaDivergence(Divergence):
+@registered
+class JensenShannon(NamedDivergence):
+    """½D(M₀‖A) + ½D(M₁‖A), A = (M₀+M₁)/2.
+
+    >>> import extremal as ex
+    >>> round(ex.JensenShannon([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
+    0.009661844551
+    """
+
+    name, function = "JensenShannon", Mixture
+    unit = "nats"
+
+
+class Power(ConvexFunction):
+    """f = (x^α − αx + α − 1)/(α(α−1)), with its limits at α = 0 and 1."""
+
+    def __init__(self, alpha: Any) -> None:
+        self._exact = as_fraction(alpha, "alpha")
+        self.alpha = a = float(self._exact)
+        self.at_zero = 1 / a if a > 0 else math.inf
+        self.slope_at_infinity = 1 / (1 - a) if a < 1 else math.inf
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {"alpha": decimal_text(self._exact)}
+
+    def excess(self, delta: Floats, x: Floats) -> Floats:
+        return power_excess(delta, x, self.alpha)
+
+    def derivative(self, x: Floats) -> Floats:
+        logarithm = np.log(x)
+        power = self.alpha - 1
+        return np.asarray(np.expm1(power * logarithm) / power if power else logarithm)
+
+
+@registered
+class AlphaDivergence(NamedDivergence):
     """f = (x^α − αx + α − 1)/(α(α−1)); α = 1 is KL, 0 reverse KL, 2 half of χ², ½ twice the squared Hellinger distance.
 
     Args:
@@ -158,28 +245,48 @@ class AlphaDivergence(Divergence):
     True
     """
 
-    name = "AlphaDivergence"
+    name, function = "AlphaDivergence", Power
+    parameters: ClassVar[Mapping[str, str]] = {"alpha": "2"}
 
     def __init__(self, p0: Any, p1: Any, alpha: Any) -> None:
-        super().__init__(p0, p1)
-        self._alpha = as_fraction(alpha, "alpha")
-        self.alpha = a = float(self._alpha)
-        self.at_zero = 1 / a if a > 0 else math.inf
-        self.slope_at_infinity = 1 / (1 - a) if a < 1 else math.inf
+        f = Power(alpha)
+        Divergence.__init__(self, p0, p1, f)
+        self.alpha = f.alpha
+
+
+class Hinge(ConvexFunction):
+    """f = (x−γ)⁺ − (1−γ)⁺. Normalised: (x−γ)⁺ for γ ≥ 1, and (γ−x)⁺ for γ < 1, which differ from f by a multiple of
+    x − 1."""
+
+    def __init__(self, gamma: Any) -> None:
+        self._exact = as_fraction(gamma, "gamma")
+        if self._exact < 0:
+            raise InvalidParameter("gamma must not be negative", parameter="gamma", value=gamma)
+        self.gamma = float(self._exact)
+        self.kinks = (self.gamma,)
+        self.at_zero = self.gamma if self.gamma < 1 else 0.0
+        self.slope_at_infinity = 0.0 if self.gamma < 1 else 1.0
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        return {"gamma": decimal_text(self._exact)}
+
+    def is_linear_within(self, exponential: Exponential) -> bool:
+        gamma = self._exact
+        beyond = not exponential.at_least(gamma.numerator, gamma.denominator)
+        return beyond or not exponential.at_least(gamma.denominator, gamma.numerator)
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
-        return power_excess(delta, x, self.alpha)
+        above = delta - float(self._exact - 1)
+        return np.asarray(np.maximum(-above if self.gamma < 1 else above, 0.0))
 
     def derivative(self, x: Floats) -> Floats:
-        logarithm = np.log(x)
-        power = self.alpha - 1
-        return np.asarray(np.expm1(power * logarithm) / power if power else logarithm)
-
-    def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "alpha": decimal_text(self._alpha)}
+        above = np.asarray(x) > self.gamma
+        return np.where(above, 1.0, 0.0) - (1.0 if self.gamma < 1 else 0.0)
 
 
-class HockeyStick(Divergence):
+@registered
+class HockeyStick(NamedDivergence):
     """E_γ = Σ (M₀ − γM₁)⁺ − (1−γ)⁺, f = (x−γ)⁺ − (1−γ)⁺.
 
     At γ = e^ε it is the δ of the pair (P₀Q, P₁Q); at γ = 1 the total variation.
@@ -189,31 +296,10 @@ class HockeyStick(Divergence):
     0.46211715726
     """
 
-    name = "HockeyStick"
+    name, function = "HockeyStick", Hinge
+    parameters: ClassVar[Mapping[str, str]] = {"gamma": "1"}
 
     def __init__(self, p0: Any, p1: Any, gamma: Any) -> None:
-        super().__init__(p0, p1)
-        self._gamma = as_fraction(gamma, "gamma")
-        if self._gamma < 0:
-            raise InvalidParameter("gamma must not be negative", parameter="gamma", value=gamma)
-        self.gamma = float(self._gamma)
-        self.kinks = (self.gamma,)
-        # Normalised: (x−γ)⁺ for γ ≥ 1, and (γ−x)⁺ for γ < 1, which differ from f by a multiple of x − 1.
-        self.at_zero = self.gamma if self.gamma < 1 else 0.0
-        self.slope_at_infinity = 0.0 if self.gamma < 1 else 1.0
-
-    def is_linear_within(self, exponential: Exponential) -> bool:
-        gamma = self._gamma
-        beyond = not exponential.at_least(gamma.numerator, gamma.denominator)
-        return beyond or not exponential.at_least(gamma.denominator, gamma.numerator)
-
-    def excess(self, delta: Floats, x: Floats) -> Floats:
-        above = delta - float(self._gamma - 1)
-        return np.asarray(np.maximum(-above if self.gamma < 1 else above, 0.0))
-
-    def derivative(self, x: Floats) -> Floats:
-        above = np.asarray(x) > self.gamma
-        return np.where(above, 1.0, 0.0) - (1.0 if self.gamma < 1 else 0.0)
-
-    def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "gamma": decimal_text(self._gamma)}
+        f = Hinge(gamma)
+        Divergence.__init__(self, p0, p1, f)
+        self.gamma = f.gamma

@@ -12,8 +12,24 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-_SERIES_BELOW = 0.05  # |δ| up to which the series is used
+SERIES_BELOW = 0.05  # |δ| up to which the series is used
 _TERMS = 14  # 0.05^14 < 1e-18: the series is exact to double precision there
+
+
+def entropy_series(d: Floats) -> Floats:
+    """(1+d)·log(1+d) − d = Σ_{n≥2} (−1)^n d^n / (n(n−1)) for |d| < SERIES_BELOW, by Horner's rule."""
+    series = np.zeros_like(d)
+    for n in range(_TERMS, 1, -1):
+        series = (-1.0) ** n / (n * (n - 1)) + d * series
+    return np.asarray(d * d * series)
+
+
+def log_series(d: Floats) -> Floats:
+    """d − log(1+d) = Σ_{n≥2} (−1)^n d^n / n for |d| < SERIES_BELOW, by Horner's rule."""
+    series = np.zeros_like(d)
+    for n in range(_TERMS, 1, -1):
+        series = (-1.0) ** n / n + d * series
+    return np.asarray(d * d * series)
 
 
 def logarithm(delta: Floats, x: Floats) -> Floats:
@@ -29,25 +45,17 @@ def entropy_excess(delta: Floats, x: Floats) -> Floats:
     [0.0, 4.999999999998333e-25, 1.0]
     """
     delta = np.asarray(delta, dtype=np.float64)
-    small = np.abs(delta) < _SERIES_BELOW
-    series = np.zeros_like(delta)
-    d = np.where(small, delta, 0.0)
-    for n in range(_TERMS, 1, -1):  # Σ_{n≥2} (−1)^n δ^n / (n(n−1)), by Horner's rule
-        series = (-1.0) ** n / (n * (n - 1)) + d * series
+    small = np.abs(delta) < SERIES_BELOW
     with np.errstate(invalid="ignore"):
         direct = np.where(x > 0, x * logarithm(delta, x) - delta, 1.0)
-    return np.where(small, d * d * series, direct)
+    return np.where(small, entropy_series(np.where(small, delta, 0.0)), direct)
 
 
 def log_excess(delta: Floats, x: Floats) -> Floats:
     """δ − log x for x = 1 + δ ≥ 0; infinite at 0."""
     delta = np.asarray(delta, dtype=np.float64)
-    small = np.abs(delta) < _SERIES_BELOW
-    series = np.zeros_like(delta)
-    d = np.where(small, delta, 0.0)
-    for n in range(_TERMS, 1, -1):  # Σ_{n≥2} (−1)^n δ^n / n
-        series = (-1.0) ** n / n + d * series
-    return np.where(small, d * d * series, delta - logarithm(delta, x))
+    small = np.abs(delta) < SERIES_BELOW
+    return np.where(small, log_series(np.where(small, delta, 0.0)), delta - logarithm(delta, x))
 
 
 def power_excess(delta: Floats, x: Floats, alpha: float) -> Floats:
@@ -57,7 +65,7 @@ def power_excess(delta: Floats, x: Floats, alpha: float) -> Floats:
         return entropy_excess(delta, x)
     if alpha == 0:
         return log_excess(delta, x)
-    small = np.abs(delta) < _SERIES_BELOW / (1 + abs(alpha))
+    small = np.abs(delta) < SERIES_BELOW / (1 + abs(alpha))
     d = np.where(small, delta, 0.0)
     term, series = d * d / 2, np.zeros_like(d)
     for n in range(2, _TERMS + 8):  # binomial series, each term from the one before

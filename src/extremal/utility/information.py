@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
 from extremal.exact import Prior, as_prior
 from extremal.utility.functions import entropy_excess
 from extremal.utility.reading import Reading
-from extremal.utility.utility import Floats, SumOfColumns
+from extremal.utility.utility import Floats, SumOfColumns, Utility, registered
 
 
+@registered
 class MutualInformation(SumOfColumns):
     """I(X;Y) = Σ_xy p(x) Q(y|x) log(Q(y|x)/P_Y(y)) in nats (KOV eq 5).
 
@@ -27,6 +29,8 @@ class MutualInformation(SumOfColumns):
     """
 
     name = "MutualInformation"
+    unit = "nats"
+    options: ClassVar[Mapping[str, str] | None] = {"prior": "distribution of the answers"}
 
     def __init__(self, prior: Any) -> None:
         self.prior: Prior = as_prior(prior)
@@ -43,6 +47,14 @@ class MutualInformation(SumOfColumns):
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "prior": self.prior.to_json()}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Utility:
+        return cls(content["prior"])
+
+    @classmethod
+    def from_options(cls, given: Any) -> Utility:
+        return cls(given.prior("prior", f"{cls.name} needs a prior", hint="Give --prior 0.5,0.3,0.2."))
 
     def __repr__(self) -> str:
         return f"MutualInformation({self.prior!r})"

@@ -12,14 +12,14 @@ from extremal.mechanism import Mechanism
 from extremal.privacy import LDP
 from extremal.sources import SourceClass, as_source
 from extremal.utility.distortion import Hamming
-from extremal.utility.reading import Reading
-from extremal.utility.utility import Utility
+from extremal.utility.utility import Utility, registered
 
 ROUNDING = Fraction(1, 1 << 48)
 """Weights are multiples of 2^-62: a distortion that only they exceed, by less than this, counts as met (1/3 cannot be
 written)."""
 
 
+@registered
 class LevelAtDistortion(Utility):
     """The smallest ε of a mechanism whose worst-case Hamming distortion is at most D, a cost; infinite above D (KSS
     Definition 4).
@@ -37,6 +37,7 @@ class LevelAtDistortion(Utility):
 
     name: ClassVar[str] = "LevelAtDistortion"
     is_cost: ClassVar[bool] = True
+    unit = "nats"
 
     def __init__(self, prior_or_class: Any, distortion: Any) -> None:
         self.source: SourceClass = as_source(prior_or_class)
@@ -62,12 +63,12 @@ class LevelAtDistortion(Utility):
             sum(w * v for w, v in zip(worst.weights, lost, strict=True)), worst.total * mechanism.denominator
         )
 
-    def of(self, reading: Reading) -> float:
-        """Not used: a level is decided on weights."""
-        raise InvalidParameter("a level is decided on the weights of a mechanism", parameter="mechanism", value=reading)
-
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json(), "distortion": decimal_text(self.distortion)}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Utility:
+        return cls(SourceClass.from_json(content["source"]), content["distortion"])
 
     def __repr__(self) -> str:
         return f"{self.name}({self.source!r}, {float(self.distortion):g})"

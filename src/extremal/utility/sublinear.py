@@ -10,11 +10,12 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.utility.reading import Reading
-from extremal.utility.utility import Floats, SumOfColumns
+from extremal.utility.utility import Floats, SumOfColumns, UserUtility, Utility, registered
 
 _TRIALS, _SLACK = 64, 1e-9  # random columns on which homogeneity and subadditivity are tried
 
 
+@registered
 class Sublinear(SumOfColumns):
     """U(Q) = Σ_y μ(q_y) for a function μ of columns that is homogeneous and subadditive (KOV Definition 1).
 
@@ -32,6 +33,7 @@ class Sublinear(SumOfColumns):
     """
 
     name = "Sublinear"
+    of_user = True
 
     def __init__(self, k: int, mu: Callable[[Floats], Any]) -> None:
         self.k = as_count(k, "k", 2)
@@ -72,6 +74,10 @@ class Sublinear(SumOfColumns):
     def to_json(self) -> dict[str, Any]:
         """The size and a mark that μ itself is a Python function, which no file holds."""
         return {"utility": self.name, "k": self.k, "mu": f"user function {getattr(self._mu, '__qualname__', 'mu')}"}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Utility:
+        return UserUtility(content, as_count(content["k"], "k", 2))
 
     def __repr__(self) -> str:
         return f"Sublinear({self.k}, {getattr(self._mu, '__qualname__', 'mu')})"

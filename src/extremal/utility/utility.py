@@ -4,17 +4,21 @@ A utility is an immutable value, called on a mechanism (computed from its intege
 row-stochastic array. Most are sums U(Q) = Σ_y μ(q_y) of a sublinear function μ of the columns (KOV Definition 1):
 convex and homogeneous, hence smaller after any post-processing (KOV Proposition 17). `is_cost` says whether less is
 better. Unknown input (another alphabet, rows that do not sum) is refused, never coerced.
+
+What others must know about a utility is asked of its class: how a file and the command line make it, its unit, whether
+its optimality can be verified. `UTILITIES` has every class by name.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism import Mechanism
 from extremal.utility.reading import Reading, read_array, read_mechanism
 
@@ -28,15 +32,32 @@ class Utility(ABC):
         name: the name in files, tables and on the command line.
         k: number of inputs.
         is_cost: True when less is better.
+        unit: of its values, for tables and axes; empty when they have none.
+        of_user: True when it holds a function that the user wrote.
+        options: for the command line, option → help; None when it cannot be made there.
     """
 
     name: ClassVar[str]
     is_cost: ClassVar[bool] = False
+    of_user: ClassVar[bool] = False
+    options: ClassVar[Mapping[str, str] | None] = None
+    unit: str = ""
     k: int
 
+    @abstractmethod
     def __call__(self, mechanism: Mechanism | Any) -> float:
         """The value of a mechanism, or of a row-stochastic array."""
-        return self.of(self.read(mechanism))
+
+    @property
+    def verifiable(self) -> bool:
+        """Whether a claim of optimality can be checked: False for a user's function, and for a user's class, whatever
+        it derives from or is called."""
+        return UTILITIES.get(self.name) is type(self) and not self.of_user
+
+    @property
+    def label(self) -> str:
+        """Its name, with the unit if it has one."""
+        return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def read(self, mechanism: Mechanism | Any) -> Reading:
         """The mechanism's columns in the form that values are computed from; its alphabet is checked."""
@@ -48,12 +69,22 @@ class Utility(ABC):
         return reading
 
     @abstractmethod
-    def of(self, reading: Reading) -> float:
-        """The value of what was read."""
-
-    @abstractmethod
     def to_json(self) -> dict[str, Any]:
         """Everything needed to make the utility again, as JSON values."""
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Utility:
+        """The utility that `to_json` described."""
+        raise MalformedFile(
+            "utility must be one that a file can hold", parameter="utility", value=content.get("utility")
+        )
+
+    @classmethod
+    def from_options(cls, given: Any) -> Utility:  # noqa: ARG003
+        """The utility that the command line describes; `given` reads its options (`extremal.cli.reading.Given`)."""
+        raise InvalidParameter(
+            "utility must be one that the command line can name", parameter="utility", value=cls.name
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Utility) and self.to_json() == other.to_json()
@@ -62,7 +93,18 @@ class Utility(ABC):
         return hash((self.name, self.k))
 
 
-class SumOfColumns(Utility):
+class OfColumns(Utility):
+    """A utility that looks at the columns of a mechanism and not at what the reports are called."""
+
+    def __call__(self, mechanism: Mechanism | Any) -> float:
+        return self.of(self.read(mechanism))
+
+    @abstractmethod
+    def of(self, reading: Reading) -> float:
+        """The value of what was read."""
+
+
+class SumOfColumns(OfColumns):
     """A utility Σ_y μ(q_y) with μ sublinear: homogeneous of degree one and subadditive."""
 
     def of(self, reading: Reading) -> float:
@@ -80,3 +122,52 @@ class SumOfColumns(Utility):
     @abstractmethod
     def _values(self, reading: Reading) -> Floats:
         """μ of each column read."""
+
+
+class UserUtility(Utility):
+    """What a file keeps of a utility that holds a user's function: all but the function. It can be named and stored
+    again, not evaluated.
+
+    Args:
+        content: as stored.
+        k: number of inputs.
+    """
+
+    name = "UserUtility"
+    of_user = True
+
+    def __init__(self, content: dict[str, Any], k: int) -> None:
+        self.content, self.k = dict(content), k
+
+    def __call__(self, mechanism: Mechanism | Any) -> float:
+        raise InvalidParameter(
+            "a user's function is not in the file that names it", parameter="utility", value=self.content["utility"]
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return dict(self.content)
+
+    def __repr__(self) -> str:
+        return f"UserUtility({self.content['utility']})"
+
+
+UTILITIES: dict[str, type[Utility]] = {}
+"""Every utility of this package by name: what files, checkers and the command line know."""
+
+Kind = TypeVar("Kind", bound=type[Utility])
+
+
+def registered(kind: Kind) -> Kind:
+    """Enter a class of this package into `UTILITIES`, where it is defined."""
+    if kind.name in UTILITIES:
+        raise TypeError(f"two utilities are called {kind.name}")
+    UTILITIES[kind.name] = kind
+    return kind
+
+
+def utility_from_json(content: dict[str, Any]) -> Utility:
+    """The utility that `to_json` described; of a user's function what the file keeps of it."""
+    name = content.get("utility") if isinstance(content, dict) else None
+    if name not in UTILITIES:
+        raise MalformedFile("utility must be one that a file can hold", parameter="utility", value=name)
+    return UTILITIES[name].from_json(content)

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.optimize.information.bounds import affine, convex, fluid
 from extremal.optimize.information.columns import ColumnGeneration
-from extremal.optimize.information.curve import InformationCurve
 from extremal.optimize.information.large import blocks, circulant, coarsened, two_rings
 from extremal.optimize.information.mixture import from_counts
 from extremal.optimize.information.pricing import Pricing
 from extremal.optimize.rays import patterns, solved_over
+from extremal.utility.curve import InformationCurve
 
 AGREEMENT = 1e-10  # with the full program, whose solver is accurate to about 1e-11
 

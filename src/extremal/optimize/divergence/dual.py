@@ -19,6 +19,7 @@ from extremal.optimize.divergence.pricing import Pricing, Sets
 from extremal.optimize.problem import Problem
 from extremal.solver import LinearProgram
 from extremal.utility import Divergence
+from extremal.utility.pair import Masses
 
 FIRST_KNOTS = 12
 MOST_KNOTS = 600
@@ -33,16 +34,15 @@ class _Coarse:
     """A pair on M knots, and how each ratio group of the original is made of its two neighbours."""
 
     knots: Indices
-    mass0: Floats
-    mass1: Floats
-    gap: Floats
+    masses: Masses
     left: Indices
     part_left: Floats
     part_right: Floats
 
     @property
     def nodes(self) -> Nodes:
-        return Nodes(from_left(self.mass0), from_left(self.mass1[::-1])[::-1].copy(), closed(from_left(self.gap)))
+        at = self.masses
+        return Nodes(from_left(at.p0), from_left(at.p1[::-1])[::-1].copy(), closed(from_left(at.difference)))
 
 
 def dual_vector(
@@ -51,7 +51,7 @@ def dual_vector(
     """α with 1·α close to `worth` and nearly feasible; how nearly is for the checker to say."""
     coarse = _knots(lorenz, value, worth, cuts, problem.tolerance)
     alpha = _column_generation(problem, coarse, utility, worth, np.searchsorted(coarse.knots, cuts))
-    total = coarse.mass0 + coarse.mass1
+    total = coarse.masses.p0 + coarse.masses.p1
     per_mass = np.where(total > 0, alpha / np.where(total > 0, total, 1.0), 0.0)
     by_group = (
         coarse.part_left * per_mass[coarse.left]
@@ -80,7 +80,8 @@ def _split(lorenz: Lorenz, knots: Indices) -> _Coarse:
         right, weights=part_right, minlength=size
     )
     share0, share1, tilt = lorenz.share0[knots], lorenz.share1[knots], lorenz.tilt[knots]
-    return _Coarse(knots, at_knot * share0, at_knot * share1, at_knot * tilt, left, part_left, part_right)
+    masses = Masses(at_knot * share0, at_knot * share1, at_knot * tilt)
+    return _Coarse(knots, masses, left, part_left, part_right)
 
 
 def _knots(lorenz: Lorenz, value: BlockValue, worth: float, cuts: Indices, tolerance: float) -> _Coarse:
@@ -112,7 +113,7 @@ def _column_generation(
     problem: Problem, coarse: _Coarse, utility: Divergence, worth: float, coarse_cuts: Indices
 ) -> Floats:
     """Dual of the coarse program by cutting planes with exact pricing and smoothed duals."""
-    pricing = Pricing(_on_knots(utility, coarse), problem.privacy.epsilon)
+    pricing = Pricing(utility.f, coarse.masses, problem.privacy.epsilon)
     size = coarse.knots.size
     program = LinearProgram(np.ones(size), np.ones(size))
     seen: set[bytes] = set()
@@ -156,27 +157,3 @@ def _first_sets(size: int, cuts: Indices) -> Sets:
     ends = [np.unique(np.clip(c + near, 0, size)) if 0 < c < size else np.array([c]) for c in cuts.tolist()]
     blocks = [(i >= a) & (i < b) for first, second in itertools.pairwise(ends) for a in first for b in second if a < b]
     return np.vstack([prefixes, ~prefixes, singles, pairs, np.array(blocks)])
-
-
-class _KnotPair:
-    """The coarse pair in the form that a divergence reads."""
-
-    def __init__(self, difference: Floats) -> None:
-        self.difference = difference
-
-
-def _on_knots(utility: Divergence, coarse: _Coarse) -> Divergence:
-    """The same divergence between the coarse distributions; made without reading priors again, which are sums of exact
-    ones."""
-    made = object.__new__(_coarse_class(type(utility)))
-    made.__dict__.update(utility.__dict__)
-    made.__dict__.update(coarse0=coarse.mass0, coarse1=coarse.mass1, pair=_KnotPair(coarse.gap), k=coarse.knots.size)
-    return made
-
-
-def _coarse_class(kind: type[Divergence]) -> type[Divergence]:
-    return type(
-        f"Coarse{kind.__name__}",
-        (kind,),
-        {"p0": property(lambda self: self.coarse0), "p1": property(lambda self: self.coarse1)},
-    )

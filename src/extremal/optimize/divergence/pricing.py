@@ -12,7 +12,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from extremal.utility import Divergence
+from extremal.utility.convex import ConvexFunction
+from extremal.utility.pair import Masses
 
 Floats = npt.NDArray[np.float64]
 Sets = npt.NDArray[np.bool_]
@@ -21,17 +22,17 @@ _HALVINGS = 52
 
 
 class Pricing:
-    """Prices subsets of the symbols of one divergence at one ε; columns are s + w·1_T, s = e^−ε."""
+    """Prices subsets of the symbols of two hypotheses for one f at one ε; columns are s + w·1_T, s = e^−ε."""
 
-    def __init__(self, utility: Divergence, epsilon: float) -> None:
-        self.utility, self.epsilon = utility, epsilon
+    def __init__(self, f: ConvexFunction, masses: Masses, epsilon: float) -> None:
+        self.f, self.epsilon = f, epsilon
         self.low, self.step = math.exp(-epsilon), -math.expm1(-epsilon)
-        self.p0, self.p1, self.difference = utility.p0, utility.p1, utility.pair.difference
+        self.p0, self.p1, self.difference = masses.p0, masses.p1, masses.difference
 
     def values(self, sets: Sets) -> Floats:
         """μ of each set (rows of `sets`)."""
         q0, q1, d = (sets @ v for v in (self.p0, self.p1, self.difference))
-        return self.utility.perspective(self.low + self.step * q0, self.low + self.step * q1, self.step * d)
+        return self.f.perspective(self.low + self.step * q0, self.low + self.step * q1, self.step * d)
 
     def best(self, alpha: Floats, count: int = 1) -> tuple[Floats, Sets]:
         """The `count` best local candidates: (reduced values, sets), best first; the first is the maximum over all
@@ -45,9 +46,9 @@ class Pricing:
         return reduced[chosen], candidates[chosen]
 
     def _candidates(self, alpha: Floats) -> Sets:
-        if self.utility.kinks is not None:
-            ends = np.concatenate(([0.0], np.array(self.utility.kinks), [2 * self.utility.kinks[-1] + 1]))
-            slopes, constants = self.utility.line((ends[:-1] + ends[1:]) / 2)
+        if self.f.kinks is not None:
+            ends = np.concatenate(([0.0], np.array(self.f.kinks), [2 * self.f.kinks[-1] + 1]))
+            slopes, constants = self.f.line((ends[:-1] + ends[1:]) / 2)
             return np.asarray(np.outer(slopes, self.p0) - np.outer(constants, self.p1) - alpha > 0)
         start, stop = self._windows(alpha)
         inside = start < stop
@@ -76,5 +77,5 @@ class Pricing:
         return np.where(positive, start, 1.0), np.where(positive, stop, 0.0)
 
     def _reduced(self, log_t: Floats, alpha: Floats) -> Floats:
-        slope, constant = self.utility.line(np.exp(log_t))
+        slope, constant = self.f.line(np.exp(log_t))
         return np.asarray(slope * self.p0 - constant * self.p1 - alpha)

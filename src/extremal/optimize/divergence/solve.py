@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from extremal.closed_forms import binary, geometric, randomized_response
+from extremal.closed_forms import randomized_response
+from extremal.closed_forms.forms import curve_values
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.dual import dual_vector
 from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
@@ -22,13 +23,13 @@ from extremal.optimize.divergence.polygon import solve as solve_polygon
 from extremal.optimize.problem import Problem, Solution
 from extremal.privacy import LDP
 from extremal.tables import number
-from extremal.utility import Divergence, FDivergence
+from extremal.utility import Divergence
 
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
 DUAL_UP_TO = 40  # inputs: below this the dual proof is made without being asked for
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
-COMPARED_UP_TO = 100_000  # inputs: randomised response is compared below this
-DENSE_UP_TO = 500  # inputs: and the geometric mechanism, which is a dense matrix, below this
+COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
+DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
 
 
 def applies(problem: Problem) -> bool:
@@ -74,8 +75,8 @@ def _nothing_to_tell(problem: Problem) -> Solution:
     """P₀ = P₁ or ε = 0: every mechanism is worth nothing, so the constant one is optimal."""
     constant = Mechanism.from_matrix(np.ones((problem.utility.k, 1)), problem.privacy, inputs=problem.inputs)
     proof = {"kind": "theorem", "edges": _all_edges(problem.utility), "at": "0.0"}
-    verifiable = not isinstance(problem.utility, FDivergence)
-    return Solution(constant, 0.0, "constant mechanism: there is nothing to tell apart", (proof,) if verifiable else ())
+    proofs = (proof,) if problem.utility.verifiable else ()
+    return Solution(constant, 0.0, "constant mechanism: there is nothing to tell apart", proofs)
 
 
 def _all_edges(utility: Any) -> list[int]:
@@ -120,7 +121,7 @@ def _method(lorenz: Lorenz, outcome: Outcome) -> str:
 def _proofs(
     problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, outcome: Outcome
 ) -> tuple[dict[str, Any], ...]:
-    if isinstance(utility, FDivergence):
+    if not utility.verifiable:
         return ()
     theorem = {"kind": "theorem", "edges": outcome.edges.tolist(), "at": repr(outcome.worth)}
     wanted = (
@@ -139,12 +140,8 @@ def _proofs(
 
 
 def _closed_form_note(utility: Divergence, epsilon: float, best: float) -> str:
-    if not epsilon or not best or not np.isfinite(best):
+    if not epsilon or not best or not np.isfinite(best) or utility.k > COMPARED_UP_TO:
         return ""
-    forms = {"binary": binary(utility.pair.p0, utility.pair.p1, epsilon)}
-    if utility.k <= COMPARED_UP_TO:
-        forms["randomised response"] = randomized_response(utility.k, epsilon)
-    if utility.k <= DENSE_UP_TO:
-        forms["geometric"] = geometric(utility.k, epsilon)
-    shares = ", ".join(f"{name} {number(utility(m) / best, 4)}" for name, m in forms.items())
-    return f"of the optimum the closed forms reach: {shares}"
+    values = curve_values(utility, LDP(epsilon), DENSE_UP_TO)
+    reached = sorted(((v / best, name) for name, v in values.items() if v is not None), reverse=True)
+    return "of the optimum the closed forms reach: " + ", ".join(f"{name} {number(v, 4)}" for v, name in reached)

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.optimize.information.curve import Floats, InformationCurve, log_excess
+from extremal.utility.curve import Floats, InformationCurve, log_excess
 
 Proof = dict[str, Any]
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from extremal.optimize.information.bounds import fluid_contact, fluid_prices
 from extremal.optimize.information.completions import Completions
-from extremal.optimize.information.curve import Floats, InformationCurve, log_excess
 from extremal.optimize.information.pricing import Counts, Pricing
 from extremal.solver import LinearProgram, SolverFailed
+from extremal.utility.curve import Floats, InformationCurve, log_excess
 
 EXACT_NODES = 60_000  # a level, when a proof is wanted
 _QUICK_NODES = 300  # a level, when columns are wanted

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from extremal.exact.weights import Indices
-from extremal.optimize.information.curve import Floats, InformationCurve
 from extremal.optimize.information.pricing import Counts
+from extremal.utility.curve import Floats, InformationCurve
 
 _LARGEST_POOL = 160  # symbols in the table of pairs: 12,880 of them
 

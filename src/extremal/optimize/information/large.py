@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from extremal.exact.weights import Indices
-from extremal.optimize.information.curve import Floats, InformationCurve
 from extremal.optimize.information.mixture import Mixture
+from extremal.utility.curve import Floats, InformationCurve
 
 _NEAR = 3  # window lengths on either side of the best one for a uniform prior
 _SPLITS = 24  # places tried where windows of d end and those of d+1 begin

@@ -17,9 +17,9 @@ import numpy.typing as npt
 from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import LARGEST_DENSE
-from extremal.optimize.information.curve import Floats, InformationCurve
 from extremal.optimize.information.pricing import Counts
 from extremal.privacy import LDP
+from extremal.utility.curve import Floats, InformationCurve
 
 _POLISHED = 1e-15  # row sums closer to 1 than this need no polishing
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from extremal.closed_forms.balance import balanced_subset
 from extremal.exact import Prior
-from extremal.optimize.information.curve import InformationCurve
 from extremal.tables import number
+from extremal.utility.curve import InformationCurve
 
 EXACT_BALANCE = 32  # symbols for which the balanced set is searched exactly: a tenth of a second
 

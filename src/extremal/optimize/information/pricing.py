@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from extremal.optimize.information.curve import Floats, InformationCurve
+from extremal.utility.curve import Floats, InformationCurve
 
 Counts = npt.NDArray[np.int64]
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from extremal.exact import as_prior
-from extremal.optimize.information.curve import Floats, InformationCurve
+from extremal.utility.curve import Floats, InformationCurve
 
 TIE = 1e-13
 """Relative: a margin above −1e-13 is a tie, evaluation is accurate to a few 1e-15."""

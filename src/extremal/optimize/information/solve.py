@@ -19,7 +19,6 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import LARGEST_DENSE
 from extremal.optimize.information.bounds import Proof, affine, convex, fluid, fluid_contact
 from extremal.optimize.information.columns import EXACT_NODES, LP_SECONDS, PATIENCE, ColumnGeneration, Prices, feasible
-from extremal.optimize.information.curve import Floats, InformationCurve
 from extremal.optimize.information.large import alternating, best_window, blocks, circulant, coarsened, two_rings
 from extremal.optimize.information.mixture import Mixture, from_counts
 from extremal.optimize.information.notes import notes
@@ -28,6 +27,7 @@ from extremal.optimize.information.response import response_is_optimal
 from extremal.optimize.problem import Problem, Solution
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
+from extremal.utility.curve import Floats, InformationCurve
 
 DIRECT = 260  # different symbols up to which column generation works on all of them
 DIRECT_FEW, FEW = (

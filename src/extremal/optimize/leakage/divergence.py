@@ -10,21 +10,44 @@ vector and the columns to start from.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.certificate.leakage_divergence import KIND, Excess, Projected, excess, ratio_range
+from extremal.certificate.leakage_divergence import KIND, Excess, excess, ratio_range
 from extremal.certificate.lift import Floats, LiftBox
 from extremal.errors import InvalidParameter
 from extremal.optimize.leakage.master import Master, as_mechanism, decomposed, window_columns
 from extremal.optimize.problem import Problem, Solution
 from extremal.solver import SolverFailed, interior_point
-from extremal.utility import Divergence
+from extremal.utility import ConvexFunction, Divergence
+from extremal.utility.pair import Masses
 
 FINAL = 1e-12  # how closely the last dual vector is bounded, relatively
 MOST_TURNS = 600
 BLOCKS_FROM = 60  # inputs from which the tangent-block program comes first
 NEW_COLUMNS = 80
+
+
+@dataclass(frozen=True, eq=False)
+class Restricted:
+    """A divergence on the inputs of positive probability: what a lift vector is worth."""
+
+    f: ConvexFunction
+    masses: Masses
+    box: LiftBox
+
+    @classmethod
+    def on(cls, utility: Divergence, box: LiftBox) -> Restricted:
+        return cls(utility.f, utility.pair.masses.at(box.support), box)
+
+    def marginals(self, y: Floats) -> tuple[Floats, Floats, Floats]:
+        """M₀, M₁ and M₀ − M₁ of each row of y."""
+        return self.masses.of_columns(self.box.base, self.box.step, y)
+
+    def values(self, y: Floats) -> Floats:
+        """μ of each row of y."""
+        return self.f.perspective(*self.marginals(y))
 
 
 def refuse_infinite(utility: Divergence, lowest: float, highest: float) -> None:
@@ -42,12 +65,12 @@ def refuse_infinite(utility: Divergence, lowest: float, highest: float) -> None:
 
 def solve(problem: Problem, box: LiftBox, utility: Divergence) -> Solution:
     """Column generation with a bound that is proved at every step."""
-    pair = Projected.on(utility, box)
-    refuse_infinite(utility, *ratio_range(box, pair))
+    pair = Restricted.on(utility, box)
+    refuse_infinite(utility, *ratio_range(box, pair.masses))
     master = Master(box)
-    ratio = np.argsort(np.arctan2(pair.p0, pair.p1), kind="stable")
+    ratio = np.argsort(np.arctan2(pair.masses.p0, pair.masses.p1), kind="stable")
     start = window_columns(box, [ratio, np.argsort(-box.prior, kind="stable")])
-    master.add(start, pair.values(box, start))
+    master.add(start, pair.values(start))
     known = _blocks(problem, box, pair, master) if box.n >= BLOCKS_FROM else None
     alpha = _generate(problem, box, pair, master, known)
     y, theta = master.mixture()
@@ -57,7 +80,7 @@ def solve(problem: Problem, box: LiftBox, utility: Divergence) -> Solution:
     return Solution(mechanism, math.inf, "column generation on supporting lines", (proof,))
 
 
-def _generate(problem: Problem, box: LiftBox, pair: Projected, master: Master, known: Floats | None) -> Floats:
+def _generate(problem: Problem, box: LiftBox, pair: Restricted, master: Master, known: Floats | None) -> Floats:
     """The dual vector with the smallest bound; `known` is one whose pricing problem has no gain, so that its bound is
     b·Σα."""
     best, upper, smoothing = np.zeros(box.n), math.inf, 0.7
@@ -71,7 +94,7 @@ def _generate(problem: Problem, box: LiftBox, pair: Projected, master: Master, k
         if gap <= problem.tolerance / 4 or upper <= 0 or problem.out_of_time:
             break
         trial = master.alpha if center is None else smoothing * center + (1 - smoothing) * master.alpha
-        found = excess(box, pair, trial, close_enough=max(FINAL, min(1e-4, gap / 50)))
+        found = excess(box, pair.f, pair.masses, trial, close_enough=max(FINAL, min(1e-4, gap / 50)))
         bound = box.budget * math.fsum(trial) + found.upper
         better = bound < upper
         if better:
@@ -100,10 +123,10 @@ def _add(master: Master, found: Excess, value: float) -> int:
     return master.add(found.columns[chosen], found.values[chosen]) if chosen.size else 0
 
 
-def _blocks(problem: Problem, box: LiftBox, pair: Projected, master: Master, turns: int = 8) -> Floats | None:
+def _blocks(problem: Problem, box: LiftBox, pair: Restricted, master: Master, turns: int = 8) -> Floats | None:
     """max Σ_t line_t(y_t) s.t. Σ y_t = b, 0 ≤ y_t ≤ σ_t, p·y_t = b·σ_t: its columns go to the master, its dual vector
     comes back."""
-    lowest, highest = ratio_range(box, pair)
+    lowest, highest = ratio_range(box, pair.masses)
     points = np.geomspace(max(lowest, 1e-6), min(highest, 1e6), 14)[1:-1]
     center, upper = None, math.inf
     for _ in range(turns):
@@ -111,32 +134,30 @@ def _blocks(problem: Problem, box: LiftBox, pair: Projected, master: Master, tur
         if answer is None:
             break
         y, sigma, alpha = answer
-        found = excess(box, pair, alpha, close_enough=1e-6)
+        found = excess(box, pair.f, pair.masses, alpha, close_enough=1e-6)
         bound = box.budget * math.fsum(alpha) + found.upper
         if bound < upper:
             upper, center = bound, alpha + max(found.upper, 0.0) * box.prior / box.budget
         used = sigma > 1e-7
         columns = y[used] / sigma[used, None]
-        value = float(sigma[used] @ pair.values(box, columns))
+        value = float(sigma[used] @ pair.values(columns))
         gap = (upper - value) / upper
         problem.progress("tangent blocks", gap)
         split = np.array([v for column in columns for v in decomposed(box, column)])
-        master.add(split, pair.values(box, split))
+        master.add(split, pair.values(split))
         _add(master, found, value)
         if gap < 1e-7:
             break
-        points = _more_points(box, pair, points, columns, found, alpha)
+        points = _more_points(pair, points, columns, found, alpha)
     return center
 
 
-def _more_points(
-    box: LiftBox, pair: Projected, points: Floats, columns: Floats, found: Excess, alpha: Floats
-) -> Floats:
+def _more_points(pair: Restricted, points: Floats, columns: Floats, found: Excess, alpha: Floats) -> Floats:
     """The ratios that the solution realises and those of the most violated columns; none is ever dropped."""
-    m0, m1, _ = pair.marginals(box, columns)
+    m0, m1, _ = pair.marginals(columns)
     gain = found.values - found.columns @ alpha
     violated = found.columns[np.argsort(-gain)[:40]]
-    v0, v1, _ = pair.marginals(box, violated)
+    v0, v1, _ = pair.marginals(violated)
     fresh = np.concatenate([m0[m1 > 0] / m1[m1 > 0], v0[v1 > 0] / v1[v1 > 0]])
     fresh = fresh[(fresh > 0) & np.isfinite(fresh)]
     logs = np.unique(np.round(np.log(np.concatenate([points, fresh])), 8))
@@ -144,15 +165,16 @@ def _more_points(
 
 
 def _block_program(
-    box: LiftBox, pair: Projected, points: Floats, seconds: float | None
+    box: LiftBox, pair: Restricted, points: Floats, seconds: float | None
 ) -> tuple[Floats, Floats, Floats] | None:
     import scipy.sparse as sparse
 
     n, m = box.n, points.size
-    slope, offset = pair.utility.line(points)
+    slope, offset = pair.f.line(points)
+    difference, p1 = pair.masses.difference, pair.masses.p1
     at_one = slope - offset
-    gains = box.step * (slope[:, None] * pair.difference + at_one[:, None] * pair.p1)
-    constant = box.base * (slope * math.fsum(pair.difference) + at_one * math.fsum(pair.p1))
+    gains = box.step * (slope[:, None] * difference + at_one[:, None] * p1)
+    constant = box.base * (slope * math.fsum(difference) + at_one * math.fsum(p1))
     scale = float(np.abs(gains).max()) or 1.0
     rows = sparse.hstack([sparse.hstack([sparse.eye(n)] * m), sparse.csr_matrix((n, m))])
     masses = sparse.hstack([sparse.kron(sparse.eye(m), box.prior[None, :]), -box.budget * sparse.eye(m)])

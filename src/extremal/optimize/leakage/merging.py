@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from extremal.certificate.leakage_divergence import KIND as CHORDS
-from extremal.certificate.leakage_divergence import Projected
 from extremal.certificate.leakage_information import KIND as KNAPSACK
 from extremal.certificate.leakage_information import Curve
 from extremal.certificate.lift import Floats, LiftBox, lift_box
@@ -22,7 +21,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.leakage import divergence as leakage_divergence
 from extremal.optimize.leakage import information as leakage_information
 from extremal.optimize.problem import Problem, Solution
-from extremal.utility import Divergence, FDivergence, MutualInformation, Utility
+from extremal.utility import Divergence, MutualInformation, Utility
 
 MOST_INPUTS = {"information": 250, "divergence": 400}  # beyond this many, inputs are merged
 GROUPS = 90
@@ -47,7 +46,7 @@ def solve(problem: Problem, box: LiftBox) -> Solution:
     stop = None if problem.deadline is None else problem.deadline
     if isinstance(utility, Divergence):
         pair = [np.bincount(group_of, weights=w[box.support], minlength=count) for w in (utility.p0, utility.p1)]
-        merged = _renewed(utility, [w / w.sum() for w in pair])
+        merged = utility.between(*(w / w.sum() for w in pair))
         small = Problem(privacy, merged, tolerance=problem.tolerance, deadline=stop, progress=problem.progress)
         found = leakage_divergence.solve(small, small_box, merged)
     else:
@@ -84,10 +83,10 @@ def _row_prices(
     Each report has a supporting line, a price ν for probability (the critical ratio of its knapsack) and a weight θ. A
     single input then faces a knapsack over the reports; its price is the gain of the report at which that is full.
     """
-    pair, coarse = Projected.on(utility, box), Projected.on(merged, small)
+    pair, coarse = utility.pair.masses.at(box.support), merged.pair.masses.at(small.support)
     theta = small.prior @ matrix
     y = np.clip((matrix / theta - small.base).T / small.step, 0.0, 1.0)
-    m0, m1, _ = coarse.marginals(small, y)
+    m0, m1, _ = coarse.of_columns(small.base, small.step, y)
     usable = (m0 > 0) & (m1 > 0)
     theta, ratio = theta[usable], m0[usable] / m1[usable]
     slope, offset = utility.line(ratio)
@@ -138,15 +137,6 @@ def _quantiles(values: Floats, weights: Floats) -> Any:
     found = np.empty(values.size, dtype=np.intp)
     found[order] = np.minimum((middle * SIDE).astype(np.intp), SIDE - 1)
     return found
-
-
-def _renewed(utility: Divergence, pair: list[Floats]) -> Divergence:
-    """The same divergence between other hypotheses."""
-    if isinstance(utility, FDivergence):
-        ends = utility.at_zero - utility._kappa, utility.slope_at_infinity + utility._kappa  # as the user gave them
-        return FDivergence(pair[0], pair[1], utility._f, utility._derivative, *ends)
-    extra = {name: getattr(utility, f"_{name}") for name in ("alpha", "gamma") if hasattr(utility, f"_{name}")}
-    return type(utility)(pair[0], pair[1], **extra)
 
 
 def _read_back(problem: Problem, box: LiftBox, matrix: Floats, group_of: Any) -> Mechanism:

@@ -5,7 +5,8 @@ E = e^ε, c = E − 1. The column S_T = 1 + c·1_T has mass m = 1 + cz under the
     φ(z) = z·E·ε − m·ln m = z·f(c) − f(cz),   f(d) = (1+d)·ln(1+d) − d,
 
 concave with φ(0) = φ(1) = 0 and φ'(z) = f(c) − c·ln(1+cz) (KOV Lemma 27 misprints the derivative, erratum E10). The
-form with f has no cancellation at small ε: all terms are of order c².
+form with f has no cancellation at small ε: all terms are of order c². Closed forms, searches, theory and studies take φ
+and ψ = φ/m from here; the checkers have their own, in intervals.
 """
 
 from __future__ import annotations
@@ -18,21 +19,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from extremal.utility.functions import SERIES_BELOW, entropy_series, log_series
+
 Floats = npt.NDArray[np.float64]
 
-_SERIES_BELOW = 0.05  # d up to which the power series is used
-_TERMS = 14  # 0.05^14 < 1e-18
 
-
-def entropy_excess(d: Any) -> Floats:
-    """f(d) = (1+d)ln(1+d) − d for d ≥ 0; all of `d` by one formula, chosen by its largest entry."""
-    d = np.asarray(d, dtype=np.float64)
-    if d.size and d.max() >= _SERIES_BELOW:
-        return np.asarray((1 + d) * np.log1p(d) - d)
-    series = np.zeros_like(d)
-    for n in range(_TERMS, 1, -1):
-        series = (-1.0) ** n / (n * (n - 1)) + d * series
-    return np.asarray(d * d * series)
+def _f(d: Floats, small: bool) -> Floats:
+    """f(d) = (1+d)ln(1+d) − d for d ≥ 0, all of them below SERIES_BELOW or by the direct formula: one test instead of
+    one for each entry, which searches pay for."""
+    return entropy_series(d) if small else np.asarray((1 + d) * np.log1p(d) - d)
 
 
 def log_excess(t: float) -> float:
@@ -41,9 +36,7 @@ def log_excess(t: float) -> float:
     >>> log_excess(1e-9)
     4.999999996666667e-19
     """
-    if t >= _SERIES_BELOW:
-        return t - math.log1p(t)
-    return math.fsum((-1.0) ** n * t**n / n for n in range(2, _TERMS + 1))
+    return t - math.log1p(t) if t >= SERIES_BELOW else float(log_series(np.asarray(t)))
 
 
 @dataclass(frozen=True)
@@ -65,15 +58,12 @@ class InformationCurve:
     @cached_property
     def top(self) -> float:
         """φ'(0) = f(c) = Eε − c."""
-        return float(entropy_excess(self.c))
+        return float(_f(np.asarray(self.c), self.c < SERIES_BELOW))
 
     def value(self, z: Any) -> Floats:
         """φ(z)."""
         z = np.asarray(z, dtype=np.float64)
-        if self.c < _SERIES_BELOW:
-            return np.asarray(z * self.top - entropy_excess(self.c * z))
-        d = self.c * z
-        return np.asarray(z * self.top - ((1 + d) * np.log1p(d) - d))
+        return np.asarray(z * self.top - _f(self.c * z, self.c < SERIES_BELOW))
 
     def slope(self, z: Any) -> Floats:
         """φ'(z)."""

@@ -1,0 +1,193 @@
+"""What the closed forms are to those that list them all: a name, when each has a place, and how it is made.
+
+`compare` shows every form, `tradeoff` and the summaries of designs those with a curve over ε. A form that does not
+apply says so itself, by `InvalidParameter`. One more form is its file and its entry in `FORMS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from extremal.closed_forms import surveys
+from extremal.closed_forms.binary import binary, binary_for_information
+from extremal.closed_forms.geometric import geometric
+from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
+from extremal.closed_forms.randomized_response import randomized_response
+from extremal.closed_forms.subset_selection import subset_selection
+from extremal.errors import ExtremalError, InvalidParameter
+from extremal.exact import Prior
+from extremal.mechanism import Mechanism
+from extremal.privacy import LDP, Notion
+from extremal.utility import Divergence, MutualInformation, Utility
+
+DENSE_UP_TO = 1000  # inputs: beyond this, forms without structure are left out of tables
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What a form is asked for.
+
+    Attributes:
+        k, epsilon: number of inputs, and nats.
+        prior: of the inputs, when there is one.
+        divergence: the pair of hypotheses, when there is one; it also decides ties.
+    """
+
+    k: int
+    epsilon: Any
+    prior: Prior | None = None
+    divergence: Divergence | None = None
+
+    @classmethod
+    def of(cls, utility: Utility, epsilon: Any) -> Setting:
+        """The setting that a utility brings."""
+        prior = utility.prior if isinstance(utility, MutualInformation) else None
+        return cls(utility.k, epsilon, prior, utility if isinstance(utility, Divergence) else None)
+
+
+@dataclass(frozen=True)
+class Form:
+    """One closed form.
+
+    Attributes:
+        name: in tables.
+        make: the mechanism for a setting.
+        applies: whether it has a place in a setting.
+        curve: its name among curves over ε; empty for a form that has none.
+        most_inputs: beyond this many it is not made for a table; None: stored by structure, any number.
+        most_valued: beyond this many it is not evaluated over ε.
+        label: the name of a row, for forms that say more about themselves when made; None: the name.
+    """
+
+    name: str
+    make: Callable[[Setting], Mechanism]
+    applies: Callable[[Setting], bool] = lambda _: True
+    curve: str = ""
+    most_inputs: int | None = None
+    most_valued: int | None = None
+    label: Callable[[Mechanism], str] | None = None
+
+    def at(self, setting: Setting) -> Mechanism | None:
+        """The mechanism; None where the form has no place."""
+        if (self.most_inputs is not None and setting.k > self.most_inputs) or not self.applies(setting):
+            return None
+        try:
+            return self.make(setting)
+        except InvalidParameter:  # not applicable at this ε: the form says so itself
+            return None
+
+
+def _has_pair(setting: Setting) -> bool:
+    return setting.divergence is not None
+
+
+def _has_prior(setting: Setting) -> bool:
+    return setting.prior is not None
+
+
+def _two_inputs(setting: Setting) -> bool:
+    return setting.k == 2
+
+
+def _two_with_prior(setting: Setting) -> bool:
+    return setting.k == 2 and setting.prior is not None
+
+
+def _even_prior(setting: Setting) -> bool:
+    return setting.prior is not None and len(set(setting.prior.weights)) == 1
+
+
+def _binary(setting: Setting) -> Mechanism:
+    utility = setting.divergence
+    assert utility is not None
+    return binary(utility.pair.p0, utility.pair.p1, setting.epsilon, divergence=lambda *_: utility)
+
+
+def _subsets(purpose: str) -> Callable[[Mechanism], str]:
+    def label(mechanism: Mechanism) -> str:
+        first = mechanism.output_labels[0]
+        return f"subset selection ({purpose}, d={len(first) if isinstance(first, tuple) else 1})"
+
+    return label
+
+
+FORMS: dict[str, Form] = {
+    form.name: form
+    for form in (
+        Form("randomised response", lambda s: randomized_response(s.k, s.epsilon), curve="randomised response"),
+        Form(
+            "geometric",
+            lambda s: geometric(s.k, s.epsilon),
+            curve="geometric",
+            most_inputs=DENSE_UP_TO,
+            most_valued=DENSE_UP_TO,
+        ),
+        Form(
+            "subset selection (frequencies)",
+            lambda s: subset_selection(s.k, s.epsilon, size="frequencies"),
+            label=_subsets("frequencies"),
+        ),
+        Form(
+            "subset selection (information)",
+            lambda s: subset_selection(s.k, s.epsilon, size="information"),
+            curve="subset selection",
+            most_valued=DENSE_UP_TO,
+            label=_subsets("information"),
+        ),
+        Form("binary", _binary, _has_pair, curve="binary"),
+        Form(
+            "binary for information",
+            lambda s: binary_for_information(s.prior, s.epsilon),
+            _has_prior,
+            curve="binary",
+        ),
+        Form("PML high privacy", lambda s: pml_high_privacy(s.prior, s.epsilon), _has_prior, most_inputs=DENSE_UP_TO),
+        Form(
+            "PML randomised response",
+            lambda s: pml_randomized_response(s.prior, s.epsilon),
+            _has_prior,
+            most_inputs=DENSE_UP_TO,
+        ),
+        Form("PML binary", lambda s: pml_binary(s.prior, s.epsilon), _two_with_prior),
+        Form("PML uniform", lambda s: pml_uniform(s.k, s.epsilon), _even_prior, most_inputs=DENSE_UP_TO),
+        # Survey designs with parameters usual in practice; only Warner's and the crosswise design follow ε.
+        Form("Warner", lambda s: surveys.warner(epsilon=s.epsilon), _two_inputs),
+        Form("crosswise", lambda s: surveys.crosswise(epsilon=s.epsilon), _two_inputs),
+        Form(
+            "unrelated question (p=0.7, π=0.25)",
+            lambda _: surveys.unrelated_question(p=0.7, innocuous=0.25),
+            _two_inputs,
+        ),
+        Form("forced response (1/6, 1/6)", lambda _: surveys.forced_response(yes="1/6", no="1/6"), _two_inputs),
+        Form("Kuk (0.8, 0.2)", lambda _: surveys.kuk(p=0.8, q=0.2), _two_inputs),
+        Form("Mangat (p=0.7)", lambda _: surveys.mangat(p=0.7), _two_inputs),
+        Form("triangular (p=0.25)", lambda _: surveys.triangular(p=0.25), _two_inputs),
+    )
+}
+"""Closed forms by name, in the order of tables."""
+
+
+def made_for(setting: Setting) -> dict[str, Mechanism]:
+    """Every form that has a place in a setting, by the name of its row."""
+    made = ((form, form.at(setting)) for form in FORMS.values())
+    return {form.label(m) if form.label else form.name: m for form, m in made if m is not None}
+
+
+def curve_values(utility: Utility, notion: Notion, dense_up_to: int = DENSE_UP_TO) -> dict[str, float | None]:
+    """The value of every form with a curve that satisfies the notion; None where it cannot be had. `dense_up_to`:
+    inputs beyond which forms without structure are left out."""
+    setting = Setting.of(utility, notion.epsilon)
+    values: dict[str, float | None] = {}
+    for form in FORMS.values():
+        too_many = form.most_valued is not None and setting.k > min(form.most_valued, dense_up_to)
+        if not form.curve or too_many or not form.applies(setting):
+            continue
+        try:
+            mechanism = form.make(setting)
+            if isinstance(notion, LDP) or notion.holds(mechanism):
+                values[form.curve] = utility(mechanism)
+        except ExtremalError:  # too many reports to add up, or reports without a meaning for this utility
+            values[form.curve] = None
+    return values
