@@ -1,11 +1,9 @@
-import json
 import math
 from pathlib import Path
 
 import pytest
 
 import extremal as ex
-from extremal.cli import main
 
 
 def test_levels_and_values_are_those_of_the_mechanisms() -> None:
@@ -63,36 +61,3 @@ def test_picture(tmp_path: Path) -> None:
     drawn = table.plot()
     assert [axis.get_xlabel() for axis in drawn.axes] == ["MutualInformation (nats)", "KL (nats)"]
     assert save(drawn, tmp_path / "forms.png").stat().st_size > 5_000
-
-
-def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", "--prior", "0.5,0.3,0.2", "--epsilon", "1", "--plot", str(tmp_path / "c.png")]) == 0
-    assert "randomised response" in capsys.readouterr().out
-    assert (tmp_path / "c.png").exists()
-    assert (
-        main(["compare", "--prior", "uniform:2", "--p0", "0.7,0.3", "--p1", "0.4,0.6", "--epsilon", "1", "--json"]) == 0
-    )
-    found = json.loads(capsys.readouterr().out)
-    assert found["rows"][0]["values"].keys() == {"KL", "MutualInformation"}
-    (tmp_path / "p.json").write_text("[0.25, 0.75]")
-    (tmp_path / "p.txt").write_text("0.25\n0.75\n")
-    for name in ("p.json", "p.txt"):
-        assert main(["compare", "--prior", f"@{tmp_path / name}", "--epsilon", "1", "--utility", "Hamming"]) == 0
-        assert "Hamming" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--epsilon", "1"], "there must be something to compare by"),
-        (["--epsilon", "-1", "--prior", "0.5,0.5"], "epsilon must not be negative"),
-        (["--epsilon", "1", "--prior", "0.5,0.6"], "prior must sum to 1"),
-        (["--epsilon", "1", "--prior", "uniform:x"], "--prior must be uniform:K"),
-        (["--epsilon", "1", "--utility", "KL"], "KL needs two distributions"),
-        (["--epsilon", "1", "--utility", "Hamming"], "Hamming needs a prior"),
-        (["--epsilon", "1", "--prior", "@nowhere.json"], "No such file"),
-    ],
-)
-def test_command_line_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["compare", *arguments]) == 2
-    assert message in capsys.readouterr().err

@@ -224,16 +224,6 @@ def test_no_distortion_is_possible_without_privacy_when_one_symbol_is_sure() -> 
     assert ex.smallest_epsilon([1, 0], 0).value == 0.0
 
 
-def test_level_is_infinite_above_the_distortion() -> None:
-    utility = LevelAtDistortion([0.5, 0.3, 0.2], "0.1")
-    assert utility(ex.hamming(3, 0.2)) == math.inf
-    assert utility == LevelAtDistortion([0.5, 0.3, 0.2], 0.1)
-    assert repr(utility).startswith("LevelAtDistortion(SourceClass([Prior([0.5, 0.3, 0.2])]), 0.1)")
-    with pytest.raises(InvalidParameter, match="LevelAtDistortion takes a mechanism with 3 inputs"):
-        utility(np.eye(3))
-    assert not hasattr(utility, "of")  # a level is decided on weights, not on columns as they are read
-
-
 def test_large_epsilon_keeps_its_digits() -> None:
     """At ε = 20 the distortion is 1e-8, computed from 1 − x directly; a class that allows none costs nothing."""
     source = ex.SourceClass([["0.25", "0.5", "0.25", "0"], ["0.4", "0", "0.6", "0"], ["0.1", "0.2", "0.3", "0.4"]])
