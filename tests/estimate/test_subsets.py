@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.estimate.subsets import SubsetChannel
+from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.exact import Exponential
 from extremal.mechanism.labels import Labels, SubsetLabels
 from extremal.mechanism.structures.staircase import subset_kernel

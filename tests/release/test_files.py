@@ -169,7 +169,6 @@ def test_empty_files_stay_empty(tmp_path: Path) -> None:
 
 
 # -- CSV
-# ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -252,7 +251,6 @@ def test_an_unreadable_note_is_refused(text: Path) -> None:
 
 
 # -- names and interruptions
-# ---------------------------------------------------------------------------------------------
 
 
 def test_formats_and_folders(tmp_path: Path, text: Path) -> None:

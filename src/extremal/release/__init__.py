@@ -6,7 +6,7 @@ from typing import Any
 
 from extremal.mechanism import Mechanism
 from extremal.release.columns import privatize_column
-from extremal.release.frames import privatize
+from extremal.release.privatize import privatize
 from extremal.release.sampler import sample_codes
 from extremal.release.words import refuse_seed
 

@@ -10,7 +10,7 @@ from extremal.mechanism import Mechanism
 from extremal.release.arrow_columns import is_text, reports
 from extremal.release.columns import privatize_column
 from extremal.release.files import METADATA_KEY, Progress, complete_or_absent, numbered_from, stored_note
-from extremal.release.frames import refuse_absent
+from extremal.release.privatize import refuse_absent
 
 BATCH_BYTES = 32 << 20  # of uncompressed data held at a time: several copies of it stay far below half a gigabyte
 MOST_ROWS = 1 << 20

@@ -18,7 +18,7 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.files import write_atomically
 from extremal.mechanism.labels import Labels
 from extremal.release.files import Progress, complete_or_absent, note_beside, numbered_from, stored_note
-from extremal.release.frames import refuse_absent
+from extremal.release.privatize import refuse_absent
 from extremal.release.sampler import sample_codes
 from extremal.release.values import codes_of_list, labels_of_codes
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from extremal.errors import FileConflict, InvalidParameter, MalformedFile, MissingDependency, UnknownLabel
 from extremal.mechanism import Mechanism
-from extremal.release.frames import columns_and_mechanisms
+from extremal.release.privatize import columns_and_mechanisms
 
 METADATA_KEY = "extremal"
 VERSION = "1.0"

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channel import Channel, Floats
+from extremal.estimate.channels.channel import Channel, Floats
 from extremal.estimate.columns import distinct_codes, pick, refuse_missing
 from extremal.mechanism import Mechanism
 

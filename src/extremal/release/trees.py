@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.mechanism.structures.structure import WEIGHT_BITS, TwoValuedColumns
-from extremal.release.kernels import Codes
+from extremal.release.loops import Codes
 from extremal.release.words import Words
 
 Keys = npt.NDArray[np.int64]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channel import Floats
-from extremal.estimate.result import quantile
+from extremal.estimate.channels.channel import Floats
+from extremal.estimate.results.intervals import quantile
 
 if TYPE_CHECKING:
-    from extremal.estimate.result import FrequencyEstimate
+    from extremal.estimate.results.estimate import FrequencyEstimate
 
 _STEP = 1e-6  # of the numerical gradient: half of the digits of a float, for functions of numbers between 0 and 1
 _ZERO_SUM = 1e-9  # relative: a contrast's coefficients are decimals that people type

@@ -10,7 +10,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, MissingDependency
 
 if TYPE_CHECKING:
-    from extremal.estimate.result import FrequencyEstimate
+    from extremal.estimate.results.estimate import FrequencyEstimate
 
 MOST_SHOWN = 40  # rows of a summary; the rest is counted
 FAKE = 0.01  # share of fake or non-compliant reporters in every summary

@@ -15,15 +15,13 @@ Reference: Cheu, Smith, Ullman, Manipulation Attacks in Local Differential Priva
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channel import Floats
-
-if TYPE_CHECKING:
-    from extremal.estimate.result import Fit
+from extremal.estimate.channels.channel import Floats
+from extremal.estimate.results.fit import Fit
 
 
 def poisoning(fit: Fit, share: float) -> Floats:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channel import Floats, Inverse
+from extremal.estimate.channels.channel import Floats, Inverse
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import WEIGHT_BITS, SubsetSelection, refuse_large
 

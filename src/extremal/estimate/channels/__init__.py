@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from extremal.estimate.channel import Channel, ResponseChannel
-from extremal.estimate.dense import DenseChannel
-from extremal.estimate.subsets import SubsetChannel
+from extremal.estimate.channels.channel import Channel
+from extremal.estimate.channels.dense import DenseChannel
+from extremal.estimate.channels.response import ResponseChannel
+from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import RandomizedResponse, SubsetSelection
 

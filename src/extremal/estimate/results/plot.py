@@ -11,7 +11,7 @@ from extremal.errors import InvalidParameter
 from extremal.plotting import COLOURS, figure
 
 if TYPE_CHECKING:
-    from extremal.estimate.result import FrequencyEstimate
+    from extremal.estimate.results.estimate import FrequencyEstimate
 
 MOST_DRAWN = 60  # inputs: beyond that the labels cannot be read
 _OFFSET = 0.6  # of the distance between inputs is used by the strata

@@ -1,10 +1,7 @@
 """What an estimate says, and how sure it is.
 
-Everything beyond the point estimate is worked out when it is asked for. The covariance is that of a linear estimate
-under the
-mechanism: one report contributes L·e_Y, Y is distributed as the fitted frequencies say (never as the raw counts, which
-    would call
-a report that was not seen impossible), and weights enter through their squares.
+Everything beyond the point estimate is worked out when it is asked for, each part in the module of its name beside this
+one.
 """
 
 from __future__ import annotations
@@ -12,48 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
-from extremal.estimate.channel import Channel, Floats, Inverse
-from extremal.estimate.combinations import Combinations
-from extremal.mechanism import Mechanism
+from extremal.estimate.channels.channel import Floats
+from extremal.estimate.results import display, functions, goodness, plot, robustness
+from extremal.estimate.results.fit import Fit
+from extremal.estimate.results.functions import FunctionEstimate
+from extremal.estimate.results.goodness import GoodnessOfFit
+from extremal.estimate.results.intervals import quantile
 from extremal.mechanism.labels import Label
-
-if TYPE_CHECKING:
-    from extremal.estimate.functions import FunctionEstimate
-    from extremal.estimate.goodness import GoodnessOfFit
-
-
-@dataclass(frozen=True, eq=False)
-class Fit:
-    """How an estimate came about, at the level of the mechanism's rows."""
-
-    mechanism: Mechanism
-    channel: Channel
-    combinations: Combinations
-    statistic: Floats
-    unbiased_inverse: Inverse
-    unbiased: Floats
-    inverse: Inverse
-    plausible: Floats
-    spread: Floats
-    effective_n: float
-    weighted: bool
-    distinct: int
-
-    def covariance(self, coefficients: Floats | None) -> Floats:
-        """Of these linear functions of what is estimated (None: of each)."""
-        rows = self.combinations.matrix if coefficients is None else self.combinations.rows(coefficients)
-        return self.inverse.covariance(rows, self.plausible, self.spread) / self.effective_n
-
-    def variances(self) -> Floats:
-        if self.combinations.matrix is not None:
-            return np.diagonal(self.covariance(None)).copy()
-        return self.inverse.variances(self.plausible, self.spread) / self.effective_n
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +45,6 @@ class FrequencyEstimate:
     fit: Fit = field(repr=False)
 
     # -- uncertainty
-    # ----------------------------------------------------------------------------------------------------
 
     @cached_property
     def standard_error(self) -> Floats:
@@ -119,7 +84,6 @@ class FrequencyEstimate:
         return np.column_stack([low, np.minimum(most, np.maximum(self.centre, least) + reach)])
 
     # -- the price of privacy
-    # -------------------------------------------------------------------------------------------
 
     @cached_property
     def design_effect(self) -> Floats:
@@ -139,18 +103,15 @@ class FrequencyEstimate:
         return np.asarray(np.maximum(combinations.squares(p) - combinations.of_rows(p) ** 2, 0.0))
 
     # -- what could be wrong
-    # --------------------------------------------------------------------------------------------
 
     def poisoning(self, share: float = 0.01) -> Floats:
         """Where the unbiased estimate of the honest could lie if a `share` of the reports (by weight) were fake: rows
         (low, high).
 
         A bound over everything that fakes could send, from the largest influence of one report; not a detector.
-        See `extremal.estimate.robustness`.
+        See `extremal.estimate.results.robustness`.
         """
-        from extremal.estimate.robustness import poisoning
-
-        return poisoning(self.fit, share)
+        return robustness.poisoning(self.fit, share)
 
     def noncompliance(self, share: float = 0.01, reports: Any = None) -> Floats:
         """The unbiased estimate among compliers if a `share` ignored the mechanism and reported from `reports` instead.
@@ -160,85 +121,59 @@ class FrequencyEstimate:
             reports: one report that they always make, or a mapping from report to probability; uniformly random reports
                 if not given.
         """
-        from extremal.estimate.robustness import noncompliance
-
-        return noncompliance(self.fit, share, reports)
+        return robustness.noncompliance(self.fit, share, reports)
 
     def goodness_of_fit(self) -> GoodnessOfFit:
-        """Could these reports have come from this mechanism? See `extremal.estimate.goodness`."""
-        from extremal.estimate.goodness import goodness_of_fit
-
-        return goodness_of_fit(self)
+        """Could these reports have come from this mechanism? See `extremal.estimate.results.goodness`."""
+        return goodness.goodness_of_fit(self)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """What a reader of the numbers should know, in sentences."""
-        from extremal.estimate.display import notes
-
-        return notes(self)
+        return display.notes(self)
 
     # -- functions of the frequencies
-    # -----------------------------------------------------------------------------------
 
     def linear(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
         """Σ a_x p_x, with coefficients in the order of `inputs` or by label (0 where not named)."""
-        from extremal.estimate.functions import linear
-
-        return linear(self, coefficients)
+        return functions.linear(self, coefficients)
 
     def mean(self, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
         """The mean of a number attached to each input; the labels themselves if they are numbers."""
-        from extremal.estimate.functions import mean
-
-        return mean(self, values)
+        return functions.mean(self, values)
 
     def total(self, population: float, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
         """The mean times the size of the population."""
-        from extremal.estimate.functions import total
-
-        return total(self, population, values)
+        return functions.total(self, population, values)
 
     def contrast(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
         """Σ a_x p_x with coefficients that sum to zero, such as {"yes": 1, "no": −1}."""
-        from extremal.estimate.functions import contrast
-
-        return contrast(self, coefficients)
+        return functions.contrast(self, coefficients)
 
     def ratio(self, numerator: Any, denominator: Any) -> FunctionEstimate:
         """A ratio of two sums; each is a label, a list of labels, or coefficients by label."""
-        from extremal.estimate.functions import ratio
-
-        return ratio(self, numerator, denominator)
+        return functions.ratio(self, numerator, denominator)
 
     def function(
         self, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None = None
     ) -> FunctionEstimate:
         """Any smooth function of the frequencies; the gradient is taken numerically if not given."""
-        from extremal.estimate.functions import function
-
-        return function(self, of, gradient)
+        return functions.function(self, of, gradient)
 
     # -- showing
-    # --------------------------------------------------------------------------------------------------------
 
     def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
         """A data frame with a row for each input; `library` is "pandas", "polars" or "pyarrow"."""
-        from extremal.estimate.display import frame
-
-        return frame([((), self)], (), level, simultaneous, library)
+        return display.frame([((), self)], (), level, simultaneous, library)
 
     def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
         """The whole answer as text."""
-        from extremal.estimate.display import summary
-
-        return summary(self, level, simultaneous)
+        return display.summary(self, level, simultaneous)
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None, truth: Any = None) -> Any:
         """Estimates with intervals: a matplotlib figure, new or that of the given Axes; `truth` adds known
         frequencies."""
-        from extremal.estimate.plot import plot
-
-        return plot([("", self)], level, simultaneous, ax, truth)
+        return plot.plot([("", self)], level, simultaneous, ax, truth)
 
     def __repr__(self) -> str:
         shown = ", ".join(
@@ -246,14 +181,3 @@ class FrequencyEstimate:
         )
         more = ", …" if len(self.inputs) > 6 else ""
         return f"FrequencyEstimate({{{shown}{more}}}, n={self.n}, method={self.method!r})"
-
-
-def quantile(level: float, intervals: int = 1) -> float:
-    """z with P(|Z| ≤ z) = level, for each of `intervals` to hold together by Šidák's inequality."""
-    if not isinstance(level, (int, float, np.floating)) or not 0 < level < 1:
-        raise InvalidParameter(
-            "level must lie between 0 and 1", parameter="level", value=level, hint="Write 95% as 0.95."
-        )
-    # 1 − level^(1/intervals) without cancellation.
-    missing = -np.expm1(np.log(float(level)) / intervals)
-    return -NormalDist().inv_cdf(float(missing) / 2)

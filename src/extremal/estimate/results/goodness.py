@@ -23,7 +23,7 @@ import numpy as np
 from extremal.mechanism.labels import Label
 
 if TYPE_CHECKING:
-    from extremal.estimate.result import FrequencyEstimate
+    from extremal.estimate.results.estimate import FrequencyEstimate
 
 
 @dataclass(frozen=True)

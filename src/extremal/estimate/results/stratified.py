@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from extremal.errors import UnknownLabel
-from extremal.estimate.result import FrequencyEstimate
+from extremal.estimate.results import display, plot
+from extremal.estimate.results.estimate import FrequencyEstimate
 
 
 class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
@@ -38,11 +39,9 @@ class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
 
     def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
         """The strata's frames on top of each other, with a column `stratum` (or stratum_1, … for several)."""
-        from extremal.estimate.display import frame
-
         names = [name if isinstance(name, tuple) else (name,) for name in self]
         columns = ("stratum",) if len(names[0]) == 1 else tuple(f"stratum_{i + 1}" for i in range(len(names[0])))
-        return frame(list(zip(names, self.values(), strict=True)), columns, level, simultaneous, library)
+        return display.frame(list(zip(names, self.values(), strict=True)), columns, level, simultaneous, library)
 
     def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
         """Every stratum's summary."""
@@ -50,9 +49,7 @@ class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """All strata in one picture."""
-        from extremal.estimate.plot import plot
-
-        return plot([(str(name), result) for name, result in self.items()], level, simultaneous, ax, None)
+        return plot.plot([(str(name), result) for name, result in self.items()], level, simultaneous, ax, None)
 
     def __repr__(self) -> str:
         return f"StratifiedEstimate({{{', '.join(f'{name!r}: n={result.n}' for name, result in self.items())}}})"
