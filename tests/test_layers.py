@@ -10,7 +10,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "src" / "extremal"
 ORDER = [
     {"errors"},
-    {"tables", "plotting"},
+    {"atomic", "tables", "plotting"},
     {"exact"},
     {"mechanism"},
     {"sources"},

@@ -96,14 +96,14 @@ def test_empty_frames_stay_empty(kind: str) -> None:
 def test_an_absent_column_is_named(kind: str) -> None:
     with pytest.raises(
         ex.InvalidParameter,
-        match=r"the column must be in the frame; got column='anser'. Did you mean 'answer'\? Columns: 'id'",
+        match=r"column must be the name of a column; got column='anser'. Did you mean 'answer'\? Columns: 'id'",
     ):
         ex.privatize(MAKERS[kind](DATA), column="anser", mechanism=M)
 
 
 def test_repeated_columns_are_refused() -> None:
     frame = pd.DataFrame([["no", "no", 1]], columns=["answer", "answer", "x"])
-    with pytest.raises(ex.InvalidParameter, match="column names must be unique: 'answer' appears 2 times"):
+    with pytest.raises(ex.InvalidParameter, match="the name of one column, not of several: 'answer' appears 2 times"):
         ex.privatize(frame, column="answer", mechanism=M)
     with pytest.raises(ex.InvalidParameter, match=r"column names must be unique; got frame=\['answer'\]"):
         ex.privatize(frame, column="x", mechanism=M)

@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from extremal.columns.column import distinct, refuse_lazy, refuse_missing
+from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channels.channel import Channel, Floats
-from extremal.estimate.columns import distinct_codes, pick, refuse_missing
+from extremal.estimate.files import read_batches
 from extremal.mechanism import Mechanism
 
+NO_REPORT = "Leave out those who did not report."
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
 
 
@@ -90,18 +93,10 @@ def _batches(
     if isinstance(reports, (str, Path)) or (
         isinstance(reports, (list, tuple)) and reports and all(isinstance(r, Path) for r in reports)
     ):
-        from extremal.estimate.files import read_batches
-
         for path in [reports] if isinstance(reports, (str, Path)) else reports:
             yield from read_batches(Path(path), mechanism, column, weights, by, check_hash)
         return
-    if hasattr(type(reports), "collect"):
-        raise InvalidParameter(
-            "reports must be in memory",
-            parameter="reports",
-            value=type(reports).__name__,
-            hint="Call .collect() first.",
-        )
+    refuse_lazy(reports, "reports", "reports must be in memory")
     framed = hasattr(reports, "columns") and hasattr(reports, "shape")
     if framed and column is None:
         raise InvalidParameter(
@@ -143,7 +138,8 @@ def _counted(reports: Any, mechanism: Mechanism, channel: Channel) -> Tally:
 
 def _add(tallies: Tallies, channel: Channel, values: Any, weights: Any, strata: list[Any] | None) -> None:
     """Count one batch into `tallies`."""
-    codes, labels = distinct_codes(values, "reports")
+    codes, labels = distinct(values, "reports")
+    refuse_missing(codes, "reports", NO_REPORT)
     groups, names = _strata(strata, codes.size)
     cells = codes if groups is None else groups * len(labels) + codes
     shape = (len(names), len(labels))
@@ -165,7 +161,6 @@ def _add(tallies: Tallies, channel: Channel, values: Any, weights: Any, strata: 
 
 
 def _encoded(channel: Channel, label: Any) -> Hashable:
-    refuse_missing(label, "reports")
     try:
         return channel.encode(label)
     except UnknownLabel as error:
@@ -185,7 +180,8 @@ def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp]
     codes = np.zeros(n, dtype=np.intp)
     names: list[tuple[Any, ...]] = [()]
     for column in columns:
-        more, labels = distinct_codes(column, "by")
+        more, labels = distinct(column, "by")
+        refuse_missing(more, "by", NO_REPORT)
         if more.size != n:
             raise InvalidParameter(
                 f"by must have {n} entries, one for each report", parameter="len(by)", value=int(more.size)
@@ -195,9 +191,6 @@ def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp]
         names = [(*name, label) for name in names for label in plain]
     used, codes = np.unique(codes, return_inverse=True)
     chosen = [names[i] for i in used.tolist()]
-    for name in chosen:
-        for label in name:
-            refuse_missing(label, "by")
     return codes, [name[0] if len(name) == 1 else name for name in chosen]
 
 

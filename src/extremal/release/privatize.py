@@ -1,20 +1,33 @@
-"""Data frames: one column or several randomised, everything else untouched.
+"""One value, a column or a data frame → reports in the same container.
 
-Works on eager frames through narwhals: pandas, polars, pyarrow and what behaves like them. Index, order, dtypes and the
-other columns stay as they are. Lazy frames are refused: evaluated twice they would report twice about the same person.
+A list, a NumPy array, a pandas or polars Series, a pyarrow Array or ChunkedArray is a sequence of values; a data frame
+has columns, of which some are randomised and everything else stays untouched; anything else is one value. Labels are
+looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and a missing value is refused by
+its position. Nothing is sampled before every value has its code. Lazy frames are refused: evaluated twice they would
+report twice about the same person.
 """
 
 from __future__ import annotations
 
-import difflib
-from collections import Counter
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, NoReturn
 
-from extremal.errors import InvalidParameter, MissingDependency
+import numpy as np
+
+from extremal.columns.column import Container, container_of, refuse_lazy, refuse_missing
+from extremal.columns.frames import columns_of, is_frame, with_columns
+from extremal.columns.lists import Array, labels_at
+from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
-from extremal.release.columns import privatize_column, refuse_lazy
+from extremal.mechanism.labels import Labels
+from extremal.release.sampler import BadCode, sample_codes
 from extremal.release.words import WordSource, refuse_seed
+
+TWICE = "a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
+NO_ANSWER = (
+    "Drop or fill missing values first, or give them a label of their own: who does not answer also tells something."
+)
 
 
 def privatize(
@@ -75,47 +88,64 @@ def columns_and_mechanisms(
     return chosen
 
 
-def refuse_absent(name: Any, present: list[Any]) -> None:
-    """Raise when a column is not there, or there more than once."""
-    count = present.count(name)
-    if count == 1:
-        return
-    if count > 1:
-        raise InvalidParameter(
-            f"column names must be unique: {name!r} appears {count} times", parameter="column", value=name
-        )
-    close = difflib.get_close_matches(str(name), [str(p) for p in present], n=1)
-    shown = ", ".join(repr(p) for p in present[:8]) + (", …" if len(present) > 8 else "")
-    hint = f"Did you mean {close[0]!r}? Columns: {shown}." if close else f"Columns: {shown}."
-    raise InvalidParameter("the column must be in the frame", parameter="column", value=name, hint=hint)
-
-
 def privatize_frame(frame: Any, chosen: Mapping[Any, Mechanism], source: WordSource | None = None) -> Any:
-    refuse_lazy(frame, "frame")
+    refuse_lazy(frame, "frame", TWICE)
+    columns = columns_of(frame, list(chosen))
+    made = {  # every column is done before any is put in place
+        name: privatize_column(chosen[name], column, name=str(name), source=source) for name, column in columns.items()
+    }
+    return with_columns(frame, made)
+
+
+def privatize_column(
+    mechanism: Mechanism, values: Any, *, name: str = "values", source: WordSource | None = None
+) -> Any:
+    """Reports for values, in the same kind of container; `source` is for simulation."""
+    refuse_lazy(values, name, TWICE)
+    if is_frame(values):
+        raise InvalidParameter(
+            "a mechanism randomises one column",
+            parameter=name,
+            value=type(values).__name__,
+            hint="Use ex.privatize(frame, column=..., mechanism=...) or ex.privatize(frame, {column: mechanism}).",
+        )
+    container = container_of(values)
+    if container is None:
+        plain = values.item() if isinstance(values, np.ndarray) else values
+        code = mechanism.input_labels.code(plain)
+        drawn = sample_codes(mechanism, np.array([code]), source=source)
+        return labels_at(drawn, report_labels(mechanism, drawn))[0]
+    codes = input_codes(container, mechanism.input_labels, values, name)
     try:
-        import narwhals as nw
-    except ImportError:
-        raise MissingDependency("data frames need narwhals", hint="pip install 'extremal[frames]'.") from None
-    names = getattr(
-        frame, "column_names", getattr(frame, "columns", None)
-    )  # pyarrow has both, and means data by `columns`
-    if names is None or not nw.dependencies.is_into_dataframe(frame):
-        raise InvalidParameter(
-            "frame must be an eager data frame (pandas, polars, pyarrow)",
-            parameter="frame",
-            value=type(frame).__name__,
-            hint="For a list, an array or a series use mechanism.privatize(values).",
-        )
-    for name in chosen:
-        refuse_absent(name, list(names))
-    repeated = [name for name, count in Counter(names).items() if count > 1]
-    if repeated:
-        raise InvalidParameter(
-            "column names must be unique", parameter="frame", value=repeated, hint="Rename the columns."
-        )
-    table = nw.from_native(frame, eager_only=True)
-    made = {}
-    for name, mechanism in chosen.items():  # every column is done before any is put in place
-        reports = privatize_column(mechanism, nw.to_native(table.get_column(name)), name=str(name), source=source)
-        made[name] = nw.from_native(reports, series_only=True)
-    return nw.to_native(table.with_columns(*(series.alias(name) for name, series in made.items())))
+        drawn = sample_codes(mechanism, codes, source=source)
+    except BadCode as error:
+        _refuse_value(mechanism.input_labels, codes[error.position], f"{name}[{error.position}]")
+    return container.filled(drawn, report_labels(mechanism, drawn), values)
+
+
+def report_labels(mechanism: Mechanism, drawn: Array) -> Labels:
+    """What the codes of reports stand for: outputs, or in rows of codes the inputs of which a report is a set."""
+    return mechanism.input_labels if drawn.ndim == 2 else mechanism.output_labels
+
+
+def input_codes(container: Container, labels: Labels, column: Any, name: str) -> Array:
+    """The code of each value. Integers under numbered labels are their own codes, which the sampler checks."""
+    if labels.numbered:
+        own = container.integers(column)
+        if own is not None:
+            return own
+    codes, found = container.distinct(column, name)
+    refuse_missing(codes, name, NO_ANSWER, UnknownLabel)
+    used = np.flatnonzero(np.bincount(codes, minlength=len(found)))
+    table = np.zeros(len(found), dtype=np.int64)  # what does not occur need not be a label
+    with suppress(UnknownLabel):
+        table[used] = [labels.code(found[place]) for place in used.tolist()]
+        return table[codes]
+    for row in np.sort(np.unique(codes, return_index=True)[1]).tolist():  # where each label occurs first
+        labels.code(found[codes[row]], f"{name}[{row}]")
+    raise UnknownLabel(f"{name} must be labels of the mechanism", parameter=name)  # pragma: no cover - one raised above
+
+
+def _refuse_value(labels: Labels, value: Any, where: str) -> NoReturn:
+    labels.code(value, where)
+    raise UnknownLabel(f"{where} must be a label", parameter=where, value=value)  # pragma: no cover - code() raised
