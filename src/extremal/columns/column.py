@@ -42,7 +42,7 @@ class Container(Protocol):
         ...
 
     def filled(self, codes: Array, labels: Labels, like: Any, /) -> Any:
-        """A column like `like` that holds labels[codes[i]]; with n×d codes, sets of d labels."""
+        """A column like `like`, and as long, that holds labels[codes[i]]; with n×d codes, sets of d labels."""
         ...
 
 
