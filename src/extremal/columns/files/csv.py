@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import csv
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,8 @@ class Cells:
     """The labels of one alphabet as text, and back.
 
     >>> cells = Cells(Labels([1, 2]), "x")
-    >>> cells.text(2), cells.label("2"), cells.label("3")
-    ('2', 2, '3')
+    >>> cells.texts([2, 1]), cells.labels(["2", "3"])
+    (['2', '1'], [2, '3'])
     """
 
     def __init__(self, labels: Labels, name: str) -> None:
@@ -53,7 +53,7 @@ class Cells:
                     hint="Use Parquet.",
                 )
         if not all(isinstance(label, str) for label in labels):
-            self._meaning = {self.text(label): label for label in labels}
+            self._meaning = dict(zip(self.texts(labels), labels, strict=True))
             if len(self._meaning) < labels.count:
                 raise InvalidParameter(
                     "labels must differ as text to be told apart in a CSV file",
@@ -62,14 +62,14 @@ class Cells:
                     hint="Use Parquet.",
                 )
 
-    def text(self, label: Any) -> str:
-        return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+    def texts(self, labels: Iterable[Any]) -> list[str]:
+        return [" ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels]
 
-    def label(self, text: str) -> Any:
-        """The label that reads so; what is no label stays text, and is refused where labels are looked up."""
+    def labels(self, texts: list[str]) -> list[Any]:
+        """The labels that read so; what is no label stays text, and is refused where labels are looked up."""
         if self._parts is not None:
-            return tuple(self._parts.label(part) for part in text.split(" "))
-        return text if self._meaning is None else self._meaning.get(text, text)
+            return [tuple(self._parts.labels(text.split(" "))) for text in texts]
+        return texts if self._meaning is None else [self._meaning.get(text, text) for text in texts]
 
 
 def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) -> Iterator[dict[str, Any]]:
@@ -79,7 +79,7 @@ def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) ->
             refuse_absent(name, header)
         for batch in batches:
             texts = {name: [row[header.index(name)] for row in batch] for name in columns}
-            yield {n: [cells[n].label(text) for text in t] if n in cells else t for n, t in texts.items()}
+            yield {name: cells[name].labels(t) if name in cells else t for name, t in texts.items()}
 
 
 def rewrite(
@@ -98,9 +98,9 @@ def rewrite(
             for batch in batches:
                 for name, change in changes.items():
                     place = header.index(name)
-                    values = [before[name].label(row[place]) for row in batch]
-                    for row, label in zip(batch, change.apply(values, done), strict=True):
-                        row[place] = after[name].text(label)
+                    values = before[name].labels([row[place] for row in batch])
+                    for row, text in zip(batch, after[name].texts(change.apply(values, done)), strict=True):
+                        row[place] = text
                 writer.writerows(batch)
                 done += len(batch)
                 report(done, None)
