@@ -13,8 +13,7 @@ from typing import Any
 
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.release.columns import privatize_column
-from extremal.release.frames import columns_and_mechanisms, privatize_frame
+from extremal.release.privatize import columns_and_mechanisms, privatize_column, privatize_frame
 from extremal.release.words import CipherWords
 
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.data import LEVELS, survey
-from extremal.estimate.channel import ResponseChannel
-from extremal.estimate.dense import DenseChannel
-from extremal.estimate.structures import channel_of
+from extremal.estimate.channels import channel_of
+from extremal.estimate.channels.dense import DenseChannel
+from extremal.estimate.channels.response import ResponseChannel
 from extremal.testing import ldp_mechanisms, mechanisms, priors
 
 ROUNDING = 1e-9  # of a few thousand float operations on numbers of size one, times condition numbers up to 1e4

@@ -11,7 +11,7 @@ import extremal as ex
 from extremal.exact.weights import DENOMINATOR
 from extremal.release.alias import AliasTable, build, column_bits, decode, refuse_tilted
 from extremal.release.compiled import CompiledLoops
-from extremal.release.kernels import Loops
+from extremal.release.loops import Loops
 from extremal.testing import mechanisms
 
 

@@ -20,8 +20,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import extremal as ex
-from extremal.release import arrow_files, csv_files
-from extremal.release.files import mechanism_hashes, note_beside, privatize_file
+from extremal.columns.files import batches
+from extremal.columns.files import csv as csv_files
+from extremal.columns.files.note import name_beside
+from extremal.release.files import mechanism_hashes, privatize_file
 
 SURE = ex.randomized_response(3, 50, inputs=["no", "maybe", "yes"])
 M = ex.randomized_response(3, 1, inputs=["no", "maybe", "yes"])
@@ -60,7 +62,7 @@ def _read(path: Path) -> pa.Table:
 
 @pytest.fixture(params=["parquet", "feather"])
 def source(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(arrow_files, "MOST_ROWS", 1_000)  # several batches, not aligned with the row groups
+    monkeypatch.setattr(batches, "MOST_ROWS", 1_000)  # several batches, not aligned with the row groups
     return _write(_table(), tmp_path / f"in.{request.param}")
 
 
@@ -149,7 +151,7 @@ def test_an_output_that_appears_meanwhile_is_kept(source: Path) -> None:
 
 def test_a_broken_source_is_said_to_be_broken(source: Path) -> None:
     source.write_bytes(source.read_bytes()[:-100])
-    with pytest.raises(ex.MalformedFile, match=f"the source must be a whole {source.suffix[1:]} file"):
+    with pytest.raises(ex.MalformedFile, match=f"in{source.suffix} must be a whole {source.suffix[1:].title()} file"):
         privatize_file(source, source.with_stem("out"), {"answer": M})
 
 
@@ -169,7 +171,6 @@ def test_empty_files_stay_empty(tmp_path: Path) -> None:
 
 
 # -- CSV
-# ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -246,13 +247,12 @@ def test_tsv_and_reports_that_are_sets(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_note_is_refused(text: Path) -> None:
-    note_beside(text).write_text("[]")
-    with pytest.raises(ex.InvalidParameter, match="the source's metadata must be readable"):
+    name_beside(text).write_text("[]")
+    with pytest.raises(ex.MalformedFile, match=r"in\.csv\.extremal\.json must be JSON"):
         privatize_file(text, text.with_stem("out"), {"answer": M})
 
 
 # -- names and interruptions
-# ---------------------------------------------------------------------------------------------
 
 
 def test_formats_and_folders(tmp_path: Path, text: Path) -> None:
@@ -279,9 +279,9 @@ def test_the_result_has_the_mode_of_a_new_file(text: Path) -> None:
 SLOW = """
 import sys, time
 import extremal as ex
-from extremal.release import arrow_files, csv_files
+from extremal.columns.files import batches, csv
 from extremal.release.files import privatize_file
-arrow_files.MOST_ROWS = csv_files.BATCH = 500
+batches.MOST_ROWS = csv.BATCH = 500
 m = ex.randomized_response(3, 1, inputs=["no", "maybe", "yes"])
 def progress(done, total):
     print(done, flush=True)
@@ -339,9 +339,9 @@ def test_a_full_disk_leaves_nothing(suffix: str, tmp_path: Path, text: Path) -> 
 BOUNDED = """
 import re, sys
 import extremal as ex
-from extremal.release import arrow_files
+from extremal.columns.files import batches
 from extremal.release.files import privatize_file
-arrow_files.MOST_ROWS = 20_000
+batches.MOST_ROWS = 20_000
 privatize_file(sys.argv[1], sys.argv[2], {"answer": ex.randomized_response(3, 1, inputs=["no", "maybe", "yes"])})
 print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1))
 """

@@ -15,10 +15,10 @@ from extremal.exact import IndexSet
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.structures import TwoValuedColumns
 from extremal.release import sample_codes, sampler
-from extremal.release.blocks import BlockTree
 from extremal.release.compiled import _functions
 from extremal.release.sampler import WORTH_COMPILING, prepared
 from extremal.release.subsets import subset_reports
+from extremal.release.trees import BlockTree
 from extremal.release.words import CipherWords
 
 DRAWS = 200_000

@@ -1,7 +1,7 @@
 """Reports → answers."""
 
 from extremal.estimate.frequencies import estimate_frequencies
-from extremal.estimate.result import FrequencyEstimate
-from extremal.estimate.stratified import StratifiedEstimate
+from extremal.estimate.results.estimate import FrequencyEstimate
+from extremal.estimate.results.stratified import StratifiedEstimate
 
 __all__ = ["FrequencyEstimate", "StratifiedEstimate", "estimate_frequencies"]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.estimate.channel import Channel, Floats
+from extremal.estimate.channels.channel import Channel, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
 

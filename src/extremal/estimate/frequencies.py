@@ -18,13 +18,14 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from extremal.errors import InvalidParameter, NotIdentified
-from extremal.estimate.channel import Channel, Floats
+from extremal.estimate.channels import channel_of
+from extremal.estimate.channels.channel import Channel, Floats
 from extremal.estimate.combinations import Combinations
 from extremal.estimate.likelihood import project_onto_simplex
-from extremal.estimate.reports import Tally, tally
-from extremal.estimate.result import Fit, FrequencyEstimate
-from extremal.estimate.stratified import StratifiedEstimate
-from extremal.estimate.structures import channel_of
+from extremal.estimate.results.estimate import FrequencyEstimate
+from extremal.estimate.results.fit import Fit
+from extremal.estimate.results.stratified import StratifiedEstimate
+from extremal.estimate.tally import Tally, tally
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 

@@ -2,22 +2,20 @@
 
 Integers beyond 2^53 are decimal strings; a number that a double cannot hold exactly is refused, as are duplicate keys,
 NaN, fractions and exponents, files above 64 MiB, and a content that does not match its hash. `version` is major.minor:
-a newer minor version is read (unknown fields are ignored but hashed), a newer major one refused. Writing goes to a
-temporary name in the same folder, is flushed to the disk, and is renamed: a reader sees the old file or the new one.
+a newer minor version is read (unknown fields are ignored but hashed), a newer major one refused. A file is written
+whole or not at all.
 """
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from extremal.atomic import write_atomically
 from extremal.errors import ExtremalError, FileConflict, MalformedFile
 from extremal.exact.weights import Indices
 from extremal.mechanism.labels import Labels, outputs_from_json
@@ -87,21 +85,6 @@ def write_once(path: Path, content: dict[str, Any], overwrite: bool) -> Path:
         )
     write_atomically(path, data)
     return path
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """All of `data` under `path`, or nothing."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
 
 
 def load(path: str | Path) -> Mechanism:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from extremal.mechanism import Mechanism
-from extremal.release.columns import privatize_column
-from extremal.release.frames import privatize
+from extremal.release.privatize import privatize, privatize_column
 from extremal.release.sampler import sample_codes
 from extremal.release.words import refuse_seed
 

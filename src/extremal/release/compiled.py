@@ -14,7 +14,7 @@ import numpy as np
 
 from extremal.errors import MissingDependency
 from extremal.release.alias import AliasTable
-from extremal.release.kernels import Codes, Loops
+from extremal.release.loops import Codes, Loops
 from extremal.release.words import LARGEST_CHUNK, Words
 
 

@@ -30,10 +30,10 @@ from extremal.mechanism.structures import (
     TwoValuedColumns,
 )
 from extremal.release.alias import AliasTable, build, column_bits
-from extremal.release.blocks import BlockTree
 from extremal.release.compiled import CompiledLoops, can_compile
-from extremal.release.kernels import Codes, Loops
+from extremal.release.loops import Codes, Loops
 from extremal.release.subsets import subset_reports
+from extremal.release.trees import BlockTree
 from extremal.release.words import SecureWords, Words, WordSource
 
 WORTH_COMPILING = 1 << 21  # values in one call from which importing numba and compiling (a second or two, once) can pay

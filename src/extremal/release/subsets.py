@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.exact.weights import WEIGHT_BITS
-from extremal.release.kernels import Codes
+from extremal.release.loops import Codes
 from extremal.release.words import Words, WordSource
 
 LARGEST_BOUND = 1 << 32

@@ -13,8 +13,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.mechanism import Mechanism
-from extremal.release.columns import privatize_column
-from extremal.release.frames import columns_and_mechanisms, privatize_frame
+from extremal.release.privatize import columns_and_mechanisms, privatize_column, privatize_frame
 
 try:
     from sklearn.base import BaseEstimator, TransformerMixin

@@ -1,0 +1,75 @@
+"""NumPy arrays; and integers, whatever the container: within a moderate range they are their own codes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extremal.columns import lists
+from extremal.columns.lists import MISSING, Array, Codes, common_kind, labels_at
+from extremal.errors import InvalidParameter
+from extremal.mechanism.labels import Labels
+
+WIDEST = 1 << 22  # integers in a range this wide are their own codes; others are looked up
+
+
+def holds(column: Any) -> bool:
+    return isinstance(column, np.ndarray) and column.ndim > 0
+
+
+def distinct(column: Array, name: str) -> tuple[Codes, Sequence[Any]]:
+    """Integers and truth values by their size; everything else in order of appearance."""
+    if column.ndim != 1:
+        raise InvalidParameter(f"{name} must be one-dimensional", parameter=f"{name}.shape", value=column.shape)
+    if isinstance(column, np.ma.MaskedArray):
+        codes, labels = distinct(np.asarray(column), name)
+        return np.where(np.ma.getmaskarray(column), MISSING, codes), labels
+    if column.dtype.kind == "b":
+        return column.astype(np.intp), (False, True)
+    if column.dtype.kind not in "iu" or not column.size:
+        return lists.distinct(column.tolist(), name)
+    low, high = int(column.min()), int(column.max())
+    if high - low > WIDEST:
+        found, places = np.unique(column, return_inverse=True)
+        return places.astype(np.intp), found.tolist()
+    if low >= 0 and high <= WIDEST:
+        return column.astype(np.intp, copy=False), range(high + 1)
+    # The difference first as 64 bits, where it cannot overflow however narrow the type.
+    wide = column if column.dtype.kind == "u" else column.astype(np.int64)
+    return (wide - low).astype(np.intp), range(low, high + 1)
+
+
+def integers(column: Array) -> Array | None:
+    plain = column.dtype.kind in "iu" and column.ndim == 1 and not isinstance(column, np.ma.MaskedArray)
+    return column if plain else None
+
+
+def filled(codes: Array, labels: Labels, like: Array) -> Array:
+    return filled_as(codes, labels, like.dtype)
+
+
+def filled_as(codes: Array, labels: Labels, like: np.dtype[Any]) -> Array:
+    """Of type `like` when that can hold every label, else of the labels' own type, else Python objects."""
+    if codes.ndim == 1 and labels.numbered and like.kind != "O":
+        return codes.astype(fitting(like, 0, len(labels) - 1), copy=False)
+    kind = None if codes.ndim == 2 else common_kind(labels)
+    if kind in (None, tuple) or like.kind == "O":
+        return as_objects(codes, labels)
+    values: list[Any] = list(labels)
+    if kind is int:
+        return np.array(values, dtype=fitting(like, min(values), max(values)))[codes]
+    return np.array(values, dtype=like if like.kind == "T" and kind is str else None)[codes]
+
+
+def as_objects(codes: Array, labels: Labels) -> Array:
+    """An array of Python objects."""
+    return np.fromiter(labels_at(codes, labels), dtype=object, count=len(codes))
+
+
+def fitting(like: np.dtype[Any], least: int, most: int) -> np.dtype[Any]:
+    """`like` if it is an integer type that holds least..most, else int64."""
+    if like.kind in "iu" and np.iinfo(like).min <= least and most <= np.iinfo(like).max:
+        return like
+    return np.dtype(np.int64)

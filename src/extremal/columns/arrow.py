@@ -1,0 +1,94 @@
+"""pyarrow: an Array or ChunkedArray, dictionaries too. The type stays, chunks are joined, sets of labels are lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extremal.columns import arrays, lists
+from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, without_missing
+from extremal.mechanism.labels import Labels
+
+
+def holds(column: Any) -> bool:
+    return type(column).__module__.partition(".")[0] == "pyarrow" and hasattr(column, "null_count")
+
+
+def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
+    """A dictionary as it is stored, in use or not; the order of everything but integers is that of appearance."""
+    import pyarrow as pa
+
+    kind = column.type
+    own = integers(column)
+    if own is not None or (pa.types.is_boolean(kind) and not column.null_count):
+        return arrays.distinct(_as_numpy(column) if own is None else own, name)
+    if pa.types.is_nested(kind):
+        return lists.distinct(column.to_pylist(), name)
+    if pa.types.is_string_view(kind):  # views cannot be looked up in Arrow yet
+        column = column.cast(pa.large_string())
+    whole = column if pa.types.is_dictionary(kind) else column.dictionary_encode()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = whole.unify_dictionaries().combine_chunks()
+        whole = whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    codes = whole.indices.fill_null(0).to_numpy(zero_copy_only=False).astype(np.intp)
+    if whole.indices.null_count:
+        codes[whole.indices.is_null().to_numpy(zero_copy_only=False)] = MISSING
+    return without_missing(codes, whole.dictionary.to_pylist())
+
+
+def integers(column: Any) -> Array | None:
+    import pyarrow as pa
+
+    return _as_numpy(column) if pa.types.is_integer(column.type) and not column.null_count else None
+
+
+def _as_numpy(column: Any) -> Array:
+    import pyarrow as pa
+
+    return np.asarray(
+        column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
+    )
+
+
+def is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def filled(codes: Array, labels: Labels, like: Any) -> Any:
+    import pyarrow as pa
+
+    made = filled_as(codes, labels, like.type)
+    return pa.chunked_array([made]) if isinstance(like, pa.ChunkedArray) else made
+
+
+def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
+    """An Arrow array of type `like`, or of the labels' own type when that cannot hold them."""
+    import pyarrow as pa
+
+    if (sets := members(codes, labels)) is not None:
+        flat, sizes, parts = sets
+        edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int32)
+        return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=_own(parts)).take(pa.array(flat)))
+    kind, values = only_kind(labels), list(labels)
+    inner = like.value_type if pa.types.is_dictionary(like) else like
+    suits = {str: is_text, int: pa.types.is_integer, bool: pa.types.is_boolean}[kind](inner)
+    try:
+        stored = pa.array(values, type=inner if suits else _own(values))
+    except (pa.ArrowInvalid, OverflowError):
+        stored = pa.array(values, type=_own(values))
+    if not pa.types.is_dictionary(like):
+        plain = stored.cast(pa.large_string()) if pa.types.is_string_view(stored.type) else stored
+        return plain.take(pa.array(codes)).cast(stored.type)
+    fits = len(values) - 1 <= np.iinfo(like.index_type.to_pandas_dtype()).max
+    indices = pa.array(codes, type=like.index_type if fits else pa.int32())
+    return pa.DictionaryArray.from_arrays(indices, stored, ordered=like.ordered and suits)
+
+
+def _own(labels: list[Any]) -> Any:
+    import pyarrow as pa
+
+    return {str: pa.string(), int: pa.int64(), bool: pa.bool_()}[only_kind(labels)]

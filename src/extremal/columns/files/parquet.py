@@ -1,0 +1,67 @@
+"""Parquet, through pyarrow: a few row groups' worth of bytes at a time, compressed as the source is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from extremal.atomic import complete_or_absent
+from extremal.columns.arrow import is_text
+from extremal.columns.files import batches
+from extremal.columns.files.format import Change, Progress
+from extremal.columns.files.note import Hashes, in_metadata
+from extremal.columns.frames import refuse_absent
+from extremal.mechanism.labels import Labels
+
+TITLE: str = "Parquet"
+ENDINGS: tuple[str, ...] = (".parquet", ".pq")
+
+BATCH_BYTES = 32 << 20  # of uncompressed data held at a time: several copies of it stay far below half a gigabyte
+FEWEST_ROWS = 1 << 10
+READ_AHEAD = 1 << 20  # bytes read from the source at a time, instead of a whole column chunk
+COUNTED_ROWS = 1 << 18  # of a few columns that are read to be counted
+
+
+def hashes(path: Path) -> Hashes:
+    with batches.whole(path, TITLE):
+        import pyarrow.parquet as pq
+
+        return in_metadata(pq.read_schema(path).metadata, path)
+
+
+def read(path: Path, columns: Sequence[str], _alphabets: Mapping[str, Labels]) -> Iterator[dict[str, Any]]:
+    with batches.whole(path, TITLE):
+        import pyarrow.parquet as pq
+
+        with pq.ParquetFile(path) as file:
+            for name in columns:
+                refuse_absent(name, file.schema_arrow.names)
+            for batch in file.iter_batches(batch_size=COUNTED_ROWS, columns=list(columns)):
+                yield batches.picked(batch, columns)
+
+
+def rewrite(
+    source: Path, target: Path, changes: Mapping[str, Change], made: Hashes, overwrite: bool, report: Progress
+) -> int:
+    with batches.whole(source, TITLE):
+        import pyarrow.parquet as pq
+
+        stored = pq.read_schema(source)
+        schema = batches.changed_schema(stored, changes, made, source)
+        # Read as dictionaries, labels are looked up once each.
+        text = [name for name in changes if is_text(stored.field(name).type)]
+        reader = pq.ParquetFile(source, buffer_size=READ_AHEAD, pre_buffer=False, read_dictionary=text)
+        with reader, complete_or_absent(target, overwrite) as temporary:
+            about = reader.metadata
+            size = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
+            rows = min(batches.MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES * about.num_rows // max(size, 1)))
+            codec = about.row_group(0).column(0).compression if about.num_row_groups and about.num_columns else "SNAPPY"
+            compression = "none" if codec == "UNCOMPRESSED" else codec.lower()
+            with pq.ParquetWriter(temporary, schema, compression=compression) as writer:
+                done = 0
+                for batch in reader.iter_batches(batch_size=rows):
+                    writer.write_batch(batches.changed_batch(batch, schema, changes, done))
+                    done += batch.num_rows
+                    report(done, about.num_rows)
+        return done

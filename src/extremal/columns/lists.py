@@ -1,0 +1,123 @@
+"""Lists of Python values, and what every container knows of values: what is missing, and what type labels have.
+
+Equal values of different types (1 and True) are different labels. What is missing (None, NaN, NaT, NA) has no label:
+its code is `MISSING`. A list inside a list is a set of labels, and becomes a tuple.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidLabel, InvalidParameter
+from extremal.mechanism.labels import Label, Labels
+
+Array: TypeAlias = npt.NDArray[Any]
+Codes: TypeAlias = npt.NDArray[np.intp]
+
+MISSING = -1  # the code of a value that is not there
+
+
+def holds(column: Any) -> bool:
+    return isinstance(column, list)
+
+
+def distinct(column: list[Any], name: str) -> tuple[Codes, Sequence[Any]]:
+    """Labels in order of appearance."""
+    kinds = set(map(type, column))
+    values = [tuple(v) if type(v) is list else v for v in column] if list in kinds else column
+    mixed = len(kinds) > 1
+    keys = [(type(v), v) for v in values] if mixed else values
+    try:
+        place = {key: code for code, key in enumerate(dict.fromkeys(keys))}
+        codes = np.fromiter(map(place.__getitem__, keys), dtype=np.intp, count=len(keys))
+    except TypeError:
+        wrong = sorted({type(v).__name__ for v in values if not _hashable(v)})
+        raise InvalidLabel(
+            "labels must be str, int, bool or tuples of them", parameter=name, value=", ".join(wrong)
+        ) from None
+    return without_missing(codes, [key[1] for key in place] if mixed else list(place))
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def integers(_column: list[Any]) -> Array | None:
+    """Not before every value was looked at."""
+    return None
+
+
+def filled(codes: Array, labels: Labels, _like: Any) -> list[Any]:
+    return labels_at(codes, labels)
+
+
+# -- what every container knows
+
+
+def is_missing(value: Any) -> bool:
+    """None, NaN, NaT, pd.NA and whatever else is not equal to itself."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return False
+
+
+def without_missing(codes: Codes, labels: Sequence[Any]) -> tuple[Codes, Sequence[Any]]:
+    """`codes` with MISSING where the label stands for nothing."""
+    gone = [code for code, label in enumerate(labels) if is_missing(label)]
+    return (np.where(np.isin(codes, gone), MISSING, codes) if gone else codes), labels
+
+
+def labels_at(codes: Array, labels: Labels) -> list[Any]:
+    """The labels of the codes; a row of codes is a set, and gives a tuple."""
+    if codes.ndim == 2:
+        return [tuple(labels[c] for c in row) for row in codes.tolist()]
+    return list(codes.tolist()) if labels.numbered else [labels[c] for c in codes.tolist()]
+
+
+def common_kind(labels: Iterable[Any]) -> type | None:
+    """str, int, bool or tuple when all labels are of that type, else None."""
+    if isinstance(labels, Labels) and labels.numbered:
+        return int
+    kinds = set(map(type, labels))
+    only = kinds.pop() if len(kinds) == 1 else None
+    return only if only in (str, int, bool, tuple) else None
+
+
+def only_kind(labels: Iterable[Any]) -> type:
+    """The type of the labels; a typed column cannot hold labels of several."""
+    kind = common_kind(labels)
+    if kind is None:
+        raise InvalidParameter(
+            "a typed column needs output labels of one type",
+            parameter="outputs",
+            value=[label for label, _ in zip(labels, range(6), strict=False)],
+            hint="Rename the outputs with mechanism.then({...}).",
+        )
+    return kind
+
+
+def members(codes: Array, labels: Labels) -> tuple[Codes, list[int], list[Label]] | None:
+    """Sets of labels as typed columns store them: a code for each member of each set, one set after the other, the size
+    of each set, and the labels of the members. None when the reports are no sets."""
+    if codes.ndim == 2:
+        return codes.ravel(), [codes.shape[1]] * codes.shape[0], list(labels)
+    if common_kind(labels) is not tuple:
+        return None
+    sets: list[Any] = list(labels)
+    parts = list(dict.fromkeys((type(part), part) for one in sets for part in one))
+    place = {part: code for code, part in enumerate(parts)}
+    each = [[place[type(part), part] for part in one] for one in sets]
+    chosen = codes.tolist()
+    flat = np.array([code for c in chosen for code in each[c]], dtype=np.intp)
+    return flat, [len(each[c]) for c in chosen], [part for _, part in parts]

@@ -1,0 +1,88 @@
+"""pandas: a Series, Index or extension array; dtype, index and name stay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from extremal.columns import arrays, arrow, lists
+from extremal.columns.lists import Array, Codes, common_kind, without_missing
+from extremal.mechanism.labels import Labels
+
+
+def holds(column: Any) -> bool:
+    ours = type(column).__module__.partition(".")[0] == "pandas"
+    return ours and hasattr(column, "isna") and getattr(column, "ndim", 1) == 1
+
+
+def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
+    """Categories as they are listed, in use or not; the order of what else there is, is that of appearance."""
+    import pandas as pd
+
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        stored = column.array if hasattr(column, "array") else column
+        return without_missing(np.asarray(stored.codes, dtype=np.intp), dtype.categories.tolist())
+    if isinstance(dtype, pd.ArrowDtype):
+        import pyarrow as pa
+
+        return arrow.distinct(pa.array(column), name)
+    own = np.asarray(column) if isinstance(dtype, np.dtype) and dtype.kind == "b" else integers(column)
+    if own is not None:
+        return arrays.distinct(own, name)
+    if _holds_objects(dtype) and pd.api.types.infer_dtype(column, skipna=False) != "string":
+        return lists.distinct(column.tolist(), name)
+    codes, labels = pd.factorize(np.asarray(column) if _holds_objects(dtype) else getattr(column, "array", column))
+    return without_missing(codes.astype(np.intp, copy=False), labels.tolist())
+
+
+def integers(column: Any) -> Array | None:
+    import pandas as pd
+
+    dtype = column.dtype
+    if isinstance(dtype, np.dtype):
+        return np.asarray(column) if dtype.kind in "iu" else None
+    if isinstance(dtype, pd.ArrowDtype) or not pd.api.types.is_integer_dtype(dtype) or column.isna().any():
+        return None
+    return np.asarray(column.to_numpy(dtype=dtype.numpy_dtype))
+
+
+def filled(codes: Array, labels: Labels, like: Any) -> Any:
+    import pandas as pd
+
+    data = _data(codes, labels, like.dtype)
+    if isinstance(like, pd.Series):
+        kept = object if _holds_objects(like.dtype) else None  # pandas would guess another type for text
+        made = pd.Series(data, index=like.index, name=like.name, dtype=kept, copy=False)
+        made.attrs = dict(like.attrs)
+        return made
+    if isinstance(like, pd.Index):
+        return pd.Index(data, name=like.name, tupleize_cols=False)
+    return data if isinstance(data, pd.api.extensions.ExtensionArray) else pd.array(data)
+
+
+def _data(codes: Array, labels: Labels, dtype: Any) -> Any:
+    import pandas as pd
+
+    kind = common_kind(labels) if codes.ndim == 1 else None
+    if isinstance(dtype, pd.CategoricalDtype) and codes.ndim == 1:
+        if common_kind(dtype.categories.tolist()) is kind in (str, int, bool):  # a look-up must not take True for 1
+            place = dtype.categories.get_indexer(pd.Index(list(labels), dtype=dtype.categories.dtype))
+            if min(place) >= 0:
+                return pd.Categorical.from_codes(place[codes], dtype=dtype)
+        return pd.Categorical.from_codes(codes, categories=pd.Index(list(labels), tupleize_cols=False))
+    if isinstance(dtype, pd.StringDtype) and kind is str:
+        return pd.array(list(labels), dtype=dtype).take(codes)
+    if isinstance(dtype, pd.ArrowDtype):
+        return pd.arrays.ArrowExtensionArray(arrow.filled_as(codes, labels, dtype.pyarrow_dtype))
+    if kind in (None, tuple) or _holds_objects(dtype):
+        return arrays.as_objects(codes, labels)
+    plain = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", np.dtype(object))
+    array = arrays.filled_as(codes, labels, plain)
+    return pd.array(array, dtype=dtype) if array.dtype == plain and array.dtype.kind != "O" else array
+
+
+def _holds_objects(dtype: Any) -> bool:
+    return isinstance(dtype, np.dtype) and dtype.kind == "O"

@@ -1,0 +1,80 @@
+"""polars: a Series; dtype (String, Categorical, Enum, integers, Boolean) and name stay. Sets of labels become lists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from extremal.columns import arrays, lists
+from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, without_missing
+from extremal.mechanism.labels import Labels
+
+
+def holds(column: Any) -> bool:
+    return type(column).__module__.partition(".")[0] == "polars" and type(column).__name__ == "Series"
+
+
+def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
+    """The categories of an Enum as they are listed; the order of everything but integers is that of appearance."""
+    import polars as pl
+
+    if column.null_count():
+        there = column.is_not_null().to_numpy()
+        codes = np.full(there.size, MISSING, dtype=np.intp)
+        codes[there], labels = distinct(column.drop_nulls(), name)
+        return codes, labels
+    if column.dtype == pl.Enum:
+        return column.to_physical().to_numpy().astype(np.intp), column.dtype.categories.to_list()
+    if column.dtype.is_integer() or column.dtype == pl.Boolean:
+        return arrays.distinct(column.to_numpy(), name)
+    if column.dtype.is_nested():
+        return lists.distinct(column.to_list(), name)
+    found = column.unique(maintain_order=True)
+    labels = found.to_list()
+    if column.dtype == pl.Categorical:  # its numbers may have gaps
+        numbers = found.to_physical().to_numpy()
+        place = np.zeros(int(numbers.max(initial=0)) + 1, dtype=np.intp)
+        place[numbers] = np.arange(numbers.size)
+        return place[column.to_physical().to_numpy()], labels
+    if column.dtype == pl.String:
+        codes = column.cast(pl.Enum(found)).to_physical().to_numpy()
+    else:
+        codes = column.replace_strict(found, range(found.len()), return_dtype=pl.Int64).to_numpy()
+    return without_missing(codes.astype(np.intp), labels)
+
+
+def integers(column: Any) -> Array | None:
+    return column.to_numpy() if column.dtype.is_integer() and not column.null_count() else None
+
+
+def filled(codes: Array, labels: Labels, like: Any) -> Any:
+    import polars as pl
+
+    if (sets := members(codes, labels)) is not None:
+        flat, sizes, parts = sets
+        inner = {str: pl.String, int: pl.Int64, bool: pl.Boolean}[only_kind(parts)]
+        edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.intp))).tolist()
+        named = pl.Series(parts, dtype=inner).gather(flat).to_list()
+        sublists = [named[start:stop] for start, stop in pairwise(edges)]
+        return pl.Series(like.name, sublists, dtype=pl.List(inner))
+    kind, dtype = only_kind(labels), like.dtype
+    values: list[Any] = list(labels)
+    if kind is str:
+        listed = dtype.categories.to_list() if dtype == pl.Enum else values
+        keep = dtype in (pl.String, pl.Categorical, pl.Enum) and set(values) <= set(listed)
+        target = dtype if keep else pl.Enum(values) if dtype == pl.Enum else pl.String
+    elif kind is bool:
+        target = pl.Boolean
+    else:
+        target = dtype if dtype.is_integer() and _fits(values, dtype) else pl.Int64
+    return pl.Series(like.name, values, dtype=target).gather(codes)
+
+
+def _fits(values: list[Any], dtype: Any) -> bool:
+    import polars as pl
+
+    least, most = pl.select(low=dtype.min(), high=dtype.max()).row(0)
+    return bool(least <= min(values) and max(values) <= most)

@@ -1,0 +1,23 @@
+"""Which channel serves which structure: the one place to register another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from extremal.estimate.channels.channel import Channel
+from extremal.estimate.channels.dense import DenseChannel
+from extremal.estimate.channels.response import ResponseChannel
+from extremal.estimate.channels.subsets import SubsetChannel
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import RandomizedResponse, SubsetSelection
+
+CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
+    RandomizedResponse.kind: ResponseChannel,
+    SubsetSelection.kind: SubsetChannel,
+}
+"""Structures with estimators of their own, by the kernel's kind."""
+
+
+def channel_of(mechanism: Mechanism) -> Channel:
+    """The analyst's side of a mechanism, by its structure."""
+    return CHANNELS.get(mechanism.kernel.kind, DenseChannel)(mechanism)

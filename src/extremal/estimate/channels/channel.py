@@ -1,0 +1,98 @@
+"""What the estimators ask of a mechanism, answered from its structure.
+
+A *channel* is a mechanism seen from the analyst's side, at the level of its r different rows. Reports are summed up in
+a *statistic* s with E s linear in the row probabilities p; for most mechanisms s is the vector f of report frequencies
+and E f = Qᵀp. An *inverse* is a linear map L with L·E s = p: the estimate Ls is unbiased whatever p is. Everything else
+(covariances, the influence of a single report, fits) is asked of these two, so that randomised response on 10,000
+symbols needs no matrix.
+
+To teach the estimators a new structure, write a class with the methods of `Channel` and one with those of `Inverse`,
+and add the first to `CHANNELS` in `extremal.estimate.channels`. Everything without an entry is treated as a dense
+matrix, up to 2^24 entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+WORST_CONDITION = 1e12
+"""A matrix beyond this condition number counts as singular: entries carry rounding of 1e-16, and standard errors would
+be 1e12/√n."""
+
+
+class Inverse(Protocol):
+    """L, with the moments of L·e_Y, the contribution of one report Y to the estimate."""
+
+    def apply(self, statistic: Floats) -> Floats:
+        """L s."""
+        ...
+
+    def variances(self, centre: Floats, spread: Floats) -> Floats:
+        """E (L e_Y − centre)² for each row, with Y the report of a value drawn from `spread`."""
+        ...
+
+    def covariance(self, rows: Floats | None, centre: Floats, spread: Floats) -> Floats:
+        """E (A L e_Y − A centre)(…)ᵀ with A = `rows` (None: the identity)."""
+        ...
+
+    def extremes(self, rows: Floats | None) -> tuple[Floats, Floats]:
+        """The smallest and the largest value over reports y of each entry of A L e_y."""
+        ...
+
+
+class Channel(Protocol):
+    """A mechanism from the analyst's side."""
+
+    @property
+    def r(self) -> int:
+        """Number of different rows."""
+        ...
+
+    def encode(self, label: Any) -> Hashable:
+        """A report as the key that it is counted under; refuses what the mechanism never reports."""
+        ...
+
+    def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
+        """s for reports `keys` with shares that sum to one."""
+        ...
+
+    def uniform(self) -> Floats:
+        """s when every report is equally frequent."""
+        ...
+
+    def expected(self, p: Floats) -> Floats:
+        """E s when row i has probability p_i."""
+        ...
+
+    def smallest_share(self, p: Floats) -> float:
+        """The smallest entry of E s: times n, how many reports the rarest cell can expect."""
+        ...
+
+    def combinations(self) -> Floats | None:
+        """None if p is identified, else a ρ×r matrix whose rows span the identified combinations of p."""
+        ...
+
+    def inverse(self, prior: Floats) -> Inverse:
+        """The generalised least squares inverse, weighted for `prior`."""
+        ...
+
+    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
+        """The p on the simplex of largest likelihood, and a bound on what it misses of the largest mean
+        log-likelihood."""
+        ...
+
+    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
+        """Pearson's X²/n of s against the nearest E s (p ≥ 0 not imposed; weights at p), and its degrees of freedom."""
+        ...
+
+
+def dense_moment(influence: Floats, rows: Floats | None, w: Floats, centre: Floats, spread: Floats) -> Floats:
+    """E (B e_Y − A centre)(…)ᵀ with B = `influence`, A = `rows`, Y distributed as `w`."""
+    a, b = (centre, spread) if rows is None else (rows @ centre, rows @ spread)
+    return np.asarray((influence * w) @ influence.T - np.outer(a, b) - np.outer(b, a) + np.outer(a, a))

@@ -1,0 +1,161 @@
+"""Any mechanism as a matrix: least squares, likelihood, rank.
+
+With D = diag(Qᵀπ) for a prior π, the generalised least squares inverse is L = (Q D⁻¹ Qᵀ)⁻¹ Q D⁻¹, which is (Qᵀ)⁻¹ when
+Q is square. LQᵀ = I whatever π is, so the estimate is unbiased; at the true p it is efficient, Cov = ((Q D⁻¹ Qᵀ)⁻¹ −
+ppᵀ)/n.
+
+Which combinations of the frequencies do the reports determine? Reports follow Qᵀp, so Σ a_x p_x is determined exactly
+when a is a combination of the columns of Q. The reduced row echelon form of Qᵀ is the clearest basis of those: an input
+that is determined by itself is a row on its own, and inputs that only ever occur in a sum appear as that sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from extremal.estimate.channels.channel import WORST_CONDITION, Floats, Inverse, dense_moment
+from extremal.estimate.likelihood import maximise
+from extremal.exact.weights import WEIGHT_BITS
+from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Labels
+
+PIVOT = 1e-9
+"""Relative size below which a remainder counts as zero: eliminating r rows of entries rounded to 1e-16 leaves about
+r²·1e-16."""
+_WHOLE = 1e-7  # coefficients this near to a whole number are one; the pivots above bound their error
+
+
+class DenseChannel:
+    """The r×m matrix of the different rows."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.q: Floats = np.ldexp(mechanism.kernel.rows().astype(np.float64), -WEIGHT_BITS)
+        self.labels: Labels = mechanism.output_labels
+        self.sizes = np.ones(self.r) if mechanism.row_of is None else np.bincount(mechanism.row_of, minlength=self.r)
+
+    @property
+    def r(self) -> int:
+        return int(self.q.shape[0])
+
+    def encode(self, label: Any) -> Hashable:
+        return self.labels.code(label, "reports")
+
+    def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
+        return np.asarray(
+            np.bincount(np.asarray(keys, dtype=np.intp), weights=shares, minlength=self.q.shape[1]), dtype=np.float64
+        )
+
+    def uniform(self) -> Floats:
+        return np.full(self.q.shape[1], 1 / self.q.shape[1])
+
+    def expected(self, p: Floats) -> Floats:
+        return np.asarray(p @ self.q)
+
+    def smallest_share(self, p: Floats) -> float:
+        return float(self.expected(p).min())
+
+    def combinations(self) -> Floats | None:
+        return None if self._plain[1] else reduced_basis(self.q.T)
+
+    @cached_property
+    def _plain(self) -> tuple[Floats, bool]:
+        """L weighted for equally frequent inputs, and whether it is a true inverse."""
+        return _left_inverse(self.q, self.sizes / self.sizes.sum() @ self.q)
+
+    def inverse(self, prior: Floats) -> Inverse:
+        if self._plain[1] and self.q.shape[0] == self.q.shape[1]:
+            return DenseInverse(self._plain[0], self.q)  # the weights do not matter
+        if np.array_equal(prior, self.sizes / self.sizes.sum()):
+            return DenseInverse(self._plain[0], self.q)
+        w = prior @ self.q
+        if (w <= 0).any():  # reports that the prior rules out get a weight as if one input in a million were uniform
+            w = 0.999999 * w + 1e-6 * (self.sizes / self.sizes.sum() @ self.q)
+        return DenseInverse(_left_inverse(self.q, w)[0], self.q)
+
+    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
+        return maximise(self.q, statistic, self._plain[0] @ statistic, tolerance)
+
+    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
+        rows, columns = self.q.shape
+        basis = self.combinations()
+        degrees = columns - (rows if basis is None else basis.shape[0])
+        if degrees == 0:
+            return 0.0, 0
+        w = self.expected(p)
+        seen = w > 0
+        fitted = self.expected(self.inverse(p).apply(statistic))
+        return float(np.sum((statistic - fitted)[seen] ** 2 / w[seen])), degrees
+
+
+class DenseInverse:
+    """L as an r×m matrix."""
+
+    def __init__(self, matrix: Floats, q: Floats) -> None:
+        self.matrix, self.q = matrix, q
+
+    def apply(self, statistic: Floats) -> Floats:
+        return np.asarray(self.matrix @ statistic)
+
+    def variances(self, centre: Floats, spread: Floats) -> Floats:
+        w = spread @ self.q
+        return np.asarray(self.matrix**2 @ w - 2 * spread * centre + centre**2)
+
+    def covariance(self, rows: Floats | None, centre: Floats, spread: Floats) -> Floats:
+        influence = self.matrix if rows is None else rows @ self.matrix
+        return dense_moment(influence, rows, spread @ self.q, centre, spread)
+
+    def extremes(self, rows: Floats | None) -> tuple[Floats, Floats]:
+        influence = self.matrix if rows is None else rows @ self.matrix
+        return influence.min(axis=1), influence.max(axis=1)
+
+
+def _left_inverse(q: Floats, w: Floats) -> tuple[Floats, bool]:
+    """L with LQᵀ = I and least variance at report probabilities w; the least-norm solution if Q has not full row
+    rank."""
+    rows, columns = q.shape
+    root = np.sqrt(w)
+    a = (q / root).T
+    if rows <= columns:
+        try:
+            if rows == columns:
+                inverse = np.linalg.inv(q.T)
+                if np.linalg.norm(q.T, 1) * np.linalg.norm(inverse, 1) <= WORST_CONDITION:
+                    return np.asarray(inverse), True
+            else:
+                orthogonal, triangle = np.linalg.qr(a)
+                small = np.linalg.inv(triangle)
+                if np.linalg.norm(triangle, 1) * np.linalg.norm(small, 1) <= WORST_CONDITION:
+                    return np.asarray((small @ orthogonal.T) / root), True
+        except np.linalg.LinAlgError:
+            pass
+    return np.asarray(np.linalg.pinv(a, rcond=1 / WORST_CONDITION) / root), False
+
+
+def reduced_basis(matrix: Floats) -> Floats:
+    """The non-zero rows of the reduced row echelon form (Gauss–Jordan with row pivoting).
+
+    >>> reduced_basis(np.array([[1.0, 2, 2], [1, 3, 3]])).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 1.0]]
+    """
+    work = matrix / np.maximum(np.abs(matrix).max(axis=1, keepdims=True), np.finfo(float).tiny)
+    row = 0
+    for column in range(work.shape[1]):
+        if row == work.shape[0]:
+            break
+        best = row + int(np.argmax(np.abs(work[row:, column])))
+        if abs(work[best, column]) <= PIVOT:
+            work[row:, column] = 0.0
+            continue
+        work[[row, best]] = work[[best, row]]
+        work[row] /= work[row, column]
+        others = np.flatnonzero(work[:, column])
+        others = others[others != row]
+        work[others] -= np.outer(work[others, column], work[row])
+        row += 1
+    basis = work[:row]
+    whole = np.rint(basis)
+    return np.asarray(np.where(np.abs(basis - whole) <= _WHOLE, whole, basis)) + 0.0  # + 0.0 turns −0 into 0

@@ -1,0 +1,1 @@
+"""Answers: points, their uncertainty, functions of them, and how they are shown."""

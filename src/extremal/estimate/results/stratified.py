@@ -1,0 +1,55 @@
+"""Estimates by stratum: a mapping from stratum to FrequencyEstimate, in the order of first appearance or sorted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from extremal.errors import UnknownLabel
+from extremal.estimate.results import display, plot
+from extremal.estimate.results.estimate import FrequencyEstimate
+
+
+class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
+    """One FrequencyEstimate for each stratum, from `ex.estimate_frequencies(…, by=…)`.
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 1)
+    >>> ex.estimate_frequencies([0, 1, 0, 1], m, by=["north", "north", "south", "south"])["south"].n
+    2
+    """
+
+    def __init__(self, estimates: Mapping[Any, FrequencyEstimate]) -> None:
+        self._estimates: dict[Any, FrequencyEstimate] = dict(estimates)
+
+    def __getitem__(self, stratum: Any) -> FrequencyEstimate:
+        try:
+            return self._estimates[stratum]
+        except (KeyError, TypeError):
+            raise UnknownLabel("there must be reports in that stratum", parameter="stratum", value=stratum) from None
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._estimates)
+
+    def __len__(self) -> int:
+        return len(self._estimates)
+
+    def __contains__(self, stratum: object) -> bool:
+        return stratum in self._estimates
+
+    def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
+        """The strata's frames on top of each other, with a column `stratum` (or stratum_1, … for several)."""
+        names = [name if isinstance(name, tuple) else (name,) for name in self]
+        columns = ("stratum",) if len(names[0]) == 1 else tuple(f"stratum_{i + 1}" for i in range(len(names[0])))
+        return display.frame(list(zip(names, self.values(), strict=True)), columns, level, simultaneous, library)
+
+    def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
+        """Every stratum's summary."""
+        return "\n\n".join(f"stratum {name!r}\n{result.summary(level, simultaneous)}" for name, result in self.items())
+
+    def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
+        """All strata in one picture."""
+        return plot.plot([(str(name), result) for name, result in self.items()], level, simultaneous, ax, None)
+
+    def __repr__(self) -> str:
+        return f"StratifiedEstimate({{{', '.join(f'{name!r}: n={result.n}' for name, result in self.items())}}})"

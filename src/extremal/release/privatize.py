@@ -1,0 +1,151 @@
+"""One value, a column or a data frame → reports in the same container.
+
+A list, a NumPy array, a pandas or polars Series, a pyarrow Array or ChunkedArray is a sequence of values; a data frame
+has columns, of which some are randomised and everything else stays untouched; anything else is one value. Labels are
+looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and a missing value is refused by
+its position. Nothing is sampled before every value has its code. Lazy frames are refused: evaluated twice they would
+report twice about the same person.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, NoReturn
+
+import numpy as np
+
+from extremal.columns.column import Container, container_of, refuse_lazy, refuse_missing
+from extremal.columns.frames import columns_of, is_frame, with_columns
+from extremal.columns.lists import Array, labels_at
+from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Labels
+from extremal.release.sampler import BadCode, sample_codes
+from extremal.release.words import WordSource, refuse_seed
+
+TWICE = "a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
+NO_ANSWER = (
+    "Drop or fill missing values first, or give them a label of their own: who does not answer also tells something."
+)
+
+
+def privatize(
+    frame: Any,
+    columns: Mapping[Any, Mechanism] | None = None,
+    *,
+    column: Any = None,
+    mechanism: Mechanism | None = None,
+    **options: Any,
+) -> Any:
+    """Randomise columns of a data frame, exactly by each mechanism's weights and with the operating system's
+    randomness.
+
+    Guarantee: each row's report in a column depends on that row's value alone and satisfies the mechanism's privacy
+    claim. Reports in several columns of the same row add up: ε₁ + ε₂ for two columns about the same person.
+
+    Args:
+        frame: a pandas or polars DataFrame, a pyarrow Table, or another eager frame that narwhals knows.
+        columns: mechanisms by column name; or else
+        column, mechanism: one of each.
+
+    Returns:
+        A new frame of the same type. The one given is not changed.
+
+    Raises:
+        InvalidParameter: the column is not there, is there twice, the frame is lazy, or a seed is given.
+        UnknownLabel: a value is missing or is no label of the mechanism. Nothing is released then.
+
+    >>> import pandas, extremal as ex
+    >>> frame = pandas.DataFrame({"id": [1, 2], "answer": ["no", "yes"]})
+    >>> m = ex.randomized_response(2, 50, inputs=["no", "yes"])
+    >>> ex.privatize(frame, column="answer", mechanism=m)["answer"].tolist()
+    ['no', 'yes']
+    """
+    refuse_seed(options)
+    return privatize_frame(frame, columns_and_mechanisms(columns, column, mechanism))
+
+
+def columns_and_mechanisms(
+    columns: Mapping[Any, Mechanism] | None, column: Any, mechanism: Mechanism | None
+) -> dict[Any, Mechanism]:
+    """The two ways of saying which column gets which mechanism, as one."""
+    if (columns is None) == (column is None) or (column is None) != (mechanism is None):
+        raise InvalidParameter(
+            "say which column gets which mechanism, once",
+            parameter="columns",
+            value=columns,
+            hint="privatize(frame, column='answer', mechanism=m) or privatize(frame, {'answer': m}).",
+        )
+    chosen: dict[Any, Any] = dict(columns) if columns is not None else {column: mechanism}
+    if not chosen:
+        raise InvalidParameter("at least one column must be named", parameter="columns", value=columns)
+    for name, m in chosen.items():
+        if not isinstance(m, Mechanism):
+            raise InvalidParameter(
+                "a column needs a Mechanism", parameter=f"columns[{name!r}]", value=m, hint="Load files with ex.load."
+            )
+    return chosen
+
+
+def privatize_frame(frame: Any, chosen: Mapping[Any, Mechanism], source: WordSource | None = None) -> Any:
+    refuse_lazy(frame, "frame", TWICE)
+    columns = columns_of(frame, list(chosen))
+    made = {  # every column is done before any is put in place
+        name: privatize_column(chosen[name], column, name=str(name), source=source) for name, column in columns.items()
+    }
+    return with_columns(frame, made)
+
+
+def privatize_column(
+    mechanism: Mechanism, values: Any, *, name: str = "values", source: WordSource | None = None
+) -> Any:
+    """Reports for values, in the same kind of container; `source` is for simulation."""
+    refuse_lazy(values, name, TWICE)
+    if is_frame(values):
+        raise InvalidParameter(
+            "a mechanism randomises one column",
+            parameter=name,
+            value=type(values).__name__,
+            hint="Use ex.privatize(frame, column=..., mechanism=...) or ex.privatize(frame, {column: mechanism}).",
+        )
+    container = container_of(values)
+    if container is None:
+        plain = values.item() if isinstance(values, np.ndarray) else values
+        code = mechanism.input_labels.code(plain)
+        drawn = sample_codes(mechanism, np.array([code]), source=source)
+        return labels_at(drawn, report_labels(mechanism, drawn))[0]
+    codes = input_codes(container, mechanism.input_labels, values, name)
+    try:
+        drawn = sample_codes(mechanism, codes, source=source)
+    except BadCode as error:
+        _refuse_value(mechanism.input_labels, codes[error.position], f"{name}[{error.position}]")
+    return container.filled(drawn, report_labels(mechanism, drawn), values)
+
+
+def report_labels(mechanism: Mechanism, drawn: Array) -> Labels:
+    """What the codes of reports stand for: outputs, or in rows of codes the inputs of which a report is a set."""
+    return mechanism.input_labels if drawn.ndim == 2 else mechanism.output_labels
+
+
+def input_codes(container: Container, labels: Labels, column: Any, name: str) -> Array:
+    """The code of each value. Integers under numbered labels are their own codes, which the sampler checks."""
+    if labels.numbered:
+        own = container.integers(column)
+        if own is not None:
+            return own
+    codes, found = container.distinct(column, name)
+    refuse_missing(codes, name, NO_ANSWER, UnknownLabel)
+    used = np.flatnonzero(np.bincount(codes, minlength=len(found)))
+    table = np.zeros(len(found), dtype=np.int64)  # what does not occur need not be a label
+    with suppress(UnknownLabel):
+        table[used] = [labels.code(found[place]) for place in used.tolist()]
+        return table[codes]
+    for row in np.sort(np.unique(codes, return_index=True)[1]).tolist():  # where each label occurs first
+        labels.code(found[codes[row]], f"{name}[{row}]")
+    raise UnknownLabel(f"{name} must be labels of the mechanism", parameter=name)  # pragma: no cover - one raised above
+
+
+def _refuse_value(labels: Labels, value: Any, where: str) -> NoReturn:
+    labels.code(value, where)
+    raise UnknownLabel(f"{where} must be a label", parameter=where, value=value)  # pragma: no cover - code() raised
