@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
-from extremal.optimize.rays import patterns, solved_over
+from extremal.optimize.rays import best_mixture
+from extremal.privacy.cones.staircase import patterns
 from extremal.utility.curve import InformationCurve
 
 INSTANCES = 1000
@@ -48,8 +49,7 @@ def agreement() -> bool:
         found = ex.design(ex.LDP(epsilon), utility)
         columns = patterns(k, epsilon)
         values = utility.column_values(columns)
-        weights, _, _ = solved_over(columns, values[None, :])
-        weights = _polished(columns, weights)
+        weights = _polished(columns, best_mixture(columns, values[None, :]).weights)
         worst[kind][0] = max(worst[kind][0], abs(found.value / float(values @ weights) - 1))
         worst[kind][1] = max(worst[kind][1], found.gap)
         unverified += not ex.verify(found)

@@ -13,25 +13,15 @@ import os
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import sys
-import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from timing import best_of
 
 import extremal as ex
 
 K, EPSILON, N = 10, 1.0, 1_000_000
 LARGE, MANY = 1_000, 10_000_000
-
-
-def best(run: Callable[[], Any], repeats: int) -> float:
-    times = []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        run()
-        times.append(time.perf_counter() - started)
-    return min(times)
 
 
 def counting_and_solving() -> bool:
@@ -54,17 +44,18 @@ def counting_and_solving() -> bool:
         return server.estimate_all(range(K), suppress_warnings=True)
 
     seconds = {
-        "bare NumPy": best(bare, 9),
-        "extremal": best(ours, 9),
-        "multi-freq-ldpy": best(lambda: GRR_Aggregator_MI(reports, K, EPSILON), 3),
-        "pure-ldp": best(pure_ldp, 3),
+        "bare NumPy": best_of(9, bare)[0],
+        "extremal": best_of(9, ours)[0],
+        "multi-freq-ldpy": best_of(3, lambda: GRR_Aggregator_MI(reports, K, EPSILON))[0],
+        "pure-ldp": best_of(3, pure_ldp)[0],
     }
     print(f"{N} reports, k = {K}, NumPy integers:")
     for name, taken in seconds.items():
         print(f"  {name:16s} {1e3 * taken:9.2f} ms   {taken / seconds['extremal']:8.2f} × extremal")
     words = np.array([f"answer {x}" for x in range(K)])[reports].tolist()
     named = ex.randomized_response(K, EPSILON, inputs=[f"answer {x}" for x in range(K)])
-    print(f"  a list of strings: {1e3 * best(lambda: ex.estimate_frequencies(words, named).interval(), 3):.0f} ms")
+    slow, _ = best_of(3, lambda: ex.estimate_frequencies(words, named).interval())
+    print(f"  a list of strings: {1e3 * slow:.0f} ms")
     return seconds["extremal"] <= 5 * seconds["bare NumPy"] and seconds["pure-ldp"] >= 20 * seconds["extremal"]
 
 
@@ -88,9 +79,9 @@ def large_likelihood() -> bool:
             result.interval()
             return result
 
-        taken, deficit = best(run, 3), run().deficit
+        taken, result = best_of(3, run)
         slowest = max(slowest, taken)
-        print(f"  {name:20s} {taken:6.3f} s   likelihood within {deficit:.1e}")
+        print(f"  {name:20s} {taken:6.3f} s   likelihood within {result.deficit:.1e}")
     return slowest <= 2.0
 
 

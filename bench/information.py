@@ -7,18 +7,11 @@ import time
 
 import numpy as np
 from scipy.optimize import linprog
+from timing import best_of
 
 import extremal as ex
-from extremal.optimize.rays import patterns, solved_over
-
-
-def seconds(function: object, repeat: int = 3) -> tuple[float, float]:
-    best, value = np.inf, 0.0
-    for _ in range(repeat):
-        started = time.process_time()
-        value = function()  # type: ignore[operator]
-        best = min(best, time.process_time() - started)
-    return best, value
+from extremal.optimize.rays import best_mixture
+from extremal.privacy.cones.staircase import patterns
 
 
 def main() -> None:
@@ -36,10 +29,11 @@ def main() -> None:
                 ) * float(values.max())
 
             def oracle(columns: object = columns, values: object = values) -> float:
-                return float(values @ solved_over(columns, values[None, :])[0])
+                return float(values @ best_mixture(columns, values[None, :]).weights)
 
-            own, found = seconds(lambda u=utility, e=epsilon: ex.design(ex.LDP(e), u).value)
-            peers = {"SciPy linprog": seconds(scipy_program), "own oracle": seconds(oracle)}
+            own, found = best_of(3, lambda u=utility, e=epsilon: ex.design(ex.LDP(e), u).value, time.process_time)
+            programs = {"SciPy linprog": scipy_program, "own oracle": oracle}
+            peers = {name: best_of(3, run, time.process_time) for name, run in programs.items()}
             text = ", ".join(
                 f"{name} {t:.3f} ({t / own:.1f}×, value {v / found - 1:+.0e})" for name, (t, v) in peers.items()
             )

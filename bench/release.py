@@ -14,7 +14,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
 from pure_ldp.frequency_oracles.direct_encoding import DEClient
+from timing import best_of
 
 import extremal as ex
 from extremal.release import sample_codes
@@ -51,14 +51,8 @@ def rates(contestants: dict[str, tuple[Callable[[], Any], int, int]]) -> dict[st
     best = dict.fromkeys(contestants, float("inf"))
     for _ in range(ROUNDS):
         for name, (run, _, repeats) in contestants.items():
-            best[name] = min(best[name], *(_timed(run) for _ in range(repeats)))
+            best[name] = min(best[name], best_of(repeats, run)[0])
     return {name: count / best[name] / 1e6 for name, (_, count, _) in contestants.items()}
-
-
-def _timed(run: Callable[[], Any]) -> float:
-    started = time.perf_counter()
-    run()
-    return time.perf_counter() - started
 
 
 def plain(codes: np.ndarray, k: int, generator: np.random.Generator) -> np.ndarray:  # type: ignore[type-arg]
@@ -99,7 +93,7 @@ def one_large_call() -> None:
     codes = np.random.default_rng(1).integers(0, 10, size=100_000_000)
     m = ex.randomized_response(10, EPSILON)
     for compiled in (False, True):
-        seconds = min(_timed(lambda c=compiled: sample_codes(m, codes, compiled=c)) for _ in range(2))  # type: ignore[misc]
+        seconds, _ = best_of(2, lambda c=compiled: sample_codes(m, codes, compiled=c))  # type: ignore[misc]
         print(
             f"  1e8 codes in one call, {'numba' if compiled else 'NumPy'}: {seconds:.2f} s, {100 / seconds:.0f} M "
             "values/s"

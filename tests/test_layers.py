@@ -44,27 +44,7 @@ PROOFS = {"certificate", "certificate.certificate", "certificate.proof"}
 UPWARD = {("mechanism/mechanism.py", "release")}  # Mechanism.privatize: the one call to what stands above
 
 # Imports that break the rules today and are to go; empty when every room is in its place.
-TO_BE_REMOVED: set[tuple[str, str]] = {
-    ("certificate/chords.py", "privacy.cones.metric"),
-    ("certificate/rays.py", "privacy.cones.metric"),
-    ("optimize/leakage/divergence.py", "certificate.leakage_divergence"),
-    ("optimize/leakage/divergence.py", "certificate.lift"),
-    ("optimize/leakage/information.py", "certificate.leakage_information"),
-    ("optimize/leakage/information.py", "certificate.lift"),
-    ("optimize/leakage/listed.py", "certificate.leakage_vertices"),
-    ("optimize/leakage/listed.py", "certificate.lift"),
-    ("optimize/leakage/master.py", "certificate.lift"),
-    ("optimize/leakage/merging.py", "certificate.leakage_divergence"),
-    ("optimize/leakage/merging.py", "certificate.leakage_information"),
-    ("optimize/leakage/merging.py", "certificate.lift"),
-    ("optimize/leakage/prior_class.py", "certificate.class_rays"),
-    ("optimize/leakage/prior_class.py", "certificate.leakage_class"),
-    ("optimize/leakage/prior_class.py", "certificate.leakage_vertices"),
-    ("optimize/leakage/prior_class.py", "certificate.refused"),
-    ("optimize/leakage/solve.py", "certificate.leakage_symmetric"),
-    ("optimize/leakage/solve.py", "certificate.leakage_vertices"),
-    ("optimize/leakage/solve.py", "certificate.lift"),
-}
+TO_BE_REMOVED: set[tuple[str, str]] = set()
 
 HEAVY = ("pandas", "polars", "pyarrow", "scipy.optimize", "highspy", "matplotlib", "fastapi", "numba", "hypothesis")
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.certificate import PROOFS, Refused
+from extremal.certificate import Refused
 from extremal.certificate.information_curve import Curve, entropy_excess, log_excess
+from extremal.certificate.proof import Prices, proof_from_json, texts
 from extremal.exact.interval import Interval
 from extremal.optimize.information.bounds import affine, convex, fluid
 from extremal.utility.curve import InformationCurve
@@ -26,10 +27,18 @@ CASES = {
 }
 
 
+def proved(kind: str, content: dict[str, Any], privacy: Any, utility: Any) -> float:
+    """The bound of the proof that a file with this content holds."""
+    return proof_from_json({"kind": kind, **content}).bound(privacy, utility)
+
+
+WHOLE = {"contact": "1", "slope": "1", "value": "1", "lines": [["1", "1"]], "slack": "0", "prices": ["1", "1"]}
+
+
 def made(kind: str) -> ex.Design:
     prior, epsilon = CASES[kind]
     found = ex.design(ex.LDP(epsilon), ex.MutualInformation(prior))
-    assert found.certificate.proofs[0]["kind"] == kind
+    assert found.certificate.proofs[0].kind == kind
     assert ex.verify(found)
     return found
 
@@ -37,7 +46,7 @@ def made(kind: str) -> ex.Design:
 @pytest.mark.parametrize("kind", CASES)
 def test_a_tightened_bound_is_refused(kind: str) -> None:
     certificate = made(kind).certificate
-    proof = {**certificate.proofs[0], "bound": repr(certificate.bound * (1 - 1e-6))}
+    proof = replace(certificate.proofs[0], claimed=certificate.bound * (1 - 1e-6))
     assert not ex.verify(replace(certificate, proofs=(proof,), bound=certificate.bound * (1 - 1e-6)))
     assert not ex.verify(replace(certificate, bound=certificate.bound * (1 - 1e-6)))
 
@@ -64,18 +73,20 @@ def test_a_moved_weight_is_refused(kind: str) -> None:
 def test_a_lowered_price_is_refused() -> None:
     certificate = made("prices").certificate
     for x in range(5):
-        proof = dict(certificate.proofs[0])
-        prices = [float(a) for a in proof["prices"]]
+        (proof,) = certificate.proofs
+        assert isinstance(proof, Prices)
+        prices = [float(a) for a in proof.prices]
         prices[x] -= 1e-6
-        assert not ex.verify(replace(certificate, proofs=({**proof, "prices": [repr(a) for a in prices]},)))
+        assert not ex.verify(replace(certificate, proofs=(replace(proof, prices=texts(prices)),)))
 
 
 def test_a_raised_price_costs_what_it_adds() -> None:
     certificate = made("prices").certificate
-    proof, privacy, utility = dict(certificate.proofs[0]), ex.LDP(0.8), certificate.utility
+    (proof,), utility = certificate.proofs, certificate.utility
     assert utility is not None
-    raised = {**proof, "prices": [repr(float(a) + 1e-3) for a in proof["prices"]]}
-    assert PROOFS["prices"](raised, privacy, utility) > certificate.bound + 1e-4
+    assert isinstance(proof, Prices)
+    raised = replace(proof, prices=texts(float(a) + 1e-3 for a in proof.prices))
+    assert raised.bound(ex.LDP(0.8), utility) > certificate.bound + 1e-4
 
 
 @given(st.integers(0, 10**6))
@@ -101,7 +112,7 @@ def test_whatever_the_choices_the_bound_holds(seed: int) -> None:
         },
     }
     for kind, proof in proofs.items():
-        assert PROOFS[kind](proof, privacy, utility) >= optimum * (1 - 1e-12), kind
+        assert proved(kind, proof, privacy, utility) >= optimum * (1 - 1e-12), kind
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 3, 8])
@@ -110,8 +121,8 @@ def test_the_checkers_lose_next_to_nothing(epsilon: float) -> None:
     curve, utility, privacy = InformationCurve(epsilon), ex.MutualInformation(prior), ex.LDP(epsilon)
     for bound in (fluid, affine, convex):
         value, proof = bound(prior, curve)
-        proved = PROOFS[proof["kind"]](proof, privacy, utility)
-        assert value * (1 - 1e-13) <= proved <= value * (1 + 2e-11)
+        checked = proof.bound(privacy, utility)
+        assert value * (1 - 1e-13) <= checked <= value * (1 + 2e-11)
 
 
 @given(st.floats(0, 1e4))
@@ -147,20 +158,20 @@ def test_the_curve_is_enclosed() -> None:
 )
 def test_malformed_proofs_are_refused(kind: str, change: dict[str, Any], message: str) -> None:
     with pytest.raises(Refused, match=message):
-        PROOFS[kind](change, ex.LDP(1), ex.MutualInformation([0.5, 0.3, 0.2]))
+        proved(kind, change, ex.LDP(1), ex.MutualInformation([0.5, 0.3, 0.2]))
 
 
 @pytest.mark.parametrize("kind", ["fluid", "affine", "convex", "response", "prices"])
 def test_proofs_about_another_problem_are_refused(kind: str) -> None:
     with pytest.raises(Refused, match="about mutual information under ε-LDP"):
-        PROOFS[kind]({}, ex.LDP(1), ex.KL([0.5, 0.5], [0.4, 0.6]))
+        proved(kind, WHOLE, ex.LDP(1), ex.KL([0.5, 0.5], [0.4, 0.6]))
     with pytest.raises(Refused, match="about mutual information under ε-LDP"):
-        PROOFS[kind]({}, ex.LDP(1, delta=0.1), ex.MutualInformation([0.5, 0.5]))
+        proved(kind, WHOLE, ex.LDP(1, delta=0.1), ex.MutualInformation([0.5, 0.5]))
 
 
 def test_many_equal_symbols_are_checked_by_their_number() -> None:
     prior = ["1/60"] * 20 + ["2/60"] * 20
     found = ex.design(ex.LDP(1), ex.MutualInformation(prior))
-    assert found.certificate.proofs[0]["kind"] == "prices"
+    assert found.certificate.proofs[0].kind == "prices"
     assert found.gap < 1e-9
     assert ex.verify(found)

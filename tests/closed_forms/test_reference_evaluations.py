@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.optimize.rays import patterns
+from extremal.privacy.cones.staircase import patterns
 
 
 def _identity(k: int) -> ex.Mechanism:

@@ -5,7 +5,8 @@ imports no solver and nothing of `optimize/`: what is checked here was made else
 """
 
 from extremal.certificate.certificate import Certificate, load_certificate
-from extremal.certificate.proofs import PROOFS, Refused
+from extremal.certificate.proof import PROOFS, Proof
+from extremal.certificate.refused import Refused
 from extremal.certificate.verify import Verification, verify
 
-__all__ = ["PROOFS", "Certificate", "Refused", "Verification", "load_certificate", "verify"]
+__all__ = ["PROOFS", "Certificate", "Proof", "Refused", "Verification", "load_certificate", "verify"]

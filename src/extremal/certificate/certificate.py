@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from extremal.certificate.proof import Proof, proof_from_json
 from extremal.errors import MalformedFile
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import content_digest, to_json, write_once
@@ -27,15 +28,14 @@ class Certificate:
         utility: what was optimised; read from a file, a user's function is a name only (`UserUtility`).
         value: the utility of the mechanism.
         bound: no private mechanism is better than this (above for a utility, below for a cost).
-        proofs: each a dictionary with a "kind" and the "bound" that it proves; the best of those is `bound`. Empty for
-            a user's function.
+        proofs: each with the bound that it claims; the best of those is `bound`. Empty for a user's function.
     """
 
     mechanism: Mechanism
     utility: Utility | None
     value: float
     bound: float
-    proofs: tuple[dict[str, Any], ...] = field(default=())
+    proofs: tuple[Proof, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         content = {
@@ -45,7 +45,7 @@ class Certificate:
             "utility": None if self.utility is None else self.utility.to_json(),
             "value": repr(self.value),
             "bound": repr(self.bound),
-            "proofs": list(self.proofs),
+            "proofs": [proof.to_json() for proof in self.proofs],
         }
         return {**content, "hash": content_digest(content)}
 
@@ -72,7 +72,7 @@ def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate,
     try:
         utility = None if content["utility"] is None else utility_from_json(content["utility"])
         value, bound = float(content["value"]), float(content["bound"])
-        proofs = tuple(dict(proof) for proof in content["proofs"])
+        proofs = tuple(proof_from_json(dict(proof)) for proof in content["proofs"])
     except (KeyError, TypeError, ValueError) as error:
         raise MalformedFile(
             f"{source} must have the fields of a certificate", parameter="field", value=str(error)

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from extremal.certificate.distortion import Column, deficit, without_flows
+from extremal.certificate.metric_rays import Edge, tree_edges
 from extremal.certificate.refused import Refused
 from extremal.exact import Exponential, as_fraction
 from extremal.privacy import MetricPrivacy, Notion
-from extremal.privacy.cones.metric import Edge, tree_edges
 from extremal.utility import Divergence, Utility
 
 VALUE_ERROR = Fraction(1, 10**13)  # relative; f is accurate to about 1e-15

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from extremal.certificate.metric_rays import extreme_rays
 from extremal.certificate.refused import Refused
 from extremal.privacy import MetricPrivacy, Notion
-from extremal.privacy.cones.metric import extreme_rays
 from extremal.utility import SumOfColumns, Utility, WorstCase
 
 VALUE_ERROR = 1e-13  # relative to the largest column value; evaluation is accurate to about 1e-15

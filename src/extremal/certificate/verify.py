@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from extremal.certificate.certificate import UNVERIFIED, Certificate, is_certificate, load_certificate
-from extremal.certificate.proofs import PROOFS, Refused
-from extremal.errors import ExtremalError, InvalidParameter
+from extremal.certificate.refused import Refused
+from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion
@@ -98,14 +98,12 @@ def _optimality(certificate: Certificate, claim: Notion) -> tuple[bool | None, l
     sign, side = (-1, "below") if utility.is_cost else (1, "above")
     reasons, proved = [f"{utility.name} is {value!r}"], []
     for proof in certificate.proofs:
-        kind = proof.get("kind")
-        if kind not in PROOFS:
-            return False, [*reasons, f"a proof is of the unknown kind {kind!r}"]
+        kind = proof.kind
         try:
-            bound = PROOFS[kind](proof, claim, utility)
-        except (Refused, ExtremalError, KeyError, TypeError, ValueError, IndexError) as error:
+            bound = proof.bound(claim, utility)
+        except Refused as error:
             return False, [*reasons, f"the proof by {kind} does not hold: {error}"]
-        claimed = float(proof.get("bound", math.nan))
+        claimed = math.nan if proof.claimed is None else proof.claimed
         if not sign * bound <= sign * claimed:
             return False, [*reasons, f"the proof by {kind} gives {bound!r}, not the claimed {claimed!r}"]
         reasons.append(f"no private mechanism is {side} {claimed!r}: proved by {kind}")

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from extremal.certificate import PROOFS, Certificate
+from extremal.certificate import Certificate
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.optimize import rays as enumeration
-from extremal.optimize.distortion import hamming
-from extremal.optimize.distortion import solve as distortion
-from extremal.optimize.divergence import metric
-from extremal.optimize.divergence import solve as partition
-from extremal.optimize.information import solve as information
-from extremal.optimize.leakage import prior_class as leakage_class
-from extremal.optimize.leakage import solve as leakage
-from extremal.optimize.problem import Problem, Progress, Solution
+from extremal.optimize.distortion.hamming import solve as hamming
+from extremal.optimize.distortion.solve import solve as distortion
+from extremal.optimize.divergence.metric import solve as divergence_on_metric
+from extremal.optimize.divergence.solve import solve as divergence
+from extremal.optimize.information.solve import solve as information
+from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
+from extremal.optimize.leakage.solve import solve as leakage
+from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
+from extremal.optimize.rays import solve as listed_rays
 from extremal.privacy import Notion
 from extremal.tables import number
 from extremal.utility import Utility
 
-SOLVERS: tuple[Any, ...] = (partition, information, hamming, distortion, leakage, leakage_class, metric, enumeration)
-"""Solver modules, in the order in which they are asked whether they apply."""
+SOLVERS: tuple[Solver, ...] = (
+    divergence,
+    information,
+    hamming,
+    distortion,
+    leakage,
+    leakage_for_a_class,
+    divergence_on_metric,
+    listed_rays,
+)
+"""Asked in this order; the first that has a solution is taken. Listing rays comes last: others need no list."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +49,7 @@ class Design:
         lower_bound, upper_bound: the optimum lies between; one of them is `value`.
         method: which way was taken.
         certificate: what `ex.verify` checks.
-        remarks: sentences for people, or functions that make one when `notes` is asked for.
+        remarks: sentences for people, or values that make one when `notes` is asked for.
     """
 
     mechanism: Mechanism
@@ -50,12 +59,12 @@ class Design:
     upper_bound: float
     method: str
     certificate: Certificate
-    remarks: tuple[str | Callable[[], str], ...] = ()
+    remarks: tuple[str | Remark, ...] = ()
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
         """Sentences for people: what the closed forms reach, what a budget costs."""
-        said = [remark if isinstance(remark, str) else remark() for remark in self.remarks]
+        said = [remark if isinstance(remark, str) else remark.sentence() for remark in self.remarks]
         return tuple(sentence for sentence in said if sentence)
 
     @property
@@ -134,13 +143,8 @@ def design(
     >>> d.gap < 1e-9
     True
     """
-    kinds: tuple[tuple[str, Any, type], ...] = (("privacy", privacy, Notion), ("utility", utility, Utility))
-    for wrong in ((name, given) for name, given, kind in kinds if not isinstance(given, kind)):
-        raise InvalidParameter(
-            "design takes a privacy notion and a utility, such as ex.LDP(1) and ex.KL(p0, p1)",
-            parameter=wrong[0],
-            value=wrong[1],
-        )
+    _refuse_other("privacy", privacy, Notion)
+    _refuse_other("utility", utility, Utility)
     k = getattr(privacy, "k", utility.k)
     if k != utility.k:
         raise InvalidParameter(
@@ -165,14 +169,24 @@ def design(
         proofs=None if proofs is None else tuple(proofs),
         **extra,
     )
-    return finished(utility, _solver_for(problem)(problem))
+    return finished(utility, _solved(problem))
 
 
-def _solver_for(problem: Problem) -> Callable[[Problem], Solution]:
+def _refuse_other(name: str, given: Any, kind: type) -> None:
+    if not isinstance(given, kind):
+        raise InvalidParameter(
+            "design takes a privacy notion and a utility, such as ex.LDP(1) and ex.KL(p0, p1)",
+            parameter=name,
+            value=given,
+        )
+
+
+def _solved(problem: Problem) -> Solution:
+    """What the first solver says that has something to say."""
     for solver in SOLVERS:
-        if solver.applies(problem):
-            chosen: Callable[[Problem], Solution] = solver.solve
-            return chosen
+        solution = solver(problem)
+        if solution is not None:
+            return solution
     raise InvalidParameter(
         f"no method is known for {problem.utility.name} under {problem.privacy.name}"
         + (" with max_outputs" if problem.max_outputs is not None else ""),
@@ -187,9 +201,9 @@ def finished(utility: Utility, solution: Solution) -> Design:
     checker reads them."""
     value, privacy = utility(solution.mechanism), solution.mechanism.privacy
     better, closest = (min, max) if utility.is_cost else (max, min)
-    bounds = [] if privacy is None else [PROOFS[proof["kind"]](proof, privacy, utility) for proof in solution.proofs]
+    bounds = [proof.bound(privacy, utility) for proof in solution.proofs if isinstance(privacy, Notion)]
     bound = better(closest(bounds) if bounds else solution.bound, value)
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
-    proofs = tuple({**proof, "bound": repr(better(b, value))} for proof, b in zip(solution.proofs, bounds, strict=True))
+    proofs = tuple(replace(proof, claimed=better(b, value)) for proof, b in zip(solution.proofs, bounds, strict=True))
     certificate = Certificate(solution.mechanism, utility, value, bound, proofs)
     return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, solution.notes)

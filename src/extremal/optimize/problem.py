@@ -1,8 +1,8 @@
 """What a solver is asked, and what it answers.
 
-A solver module has `applies(problem)` and `solve(problem)`. It proposes a mechanism in exact weights, a bound that it
-believes, and proofs that `extremal.certificate` can check without it. Nothing that it says is trusted: `design`
-computes the value from the weights.
+A solver is a function from a problem to a solution, or to None when the problem is not of its kind. It proposes a
+mechanism in exact weights, a bound that it believes, and proofs that `extremal.certificate` can check without it.
+Nothing that it says is trusted: `design` computes the value from the weights.
 """
 
 from __future__ import annotations
@@ -10,14 +10,31 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
+
+from extremal.certificate import Proof
 from extremal.mechanism import Mechanism
 from extremal.privacy import Notion
 from extremal.utility import Utility
 
 Progress = Callable[[str, float], None]
 """Called now and then with what is being done and the relative gap reached."""
+
+
+NOT_ZERO = 1e-300
+"""Keeps a divisor or a scale from being 0; far below any quantity that is one, far above the smallest float."""
+
+
+NO_CHANGE = 1e-15
+"""Relative: what moved by less is rounding of a few operations."""
+
+
+class Remark(Protocol):
+    """A value that makes its sentence only when a summary is asked for; empty when there is nothing to say."""
+
+    def sentence(self) -> str: ...
 
 
 def _silent(what: str, gap: float) -> None:
@@ -65,11 +82,20 @@ class Solution:
         bound: no admissible mechanism is better than this; used only when there is no proof (a user's function).
         method: which way was taken, in a few words; a closed form is named when it is proven optimal.
         proofs: for the certificate.
-        notes: sentences for the summary; a function is called when the summary is asked for.
+        notes: sentences for the summary, or values that make one when it is asked for.
     """
 
     mechanism: Mechanism
     bound: float
     method: str
-    proofs: tuple[dict[str, Any], ...] = ()
-    notes: tuple[str | Callable[[], str], ...] = ()
+    proofs: tuple[Proof, ...] = ()
+    notes: tuple[str | Remark, ...] = ()
+
+
+Solver = Callable[[Problem], Solution | None]
+
+
+def constant(problem: Problem, method: str = "constant mechanism") -> Solution:
+    """Every input reports the same: all that is private at level 0."""
+    mechanism = Mechanism.from_matrix(np.ones((problem.utility.k, 1)), problem.privacy, inputs=problem.inputs)
+    return Solution(mechanism, problem.utility(mechanism), method)

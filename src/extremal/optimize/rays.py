@@ -1,88 +1,166 @@
-"""All 2^k − 2 staircase patterns as a linear program (KOV Theorem 4): the oracle for small alphabets and for user
-functions.
+"""The program over listed extreme rays of a cone: the oracle for small alphabets and for user functions.
 
-max Σ θ_T μ(S_T) s.t. Σ θ_T S_T = 1, θ ≥ 0, S_T = 1 + c·1_T. With several utilities in the worst case, one row more for
-each.
+max Σ θ_r μ(r) s.t. Σ θ_r r = 1, θ ≥ 0 (KOV Theorem 4 for LDP, GSO Theorem 5 with erratum P5 for lift vectors). With
+several utilities in the worst case, one row more for each. Which rays there are is for `privacy/cones` to say.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from extremal.certificate.proof import ClassRays, LeakageVertices, Patterns, Rays, texts
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
-from extremal.optimize.problem import Problem, Solution
-from extremal.privacy import LDP
+from extremal.optimize.leakage.master import as_mechanism
+from extremal.optimize.problem import Problem, Solution, constant
+from extremal.privacy import LDP, PML, MetricPrivacy
+from extremal.privacy.cones import prior_class
+from extremal.privacy.cones.lift import LiftBox, columns_of, unit_columns, vertices
+from extremal.privacy.cones.metric import extreme_rays
+from extremal.privacy.cones.staircase import MOST_INPUTS, patterns
 from extremal.solver import LinearProgram
-from extremal.utility import SumOfColumns, WorstCase
+from extremal.utility import SumOfColumns, Utility, WorstCase
 
 Floats = npt.NDArray[np.float64]
 
-MOST_INPUTS = 16  # 65,534 patterns
-_KEPT = 1e-13  # weights below this are rounding of a vertex
+KEPT = 1e-13  # of the largest weight: what is below is rounding of a vertex
+_SLACK = 1e-12  # relative: by how much a ray of a general metric may miss an inequality
 
 
-def applies(problem: Problem) -> bool:
-    """ε-LDP with any sum of sublinear column values, or the worst case of several."""
-    pure = isinstance(problem.privacy, LDP) and not problem.privacy.delta
-    return pure and problem.max_outputs is None and isinstance(problem.utility, (SumOfColumns, WorstCase))
+def solve(problem: Problem) -> Solution | None:
+    """ε-LDP or metric privacy, with any sum of sublinear column values or the worst case of several."""
+    match problem.privacy, problem.utility, problem.max_outputs:
+        case LDP(delta=0, epsilon=0) | MetricPrivacy(epsilon=0), SumOfColumns() | WorstCase(), None:
+            return constant(problem)
+        case LDP(delta=0), SumOfColumns() | WorstCase(), None:
+            return _over_patterns(problem)
+        case MetricPrivacy() as privacy, SumOfColumns() | WorstCase(), None:
+            return _over(problem, extreme_rays(privacy, _SLACK), Rays, "listed extreme rays")
+        case _:
+            return None
 
 
-def solve(problem: Problem) -> Solution:
-    utility, k, epsilon = problem.utility, problem.utility.k, problem.privacy.epsilon
-    if k > MOST_INPUTS:
+def _over_patterns(problem: Problem) -> Solution:
+    utility = problem.utility
+    if utility.k > MOST_INPUTS:
         raise InvalidParameter(
             f"{utility.name} is solved by enumerating 2^k patterns, for at most {MOST_INPUTS} inputs",
             parameter="k",
-            value=k,
+            value=utility.k,
             hint="f-divergences, information and distortion have methods without enumeration.",
         )
-    if not epsilon:
-        constant = Mechanism.from_matrix(np.ones((k, 1)), problem.privacy, inputs=problem.inputs)
-        return Solution(constant, utility(constant), "constant mechanism")
-    columns = patterns(k, epsilon)
+    columns = patterns(utility.k, problem.privacy.epsilon)
+    return _over(problem, columns, Patterns, "enumeration of all staircase patterns")
+
+
+def over_class(problem: Problem, privacy: PML) -> Solution:
+    """PML for a class of priors.
+
+    Raises:
+        TooLarge: there are too many inputs, extreme priors or rays to list.
+    """
+    columns = prior_class.as_columns(prior_class.rays(privacy))
+    return _over(problem, columns, ClassRays, "enumeration of the extreme columns of the class")
+
+
+def over_lifts(problem: Problem, box: LiftBox) -> Solution:
+    """PML or LIP for one prior, in the coordinates Σ θ·y = b of the box, where nothing cancels at small ε."""
+    k, parts = problem.utility.k, parts_of(problem.utility)
+    y, units = vertices(box), unit_columns(box, k)
+    values = _finite(problem.utility, [part.column_values(columns_of(box, y, k)) for part in parts])
+    rest = _finite(problem.utility, [[math.fsum(part.column_values(units))] for part in parts])[:, 0]
+    best = best_mixture(y.T, box.budget * values, rest)
+    used = best.used
+    theta = best.weights[used]
+    change = np.linalg.lstsq(y[used].T, 1 - y[used].T @ theta, rcond=None)[0]
+    theta = theta + change if (theta + change >= 0).all() else theta
+    mechanism = as_mechanism(problem, box, y[used], theta * box.budget, reveal=bool(rest.any()))
+    proof = LeakageVertices(texts(best.alpha / box.budget), texts(best.mix))
+    return Solution(mechanism, math.inf, "enumeration of all extreme lift vectors", (proof,))
+
+
+def _over(
+    problem: Problem, columns: Floats, proof: type[Patterns] | type[Rays] | type[ClassRays], method: str
+) -> Solution:
+    """The best mechanism whose columns are listed."""
+    values = _finite(problem.utility, [part.column_values(columns) for part in parts_of(problem.utility)])
+    best = best_mixture(columns, values)
+    matrix = (columns * best.weights)[:, best.used]
+    mechanism = Mechanism.from_matrix(
+        matrix / matrix.sum(axis=1, keepdims=True), problem.privacy, inputs=problem.inputs
+    )
+    return Solution(mechanism, best.bound(columns, values), method, (proof(texts(best.alpha), texts(best.mix)),))
+
+
+def parts_of(utility: Utility) -> tuple[SumOfColumns, ...]:
+    """The utilities of a worst case, or the utility itself."""
     parts = utility.utilities if isinstance(utility, WorstCase) else (utility,)
-    values = np.array([part.column_values(columns) for part in parts if isinstance(part, SumOfColumns)])
-    weights, bound, proof = solved_over(columns, values)
-    used = weights > _KEPT * weights.max()
-    mechanism = Mechanism.from_matrix((columns * weights)[:, used], problem.privacy, inputs=problem.inputs)
-    return Solution(mechanism, bound, "enumeration of all staircase patterns", (proof,))
+    sums = tuple(part for part in parts if isinstance(part, SumOfColumns))
+    if len(sums) != len(parts):
+        raise InvalidParameter(
+            "the utility must be a sum over columns, or the worst of several", parameter="utility", value=utility
+        )
+    return sums
 
 
-def patterns(k: int, epsilon: float) -> Floats:
-    """Every S_T/E = e^−ε + (1−e^−ε)·1_T with ∅ ≠ T ≠ all, as columns; scaled to stay finite at large ε."""
-    masks = np.arange(1, 2**k - 1)
-    inside = (masks[None, :] >> np.arange(k)[:, None]) & 1
-    return np.where(inside == 1, 1.0, math.exp(-epsilon))
+def _finite(utility: Utility, values: list[Floats] | list[list[float]]) -> Floats:
+    found = np.array(values, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise InvalidParameter(
+            "the utility must be finite for every admissible report", parameter="utility", value=utility
+        )
+    return found
 
 
-def solved_over(columns: Floats, values: Floats) -> tuple[Floats, float, dict[str, object]]:
-    """Weights of a vertex, a bound from its duals, and the proof: dual α, and weights λ on the utilities."""
-    k, count = columns.shape
-    several = values.shape[0]
+@dataclass(frozen=True, eq=False)
+class BestMixture:
+    """A vertex of the program and its duals.
+
+    Attributes:
+        weights: θ, one for each column.
+        alpha: the duals of the rows, one for each input.
+        mix: the duals of the utilities, which sum to 1.
+    """
+
+    weights: Floats
+    alpha: Floats
+    mix: Floats
+
+    @property
+    def used(self) -> npt.NDArray[np.bool_]:
+        """The columns that have a weight."""
+        return np.asarray(self.weights > KEPT * self.weights.max())
+
+    def bound(self, columns: Floats, values: Floats) -> float:
+        """No mixture of these columns is worth more: 1·α + k·max (Σ mix·μ(r) − α·r)/(1·r)."""
+        slack = (self.mix @ values - self.alpha @ columns) / columns.sum(axis=0)
+        return float(self.alpha.sum() + columns.shape[0] * slack.max())
+
+
+def best_mixture(columns: Floats, values: Floats, rest: Floats | None = None) -> BestMixture:
+    """max over θ ≥ 0, Σ θ·column = 1, of the least over utilities of Σ θ·value + rest.
+
+    Args:
+        columns: one a column.
+        values: of each column (columns) to each utility (rows).
+        rest: what each utility has in any case; 0 if not given.
+    """
+    (k, count), several = columns.shape, values.shape[0]
     if several == 1:
         program = LinearProgram(np.ones(k), np.ones(k))
         program.add(columns, values[0])
         answer = program.solve()
-        x, alpha, mix = answer.x, answer.duals, np.ones(1)
-    else:  # maximise t with Σ θ μ_i − t ≥ 0 for each utility
-        scale = float(np.abs(values).max())
-        program = LinearProgram([*np.ones(k), *np.zeros(several)], [*np.ones(k), *np.full(several, np.inf)])
-        program.add(np.vstack([columns, values / scale]), np.zeros(count))
-        program.add(np.vstack([np.zeros((k, 1)), -np.ones((several, 1))]), np.array([1.0]))
-        answer = program.solve()
-        x, alpha = answer.x[:-1], answer.duals[:k] * scale
-        mix = np.maximum(-answer.duals[k:], 0)
-        mix = mix / mix.sum()
-    combined = mix @ values
-    slack = combined - alpha @ columns
-    bound = float(alpha.sum() + k * (slack / columns.sum(axis=0)).max())
-    proof: dict[str, object] = {
-        "kind": "patterns",
-        "alpha": [repr(float(a)) for a in alpha],
-        "mix": [repr(float(w)) for w in mix],
-    }
-    return x, bound, proof
+        return BestMixture(answer.x, answer.duals, np.ones(1))
+    # Maximise t with Σ θ·value + rest − t ≥ 0 for each utility; t is the difference of two variables: it may be < 0.
+    scale = float(np.abs(values).max()) or 1.0
+    floor = np.zeros(several) if rest is None else -rest / scale
+    program = LinearProgram([*np.ones(k), *floor], [*np.ones(k), *np.full(several, np.inf)])
+    program.add(np.vstack([columns, values / scale]), np.zeros(count))
+    program.add(np.vstack([np.zeros((k, 2)), np.outer(np.ones(several), [-1.0, 1.0])]), np.array([1.0, -1.0]))
+    answer = program.solve()
+    mix = np.maximum(-answer.duals[k:], 0)
+    return BestMixture(answer.x[:-2], answer.duals[:k] * scale, mix / mix.sum())

@@ -11,13 +11,13 @@ Kalantari, Sankar and Sarwate solve ordered classes up to bounds; here the value
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from extremal.certificate.proof import ChosenPrior, HammingPrior
 from extremal.exact import Prior, decimal_text
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
@@ -32,26 +32,24 @@ Set = tuple[int, ...]
 
 EXACT_MATRIX = 64  # symbols up to which a mechanism is built from rationals; beyond, floats are mended by from_matrix
 MOST_ROUNDS = 500
+_CONSTANT = 1e-12  # a diagonal whose sum is this near to 1 is that of constant rows
 _BETTER = 1e-14  # a set or a prior that improves the value by less is rounding
 
 
-def applies(problem: Problem) -> bool:
+def solve(problem: Problem) -> Solution | None:
     """Pure ε-LDP and Hamming distortion."""
-    pure = isinstance(problem.privacy, LDP) and not problem.privacy.delta
-    return pure and problem.max_outputs is None and isinstance(problem.utility, Hamming)
+    match problem.privacy, problem.utility, problem.max_outputs:
+        case LDP(delta=0) as privacy, Hamming(source=source), None:
+            return _solved(problem, privacy, source)
+        case _:
+            return None
 
 
-def solve(problem: Problem) -> Solution:
-    utility, privacy = problem.utility, problem.privacy
-    if not isinstance(utility, Hamming):  # pragma: no cover - applies() asked
-        raise TypeError
-    k, source, ratio = utility.k, utility.source, float(np.exp(privacy.epsilon))
+def _solved(problem: Problem, privacy: LDP, source: SourceClass) -> Solution:
+    k, ratio = source.k, float(np.exp(privacy.epsilon))
     if source.symmetric:
-        mechanism = response(k, privacy, problem.inputs)
-        return Solution(
-            mechanism, 0.0, "randomised response (KSS Theorem 1)", ({"kind": "hamming", "prior": [f"1/{k}"] * k},)
-        )
-    priors, sets = source.first_priors([1] * k), [tuple(range(k))]
+        return theorem_1(response(k, privacy, problem.inputs))
+    priors, sets = source.first_priors([1] * source.k), [tuple(range(k))]
     while True:
         mix, lost = _game(priors, sets, ratio)
         found = source.extreme_prior(lost.tolist())
@@ -62,7 +60,14 @@ def solve(problem: Problem) -> Solution:
         priors.append(found)
         problem.progress("generating priors", worse / (reached + worse))
     mechanism = from_diagonal((1 - lost).tolist(), privacy, problem.inputs, lost)
-    return Solution(mechanism, 0.0, "game between diagonals and priors", (prior_proof(source, priors, mix),))
+    chosen = mixture(source, priors, [Fraction(w) for w in mix])
+    return Solution(mechanism, 0.0, "game between diagonals and priors", (HammingPrior(chosen.mix, chosen.prior),))
+
+
+def theorem_1(mechanism: Mechanism) -> Solution:
+    """Randomised response, which the uniform prior proves optimal for every class that holds all rearrangements."""
+    proof = HammingPrior(prior=(f"1/{mechanism.k}",) * mechanism.k)
+    return Solution(mechanism, 0.0, "randomised response (KSS Theorem 1)", (proof,))
 
 
 def response(k: int, privacy: Any, inputs: Any) -> Mechanism:
@@ -84,9 +89,8 @@ def _game(priors: list[Prior], sets: list[Set], ratio: float) -> tuple[list[floa
     for _ in range(MOST_ROUNDS):
         answer = program.solve()
         mix = np.maximum(-answer.duals[1:], 0)
-        mix = (
-            mix / mix.sum() if mix.any() else np.eye(len(priors))[0]
-        )  # no loss at all: no prior is needed to prove that
+        # no loss at all: no prior is needed to prove that
+        mix = mix / mix.sum() if mix.any() else np.eye(len(priors))[0]
         order, outside = suffixes(mix @ values)
         losses = (sizes + ratio * outside) / (sizes + ratio)
         best = int(np.argmin(losses))
@@ -128,23 +132,17 @@ def suffixes(prior: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     return order, np.append(np.cumsum(prior[order][::-1])[::-1][1:], 0.0)
 
 
-def prior_proof(source: SourceClass, priors: list[Prior], mix: Iterable[Any]) -> dict[str, Any]:
-    """The proof that names Σ mix·priors: as weights on the class's own priors when it is a list."""
-    weights = [w if isinstance(w, Fraction) else Fraction(float(w)) for w in mix]
-    return {"kind": "hamming", **mixture(source, priors, weights)}
-
-
-def mixture(source: SourceClass, priors: list[Prior], weights: list[Fraction]) -> dict[str, Any]:
-    """How a proof writes Σ weights·priors (certificate/priors.py)."""
+def mixture(source: SourceClass, priors: list[Prior], weights: list[Fraction]) -> ChosenPrior:
+    """How a proof writes Σ weights·priors: as weights on the class's own priors when it is a list."""
     if source.listed is not None:
         by_prior = dict(zip(priors, weights, strict=True))
-        return {"mix": [decimal_text(by_prior.pop(p, Fraction(0))) for p in source.listed]}
+        return ChosenPrior(mix=tuple(decimal_text(by_prior.pop(p, Fraction(0))) for p in source.listed))
     whole = sum(weights)
     mixed = [
         sum((w * p.fraction(x) for w, p in zip(weights, priors, strict=True)), Fraction(0)) / whole
         for x in range(source.k)
     ]
-    return {"prior": [decimal_text(p) for p in mixed]}
+    return ChosenPrior(prior=tuple(decimal_text(p) for p in mixed))
 
 
 def from_diagonal(x: list[Any], privacy: Any, inputs: Any, lost: Floats | None = None) -> Mechanism:
@@ -162,7 +160,7 @@ def from_diagonal(x: list[Any], privacy: Any, inputs: Any, lost: Floats | None =
     exact = isinstance(x[0], Fraction) and k <= EXACT_MATRIX
     truth = np.array(x, dtype=object) if exact else np.array([float(v) for v in x])
     total = truth.sum()
-    if total <= (1 if exact else 1 + 1e-12):
+    if total <= (1 if exact else 1 + _CONSTANT):
         matrix = np.tile(truth / total, (k, 1))
     else:
         matrix = ((1 - truth if lost is None else lost) / (total - truth))[:, None] * truth[None, :]

@@ -10,11 +10,14 @@ fall to 0 by a jump (at D^(M−1) for an ordered class).
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from extremal.certificate.proof import HammingPrior
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, level_of_ratio, solve_exactly
 from extremal.mechanism import Mechanism
@@ -24,19 +27,20 @@ from extremal.optimize.distortion.hamming import (
     Set,
     from_diagonal,
     mixture,
-    prior_proof,
     response,
     suffixes,
+    theorem_1,
 )
-from extremal.optimize.problem import Solution
+from extremal.optimize.problem import NOT_ZERO, Solution
 from extremal.privacy import LDP
-from extremal.solver import LinearProgram
+from extremal.solver import Answer, LinearProgram
 from extremal.sources import SourceClass, as_source
 from extremal.utility import LevelAtDistortion
 
 EXACT_ROWS = 24  # priors up to which the optimal basis is solved in rationals
 LARGEST_EPSILON = 100.0
-_TRIES = 6
+_TRIES = 5  # each asks for at least eight times as much slack
+_AS_GOOD = Fraction(1, 1 << 46)  # a prior that breaks the truth by less is one that the solver knew
 
 
 def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> Design:
@@ -68,74 +72,71 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
     """
     source = as_source(source_class, "source_class")
     utility = LevelAtDistortion(source, distortion)
-    truth = 1 - utility.distortion
     if source.symmetric:
-        return finished(utility, _symmetric(source.k, truth, inputs))
-    priors = source.first_priors([1] * source.k)
-    while True:
-        solution, found = solved_over(source, priors, utility, truth, inputs)
-        if found is None:
-            return finished(utility, solution)
-        priors.append(found)
+        return finished(utility, _symmetric(source.k, 1 - utility.distortion, inputs))
+    return finished(utility, _over_growing_class(source, utility, inputs))
 
 
 def _symmetric(k: int, truth: Fraction, inputs: Any) -> Solution:
     """KSS Theorem 1: log((M−1)(1−D)/D), 0 from D = (M−1)/M on."""
     if truth * k <= 1:
-        return Solution(
-            from_diagonal([Fraction(1, k)] * k, LDP(0), inputs),
-            0.0,
-            "constant rows",
-            ({"kind": "hamming", "zero": True},),
-        )
+        return _constant_rows([Fraction(1, k)] * k, inputs)
     _refuse_infinite(truth)
     ratio = (k - 1) * truth / (1 - truth)
-    mechanism = response(k, LDP(_claimed(ratio)), inputs)
-    return Solution(
-        mechanism, 0.0, "randomised response (KSS Theorem 1)", ({"kind": "hamming", "prior": [f"1/{k}"] * k},)
-    )
+    return theorem_1(response(k, LDP(_claimed(ratio)), inputs))
 
 
-def solved_over(
-    source: SourceClass, priors: list[Prior], utility: LevelAtDistortion, truth: Fraction, inputs: Any
-) -> tuple[Solution, Prior | None]:
-    """The solution for the hull of `priors`, and a prior of the class that breaks it (None: solved)."""
-    constant, inside = _constant_game(priors)
-    if min(_expected(p, constant) for p in priors) >= truth:
-        worst = source.extreme_prior([-q for q in constant])
-        if worst not in priors and _expected(worst, constant) < truth:
-            return _nothing(), worst
-        mechanism = from_diagonal(constant, LDP(0), inputs)
-        return Solution(mechanism, 0.0, "constant rows", ({"kind": "hamming", "zero": True},)), None
-    _refuse_infinite(truth)
-    slack, needed = Fraction(0), truth
+def _constant_rows(row: list[Fraction], inputs: Any) -> Solution:
+    return Solution(from_diagonal(row, LDP(0), inputs), 0.0, "constant rows", (HammingPrior(zero=True),))
+
+
+def _over_growing_class(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> Solution:
+    """Solve for the hull of some priors of the class; add the one that breaks the solution, until none does."""
+    priors, truth = source.first_priors([1] * source.k), 1 - utility.distortion
+    while True:
+        constant, inside = _constant_game(priors)
+        if min(_expected(p, constant) for p in priors) >= truth:
+            breaking = _breaking(source, priors, constant, truth)
+            if breaking is None:
+                return _constant_rows(constant, inputs)
+        else:
+            _refuse_infinite(truth)
+            mix, diagonal = _least_ratio(priors, truth)
+            breaking = _breaking(source, priors, diagonal, truth - _AS_GOOD)
+            if breaking is None:
+                chosen = mixture(source, priors, mix)
+                proof = HammingPrior(chosen.mix, chosen.prior, inside=mixture(source, priors, inside))
+                mechanism = _within(utility, priors, diagonal, inputs)
+                return _reached(utility, mechanism, proof)
+        priors.append(breaking)
+
+
+def _breaking(source: SourceClass, priors: list[Prior], diagonal: list[Fraction], truth: Fraction) -> Prior | None:
+    """A further prior of the class under which the truth is told less often than `truth`; None when there is none."""
+    worst = source.extreme_prior([-x for x in diagonal])
+    return worst if worst not in priors and _expected(worst, diagonal) < truth else None
+
+
+def _within(utility: LevelAtDistortion, priors: list[Prior], diagonal: list[Fraction], inputs: Any) -> Mechanism:
+    """The mechanism of a diagonal. Weights are rounded: a little more truth is asked for until D is met exactly."""
+    truth, slack = 1 - utility.distortion, Fraction(0)
+    mechanism = _claiming(diagonal, inputs)
     for _ in range(_TRIES):
-        mix, x = _least_ratio(priors, needed)
-        if slack == 0:
-            worst = source.extreme_prior([-v for v in x])
-            if worst not in priors and _expected(worst, x) < truth - Fraction(1, 1 << 46):
-                return _nothing(), worst
-            proof = prior_proof(source, priors, mix) | {"inside": mixture(source, priors, inside)}
-        mechanism = _claiming(x, inputs)
         excess = utility.worst_distortion(mechanism) - utility.distortion
         if excess <= 0:
             break
-        slack = (
-            8 * slack + 2 * excess + Fraction(1, 1 << 60)
-        )  # the weights are rounded: ask for a little more truth, so that D is met exactly
-        needed = min(truth + slack, (truth + 1) / 2)
+        slack = 8 * slack + 2 * excess + Fraction(1, 1 << 60)
+        mechanism = _claiming(_least_ratio(priors, min(truth + slack, (truth + 1) / 2))[1], inputs)
+    return mechanism
+
+
+def _reached(utility: LevelAtDistortion, mechanism: Mechanism, proof: HammingPrior) -> Solution:
     reached = (
         f"worst-case distortion {float(utility.worst_distortion(mechanism)):.12g}, allowed "
         f"{float(utility.distortion):.12g}"
     )
-    return Solution(
-        mechanism, 0.0, "linear program over sets of symbols, solved in rationals", (proof,), (reached,)
-    ), None
-
-
-def _nothing() -> Solution:
-    """Stands for a solution that a further prior makes void."""
-    return Solution(Mechanism.from_weights([[1], [1]], 1), 0.0, "")
+    method = "linear program over sets of symbols, solved in rationals"
+    return Solution(mechanism, 0.0, method, (proof,), (reached,))
 
 
 def _claiming(x: list[Fraction], inputs: Any) -> Mechanism:
@@ -173,35 +174,96 @@ def _expected(prior: Prior, values: list[Fraction]) -> Fraction:
     return sum((w * v for w, v in zip(prior.weights, values, strict=True) if v), Fraction(0)) / prior.total
 
 
+class _Game(Protocol):
+    """A linear program over rationals: max x_0 s.t. 1 ≥ (or =) Σ first·x, x_0 ≤ Σ gain·x under each prior, x ≥ 0."""
+
+    def first(self, j: int) -> Fraction: ...
+
+    def gain(self, v: int, j: int) -> Fraction: ...
+
+
+@dataclass(frozen=True)
+class _Constants:
+    """x: how often a constant report names each symbol. It is true with the symbol's probability."""
+
+    priors: list[Prior]
+
+    def first(self, j: int) -> Fraction:
+        return Fraction(1)
+
+    def gain(self, v: int, j: int) -> Fraction:
+        return self.priors[v].fraction(j)
+
+
+@dataclass(frozen=True)
+class _Sets:
+    """x: weights of sets T, see `_least_ratio`."""
+
+    priors: list[Prior]
+    sets: list[Set]
+    truth: Fraction
+
+    def first(self, j: int) -> Fraction:
+        return Fraction(len(self.sets[j]) - 1, len(self.priors[0]) - 1)
+
+    def gain(self, v: int, j: int) -> Fraction:
+        prior = self.priors[v]
+        inside = Fraction(sum(prior.weights[x] for x in self.sets[j]), prior.total)
+        return (inside - self.truth) / (1 - self.truth)
+
+
+def _rational(game: _Game, program: LinearProgram, answer: Answer) -> tuple[list[Fraction], list[Fraction]]:
+    """The optimal vertex and its duals in rationals: its basis solved again, or the floats as they are when that
+    fails."""
+    columns, rows = program.basis()
+    x, duals = [Fraction(float(v)) for v in answer.x], [Fraction(float(y)) for y in answer.duals]
+    if len(duals) > EXACT_ROWS or len(columns) != len(rows):
+        return x, duals
+    square = [[_entry(game, i, j) for j in columns] for i in rows]
+    transposed = [list(column) for column in zip(*square, strict=True)]
+    primal = solve_exactly(square, [Fraction(int(i == 0)) for i in rows])
+    dual = solve_exactly(transposed, [Fraction(int(j == 0)) for j in columns])
+    if primal is None or dual is None or min(primal) < 0:
+        return x, duals
+    return _scattered(columns, primal, len(x)), _scattered(rows, dual, len(duals))
+
+
+def _entry(game: _Game, i: int, j: int) -> Fraction:
+    """The coefficient of x_j in row i: the first row, then one for each prior."""
+    if j == 0:
+        return Fraction(0 if i == 0 else -1)
+    return game.first(j - 1) if i == 0 else game.gain(i - 1, j - 1)
+
+
+def _scattered(places: list[int], values: list[Fraction], size: int) -> list[Fraction]:
+    found = [Fraction(0)] * size
+    for place, value in zip(places, values, strict=True):
+        found[place] = value
+    return found
+
+
 def _constant_game(priors: list[Prior]) -> tuple[list[Fraction], list[Fraction]]:
     """The constant report that is true most often in the worst case, and the mixture of priors that keeps it down;
     exact where possible."""
+    k = len(priors[0])
     if len(priors) == 1 or all(_sorted(p) for p in priors):  # ordered: always report the first symbol
-        best = max(range(len(priors[0])), key=lambda i: min(Fraction(p.weights[i], p.total) for p in priors))
-        worst = min(range(len(priors)), key=lambda v: Fraction(priors[v].weights[best], priors[v].total))
-        return [Fraction(int(i == best)) for i in range(len(priors[0]))], [
-            Fraction(int(v == worst)) for v in range(len(priors))
-        ]
+        best = max(range(k), key=lambda i: min(p.fraction(i) for p in priors))
+        worst = min(range(len(priors)), key=lambda v: priors[v].fraction(best))
+        return _unit(best, k), _unit(worst, len(priors))
     values = np.array([p.values for p in priors])
     program = LinearProgram([1.0, *np.zeros(len(priors))], [1.0, *np.full(len(priors), np.inf)])
     program.add(np.vstack([[0.0], -np.ones((len(priors), 1))]), np.array([1.0]))
-    program.add(np.vstack([np.ones(values.shape[1]), values]), np.zeros(values.shape[1]))
-    answer = program.solve()
-
-    def entry(i: int, j: int) -> Fraction:
-        if j == 0:
-            return Fraction(0 if i == 0 else -1)
-        return Fraction(1) if i == 0 else priors[i - 1].fraction(j - 1)
-
-    right = [Fraction(1), *[Fraction(0)] * len(priors)]
-    primal, dual = _rational(program, entry, right, answer.x, answer.duals, [0])
+    program.add(np.vstack([np.ones(k), values]), np.zeros(k))
+    primal, dual = _rational(_Constants(priors), program, program.solve())
     return _normalised(primal[1:]), _normalised([-y for y in dual[1:]])
 
 
+def _unit(at: int, size: int) -> list[Fraction]:
+    return [Fraction(int(i == at)) for i in range(size)]
+
+
 def _sorted(prior: Prior) -> bool:
-    return bool((np.diff(prior.values) <= 0).all()) and all(
-        a >= b for a, b in zip(prior.weights, prior.weights[1:], strict=False)
-    )
+    return all(a >= b for a, b in itertools.pairwise(prior.weights))
 
 
 def _least_ratio(priors: list[Prior], truth: Fraction) -> tuple[list[Fraction], list[Fraction]]:
@@ -212,82 +274,47 @@ def _least_ratio(priors: list[Prior], truth: Fraction) -> tuple[list[Fraction], 
     mixture. Coefficients relative to D: the sums p(T) − t would cancel.
     """
     k, lost = len(priors[0]), 1 - truth
+    program, sets, answer = _generated_sets(priors, float(lost))
+    primal, dual = _rational(_Sets(priors, sets, truth), program, answer)
+    theta, u = primal[1:], primal[0] * lost / (truth * (k - 1))
+    scale = sum(w * (1 + (len(members) - 1) * u) for w, members in zip(theta, sets, strict=True))
+    diagonal = [Fraction(0)] * k
+    for weight, members in zip(theta, sets, strict=True):
+        for i in members if weight else ():
+            diagonal[i] += weight / scale
+    return _normalised([-y for y in dual[1:]]), diagonal
+
+
+def _generated_sets(priors: list[Prior], lost: float) -> tuple[LinearProgram, list[Set], Answer]:
+    """The program of `_least_ratio` in floats, with the sets T that matter: for given duals the best ones are made of
+    the likeliest symbols."""
     values = np.array([p.values for p in priors])
-    sets: list[Set] = [tuple(range(k))]
+    k = values.shape[1]
+    sizes = np.arange(k) / (k - 1)
     program = LinearProgram([-np.inf, *np.zeros(len(priors))], [1.0, *np.full(len(priors), np.inf)])
     program.add(np.vstack([[0.0], -np.ones((len(priors), 1))]), np.array([1.0]))
+    sets: list[Set] = []
 
-    def gains(members: Set) -> list[float]:
+    def add(members: Set) -> None:
         outside = np.setdiff1d(np.arange(k), members)
-        return [1 - float(v[outside].sum()) / float(lost) for v in values]
+        gains = 1 - values[:, outside].sum(axis=1) / lost
+        program.add(np.r_[sizes[len(members) - 1], gains][:, None], np.zeros(1))
+        sets.append(members)
 
-    program.add(np.array([[1.0], *[[g] for g in gains(sets[0])]]), np.zeros(1))
-    sizes = np.arange(k) / (k - 1)
+    add(tuple(range(k)))
     for _ in range(MOST_ROUNDS):
         answer = program.solve()
         mix = np.maximum(-answer.duals[1:], 0)
-        mix = mix / mix.sum()
-        order, beyond = suffixes(mix @ values)
-        excess = 1 - beyond / float(lost) - answer.duals[0] * sizes
-        added = False
-        for best in {
-            int(np.argmax(excess)),
-            int(np.argmax(np.where(sizes > 0, excess / np.maximum(sizes, 1e-300), -1))),
-        }:
-            chosen = tuple(sorted(order[: best + 1].tolist()))
-            if chosen not in sets and excess[best] > 0:
-                sets.append(chosen)
-                program.add(np.array([[sizes[best]], *[[g] for g in gains(chosen)]]), np.zeros(1))
-                added = True
-        if not added:
+        order, beyond = suffixes(mix / mix.sum() @ values)
+        excess = 1 - beyond / lost - answer.duals[0] * sizes
+        per_size = np.where(sizes > 0, excess / np.maximum(sizes, NOT_ZERO), -1)
+        best = {int(np.argmax(excess)), int(np.argmax(per_size))}
+        fresh = {tuple(sorted(order[: n + 1].tolist())) for n in best if excess[n] > 0}.difference(sets)
+        if not fresh:
             break
-    masses: dict[tuple[int, int], Fraction] = {}
-
-    def entry(i: int, j: int) -> Fraction:
-        if j == 0:
-            return Fraction(0 if i == 0 else -1)
-        members = sets[j - 1]
-        if i == 0:
-            return Fraction(len(members) - 1, k - 1)
-        if (i, j) not in masses:
-            masses[i, j] = (
-                Fraction(sum(priors[i - 1].weights[x] for x in members), priors[i - 1].total) - truth
-            ) / lost
-        return masses[i, j]
-
-    right = [Fraction(1), *[Fraction(0)] * len(priors)]
-    primal, dual = _rational(program, entry, right, answer.x, answer.duals, [0])
-    theta, u = primal[1:], primal[0] * lost / (truth * (k - 1))
-    scale = sum(w * (1 + (len(members) - 1) * u) for w, members in zip(theta, sets, strict=True))
-    x = [Fraction(0)] * k
-    for weight, members in zip(theta, sets, strict=True):
-        for i in members if weight else ():
-            x[i] += weight / scale
-    return _normalised([-y for y in dual[1:]]), x
-
-
-def _rational(
-    program: LinearProgram, entry: Any, right: list[Fraction], x: Any, duals: Any, objective: list[int]
-) -> tuple[list[Fraction], list[Fraction]]:
-    """The optimal vertex and its duals in rationals: its basis solved again, or the floats as they are when that
-    fails."""
-    columns, rows = program.basis()
-    rough = [Fraction(float(v)) for v in x], [Fraction(float(y)) for y in duals]
-    if len(right) > EXACT_ROWS or len(columns) != len(rows):
-        return rough
-    square = [[entry(i, j) for j in columns] for i in rows]
-    primal = solve_exactly(square, [right[i] for i in rows])
-    dual = solve_exactly(
-        [list(column) for column in zip(*square, strict=True)], [Fraction(int(j in objective)) for j in columns]
-    )
-    if primal is None or dual is None or min(primal) < 0:
-        return rough
-    exact_x, exact_duals = [Fraction(0)] * len(rough[0]), [Fraction(0)] * len(rough[1])
-    for j, value in zip(columns, primal, strict=True):
-        exact_x[j] = value
-    for i, value in zip(rows, dual, strict=True):
-        exact_duals[i] = value
-    return exact_x, exact_duals
+        for members in sorted(fresh):
+            add(members)
+    return program, sets, answer
 
 
 def _normalised(weights: list[Fraction]) -> list[Fraction]:

@@ -1,11 +1,10 @@
 """Least expected distortion for any loss d(x,y), under LDP, PML, LIP and metric privacy: a linear program in Q, with
 its dual as the proof.
 
-min t s.t. Σ_xy p(x)d(x,y)Q(y|x) ≤ t for each prior, rows of Q sum to 1, columns of Q in the notion's cone. Each cone is
-written with one variable more for each output where that makes it sparse (the largest entry of the column for LDP, its
-probability for PML and LIP). Metric constraints are added as they are broken, priors of a class likewise. The proof: a
-prior of the class, α for the row sums, and for metric privacy and classes of priors the multipliers of the constraints
-that bind (certificate/distortion.py).
+min t s.t. Σ_xy p(x)d(x,y)Q(y|x) ≤ t for each prior, rows of Q sum to 1, columns of Q in the notion's cone, whose
+inequalities `privacy/cones/linear.py` writes. Those of a metric are added as they are broken, priors of a class
+likewise. The proof: a prior of the class, α for the row sums, and for metric privacy and classes of priors the
+multipliers of the constraints that bind (certificate/distortion.py).
 """
 
 from __future__ import annotations
@@ -13,61 +12,60 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from extremal.certificate.proof import DistortionDual, texts
+from extremal.closed_forms import exponential
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.distortion.hamming import mixture
-from extremal.optimize.problem import Problem, Solution
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.optimize.problem import NOT_ZERO, Problem, Solution
+from extremal.privacy import LDP, PML
+from extremal.privacy.cones.linear import ColumnRow, LinearCone, MetricCone, linear_cone
 from extremal.solver import TIME_LIMIT, Answer, SolverFailed, SparseProgram
 from extremal.utility import Distortion
 
 Floats = npt.NDArray[np.float64]
-Entry = tuple[int, float]
-Row = tuple[list[Entry], float, float]
 
 MOST_ROUNDS = 200
-MAGNIFIED = (
-    1e4,
-    1.0,
-)  # probabilities and costs are larger inside the program: the solver's tolerances are absolute; 1 when that fails
+# Probabilities and costs are larger inside the program: the solver's tolerances are absolute; 1 when that fails.
+MAGNIFIED = (1e4, 1.0)
 _BROKEN = 1e-14  # a metric constraint that is off by less is left to from_matrix, which mends it exactly
 _NOISE = 1e-14  # the solver's tolerance on magnified probabilities: an entry below is meant to be 0
 _RARE = 1e-12  # probability of a report that is the solver's rounding
 _BETTER = 1e-13  # a prior that raises the worst case by less, relatively, is rounding
 
 
-def applies(problem: Problem) -> bool:
+def solve(problem: Problem) -> Solution | None:
     """A distortion under LDP (δ = 0), PML, LIP or metric privacy."""
-    known = isinstance(problem.privacy, (PML, LIP, MetricPrivacy)) or (
-        isinstance(problem.privacy, LDP) and not problem.privacy.delta
-    )
-    return known and problem.max_outputs is None and isinstance(problem.utility, Distortion)
+    match problem.utility, problem.max_outputs:
+        case Distortion() as utility, None:
+            cone = linear_cone(problem.privacy, utility.k)
+            return None if cone is None else _solved(problem, utility, cone)
+        case _:
+            return None
 
 
-def solve(problem: Problem) -> Solution:
-    utility = problem.utility
-    if not isinstance(utility, Distortion):  # pragma: no cover - applies() asked
-        raise TypeError
+def _solved(problem: Problem, utility: Distortion, cone: LinearCone) -> Solution:
+    """At the first magnification that the solver can take; the best constant report when time runs out."""
     for magnified in MAGNIFIED:
         try:
-            return solved_over(problem, utility, magnified)
+            return _with_priors(problem, utility, cone, magnified)
         except SolverFailed as failure:
             if failure.value == TIME_LIMIT:
                 return _constant(problem, utility)
-            if magnified == MAGNIFIED[-1]:
-                raise
-    raise TypeError  # pragma: no cover - the loop returns or raises
+            last = failure
+    raise last
 
 
-def solved_over(problem: Problem, utility: Distortion, magnified: float) -> Solution:
+def _with_priors(problem: Problem, utility: Distortion, cone: LinearCone, magnified: float) -> Solution:
+    """The program with the priors of the class that matter, generated."""
     source = utility.source
     priors = source.first_priors(utility.distances.max(axis=1).tolist())
-    program = _Program(problem, priors, magnified)
+    program = _Program(problem, utility, cone, priors, magnified)
     for _ in range(MOST_ROUNDS):
         answer = program.solve()
         matrix = program.matrix(answer)
@@ -75,13 +73,14 @@ def solved_over(problem: Problem, utility: Distortion, magnified: float) -> Solu
         found = source.extreme_prior(losses.tolist())
         reached = max(float(p.values @ losses) for p in priors)
         worse = float(found.values @ losses) - reached
-        if found in priors or worse <= _BETTER * max(reached, 1e-300) or problem.out_of_time:
+        if found in priors or worse <= _BETTER * max(reached, NOT_ZERO) or problem.out_of_time:
             break
         priors.append(found)
         program.add_prior(found)
         problem.progress("generating priors", worse / (reached + worse))
-    proof = {"kind": "distortion", **mixture(source, priors, program.mix(answer)), **program.duals(answer)}
-    mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=_outputs(problem))
+    outputs = _outputs(problem, utility)
+    mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=outputs)
+    proof = program.proof(answer, priors)
     return Solution(mechanism, 0.0, "linear program in the mechanism", (proof,), _baseline(problem, utility))
 
 
@@ -90,22 +89,14 @@ def _constant(problem: Problem, utility: Distortion) -> Solution:
     best = min(range(utility.distances.shape[1]), key=lambda y: utility.source.worst_case(utility.distances[:, y])[0])
     matrix = np.zeros(utility.distances.shape)
     matrix[:, best] = 1.0
-    mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=_outputs(problem))
-    prior = utility.source.extreme_prior([0] * utility.k)
-    proof = {
-        "kind": "distortion",
-        **mixture(utility.source, [prior], [Fraction(1)]),
-        "alpha": ["0"] * utility.k,
-        "flows": [],
-        "shares": [],
-    }
+    outputs = _outputs(problem, utility)
+    mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=outputs)
+    chosen = mixture(utility.source, [utility.source.extreme_prior([0] * utility.k)], [Fraction(1)])
+    proof = DistortionDual(("0",) * utility.k, chosen.mix, chosen.prior, flows=(), shares=())
     return Solution(mechanism, 0.0, "constant report: time ran out", (proof,))
 
 
-def _outputs(problem: Problem) -> Any:
-    utility = problem.utility
-    if not isinstance(utility, Distortion):  # pragma: no cover - applies() asked
-        raise TypeError
+def _outputs(problem: Problem, utility: Distortion) -> Any:
     if utility.output_labels is not None:
         return utility.output_labels.values
     return problem.inputs if utility.distances.shape[1] == utility.k else None
@@ -115,188 +106,107 @@ def _baseline(problem: Problem, utility: Distortion) -> tuple[str, ...]:
     """What Wang et al.'s mechanism gives, for comparison."""
     if not isinstance(problem.privacy, LDP) or not problem.privacy.epsilon or np.ptp(utility.distances) == 0:
         return ()
-    from extremal.closed_forms import exponential
+    outputs = _outputs(problem, utility)
+    known = exponential(utility.distances, problem.privacy.epsilon, inputs=problem.inputs, outputs=outputs)
+    return (f"exponential mechanism (Wang, Ying, Zhang): {utility(known):.6g}",)
 
-    cost = utility(
-        exponential(utility.distances, problem.privacy.epsilon, inputs=problem.inputs, outputs=_outputs(problem))
-    )
-    return (f"exponential mechanism (Wang, Ying, Zhang): {cost:.6g}",)
+
+class Row(NamedTuple):
+    """lower ≤ Σ coefficient·variable ≤ upper."""
+
+    entries: list[tuple[int, float]]
+    lower: float
+    upper: float
 
 
 class _Program:
-    """The linear program: variables t, Q(y|x) at 1 + x·m + y, then one for each output where the notion wants it."""
+    """The linear program: variables t, Q(y|x) at 1 + x·m + y, then one for each output where the cone wants it.
 
-    def __init__(self, problem: Problem, priors: list[Prior], magnified: float) -> None:
-        utility = problem.utility
-        if not isinstance(utility, Distortion):  # pragma: no cover - applies() asked
-            raise TypeError
-        self.problem, self.privacy, self.distances = problem, problem.privacy, utility.distances
+    Attributes:
+        named: by the number of its row, (output, name) of an inequality whose multiplier a proof may need.
+    """
+
+    def __init__(
+        self, problem: Problem, utility: Distortion, cone: LinearCone, priors: list[Prior], magnified: float
+    ) -> None:
+        self.problem, self.utility, self.cone, self.distances = problem, utility, cone, utility.distances
         self.k, self.m = utility.distances.shape
         self.magnified = magnified
         self.scale = float(utility.distances.max()) or 1.0
-        extra = 0 if isinstance(self.privacy, MetricPrivacy) else self.m
-        self.program = SparseProgram(np.r_[magnified, np.zeros(self.k * self.m + extra)])
-        self.rows = 0
+        sizes = self.m if cone.has_size else 0
+        self.program = SparseProgram(np.r_[magnified, np.zeros(self.k * self.m + sizes)])
+        self.count = 0
         self.sums = self._add(
-            ([(self._q(x, y), 1.0) for y in range(self.m)], magnified, magnified) for x in range(self.k)
+            Row([(self._q(x, y), 1.0) for y in range(self.m)], magnified, magnified) for x in range(self.k)
         )
         self.epigraph: list[int] = []
-        self.constraints: dict[int, tuple[int, int, int]] = {}
+        self.named: dict[int, tuple[int, tuple[int, ...]]] = {}
         for prior in priors:
             self.add_prior(prior)
-        self._add_cone()
+        rows = cone.rows()
+        self._add_columns([(y, row) for y in range(self.m) for row in rows])
 
     def _q(self, x: int, y: int) -> int:
         return int(1 + x * self.m + y)
 
-    def _t(self, y: int) -> int:
+    def _size(self, y: int) -> int:
         return int(1 + self.k * self.m + y)
 
     def _add(self, rows: Iterable[Row]) -> range:
         """Append rows; their numbers."""
-        numbers, columns, values, lower, upper = [], [], [], [], []
-        for i, (entries, low, high) in enumerate(rows):
-            for column, value in entries:
-                numbers.append(i)
-                columns.append(column)
-                values.append(value)
-            lower.append(low)
-            upper.append(high)
-        self.program.add(np.array(numbers), np.array(columns), np.array(values), lower, upper)
-        first, self.rows = self.rows, self.rows + len(lower)
-        return range(first, self.rows)
+        batch = list(rows)
+        places = [(i, column, value) for i, row in enumerate(batch) for column, value in row.entries]
+        numbers, columns, values = (np.array(part) for part in zip(*places, strict=True))
+        self.program.add(numbers, columns, values, [row.lower for row in batch], [row.upper for row in batch])
+        first, self.count = self.count, self.count + len(batch)
+        return range(first, self.count)
+
+    def _add_columns(self, rows: list[tuple[int, ColumnRow]]) -> None:
+        """Inequalities of the cone, each for one output. (A coefficient below 1e-12 is lost on the solver, and mended
+        by from_matrix.)"""
+        if rows:
+            numbers = self._add(self._of_output(y, row) for y, row in rows)
+            self.named |= {i: (y, row.name) for i, (y, row) in zip(numbers, rows, strict=True) if row.name}
+
+    def _of_output(self, y: int, row: ColumnRow) -> Row:
+        entries = [(self._q(x, y), value) for x, value in row.entries]
+        return Row([*entries, (self._size(y), row.size)] if row.size else entries, row.lower, row.upper)
 
     def add_prior(self, prior: Prior) -> None:
         losses = prior.values[:, None] * self.distances / self.scale
         entries = [(0, -1.0), *((self._q(x, y), float(losses[x, y])) for x, y in np.argwhere(losses > 0).tolist())]
-        self.epigraph.extend(self._add([(entries, -math.inf, 0.0)]))
-
-    def _add_cone(self) -> None:
-        if isinstance(self.privacy, MetricPrivacy):
-            self._add_pairs(_near_pairs(self.privacy.distances, self.m))
-        elif isinstance(self.privacy, LDP):
-            half = math.exp(self.privacy.epsilon / 2)
-            for y in range(self.m):  # t is the middle: e^−ε/2·t ≤ Q ≤ e^ε/2·t
-                self._add(([(self._q(x, y), 1.0), (self._t(y), -half)], -math.inf, 0.0) for x in range(self.k))
-                self._add(([(self._q(x, y), 1.0), (self._t(y), -1 / half)], 0.0, math.inf) for x in range(self.k))
-        elif isinstance(self.privacy, PML):
-            self._add_leakage(self.privacy.source.vertices(), self.privacy.source.support(), None)
-        elif isinstance(self.privacy, LIP):
-            self._add_leakage(
-                [self.privacy.prior], [int(w > 0) for w in self.privacy.prior.weights], math.exp(-self.privacy.lower)
-            )
-
-    def _add_leakage(self, vertices: list[Prior], support: list[int], least: float | None) -> None:
-        """t is e^ε/2 times the smallest probability of the output over the class: Q ≤ e^ε/2·t; for LIP also Q ≥
-        e^−λ·P_Y(y)."""
-        low = math.exp(-self.privacy.epsilon / 2)
-        if not self.privacy.epsilon:  # one row for all who occur
-            for y in range(self.m):
-                self._add(([(self._q(x, y), 1.0), (self._t(y), -1.0)], 0.0, 0.0) for x in range(self.k) if support[x])
-            return
-        for y in range(self.m):
-            for v, p in enumerate(vertices):
-                entries = [(self._q(x, y), float(p.values[x])) for x in range(self.k) if p.values[x] > 0]
-                rows = self._add([([*entries, (self._t(y), -low)], 0.0, 0.0 if least is not None else math.inf)])
-                self.constraints[rows[0]] = (y, v, -1)
-            self._add(
-                ([(self._q(x, y), 1.0), (self._t(y), -1 / low)], -math.inf, 0.0) for x in range(self.k) if support[x]
-            )
-            if least is not None:
-                self._add(
-                    ([(self._q(x, y), 1.0), (self._t(y), -low * least)], 0.0, math.inf)
-                    for x in range(self.k)
-                    if support[x]
-                )
-
-    def _add_pairs(self, pairs: list[tuple[int, int, int]]) -> None:
-        """Rows e^−εd·Q(y|x) ≤ Q(y|x') for each (y, x, x'); a coefficient below 1e-12 is lost on the solver, and mended
-        by from_matrix."""
-        bounds = [math.exp(-self.privacy.epsilon * float(self._apart[x, other])) for _, x, other in pairs]
-        rows = self._add(
-            ([(self._q(x, y), -b), (self._q(other, y), 1.0)], 0.0, math.inf)
-            for (y, x, other), b in zip(pairs, bounds, strict=True)
-        )
-        self.constraints |= dict(zip(rows, pairs, strict=True))
-
-    @property
-    def _apart(self) -> Floats:
-        return self.privacy.distances if isinstance(self.privacy, MetricPrivacy) else np.zeros((0, 0))
+        self.epigraph.extend(self._add([Row(entries, -math.inf, 0.0)]))
 
     def solve(self) -> Answer:
-        """An optimal vertex; metric constraints that it breaks are added until there are none."""
+        """An optimal vertex; inequalities that it breaks are added until there are none."""
         while True:
             answer = self.program.solve(self.problem.seconds_left)
-            if not isinstance(self.privacy, MetricPrivacy):
+            present = set(self.named.values())
+            found = self.cone.broken(self.matrix(answer), _BROKEN)
+            fresh = [(y, row) for y, row in found if (y, row.name) not in present]
+            if not fresh:
                 return answer
-            q = self.matrix(answer)
-            with np.errstate(invalid="ignore"):
-                limit = np.exp(-self.privacy.epsilon * self._apart)[:, :, None] * q[:, None, :] - q[None, :, :]
-            present = set(self.constraints.values())
-            broken = [
-                (y, x, other) for x, other, y in np.argwhere(limit > _BROKEN).tolist() if (y, x, other) not in present
-            ]
-            if not broken:
-                return answer
-            self.problem.progress("adding constraints", float(limit.max()))
-            self._add_pairs(broken)
+            self.problem.progress("adding constraints", 1.0)
+            self._add_columns(fresh)
 
     def matrix(self, answer: Answer) -> Floats:
-        """Q without the solver's rounding: nothing below its tolerance, no report that next to never occurs, equal rows
-        where needed."""
+        """Q without the solver's rounding."""
         found = answer.x[1 : 1 + self.k * self.m].reshape(self.k, self.m) / self.magnified
-        if isinstance(self.privacy, MetricPrivacy):
-            same = self._apart == 0 if self.privacy.epsilon else np.isfinite(self._apart)
-            return np.asarray(np.where(found < _NOISE, 0.0, found)[np.argmax(same, axis=1)])
-        if isinstance(self.privacy, LDP):
-            return np.where(found < _NOISE, 0.0, found)
-        occurs = self._occurs()
-        if not self.privacy.epsilon:
-            return np.asarray(found[np.where(occurs, int(np.argmax(occurs)), np.arange(self.k))])
-        vertices = self.privacy.source.vertices() if isinstance(self.privacy, PML) else [self.privacy.prior]  # type: ignore[attr-defined]
-        rare = np.min([p.values @ found for p in vertices], axis=0) < _RARE  # it would betray who makes it
-        cleaned = np.where((found < 100 * _NOISE) | (rare & occurs[:, None]), 0.0, found)
-        left = cleaned.sum(axis=1, keepdims=True)
-        return np.asarray(cleaned / left) if (left > 0).all() else found
+        return self.cone.cleaned(found, _NOISE, _RARE)
 
-    def _occurs(self) -> npt.NDArray[np.bool_]:
-        """Which inputs the leakage is about."""
-        if isinstance(self.privacy, LIP):
-            return np.asarray(self.privacy.prior.values > 0)
-        return np.array(self.privacy.source.support() if isinstance(self.privacy, PML) else [1] * self.k, dtype=bool)
-
-    def mix(self, answer: Answer) -> list[Fraction]:
+    def proof(self, answer: Answer, priors: list[Prior]) -> DistortionDual:
+        """The mixture of priors, α scaled so that its weights sum to 1, the multipliers of the inequalities that
+        bind."""
         weights = [Fraction(max(-float(answer.duals[i]), 0.0)) for i in self.epigraph]
-        return weights if sum(weights) else [Fraction(1), *weights[1:]]
-
-    def duals(self, answer: Answer) -> dict[str, Any]:
-        """α, scaled so that the weights on the priors sum to 1, and the multipliers of the constraints that bind."""
-        scale = self.scale / (float(sum(self.mix(answer))) or 1.0)
-        proof: dict[str, Any] = {"alpha": [repr(float(answer.duals[i]) * scale) for i in self.sums]}
-        if isinstance(self.privacy, MetricPrivacy):
-            flows = [(at, float(answer.duals[i]) * scale) for i, at in self.constraints.items()]
-            # the row was divided by e^εd: f·(e^εd·1_x' − 1_x) has f = dual·e^−εd
-            down = {
-                at: f * math.exp(-self.privacy.epsilon * float(self._apart[at[1], at[2]])) for at, f in flows if f > 0
-            }
-            proof["flows"] = [[y, x, other, repr(f)] for (y, x, other), f in down.items()]
-        elif isinstance(self.privacy, PML) and self.privacy.source.single is None:
-            proof["shares"] = [
-                [y, v, repr(float(answer.duals[i]) * scale)]
-                for i, (y, v, _) in self.constraints.items()
-                if answer.duals[i] > 0
-            ]
-        return proof
-
-
-def _near_pairs(distances: Floats, m: int) -> list[tuple[int, int, int]]:
-    """Where to start: each input with its four nearest, both ways, for every output."""
-    order = np.argsort(distances, axis=1, kind="stable")
-    near = {
-        (x, int(other))
-        for x in range(len(distances))
-        for other in order[x, :5]
-        if other != x and math.isfinite(distances[x, other])
-    }
-    both = sorted(near | {(other, x) for x, other in near})
-    return [(y, x, other) for y in range(m) for x, other in both]
+        mix = weights if sum(weights) else [Fraction(1), *weights[1:]]
+        chosen, scale = mixture(self.utility.source, priors, mix), self.scale / (float(sum(mix)) or 1.0)
+        bind = [(y, name, float(answer.duals[i]) * scale) for i, (y, name) in self.named.items() if answer.duals[i] > 0]
+        flows, shares = None, None
+        match self.cone, self.problem.privacy:
+            case MetricCone() as cone, _:
+                # the row was divided by e^εd: f·(e^εd·1_x' − 1_x) has f = dual·e^−εd
+                flows = tuple((y, x, other, repr(f * cone.shrunk(x, other))) for y, (x, other), f in bind)
+            case _, PML() as privacy if privacy.source.single is None:
+                shares = tuple((y, v, repr(f)) for y, (v,), f in bind)
+        alpha = texts(answer.duals[list(self.sums)] * scale)
+        return DistortionDual(alpha, chosen.mix, chosen.prior, flows, shares)

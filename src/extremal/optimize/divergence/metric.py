@@ -1,30 +1,29 @@
-"""Metric privacy for f-divergences, information and any other sum of column values.
+"""f-divergences under metric privacy.
 
 An f-divergence is bounded through the chords of f on a grid of nodes t_i (each column is worth at most the largest of
 finitely many linear functions c_i·q), which makes the best mechanism a linear program: one column q_i in the cone for
 each chord, Σ q_i = 1. Its value is an upper bound, the true value of its mechanism a lower one; nodes are added at the
 ratios that the mechanism uses until the two meet. On a tree or a line the best column for given duals is found from the
 leaves to the root (each edge e^{+εd} or e^{−εd}), and columns are generated; for other metrics the inequalities are
-added as they are broken, and their multipliers go into the proof. Everything else, such as mutual information, is
-solved over the listed extreme rays, for small alphabets.
+added as they are broken, and their multipliers go into the proof.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from extremal.certificate.proof import Chords, texts
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
-from extremal.optimize.problem import Problem, Solution
-from extremal.optimize.rays import solved_over
+from extremal.optimize.problem import Problem, Solution, constant
 from extremal.privacy import MetricPrivacy
-from extremal.privacy.cones.metric import Edge, extreme_rays, tree_edges
+from extremal.privacy.cones.metric import Edge, tree_edges
 from extremal.solver import TIME_LIMIT, LinearProgram, SolverFailed, SparseProgram
-from extremal.utility import Divergence, SumOfColumns, WorstCase
+from extremal.utility import Divergence
 
 Floats = npt.NDArray[np.float64]
 
@@ -36,34 +35,19 @@ _CLOSE = 1e-11  # nodes nearer than this, relatively, would give chords that are
 _KEPT = 1e-12  # columns lighter than this are rounding
 _BROKEN = 1e-11  # an inequality that is off by less is left to from_matrix, which mends it exactly
 MAGNIFIED = 1e4  # the solver's tolerance on duals is absolute: a larger objective makes it smaller
+_LOWEST = -700.0  # log of a ratio below which it is 0: e^−745 is the least float
 _PRICE = 1e-13  # a column that gains less, relatively to the largest value, is rounding
 
 
-def applies(problem: Problem) -> bool:
-    """Metric privacy, with any sum of column values or the worst case of several."""
-    return (
-        isinstance(problem.privacy, MetricPrivacy)
-        and problem.max_outputs is None
-        and isinstance(problem.utility, (SumOfColumns, WorstCase))
-    )
-
-
-def solve(problem: Problem) -> Solution:
-    privacy, utility = problem.privacy, problem.utility
-    if not isinstance(privacy, MetricPrivacy):  # pragma: no cover - applies() asked
-        raise TypeError
-    constant = Mechanism.from_matrix(np.ones((utility.k, 1)), privacy, inputs=problem.inputs)
-    if not privacy.epsilon:
-        return Solution(constant, utility(constant), "constant mechanism")
-    if isinstance(utility, Divergence):
-        return _by_chords(problem, privacy, utility)
-    rays = extreme_rays(privacy, 1e-12)
-    parts = utility.utilities if isinstance(utility, WorstCase) else (utility,)
-    values = np.array([part.column_values(rays) for part in parts if isinstance(part, SumOfColumns)])
-    weights, bound, proof = solved_over(rays, values)
-    used = weights > _KEPT * weights.max()
-    mechanism = Mechanism.from_matrix((rays * weights)[:, used], privacy, inputs=problem.inputs)
-    return Solution(mechanism, bound, "listed extreme rays", ({**proof, "kind": "rays"},))
+def solve(problem: Problem) -> Solution | None:
+    """An f-divergence under metric privacy."""
+    match problem.privacy, problem.utility, problem.max_outputs:
+        case MetricPrivacy(epsilon=0), Divergence(), None:
+            return constant(problem)
+        case MetricPrivacy() as privacy, Divergence() as utility, None:
+            return _by_chords(problem, privacy, utility)
+        case _:
+            return None
 
 
 def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution:
@@ -77,7 +61,7 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
     steps = _first_steps(privacy, utility)
     blocks = _TreeBlocks(privacy, utility, edges) if edges is not None else _Blocks(privacy, utility)
     method = "chords of f, column generation on a tree" if edges is not None else "chords of f"
-    best, upper = _constant(problem, steps, utility), math.inf
+    best, upper = _before_anything(problem, steps, utility), math.inf
     for _ in range(MOST_ROUNDS):
         try:
             columns, value, proof = blocks.solve(steps, problem)
@@ -87,9 +71,7 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
             raise
         mechanism = Mechanism.from_matrix(columns / columns.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
         reached, upper = utility(mechanism), min(upper, value)
-        best = Solution(
-            mechanism, upper, method, ({"kind": "chords", "steps": [repr(float(s)) for s in steps], **proof},)
-        )
+        best = Solution(mechanism, upper, method, (proof,))
         problem.progress("refining chords", (upper - reached) / abs(upper) if upper else 0.0)
         if upper - reached <= problem.tolerance / 4 * abs(upper) or problem.out_of_time:
             break
@@ -100,12 +82,10 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
     return best
 
 
-def _constant(problem: Problem, steps: Floats, utility: Divergence) -> Solution:
+def _before_anything(problem: Problem, steps: Floats, utility: Divergence) -> Solution:
     """What is known before anything is solved: the constant mechanism, and α above every chord."""
-    mechanism = Mechanism.from_matrix(np.ones((utility.k, 1)), problem.privacy, inputs=problem.inputs)
-    alpha = [repr(float(a)) for a in _lines(steps, utility).max(axis=1)]
-    proof = {"kind": "chords", "steps": [repr(float(s)) for s in steps], "alpha": alpha, "flows": []}
-    return Solution(mechanism, math.inf, "constant mechanism: time ran out", (proof,))
+    proof = Chords(texts(steps), texts(_lines(steps, utility).max(axis=1)), ())
+    return replace(constant(problem, "constant mechanism: time ran out"), bound=math.inf, proofs=(proof,))
 
 
 def _first_steps(privacy: MetricPrivacy, utility: Divergence) -> Floats:
@@ -117,7 +97,7 @@ def _first_steps(privacy: MetricPrivacy, utility: Divergence) -> Floats:
     widest = privacy.epsilon * float(privacy.distances.max())
     low, high = max(-widest, float(logs.min())), min(widest, float(logs.max()))
     if math.isinf(low) and math.isfinite(utility.at_zero):
-        low = -700.0
+        low = _LOWEST
     if math.isinf(low) or math.isinf(high):
         raise InvalidParameter(
             f"{utility.name} can be infinite here: an input is impossible under one hypothesis and at infinite "
@@ -131,7 +111,7 @@ def _first_steps(privacy: MetricPrivacy, utility: Divergence) -> Floats:
         steps[0] - 1e-12 * (1 + steps[0]),
         steps[-1] + 1e-12 * (1 + abs(steps[-1])),
     )  # outward: rounding must not uncover an end
-    if steps[0] <= -1 or low == -700.0:
+    if steps[0] <= -1 or low == _LOWEST:
         steps[0] = -1.0
     kinks = [t - 1 for t in utility.kinks or () if steps[0] < t - 1 < steps[-1]]
     return np.unique(np.r_[steps, kinks])
@@ -168,7 +148,7 @@ class _TreeBlocks:
         self.rays = np.ones((privacy.k, 1))
         self.seen: set[bytes] = set()
 
-    def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, dict[str, Any]]:
+    def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, Chords]:
         lines = _lines(steps, self.utility)
         program = LinearProgram(np.ones(self.privacy.k), np.ones(self.privacy.k))
         size = float(np.abs(lines).max()) or 1.0
@@ -188,7 +168,7 @@ class _TreeBlocks:
             answer = program.solve(problem.seconds_left)
         used = answer.x > _KEPT * answer.x.max()
         chosen = (self.rays * answer.x)[:, used]
-        return chosen, answer.value * size, {"alpha": [repr(float(a) * size) for a in answer.duals]}
+        return chosen, answer.value * size, Chords(texts(steps), texts(answer.duals * size))
 
     def _unseen(self, rays: Floats) -> Floats:
         """Those that were not added before; they are now."""
@@ -228,7 +208,7 @@ class _Blocks:
         }
         self.pairs = sorted(near | {(y, x) for x, y in near})
 
-    def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, dict[str, Any]]:
+    def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, Chords]:
         """Columns are l_i + σ·r_i(x) with σ about ε·diameter: at small ε what matters is the deviation from constant
         columns."""
         lines, k = _lines(steps, self.utility), self.privacy.k
@@ -257,8 +237,7 @@ class _Blocks:
             known = set(present)
             fresh = [(i, x, y) for i, x, y in np.argwhere(excess > _BROKEN * sigma).tolist() if (i, x, y) not in known]
         bind = [(place, float(d) * size / sigma) for place, d in zip(present, answer.duals[k:], strict=True) if d > 0]
-        flows = [[i, x, y, repr(f * float(shrink[x, y]))] for (i, x, y), f in bind]
+        flows = tuple((i, x, y, repr(f * float(shrink[x, y]))) for (i, x, y), f in bind)
         self.pairs = sorted({*self.pairs, *((x, y) for (_, x, y), _ in bind)})
-        alpha = [repr(-float(a) * size) for a in answer.duals[:k]]
         used = q.max(axis=1) > _KEPT
-        return q[used].T, -answer.value * size, {"alpha": alpha, "flows": flows}
+        return q[used].T, -answer.value * size, Chords(texts(steps), texts(-answer.duals[:k] * size), flows)

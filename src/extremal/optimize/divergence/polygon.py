@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from extremal.optimize.divergence.lorenz import BlockValue, Floats, Lorenz, Nodes
 from extremal.optimize.divergence.paths import backward, forward, path_to_end
+from extremal.optimize.problem import NO_CHANGE
 
 Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
@@ -94,7 +95,7 @@ def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: Calla
             seen.add(rounded.tobytes())
             better = _zoomed(lorenz, value, rounded, edges)
             total = value.total(lorenz.nodes, better)
-            if not total > worth * (1 + 1e-15):
+            if not total > worth * (1 + NO_CHANGE):
                 break
             worth, cuts = total, better
         bound = max(worth, min(bound, worth + max(gap, 0.0) / (1 + value.low)))
@@ -179,7 +180,7 @@ def _zoomed(lorenz: Lorenz, value: BlockValue, cuts: Indices, edges: Indices) ->
     for _ in range(80):
         moved, at_rim = _window_step(lorenz, value, current, stride, offsets)
         total = value.total(lorenz.nodes, moved) if moved.size == current.size else -np.inf
-        improved = total > best * (1 + 1e-16)
+        improved = total > best
         if improved:
             best, current = total, moved
         elif (stride == 1).all():

@@ -8,10 +8,11 @@ from two independent proofs (see docs/design/index.md).
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from extremal.certificate.proof import Dual, Proof, Theorem, texts
 from extremal.closed_forms import randomized_response
 from extremal.closed_forms.forms import curve_values
 from extremal.mechanism import Mechanism
@@ -20,7 +21,7 @@ from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
 from extremal.optimize.divergence.paths import best_partition, best_with_outputs
 from extremal.optimize.divergence.polygon import Outcome
 from extremal.optimize.divergence.polygon import solve as solve_polygon
-from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.problem import NOT_ZERO, Problem, Solution, constant
 from extremal.privacy import LDP
 from extremal.tables import number
 from extremal.utility import Divergence
@@ -32,19 +33,20 @@ COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
 DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
 
 
-def applies(problem: Problem) -> bool:
+def solve(problem: Problem) -> Solution | None:
     """Any f-divergence under pure ε-LDP."""
-    return isinstance(problem.privacy, LDP) and not problem.privacy.delta and isinstance(problem.utility, Divergence)
+    match problem.privacy, problem.utility:
+        case LDP(delta=0) as privacy, Divergence() as utility:
+            return _solved(problem, privacy, utility)
+        case _:
+            return None
 
 
-def solve(problem: Problem) -> Solution:
-    utility, epsilon = problem.utility, problem.privacy.epsilon
-    if not isinstance(utility, Divergence) or not isinstance(problem.privacy, LDP):
-        raise TypeError("solve() is called after applies()")
-    lorenz, value = Lorenz.of(utility), BlockValue.of(utility, epsilon)
+def _solved(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
+    lorenz, value = Lorenz.of(utility), BlockValue.of(utility, privacy.epsilon)
     outcome = _search(problem, lorenz, value)
     if outcome.worth <= 0:
-        return _nothing_to_tell(problem)
+        return _nothing_to_tell(problem, utility)
     cuts, method, notes = outcome.cuts, _method(lorenz, outcome), []
     if problem.max_outputs is not None and outcome.cuts.size - 1 > problem.max_outputs:
         worth, cuts = _with_budget(lorenz, value, outcome, problem.max_outputs)
@@ -52,15 +54,10 @@ def solve(problem: Problem) -> Solution:
         notes.append(
             f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {outcome.cuts.size - 1} reports"
         )
-    mechanism = _mechanism(problem, lorenz, cuts)
+    mechanism = _mechanism(problem, privacy, lorenz, cuts)
     proofs = _proofs(problem, utility, lorenz, value, outcome)
-    return Solution(
-        mechanism,
-        outcome.bound,
-        method,
-        proofs,
-        (*notes, lambda: _closed_form_note(utility, epsilon, utility(mechanism))),
-    )
+    compared = ClosedForms(utility, privacy.epsilon, mechanism)
+    return Solution(mechanism, outcome.bound, method, proofs, (*notes, compared))
 
 
 def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
@@ -71,21 +68,17 @@ def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 
 
-def _nothing_to_tell(problem: Problem) -> Solution:
+def _nothing_to_tell(problem: Problem, utility: Divergence) -> Solution:
     """P₀ = P₁ or ε = 0: every mechanism is worth nothing, so the constant one is optimal."""
-    constant = Mechanism.from_matrix(np.ones((problem.utility.k, 1)), problem.privacy, inputs=problem.inputs)
-    proof = {"kind": "theorem", "edges": _all_edges(problem.utility), "at": "0.0"}
-    proofs = (proof,) if problem.utility.verifiable else ()
-    return Solution(constant, 0.0, "constant mechanism: there is nothing to tell apart", proofs)
+    found = constant(problem, "constant mechanism: there is nothing to tell apart")
+    return replace(found, bound=0.0, proofs=(Theorem(_all_edges(utility), "0.0"),) if utility.verifiable else ())
 
 
-def _all_edges(utility: Any) -> list[int]:
+def _all_edges(utility: Divergence) -> tuple[int, ...]:
     n = Lorenz.of(utility).n
-    return (
-        list(range(n + 1))
-        if n <= ALL_PARTITIONS_UP_TO
-        else np.unique(np.linspace(0, n, ALL_PARTITIONS_UP_TO).astype(int)).tolist()
-    )
+    if n <= ALL_PARTITIONS_UP_TO:
+        return tuple(range(n + 1))
+    return tuple(np.unique(np.linspace(0, n, ALL_PARTITIONS_UP_TO).astype(int)).tolist())
 
 
 def _with_budget(lorenz: Lorenz, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
@@ -95,16 +88,14 @@ def _with_budget(lorenz: Lorenz, value: BlockValue, outcome: Outcome, most: int)
     return worth, where[cuts].astype(np.intp)
 
 
-def _mechanism(problem: Problem, lorenz: Lorenz, cuts: Indices) -> Mechanism:
+def _mechanism(problem: Problem, privacy: LDP, lorenz: Lorenz, cuts: Indices) -> Mechanism:
     if cuts.size < 3:
-        return Mechanism.from_matrix(np.ones((problem.utility.k, 1)), problem.privacy, inputs=problem.inputs)
+        return constant(problem).mechanism
     if cuts.size - 1 == problem.utility.k:
-        return randomized_response(problem.utility.k, problem.privacy.epsilon, inputs=problem.inputs)
+        return randomized_response(problem.utility.k, privacy.epsilon, inputs=problem.inputs)
     blocks = np.zeros(problem.utility.k, dtype=np.intp)
     blocks[lorenz.order] = np.searchsorted(cuts, lorenz.group, side="right") - 1
-    if not isinstance(problem.privacy, LDP):
-        raise TypeError("solve() is called after applies()")
-    return Mechanism.from_partition(blocks, problem.privacy, inputs=problem.inputs)
+    return Mechanism.from_partition(blocks, privacy, inputs=problem.inputs)
 
 
 def _method(lorenz: Lorenz, outcome: Outcome) -> str:
@@ -120,28 +111,34 @@ def _method(lorenz: Lorenz, outcome: Outcome) -> str:
 
 def _proofs(
     problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, outcome: Outcome
-) -> tuple[dict[str, Any], ...]:
+) -> tuple[Proof, ...]:
     if not utility.verifiable:
         return ()
-    theorem = {"kind": "theorem", "edges": outcome.edges.tolist(), "at": repr(outcome.worth)}
-    wanted = (
-        problem.proofs
-        if problem.proofs is not None
-        else (("theorem", "dual") if utility.k <= DUAL_UP_TO else ("theorem",))
-    )
-    if "dual" not in wanted or lorenz.n < 2:
+    theorem = Theorem(tuple(outcome.edges.tolist()), repr(outcome.worth))
+    usual = (Theorem.kind, Dual.kind) if utility.k <= DUAL_UP_TO else (Theorem.kind,)
+    wanted = usual if problem.proofs is None else problem.proofs
+    if Dual.kind not in wanted or lorenz.n < 2:
         return (theorem,)
     alpha = dual_vector(problem, utility, lorenz, value, outcome.worth, outcome.cuts)
     # The checker multiplies what it cannot rule out by k/(1+(k−1)s): the slack is chosen so that this costs a sixteenth
     # of the tolerance.
-    slack = max(outcome.worth, 1e-300) * problem.tolerance / 16 * (1 + (utility.k - 1) * value.low) / utility.k
-    dual = {"kind": "dual", "alpha": [repr(a) for a in alpha.tolist()], "slack": repr(slack)}
-    return (theorem, dual) if "theorem" in wanted else (dual,)
+    slack = max(outcome.worth, NOT_ZERO) * problem.tolerance / 16 * (1 + (utility.k - 1) * value.low) / utility.k
+    dual = Dual(texts(alpha), repr(slack))
+    return (theorem, dual) if Theorem.kind in wanted else (dual,)
 
 
-def _closed_form_note(utility: Divergence, epsilon: float, best: float) -> str:
-    if not epsilon or not best or not np.isfinite(best) or utility.k > COMPARED_UP_TO:
-        return ""
-    values = curve_values(utility, LDP(epsilon), DENSE_UP_TO)
-    reached = sorted(((v / best, name) for name, v in values.items() if v is not None), reverse=True)
-    return "of the optimum the closed forms reach: " + ", ".join(f"{name} {number(v, 4)}" for v, name in reached)
+@dataclass(frozen=True, eq=False)
+class ClosedForms:
+    """What the closed forms reach of the value of a mechanism; evaluated when the sentence is asked for."""
+
+    utility: Divergence
+    epsilon: float
+    mechanism: Mechanism
+
+    def sentence(self) -> str:
+        best = self.utility(self.mechanism)
+        if not self.epsilon or not best or not np.isfinite(best) or self.utility.k > COMPARED_UP_TO:
+            return ""
+        values = curve_values(self.utility, LDP(self.epsilon), DENSE_UP_TO)
+        reached = sorted(((v / best, name) for name, v in values.items() if v is not None), reverse=True)
+        return "of the optimum the closed forms reach: " + ", ".join(f"{name} {number(v, 4)}" for v, name in reached)

@@ -19,13 +19,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from extremal.certificate.proof import Affine, Convex, Fluid, Proof
+from extremal.optimize.problem import NO_CHANGE
 from extremal.utility.curve import Floats, InformationCurve, log_excess
-
-Proof = dict[str, Any]
 
 _STEPS = 200  # halvings; bisection stops earlier when the floats are adjacent
 
@@ -65,7 +64,7 @@ def fluid(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
     1.0
     """
     t = fluid_contact(prior, curve)
-    return log_excess(t), {"kind": "fluid", "contact": repr(t)}
+    return log_excess(t), Fluid(repr(t))
 
 
 def affine(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
@@ -81,7 +80,7 @@ def affine(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
         return float(((sizes.k * sizes.most(b) + sizes.d * b) / (sizes.k + curve.c * sizes.d)).max())
 
     b = _least(bound, float(curve.slope(1.0)), curve.top)
-    return bound(b), {"kind": "affine", "slope": repr(b)}
+    return bound(b), Affine(repr(b))
 
 
 def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
@@ -107,7 +106,7 @@ def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
                 low = v
             else:
                 high = v
-            if high - low <= 1e-15 * high:
+            if high - low <= NO_CHANGE * high:
                 break
         return high, offsets
 
@@ -121,8 +120,8 @@ def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
         for i in (0, 1):
             slopes[i] = _least(partial(with_slope, i), slopes[i] - width, slopes[i] + width, 1e-4)
     v, offsets = solved((slopes[0], slopes[1]))
-    lines = [[repr(a), repr(b)] for a, b in zip(offsets, slopes, strict=True) if np.isfinite(a)]
-    return v, {"kind": "convex", "value": repr(v), "lines": lines}
+    lines = tuple((repr(a), repr(b)) for a, b in zip(offsets, slopes, strict=True) if np.isfinite(a))
+    return v, Convex(repr(v), lines)
 
 
 class _Sizes:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from extremal.optimize.problem import NOT_ZERO
 from extremal.utility.curve import Floats, InformationCurve
 
 Counts = npt.NDArray[np.int64]
@@ -137,7 +138,7 @@ class Pricing:
 
     def _order(self, ratio: Floats, margin: float, rng: np.random.Generator | None) -> npt.NDArray[np.intp]:
         distance = np.floor(
-            np.abs(ratio - margin) / (_TIE * (abs(margin) + 1e-6 * float(np.abs(ratio).max()) + 1e-300))
+            np.abs(ratio - margin) / (_TIE * (abs(margin) + 1e-6 * float(np.abs(ratio).max()) + NOT_ZERO))
         )
         mass = self.mass if rng is None else self.mass * np.exp(rng.normal(size=self.mass.size))
         return np.lexsort((-mass, distance))

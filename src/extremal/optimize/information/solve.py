@@ -9,22 +9,24 @@ KOV Theorems 4, 12–14; see docs/design/information.md.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from extremal.certificate.proof import Fluid, Proof, Response, texts
+from extremal.certificate.proof import Prices as PriceProof
+from extremal.exact import Prior
 from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import LARGEST_DENSE
-from extremal.optimize.information.bounds import Proof, affine, convex, fluid, fluid_contact
+from extremal.optimize.information.bounds import affine, convex, fluid, fluid_contact
 from extremal.optimize.information.columns import EXACT_NODES, LP_SECONDS, PATIENCE, ColumnGeneration, Prices, feasible
 from extremal.optimize.information.large import alternating, best_window, blocks, circulant, coarsened, two_rings
 from extremal.optimize.information.mixture import Mixture, from_counts
 from extremal.optimize.information.notes import notes
 from extremal.optimize.information.pricing import Counts, Pricing
 from extremal.optimize.information.response import response_is_optimal
-from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.problem import Problem, Solution, constant
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
 from extremal.utility.curve import Floats, InformationCurve
@@ -40,13 +42,8 @@ _AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the check
 _FINEST = 2e-13  # relative: finer gaps are rounding
 _NEARLY_UNIFORM = 1e-2  # relative gap of windows below which a prior is treated as nearly uniform
 _LOOSE = 1e-4  # relative
+_SPARE, _CHECKED = 1e-9, 1e-14  # what the checker is given beyond the excess found: of it, and of the value
 _SMALL = 12  # symbols: closed to rounding always, it takes no time
-
-
-def applies(problem: Problem) -> bool:
-    """Mutual information under pure LDP, any number of reports."""
-    pure = isinstance(problem.privacy, LDP) and not problem.privacy.delta
-    return pure and problem.max_outputs is None and isinstance(problem.utility, MutualInformation)
 
 
 @dataclass
@@ -58,7 +55,7 @@ class _Best:
     make: Callable[[], Mechanism] | None = None
     method: str = ""
     upper: float = np.inf
-    proof: Proof = field(default_factory=dict)
+    proof: Proof | None = None
     interrupted: bool = False
 
     @property
@@ -74,17 +71,20 @@ class _Best:
             self.upper, self.proof = value, proof
 
 
-def solve(problem: Problem) -> Solution:
-    privacy, utility = problem.privacy, problem.utility
-    if not isinstance(privacy, LDP) or not isinstance(utility, MutualInformation):  # `applies` was asked
-        raise TypeError("information under LDP only")
-    prior = utility.prior
+def solve(problem: Problem) -> Solution | None:
+    """Mutual information under pure LDP, any number of reports."""
+    match problem.privacy, problem.utility, problem.max_outputs:
+        case LDP(delta=0) as privacy, MutualInformation(prior=prior), None:
+            return _solved(problem, privacy, prior)
+        case _:
+            return None
+
+
+def _solved(problem: Problem, privacy: LDP, prior: Prior) -> Solution:
     support = np.flatnonzero(prior.values > 0)
     if not privacy.epsilon or support.size == 1:
-        constant = Mechanism.from_matrix(np.ones((utility.k, 1)), privacy, inputs=problem.inputs)
-        return Solution(
-            constant, 0.0, "constant mechanism: there is nothing to report", ({"kind": "fluid", "contact": "0.0"},)
-        )
+        found = constant(problem, "constant mechanism: there is nothing to report")
+        return replace(found, bound=0.0, proofs=(Fluid("0.0"),))
     task = _Task(problem, privacy, prior.values[support], support, [prior.weights[x] for x in support.tolist()])
     best = _Best(problem)
     task.first(best)
@@ -93,6 +93,7 @@ def solve(problem: Problem) -> Solution:
     except KeyboardInterrupt:
         best.interrupted = True
     mechanism = best.make() if best.make is not None else task.response()
+    proofs = () if best.proof is None else (best.proof,)
     remarks = notes(prior, task.curve, best.lower)
     if best.interrupted:
         remarks = ("interrupted: this is the best so far", *remarks)
@@ -101,7 +102,7 @@ def solve(problem: Problem) -> Solution:
             "out of time: this is the best so far" if problem.out_of_time else "the gap stayed above the tolerance",
             *remarks,
         )
-    return Solution(mechanism, best.upper, best.method, (best.proof,), remarks)
+    return Solution(mechanism, best.upper, best.method, proofs, remarks)
 
 
 class _Task:
@@ -164,12 +165,12 @@ class _Task:
         best.propose(self.curve.response(self.prior), "randomised response", self.response)
         if response_is_optimal(self.prior / self.prior.sum(), self.privacy.epsilon):
             best.method = "randomised response, proven optimal"
-            best.upper, best.proof = best.lower, {"kind": "response"}
+            best.upper, best.proof = best.lower, Response()
 
     def improve(self, best: _Best) -> None:
         """Until the gap is closed or time is up."""
         problem = self.problem
-        if best.gap <= 0 and best.proof.get("kind") == "response":
+        if best.gap <= 0 and isinstance(best.proof, Response):
             return
         best.bound(*affine(self.prior, self.curve))
         d, value = best_window(self.prior, self.curve)
@@ -270,13 +271,8 @@ class _Task:
             best.bound(raised.bound, self._proof(raised, np.arange(self.prior.size)))
         self.problem.progress("prices of all symbols", best.gap)
 
-    def _proof(self, dual: Prices, group_of: Indices) -> dict[str, Any]:
+    def _proof(self, dual: Prices, group_of: Indices) -> PriceProof:
         prices = np.zeros(self.problem.utility.k)
         prices[self.support] = dual.prices[group_of]
-        slack = dual.excess * (1 + 1e-9) + 1e-14 * dual.value
-        return {
-            "kind": "prices",
-            "value": repr(float(dual.value)),
-            "slack": repr(float(slack)),
-            "prices": [repr(a) for a in prices.tolist()],
-        }
+        slack = dual.excess * (1 + _SPARE) + _CHECKED * dual.value
+        return PriceProof(repr(float(dual.value)), repr(float(slack)), texts(prices))

@@ -1,10 +1,10 @@
 """f-divergences under PML and LIP: columns priced on supporting lines, with smoothed dual vectors; for many inputs
 tangent blocks first.
 
-For a fixed supporting line of f the best column is a continuous knapsack. Chords of f bound what any column could gain
-(the same bound that the certificate proves); the knapsack solutions on the way are new columns. Plain generation stalls
-beyond some 60 inputs: there the tangent-block program, one copy of the box for each supporting line, gives the dual
-vector and the columns to start from.
+For a fixed supporting line of f the best column is a continuous knapsack. Chords of f bound what any column could gain;
+the knapsack solutions on the way are new columns. Plain generation stalls beyond some 60 inputs: there the
+tangent-block program, one copy of the box for each supporting line, gives the dual vector and the columns to start
+from.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.certificate.leakage_divergence import KIND, Excess, excess, ratio_range
-from extremal.certificate.lift import Floats, LiftBox
+from extremal.certificate.proof import LeakageChords, texts
 from extremal.errors import InvalidParameter
+from extremal.optimize.leakage.chords import Excess, excess, ratio_range
 from extremal.optimize.leakage.master import Master, as_mechanism, decomposed, window_columns
-from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.problem import NOT_ZERO, Problem, Solution
+from extremal.privacy.cones.lift import Floats, LiftBox
 from extremal.solver import SolverFailed, interior_point
 from extremal.utility import ConvexFunction, Divergence
 from extremal.utility.pair import Masses
@@ -27,6 +28,7 @@ FINAL = 1e-12  # how closely the last dual vector is bounded, relatively
 MOST_TURNS = 600
 BLOCKS_FROM = 60  # inputs from which the tangent-block program comes first
 NEW_COLUMNS = 80
+GAIN = 1e-13  # relative: a column that gains less is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +78,7 @@ def solve(problem: Problem, box: LiftBox, utility: Divergence) -> Solution:
     y, theta = master.mixture()
     reveal = bool((utility.p0 + utility.p1)[np.setdiff1d(np.arange(utility.k), box.support)].any())
     mechanism = as_mechanism(problem, box, y, theta, reveal)
-    proof = {"kind": KIND, "alpha": [repr(float(a)) for a in alpha]}
-    return Solution(mechanism, math.inf, "column generation on supporting lines", (proof,))
+    return Solution(mechanism, math.inf, "column generation on supporting lines", (LeakageChords(texts(alpha)),))
 
 
 def _generate(problem: Problem, box: LiftBox, pair: Restricted, master: Master, known: Floats | None) -> Floats:
@@ -117,7 +118,7 @@ def _add(master: Master, found: Excess, value: float) -> int:
     """The columns that improve on the current duals, the best ones first."""
     gain = found.values - found.columns @ master.alpha
     order = np.argsort(-gain)[: 4 * NEW_COLUMNS]
-    order = order[gain[order] > 1e-13 * max(abs(value), 1e-300)]
+    order = order[gain[order] > GAIN * max(abs(value), NOT_ZERO)]
     distinct = np.unique(np.round(found.columns[order], 9), axis=0, return_index=True)[1]
     chosen = order[np.sort(distinct)][:NEW_COLUMNS]
     return master.add(found.columns[chosen], found.values[chosen]) if chosen.size else 0

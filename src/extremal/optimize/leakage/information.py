@@ -1,7 +1,7 @@
 """Mutual information under PML and LIP: column generation with knapsack pricing.
 
-Pricing is a knapsack with one fractional input (GSO Section IV-E), searched by `certificate.leakage_information`, which
-also proves the bound. The optimum wants vertices whose fractional input costs next to nothing: subsets whose
+Pricing is a knapsack with one fractional input (GSO Section IV-E), searched by `knapsack`, which
+also bounds what it did not find. The optimum wants vertices whose fractional input costs next to nothing: subsets whose
 probability hits b. Those are found by meeting in the middle and handed to the master before any pricing; dual vectors
 are smoothed towards the best bound so far.
 """
@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from extremal.certificate.leakage_information import KIND, Curve, bound_of, least_cost
-from extremal.certificate.lift import Floats, LiftBox
+from extremal.certificate.proof import LeakageKnapsack, texts
+from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
 from extremal.optimize.leakage.master import Master, as_mechanism, filled_up, window_columns
-from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.problem import NO_CHANGE, NOT_ZERO, Problem, Solution
+from extremal.privacy.cones.lift import Floats, LiftBox
 from extremal.solver import SolverFailed
 
 PRICING_WIDTH = 3_000  # states kept while looking for columns
@@ -25,6 +26,10 @@ PROOF_WIDTH = 160_000  # and while proving a bound; the checker keeps more
 HALF_LIST = 10  # inputs on either side of the meeting in the middle
 MOST_TURNS = 400
 SECONDS = 150.0  # when no time limit is given
+GAIN = 1e-13  # relative: a column that gains less is rounding
+WHOLE = 1e-14  # an entry this near to 0 or 1 is meant to be it
+FULL = 1e-16  # of the budget: less missing is nothing missing
+NOISE = (1e-8, 1e-5, 1e-3)  # relative changes of a dual vector that break ties differently
 
 
 def solve(problem: Problem, box: LiftBox) -> Solution:
@@ -44,7 +49,7 @@ def solve(problem: Problem, box: LiftBox) -> Solution:
     alpha, lower = _generate(problem, master, curve, generator, (alpha, lower, upper, value))
     y, theta = master.mixture()
     mechanism = as_mechanism(problem, box, y, theta, reveal=False)
-    proof = {"kind": KIND, "alpha": [repr(float(a)) for a in alpha], "target": repr(lower)}
+    proof = LeakageKnapsack(texts(alpha), repr(lower))
     return Solution(mechanism, math.inf, "column generation with knapsack pricing", (proof,))
 
 
@@ -54,7 +59,7 @@ def chord_dual(curve: Curve) -> Floats:
     p, b = box.prior, box.budget
     least, most = np.maximum(0.0, (b - (1 - p)) / p), np.minimum(1.0, b / p)
     ends = [curve.at_base + f * (curve.at_end - curve.at_base) - curve.dip(f) for f in (least, most)]
-    slope = p * (ends[1] - ends[0]) / np.maximum(most - least, 1e-300)
+    slope = p * (ends[1] - ends[0]) / np.maximum(most - least, NOT_ZERO)
     constant = math.fsum(p * ends[0] - slope * least)
     return np.asarray(slope + constant * p / b)
 
@@ -78,7 +83,7 @@ def _generate(
         trial = smoothing * center + (1 - smoothing) * master.alpha
         found = least_cost(curve, trial, width=width)
         bound = bound_of(curve, trial, found.lower)
-        better = bound < upper * (1 - 1e-15)
+        better = bound < upper * (1 - NO_CHANGE)
         if better:
             upper, best, best_lower = bound, trial, found.lower
             center = trial + (curve.ceiling - found.lower) * box.prior / box.budget
@@ -105,17 +110,17 @@ def _generate(
 def _add(master: Master, curve: Curve, columns: Floats, value: float) -> int:
     if not columns.size:
         return 0
-    exact = np.array([filled_up(curve.box, np.where(y > 1 - 1e-14, 1.0, np.where(y < 1e-14, 0.0, y))) for y in columns])
+    exact = np.array([filled_up(curve.box, np.where(y > 1 - WHOLE, 1.0, np.where(y < WHOLE, 0.0, y))) for y in columns])
     values = curve.values(exact)
     gain = values - exact @ master.alpha
-    useful = gain > 1e-13 * max(value, 1e-300)
+    useful = gain > GAIN * max(value, NOT_ZERO)
     return master.add(exact[useful], values[useful]) if useful.any() else 0
 
 
 def _shaken(master: Master, curve: Curve, trial: Floats, generator: Any, value: float) -> int:
     """Columns that are cheap at dual vectors near the current ones: ties are broken differently each time."""
     added = 0
-    for size in (1e-8, 1e-5, 1e-3):
+    for size in NOISE:
         share = generator.uniform()
         near = (share * trial + (1 - share) * master.alpha) * (1 + size * generator.standard_normal(trial.size))
         added += _add(master, curve, least_cost(curve, near, width=400, keep=12).columns, value)
@@ -141,10 +146,10 @@ def _fill(master: Master, curve: Curve, generator: Any, count: int) -> None:
         rest = b - math.fsum(p[inside])
         takers = np.setdiff1d(light, inside)
         takers = takers[p[takers] >= rest]
-        if rest > 1e-16 * b and takers.size:
+        if rest > FULL * b and takers.size:
             j = takers[np.argmin(p[takers])]
             y[j] = rest / p[j]
-        elif rest > 1e-16 * b:
+        elif rest > FULL * b:
             continue
         found.append(y)
     if found:

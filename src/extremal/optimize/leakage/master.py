@@ -2,7 +2,7 @@
 mechanism.
 
 max Σ θ·μ(λ(y)) s.t. Σ θ·y = b in every row, θ ≥ 0 (Σθ = 1 follows): GSO Theorem 5 with its missing θ ≥ 0 (erratum P5),
-written in the coordinates of `certificate.lift`, in which columns are 0/1 but for one entry.
+written in the coordinates of `cones.lift`, in which columns are 0/1 but for one entry.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from extremal.certificate.lift import Floats, LiftBox
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem
+from extremal.privacy.cones.lift import Floats, LiftBox
 from extremal.solver import LinearProgram
 
 SAME_COLUMN = 10  # digits by which columns are told apart
+SAME_POINT = 1e-12  # an entry or a share this near to 0 or 1 is it
 OFF_PLANE = 1e-12  # relative: a column further off would break the claim
 NEARLY = 1e-11  # a window that reaches this near to an edge reaches it
 _KEPT = 1e-13  # weights below this are rounding of a vertex
@@ -118,15 +119,15 @@ def decomposed(box: LiftBox, y: Floats) -> list[Floats]:
     found, point = [], np.clip(y, 0.0, 1.0)
     for _ in range(2 * box.n):
         vertex = box.greedy(point[None, :] * box.prior)[0]
-        found.append(filled_up(box, np.where(vertex > 1 - 1e-12, 1.0, vertex)))
+        found.append(filled_up(box, np.where(vertex > 1 - SAME_POINT, 1.0, vertex)))
         with np.errstate(divide="ignore", invalid="ignore"):
             shares = np.where(vertex > 0, point / vertex, np.inf)
             spare = np.where(vertex < 1, (1 - point) / (1 - vertex), np.inf)
         share = min(float(shares.min()), float(spare.min()), 1.0)
-        if share > 1 - 1e-12 or share <= 1e-12:
+        if share > 1 - SAME_POINT or share <= SAME_POINT:
             break
         point = np.clip((point - share * vertex) / (1 - share), 0.0, 1.0)
-        point = np.where(point < 1e-12, 0.0, np.where(point > 1 - 1e-12, 1.0, point))
+        point = np.where(point < SAME_POINT, 0.0, np.where(point > 1 - SAME_POINT, 1.0, point))
     return found
 
 

@@ -9,18 +9,17 @@ merged. The bound is proved for the full alphabet, so the gap says what merging 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
-from extremal.certificate.leakage_divergence import KIND as CHORDS
-from extremal.certificate.leakage_information import KIND as KNAPSACK
-from extremal.certificate.leakage_information import Curve
-from extremal.certificate.lift import Floats, LiftBox, lift_box
+from extremal.certificate.proof import LeakageChords, LeakageKnapsack, Proof, texts
 from extremal.mechanism import Mechanism
 from extremal.optimize.leakage import divergence as leakage_divergence
 from extremal.optimize.leakage import information as leakage_information
+from extremal.optimize.leakage.knapsack import Curve
 from extremal.optimize.problem import Problem, Solution
+from extremal.privacy import Notion
+from extremal.privacy.cones.lift import Floats, Indices, LiftBox, lift_box
 from extremal.utility import Divergence, MutualInformation, Utility
 
 MOST_INPUTS = {"information": 250, "divergence": 400}  # beyond this many, inputs are merged
@@ -28,51 +27,80 @@ GROUPS = 90
 SIDE = 11  # of the grid of cells for divergences
 
 
-def applies(box: LiftBox, utility: Utility, own: bool) -> bool:
-    """Too many inputs for column generation on all of them; `own`: information under the prior of the notion."""
-    if isinstance(utility, Divergence):
-        return box.n > MOST_INPUTS["divergence"]
-    return own and box.n > MOST_INPUTS["information"]
+def divergence(problem: Problem, box: LiftBox, utility: Divergence) -> Solution | None:
+    """The design of a merged divergence on all inputs; None when there are few enough to do without."""
+    if box.n <= MOST_INPUTS["divergence"]:
+        return None
+    merged = _Merged.of(problem, box, _by_ratio(box, utility))
+    pair = [merged.summed(w[box.support]) for w in (utility.p0, utility.p1)]
+    coarse = utility.between(*(w / w.sum() for w in pair))
+    found = leakage_divergence.solve(merged.problem(coarse), merged.box, coarse)
+    alpha, matrix = _dual_vector(found), found.mechanism.matrix
+    vectors = merged.divided(alpha), _row_prices(box, utility, merged.box, coarse, alpha, matrix)
+    return merged.read_back(found, tuple(LeakageChords(texts(vector)) for vector in vectors))
 
 
-def solve(problem: Problem, box: LiftBox) -> Solution:
-    """The design of the merged problem on all inputs, with a bound for the full one."""
-    utility = problem.utility
-    group_of = _by_ratio(box, utility) if isinstance(utility, Divergence) else _dealt(box)
-    count = int(group_of.max()) + 1
-    prior = np.asarray(np.bincount(group_of, weights=box.prior, minlength=count), dtype=np.float64)
-    privacy = problem.privacy.under(prior / prior.sum())
-    small_box = lift_box(privacy)
-    stop = None if problem.deadline is None else problem.deadline
-    if isinstance(utility, Divergence):
-        pair = [np.bincount(group_of, weights=w[box.support], minlength=count) for w in (utility.p0, utility.p1)]
-        merged = utility.between(*(w / w.sum() for w in pair))
-        small = Problem(privacy, merged, tolerance=problem.tolerance, deadline=stop, progress=problem.progress)
-        found = leakage_divergence.solve(small, small_box, merged)
-    else:
-        small = Problem(
-            privacy, MutualInformation(prior), tolerance=problem.tolerance, deadline=stop, progress=problem.progress
-        )
-        found = leakage_information.solve(small, small_box)
-    alpha = np.array([float(a) for a in found.proofs[0]["alpha"]])
-    mechanism = _read_back(problem, box, found.mechanism.matrix, group_of)
-    proofs = _proofs(box, utility, alpha, group_of, prior)
-    if isinstance(utility, Divergence):
-        vector = _row_prices(box, utility, small_box, merged, alpha, found.mechanism.matrix)
-        proofs = (*proofs, {"kind": CHORDS, "alpha": [repr(float(a)) for a in vector]})
-    return dataclasses.replace(
-        found, mechanism=mechanism, proofs=proofs, method=f"{found.method}, inputs merged into {count}"
-    )
+def information(problem: Problem, box: LiftBox) -> Solution | None:
+    """The design of merged information on all inputs, with the dual vector of the closed-form bound as a second proof;
+    None when there are few enough inputs to do without."""
+    if box.n <= MOST_INPUTS["information"]:
+        return None
+    merged = _Merged.of(problem, box, _dealt(box))
+    found = leakage_information.solve(merged.problem(MutualInformation(merged.prior)), merged.box)
+    vectors = leakage_information.chord_dual(Curve.on(box)), merged.divided(_dual_vector(found))
+    return merged.read_back(found, tuple(LeakageKnapsack(texts(vector)) for vector in vectors))
 
 
-def _proofs(box: LiftBox, utility: Any, alpha: Floats, group_of: Any, prior: Floats) -> tuple[dict[str, Any], ...]:
-    """The dual vector of the groups, divided by probability within each; for information also that of the closed-form
-    bound."""
-    divided = alpha[group_of] * box.prior / prior[group_of]
-    if isinstance(utility, Divergence):
-        return ({"kind": CHORDS, "alpha": [repr(float(a)) for a in divided]},)
-    closed = leakage_information.chord_dual(Curve.on(box))
-    return tuple({"kind": KNAPSACK, "alpha": [repr(float(a)) for a in vector]} for vector in (closed, divided))
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Merged:
+    """A problem whose inputs are merged.
+
+    Attributes:
+        whole, all_inputs: the problem, and its box.
+        group_of: the group of each input of positive probability.
+        prior: the probabilities of the groups.
+        privacy, box: the notion for them, and its box.
+    """
+
+    whole: Problem
+    all_inputs: LiftBox
+    group_of: Indices
+    prior: Floats
+    privacy: Notion
+    box: LiftBox
+
+    @classmethod
+    def of(cls, problem: Problem, box: LiftBox, group_of: Indices) -> _Merged:
+        prior = np.asarray(np.bincount(group_of, weights=box.prior), dtype=np.float64)
+        privacy = problem.privacy.under(prior / prior.sum())
+        return cls(problem, box, group_of, prior, privacy, lift_box(privacy))
+
+    def summed(self, weights: Floats) -> Floats:
+        return np.asarray(np.bincount(self.group_of, weights=weights, minlength=self.prior.size), dtype=np.float64)
+
+    def problem(self, utility: Utility) -> Problem:
+        return dataclasses.replace(self.whole, privacy=self.privacy, utility=utility, inputs=None)
+
+    def divided(self, alpha: Floats) -> Floats:
+        """The dual vector of the groups, divided by probability within each."""
+        return np.asarray(alpha[self.group_of] * self.all_inputs.prior / self.prior[self.group_of])
+
+    def read_back(self, found: Solution, proofs: tuple[Proof, ...]) -> Solution:
+        """The mechanism that reports by group; inputs of probability 0 answer like the average of the others."""
+        matrix, box, k = found.mechanism.matrix, self.all_inputs, self.whole.utility.k
+        full = np.empty((k, matrix.shape[1]))
+        full[box.support] = matrix[self.group_of]
+        rest = np.setdiff1d(np.arange(k), box.support)
+        full[rest] = box.prior @ full[box.support] / box.prior.sum()
+        mechanism = Mechanism.from_matrix(full, self.whole.privacy, inputs=self.whole.inputs)
+        method = f"{found.method}, inputs merged into {self.prior.size}"
+        return dataclasses.replace(found, mechanism=mechanism, proofs=proofs, method=method)
+
+
+def _dual_vector(found: Solution) -> Floats:
+    """The one that a solver of the merged problem proves its bound by."""
+    vectors = [proof.alpha for proof in found.proofs if isinstance(proof, LeakageChords | LeakageKnapsack)]
+    return np.array([float(a) for a in vectors[0]])
 
 
 def _row_prices(
@@ -104,7 +132,7 @@ def _row_prices(
     )
 
 
-def _dealt(box: LiftBox) -> Any:
+def _dealt(box: LiftBox) -> Indices:
     """The likeliest inputs alone; the others dealt so that group g gets a share in proportion to 1 + g/GROUPS."""
     order = np.argsort(-box.prior, kind="stable")
     alone = min(int((box.prior > box.budget).sum()) + 20, GROUPS // 2)
@@ -119,7 +147,7 @@ def _dealt(box: LiftBox) -> Any:
     return group_of
 
 
-def _by_ratio(box: LiftBox, utility: Divergence) -> Any:
+def _by_ratio(box: LiftBox, utility: Divergence) -> Indices:
     """Cells of similar P₀/p and similar P₁/p, of about equal probability: a column sees an input only through these and
     p."""
     first = _quantiles(utility.p0[box.support] / box.prior, box.prior)
@@ -128,21 +156,12 @@ def _by_ratio(box: LiftBox, utility: Divergence) -> Any:
         where = np.flatnonzero(first == part)
         if where.size:
             cells[where] = part * SIDE + _quantiles(utility.p1[box.support][where] / box.prior[where], box.prior[where])
-    return np.unique(cells, return_inverse=True)[1]
+    return np.asarray(np.unique(cells, return_inverse=True)[1], dtype=np.intp)
 
 
-def _quantiles(values: Floats, weights: Floats) -> Any:
+def _quantiles(values: Floats, weights: Floats) -> Indices:
     order = np.argsort(values, kind="stable")
     middle = (np.cumsum(weights[order]) - weights[order] / 2) / weights.sum()
     found = np.empty(values.size, dtype=np.intp)
     found[order] = np.minimum((middle * SIDE).astype(np.intp), SIDE - 1)
     return found
-
-
-def _read_back(problem: Problem, box: LiftBox, matrix: Floats, group_of: Any) -> Mechanism:
-    k = problem.utility.k
-    full = np.empty((k, matrix.shape[1]))
-    full[box.support] = matrix[group_of]
-    rest = np.setdiff1d(np.arange(k), box.support)
-    full[rest] = box.prior @ full[box.support] / box.prior.sum()
-    return Mechanism.from_matrix(full, problem.privacy, inputs=problem.inputs)

@@ -1,0 +1,92 @@
+"""`design`: what it refuses, what a design says of itself, what it stores."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.optimize.design import SOLVERS
+from extremal.optimize.problem import Problem
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ex.design(1, ex.KL([0.5, 0.5], [0.2, 0.8])), "design takes a privacy notion and a utility"),
+        (lambda: ex.design(ex.LDP(1), 1), "design takes a privacy notion and a utility"),
+        (
+            lambda: ex.design(ex.PML(1, [0.2, 0.3, 0.5]), ex.KL([0.5, 0.5], [0.2, 0.8])),
+            "privacy and utility must be about the same inputs: 3 and 2",
+        ),
+        (
+            lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), tolerance=0),
+            "tolerance must lie between 0 and 1",
+        ),
+        (
+            lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), time_limit=-1),
+            "time_limit must be positive seconds",
+        ),
+        (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), max_outputs=0), "max_outputs must be at least 1"),
+        (lambda: ex.design(ex.LDP(1), ex.Sublinear(17, lambda c: c.max(axis=0))), "for at most 16 inputs; got k=17"),
+        (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), inputs=["a"]), "inputs must have 2 labels"),
+    ],
+)
+def test_bad_input(call: Any, message: str) -> None:
+    with pytest.raises(ex.InvalidParameter, match=message):
+        call()
+
+
+def test_summary_and_files(tmp_path: Path) -> None:
+    found = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), inputs=["a", "b", "c"])
+    text = found.summary()
+    for word in (
+        "KL under LDP(epsilon=1.0), 3 inputs",
+        "gap",
+        "reports       2",
+        "decided in integers",
+        "of the optimum the closed forms reach: binary 1",
+    ):
+        assert word in text
+    path = found.save(tmp_path / "m.json")
+    assert ex.load(path) == found.mechanism
+    assert ex.verify(path)
+    outcome = ex.verify(tmp_path / "m.certificate.json")
+    assert outcome.optimality is True
+    stored = (tmp_path / "m.certificate.json").read_text()
+    (tmp_path / "m.certificate.json").write_text(stored.replace('"value":"0.', '"value":"1.'))
+    with pytest.raises(ex.MalformedFile, match="must match its hash"):
+        ex.verify(tmp_path / "m.certificate.json")
+    assert "Design(KL=" in repr(found)
+
+
+def test_a_combination_that_nobody_solves_is_refused() -> None:
+    with pytest.raises(ex.InvalidParameter, match="no method is known for KL under LDP"):
+        ex.design(ex.LDP(1, 0.1), ex.KL([0.5, 0.5], [0.2, 0.8]))
+    with pytest.raises(
+        ex.InvalidParameter, match="no method is known for MutualInformation under LDP with max_outputs"
+    ):
+        ex.design(ex.LDP(1), ex.MutualInformation([0.5, 0.5]), max_outputs=2)
+
+
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.__module__)
+def test_a_solver_leaves_what_is_not_its_kind(solver: Any) -> None:
+    """No solver raises on a problem that another one is for."""
+    p = [0.5, 0.3, 0.2]
+    answers = [
+        solver(Problem(privacy, utility)) is not None
+        for privacy in (ex.LDP(1), ex.LDP(1, 0.1), ex.PML(1, p), ex.LIP(1, p), ex.MetricPrivacy(1, 1 - np.eye(3)))
+        for utility in (ex.KL(p, p[::-1]), ex.MutualInformation(p), ex.Hamming(p), ex.Average([ex.KL(p, p[::-1])]))
+    ]
+    assert any(answers) or solver.__module__.endswith("prior_class")
+    assert not all(answers)
+
+
+def test_remarks_are_made_when_they_are_asked_for() -> None:
+    found = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]))
+    assert not isinstance(found.remarks[-1], str)
+    assert found.notes[-1] == found.remarks[-1].sentence()
+    assert ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.5, 0.5])).notes == ()

@@ -1,0 +1,93 @@
+"""The program over listed rays: one program for every cone that can be listed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.optimize.problem import Problem
+from extremal.optimize.rays import best_mixture, parts_of, solve
+from extremal.privacy.cones.staircase import patterns
+from extremal.testing.designs import check
+
+
+def plane(k: int, seed: int) -> np.ndarray:
+    points = np.random.default_rng(seed).random((k, 2))
+    return np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+
+
+def line(k: int, step: str = "0.1") -> list[list[float]]:
+    return [[round(abs(i - j) * float(step), 6) for j in range(k)] for i in range(k)]
+
+
+def pair(k: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    p, q = np.random.default_rng(seed).dirichlet(np.ones(k), size=2)
+    return p, q
+
+
+def test_information_on_a_line_and_in_the_plane() -> None:
+    for apart in (line(10), plane(5, 4)):
+        prior = pair(len(apart), 5)[0]
+        d = ex.design(ex.MetricPrivacy(1, apart), ex.MutualInformation(prior))
+        check(d)
+    with pytest.raises(
+        TooLarge, match="the rays of metric privacy are listed for at most 16 inputs on a tree or line and 7 otherwise"
+    ):
+        ex.design(ex.MetricPrivacy(1, plane(8, 1)), ex.MutualInformation([1 / 8] * 8))
+
+
+def test_a_worst_case_may_be_negative() -> None:
+    """Σθ·r = 1 with values −1 and −3 of the only two columns: the worst of two utilities is below 0, and is found."""
+    columns = np.eye(2)
+    best = best_mixture(columns, np.array([[-1.0, -3.0], [-4.0, 1.0]]))
+    assert best.weights.tolist() == pytest.approx([1.0, 1.0])
+    assert best.mix.sum() == pytest.approx(1)
+    assert best.bound(columns, np.array([[-1.0, -3.0], [-4.0, 1.0]])) == pytest.approx(-4.0)
+
+
+def test_what_is_there_in_any_case_shifts_the_worst_case() -> None:
+    columns, values = patterns(3, 1.0), np.random.default_rng(0).random((2, 6))
+    plain, shifted = best_mixture(columns, values), best_mixture(columns, values, np.array([5.0, 0.0]))
+    assert min(values @ plain.weights) <= (values @ shifted.weights)[1] + 1e-9
+    assert shifted.mix.tolist() == pytest.approx([0.0, 1.0])
+
+
+def test_every_cone_gives_the_same_optimum_where_it_is_the_same_cone() -> None:
+    """ε-LDP as staircase patterns, as metric privacy of equal distances, as PML for all priors."""
+    worst = ex.WorstCase([ex.KL([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]), ex.KL([0.2, 0.3, 0.5], [0.5, 0.3, 0.2])])
+    found = [
+        check(ex.design(notion, worst))
+        for notion in (ex.LDP(0.7), ex.MetricPrivacy(0.7, 1 - np.eye(3)), ex.PML(0.7, ex.SourceClass.simplex(3)))
+    ]
+    assert [d.value for d in found[1:]] == pytest.approx([found[0].value] * 2, rel=1e-9)
+    kinds = [d.certificate.proofs[0].kind for d in found]
+    assert kinds == ["patterns", "rays", "class rays"]
+
+
+def test_utilities_that_are_no_sum_or_infinite_are_refused() -> None:
+    with pytest.raises(InvalidParameter, match="a sum over columns, or the worst of several"):
+        parts_of(ex.Hamming([0.5, 0.5]))
+    apart = [[0, 1, math.inf], [1, 0, math.inf], [math.inf, math.inf, 0]]
+    with pytest.raises(InvalidParameter, match="finite for every admissible report"):
+        ex.design(ex.MetricPrivacy(1, apart), ex.Average([ex.KL([0.2, 0.3, 0.5], [0.5, 0.5, 0])]))
+
+
+def test_level_zero_is_the_constant_mechanism() -> None:
+    for notion in (ex.LDP(0), ex.MetricPrivacy(0, 1 - np.eye(3))):
+        found = ex.design(notion, ex.Average([ex.KL([0.5, 0.3, 0.2], [0.2, 0.3, 0.5])]))
+        assert (found.mechanism.m, found.value) == (1, 0.0)
+    assert ex.design(ex.LDP(1), ex.Sublinear(3, lambda c: c.max(axis=0))).method.startswith("enumeration")
+
+
+def test_other_problems_are_left_to_others() -> None:
+    for privacy, utility in (
+        (ex.LDP(1, 0.1), ex.MutualInformation([0.5, 0.5])),
+        (ex.LDP(1), ex.Hamming([0.5, 0.5])),
+        (ex.PML(1, [0.5, 0.5]), ex.MutualInformation([0.5, 0.5])),
+    ):
+        assert solve(Problem(privacy, utility)) is None
+    assert solve(Problem(ex.LDP(1), ex.MutualInformation([0.5, 0.5]), max_outputs=2)) is None
