@@ -6,7 +6,7 @@ from extremal.errors import MalformedFile
 from extremal.privacy.ldp import LDP
 from extremal.privacy.lip import LIP
 from extremal.privacy.metric import MetricPrivacy
-from extremal.privacy.notion import Notion
+from extremal.privacy.notion import Notion, Option
 from extremal.privacy.pml import PML
 
 NOTIONS: dict[str, type[Notion]] = {notion.name: notion for notion in (LDP, PML, LIP, MetricPrivacy)}
@@ -21,4 +21,4 @@ def notion_from_json(content: dict[str, Any]) -> Notion:
     return NOTIONS[content["notion"]].from_json(content)
 
 
-__all__ = ["LDP", "LIP", "NOTIONS", "PML", "MetricPrivacy", "Notion", "notion_from_json"]
+__all__ = ["LDP", "LIP", "NOTIONS", "PML", "MetricPrivacy", "Notion", "Option", "notion_from_json"]

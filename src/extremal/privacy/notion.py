@@ -10,8 +10,9 @@ holds. Unknown input (a plain array, a mechanism on another alphabet) is refused
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, level_of_ratio
@@ -19,14 +20,39 @@ from extremal.exact import Column, ExactView, Exponential, level_of_ratio
 Ratio = tuple[int, int]
 
 
+@dataclass(frozen=True)
+class Option:
+    """An argument of a notion (beside ε) or of a utility, as a command line asks for it.
+
+    Attributes:
+        argument: the name in the notion's constructor.
+        flag: the option that gives it.
+        reads: what stands behind the flag: a number, a prior, a matrix, or a class of sources.
+        help: a few words for the help text.
+        default: the text that is read when the flag is not given; None: the argument is left out.
+        required: what is needed, when it cannot do without; else empty.
+    """
+
+    argument: str
+    flag: str
+    reads: Literal["number", "prior", "matrix", "source"]
+    help: str
+    default: str | None = None
+    required: str = ""
+
+
 class Notion(ABC):
     """Base of `LDP`, `PML`, `LIP` and `MetricPrivacy`."""
 
     name: ClassVar[str]
-    word: ClassVar[str]
-    """How the command line calls it."""
-    options: ClassVar[Mapping[str, str]] = {}
-    """For the command line, beside ε: option → help."""
+    """What files call it."""
+
+    command: ClassVar[str]
+    """What the command line calls it."""
+
+    options: ClassVar[tuple[Option, ...]] = ()
+    """Its arguments beside ε, in the order of the constructor."""
+
     exponential: Exponential
 
     @property
@@ -59,11 +85,6 @@ class Notion(ABC):
     @abstractmethod
     def from_json(cls, content: dict[str, Any]) -> Notion:
         """The notion that `to_json` described."""
-
-    @classmethod
-    @abstractmethod
-    def from_options(cls, epsilon: Any, given: Any) -> Notion:
-        """The notion that the command line describes; `given` reads its options (`extremal.cli.reading.Given`)."""
 
     def _readable(self, mechanism: Any) -> ExactView:
         if not hasattr(mechanism, "columns") or not hasattr(mechanism, "distinct_rows"):
