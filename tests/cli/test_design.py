@@ -117,7 +117,7 @@ def test_losses_and_metrics_from_files(tmp_path: Path, capsys: pytest.CaptureFix
         (["--distortion", "0", "--prior", "0.5,0.5"], "no finite epsilon keeps the distortion at 0"),
         (
             ["--epsilon", "1", "--privacy", "metric", "--prior", "0.5,0.5"],
-            "metric privacy needs the distances between inputs",
+            "metric needs the distances between inputs",
         ),
         (["--epsilon", "1", "--prior", "0.5,0.5", "--utility", "Distortion"], "Distortion needs a matrix of losses"),
         (
@@ -151,10 +151,9 @@ def test_every_utility_of_the_command_line_is_made_as_it_says(
 ) -> None:
     losses = tmp_path / "d.csv"
     losses.write_text(LINE)
-    given = {"p0": "0.5,0.3,0.2", "p1": "0.2,0.3,0.5", "prior": "0.5,0.3,0.2", "distances": str(losses)}
-    needed = [
-        word for option, text in given.items() if option in CHOICES[name].options for word in (f"--{option}", text)
-    ]
+    given = {"--p0": "0.5,0.3,0.2", "--p1": "0.2,0.3,0.5", "--prior": "0.5,0.3,0.2", "--distances": str(losses)}
+    flags = [option.flag for option in CHOICES[name].options if option.required]
+    needed = [word for flag in flags for word in (flag, given[flag])]
     file = tmp_path / "m.json"
     assert main(["design", "--epsilon", "1", "--utility", name, *needed, "-o", str(file), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["utility"] == name
@@ -180,4 +179,4 @@ def test_every_notion_is_a_choice(capsys: pytest.CaptureFixture[str]) -> None:
     shown = capsys.readouterr().out
     assert "{" + ",".join(PRIVACIES) + "}" in shown
     for kind in (*PRIVACIES.values(), *CHOICES.values()):
-        assert all(f"--{option} " in shown for option in kind.options)
+        assert all(f"{option.flag} " in shown for option in kind.options)

@@ -4,7 +4,6 @@ import inspect
 import json
 import math
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.cli.reading import Given
 from extremal.errors import InvalidParameter
 from extremal.privacy import NOTIONS, Notion, notion_from_json
 from extremal.testing import ldp_mechanisms, mechanisms, priors
@@ -34,8 +32,9 @@ MAKERS["MetricPrivacy on no line"] = lambda e, _: ex.MetricPrivacy(e, UNEVEN)
 @pytest.mark.parametrize("kind", NOTIONS.values(), ids=NOTIONS)
 def test_a_notion_says_what_it_is_called_needs_and_looks_like(kind: type[Notion]) -> None:
     assert NOTIONS[kind.name] is kind
-    assert [n.word for n in NOTIONS.values()].count(kind.word) == 1
-    assert len(inspect.signature(kind).parameters) == 1 + len(kind.options)
+    assert [n.command for n in NOTIONS.values()].count(kind.command) == 1
+    arguments = list(inspect.signature(kind).parameters)
+    assert arguments == ["epsilon", *(option.argument for option in kind.options)]
     examples = kind.examples("0.5")
     assert examples
     for notion in examples.values():
@@ -47,14 +46,13 @@ def test_a_notion_says_what_it_is_called_needs_and_looks_like(kind: type[Notion]
 
 
 @pytest.mark.parametrize("kind", NOTIONS.values(), ids=NOTIONS)
-def test_a_notion_is_made_from_its_options_as_typed(kind: type[Notion], tmp_path: Path) -> None:
-    apart = tmp_path / "apart.json"
-    apart.write_text("[[0, 1], [1, 0]]", encoding="utf-8")
-    typed = {"delta": "0.25", "prior": "0.5,0.5", "lower": "0.25", "metric": str(apart)}
-    made = kind.from_options("1", Given({name: typed[name] for name in kind.options}))
-    assert type(made) is kind
+def test_a_notion_is_made_from_its_options_as_typed(kind: type[Notion]) -> None:
+    typed = {"number": "0.25", "prior": ["0.5", "0.5"], "matrix": [[0.0, 1.0], [1.0, 0.0]]}
+    made = kind("1", **{option.argument: typed[option.reads] for option in kind.options})  # type: ignore[call-arg]
     assert made.holds(ex.Mechanism.from_weights([[1, 1], [1, 1]], 2))
-    assert made != kind.examples("0.5").popitem()[1]
+    fewest = {option.argument: typed[option.reads] for option in kind.options if option.required}
+    defaults = {option.argument: option.default for option in kind.options if option.default is not None}
+    assert kind("1", **fewest) == kind("1", **fewest, **defaults)  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("name", MAKERS)

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.cli.reading import Given
 from extremal.testing import matrices, mechanisms
 from extremal.utility import (
     UTILITIES,
@@ -31,14 +30,17 @@ from extremal.utility.utility import OfColumns, registered
 P0, P1, P2 = [0.4, 0.3, 0.2, 0.1], [0.1, 0.15, 0.3, 0.45], [0.25, 0.25, 0.25, 0.25]
 SLACK = 1e-12  # float evaluation of values of order one
 
-ON_THE_COMMAND_LINE = Given({"p0": "0.4,0.3,0.2,0.1", "p1": "0.1,0.15,0.3,0.45", "prior": "0.4,0.3,0.2,0.1"})
+TYPED: dict[str, Any] = {"--p0": P0, "--p1": P1, "--prior": P0, "--distances": [[0, 1, 2, 3]] * 4}
+
+
+def as_typed(kind: Any) -> Utility:
+    """A utility made from what its options say: a flag that is known here, or the default of its parameter."""
+    return kind(**{option.argument: TYPED.get(option.flag, option.default) for option in kind.options})
+
+
 LOSSES = np.abs(np.subtract.outer(range(4), range(4)))
 EXAMPLES: dict[str, Utility] = {
-    **{
-        name: kind.from_options(ON_THE_COMMAND_LINE)
-        for name, kind in UTILITIES.items()
-        if kind.options is not None and "distances" not in kind.options
-    },
+    **{name: as_typed(kind) for name, kind in UTILITIES.items() if kind.options is not None},
     "Distortion": ex.Distortion(P0, LOSSES, outputs=["a", "b", "c", "d"]),
     "LevelAtDistortion": LevelAtDistortion(P0, 0.3),
     "FDivergence": ex.FDivergence(P0, P1, lambda x: x**4 - 4 * x + 3),
@@ -225,14 +227,12 @@ def test_of_a_user_function_a_file_keeps_the_name() -> None:
     assert not ex.Average([EXAMPLES["FDivergence"], ex.KL(P0, P1)]).verifiable
 
 
-def test_what_no_file_and_no_command_line_can_make_is_refused() -> None:
+def test_what_no_file_can_hold_is_refused() -> None:
     for content in ({"utility": "Nothing"}, {}, None):
         with pytest.raises(ex.MalformedFile, match="utility must be one that a file can hold"):
             utility_from_json(content)  # type: ignore[arg-type]
     with pytest.raises(ex.MalformedFile, match="utility must be one that a file can hold"):
         UserUtility.from_json({"utility": "UserUtility"})
-    with pytest.raises(ex.InvalidParameter, match="utility must be one that the command line can name"):
-        ex.Average.from_options(ON_THE_COMMAND_LINE)
 
 
 def test_names_are_given_once() -> None:

@@ -6,7 +6,7 @@ import argparse
 import json
 
 from extremal.cli.progress import ProgressLine
-from extremal.cli.reading import Given, add_privacy_arguments, add_utility_arguments, privacy, utility
+from extremal.cli.reading import add_privacy_arguments, add_utility_arguments, privacy, source, utility
 from extremal.errors import InvalidParameter
 from extremal.optimize import Design, design, smallest_epsilon
 
@@ -58,7 +58,7 @@ def _smallest_epsilon(options: argparse.Namespace, inputs: list[str] | None) -> 
         raise InvalidParameter(
             "give either --epsilon or --distortion", parameter="--distortion", value=options.distortion
         )
-    return smallest_epsilon(Given(options).source("a distortion needs a prior"), options.distortion, inputs=inputs)
+    return smallest_epsilon(source(options, "a distortion needs a prior"), options.distortion, inputs=inputs)
 
 
 def _shown(found: Design, options: argparse.Namespace) -> int:

@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from extremal.errors import InvalidParameter, MalformedFile
-from extremal.privacy import NOTIONS, Notion
+from extremal.privacy import NOTIONS, Notion, Option
 from extremal.sources import SourceClass
 from extremal.utility import UTILITIES, Utility
 
@@ -22,23 +22,16 @@ PRIOR_HELP = (
     "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one "
     "number a line"
 )
-METAVARS = {
-    "prior": "P",
-    "p0": "P",
-    "p1": "P",
-    "source": "P;P;…",
-    "ball": "RADIUS",
-    "distances": "FILE",
-    "metric": "FILE",
+METAVARS = {"number": None, "prior": "P", "source": "P", "matrix": "FILE"}
+HINTS = {
+    "number": "",
+    "prior": "Give --{0} 0.5,0.3,0.2.",
+    "source": "Give --{0} 0.5,0.3,0.2 or --source.",
+    "matrix": "Give a CSV or JSON file.",
 }
-HOW = {
-    "prior": f": {PRIOR_HELP}",
-    "distances": " (CSV or JSON)",
-    "metric": " (CSV or JSON; inf allowed)",
-}
-"""What is added to the help of an option by how it is read."""
+"""By what stands behind an option."""
 
-PRIVACIES: dict[str, type[Notion]] = {kind.word: kind for kind in NOTIONS.values()}
+PRIVACIES: dict[str, type[Notion]] = {kind.command: kind for kind in NOTIONS.values()}
 """The notions as the command line calls them."""
 
 CHOICES: dict[str, type[Utility]] = {name: kind for name, kind in UTILITIES.items() if kind.options is not None}
@@ -79,38 +72,36 @@ def matrix(path: str, parameter: str) -> list[list[float]]:
     return read
 
 
-class Given:
-    """The options of one command, read as a class asks for them; what is missing is refused in the words given."""
+def source(options: argparse.Namespace, missing: str) -> Any:
+    """A class of sources: --source, --ball around --prior, or the one --prior."""
+    if options.source is not None:
+        return SourceClass([prior(text.strip(), "--source") for text in options.source.split(";")])
+    if options.prior is None:
+        raise InvalidParameter(missing, parameter="--prior", value=None, hint=HINTS["source"].format("prior"))
+    centre = prior(options.prior, "--prior")
+    return centre if options.ball is None else SourceClass.ball(centre, options.ball)
 
-    def __init__(self, options: argparse.Namespace | Mapping[str, Any]) -> None:
-        self._options = dict(options) if isinstance(options, Mapping) else vars(options)
 
-    def text(self, name: str, missing: str | None = None, hint: str = "") -> Any:
-        """An option as typed; None when it was not given and nothing is said about that."""
-        value = self._options.get(name)
-        if value is None and missing is not None:
-            raise InvalidParameter(missing, parameter=f"--{name}", value=None, hint=hint)
-        return value
+def _arguments(who: str, wanted: Iterable[Option], options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments that a class asks for, read as it says; what is missing is refused in its words."""
+    found = {}
+    for option in wanted:
+        missing = f"{who} needs {option.required}"
+        if option.reads == "source":
+            found[option.argument] = source(options, missing)
+            continue
+        text = getattr(options, option.flag.removeprefix("--"))
+        if text is None and option.required:
+            hint = HINTS[option.reads].format(option.flag.removeprefix("--"))
+            raise InvalidParameter(missing, parameter=option.flag, value=None, hint=hint)
+        if text is None:
+            text = option.default
+        if text is not None:
+            found[option.argument] = READERS[option.reads](text, option.flag)
+    return found
 
-    def prior(self, name: str, missing: str, hint: str = "") -> list[Any]:
-        return prior(self.text(name, missing, hint), f"--{name}")
 
-    def priors(self, names: Sequence[str], missing: str) -> list[list[Any]]:
-        values = [self.text(name) for name in names]
-        if None in values:
-            raise InvalidParameter(missing, parameter=", ".join(f"--{name}" for name in names), value=tuple(values))
-        return [prior(value, f"--{name}") for name, value in zip(names, values, strict=True)]
-
-    def matrix(self, name: str, missing: str, hint: str = "") -> list[list[float]]:
-        return matrix(self.text(name, missing, hint), f"--{name}")
-
-    def source(self, missing: str) -> Any:
-        """A class of sources: --source, --ball around --prior, or the one --prior."""
-        if (listed := self.text("source")) is not None:
-            return SourceClass([prior(text.strip(), "--source") for text in listed.split(";")])
-        centre = self.prior("prior", missing, hint="Give --prior 0.5,0.3,0.2 or --source.")
-        radius = self.text("ball")
-        return centre if radius is None else SourceClass.ball(centre, radius)
+READERS: dict[str, Callable[[str, str], Any]] = {"number": lambda text, _: text, "prior": prior, "matrix": matrix}
 
 
 def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) -> None:
@@ -123,27 +114,34 @@ def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) 
         help=f"what is wanted{' (may be repeated)' if several else ''}: {', '.join(CHOICES)}",
     )
     _add_options(verb, _options_of(CHOICES))
+    verb.add_argument(
+        "--source",
+        metavar="P;P;…",
+        help="several priors, separated by semicolons: the worst case over their mixtures counts",
+    )
+    verb.add_argument("--ball", metavar="RADIUS", help="all priors within this total variation of --prior")
 
 
 def add_privacy_arguments(verb: argparse.ArgumentParser) -> None:
     """--privacy, and what the notions need beside ε and beside what utilities need."""
     verb.add_argument("--privacy", choices=tuple(PRIVACIES), default="ldp", help="privacy notion (default ldp)")
     shared = _options_of(CHOICES)
-    _add_options(verb, {name: text for name, text in _options_of(PRIVACIES).items() if name not in shared})
+    _add_options(verb, {flag: option for flag, option in _options_of(PRIVACIES).items() if flag not in shared})
 
 
-def _options_of(kinds: Mapping[str, type[Notion] | type[Utility]]) -> dict[str, str]:
-    """Every option of these classes with its help, once."""
-    found: dict[str, str] = {}
+def _options_of(kinds: Mapping[str, type[Notion] | type[Utility]]) -> dict[str, Option]:
+    """Every option of these classes, once."""
+    found: dict[str, Option] = {}
     for kind in kinds.values():
-        for name, text in (kind.options or {}).items():
-            found.setdefault(name, text)
+        for option in kind.options or ():
+            found.setdefault(option.flag, option)
     return found
 
 
-def _add_options(verb: argparse.ArgumentParser, options: Mapping[str, str]) -> None:
-    for name, text in options.items():
-        verb.add_argument(f"--{name}", metavar=METAVARS.get(name), help=text + HOW.get(name, ""))
+def _add_options(verb: argparse.ArgumentParser, options: Mapping[str, Option]) -> None:
+    for flag, option in options.items():
+        how = f": {PRIOR_HELP}" if flag == "--prior" else ""
+        verb.add_argument(flag, metavar=METAVARS[option.reads], help=option.help + how)
 
 
 def privacy(options: argparse.Namespace, epsilon: Any = None) -> Notion:
@@ -151,7 +149,8 @@ def privacy(options: argparse.Namespace, epsilon: Any = None) -> Notion:
     level = options.epsilon if epsilon is None else epsilon
     if level is None:
         raise InvalidParameter("a privacy level is needed", parameter="--epsilon", value=None, hint="Give --epsilon 1.")
-    return PRIVACIES[options.privacy].from_options(level, Given(options))
+    kind: Callable[..., Notion] = PRIVACIES[options.privacy]
+    return kind(level, **_arguments(options.privacy, PRIVACIES[options.privacy].options, options))
 
 
 def utility(options: argparse.Namespace, name: str | None = None) -> Utility:
@@ -161,7 +160,8 @@ def utility(options: argparse.Namespace, name: str | None = None) -> Utility:
         raise InvalidParameter(
             "say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior."
         )
-    return CHOICES[chosen].from_options(Given(options))
+    kind: Callable[..., Utility] = CHOICES[chosen]
+    return kind(**_arguments(chosen, CHOICES[chosen].options or (), options))
 
 
 def spoken_of(options: argparse.Namespace) -> list[str]:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from extremal.cli.progress import ProgressLine
-from extremal.cli.reading import Given, add_privacy_arguments, add_utility_arguments, privacy, utility
+from extremal.cli.reading import add_privacy_arguments, add_utility_arguments, privacy, source, utility
 from extremal.errors import InvalidParameter
 from extremal.plotting import save
 from extremal.studies import distortion_tradeoff, tradeoff
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 def _over_distortions(options: argparse.Namespace) -> int:
     """ε* against the distortion."""
     wanted = [part.strip() for part in options.distortion.split(",")] if options.distortion else None
-    table = distortion_tradeoff(Given(options).source("a distortion needs a prior"), wanted)
+    table = distortion_tradeoff(source(options, "a distortion needs a prior"), wanted)
     if options.plot:
         save(table.plot(), options.plot)
     if options.csv:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
 from extremal.privacy.approximate import excess_at_most, level_for_delta, smallest_delta
-from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Ratio, level_by_ratio, refused_by_ratio
+from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
 
 
 class LDP(Notion):
@@ -32,8 +31,9 @@ class LDP(Notion):
     (True, False, 1.0)
     """
 
-    name, word = "LDP", "ldp"
-    options: ClassVar[Mapping[str, str]] = {"delta": "δ of (ε,δ)-LDP (default 0)"}
+    name = "LDP"
+    command = "ldp"
+    options = (Option("delta", "--delta", "number", "δ of (ε,δ)-LDP (default 0)", default="0"),)
 
     def __init__(self, epsilon: Any, delta: Any = 0) -> None:
         self._set(Exponential(epsilon), delta)
@@ -112,10 +112,6 @@ class LDP(Notion):
         notion = cls.__new__(cls)
         notion._set(Exponential.from_json(content), content["delta"])
         return notion
-
-    @classmethod
-    def from_options(cls, epsilon: Any, given: Any) -> LDP:
-        return cls(epsilon, given.text("delta") or "0")
 
     def __repr__(self) -> str:
         ratio = self.exponential.ratio

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, as_prior, by_row_class, prefix_sums
-from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Ratio, level_by_ratio, refused_by_ratio
+from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
 
 
 class LIP(Notion):
@@ -34,11 +34,12 @@ class LIP(Notion):
     (True, False)
     """
 
-    name, word = "LIP", "lip"
-    options: ClassVar[Mapping[str, str]] = {
-        "prior": "distribution of the answers",
-        "lower": "the other side of asymmetric lip, in nats",
-    }
+    name = "LIP"
+    command = "lip"
+    options = (
+        Option("prior", "--prior", "prior", "distribution of the answers", required="the prior that it promises under"),
+        Option("lower", "--lower", "number", "the other side of asymmetric lip, in nats"),
+    )
 
     def __init__(self, epsilon: Any, prior: Any, lower: Any = None) -> None:
         self.exponential = Exponential(epsilon)
@@ -123,12 +124,6 @@ class LIP(Notion):
     def from_json(cls, content: dict[str, Any]) -> LIP:
         lower = None if content["lower"] is None else Exponential.from_json(content["lower"])
         return cls._at(Exponential.from_json(content), as_prior(content["prior"]), lower)
-
-    @classmethod
-    def from_options(cls, epsilon: Any, given: Any) -> LIP:
-        return cls(
-            epsilon, given.prior("prior", f"{cls.word} needs the prior that it promises under"), given.text("lower")
-        )
 
     def __repr__(self) -> str:
         lower = "" if self._lower is None else f", lower={self.lower!r}"

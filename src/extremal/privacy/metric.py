@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import ExactView, Exponential, as_fraction, decimal_text
 from extremal.exact.exponential import SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Weights
-from extremal.privacy.notion import EXAMPLE_PRIOR, Notion
+from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option
 
 # floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
 _UNSURE = 1e-12
@@ -42,8 +42,17 @@ class MetricPrivacy(Notion):
     0.69314718056
     """
 
-    name, word = "MetricPrivacy", "metric"
-    options: ClassVar[Mapping[str, str]] = {"metric": "matrix of distances between inputs"}
+    name = "MetricPrivacy"
+    command = "metric"
+    options = (
+        Option(
+            "distances",
+            "--metric",
+            "matrix",
+            "distances between inputs, a CSV or JSON file",
+            required="the distances between inputs",
+        ),
+    )
 
     def __init__(self, epsilon: Any, distances: Any) -> None:
         self.exponential = Exponential(epsilon)
@@ -153,10 +162,6 @@ class MetricPrivacy(Notion):
     def from_json(cls, content: dict[str, Any]) -> MetricPrivacy:
         rows = [[math.inf if d == "inf" else as_fraction(d, "distances") for d in row] for row in content["distances"]]
         return cls(content["epsilon"], np.array(rows, dtype=object))
-
-    @classmethod
-    def from_options(cls, epsilon: Any, given: Any) -> MetricPrivacy:
-        return cls(epsilon, given.matrix("metric", "metric privacy needs the distances between inputs"))
 
     def __repr__(self) -> str:
         return f"MetricPrivacy(epsilon={self.epsilon!r}, distances={self.k}×{self.k})"

@@ -9,8 +9,9 @@ notion at that level holds. Unknown input (a plain array, a mechanism on another
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, level_of_ratio
@@ -22,14 +23,39 @@ Ratios = Callable[[Column], Iterable[Ratio]]
 EXAMPLE_PRIOR = (0.4, 0.3, 0.2, 0.1)
 
 
+@dataclass(frozen=True)
+class Option:
+    """An argument of a notion (beside ε) or of a utility, as a command line asks for it.
+
+    Attributes:
+        argument: the name in the notion's constructor.
+        flag: the option that gives it.
+        reads: what stands behind the flag: a number, a prior, a matrix, or a class of sources.
+        help: a few words for the help text.
+        default: the text that is read when the flag is not given; None: the argument is left out.
+        required: what is needed, when it cannot do without; else empty.
+    """
+
+    argument: str
+    flag: str
+    reads: Literal["number", "prior", "matrix", "source"]
+    help: str
+    default: str | None = None
+    required: str = ""
+
+
 class Notion(ABC):
     """Base of `LDP`, `PML`, `LIP` and `MetricPrivacy`."""
 
     name: ClassVar[str]
-    word: ClassVar[str]
-    """How the command line calls it."""
-    options: ClassVar[Mapping[str, str]] = {}
-    """For the command line, beside ε: option → help."""
+    """What files call it."""
+
+    command: ClassVar[str]
+    """What the command line calls it."""
+
+    options: ClassVar[tuple[Option, ...]] = ()
+    """Its arguments beside ε, in the order of the constructor."""
+
     exponential: Exponential
 
     @property
@@ -72,11 +98,6 @@ class Notion(ABC):
     def under(self, prior: Any) -> Notion:
         """The notion at the same level for another prior; itself when it depends on none."""
         return self
-
-    @classmethod
-    @abstractmethod
-    def from_options(cls, epsilon: Any, given: Any) -> Notion:
-        """The notion that the command line describes; `given` reads its options (`extremal.cli.reading.Given`)."""
 
     def _readable(self, mechanism: Any) -> ExactView:
         if not hasattr(mechanism, "columns") or not hasattr(mechanism, "distinct_rows"):

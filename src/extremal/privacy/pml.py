@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, by_row_class, level_of_ratio, prefix_sums
 from extremal.exact.weights import Floats
-from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Ratio, level_by_ratio, refused_by_ratio
+from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
 from extremal.sources import SourceClass, as_source
 
 
@@ -36,8 +36,17 @@ class PML(Notion):
     [0.379885, 0.584265, 0.704605]
     """
 
-    name, word = "PML", "pml"
-    options: ClassVar[Mapping[str, str]] = {"prior": "distribution of the answers"}
+    name = "PML"
+    command = "pml"
+    options = (
+        Option(
+            "prior_or_class",
+            "--prior",
+            "prior",
+            "distribution of the answers",
+            required="the prior that it promises under",
+        ),
+    )
 
     def __init__(self, epsilon: Any, prior_or_class: Any) -> None:
         self.exponential = Exponential(epsilon)
@@ -147,10 +156,6 @@ class PML(Notion):
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> PML:
         return cls._at(Exponential.from_json(content), SourceClass.from_json(content["source"]))
-
-    @classmethod
-    def from_options(cls, epsilon: Any, given: Any) -> PML:
-        return cls(epsilon, given.prior("prior", f"{cls.word} needs the prior that it promises under"))
 
     def __repr__(self) -> str:
         single = self.source.single

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,14 +9,11 @@ import numpy as np
 from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
+from extremal.privacy import Option
 from extremal.sources import SourceClass, as_source
 from extremal.utility.utility import Floats, Utility, registered
 
-SOURCE_OPTIONS = {
-    "prior": "distribution of the answers",
-    "source": "several priors, separated by semicolons: the worst case over their mixtures counts",
-    "ball": "all priors within this total variation of --prior",
-}
+_SOURCE = Option("prior_or_class", "--prior", "source", "distribution of the answers", required="a prior")
 
 
 @registered
@@ -38,10 +34,16 @@ class Distortion(Utility):
 
     name: ClassVar[str] = "Distortion"
     is_cost: ClassVar[bool] = True
-    options: ClassVar[Mapping[str, str] | None] = {
-        **SOURCE_OPTIONS,
-        "distances": "matrix of losses, a row for each input",
-    }
+    options: ClassVar[tuple[Option, ...] | None] = (
+        _SOURCE,
+        Option(
+            "distances",
+            "--distances",
+            "matrix",
+            "losses, a row for each input: a CSV or JSON file",
+            required="a matrix of losses",
+        ),
+    )
 
     def __init__(self, prior_or_class: Any, distances: Any, outputs: Any = None) -> None:
         self.source: SourceClass = as_source(prior_or_class)
@@ -96,12 +98,6 @@ class Distortion(Utility):
         rows = [[float(d) for d in row] for row in content["distances"]]
         return cls(SourceClass.from_json(content["source"]), rows, labels)
 
-    @classmethod
-    def from_options(cls, given: Any) -> Utility:
-        source = given.source(f"{cls.name} needs a prior")
-        losses = given.matrix("distances", f"{cls.name} needs a matrix of losses", hint="Give a CSV or JSON file.")
-        return cls(source, losses)
-
     def __repr__(self) -> str:
         return f"{self.name}({self.source!r}, {self.distances.shape[0]}×{self.distances.shape[1]})"
 
@@ -118,7 +114,7 @@ class Hamming(Distortion):
     """
 
     name: ClassVar[str] = "Hamming"
-    options = SOURCE_OPTIONS
+    options = (_SOURCE,)
 
     def __init__(self, prior_or_class: Any) -> None:
         self.source = as_source(prior_or_class)
@@ -148,10 +144,6 @@ class Hamming(Distortion):
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
         return cls(SourceClass.from_json(content["source"]))
-
-    @classmethod
-    def from_options(cls, given: Any) -> Utility:
-        return cls(given.source(f"{cls.name} needs a prior"))
 
     def __repr__(self) -> str:
         return f"Hamming({self.source!r})"

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 from extremal.exact import Exponential
+from extremal.privacy import Option
 from extremal.utility.convex import ConvexFunction, UserFunction
 from extremal.utility.pair import Pair
 from extremal.utility.reading import Reading
@@ -107,10 +108,10 @@ class Divergence(SumOfColumns):
 
 _OF_F = ("at_zero", "derivative", "excess", "is_linear_within", "kinks", "line", "perspective", "slope_at_infinity")
 
-_PAIR_OPTIONS = {
-    "p0": "first of two distributions to tell apart",
-    "p1": "second of two distributions to tell apart",
-}
+_PAIR_OPTIONS = (
+    Option("p0", "--p0", "prior", "first of two distributions to tell apart", required="two distributions"),
+    Option("p1", "--p1", "prior", "second of two distributions to tell apart", required="two distributions"),
+)
 
 
 class NamedDivergence(Divergence):
@@ -129,17 +130,15 @@ class NamedDivergence(Divergence):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        own = {name: f"parameter of {cls.name} (default {value})" for name, value in cls.parameters.items()}
-        cls.options = {**_PAIR_OPTIONS, **own}
+        own = (
+            Option(name, f"--{name}", "number", f"parameter of {cls.name} (default {value})", default=value)
+            for name, value in cls.parameters.items()
+        )
+        cls.options = (*_PAIR_OPTIONS, *own)
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
         return cls(content["p0"], content["p1"], **{name: content[name] for name in cls.parameters})
-
-    @classmethod
-    def from_options(cls, given: Any) -> Utility:
-        p0, p1 = given.priors(("p0", "p1"), f"{cls.name} needs two distributions")
-        return cls(p0, p1, **{name: given.text(name) or default for name, default in cls.parameters.items()})
 
 
 @registered

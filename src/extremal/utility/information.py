@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from extremal.exact import Prior, as_prior
+from extremal.privacy import Option
 from extremal.utility.functions import entropy_excess
 from extremal.utility.reading import Reading
 from extremal.utility.utility import Floats, SumOfColumns, Utility, registered
@@ -30,7 +30,7 @@ class MutualInformation(SumOfColumns):
 
     name = "MutualInformation"
     unit = "nats"
-    options: ClassVar[Mapping[str, str] | None] = {"prior": "distribution of the answers"}
+    options = (Option("prior", "--prior", "prior", "distribution of the answers", required="a prior"),)
 
     def __init__(self, prior: Any) -> None:
         self.prior: Prior = as_prior(prior)
@@ -51,10 +51,6 @@ class MutualInformation(SumOfColumns):
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
         return cls(content["prior"])
-
-    @classmethod
-    def from_options(cls, given: Any) -> Utility:
-        return cls(given.prior("prior", f"{cls.name} needs a prior", hint="Give --prior 0.5,0.3,0.2."))
 
     def __repr__(self) -> str:
         return f"MutualInformation({self.prior!r})"

@@ -12,7 +12,6 @@ its optimality can be verified. `UTILITIES` has every class by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism import Mechanism
+from extremal.privacy import Option
 from extremal.utility.reading import Reading, read_array, read_mechanism
 
 Floats = npt.NDArray[np.float64]
@@ -34,13 +34,13 @@ class Utility(ABC):
         is_cost: True when less is better.
         unit: of its values, for tables and axes; empty when they have none.
         of_user: True when it holds a function that the user wrote.
-        options: for the command line, option → help; None when it cannot be made there.
+        options: its arguments as the command line asks for them; None when it cannot be made there.
     """
 
     name: ClassVar[str]
     is_cost: ClassVar[bool] = False
     of_user: ClassVar[bool] = False
-    options: ClassVar[Mapping[str, str] | None] = None
+    options: ClassVar[tuple[Option, ...] | None] = None
     unit: str = ""
     k: int
 
@@ -77,13 +77,6 @@ class Utility(ABC):
         """The utility that `to_json` described."""
         raise MalformedFile(
             "utility must be one that a file can hold", parameter="utility", value=content.get("utility")
-        )
-
-    @classmethod
-    def from_options(cls, given: Any) -> Utility:  # noqa: ARG003
-        """The utility that the command line describes; `given` reads its options (`extremal.cli.reading.Given`)."""
-        raise InvalidParameter(
-            "utility must be one that the command line can name", parameter="utility", value=cls.name
         )
 
     def __eq__(self, other: object) -> bool:
