@@ -118,6 +118,7 @@ def test_subsets_answer_all_that_labels_do() -> None:
     assert not subsets.numbered
     assert subsets.count == len(subsets) == len(listed) == 6
     assert list(subsets) == list(listed)
+    assert subsets._values[1:3] == list(listed)[1:3]
     assert subsets.take([3, 0]).values == listed.take([3, 0]).values
     assert (subsets.alphabet.values, subsets.size) == (("a", "b", "c", "d"), 2)
     assert list(pickle.loads(pickle.dumps(subsets))) == list(listed)

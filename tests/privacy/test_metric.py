@@ -83,3 +83,9 @@ def test_bad_distances(distances: object, message: str) -> None:
 
 def test_names() -> None:
     assert repr(ex.MetricPrivacy(1, LINE)) == "MetricPrivacy(epsilon=1.0, distances=4×4)"
+
+
+def test_exponents_are_the_rationals_given() -> None:
+    notion = ex.MetricPrivacy("1/3", np.array([[0, Fraction(1, 2)], [Fraction(1, 2), 0]]))
+    assert notion.exact_exponent(0, 1) == Fraction(1, 6)
+    assert ex.MetricPrivacy(0, [[0, 1], [1, 0]]).exact_exponent(0, 1) == 0
