@@ -87,9 +87,7 @@ def labels_at(codes: Array, labels: Labels) -> list[Any]:
 
 def common_kind(labels: Iterable[Any]) -> type | None:
     """str, int, bool or tuple when all labels are of that type, else None."""
-    if isinstance(labels, Labels) and labels.numbered:
-        return int
-    kinds = set(map(type, labels))
+    kinds = {labels.kind} if isinstance(labels, Labels) else set(map(type, labels))  # sets of labels are not listed
     only = kinds.pop() if len(kinds) == 1 else None
     return only if only in (str, int, bool, tuple) else None
 
