@@ -157,8 +157,8 @@ def test_regimes() -> None:
 
 
 def test_bounds_are_for_ordered_classes() -> None:
-    with pytest.raises(InvalidParameter, match="the bounds of the paper are for ordered classes"):
-        thresholds(ex.SourceClass([[0.5, 0.5], [0.4, 0.6]]))
+    with pytest.raises(InvalidParameter, match="the bounds of the paper are for classes of one order"):
+        thresholds(ex.SourceClass([[0.6, 0.4], [0.45, 0.55]]))
     with pytest.raises(InvalidParameter, match="distortion must lie between 0 and 1"):
         upper_bound([0.5, 0.5], 2)
     assert upper_bound([0.5, 0.5], 0) == math.inf

@@ -1,23 +1,23 @@
 """What no ε-LDP mechanism can exceed: every bound of the paper that applies, as it holds, next to the optimum.
 
-A bound is a value at one ε with its statement, its source, the erratum that changed it and the ε for which it is proven.
-Some are proven at every ε; some "for ε small (or large) enough", without saying how small, and with a slack δ > 0 that
-the caller chooses. The proofs that are not in the paper, all for every ε, with E = e^ε, c = E − 1, S_T = 1 + c·1_T, Q =
-Σ_T θ_T S_T (KOV Theorem 4), δ_T = P₀(T) − P₁(T):
+A bound is a value at one ε with its statement, its source, the erratum that changed it and the ε for which it is
+proven. Some are proven at every ε; some "for ε small (or large) enough", without saying how small, and with a slack δ >
+0 that the caller chooses. The proofs that are not in the paper, all for every ε, with E = e^ε, c = E − 1, S_T = 1 +
+c·1_T, Q = Σ_T θ_T S_T (KOV Theorem 4), δ_T = P₀(T) − P₁(T):
 
-*Quadratic* (Corollary 9 at every ε and without slack). (a − b)·log(a/b) ≤ (a − b)²/√(ab), χ² and Hellinger likewise, and
-both report probabilities of S_T are at least 1. So the symmetrised divergence is at most c²·Σθ_T δ_T², |δ_T| ≤ TV(P₀,P₁),
-and c·Σθ_T|δ_T| = 2·TV(M₀,M₁) ≤ 2·tanh(ε/2)·TV(P₀,P₁) by Corollary 11: together 2c²/(E+1)·TV².
+*Quadratic* (Corollary 9 at every ε and without slack). (a − b)·log(a/b) ≤ (a − b)²/√(ab), χ² and Hellinger likewise,
+and both report probabilities of S_T are at least 1. So the symmetrised divergence is at most c²·Σθ_T δ_T², |δ_T| ≤
+TV(P₀,P₁), and c·Σθ_T|δ_T| = 2·TV(M₀,M₁) ≤ 2·tanh(ε/2)·TV(P₀,P₁) by Corollary 11: together 2c²/(E+1)·TV².
 
 *Pinsker and the quadratic bound* (Theorem 7 with E + 1 in place of 2(E+1)²): BIN ≥ 2·tanh²(ε/2)·TV².
 
-*Chord.* The ratio of report probabilities lies in [1/E, E], where a convex f with f(1) = 0 lies below its chords from 1:
-D_f ≤ TV(M₀,M₁)·(f(E) + E·f(1/E))/(E − 1); with Corollary 11 the factor is TV(P₀,P₁)/(E + 1).
+*Chord.* The ratio of report probabilities lies in [1/E, E], where a convex f with f(1) = 0 lies below its chords from
+1: D_f ≤ TV(M₀,M₁)·(f(E) + E·f(1/E))/(E − 1); with Corollary 11 the factor is TV(P₀,P₁)/(E + 1).
 
-*Lemma 27 at every ε* (hence Theorem 13). φ is concave with φ(0) = φ(1) = 0 and its largest value φ* at z* ≤ ½. Let t ≤ ½ be
-the mass of the lighter side of the most balanced split. If z* < t, concavity gives φ(t) + φ(1−t) ≥ φ*/(1−z*). If t ≤ z*
-and no symbol is heavier than ⅔, t ≥ ⅓ and φ(t) + φ(1−t) ≥ φ*·t/(z*(1−z*)) ≥ ⁴⁄₃·φ*. If t ≤ z* and one symbol is heavier
-than ⅔, no set has a mass strictly between t and 1 − t, and φ is monotone on either side.
+*Lemma 27 at every ε* (hence Theorem 13). φ is concave with φ(0) = φ(1) = 0 and its largest value φ* at z* ≤ ½. Let t ≤
+½ be the mass of the lighter side of the most balanced split. If z* < t, concavity gives φ(t) + φ(1−t) ≥ φ*/(1−z*). If t
+≤ z* and no symbol is heavier than ⅔, t ≥ ⅓ and φ(t) + φ(1−t) ≥ φ*·t/(z*(1−z*)) ≥ ⁴⁄₃·φ*. If t ≤ z* and one symbol is
+heavier than ⅔, no set has a mass strictly between t and 1 − t, and φ is monotone on either side.
 """
 
 from __future__ import annotations
@@ -135,12 +135,14 @@ class Converses:
         for i, name in enumerate(names):
             found = [next((b for b in t.bounds if b.name == name), None) for t in tables]
             points = [(e, b.value) for e, b in zip(grid, found, strict=True) if b is not None and b.value > 0]
-            style = "-" if all(b is None or b.holds_here for b in found) else ":"
+            proven = all(b is None or b.holds_here for b in found)
+            style = ":" if not proven else "-" if i < len(COLOURS) else "--"
             axis.plot(*zip(*points, strict=True), color=COLOURS[i % len(COLOURS)], linestyle=style, label=name)
         least = min(t.optimum for t in tables if t.optimum)
         axis.set(xscale="log", yscale="log", xlabel="ε (nats)", ylabel=f"{self.utility.name} (nats)")
         axis.set_ylim(least / 2, 4 * max(t.optimum for t in tables if t.optimum))
-        axis.legend(frameon=False, fontsize=7, loc="lower right", title="dotted: proven only for small or large ε")
+        axis.legend(frameon=False, fontsize=7, loc="lower right")
+        axis.set_title("dotted: proven only for ε small or large enough", fontsize=8, loc="left")
         return drawn
 
 
@@ -326,7 +328,7 @@ def best_single_rate(prior: Floats, curve: InformationCurve) -> float:
     """max over sets T of φ(P(T))/(1 + c·P(T)): the dual α = λP of the staircase program; beyond 16 symbols its limit.
 
     >>> round(best_single_rate(np.array([0.5, 0.3, 0.2]), InformationCurve(1.0)), 9)
-    0.118145684
+    0.122366304
     """
     support = prior[prior > 0]
     if support.size > ALL_SETS_UP_TO:
@@ -401,4 +403,3 @@ def _information_bounds(utility: MutualInformation, epsilon: float, slack: float
         )
     )
     return found
-

@@ -1,10 +1,10 @@
 """When the binary mechanism, or randomised response, is optimal for one given f-divergence.
 
 By the partition theorem (docs/design.md) the optimum at ε is the best randomised response on contiguous blocks of the
-symbols in likelihood-ratio order, max Σ_l μ(B_l)/(L − 1 + e^ε). A mechanism worth V is therefore optimal iff no partition
-has Σ_l (μ(B_l) − V) > (e^ε − 1)·V, which one longest-path computation decides, O(k²) and vectorised. Near a change the
-partition that wins beyond it is known; its worth and the mechanism's are two smooth functions of ε, and their crossing
-is the threshold, so that no tolerance enters its value.
+symbols in likelihood-ratio order, max Σ_l μ(B_l)/(L − 1 + e^ε). A mechanism worth V is therefore optimal iff no
+partition has Σ_l (μ(B_l) − V) > (e^ε − 1)·V, which one longest-path computation decides, O(k²) and vectorised. Near a
+change the partition that wins beyond it is known; its worth and the mechanism's are two smooth functions of ε, and
+their crossing is the threshold, so that no tolerance enters its value.
 """
 
 from __future__ import annotations

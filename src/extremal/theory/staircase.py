@@ -1,8 +1,9 @@
 """Staircase mechanisms as the paper writes them: a matrix of patterns times a diagonal of weights (KOV Section 2).
 
-S^(k) has 2^k columns; column j = 1, …, 2^k holds e^ε where the binary digits of j − 1 are 1 and 1 where they are 0, row 1
-being the most significant digit (KOV Definition 3). A mechanism is a staircase when Q = S^(k)·diag(θ) up to the order of
-its outputs and up to merging proportional ones (KOV eq 9, 10); an optimal one needs at most k of them (KOV Theorem 2).
+S^(k) has 2^k columns; column j = 1, …, 2^k holds e^ε where the binary digits of j − 1 are 1 and 1 where they are 0, row
+1 being the most significant digit (KOV Definition 3). A mechanism is a staircase when Q = S^(k)·diag(θ) up to the order
+of its outputs and up to merging proportional ones (KOV eq 9, 10); an optimal one needs at most k of them (KOV Theorem
+2).
 """
 
 from __future__ import annotations
@@ -64,9 +65,7 @@ class StaircaseWeights:
 
     def to_frame(self) -> Any:
         """A data frame with one row for each pattern used."""
-        return as_frame(
-            {"pattern": list(self.indices), "θ": list(self.theta), "high on": [list(s) for s in self.sets]}
-        )
+        return as_frame({"pattern": list(self.indices), "θ": list(self.theta), "high on": [list(s) for s in self.sets]})
 
     def __str__(self) -> str:
         body = [
