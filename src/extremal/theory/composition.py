@@ -30,8 +30,9 @@ LARGEST_PRODUCT = 1 << 16
 MOST_RATIOS = 20_000
 """Different likelihood ratios of a pair that are followed."""
 
-Loss = dict[tuple[int, int], int] """Reduced ratio (a, b) ↦ scale: reports of that ratio have probability a·scale under
-one input, b·scale under the other."""
+Loss = dict[tuple[int, int], int]
+"""Reduced ratio (a, b) ↦ scale: reports of that ratio have probability a·scale under one input, b·scale under the
+other."""
 
 
 def compose(*mechanisms: Mechanism) -> Mechanism:
