@@ -185,3 +185,32 @@ def test_tradeoff_table_and_plot() -> None:
     assert free.plot().axes
     with pytest.raises(InvalidParameter, match="distortions must be positive"):
         distortion_tradeoff(source, [0])
+
+
+def test_classes_that_one_permutation_orders_are_taken() -> None:
+    """KSS Definition 7: the order may be any, as long as it is one."""
+    ordered = ex.SourceClass([[0.5, 0.3, 0.2], [0.6, 0.2, 0.2]])
+    shuffled = ex.SourceClass([[0.2, 0.5, 0.3], [0.2, 0.6, 0.2]])
+    assert thresholds(shuffled) == thresholds(ordered)
+    for distortion in ("0.1", "0.3", "0.45"):
+        assert upper_bound(shuffled, distortion) == upper_bound(ordered, distortion)
+        exact = ex.smallest_epsilon(shuffled, distortion).value
+        assert lower_bound(shuffled, distortion) == pytest.approx(exact, abs=1e-9)
+        assert upper_bound(shuffled, distortion) >= exact - 1e-12
+
+
+def test_unions_of_orbits_have_theorem_1() -> None:
+    """KSS Definition 6: closed under rearrangement, be it one orbit or several."""
+    from itertools import permutations
+
+    priors = [list(p) for base in ((0.5, 0.3, 0.2), (0.6, 0.3, 0.1)) for p in permutations(base)]
+    source = ex.SourceClass(priors)
+    for distortion in ("0.1", "0.3", "0.6"):
+        exact = ex.smallest_epsilon(source, distortion).value
+        assert upper_bound(source, distortion) == lower_bound(source, distortion) == pytest.approx(exact, abs=1e-9)
+    assert regime(source, "0.3").startswith("Theorem 1")
+    assert upper_bound(source, "0.7") == 0.0
+    assert upper_bound(ex.SourceClass.simplex(3), 0) == math.inf
+    missing = ex.SourceClass(priors[:-1])
+    with pytest.raises(InvalidParameter, match="classes of one order"):
+        upper_bound(missing, "0.3")

@@ -59,7 +59,7 @@ class Dominance:
 
     Attributes:
         map: the post-processing W, a `Mechanism` from the first one's reports to the second one's; None if there is
-            none.
+            none. Its inputs are numbered where the reports are tuples.
         rational: W as it was checked, in rationals; `map` is it, rounded to integer weights.
         deficiency: the largest total variation between a row of Q₁W and of Q₂, exact; None without a map.
         test: a `Separation` when there is no map.
@@ -246,7 +246,8 @@ def _mapped(proposal: Any, first: Mechanism, second: Mechanism, q1: Matrix, q2: 
         matrix, exact = np.array(proposal, dtype=object), proposal
     else:
         matrix, exact = proposal / proposal.sum(axis=1, keepdims=True), None
-    made = Mechanism.from_matrix(matrix, None, first.outputs, second.outputs)
+    names = None if any(isinstance(y, tuple) for y in first.outputs) else first.outputs  # inputs are never tuples
+    made = Mechanism.from_matrix(matrix, None, names, second.outputs)
     post = exact if exact is not None else _aligned(made, second)
     worst = Fraction(0)
     for row, wanted in zip(q1, q2, strict=True):
