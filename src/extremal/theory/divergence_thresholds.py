@@ -15,9 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
-from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
+from extremal.optimize.divergence.lorenz import BlockValue, Floats, Indices, Lorenz
 from extremal.optimize.divergence.paths import forward, path_to_end
-from extremal.theory.ranges import Threshold, from_on, optimal_ranges, up_to
+from extremal.theory.ranges import Threshold, from_on, halved, optimal_ranges, up_to
 from extremal.theory.universal_threshold import binary_threshold
 from extremal.utility import Divergence
 
@@ -27,6 +27,10 @@ SCANNED = (1e-3, 30.0)
 FINE, COARSE = 120, 48
 """Grid points for up to, and above, 300 different likelihood ratios."""
 
+RESPONSE_SCANNED = (1e-3, 40.0)
+"""The same for randomised response, where neighbouring pairs are resolved to their own size."""
+
+_PAIR_TIE = 2e-16  # relative to the pair: what its rounding may hide counts against randomised response
 _TIE = 2e-14  # relative: what the sums of a partition may be off by, a few units in the last place
 
 
@@ -104,11 +108,62 @@ def binary_threshold_for_divergence(utility: Divergence) -> Threshold:
     return up_to(ranges, scanned, rivals.points)
 
 
+@dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Randomised response against merging two neighbours, the symbols being in likelihood-ratio order.
+
+    Let s = e^−ε, w = 1 − s and u(B) = (s + wP₀(B), s + wP₁(B)). Randomised response worth V is optimal iff every block
+    B of neighbours has Σ_B μ(x) − μ(B) ≥ (|B| − 1)·sV. If the ratio of u(x) lies between the likelihood ratios of the
+    two neighbours of x, for every x, pairs decide: adding the first symbol a to the block {b, c, …} raises μ by an
+    integral of supporting lines at ratios beyond those met when it is added to {b} alone, and a line evaluated at a
+    falls as its point of contact moves away from a. So the left side is at least the sum over neighbouring pairs. This
+    costs O(k), and a pair is computed to 1e-16 of its own size, not of V: thresholds up to 40 nats are resolved.
+    """
+
+    utility: Divergence
+    p0: Floats
+    p1: Floats
+    difference: Floats
+
+    @classmethod
+    def of(cls, utility: Divergence, lorenz: Lorenz) -> Neighbours:
+        order = lorenz.order
+        return cls(utility, utility.p0[order], utility.p1[order], utility.pair.difference[order])
+
+    def margin(self, epsilon: float) -> float | None:
+        """The least of μ(x) + μ(x') − μ(x,x') − sV over neighbours; None when pairs do not decide."""
+        value = BlockValue.of(self.utility, epsilon)
+        low, step = value.low, value.step
+        u0, u1 = low + step * self.p0, low + step * self.p1
+        beyond_left = self.p0[:-2] * u1[1:-1] > u0[1:-1] * self.p1[:-2]
+        beyond_right = u0[1:-1] * self.p1[2:] > self.p0[2:] * u1[1:-1]
+        if beyond_left.any() or beyond_right.any():
+            return None
+        alone = self.utility.perspective(u0, u1, step * self.difference)
+        gap = step * (self.difference[:-1] + self.difference[1:])
+        both = self.utility.perspective(u0[:-1] + step * self.p0[1:], u1[:-1] + step * self.p1[1:], gap)
+        worth = math.fsum(alone.tolist()) / (1 + (alone.size - 1) * low)
+        apart = alone[:-1] + alone[1:]
+        return float((apart - both - low * worth - _PAIR_TIE * np.abs(apart)).min())
+
+
 def rr_threshold_for_divergence(utility: Divergence) -> Threshold:
     lorenz = Lorenz.of(utility)
     if lorenz.n < lorenz.order.size:  # equal ratios: merging them wins at every ε (erratum E3)
-        return Threshold(math.inf, (), SCANNED, 0)
+        return Threshold(math.inf, (), RESPONSE_SCANNED, 0)
     if lorenz.n <= 2:
-        return Threshold(0.0, (SCANNED,), SCANNED, 0)
+        return Threshold(0.0, (RESPONSE_SCANNED,), RESPONSE_SCANNED, 0)
     rivals = Rivals(utility, lorenz, (np.arange(lorenz.n + 1, dtype=np.intp),))
-    return from_on(rivals.ranges(SCANNED), SCANNED, rivals.points)
+    neighbours = Neighbours.of(utility, lorenz)
+
+    def margin(epsilon: float) -> float:
+        found = neighbours.margin(epsilon)
+        return rivals.margin(epsilon) if found is None else found
+
+    def refine(inside: float, outside: float) -> float:
+        if neighbours.margin(inside) is None or neighbours.margin(outside) is None:
+            return rivals.crossing(inside, outside)
+        return halved(margin, outside, inside)
+
+    ranges = optimal_ranges(margin, RESPONSE_SCANNED, rivals.points, refine)
+    return from_on(ranges, RESPONSE_SCANNED, rivals.points)

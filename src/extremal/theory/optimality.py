@@ -73,7 +73,7 @@ def rr_threshold(utility: Utility) -> Threshold:
     1.985935882591
     >>> quartic = ex.FDivergence([0.187, 0.802, 0.011], [0, 0.448, 0.552], lambda x: x**4 - 4 * x + 3)
     >>> rr_threshold(quartic).describe()
-    'optimal for ε in [2.22944, 3.87028]; 120 values from 0.001 to 30 were tried'
+    'optimal for ε in [2.22944, 3.87028]; 120 values from 0.001 to 40 were tried'
     """
     if isinstance(utility, Divergence):
         return rr_threshold_for_divergence(utility)

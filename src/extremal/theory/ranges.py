@@ -73,7 +73,7 @@ def optimal_ranges(
     inside = [margin(epsilon) >= 0 for epsilon in grid]
 
     def between(good: float, bad: float) -> float:
-        return _change(margin, bad, good) if refine is None else refine(good, bad)
+        return halved(margin, bad, good) if refine is None else refine(good, bad)
 
     found, start = [], grid[0] if inside[0] else None
     for i in range(1, points):
@@ -87,7 +87,7 @@ def optimal_ranges(
     return tuple(found)
 
 
-def _change(margin: Margin, outside: float, inside: float) -> float:
+def halved(margin: Margin, outside: float, inside: float) -> float:
     """The last ε, seen from `inside`, with margin ≥ 0, by halving."""
     while True:
         middle = (outside + inside) / 2
