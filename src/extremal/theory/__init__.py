@@ -6,6 +6,7 @@ from extremal.theory.blackwell import Dominance, Equivalence, Separation, canoni
 from extremal.theory.composition import compose, composed_level, pml_composed_bound
 from extremal.theory.converses import Bound, Converses, converses, low_privacy_coefficient
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
+from extremal.theory.f_information import f_information
 from extremal.theory.hypothesis_tests import ErrorExponent, chernoff_information, error_exponent, fano, le_cam
 from extremal.theory.leakage import pml_regions
 from extremal.theory.leakage_distribution import LeakageDistribution, disclosable, leakage_distribution, majorizes
@@ -48,6 +49,7 @@ __all__ = [
     "error_exponent",
     "error_region",
     "error_region_of",
+    "f_information",
     "fano",
     "le_cam",
     "leakage_distribution",
