@@ -214,3 +214,29 @@ def test_unions_of_orbits_have_theorem_1() -> None:
     missing = ex.SourceClass(priors[:-1])
     with pytest.raises(InvalidParameter, match="classes of one order"):
         upper_bound(missing, "0.3")
+
+
+def test_lemma_2_averaging_over_rearrangements_keeps_level_and_makes_the_diagonal_equal() -> None:
+    from itertools import permutations
+
+    generator = np.random.default_rng(2)
+    for _ in range(10):
+        q = generator.dirichlet(2 * np.ones(3), size=3)
+        orders = [list(p) for p in permutations(range(3))]
+        mean = np.mean([q[np.ix_(p, p)] for p in orders], axis=0)
+        assert np.ptp(np.diag(mean)) < 1e-12
+        levels = [np.log(m.max(axis=0) / m.min(axis=0)).max() for m in (q, mean)]
+        assert levels[1] <= levels[0] + 1e-12
+
+
+def test_lemma_3_a_symbol_left_unreported_costs_at_least_its_threshold() -> None:
+    """KSS Lemma 3: with l symbols never reported the distortion is at least D^(l)."""
+    generator = np.random.default_rng(3)
+    for _ in range(20):
+        prior = np.sort(generator.dirichlet(np.ones(4)))[::-1]
+        levels = [float(d) for d in thresholds(prior)]
+        for left in (1, 2, 3):
+            q = np.zeros((4, 4))
+            kept = generator.permutation(4)[: 4 - left]
+            q[:, kept] = generator.dirichlet(np.ones(4 - left), size=4)
+            assert 1 - float(prior @ np.diag(q)) >= levels[left] - 1e-12
