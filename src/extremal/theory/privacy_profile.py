@@ -37,8 +37,8 @@ class PrivacyProfile:
         return LDP(0, delta).level(self.mechanism)
 
     def grid(self) -> list[float]:
-        """Some ε from 0 to where δ is 0, or to 6."""
-        stop = min(self.level, 6.0) or 1.0
+        """Some ε from 0 to where δ is 0, or to 3 if it never is."""
+        stop = _shown(self)
         return [float(e) for e in np.linspace(0, stop, 13)]
 
     def to_frame(self, epsilons: Sequence[float] | None = None) -> Any:
@@ -53,7 +53,7 @@ class PrivacyProfile:
         """δ against ε, for this mechanism and others; a matplotlib figure."""
         drawn, axis = figure()
         everything = (self, *others)
-        stop = max(min(p.level, 6.0) for p in everything) or 1.0
+        stop = 1.2 * max((_shown(p) for p in everything if math.isfinite(p.level)), default=_shown(self))
         for i, profile in enumerate(everything):
             grid = np.linspace(0, stop, 121)
             name = labels[i] if i < len(labels) else f"mechanism {i + 1}"
@@ -62,6 +62,11 @@ class PrivacyProfile:
         axis.set(xlabel="ε (nats)", ylabel="smallest δ", ylim=(0, None), xlim=(0, stop))
         axis.legend(frameon=False)
         return drawn
+
+
+def _shown(profile: PrivacyProfile) -> float:
+    """The largest ε worth showing."""
+    return (profile.level or 1.0) if math.isfinite(profile.level) else 3.0
 
 
 def privacy_profile(mechanism: Mechanism) -> PrivacyProfile:
@@ -77,4 +82,4 @@ def privacy_profile(mechanism: Mechanism) -> PrivacyProfile:
     if not isinstance(mechanism, Mechanism):
         raise InvalidParameter("a profile is that of a mechanism", parameter="mechanism", value=mechanism)
     level = LDP(0).level(mechanism)
-    return PrivacyProfile(mechanism, level if math.isfinite(level) else math.inf)
+    return PrivacyProfile(mechanism, level)
