@@ -5,6 +5,7 @@ from extremal.theory import distortion
 from extremal.theory.blackwell import Dominance, Equivalence, Separation, canonical_form, dominates, equivalent
 from extremal.theory.composition import compose, composed_level, pml_composed_bound
 from extremal.theory.converses import Bound, Converses, converses, low_privacy_coefficient
+from extremal.theory.duals import response_dual, total_variation_dual
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
 from extremal.theory.f_information import f_information
 from extremal.theory.hypothesis_tests import ErrorExponent, chernoff_information, error_exponent, fano, le_cam
@@ -59,10 +60,12 @@ __all__ = [
     "pml_regions",
     "privacy_profile",
     "randomized_response_leakage",
+    "response_dual",
     "response_is_optimal",
     "rr_threshold",
     "rr_threshold_for_information",
     "staircase_patterns",
     "staircase_weights",
+    "total_variation_dual",
     "wrong_prior",
 ]
