@@ -10,7 +10,7 @@ import pytest
 import extremal as ex
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.theory import canonical_form, dominates, equivalent, error_region
-from extremal.theory.blackwell import TOLERANCE, Dominance
+from extremal.theory.blackwell import TOLERANCE, Dominance, _mapped, _rational, _separation
 
 
 def _checked(found: Dominance, first: ex.Mechanism, second: ex.Mechanism) -> None:
@@ -145,3 +145,21 @@ def test_bad_input() -> None:
         dominates(ex.randomized_response(2, 1), ex.randomized_response(3, 1))
     with pytest.raises(TooLarge, match="too many entries"):
         dominates(ex.randomized_response(60, 1), ex.randomized_response(60, 1))
+
+
+def test_a_wrong_proposal_of_the_program_is_refused() -> None:
+    """What the solver says plays no part: a map that misses by 1e-9 and a gain that does not separate are dropped."""
+    strong, weak = ex.randomized_response(3, 2), ex.randomized_response(3, 1)
+    exact1, exact2 = _rational(strong), _rational(weak)
+    found = dominates(strong, weak)
+    assert found.map is not None
+    proposal = found.map.matrix
+    assert _mapped(proposal, strong, weak, exact1, exact2) is not None
+    tilted = proposal.copy()
+    tilted[0, 0] -= 1e-9
+    tilted[0, 1] += 1e-9
+    assert _mapped(tilted, strong, weak, exact1, exact2) is None
+    gain = np.array([[float(g) for g in row] for row in dominates(weak, strong).test.gain])  # type: ignore[union-attr]
+    assert _separation(gain, exact2, exact1) is not None
+    assert _separation(gain, exact1, exact2) is None
+    assert _separation(np.zeros((3, 3)), exact2, exact1) is None
