@@ -53,6 +53,7 @@ from extremal.studies import (
     information_over_epsilon,
     tradeoff,
 )
+from extremal.theory import error_exponent
 from extremal.utility import (
     Average,
     Distortion,
@@ -111,6 +112,7 @@ __all__ = [
     "design",
     "distortion_tradeoff",
     "equal_leakage",
+    "error_exponent",
     "estimate_frequencies",
     "exponential",
     "geometric",

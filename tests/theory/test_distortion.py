@@ -157,8 +157,8 @@ def test_regimes() -> None:
 
 
 def test_bounds_are_for_ordered_classes() -> None:
-    with pytest.raises(InvalidParameter, match="the bounds of the paper are for ordered classes"):
-        thresholds(ex.SourceClass([[0.5, 0.5], [0.4, 0.6]]))
+    with pytest.raises(InvalidParameter, match="the bounds of the paper are for classes of one order"):
+        thresholds(ex.SourceClass([[0.6, 0.4], [0.45, 0.55]]))
     with pytest.raises(InvalidParameter, match="distortion must lie between 0 and 1"):
         upper_bound([0.5, 0.5], 2)
     assert upper_bound([0.5, 0.5], 0) == math.inf
@@ -185,3 +185,58 @@ def test_tradeoff_table_and_plot() -> None:
     assert free.plot().axes
     with pytest.raises(InvalidParameter, match="distortions must be positive"):
         distortion_tradeoff(source, [0])
+
+
+def test_classes_that_one_permutation_orders_are_taken() -> None:
+    """KSS Definition 7: the order may be any, as long as it is one."""
+    ordered = ex.SourceClass([[0.5, 0.3, 0.2], [0.6, 0.2, 0.2]])
+    shuffled = ex.SourceClass([[0.2, 0.5, 0.3], [0.2, 0.6, 0.2]])
+    assert thresholds(shuffled) == thresholds(ordered)
+    for distortion in ("0.1", "0.3", "0.45"):
+        assert upper_bound(shuffled, distortion) == upper_bound(ordered, distortion)
+        exact = ex.smallest_epsilon(shuffled, distortion).value
+        assert lower_bound(shuffled, distortion) == pytest.approx(exact, abs=1e-9)
+        assert upper_bound(shuffled, distortion) >= exact - 1e-12
+
+
+def test_unions_of_orbits_have_theorem_1() -> None:
+    """KSS Definition 6: closed under rearrangement, be it one orbit or several."""
+    from itertools import permutations
+
+    priors = [list(p) for base in ((0.5, 0.3, 0.2), (0.6, 0.3, 0.1)) for p in permutations(base)]
+    source = ex.SourceClass(priors)
+    for distortion in ("0.1", "0.3", "0.6"):
+        exact = ex.smallest_epsilon(source, distortion).value
+        assert upper_bound(source, distortion) == lower_bound(source, distortion) == pytest.approx(exact, abs=1e-9)
+    assert regime(source, "0.3").startswith("Theorem 1")
+    assert upper_bound(source, "0.7") == 0.0
+    assert upper_bound(ex.SourceClass.simplex(3), 0) == math.inf
+    missing = ex.SourceClass(priors[:-1])
+    with pytest.raises(InvalidParameter, match="classes of one order"):
+        upper_bound(missing, "0.3")
+
+
+def test_lemma_2_averaging_over_rearrangements_keeps_level_and_makes_the_diagonal_equal() -> None:
+    from itertools import permutations
+
+    generator = np.random.default_rng(2)
+    for _ in range(10):
+        q = generator.dirichlet(2 * np.ones(3), size=3)
+        orders = [list(p) for p in permutations(range(3))]
+        mean = np.mean([q[np.ix_(p, p)] for p in orders], axis=0)
+        assert np.ptp(np.diag(mean)) < 1e-12
+        levels = [np.log(m.max(axis=0) / m.min(axis=0)).max() for m in (q, mean)]
+        assert levels[1] <= levels[0] + 1e-12
+
+
+def test_lemma_3_a_symbol_left_unreported_costs_at_least_its_threshold() -> None:
+    """KSS Lemma 3: with l symbols never reported the distortion is at least D^(l)."""
+    generator = np.random.default_rng(3)
+    for _ in range(20):
+        prior = np.sort(generator.dirichlet(np.ones(4)))[::-1]
+        levels = [float(d) for d in thresholds(prior)]
+        for left in (1, 2, 3):
+            q = np.zeros((4, 4))
+            kept = generator.permutation(4)[: 4 - left]
+            q[:, kept] = generator.dirichlet(np.ones(4 - left), size=4)
+            assert 1 - float(prior @ np.diag(q)) >= levels[left] - 1e-12

@@ -1,9 +1,10 @@
 """The quantities of the Hamming paper for ordered classes: D^(l), the bounds on ε*, and where they are tight.
 
-x_i = Q(i|i), D_i = 1 − x_i, M symbols, P_1 ≥ … ≥ P_M for every prior. `printed` is what KSS print, for comparison; ε*
-itself is `ex.smallest_epsilon`. Errata H2–H5: eq 9 needs D_1 ≤ D_2 ≤ … and, with l symbols left out, the budget D −
-Σ_{i>M−l} P_i of each prior; then it is exact. Eq 8 holds, and 1 − D in place of 1 − (D − D^(l)) tightens it. Theorem 3
-holds up to (M−1)·D^(1).
+x_i = Q(i|i), D_i = 1 − x_i, M symbols, P_1 ≥ … ≥ P_M for every prior once the symbols are rearranged (KSS Definition
+7). Classes closed under rearrangement (Definition 6, one orbit or a union of orbits) have Theorem 1, and both bounds
+agree. `printed` is what KSS print, for comparison; ε* itself is `ex.smallest_epsilon`. Errata H2–H5: eq 9 needs D_1 ≤
+D_2 ≤ … and, with l symbols left out, the budget D − Σ_{i>M−l} P_i of each prior; then it is exact. Eq 8 holds, and 1 −
+D in place of 1 − (D − D^(l)) tightens it. Theorem 3 holds up to (M−1)·D^(1).
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ def upper_bound(source_class: Any, distortion: Any, form: UpperForm = "tightened
     >>> round(upper_bound([0.5, 0.3, 0.2], 0.45, "printed"), 6), round(upper_bound([0.5, 0.3, 0.2], 0.45), 6)
     (0.893818, 0.788457)
     """
-    levels, d = thresholds(source_class), _distortion(distortion)
+    d = _distortion(distortion)
+    if _of_orbits(source_class):
+        return _symmetric(source_class, d)
+    levels = thresholds(source_class)
     k = len(levels)
     if d >= levels[-1]:
         return 0.0
@@ -66,7 +70,10 @@ def lower_bound(source_class: Any, distortion: Any, form: LowerForm = "corrected
     >>> round(lower_bound([0.5, 0.3, 0.2], 0.1, "printed"), 6), round(lower_bound([0.5, 0.3, 0.2], 0.1), 6)
     (2.302585, 2.890372)
     """
-    priors, levels, d = _ordered(source_class), thresholds(source_class), _distortion(distortion)
+    d = _distortion(distortion)
+    if _of_orbits(source_class):
+        return _symmetric(source_class, d)
+    priors, levels = _ordered(source_class), thresholds(source_class)
     if d >= levels[-1]:
         return 0.0
     within = [left for left, level in enumerate(levels[:-1]) if level <= d]
@@ -106,7 +113,7 @@ def regime(source_class: Any, distortion: Any) -> str:
     """
     source, d = as_source(source_class, "source_class"), _distortion(distortion)
     k, formula = source.k, "log((M−1)(1−D)/D)"
-    if source.symmetric:
+    if _of_orbits(source):
         return f"Theorem 1: {formula}" if d * k < k - 1 else "Theorem 1: 0"
     levels = thresholds(source)
     if d >= levels[-1]:
@@ -118,20 +125,45 @@ def regime(source_class: Any, distortion: Any) -> str:
     return f"Theorem 3, extended: {formula}" if d <= (k - 1) * levels[1] else "between the bounds of Theorem 2"
 
 
+def _of_orbits(source_class: Any) -> bool:
+    """Whether every rearrangement of a prior of the class is in the class: KSS Definition 6, one orbit or several."""
+    source = as_source(source_class, "source_class")
+    if source.symmetric:
+        return True
+    listed = {(p.weights, p.total) for p in source.priors}
+    if source.listed is None or len(listed) < 2:
+        return False
+    return all(
+        ((*w[:i], w[i + 1], w[i], *w[i + 2 :]), total) in listed for w, total in listed for i in range(len(w) - 1)
+    )
+
+
+def _symmetric(source_class: Any, d: Fraction) -> float:
+    """KSS Theorem 1: log((M−1)(1−D)/D), 0 from D = (M−1)/M on; both bounds at once."""
+    k = as_source(source_class, "source_class").k
+    if d * k >= k - 1:
+        return 0.0
+    return _log((k - 1) * (1 - d) / d) if d else math.inf
+
+
 def _ordered(source_class: Any) -> list[Prior]:
+    """The priors with the symbols from the likeliest on: one order for all of them (KSS Definition 7)."""
     source = as_source(source_class, "source_class")
     priors = list(source.priors)
     if source.single is not None:
-        weights = sorted(priors[0].weights, reverse=True)
-        priors = [Prior([Fraction(w, priors[0].total) for w in weights])]
-    elif source.listed is None or any(a < b for p in priors for a, b in zip(p.weights, p.weights[1:], strict=False)):
-        raise InvalidParameter(
-            "the bounds of the paper are for ordered classes: every prior non-increasing",
-            parameter="source_class",
-            value=source,
-            hint="ex.smallest_epsilon takes any class.",
-        )
-    return priors
+        priors = priors[:1]
+    if source.single is not None or source.listed is not None:
+        shares = [[p.fraction(x) for p in priors] for x in range(source.k)]
+        order = sorted(range(source.k), key=lambda x: sum(shares[x]), reverse=True)
+        rearranged = [Prior([p.fraction(x) for x in order]) for p in priors]
+        if all(a >= b for p in rearranged for a, b in zip(p.weights, p.weights[1:], strict=False)):
+            return rearranged
+    raise InvalidParameter(
+        "the bounds of the paper are for classes of one order: some rearrangement makes every prior non-increasing",
+        parameter="source_class",
+        value=source,
+        hint="ex.smallest_epsilon takes any class.",
+    )
 
 
 def _distortion(distortion: Any) -> Fraction:

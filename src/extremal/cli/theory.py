@@ -1,0 +1,249 @@
+"""`extremal theory …`: what the papers state, for numbers typed or mechanisms saved."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from collections.abc import Callable
+from typing import Any
+
+from extremal import theory
+from extremal.cli.reading import PRIOR_HELP, add_utility_arguments, prior, utility
+from extremal.errors import InvalidParameter
+from extremal.mechanism import Mechanism, load
+from extremal.plotting import save
+from extremal.privacy import LDP
+from extremal.utility import MutualInformation
+
+DONE, FALSE = 0, 1
+
+EPILOG = """\
+examples:
+  extremal theory thresholds --p0 0.5,0.3,0.2 --p1 0.1,0.2,0.7 --utility KL
+  extremal theory converses --prior 0.5,0.3,0.2 --epsilon 1 --plot bounds.png
+  extremal theory region a.json b.json --plot regions.png
+  extremal theory dominates a.json b.json      (exit code 1 when it does not)
+  extremal theory profile a.json               extremal theory compose a.json b.json --delta 1e-6
+"""
+
+
+def add_to(verbs: Any) -> None:
+    """The verb and its questions."""
+    verb = verbs.add_parser(
+        "theory",
+        help="thresholds, converses, error regions, dominance, composition",
+        description=__doc__,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    questions = verb.add_subparsers(title="questions", metavar="QUESTION", required=True)
+    for name, (run, explain, arguments) in QUESTIONS.items():
+        question = questions.add_parser(name, help=explain, description=explain)
+        arguments(question)
+        question.add_argument("--json", action="store_true", help="print one JSON object")
+        question.set_defaults(run=run)
+
+
+def _thresholds(options: argparse.Namespace) -> int:
+    goal = _goal(options)
+    binary, response = theory.binary_threshold_for(goal), theory.rr_threshold(goal)
+    content: dict[str, Any] = {"utility": goal.name, "binary_up_to": binary, "response_from": response}
+    lines = [
+        f"binary is optimal for {goal.name} up to ε = {binary:.10g}",
+        f"  {binary.describe()}",
+        f"randomised response is optimal for {goal.name} from ε = {response:.10g}",
+        f"  {response.describe()}",
+    ]
+    if not isinstance(goal, MutualInformation):
+        content["universal"] = universal = theory.binary_threshold(goal.pair.p0, goal.pair.p1)
+        lines.insert(0, f"binary is optimal for every divergence up to ε = {universal:.10g}")
+    content |= {"binary_ranges": binary.ranges, "response_ranges": response.ranges}
+    return _said(options, content, "\n".join(lines))
+
+
+def _converses(options: argparse.Namespace) -> int:
+    table = theory.converses(_goal(options), options.epsilon, slack=float(options.slack))
+    _drawn(options, table.plot)
+    content = {
+        "epsilon": table.epsilon,
+        "optimum": table.optimum,
+        "bounds": [vars(bound) for bound in table.bounds],
+    }
+    return _said(options, content, str(table))
+
+
+def _region(options: argparse.Namespace) -> int:
+    pair = () if options.p0 is None else (prior(options.p0, "--p0"), prior(options.p1 or "", "--p1"))
+    regions: list[theory.ErrorRegion] = [theory.error_region(_mechanism(path), *pair) for path in options.mechanisms]
+    names = list(options.mechanisms)
+    if options.epsilon is not None:
+        regions.append(theory.error_region_of(options.epsilon, options.delta))
+        names.append(str(regions[-1]))
+    if not regions:
+        raise InvalidParameter(
+            "a region needs a mechanism or --epsilon", parameter="mechanisms", value=options.mechanisms
+        )
+    _drawn(options, lambda: regions[0].plot(*regions[1:], labels=names))
+    lines = []
+    for name, region in zip(names, regions, strict=True):
+        corners = "  ".join(f"({a:.6g}, {b:.6g})" for a, b in region.lower)
+        lines.append(f"{name}\n  (missed, false alarm): {corners}")
+    for i, outer in enumerate(regions):
+        lines += [f"{names[i]} contains {names[j]}" for j, r in enumerate(regions) if i != j and outer.contains(r)]
+    return _said(options, {name: r.vertices for name, r in zip(names, regions, strict=True)}, "\n".join(lines))
+
+
+def _dominates(options: argparse.Namespace) -> int:
+    found = theory.dominates(_mechanism(options.first), _mechanism(options.second))
+    content: dict[str, Any] = {"dominates": bool(found), "exact": found.exact if found else None}
+    text = f"{options.first} {str(found).replace('dominate:', f'dominate {options.second}:')} with the second"
+    if found.map is not None:
+        content |= {"deficiency": float(found.deficiency or 0), "map": found.map.matrix.tolist()}
+        text = f"{options.first} {str(found).replace('dominates', f'dominates {options.second}')}; by\n{found.map}"
+    elif found.test is not None:
+        content |= {"margin": found.test.margin, "gain": [[float(g) for g in row] for row in found.test.gain]}
+    _said(options, content, text)
+    return DONE if found else FALSE
+
+
+def _profile(options: argparse.Namespace) -> int:
+    profiles = [theory.privacy_profile(_mechanism(path)) for path in options.mechanisms]
+    _drawn(options, lambda: profiles[0].plot(*profiles[1:], labels=options.mechanisms))
+    named = list(zip(options.mechanisms, profiles, strict=True))
+    content = {path: {"epsilon": p.grid(), "delta": [p.delta(e) for e in p.grid()]} for path, p in named}
+    return _said(options, content, "\n\n".join(f"{path}\n{profile}" for path, profile in named))
+
+
+def _compose(options: argparse.Namespace) -> int:
+    several = [_mechanism(path) for path in options.mechanisms] * int(options.times)
+    level = theory.composed_level(several, options.delta)
+    alone = [LDP(0, 0).level(m) for m in several]
+    text = (
+        f"{len(several)} reports about one value: ε = {level:.10g} at δ = {options.delta}\n"
+        f"the levels of the reports add up to {math.fsum(alone):.10g}"
+    )
+    return _said(options, {"epsilon": level, "delta": options.delta, "sum_of_levels": math.fsum(alone)}, text)
+
+
+def _exponent(options: argparse.Namespace) -> int:
+    pair = [prior(_given(getattr(options, side), f"--{side}"), f"--{side}") for side in ("p0", "p1")]
+    found = theory.error_exponent(_mechanism(options.mechanism), *pair)
+    return _said(options, vars(found) | {"efficiency": found.efficiency}, str(found))
+
+
+def _staircase(options: argparse.Namespace) -> int:
+    found = theory.staircase_weights(_mechanism(options.mechanism), options.epsilon)
+    return _said(options, {"epsilon": found.epsilon, "patterns": found.indices, "theta": found.theta}, str(found))
+
+
+# -- arguments
+
+
+def _goal_arguments(question: argparse.ArgumentParser) -> None:
+    add_utility_arguments(question, several=False)
+
+
+def _converse_arguments(question: argparse.ArgumentParser) -> None:
+    _goal_arguments(question)
+    question.add_argument("--epsilon", required=True, help="privacy level in nats")
+    question.add_argument("--slack", default="0.1", help="δ of statements for ε small or large enough (default 0.1)")
+    _plot_argument(question)
+
+
+def _region_arguments(question: argparse.ArgumentParser) -> None:
+    question.add_argument("mechanisms", nargs="*", metavar="FILE", help="saved mechanisms")
+    question.add_argument("--p0", metavar="P", help=f"hypotheses other than the two inputs: {PRIOR_HELP}")
+    question.add_argument("--p1", metavar="P")
+    question.add_argument("--epsilon", help="also the region that (ε,δ)-LDP allows")
+    question.add_argument("--delta", default="0")
+    _plot_argument(question)
+
+
+def _pair_arguments(question: argparse.ArgumentParser) -> None:
+    question.add_argument("first", metavar="FILE")
+    question.add_argument("second", metavar="FILE")
+
+
+def _several_arguments(question: argparse.ArgumentParser) -> None:
+    question.add_argument("mechanisms", nargs="+", metavar="FILE", help="saved mechanisms")
+    _plot_argument(question)
+
+
+def _compose_arguments(question: argparse.ArgumentParser) -> None:
+    question.add_argument("mechanisms", nargs="+", metavar="FILE", help="saved mechanisms with the same inputs")
+    question.add_argument("--times", default="1", help="how often each report is sent (default 1)")
+    question.add_argument("--delta", default="0", help="δ of the composition (default 0)")
+
+
+def _exponent_arguments(question: argparse.ArgumentParser) -> None:
+    question.add_argument("mechanism", metavar="FILE")
+    question.add_argument("--p0", metavar="P", help=f"first hypothesis: {PRIOR_HELP}")
+    question.add_argument("--p1", metavar="P", help="second hypothesis")
+
+
+def _staircase_arguments(question: argparse.ArgumentParser) -> None:
+    question.add_argument("mechanism", metavar="FILE")
+    question.add_argument("--epsilon", help="ε of the patterns; that of the claim if not given")
+
+
+def _plot_argument(question: argparse.ArgumentParser) -> None:
+    question.add_argument("--plot", metavar="FILE", help="draw to this file")
+
+
+Question = tuple[Callable[[argparse.Namespace], int], str, Callable[[argparse.ArgumentParser], None]]
+
+QUESTIONS: dict[str, Question] = {
+    "thresholds": (_thresholds, "up to which ε one bit, from which randomised response is optimal", _goal_arguments),
+    "converses": (_converses, "every upper bound on what ε-LDP leaves, next to the optimum", _converse_arguments),
+    "region": (_region, "error regions of mechanisms and notions, and which contains which", _region_arguments),
+    "dominates": (_dominates, "whether one mechanism can imitate another", _pair_arguments),
+    "profile": (_profile, "the smallest δ at every ε", _several_arguments),
+    "compose": (_compose, "the level of several reports about one value", _compose_arguments),
+    "exponent": (_exponent, "how fast the errors of a test vanish", _exponent_arguments),
+    "staircase": (_staircase, "the weights of a staircase mechanism", _staircase_arguments),
+}
+"""Question → what answers it, its help, its arguments."""
+
+
+# -- reading and saying
+
+
+def _goal(options: argparse.Namespace) -> Any:
+    name = options.utility or ("MutualInformation" if options.prior is not None else "KL")
+    return utility(name, options)
+
+
+def _mechanism(path: str) -> Mechanism:
+    found = load(path)
+    made = getattr(found, "mechanism", found)
+    if not isinstance(made, Mechanism):
+        raise InvalidParameter("the file must hold a mechanism or a design", parameter="FILE", value=path)
+    return made
+
+
+def _given(text: str | None, parameter: str) -> str:
+    if text is None:
+        raise InvalidParameter("a distribution is needed", parameter=parameter, value=None, hint="0.5,0.3,0.2")
+    return text
+
+
+def _drawn(options: argparse.Namespace, draw: Callable[[], Any]) -> None:
+    if options.plot:
+        save(draw(), options.plot)
+
+
+def _said(options: argparse.Namespace, content: dict[str, Any], text: str) -> int:
+    print(json.dumps(_finite(content), ensure_ascii=False) if options.json else text)
+    return DONE
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity: it becomes a word."""
+    if isinstance(value, dict):
+        return {key: _finite(v) for key, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(float(value))
+    return float(value) if isinstance(value, float) else value

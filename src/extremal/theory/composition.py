@@ -1,0 +1,292 @@
+"""Several reports about one value: the joint mechanism, its privacy, and the privacy of mechanisms not yet chosen.
+
+Given the value, the reports are independent, so the joint mechanism has the product rows. Its privacy is read from the
+privacy loss of a pair of inputs: for each likelihood ratio that a report can have, how likely it is under either input.
+The losses of independent reports multiply, and reports of equal ratio are added up before they do, in integers: n equal
+reports with two ratios have n + 1 of them, not 2^n. What (ε,δ)-LDP mechanisms give together, whichever they are, is
+what the quaternary ones give, because they dominate all others (KOV Theorem 18); their losses with e^ε rounded up are
+an upper bound that no choice exceeds (P. Kairouz, S. Oh, P. Viswanath, The Composition Theorem for Differential
+Privacy, 2015).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.exact import Exponential, as_fraction, as_prior, level_of_ratio
+from extremal.exact.exponential import SMALLEST_EPSILON
+from extremal.mechanism import Mechanism
+from extremal.privacy import LDP, PML
+
+LARGEST_PRODUCT = 1 << 16
+"""Entries, inputs × reports, of a composed mechanism."""
+
+MOST_RATIOS = 20_000
+"""Different likelihood ratios of a pair that are followed."""
+
+Loss = dict[tuple[int, int], int]
+"""Reduced ratio (a, b) ↦ scale: reports of that ratio have probability a·scale under one input, b·scale under the
+other."""
+
+
+def compose(*mechanisms: Mechanism) -> Mechanism:
+    """The mechanism that sends one report through each: outputs are tuples, rows are products.
+
+    Guarantee: rounded to integer weights; if every mechanism claims pure LDP the sum of the levels is claimed and
+    decided exactly. `composed_level` is the level itself, which may be lower, and needs no product.
+
+    Args:
+        mechanisms: with the same inputs in the same order; inputs × reports up to 2^16.
+
+    >>> import extremal as ex
+    >>> twice = compose(ex.randomized_response(2, 1), ex.randomized_response(2, 0.5))
+    >>> twice.m, twice.outputs[0], twice.privacy
+    (4, (0, 0), LDP(epsilon=1.5))
+    """
+    first = _same_inputs(mechanisms)
+    size = first.k * math.prod(m.m for m in mechanisms)
+    if size > LARGEST_PRODUCT:
+        raise TooLarge(
+            f"inputs × reports of a product must stay below {LARGEST_PRODUCT}",
+            parameter="inputs × reports",
+            value=size,
+            hint="composed_level needs no product.",
+        )
+    rows, total = [[1] for _ in range(first.k)], 1
+    labels: list[tuple[Any, ...]] = [()]
+    for m in mechanisms:
+        weights = m.weights
+        rows = [[a * int(b) for a in row for b in weights[x]] for x, row in enumerate(rows)]
+        labels = [(*before, y) for before in labels for y in m.outputs]
+        total *= m.denominator
+    matrix = np.array([[Fraction(w, total) for w in row] for row in rows], dtype=object)
+    return Mechanism.from_matrix(matrix, _sum_of_claims(mechanisms), first.inputs, labels)
+
+
+def composed_level(items: Iterable[Mechanism | LDP | PML], delta: Any = 0) -> float:
+    """The smallest ε at which all these reports about one value are (ε,δ)-LDP together.
+
+    Mechanisms: exact, rounded up so that the notion holds there; also for many equal ones, as long as a pair of inputs
+    has few likelihood ratios. `ex.LDP` notions: an upper bound on what any mechanisms with these levels give together,
+    attained by the quaternary ones. `ex.PML` notions with one prior: see `pml_composed_bound`.
+
+    Args:
+        items: mechanisms with the same inputs, or notions.
+        delta: δ of the composition.
+
+    >>> import extremal as ex
+    >>> composed_level([ex.randomized_response(4, 0.5)] * 3)
+    1.5
+    >>> round(composed_level([ex.LDP(0.1)] * 100, delta=1e-6), 4) < 10
+    True
+    """
+    everything = list(items)
+    allowed = as_fraction(delta, "delta")
+    if not everything or not 0 <= allowed < 1:
+        raise InvalidParameter(
+            "composition needs at least one report and 0 ≤ delta < 1",
+            parameter="items, delta",
+            value=(len(everything), delta),
+        )
+    if all(isinstance(item, Mechanism) for item in everything):
+        return _level_of_mechanisms([m for m in everything if isinstance(m, Mechanism)], allowed)
+    if all(isinstance(item, LDP) for item in everything):
+        return _level_of_notions([n for n in everything if isinstance(n, LDP)], allowed)
+    if all(isinstance(item, PML) for item in everything) and not allowed:
+        return pml_composed_bound([n for n in everything if isinstance(n, PML)])
+    raise InvalidParameter(
+        "give mechanisms, or ex.LDP notions, or ex.PML notions with delta = 0",
+        parameter="items",
+        value=[type(item).__name__ for item in everything],
+    )
+
+
+def pml_composed_bound(notions: Sequence[PML]) -> float:
+    """An upper bound on the leakage of several reports, each ε_i-PML under the same prior; independent given the value.
+
+    ℓ(x; y₁y₂) = ℓ(x; y₁) + ℓ(x; y₂ | y₁), and the second is about the posterior after y₁, not about the prior: PML
+    levels do not add up. They add up to LDP levels: ε_i for one report and, for each other, log of e^ε p/(1 −
+    e^ε(1−p)), p the smallest probability, which is the largest ratio that ε-PML leaves between two inputs, infinite
+    from region 2 on. Never above ε_max = −log p.
+
+    >>> import extremal as ex
+    >>> round(pml_composed_bound([ex.PML(0.05, [0.5, 0.3, 0.2])] * 2), 6)
+    0.329519
+    """
+    prior = notions[0].prior
+    if any(n.prior != prior for n in notions):
+        raise InvalidParameter("all PML notions must have the same prior", parameter="prior", value=prior)
+    least = min(as_prior(prior).values[as_prior(prior).values > 0])
+    levels = [n.epsilon for n in notions]
+    pure = [_pure(e, float(least)) for e in levels]
+    largest = -math.log(least)
+    bound = min(e + math.fsum(p for j, p in enumerate(pure) if j != i) for i, e in enumerate(levels))
+    return min(bound, largest)
+
+
+def _pure(epsilon: float, least: float) -> float:
+    room = 1 - math.exp(epsilon) * (1 - least)
+    return epsilon + math.log(least / room) if room > 0 else math.inf
+
+
+# -- mechanisms
+
+
+def _same_inputs(mechanisms: Sequence[Mechanism]) -> Mechanism:
+    if not mechanisms:
+        raise InvalidParameter("give at least one mechanism", parameter="mechanisms", value=())
+    for m in mechanisms[1:]:
+        if m.inputs != mechanisms[0].inputs:
+            raise InvalidParameter(
+                "all mechanisms must have the same inputs in the same order",
+                parameter="inputs",
+                value=m.inputs[:6],
+                hint=f"The first has {mechanisms[0].inputs[:6]!r}.",
+            )
+    return mechanisms[0]
+
+
+def _sum_of_claims(mechanisms: Sequence[Mechanism]) -> LDP | None:
+    claims = [m.privacy for m in mechanisms]
+    pure = [c for c in claims if isinstance(c, LDP) and not c.exact_delta]
+    if len(pure) < len(claims):
+        return None
+    exponents = [c.exponential.exponent for c in pure]
+    ratios = [c.exponential.ratio for c in pure]
+    if all(e is not None for e in exponents):
+        return LDP(sum((e for e in exponents if e is not None), Fraction(0)))
+    if all(r is not None for r in ratios):
+        return LDP.from_ratio(math.prod(r for r in ratios if r is not None))
+    return None
+
+
+def _level_of_mechanisms(mechanisms: list[Mechanism], delta: Fraction) -> float:
+    first = _same_inputs(mechanisms)
+    kinds = {tuple(x if m.row_of is None else int(m.row_of[x]) for m in mechanisms): x for x in range(first.k)}
+    members = list(kinds.values())  # one input of each combination of rows
+    rows = {id(m): m.distinct_rows() for m in mechanisms}
+    found: dict[Any, float] = {}  # symmetric mechanisms have the same loss for many pairs
+    for x in members:
+        for other in members:
+            if x != other:
+                pairs = [_pair(m, rows[id(m)], x, other) for m in mechanisms]
+                key = tuple(frozenset(loss.items()) for loss, _ in pairs)
+                if key not in found:
+                    found[key] = _pure_level(pairs) if not delta else _level(_product(pairs), delta)
+    return max(found.values(), default=0.0)
+
+
+def _pair(m: Mechanism, rows: Any, x: int, other: int) -> tuple[Loss, int]:
+    a, b = (rows[i] if m.row_of is None else rows[m.row_of[i]] for i in (x, other))
+    loss: Loss = {}
+    for p, q in zip(a.tolist(), b.tolist(), strict=True):
+        if p or q:
+            shared = math.gcd(int(p), int(q))
+            key = (int(p) // shared, int(q) // shared)
+            loss[key] = loss.get(key, 0) + shared
+    return loss, m.denominator
+
+
+def _pure_level(pairs: list[tuple[Loss, int]]) -> float:
+    """The largest ratio of a product is the product of the largest ratios."""
+    top, bottom = 1, 1
+    for loss, _ in pairs:
+        a, b = max(loss, key=lambda r: Fraction(r[0], r[1]) if r[1] else math.inf)
+        if not b:
+            return math.inf
+        top, bottom = top * a, bottom * b
+    return level_of_ratio(top, bottom)
+
+
+def _product(pairs: list[tuple[Loss, int]]) -> tuple[Loss, int]:
+    """The loss of independent reports; equal ratios are added up after each."""
+    loss, total = pairs[0]
+    for other, denominator in pairs[1:]:
+        joined: Loss = {}
+        for (a, b), s in loss.items():
+            for (c, d), t in other.items():
+                top, bottom = a * c, b * d
+                if not top and not bottom:
+                    continue
+                shared = math.gcd(top, bottom)
+                key = (top // shared, bottom // shared)
+                joined[key] = joined.get(key, 0) + s * t * shared
+            if len(joined) > MOST_RATIOS:
+                raise TooLarge(
+                    "the reports have too many different likelihood ratios",
+                    parameter="ratios",
+                    value=len(joined),
+                    hint="Compose the notions instead: an upper bound for any mechanisms.",
+                )
+        loss, total = joined, total * denominator
+    return loss, total
+
+
+def _within(loss: Loss, total: int, exponential: Exponential, delta: Fraction) -> bool:
+    """Σ (p − e^ε q)⁺ ≤ δ, exactly."""
+    top = bottom = 0
+    for (a, b), s in loss.items():
+        if a > b and not exponential.at_least(a, b):
+            top, bottom = top + a * s, bottom + b * s
+    return exponential.at_least(top * delta.denominator - delta.numerator * total, bottom * delta.denominator)
+
+
+def _level(product: tuple[Loss, int], delta: Fraction) -> float:
+    loss, total = product
+    if _within(loss, total, Exponential(0), delta):
+        return 0.0
+    finite = [level_of_ratio(a, b) for a, b in loss if b]
+    refused, accepted = 0.0, max(finite, default=0.0)
+    if not _within(loss, total, Exponential.unchecked(Fraction(repr(accepted))), delta):
+        return math.inf
+    while True:
+        middle = max((refused + accepted) / 2, float(SMALLEST_EPSILON))
+        if middle in (refused, accepted):
+            return accepted
+        if _within(loss, total, Exponential.unchecked(Fraction(repr(middle))), delta):
+            accepted = middle
+        else:
+            refused = middle
+
+
+# -- notions
+
+
+def _level_of_notions(notions: list[LDP], delta: Fraction) -> float:
+    spent = sum((n.exact_delta for n in notions), Fraction(0))
+    simple = math.inf
+    if spent <= delta:
+        exponents = [n.exponential.exponent for n in notions]
+        if all(e is not None for e in exponents):
+            total = sum((e for e in exponents if e is not None), Fraction(0))
+            simple = float(total) if Fraction(repr(float(total))) >= total else math.nextafter(float(total), math.inf)
+        else:
+            simple = math.nextafter(math.fsum(n.epsilon for n in notions), math.inf) * (1 + 1e-15)
+    if not delta:
+        return simple
+    try:
+        return min(simple, _level(_product([_quaternary(n) for n in notions]), delta))
+    except TooLarge:
+        return simple
+
+
+def _quaternary(notion: LDP) -> tuple[Loss, int]:
+    """The loss of the quaternary mechanism with e^ε rounded up to a multiple of 2^-64: it dominates every mechanism of
+    the notion."""
+    bits = 64
+    _, upper = notion.exponential.bounds(bits)
+    one, delta = 1 << bits, notion.exact_delta
+    total = delta.denominator * (one + upper)
+    rest = delta.denominator - delta.numerator
+    shared = math.gcd(upper, one)
+    high, low = upper // shared, one // shared
+    loss: Loss = {(high, low): rest * shared, (low, high): rest * shared} if high != low else {(1, 1): 2 * rest * one}
+    if delta:
+        loss[(1, 0)] = loss[(0, 1)] = delta.numerator * (one + upper)
+    return loss, total

@@ -1,0 +1,128 @@
+"""Staircase mechanisms as the paper writes them: a matrix of patterns times a diagonal of weights (KOV Section 2).
+
+S^(k) has 2^k columns; column j = 1, …, 2^k holds e^ε where the binary digits of j − 1 are 1 and 1 where they are 0, row
+1 being the most significant digit (KOV Definition 3). A mechanism is a staircase when Q = S^(k)·diag(θ) up to the order
+of its outputs and up to merging proportional ones (KOV eq 9, 10); an optimal one needs at most k of them (KOV Theorem
+2).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.exact import Exponential, as_count
+from extremal.mechanism import Mechanism
+from extremal.privacy import LDP
+from extremal.tables import aligned, as_frame, number
+
+LARGEST_LISTED = 20  # inputs: 2^20 columns
+_UNITS = 64  # of 2^-62: what rounding to integer weights, and mixing with a constant, may move a weight by
+
+
+def staircase_patterns(k: int, epsilon: Any) -> npt.NDArray[np.float64]:
+    """S^(k) in the paper's numbering: k rows, 2^k columns, entries 1 and e^ε (KOV Definition 3).
+
+    >>> staircase_patterns(2, 0.6931471805599453).round(6).tolist()
+    [[1.0, 1.0, 2.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
+    """
+    count = as_count(k, "k", 2)
+    if count > LARGEST_LISTED:
+        raise TooLarge(f"2^k patterns are listed for k up to {LARGEST_LISTED}", parameter="k", value=k)
+    digits = np.arange(2**count)[None, :] >> np.arange(count - 1, -1, -1)[:, None] & 1
+    return np.where(digits == 1, math.exp(Exponential(epsilon).epsilon), 1.0)
+
+
+@dataclass(frozen=True)
+class StaircaseWeights:
+    """Q = S^(k)·diag(θ): which patterns a mechanism uses, and how much; `str()` is a table.
+
+    Attributes:
+        epsilon: ε of the patterns.
+        k: number of inputs.
+        indices: j of each pattern used, 1-based as in KOV Definition 3, ascending.
+        theta: its weight θ_j.
+        sets: the inputs on which the pattern is e^ε.
+    """
+
+    epsilon: float
+    k: int
+    indices: tuple[int, ...]
+    theta: tuple[float, ...]
+    sets: tuple[tuple[int, ...], ...]
+
+    def matrix(self) -> npt.NDArray[np.float64]:
+        """S·diag(θ) on the patterns used: the mechanism, one output for each pattern."""
+        patterns = np.ones((self.k, len(self.indices)))
+        for j, members in enumerate(self.sets):
+            patterns[list(members), j] = math.exp(self.epsilon)
+        return np.asarray(patterns * np.array(self.theta))
+
+    def to_frame(self) -> Any:
+        """A data frame with one row for each pattern used."""
+        return as_frame({"pattern": list(self.indices), "θ": list(self.theta), "high on": [list(s) for s in self.sets]})
+
+    def __str__(self) -> str:
+        body = [
+            [str(j), number(t), ", ".join(map(str, s)) or "none"]
+            for j, t, s in zip(self.indices, self.theta, self.sets, strict=True)
+        ]
+        return aligned(["pattern", "θ", "high on inputs"], body)
+
+
+def staircase_weights(mechanism: Mechanism, epsilon: Any = None) -> StaircaseWeights:
+    """The weights θ with Q = S^(k)·diag(θ), outputs of the same pattern added up (KOV eq 9, 10).
+
+    Args:
+        mechanism: an ε-LDP mechanism.
+        epsilon: ε of the patterns; that of the claim, or the level of the mechanism, if not given.
+
+    Raises:
+        InvalidParameter: some output has weights other than c and e^ε·c: no staircase.
+
+    >>> import extremal as ex
+    >>> weights = staircase_weights(ex.randomized_response(3, 1))
+    >>> weights.indices, [round(t, 6) for t in weights.theta]
+    ((2, 3, 5), [0.211942, 0.211942, 0.211942])
+    """
+    claim = mechanism.privacy
+    if epsilon is not None:
+        level = Exponential(epsilon).epsilon
+    elif isinstance(claim, LDP) and not claim.delta:
+        level = claim.epsilon
+    else:
+        level = LDP(0).level(mechanism)
+    if math.isinf(level):
+        raise InvalidParameter(
+            "a staircase has a finite level: every input can cause every report", parameter="level", value=level
+        )
+    k, ratio = mechanism.k, math.exp(level)
+    found: dict[int, float] = {}
+    weights = mechanism.weights.astype(object)
+    for y in range(mechanism.m):
+        column = weights[:, y]
+        low, high = int(min(column)), int(max(column))
+        slack = _UNITS * (1 + ratio)
+        constant = high - low <= slack
+        members = [] if constant else [x for x in range(k) if 2 * int(column[x]) > low + high]
+        inside = [int(column[x]) for x in members]
+        outside = [int(w) for x, w in enumerate(column) if x not in set(members)]
+        spread = max(outside) - min(outside) + (max(inside) - min(inside) if inside else 0)
+        if spread > 2 * slack or (members and abs(high - ratio * low) > slack + 1e-12 * high):
+            raise InvalidParameter(
+                f"each output's weights must be c and e^ε·c with ε = {number(level)}",
+                parameter=f"output {y}",
+                value=[float(w) / mechanism.denominator for w in (low, high)],
+                hint="Give the ε of the staircase, or see docs/theory/staircase.md.",
+            )
+        theta = sum(int(w) for w in column) / (k - len(members) + ratio * len(members)) / mechanism.denominator
+        index = 1 + sum(1 << (k - 1 - x) for x in members)
+        found[index] = found.get(index, 0.0) + theta
+    order = tuple(sorted(found))
+    sets = tuple(tuple(x for x in range(k) if j - 1 >> (k - 1 - x) & 1) for j in order)
+    return StaircaseWeights(level, k, order, tuple(found[j] for j in order), sets)

@@ -1,0 +1,80 @@
+"""Staircases in the paper's numbering, and the two parts of KOV Theorem 2."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+import extremal as ex
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.testing import epsilons, ldp_mechanisms
+from extremal.theory import staircase_patterns, staircase_weights
+
+
+def test_definition_3_in_the_order_of_the_paper(reference: dict[str, Any]) -> None:
+    case = reference["ldp_staircase_matrix_k3_eps1"]
+    expected = np.array([[float(v) for v in row] for row in case["expected"]["staircase_pattern_matrix"]])
+    assert staircase_patterns(3, case["arguments"]["epsilon"]) == pytest.approx(expected, abs=1e-15)
+
+
+CASES = ("k2_eps1", "k3_eps0.5", "k3_eps2.5", "k3_eps5", "k4_eps0.5", "k4_eps2.5", "k6_eps0.5", "k6_eps5")
+
+
+@pytest.mark.parametrize("case_id", [f"ldp_opt_fdiv_{case}" for case in CASES])
+def test_optimal_weights_and_pattern_numbers_of_the_reference(reference: dict[str, Any], case_id: str) -> None:
+    case = reference[case_id]
+    arguments, expected = case["arguments"], case["expected"]
+    found = ex.design(ex.LDP(arguments["epsilon"]), ex.KL(arguments["p0"], arguments["p1"]))
+    weights = staircase_weights(found.mechanism)
+    assert list(weights.indices) == expected["OPT_kl_pattern_indices_one_based"]
+    assert weights.theta == pytest.approx([float(t) for t in expected["OPT_kl_theta"]], rel=1e-10)
+
+
+def test_theorem_2_optimal_mechanisms_are_staircases_with_at_most_k_reports() -> None:
+    generator = np.random.default_rng(2)
+    for i in range(60):
+        k, epsilon = int(generator.integers(2, 7)), round(float(generator.uniform(0.1, 5)), 3)
+        p0, p1 = generator.dirichlet(np.ones(k)), generator.dirichlet(np.ones(k))
+        utility = [ex.KL(p0, p1), ex.ChiSquared(p0, p1), ex.MutualInformation(p0)][i % 3]
+        m = ex.design(ex.LDP(epsilon), utility).mechanism
+        weights = staircase_weights(m, epsilon)
+        assert m.m <= k
+        assert len(weights.indices) <= k
+        assert (
+            np.abs(
+                np.array(weights.theta) @ staircase_patterns(k, epsilon)[:, np.array(weights.indices) - 1].T - 1
+            ).max()
+            < 1e-12
+        )
+
+
+@given(ldp_mechanisms(k=4))
+def test_the_factorisation_is_the_mechanism(m: ex.Mechanism) -> None:
+    weights = staircase_weights(m)
+    s = staircase_patterns(4, weights.epsilon)[:, np.array(weights.indices) - 1]
+    assert s @ np.array(weights.theta) == pytest.approx(np.ones(4), abs=1e-12)
+    assert weights.matrix().sum(axis=1) == pytest.approx(np.ones(4), abs=1e-12)
+    assert ex.MutualInformation([0.1, 0.2, 0.3, 0.4])(weights.matrix()) == pytest.approx(
+        ex.MutualInformation([0.1, 0.2, 0.3, 0.4])(m), rel=1e-9, abs=1e-14
+    )
+
+
+@given(epsilons(0.05, 8))
+def test_closed_forms_use_the_patterns_that_they_should(epsilon: float) -> None:
+    weights = staircase_weights(ex.randomized_response(4, epsilon))
+    assert weights.indices == (2, 3, 5, 9)
+    assert weights.theta == pytest.approx([1 / (3 + math.exp(epsilon))] * 4, rel=1e-12)
+
+
+def test_what_is_no_staircase_is_refused() -> None:
+    with pytest.raises(InvalidParameter, match="each output's weights must be c and e\\^ε·c"):
+        staircase_weights(ex.geometric(4, 1))
+    with pytest.raises(InvalidParameter, match="a staircase has a finite level"):
+        staircase_weights(ex.Mechanism.from_matrix([[1, 0], [0, 1]]))
+    with pytest.raises(TooLarge, match="2\\^k patterns are listed"):
+        staircase_patterns(30, 1)
+    assert "pattern" in str(staircase_weights(ex.randomized_response(3, 1)))
