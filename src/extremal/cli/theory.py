@@ -211,7 +211,7 @@ QUESTIONS: dict[str, Question] = {
 
 def _goal(options: argparse.Namespace) -> Any:
     name = options.utility or ("MutualInformation" if options.prior is not None else "KL")
-    return utility(name, options)
+    return utility(options, name)
 
 
 def _mechanism(path: str) -> Mechanism:

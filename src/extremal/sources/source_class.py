@@ -65,12 +65,12 @@ class SourceClass:
     @staticmethod
     def permutation_invariant(prior: Any) -> SourceClass:
         """All rearrangements of `prior`, and their mixtures: the values are known, not which symbol has which (KSS
-        Definition 5)."""
+        Definition 6)."""
         return SHAPES["permutation_invariant"](prior)
 
     @staticmethod
     def ordered(priors: Sequence[Any]) -> SourceClass:
-        """The hull of priors that are all non-increasing: symbol 0 is the most likely under each (KSS Definition 8)."""
+        """The hull of priors that are all non-increasing: symbol 0 is the most likely under each (KSS Definition 7)."""
         return SHAPES["ordered"](priors)
 
     @staticmethod
