@@ -101,7 +101,8 @@ def _even_prior(setting: Setting) -> bool:
 
 def _binary(setting: Setting) -> Mechanism:
     utility = setting.divergence
-    assert utility is not None
+    if utility is None:
+        raise InvalidParameter("the binary mechanism needs two hypotheses", parameter="utility", value=None)
     return binary(utility.pair.p0, utility.pair.p1, setting.epsilon, divergence=lambda *_: utility)
 
 

@@ -7,21 +7,21 @@ from extremal.theory.composition import compose, composed_level, pml_composed_bo
 from extremal.theory.converses import Bound, Converses, converses, low_privacy_coefficient
 from extremal.theory.duals import response_dual, total_variation_dual
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
-from extremal.theory.f_information import f_information
 from extremal.theory.hypothesis_tests import ErrorExponent, chernoff_information, error_exponent, fano, le_cam
-from extremal.theory.leakage import pml_regions
-from extremal.theory.leakage_distribution import LeakageDistribution, disclosable, leakage_distribution, majorizes
-from extremal.theory.optimality import binary_threshold_for, rr_threshold
+from extremal.theory.leakage.distribution import LeakageDistribution, disclosable, leakage_distribution, majorizes
+from extremal.theory.leakage.f_information import f_information
+from extremal.theory.leakage.regions import pml_regions
+from extremal.theory.leakage.wrong_prior import wrong_prior
 from extremal.theory.privacy_profile import PrivacyProfile, privacy_profile
-from extremal.theory.ranges import Threshold
 from extremal.theory.staircase import StaircaseWeights, staircase_patterns, staircase_weights
-from extremal.theory.thresholds import (
+from extremal.theory.thresholds.information import (
     binary_threshold_for_information,
     response_is_optimal,
     rr_threshold_for_information,
 )
-from extremal.theory.universal_threshold import binary_threshold
-from extremal.theory.wrong_prior import wrong_prior
+from extremal.theory.thresholds.optimality import binary_threshold_for, rr_threshold
+from extremal.theory.thresholds.ranges import Threshold
+from extremal.theory.thresholds.universal import binary_threshold
 
 __all__ = [
     "Bound",

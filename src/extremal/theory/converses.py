@@ -39,7 +39,7 @@ from extremal.optimize.information.bounds import affine, fluid
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number
-from extremal.theory.universal_threshold import binary_threshold
+from extremal.theory.thresholds.universal import binary_threshold
 from extremal.utility import (
     KL,
     ChiSquared,

@@ -12,9 +12,9 @@ from extremal.errors import InvalidParameter
 from extremal.optimize import design
 from extremal.optimize.information.response import TIE, response_margin
 from extremal.privacy import LDP
-from extremal.theory.divergence_thresholds import binary_threshold_for_divergence, rr_threshold_for_divergence
-from extremal.theory.ranges import Threshold, from_on, optimal_ranges, up_to
-from extremal.theory.thresholds import SCANNED
+from extremal.theory.thresholds.divergences import binary_threshold_for_divergence, rr_threshold_for_divergence
+from extremal.theory.thresholds.information import SCANNED
+from extremal.theory.thresholds.ranges import Threshold, from_on, optimal_ranges, up_to
 from extremal.utility import Divergence, MutualInformation, Utility
 from extremal.utility.curve import InformationCurve
 

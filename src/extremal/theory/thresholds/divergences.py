@@ -17,8 +17,8 @@ import numpy as np
 
 from extremal.optimize.divergence.lorenz import BlockValue, Floats, Indices, Lorenz
 from extremal.optimize.divergence.paths import forward, path_to_end
-from extremal.theory.ranges import Threshold, from_on, halved, optimal_ranges, up_to
-from extremal.theory.universal_threshold import binary_threshold
+from extremal.theory.thresholds.ranges import Threshold, from_on, halved, optimal_ranges, up_to
+from extremal.theory.thresholds.universal import binary_threshold
 from extremal.utility import Divergence
 
 SCANNED = (1e-3, 30.0)

@@ -1,0 +1,1 @@
+"""What pointwise maximal leakage means: regions, its distribution over reports, wrong priors."""
