@@ -35,7 +35,15 @@ from extremal.errors import (
     TooLarge,
     UnknownLabel,
 )
-from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
+from extremal.estimate import (
+    CombinedEstimate,
+    CrosstabEstimate,
+    FrequencyEstimate,
+    StratifiedEstimate,
+    estimate_crosstab,
+    estimate_frequencies,
+    pool,
+)
 from extremal.mechanism import Mechanism, load
 from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
@@ -83,7 +91,9 @@ __all__ = [
     "AlphaDivergence",
     "Average",
     "ChiSquared",
+    "CombinedEstimate",
     "Comparison",
+    "CrosstabEstimate",
     "Design",
     "Distortion",
     "DistortionTradeoff",
@@ -127,6 +137,7 @@ __all__ = [
     "design",
     "distortion_tradeoff",
     "equal_leakage",
+    "estimate_crosstab",
     "estimate_frequencies",
     "exponential",
     "geometric",
@@ -137,6 +148,7 @@ __all__ = [
     "pml_high_privacy",
     "pml_randomized_response",
     "pml_uniform",
+    "pool",
     "privatize",
     "quaternary",
     "randomized_response",
