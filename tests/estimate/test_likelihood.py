@@ -53,7 +53,8 @@ def test_two_hundred_instances_against_a_general_optimiser() -> None:
             np.rint(f * 100_000).astype(int), mechanism, method="mle", counts=True, merge=True
         )
         f = np.rint(f * 100_000) / np.rint(f * 100_000).sum()
-        rows = result.fit.plausible
+        rows = result.fit.likeliest
+        assert rows is not None
         ours = float(f[f > 0] @ np.log(result.fit.channel.expected(rows)[f > 0]))
         assert ours >= general_optimiser(mechanism.matrix, f) - WITHIN, index
         assert result.deficit is not None

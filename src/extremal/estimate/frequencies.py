@@ -304,10 +304,11 @@ def _estimate(
         squares=squares,
         sampling=found.sampling,
         dropped=found.dropped,
+        likeliest=likeliest,
     )
     return FrequencyEstimate(
         inputs=combinations.names,
-        estimate=combinations.of_rows(_points(method, fit, likeliest)),
+        estimate=combinations.of_rows(_points(method, fit)),
         centre=combinations.of_rows(centre),
         n=found.n,
         method=method,
@@ -316,9 +317,9 @@ def _estimate(
     )
 
 
-def _points(method: str, fit: Fit, likeliest: Floats | None) -> Floats:
-    if method == "mle" and likeliest is not None:
-        return likeliest
+def _points(method: str, fit: Fit) -> Floats:
+    if method == "mle" and fit.likeliest is not None:
+        return fit.likeliest
     if method == "projected":
         return project_onto_simplex(fit.unbiased)
     if method == "shrunk":

@@ -40,7 +40,7 @@ def pool(
     >>> old, new = ex.randomized_response(2, 1), ex.randomized_response(2, 3)
     >>> both = ex.pool([([0] * 600 + [1] * 400, old), ([0] * 350 + [1] * 150, new)])
     >>> both.n, both.estimate.round(3).tolist()
-    (1500, [0.718, 0.282])
+    (1500, [0.719, 0.281])
     """
     listed = list(parts)
     if not listed:

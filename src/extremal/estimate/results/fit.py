@@ -46,6 +46,7 @@ class Fit:
     squares: Floats
     sampling: Sampling | None = None
     dropped: int = 0
+    likeliest: Floats | None = None
 
     def covariance(self, coefficients: Floats | None) -> Floats:
         """Of these linear functions of what is estimated (None: of each)."""
