@@ -90,8 +90,8 @@ def every_size() -> bool:
             narrow, _ = survey.coverage(repeats, shrink=0.7)
             caught += bool(binomial_tail(narrow[1], repeats, survey.allowed(LEVELS[1])).min() < LEVEL / tests)
     print(
-        f"smallest p-value {worst:.2e}, rejected below {LEVEL / tests:.2e}; limits pulled in by 30%: caught in {caught} "
-        f"of {catchable}"
+        f"smallest p-value {worst:.2e}, rejected below {LEVEL / tests:.2e}; limits pulled in by 30%: caught in "
+        f"{caught} of {catchable}"
     )
     return worst >= LEVEL / tests and caught == catchable
 

@@ -59,9 +59,7 @@ class Survey:
             return geometric(self.k, self.epsilon)
         if self.kind == "quaternary":
             return quaternary(self.epsilon, 0.1)
-        if (
-            self.kind == "two versions"
-        ):  # of one question, the second far less private: its reports are almost the truth
+        if self.kind == "two versions":  # of one question, the second far less private
             halves = [randomized_response(self.k, e).matrix / 2 for e in (self.epsilon, self.epsilon + 5)]
             return Mechanism.from_matrix(np.hstack(halves))
         if self.kind == "erasure":
@@ -113,8 +111,8 @@ class Survey:
         if not self.weighted:
             counts = generator.multinomial(self.n, self.marginal)
             if self.kind == "subsets":
-                reports = {label: int(c) for label, c in zip(self.mechanism.outputs, counts, strict=True) if c}
-                return estimate_frequencies(reports, self.mechanism, self.method)  # type: ignore[call-overload, no-any-return]
+                held = {label: int(c) for label, c in zip(self.mechanism.outputs, counts, strict=True) if c}
+                return estimate_frequencies(held, self.mechanism, self.method)  # type: ignore[call-overload, no-any-return]
             return estimate_frequencies(counts, self.mechanism, self.method, counts=True)  # type: ignore[call-overload, no-any-return]
         reports = generator.choice(self.marginal.size, size=self.n, p=self.marginal)
         weights = np.where(generator.random(self.n) < HEAVY_SHARE, HEAVY, 1.0)

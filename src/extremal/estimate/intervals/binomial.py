@@ -32,7 +32,7 @@ Floats = npt.NDArray[np.float64]
 _SLACK = 1e-9
 """Relative: the distribution functions carry rounding of about 1e-13, ties between tails are real (t = 1/2), and a
 limit errs outwards."""
-_RESOLUTION = 1e-12
+_RESOLUTION = 1e-11
 """Relative width at which a bracket is narrow enough; the outer end is what counts."""
 _STEPS = 150
 """Of a bracketing that halves at least every third step: more than the resolution needs."""
@@ -47,10 +47,14 @@ def limits(count: npt.ArrayLike, n: int, level: float) -> Floats:
     [[0.0, 0.2829], [0.0873, 0.6194], [0.7171, 1.0]]
     """
     counts = np.asarray(count, dtype=np.int64)
-    distinct, back = np.unique(counts, return_inverse=True)
-    x = distinct.astype(np.float64)
-    low, high = _lower(x, float(n), level), 1 - _lower(n - x[::-1], float(n), level)[::-1]
-    return np.column_stack([low, high])[back.reshape(counts.shape)]
+    return _limits(counts, counts, n, level)
+
+
+def _limits(for_low: npt.NDArray[np.int64], for_high: npt.NDArray[np.int64], n: int, level: float) -> Floats:
+    """The lower limits of some counts beside the upper limits of others: all in one go, each different count once."""
+    distinct, back = np.unique(np.stack([for_low, n - for_high]), return_inverse=True)
+    low, mirrored = _lower(distinct.astype(np.float64), float(n), level)[back.reshape(2, *for_low.shape)]
+    return np.stack([low, 1 - mirrored], axis=-1)
 
 
 def beta_limits(count: npt.ArrayLike, n: npt.ArrayLike, level: float) -> Floats:
@@ -79,9 +83,8 @@ def mapped_limits(count: npt.ArrayLike, n: int, level: float, inside: npt.ArrayL
     a, b = np.asarray(inside, dtype=np.float64), np.asarray(outside, dtype=np.float64)
     x = np.asarray(count, dtype=np.int64)
     most, least = np.floor(n * a).astype(np.int64), np.ceil(n * b).astype(np.int64)
-    low = limits(np.minimum(x, most), n, level)[..., 0]
-    high = limits(np.maximum(x, least), n, level)[..., 1]
-    return mapped(low, high, a, b)
+    found = _limits(np.minimum(x, most), np.maximum(x, least), n, level)
+    return mapped(found[..., 0], found[..., 1], a, b)
 
 
 def mapped(low: Floats, high: Floats, inside: Floats, outside: Floats) -> Floats:
@@ -159,23 +162,23 @@ def _root(function: Callable[[Floats], Floats], left: Floats, right: Floats) -> 
     left, right = left.copy(), right.copy()
     below, above = function(left), function(right)
     before = right - left
-    for step in range(_STEPS):
-        width = right - left
-        if (width <= _RESOLUTION * right).all():
-            break
-        slope = above - below
-        with np.errstate(divide="ignore", invalid="ignore"):
-            middle = left - below * width / slope
-        bisect = ~((middle > left) & (middle < right)) | ((step % 3 == 2) & (width > before / 2))
-        middle = np.where(bisect, left + width / 2, middle)
-        if step % 3 == 2:
-            before = width
-        value = function(middle)
-        up = value > 0
-        with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for step in range(_STEPS):
+            width = right - left
+            if (width <= _RESOLUTION * right).all():
+                break
+            middle = left - below * width / (above - below)
+            bisect = ~((middle > left) & (middle < right))
+            if step % 3 == 2:
+                bisect |= width > before / 2
+                before = width
+            # A step to an end would leave the bracket wide: half a resolution inside, it closes it.
+            inside = np.minimum(_RESOLUTION * right, width) / 2
+            middle = np.where(bisect, left + width / 2, np.clip(middle, left + inside, right - inside))
+            value = function(middle)
+            up = value > 0
             factor = 1 - value / np.where(up, above, below)
-        factor = np.where((factor > 0) & np.isfinite(factor), factor, 0.5)
-        below = np.where(up, below * factor, value)
-        above = np.where(up, value, above * factor)
-        left, right = np.where(up, left, middle), np.where(up, middle, right)
+            factor = np.where(factor > 0, factor, 0.5)
+            below, above = np.where(up, below * factor, value), np.where(up, value, above * factor)
+            left, right = np.where(up, left, middle), np.where(up, middle, right)
     return left
