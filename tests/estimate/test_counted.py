@@ -111,5 +111,6 @@ def test_a_stratum_of_one_does_not_stop_the_rest() -> None:
     both = ex.estimate_frequencies(["a"] * 50 + ["b"], M, by=["north"] * 50 + ["south"])
     assert list(both) == ["north"]
     assert both.omitted == {"south": 1}
+    assert both.summary().endswith("stratum 'south': not estimated, 1 report")
     with pytest.raises(ex.InvalidParameter, match="at least two reports in some stratum"):
         ex.estimate_frequencies(["a", "b"], M, by=["north", "south"])

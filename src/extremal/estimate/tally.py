@@ -183,14 +183,14 @@ def _counted(reports: Any, mechanism: Mechanism, channel: Channel) -> Tally:
 def _add(tallies: Tallies, channel: Channel, batch: Batch, drop: bool) -> None:
     """Count one batch into `tallies`."""
     codes, labels = distinct(batch.reports, "reports")
-    kept = codes >= 0
     if not drop:
         refuse_missing(codes, "reports", NO_REPORT)
     w = None if batch.weights is None else _checked_weights(batch.weights, codes.size)
     repeats = None if batch.counts is None else whole_counts(batch.counts, codes.size)
     groups, names = _strata(batch.strata, codes.size)
-    dropped = int(np.count_nonzero(~kept))
+    dropped = int(np.count_nonzero(codes < 0)) if drop else 0
     if dropped:
+        kept = codes >= 0
         codes, groups = codes[kept], None if groups is None else groups[kept]
         w, repeats = None if w is None else w[kept], None if repeats is None else repeats[kept]
     cells = codes if groups is None else groups * len(labels) + codes

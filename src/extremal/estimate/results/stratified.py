@@ -71,9 +71,11 @@ class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
         columns = ("stratum",) if len(names[0]) == 1 else tuple(f"stratum_{i + 1}" for i in range(len(names[0])))
         return display.frame(list(zip(names, self.values(), strict=True)), columns, level, simultaneous, library)
 
-    def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
-        """Every stratum's summary."""
-        return "\n\n".join(f"stratum {name!r}\n{result.summary(level, simultaneous)}" for name, result in self.items())
+    def summary(self, level: float = 0.95, simultaneous: bool = False, robustness: bool = False) -> str:
+        """Every stratum's summary, and which strata were left out."""
+        parts = [f"stratum {name!r}\n{one.summary(level, simultaneous, robustness)}" for name, one in self.items()]
+        parts += [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]
+        return "\n\n".join(parts)
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """All strata in one picture."""
