@@ -1,4 +1,4 @@
-"""The small version of part 2 of audit/interval_coverage.py: intervals of small surveys hold, and narrower ones are caught."""
+"""The small version of part 2 of audit/interval_coverage.py: intervals hold, and narrower ones are caught."""
 
 import pytest
 from scipy.special import bdtr
