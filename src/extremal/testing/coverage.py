@@ -94,8 +94,8 @@ class Configuration:
         marginal = self.mechanism.marginal(self.truth)
         held, held_bounded = np.zeros(self.k, dtype=np.int64), np.zeros(self.k, dtype=np.int64)
         for counts in generator.multinomial(self.n, marginal / marginal.sum(), size=repeats):
-            result = estimate_frequencies(counts, self.mechanism, self.method, counts=True)  # type:
-            ignore[call-overload] limits = result.interval(LEVEL, bounded=False)
+            result = estimate_frequencies(counts, self.mechanism, self.method, counts=True)  # type: ignore[call-overload]
+            limits = result.interval(LEVEL, bounded=False)
             reach = shrink * (limits[:, 1] - limits[:, 0]) / 2
             held += np.abs(result.centre - self.truth) <= reach
             if shrink == 1:
