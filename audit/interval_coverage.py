@@ -25,7 +25,7 @@ from extremal.testing.coverage import FEWEST, Configuration, configurations, sig
 from extremal.testing.small_surveys import LEVELS, surveys
 
 CONFIGURATIONS, REPEATS, LEVEL = 100, 2_000, 0.05
-SMALL_REPEATS, MANY_CELLS = 400, 100
+SMALL_REPEATS, MANY_CELLS = 200, 100
 
 
 def line(configuration: Configuration, held: np.ndarray, bounded: np.ndarray) -> str:

@@ -116,7 +116,7 @@ def row(k: int, epsilon: float, n: int, kind: str) -> dict[str, float]:
         for name, method in methods.items():
             if name not in SLOW or (k <= 100 and survey < SLOW_SURVEYS):
                 found[name].append(float(np.abs(project_onto_simplex(np.asarray(method(reports))) - p).sum()) / 2)
-    return {name: float(np.mean(values)) if values else 0.0 for name, values in found.items()}
+    return {name: float(np.mean(values)) if values else np.nan for name, values in found.items()}
 
 
 def main() -> None:
@@ -131,11 +131,11 @@ def main() -> None:
                 if not rows:
                     print("| k | ε | n | truth | " + " | ".join(found) + " | shrunk within 5% of the best |")
                     print("|" + "---|" * (len(found) + 5))
-                best = min(v for name, v in found.items() if v and name not in ASIDE)
+                best = min(v for name, v in found.items() if name not in ASIDE)
                 near = found["shrunk"] <= WITHIN * best
                 rows, good = rows + 1, good + near
-                winner = min((v, name) for name, v in found.items() if v and name not in ASIDE)[1]
-                cells = " | ".join(f"{v:.4f}" if v else "" for v in found.values())
+                winner = min((v, name) for name, v in found.items() if name not in ASIDE)[1]
+                cells = " | ".join("" if np.isnan(v) else f"{v:.4f}" for v in found.values())
                 print(f"| {k} | {epsilon:g} | {n} | {kind} | {cells} | {'yes' if near else winner} |", flush=True)
     print(f"\nshrunk: best or within 5% of the best in {good} of {rows} rows")
 
