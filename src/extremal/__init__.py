@@ -35,7 +35,15 @@ from extremal.errors import (
     TooLarge,
     UnknownLabel,
 )
-from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
+from extremal.estimate import (
+    CombinedEstimate,
+    CrosstabEstimate,
+    FrequencyEstimate,
+    StratifiedEstimate,
+    estimate_crosstab,
+    estimate_frequencies,
+    pool,
+)
 from extremal.mechanism import Mechanism, load
 from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
@@ -74,7 +82,9 @@ __all__ = [
     "LIP",
     "PML",
     "Average",
+    "CombinedEstimate",
     "Comparison",
+    "CrosstabEstimate",
     "Design",
     "Distortion",
     "DistortionTradeoff",
@@ -113,6 +123,7 @@ __all__ = [
     "distortion_tradeoff",
     "equal_leakage",
     "error_exponent",
+    "estimate_crosstab",
     "estimate_frequencies",
     "exponential",
     "geometric",
@@ -123,6 +134,7 @@ __all__ = [
     "pml_high_privacy",
     "pml_randomized_response",
     "pml_uniform",
+    "pool",
     "privatize",
     "quaternary",
     "randomized_response",

@@ -178,9 +178,9 @@ def test_bad_strata() -> None:
 @pytest.mark.parametrize(
     ("counts", "message"),
     [
-        ({"a": 1.5}, "counts must be whole and not negative; got reports\\['a'\\]=1.5"),
+        ({"a": 1.5}, "counts must be whole and not negative; got counts\\[0\\]=1.5"),
         ({"a": -1}, "counts must be whole and not negative"),
-        ({"z": 1}, "must be one of the mechanism's labels"),
+        ({"z": 1}, "reports must be outputs of the mechanism"),
         ({"a": True}, "counts must be whole"),
     ],
 )

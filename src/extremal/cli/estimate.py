@@ -71,6 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous: bool) -> dict[str, Any]:
     limits, poisoned, test = result.interval(level, simultaneous), result.poisoning(), result.goodness_of_fit()
+    shown = result.shown_within(limits)
     return {
         **({} if stratum is None else {"stratum": list(stratum) if isinstance(stratum, tuple) else stratum}),
         "n": result.n,
@@ -78,10 +79,13 @@ def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous
         "method": result.method,
         "level": level,
         "simultaneous": simultaneous,
+        "exact": result.exact,
+        "shown_as": result.candidate[0],
         "mechanism": result.fit.mechanism.hash,
         "inputs": [
             {
                 "input": label,
+                "shown": float(shown[x]),
                 "estimate": float(result.estimate[x]),
                 "standard_error": float(result.standard_error[x]),
                 "interval": limits[x].tolist(),

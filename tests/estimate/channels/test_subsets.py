@@ -45,8 +45,19 @@ def test_the_closed_form_is_the_listed_least_squares(k: int, size: int, method: 
     assert closed.noncompliance(0.05) == pytest.approx(dense.noncompliance(0.05), abs=1e-9)
     assert closed.noncompliance(0.05, subsets[1]) == pytest.approx(dense.noncompliance(0.05, subsets[1]), abs=1e-9)
     contrast = np.arange(k) - (k - 1) / 2
-    assert closed.contrast(contrast).standard_error == pytest.approx(dense.contrast(contrast).standard_error, rel=1e-9)
     rows = contrast[None, :]
+    # Listed reports also show how contrasts scatter, and the larger variance is taken; pairs are not counted otherwise.
+    fitted = [r.fit.inverse.covariance(rows, r.fit.plausible, r.fit.spread)[0, 0] for r in (closed, dense)]
+    assert fitted[0] == pytest.approx(fitted[1], rel=1e-9)
+    assert closed.contrast(contrast).standard_error == pytest.approx(np.sqrt(fitted[0] / closed.effective_n), rel=1e-9)
+    assert closed.contrast(contrast).standard_error <= dense.contrast(contrast).standard_error * (1 + 1e-9)
+    assert closed.fit.inverse.moments(rows) == pytest.approx(dense.fit.inverse.moments(rows), rel=1e-8)
+    assert closed.fit.inverse.moments(None) == pytest.approx(dense.fit.inverse.moments(None), rel=1e-8)
+    assert closed.fit.inverse.binary(None).all()
+    assert dense.fit.inverse.binary(None).all()
+    assert closed.interval() == pytest.approx(dense.interval(), abs=1e-8)
+    alone, mixed = np.eye(k)[:1] * 2 + 1, contrast[None, :]
+    assert closed.fit.inverse.binary(np.vstack([alone, mixed])).tolist() == [True, k == 2]
     for ours, theirs in zip(closed.fit.inverse.extremes(rows), dense.fit.inverse.extremes(rows), strict=True):
         assert ours == pytest.approx(theirs)
 
