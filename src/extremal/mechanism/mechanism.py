@@ -19,6 +19,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Column, IndexSet, as_count, as_prior
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities
+from extremal.mechanism.disclosure import Disclosure, disclosure
 from extremal.mechanism.labels import Label, Labels, SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
 from extremal.mechanism.structures import Circulant, Rows, Structure
@@ -427,6 +428,19 @@ class Mechanism:
         from extremal.release import privatize_values
 
         return privatize_values(self, values, **options)
+
+    def explain(self, prior: Any = None) -> Disclosure:
+        """What a report lets someone believe, in plain sentences with bounds rounded outwards.
+
+        Args:
+            prior: what someone believes about the answers before; None for a few beliefs about any answer.
+
+        >>> import extremal as ex
+        >>> explained = ex.randomized_response(2, 1, inputs=["no", "yes"]).explain([0.9, 0.1])
+        >>> explained.table().splitlines()[2].split()
+        ['yes', '10%', '3.9%', '23.2%']
+        """
+        return disclosure(self, prior)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write a versioned JSON file with a content hash, atomically; read it back with `ex.load`.
