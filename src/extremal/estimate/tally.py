@@ -163,14 +163,10 @@ def _add(tallies: Tallies, channel: Channel, values: Any, weights: Any, strata: 
 def _encoded(channel: Channel, label: Any) -> Hashable:
     try:
         return channel.encode(label)
-    except UnknownLabel as error:
-        hint = f"{error.hint or ''} Were these reports made by another mechanism?".strip()
-        raise UnknownLabel(
-            "reports must be outputs of the mechanism",
-            parameter="report",
-            value=getattr(label, "item", lambda: label)(),
-            hint=hint,
-        ) from None
+    except UnknownLabel:
+        plain = getattr(label, "item", lambda: label)()
+        more = "Were these reports made by another mechanism?"
+        raise UnknownLabel.hidden("report", plain, channel.labels.shown(), more=more) from None
 
 
 def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp] | None, Sequence[Any]]:
