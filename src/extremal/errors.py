@@ -108,7 +108,8 @@ class UnknownLabel(ExtremalError, LookupError):
         >>> print(UnknownLabel.hidden("answer[17]", "nope", "'no', 'yes'"))
         answer[17]: a value of type str that is no label. Labels: 'no', 'yes'. ex.show_values(True) shows the value.
         """
-        what = f"{where}: a value of type {type(value).__name__} that is no label"
+        plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+        what = f"{where}: a value of type {type(plain).__name__} that is no label"
         hint = f"Labels: {labels}. {more}".strip()
         if _shown["values"]:
             return cls(what, parameter=where, value=value, hint=f"{nearest} {hint}".strip())

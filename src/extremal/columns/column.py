@@ -123,4 +123,4 @@ def refuse_missing(codes: Codes, name: str, hint: str, error: type[ExtremalError
     gaps = np.flatnonzero(codes == MISSING)
     if gaps.size:
         where = f"{name}[{gaps[0]}]"
-        raise error(f"{where} must not be missing", parameter=where, hint=hint)
+        raise error(f"{where} must not be missing", parameter=where, value=None, hint=hint)

@@ -93,9 +93,18 @@ def _batches(
     if isinstance(reports, (str, Path)) or (
         isinstance(reports, (list, tuple)) and reports and all(isinstance(r, Path) for r in reports)
     ):
-        for path in [reports] if isinstance(reports, (str, Path)) else reports:
-            yield from read_batches(Path(path), mechanism, column, weights, by, check_hash)
+        paths = [Path(path) for path in ([reports] if isinstance(reports, (str, Path)) else reports)]
+        if len({path.resolve() for path in paths}) < len(paths):
+            raise InvalidParameter(
+                "a file of reports counts once", parameter="reports", value=[str(path) for path in paths]
+            )
+        for path in paths:
+            yield from read_batches(path, mechanism, column, weights, by, check_hash)
         return
+    if type(reports).__name__ == "Simulated":
+        raise InvalidParameter(
+            "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
+        )
     refuse_lazy(reports, "reports", "reports must be in memory")
     framed = hasattr(reports, "columns") and hasattr(reports, "shape")
     if framed and column is None:

@@ -90,7 +90,7 @@ def _numbered_from(first: int, name: str) -> Iterator[None]:
         if not place.isdecimal():
             raise
         row = first + int(place)
-        what = error.requirement.removeprefix(where).removeprefix(":").strip()
+        what = error.requirement.removeprefix(f"{where}: ").replace(where, "the value")
         shown = {} if error.value is None else {"value": error.value}
         raise UnknownLabel(
             f"row {row} (from 0) of column {name!r}: {what}", parameter=f"{name}[{row}]", hint=error.hint, **shown

@@ -117,7 +117,7 @@ def privatize_column(
     if container is None:
         plain = values.item() if isinstance(values, np.ndarray) else values
         if is_missing(plain):
-            raise UnknownLabel(f"{name} must not be missing", parameter=name, hint=NO_ANSWER)
+            raise UnknownLabel(f"{name} must not be missing", parameter=name, value=None, hint=NO_ANSWER)
         code = mechanism.input_labels.find(plain)
         if code is None:
             raise unknown(mechanism.input_labels, plain, name)
