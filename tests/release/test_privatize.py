@@ -114,7 +114,7 @@ def test_errors_name_column_and_row(kind: str) -> None:
     frame = MAKERS[kind]({"answer": ["no", "maybe"]})
     with pytest.raises(
         ex.UnknownLabel,
-        match=r"answer\[1\]: a value of type str that is no label\. Labels: 'no', 'yes'\. ex\.show_values",
+        match=r"answer\[1\]: a value of type str that is no label\. Labels: 'no', 'yes'\. ex\.show",
     ):
         ex.privatize(frame, column="answer", mechanism=M)
 
