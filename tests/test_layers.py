@@ -30,6 +30,7 @@ ROOMS_WITH_MORE = {
     "collect": {"*"},
     "reproduce": {"*"},
     "cli": {"*"},
+    "__main__": {"cli"},
     "testing": {"*"},
 }
 NEVER = {

@@ -34,6 +34,7 @@ from extremal.errors import (
     PrivacyViolation,
     TooLarge,
     UnknownLabel,
+    show_values,
 )
 from extremal.estimate import (
     CombinedEstimate,
@@ -138,6 +139,7 @@ __all__ = [
     "privatize",
     "quaternary",
     "randomized_response",
+    "show_values",
     "smallest_epsilon",
     "subset_selection",
     "surveys",

@@ -13,6 +13,7 @@ from scipy.stats import chisquare
 import extremal as ex
 from extremal.exact import IndexSet
 from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.labels import SubsetLabels
 from extremal.mechanism.structures import TwoValuedColumns
 from extremal.release import sample_codes, sampler
 from extremal.release.compiled import _functions
@@ -157,12 +158,12 @@ def test_two_calls_differ() -> None:
     assert not np.array_equal(sample_codes(MECHANISMS["response"], codes), sample_codes(MECHANISMS["response"], codes))
 
 
-@pytest.mark.parametrize(("bad", "shown"), [(-1, -1), (5, 5), (1 << 40, 1 << 40)])
+@pytest.mark.parametrize("bad", [-1, 5, 1 << 40])
 @pytest.mark.parametrize("compiled", [False, True])
-def test_codes_outside_the_alphabet_are_named(bad: int, shown: int, compiled: bool) -> None:
+def test_codes_outside_the_alphabet_are_named(bad: int, compiled: bool) -> None:
     codes = np.zeros(200_000, dtype=np.int64)
     codes[150_001] = bad
-    with pytest.raises(ex.InvalidParameter, match=rf"codes must lie in 0\.\.4; got codes\[150001\]={shown}"):
+    with pytest.raises(ex.InvalidParameter, match=r"codes\[150001\] must lie in 0\.\.4\."):
         sample_codes(MECHANISMS["response"], codes, compiled=compiled)
 
 
@@ -205,7 +206,7 @@ class _FromSubsets:
 def test_a_kernel_whose_reports_are_sets_needs_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sampler.SAMPLERS, _Subsets.kind, _FromSubsets)
     labels = ex.randomized_response(5, 1, inputs=list("abcde")).input_labels
-    m = ex.Mechanism(_Subsets(5, 2, DENOMINATOR), None, labels, labels)  # type: ignore[arg-type]
+    m = ex.Mechanism(_Subsets(5, 2, DENOMINATOR), None, labels, SubsetLabels(labels, 2))  # type: ignore[arg-type]
     drawn = sample_codes(m, np.full(20_000, 3))
     assert drawn.shape == (20_000, 2)
     assert (drawn == 3).any(axis=1).all()

@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from extremal.cli.reading import refuse_written
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.estimate.frequencies import METHODS
 from extremal.mechanism import load
@@ -42,11 +43,13 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--no-hash-check", action="store_true", help="take reports from a file that does not record its mechanism"
     )
     verb.add_argument("--plot", metavar="FILE", help="also draw the estimates (PNG, SVG or PDF by the name)")
+    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
     verb.add_argument("--json", action="store_true", help="print the estimates as JSON")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    refuse_written(options, "plot")
     by = options.by[0] if options.by and len(options.by) == 1 else options.by
     result: Any = estimate_frequencies(
         [Path(file) for file in options.file],
@@ -65,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(result.summary(options.level, options.simultaneous))
     if options.plot:
-        save(result.plot(options.level, options.simultaneous), options.plot)
+        save(result.plot(options.level, options.simultaneous), options.plot, options.overwrite)
     return 0
 
 

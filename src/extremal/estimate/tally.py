@@ -126,10 +126,19 @@ def _batches(
                 value=counts,
                 hint="Read the file into a data frame.",
             )
-        for path in [reports] if isinstance(reports, (str, Path)) else reports:
-            for values, batch_weights, strata in read_batches(Path(path), mechanism, column, weights, by, check_hash):
+        paths = [Path(path) for path in ([reports] if isinstance(reports, (str, Path)) else reports)]
+        if len({path.resolve() for path in paths}) < len(paths):
+            raise InvalidParameter(
+                "a file of reports counts once", parameter="reports", value=[str(path) for path in paths]
+            )
+        for path in paths:
+            for values, batch_weights, strata in read_batches(path, mechanism, column, weights, by, check_hash):
                 yield Batch(values, batch_weights, strata)
         return
+    if type(reports).__name__ == "Simulated":
+        raise InvalidParameter(
+            "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
+        )
     refuse_lazy(reports, "reports", "reports must be in memory")
     framed = is_frame(reports)
     if framed and column is None:
@@ -224,14 +233,10 @@ def _summed(cells: npt.NDArray[np.intp], repeats: npt.NDArray[np.int64] | None, 
 def _encoded(channel: Channel, label: Any) -> Hashable:
     try:
         return channel.encode(label)
-    except UnknownLabel as error:
-        hint = f"{error.hint or ''} Were these reports made by another mechanism?".strip()
-        raise UnknownLabel(
-            "reports must be outputs of the mechanism",
-            parameter="report",
-            value=getattr(label, "item", lambda: label)(),
-            hint=hint,
-        ) from None
+    except UnknownLabel:
+        plain = getattr(label, "item", lambda: label)()
+        more = "Were these reports made by another mechanism?"
+        raise UnknownLabel.hidden("report", plain, channel.labels.shown(), more=more) from None
 
 
 def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp] | None, Sequence[Any]]:

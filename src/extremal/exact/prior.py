@@ -43,7 +43,7 @@ class Prior:
         self.values.setflags(write=False)
 
     def _checked(self, parameter: str) -> Floats:
-        values = np.array([float(p) for p in self._given]) if isinstance(self._given, list) else np.array(self._given)
+        values = np.array([_float(p) for p in self._given]) if isinstance(self._given, list) else np.array(self._given)
         if values.size < 2:
             raise InvalidPrior(f"{parameter} must have at least 2 entries", parameter=parameter, value=self._given)
         bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
@@ -128,6 +128,13 @@ def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
             raise InvalidPrior(error.requirement, parameter=f"{parameter}[{x}]", value=p) from None
         checked.append(_as_number(p))
     return checked
+
+
+def _float(p: Any) -> float:
+    try:
+        return float(p)
+    except OverflowError:
+        return math.inf  # refused with the others that are not finite
 
 
 def _as_number(p: Any) -> Any:

@@ -19,6 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from extremal.mechanism.labels import Labels
+
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
@@ -61,6 +63,9 @@ class Inverse(Protocol):
 
 class Channel(Protocol):
     """A mechanism from the analyst's side."""
+
+    labels: Labels
+    """What reports are, or are sets of."""
 
     @property
     def r(self) -> int:
