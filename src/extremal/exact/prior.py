@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -69,9 +68,7 @@ class Prior:
             common = math.lcm(*(f.denominator for f in fractions))
             weights = [f.numerator * (common // f.denominator) for f in fractions]
         else:
-            decimals = [Decimal(repr(p)) for p in self._given.tolist()]
-            places = max(0, max(-int(d.as_tuple().exponent) for d in decimals))
-            weights = [int(d.scaleb(places)) if d else 0 for d in decimals]
+            weights = _scaled(self._given.tolist())
         shared = math.gcd(*weights)
         weights = [w // shared for w in weights]
         return tuple(weights), sum(weights)
@@ -105,6 +102,19 @@ class Prior:
     def __repr__(self) -> str:
         shown = ", ".join(f"{p:g}" for p in self.values[:8])
         return f"Prior([{shown}{', …' if len(self) > 8 else ''}])"
+
+
+def _scaled(values: list[float]) -> list[int]:
+    """Integers in proportion to the decimals that the floats print as: digits and exponents are read off the text."""
+    digits, places = [], []
+    for value in values:
+        mantissa, _, exponent = repr(value).partition("e")
+        whole, _, fraction = mantissa.partition(".")
+        digits.append(int(whole + fraction))
+        places.append(len(fraction) - int(exponent or 0))
+    most = max(0, *places)
+    powers = [10**n for n in range(most - min(places) + 1)]
+    return [d * powers[most - n] for d, n in zip(digits, places, strict=True)]
 
 
 def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
