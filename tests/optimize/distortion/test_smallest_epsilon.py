@@ -170,8 +170,9 @@ def test_large_alphabet() -> None:
 def test_spoiled_certificates_are_refused(distortion: str) -> None:
     source = ex.SourceClass.ordered([["0.45", "0.45", "0.1"], ["0.6", "0.2", "0.2"]])
     d = ex.smallest_epsilon(source, distortion)
-    check_refusals(d, LevelAtDistortion([0.8, 0.1, 0.1], distortion), unique_dual=False)
-    check_refusals(ex.design(ex.LDP(1), ex.Hamming(source)), ex.Hamming([0.8, 0.1, 0.1]), unique_dual=False)
+    several = distortion == "0.1"  # there reporting everything is best, and every prior proves it
+    check_refusals(d, LevelAtDistortion([0.8, 0.1, 0.1], distortion), unique_dual=not several)
+    check_refusals(ex.design(ex.LDP(1), ex.Hamming(source)), ex.Hamming([0.8, 0.1, 0.1]))
 
 
 def test_files_hold_the_certificate(tmp_path: Any) -> None:

@@ -22,10 +22,11 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution, constant
 from extremal.privacy import MetricPrivacy
 from extremal.privacy.cones.metric import Edge, tree_edges
-from extremal.solver import TIME_LIMIT, LinearProgram, SolverFailed, SparseProgram
+from extremal.solver import TIME_LIMIT, Answer, LinearProgram, SolverFailed, SparseProgram
 from extremal.utility import Divergence
 
 Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.intp]
 
 MOST_INPUTS = 40  # of a metric that is no tree: k² inequalities for each chord
 MOST_ROUNDS = 40
@@ -152,9 +153,8 @@ class _TreeBlocks:
         lines = _lines(steps, self.utility)
         program = LinearProgram(np.ones(self.privacy.k), np.ones(self.privacy.k))
         size = float(np.abs(lines).max()) or 1.0
-        if (
-            self.rays.shape[1] == 1
-        ):  # the first columns set the scale of the objective: the constant one alone is worth nothing
+        # The first columns set the scale of the objective: the constant one alone is worth nothing.
+        if self.rays.shape[1] == 1:
             self.rays = np.hstack([self.rays, np.unique(self._best_rays(lines)[0], axis=1)])
         program.add(self.rays, (lines.T @ self.rays).max(axis=0) / size)
         answer = program.solve(problem.seconds_left)
@@ -209,35 +209,81 @@ class _Blocks:
         self.pairs = sorted(near | {(y, x) for x, y in near})
 
     def solve(self, steps: Floats, problem: Problem) -> tuple[Floats, float, Chords]:
-        """Columns are l_i + σ·r_i(x) with σ about ε·diameter: at small ε what matters is the deviation from constant
-        columns."""
-        lines, k = _lines(steps, self.utility), self.privacy.k
-        blocks, apart = lines.shape[1], self.privacy.distances
-        sigma = min(1.0, self.privacy.epsilon * float(apart[np.isfinite(apart)].max()))
-        costs = np.vstack([lines.sum(axis=0), sigma * lines])  # variable l_i at i·(k+1), r_i(x) at i·(k+1) + 1 + x
-        size = (float(np.abs(costs).max()) or 1.0) / MAGNIFIED
-        program = SparseProgram(-(costs / size).T.ravel())
-        rows, first = np.repeat(np.arange(k), 2 * blocks), np.arange(blocks) * (k + 1)
-        places = np.concatenate([np.c_[first, first + 1 + x].ravel() for x in range(k)])
-        program.add(rows, places, np.tile([1.0, sigma], k * blocks), np.ones(k), np.ones(k))
-        present: list[tuple[int, int, int]] = []
-        shrink, drop = np.exp(-self.privacy.epsilon * apart), -np.expm1(-self.privacy.epsilon * apart)
-        fresh = [(i, x, y) for i in range(blocks) for x, y in self.pairs]
+        """Columns, value and proof; the pairs that bind are remembered for the next grid of chords."""
+        program = _BlockProgram(self.privacy, _lines(steps, self.utility))
+        fresh = [(i, x, y) for i in range(program.blocks) for x, y in self.pairs]
         while fresh:
-            i, x, y = np.array(fresh).T
-            start = i * (k + 1)
-            columns = np.c_[start, start + 1 + x, start + 1 + y].ravel()
-            values = np.c_[drop[x, y] / sigma, -shrink[x, y], np.ones(len(i))].ravel()
-            program.add(np.repeat(np.arange(len(i)), 3), columns, values, np.zeros(len(i)), np.full(len(i), np.inf))
-            present += fresh
-            answer = program.solve(problem.seconds_left)
-            parts = answer.x.reshape(blocks, k + 1)
-            q = parts[:, :1] + sigma * parts[:, 1:]
-            excess = shrink[None, :, :] * q[:, :, None] - q[:, None, :]
-            known = set(present)
-            fresh = [(i, x, y) for i, x, y in np.argwhere(excess > _BROKEN * sigma).tolist() if (i, x, y) not in known]
-        bind = [(place, float(d) * size / sigma) for place, d in zip(present, answer.duals[k:], strict=True) if d > 0]
-        flows = tuple((i, x, y, repr(f * float(shrink[x, y]))) for (i, x, y), f in bind)
-        self.pairs = sorted({*self.pairs, *((x, y) for (_, x, y), _ in bind)})
-        used = q.max(axis=1) > _KEPT
-        return q[used].T, -answer.value * size, Chords(texts(steps), texts(-answer.duals[:k] * size), flows)
+            program.require(fresh)
+            answer = program.program.solve(problem.seconds_left)
+            q = program.columns(answer)
+            fresh = program.broken(q)
+        flows = program.flows(answer)
+        self.pairs = sorted({*self.pairs, *((x, y) for _, x, y, _ in flows)})
+        proof = Chords(texts(steps), texts(-answer.duals[: program.k] * program.size), flows)
+        return q[q.max(axis=1) > _KEPT].T, -answer.value * program.size, proof
+
+
+class _BlockProgram:
+    """max Σ_i line_i·q_i s.t. Σ_i q_i = 1 and q_i in the cone.
+
+    Columns are written q_i(x) = l_i + σ·r_i(x) with σ about ε·diameter: at small ε what matters is the deviation from
+    constant columns. Variable l_i is number i·(k+1), r_i(x) number i·(k+1) + 1 + x.
+
+    Attributes:
+        sigma: σ.
+        size: the objective is divided by this.
+        shrink: e^{−εd}; an inequality is e^{−εd}·q(x) ≤ q(y), that is (1−e^{−εd})/σ·l − e^{−εd}·r(x) + r(y) ≥ 0.
+        present: (i, x, y) of the inequalities so far, in the order of their rows.
+    """
+
+    def __init__(self, privacy: MetricPrivacy, lines: Floats) -> None:
+        self.k, self.blocks = lines.shape
+        apart = privacy.distances
+        self.sigma = min(1.0, privacy.epsilon * float(apart[np.isfinite(apart)].max()))
+        self.shrink, self._drop = np.exp(-privacy.epsilon * apart), -np.expm1(-privacy.epsilon * apart)
+        costs = np.vstack([lines.sum(axis=0), self.sigma * lines])
+        self.size = (float(np.abs(costs).max()) or 1.0) / MAGNIFIED
+        self.program = SparseProgram(-(costs / self.size).T.ravel())
+        self.present: list[tuple[int, int, int]] = []
+        self._add_sums()
+
+    def _constant(self, i: Indices) -> Indices:
+        """The number of l_i."""
+        return np.asarray(i * (self.k + 1))
+
+    def _deviation(self, i: Indices, x: Indices | int) -> Indices:
+        """The number of r_i(x)."""
+        return np.asarray(i * (self.k + 1) + 1 + x)
+
+    def _add_sums(self) -> None:
+        """Rows Σ_i l_i + σ·r_i(x) = 1."""
+        every = np.arange(self.blocks)
+        places = [np.c_[self._constant(every), self._deviation(every, x)].ravel() for x in range(self.k)]
+        rows, ones = np.repeat(np.arange(self.k), 2 * self.blocks), np.ones(self.k)
+        self.program.add(rows, np.concatenate(places), np.tile([1.0, self.sigma], self.k * self.blocks), ones, ones)
+
+    def require(self, inequalities: list[tuple[int, int, int]]) -> None:
+        i, x, y = np.array(inequalities).T
+        places = np.c_[self._constant(i), self._deviation(i, x), self._deviation(i, y)].ravel()
+        values = np.c_[self._drop[x, y] / self.sigma, -self.shrink[x, y], np.ones(i.size)].ravel()
+        rows = np.repeat(np.arange(i.size), 3)
+        self.program.add(rows, places, values, np.zeros(i.size), np.full(i.size, np.inf))
+        self.present += inequalities
+
+    def columns(self, answer: Answer) -> Floats:
+        """q_i as rows."""
+        parts = answer.x.reshape(self.blocks, self.k + 1)
+        return np.asarray(parts[:, :1] + self.sigma * parts[:, 1:])
+
+    def broken(self, q: Floats) -> list[tuple[int, int, int]]:
+        """Inequalities that are off and not yet there."""
+        excess = self.shrink[None, :, :] * q[:, :, None] - q[:, None, :]
+        known = set(self.present)
+        found = [(i, x, y) for i, x, y in np.argwhere(excess > _BROKEN * self.sigma).tolist()]
+        return [place for place in found if place not in known]
+
+    def flows(self, answer: Answer) -> tuple[tuple[int, int, int, str], ...]:
+        """Multipliers of e^{εd}·q(y) ≥ q(x) for the inequalities that bind."""
+        duals = answer.duals[self.k :] * self.size / self.sigma
+        bind = [(place, float(f)) for place, f in zip(self.present, duals, strict=True) if f > 0]
+        return tuple((i, x, y, repr(f * float(self.shrink[x, y]))) for (i, x, y), f in bind)

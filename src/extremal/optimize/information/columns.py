@@ -31,6 +31,7 @@ LP_SECONDS = 10.0  # for one solution of the master program
 _SMALL_SET = 5.0  # symbols: pairs completed at random cover sets of this size well
 _KEPT = 4  # columns kept of a quick search
 PATIENCE = 12  # rounds without progress of a tenth
+_LIGHTEST = 1e-14  # weights below this are rounding of a vertex
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +177,7 @@ class ColumnGeneration:
         except SolverFailed:  # the simplex method stalls on ties now and then: what is known stays
             return None
         weights = np.delete(answer.x, self.start) / self.scale
-        used = weights > 1e-14
+        used = weights > _LIGHTEST
         if answer.value > self.found.lower:
             self.found = Found(np.array(self.columns)[used], weights[used], answer.value, self.found.dual)
         return Prices(float(answer.duals[-1]), answer.duals[:-1] * self.scale / self.count, 0.0)

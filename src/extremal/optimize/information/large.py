@@ -19,6 +19,7 @@ import numpy as np
 
 from extremal.exact.weights import Indices
 from extremal.optimize.information.mixture import Mixture
+from extremal.optimize.problem import NO_CHANGE
 from extremal.utility.curve import Floats, InformationCurve
 
 _NEAR = 3  # window lengths on either side of the best one for a uniform prior
@@ -26,6 +27,7 @@ _SPLITS = 24  # places tried where windows of d end and those of d+1 begin
 _DESIGNS = 8  # circulant designs tried, the most promising by their ideal value
 _MOST_GROUPS = 1500  # of a circulant design: as many reports
 _SWAPS = 2000  # exchanges between the heaviest and the lightest group
+_WORTH_IT = 1e-9  # relative: an exchange that evens out less is not made
 _SHARE_ALONE = 0.25  # of the super-symbols are the heaviest of the light symbols, left alone
 
 
@@ -185,7 +187,7 @@ def _equal_groups(mass: Floats, g: int) -> tuple[Indices, Floats]:
         give, take = mass[members[high]], np.append(mass[members[low]], 0.0)
         off = np.abs(give[:, None] - take[None, :] - excess / 2)
         i, j = divmod(int(off.argmin()), take.size)
-        if off[i, j] >= excess / 2 * (1 - 1e-9) or excess < 1e-15:
+        if off[i, j] >= excess / 2 * (1 - _WORTH_IT) or excess < NO_CHANGE:
             break
         moved = float(give[i] - take[j])
         if j < len(members[low]):

@@ -19,6 +19,8 @@ from extremal.utility.curve import Floats, InformationCurve
 
 Counts = npt.NDArray[np.int64]
 
+_FULL = 1e-14  # relative: room for a symbol that rounding took away
+_SHAKEN = 1e-12  # relative: how much ties between nodes are shaken
 _TIE = 1e-9  # relative: prices closer than this are ties
 
 
@@ -66,7 +68,7 @@ class Pricing:
         total = (self.mass * self.count)[order]
         before = np.concatenate(([0.0], np.cumsum(total)[:-1]))
         room = self.curve.argmax(ratio[order]) - before
-        filled = np.clip(np.floor(room / self.mass[order] * (1 + 1e-14)), 0, self.count[order])
+        filled = np.clip(np.floor(room / self.mass[order] * (1 + _FULL)), 0, self.count[order])
         partial = np.flatnonzero(filled < self.count[order])
         start = np.zeros(self.mass.size, dtype=np.int64)
         if not partial.size:
@@ -109,7 +111,7 @@ class Pricing:
             if kept.size < closed.size:
                 upper = max(upper, float(bound[closed].max()))
             if kept.size > most:
-                noise = 0.0 if rng is None else rng.random(kept.size) * 1e-12 * abs(best)
+                noise = 0.0 if rng is None else rng.random(kept.size) * _SHAKEN * abs(best)
                 split = np.argpartition(-(bound[kept] + noise), most)
                 upper, kept = max(upper, float(bound[kept[split[most:]]].max())), kept[split[:most]]
             if not kept.size:
