@@ -104,7 +104,7 @@ def _verified(mechanism: Mechanism, claim: Notion | None, certificate: Certifica
         if certificate is None:
             return Verification(privacy, Verdict.NOTHING, Verdict.NOTHING, tuple(why))
         if certificate.utility is None:
-            unknown = "value and optimality: not proven (a user's function, which no file holds)"
+            unknown = "value and optimality: not proven (unverified: a user's function, which no file holds)"
             return Verification(privacy, Verdict.NOT_PROVEN, Verdict.NOT_PROVEN, (*why, unknown))
         value, worth, how = _value(certificate, certificate.utility)
         optimality, because = _optimality(certificate, certificate.utility, claim, worth)
@@ -132,7 +132,7 @@ def _value(certificate: Certificate, utility: Utility) -> tuple[Verdict, tuple[B
     try:
         low, high = enclosure(utility, certificate.mechanism)
     except NotKnown as error:
-        return Verdict.NOT_PROVEN, None, [f"value: not proven ({error})"]
+        return Verdict.NOT_PROVEN, None, [f"value: not proven (unverified: {error})"]
     if low == -inf:
         return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {utility.name})"]
     if isinf(low) or isinf(claimed):
@@ -171,13 +171,15 @@ def _optimality(
     """Whether the proofs reach the bound that is claimed, and the value contradicts neither."""
     sign, side = (-1, "below") if utility.is_cost else (1, "above")
     bound, attained = certificate.bound, None if worth is None else worth[0 if sign > 0 else 1]
-    if bound != bound or sign * certificate.value > sign * bound or (attained is not None and sign * attained > sign * _exact(bound)):
+    if bound != bound:
+        return Verdict.REFUTED, ["the bound is no number"]
+    if sign * certificate.value > sign * bound or (attained is not None and sign * attained > sign * _exact(bound)):
         return Verdict.REFUTED, [f"the bound {bound!r} is false: the mechanism itself is {side} it"]
     trivial = sign * bound == inf or (utility.is_cost and bound <= 0)
     if trivial:
         return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: nothing can be"]
     if attained is None:
-        return Verdict.NOT_PROVEN, ["optimality: not proven (the value is not)"]
+        return Verdict.NOT_PROVEN, ["optimality: not proven (unverified: the value is not proven)"]
     if not isinstance(claim, Notion):
         return Verdict.NOT_PROVEN, ["optimality: not proven (among which mechanisms is not said)"]
     if certificate.outdated:

@@ -159,11 +159,11 @@ def spoiled(
     for proof in good.proofs:
         changed = _worse(proof, Fraction(max(abs(good.bound), 1e-3)) / 100, -sign) if unique_dual else None
         if changed is not None:
-            yield f"{proof.kind}: changed at first", replace(good, proofs=(changed,))
+            yield f"{proof.kind}: another dual vector", replace(good, proofs=(changed,))
 
 
 def _worse(proof: Proof, amount: Fraction, sign: int) -> Proof | None:
-    """The proof with another number at the first place of its dual vector: what it proves is then worse."""
+    """The proof with another number at the last place of its dual vector: what it proves is then worse."""
     names = {field.name for field in fields(proof)}
     if "proof" in names:
         inner = _worse(proof.proof, amount, sign)  # type: ignore[attr-defined]
@@ -171,7 +171,7 @@ def _worse(proof: Proof, amount: Fraction, sign: int) -> Proof | None:
     if "alpha" not in names:
         return None
     alpha = proof.alpha  # type: ignore[attr-defined]
-    return _with(proof, "alpha", (alpha[0] + sign * amount, *alpha[1:]))
+    return _with(proof, "alpha", (*alpha[:-1], alpha[-1] + sign * amount))
 
 
 def _with(proof: Proof, name: str, value: Any) -> Proof:

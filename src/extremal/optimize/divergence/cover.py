@@ -25,6 +25,7 @@ FIRST_NODES = 25
 MOST_NODES = 600
 NARROWEST = 1e-6  # of an interval, relatively: a narrower one gains 1e-13 at most, and its chord is rounding
 LARGEST = 1e150  # stands for what is infinite or beyond floats
+FAR = 30.0  # a range that begins at −∞ has its second node at e^−30 at first
 OUTWARD = 1e-9  # the first and the last node are this much outside the range, relatively to its width
 
 
@@ -49,7 +50,7 @@ def cover(
     if utility.kinks is not None:
         return tuple(sorted({decimal(t) for t in utility.kinks}))
     low, high = logs
-    floor = max(low, -700.0)
+    floor = max(low, -FAR)
     width = max(high - floor, 1e-300)
     inner = np.linspace(floor - OUTWARD * width, high + OUTWARD * width, FIRST_NODES)
     start = inner if low == floor else np.concatenate([[-np.inf], inner])

@@ -42,7 +42,8 @@ _CLOSE = 1e-5  # nodes nearer than this, relatively, gain 1e-11 at most and lose
 _KEPT = 1e-12  # columns lighter than this are rounding
 _BROKEN = 1e-11  # an inequality that is off by less is left to from_matrix, which mends it exactly
 MAGNIFIED = 1e4  # the solver's tolerance on duals is absolute: a larger objective makes it smaller
-_FARTHEST = 700.0  # logarithm of a ratio beyond which it is 0 or infinite: e^−745 is the least float
+_FAR = 30.0  # logarithm of a ratio beyond which a line to 0 or to infinity serves, when f has one: others are added
+_FARTHEST = 700.0  # and beyond which no float goes: e^−745 is the least
 _PRICE = 1e-13  # a column that gains less, relatively to the largest value, is rounding
 _ROUNDING = 4e-16
 _OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, relatively to its width
@@ -173,14 +174,16 @@ def _first_cover(privacy: MetricPrivacy, utility: Divergence) -> Cover:
     widest = privacy.epsilon * float(privacy.distances.max())
     least, most = float(logs.min()), float(logs.max())
     low, high = max(-widest, least), min(widest, most)
-    bounded, first, last = (low, high) == (least, most), [], []
-    if low < -_FARTHEST:
-        low, first = -_FARTHEST, [-math.inf] if math.isfinite(utility.at_zero) else []
-    if high > _FARTHEST:
-        high, last = _FARTHEST, [math.inf] if math.isfinite(utility.slope_at_infinity) else []
+    sides = [side for side, beyond in ((0, low > least), (1, high < most)) if beyond]
+    first, last = [], []
+    if low < -_FAR and math.isfinite(utility.at_zero):
+        low, first = -_FAR, [-math.inf]
+    if high > _FAR and math.isfinite(utility.slope_at_infinity):
+        high, last = _FAR, [math.inf]
+    low, high = max(low, -_FARTHEST), min(high, _FARTHEST)
     width = _OUTWARD * max(high - low, 1e-300)
     grid = np.concatenate([first, np.linspace(low - width, high + width, _FIRST_NODES), last])
-    return Cover(grid, () if bounded else _coupled(privacy, utility, node(low - width)))
+    return Cover(grid, tuple(m for m in _coupled(privacy, utility, node(low - width)) if m[0] in sides) if sides else ())
 
 
 def _coupled(privacy: MetricPrivacy, utility: Divergence, least: Fraction) -> tuple[Multiplier, ...]:
