@@ -6,8 +6,8 @@ import argparse
 import json
 from pathlib import Path
 
-from extremal.certificate import load_certificate, verify
-from extremal.certificate.certificate import is_certificate
+from extremal.certificate import verify
+from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import ClassRays, LeakageVertices, Patterns, Rays, texts
+from extremal.certificate import Rays
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
+from extremal.optimize.problem import decimals
 from extremal.optimize.leakage.master import as_mechanism
 from extremal.optimize.problem import Problem, Solution, constant
 from extremal.privacy import LDP, PML, MetricPrivacy
@@ -39,7 +40,7 @@ def solve(problem: Problem) -> Solution | None:
         case LDP(delta=0), SumOfColumns() | WorstCase(), None:
             return _over_patterns(problem)
         case MetricPrivacy() as privacy, SumOfColumns() | WorstCase(), None:
-            return _over(problem, extreme_rays(privacy, _SLACK), Rays, "listed extreme rays")
+            return _over(problem, extreme_rays(privacy, _SLACK), "listed extreme rays")
         case _:
             return None
 
@@ -54,7 +55,7 @@ def _over_patterns(problem: Problem) -> Solution:
             hint="f-divergences, information and distortion have methods without enumeration.",
         )
     columns = patterns(utility.k, problem.privacy.epsilon)
-    return _over(problem, columns, Patterns, "enumeration of all staircase patterns")
+    return _over(problem, columns, "enumeration of all staircase patterns")
 
 
 def over_class(problem: Problem, privacy: PML) -> Solution:
@@ -64,7 +65,7 @@ def over_class(problem: Problem, privacy: PML) -> Solution:
         TooLarge: there are too many inputs, extreme priors or rays to list.
     """
     columns = prior_class.as_columns(prior_class.rays(privacy))
-    return _over(problem, columns, ClassRays, "enumeration of the extreme columns of the class")
+    return _over(problem, columns, "enumeration of the extreme columns of the class")
 
 
 def over_lifts(problem: Problem, box: LiftBox) -> Solution:
@@ -79,12 +80,12 @@ def over_lifts(problem: Problem, box: LiftBox) -> Solution:
     change = np.linalg.lstsq(y[used].T, 1 - y[used].T @ theta, rcond=None)[0]
     theta = theta + change if (theta + change >= 0).all() else theta
     mechanism = as_mechanism(problem, box, y[used], theta * box.budget, reveal=bool(rest.any()))
-    proof = LeakageVertices(texts(best.alpha / box.budget), texts(best.mix))
+    proof = Rays(decimals(best.alpha / box.budget), decimals(best.mix))
     return Solution(mechanism, math.inf, "enumeration of all extreme lift vectors", (proof,))
 
 
 def _over(
-    problem: Problem, columns: Floats, proof: type[Patterns] | type[Rays] | type[ClassRays], method: str
+    problem: Problem, columns: Floats, method: str
 ) -> Solution:
     """The best mechanism whose columns are listed."""
     values = _finite(problem.utility, [part.column_values(columns) for part in parts_of(problem.utility)])
@@ -93,7 +94,7 @@ def _over(
     mechanism = Mechanism.from_matrix(
         matrix / matrix.sum(axis=1, keepdims=True), problem.privacy, inputs=problem.inputs
     )
-    return Solution(mechanism, best.bound(columns, values), method, (proof(texts(best.alpha), texts(best.mix)),))
+    return Solution(mechanism, best.bound(columns, values), method, (Rays(decimals(best.alpha), decimals(best.mix)),))
 
 
 def parts_of(utility: Utility) -> tuple[SumOfColumns, ...]:

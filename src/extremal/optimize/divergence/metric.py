@@ -16,7 +16,8 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import Chords, texts
+Chords: Any = None
+texts: Any = None
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution, constant
