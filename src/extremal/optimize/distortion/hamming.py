@@ -17,7 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import ChosenPrior, HammingPrior
+from typing import Any
+from extremal.certificate import Proof
+ChosenPrior: Any = None
+HammingPrior: Any = None
 from extremal.exact import Prior, decimal_text
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels

@@ -17,7 +17,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from extremal.certificate.proof import HammingPrior
+from typing import Any
+from extremal.certificate import Proof
+HammingPrior: Any = None
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, level_of_ratio, solve_exactly
 from extremal.mechanism import Mechanism

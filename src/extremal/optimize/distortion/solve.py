@@ -17,7 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import DistortionDual, texts
+from typing import Any
+from extremal.certificate import Proof
+DistortionDual: Any = None
+texts: Any = None
 from extremal.closed_forms import exponential
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism

@@ -13,18 +13,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from extremal.certificate import Refused, Search
 from extremal.optimize.problem import decimals
+from extremal.optimize.tokens import BRANCH, Integers, in_depth_first_order
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
 from extremal.utility.curve import Floats, InformationCurve
 
-Integers = npt.NDArray[np.int64]
-
 MOST_TOKENS = 200_000
-BRANCH = -1
 _RAISED = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 3e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """Relative: by how much α is raised beyond what its prices prove, until a tree is small enough and holds."""
 _SPARE = 2e-14  # relative: what floats are given; half of it is left to the kernel
@@ -161,28 +158,3 @@ class _Tangents:
         last = np.maximum(started - 1, 0)
         reached = np.minimum(z + ends[started], np.maximum(wanted[last], z))
         return np.asarray(np.clip(np.where(started > 0, reached, z), 0.0, 1.0))
-
-
-def in_depth_first_order(levels: list[Integers], count: Integers) -> Integers:
-    """Tokens level by level as tokens depth first: sizes of subtrees from below, places from above."""
-    sizes: list[Integers] = []
-    below = np.zeros(0, dtype=np.int64)
-    for depth in range(len(levels) - 1, -1, -1):
-        opened = levels[depth] == BRANCH
-        size = np.ones(opened.size, dtype=np.int64)
-        if opened.any():
-            size[opened] += below.reshape(int(opened.sum()), -1).sum(axis=1)
-        sizes.append(size)
-        below = size
-    sizes.reverse()
-    tokens = np.empty(int(sizes[0].sum()), dtype=np.int64)
-    places = np.zeros(1, dtype=np.int64)
-    for depth, level in enumerate(levels):
-        tokens[places] = level
-        opened = level == BRANCH
-        if not opened.any():
-            break
-        families = sizes[depth + 1].reshape(int(opened.sum()), int(count[depth]) + 1)
-        before = np.cumsum(families, axis=1) - families
-        places = (places[opened][:, None] + 1 + before).ravel()
-    return tokens

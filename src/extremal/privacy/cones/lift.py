@@ -15,6 +15,7 @@ here and added by callers.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -107,8 +108,8 @@ def one_prior(privacy: Notion) -> Prior:
     raise InvalidParameter("the notion must be PML or LIP with one prior", parameter="privacy", value=privacy)
 
 
-def lift_box(privacy: Notion) -> LiftBox:
-    """The box of a notion; its top is lowered to what any lift vector can reach, which removes nothing."""
+def whole_box(privacy: Notion) -> LiftBox:
+    """The box of a notion with the very top that the notion allows, whether or not a lift vector reaches it."""
     values = one_prior(privacy).values
     support = np.flatnonzero(values > 0)
     prior = values[support]
@@ -121,8 +122,17 @@ def lift_box(privacy: Notion) -> LiftBox:
     units = 4.0 * (prior.size + 16 + min(privacy.epsilon, 100.0))
     if over < room:
         return LiftBox(support, prior, 1 + over, -(over + room), over / (over + room), units)
-    step = min(over + room, room / float(prior.min()))
-    return LiftBox(support, prior, math.exp(-below), step, room / step, units)
+    return LiftBox(support, prior, math.exp(-below), over + room, room / (over + room), units)
+
+
+def lift_box(privacy: Notion) -> LiftBox:
+    """The box of a notion; its top is lowered to what any lift vector can reach, which removes nothing."""
+    box = whole_box(privacy)
+    if box.step < 0:
+        return box
+    room = -math.expm1(-privacy.lower) if isinstance(privacy, LIP) else 1.0
+    step = min(box.step, room / float(box.prior.min()))
+    return dataclasses.replace(box, step=step, budget=room / step)
 
 
 def vertices(box: LiftBox) -> Floats:
