@@ -46,7 +46,7 @@ class Restricted:
 
     @classmethod
     def on(cls, utility: Divergence, box: LiftBox) -> Restricted:
-        return cls(utility.f, utility.pair.masses.at(box.support), box)
+        return cls(utility.f, _balanced(utility, box), box)
 
     def marginals(self, y: Floats) -> tuple[Floats, Floats, Floats]:
         """M₀, M₁ and M₀ − M₁ of each row of y."""
@@ -55,6 +55,16 @@ class Restricted:
     def values(self, y: Floats) -> Floats:
         """μ of each row of y."""
         return self.f.perspective(*self.marginals(y))
+
+
+def _balanced(utility: Divergence, box: LiftBox) -> Masses:
+    """The masses on the support, with differences that sum to what they should: columns are nearly constant at small ε,
+    and would be worth what rounding makes of that sum."""
+    masses, inside = utility.pair.masses.at(box.support), box.support.tolist()
+    first, second = (Fraction(sum(p.weights[x] for x in inside), p.total) for p in (utility.pair.p0, utility.pair.p1))
+    difference = masses.difference.copy()
+    difference[int(np.abs(difference).argmax())] -= math.fsum(difference) - float(first - second)
+    return Masses(masses.p0, masses.p1, difference)
 
 
 @dataclass(frozen=True, eq=False)

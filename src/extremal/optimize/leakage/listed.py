@@ -17,6 +17,7 @@ from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.leakage import divergence
 from extremal.optimize.leakage.duals import dual_vector
+from extremal.optimize.leakage.knapsack import Curve
 from extremal.optimize.leakage.master import as_mechanism
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution, decimals
@@ -32,7 +33,7 @@ from extremal.privacy.cones.lift import (
     unit_columns,
     vertices,
 )
-from extremal.utility import Divergence, Utility
+from extremal.utility import Divergence, MutualInformation, SumOfColumns
 
 RAYS_UP_TO = 9  # inputs of a simplex up to which its bound is proved over all lift vectors
 
@@ -40,7 +41,7 @@ RAYS_UP_TO = 9  # inputs of a simplex up to which its bound is proved over all l
 def over_lifts(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
     """In the coordinates Σ θ·y = b of the box, where nothing cancels at small ε."""
     y = vertices(box)
-    values, rest = _values(problem.utility, box, y)
+    values, rest = _values(problem, privacy, box, y)
     best = best_mixture(y.T, box.budget * values, rest.sum(axis=1))
     used = best.used
     theta = best.weights[used]
@@ -57,7 +58,7 @@ def simplex(problem: Problem, privacy: PML | LIP, box: LiftBox, own: bool) -> So
     """The vertices of a simplex, each weighted as it must be."""
     y = simplex_vertices(box)
     theta = simplex_weights(box, y)
-    values, rest = _values(problem.utility, box, y)
+    values, rest = _values(problem, privacy, box, y)
     mechanism = as_mechanism(problem, box, y, theta, reveal=not own)
     totals = values @ theta + rest.sum(axis=1)
     mix = np.eye(totals.size)[int(totals.argmin())]
@@ -132,16 +133,22 @@ def _kept(problem: Problem, proof: Proof) -> tuple[Proof, ...]:
     return (proof,) if problem.utility.verifiable else ()
 
 
-def _values(utility: Utility, box: LiftBox, y: Floats) -> tuple[Floats, Floats]:
+def _values(problem: Problem, privacy: PML | LIP, box: LiftBox, y: Floats) -> tuple[Floats, Floats]:
     """What each part of the utility gives to the lift vectors, and to naming inputs of probability 0."""
-    parts, k = parts_of(utility), utility.k
-    units = unit_columns(box, k)
-    found = [
-        np.array([part.column_values(columns) for part in parts]).reshape(len(parts), columns.shape[1])
-        for columns in (columns_of(box, y, k), units)
-    ]
-    if not all(np.isfinite(values).all() for values in found):
+    parts, units = parts_of(problem.utility), unit_columns(box, problem.utility.k)
+    values = np.array([_worth(part, privacy, box, y) for part in parts])
+    rest = np.array([part.column_values(units) for part in parts]).reshape(len(parts), units.shape[1])
+    if not (np.isfinite(values).all() and np.isfinite(rest).all()):
         raise InvalidParameter(
-            "the utility must be finite for every admissible report", parameter="utility", value=utility
+            "the utility must be finite for every admissible report", parameter="utility", value=problem.utility
         )
-    return found[0], found[1]
+    return values, rest
+
+
+def _worth(part: SumOfColumns, privacy: PML | LIP, box: LiftBox, y: Floats) -> Floats:
+    """In the coordinates of the box where that is possible: at small ε lift vectors differ from 1 in few digits."""
+    if isinstance(part, Divergence):
+        return divergence.Restricted.on(part, box).values(y)
+    if isinstance(part, MutualInformation) and part.prior == privacy.prior:
+        return Curve.on(box).values(y)
+    return part.column_values(columns_of(box, y, part.k))

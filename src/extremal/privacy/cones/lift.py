@@ -158,10 +158,17 @@ def simplex_vertices(box: LiftBox) -> Floats:
     """The n vertices of a simplex, row x being the one in which input x differs from all others."""
     p, b, n = box.prior, box.budget, box.n
     if n == 2:
-        first = min(1.0, b / float(p[0]))
-        second = min(1.0, b / float(p[1]))
-        return np.array([[first, max(0.0, (b - first * p[0]) / p[1])], [max(0.0, (b - second * p[1]) / p[0]), second]])
+        return np.array([[_alone(b, p[0]), _left(b, p[0], p[1])], [_left(b, p[1], p[0]), _alone(b, p[1])]])
     return np.asarray(np.diag(np.minimum(1.0, b / p)))
+
+
+def _alone(budget: float, p: float) -> float:
+    return min(1.0, budget / p)
+
+
+def _left(budget: float, p: float, other: float) -> float:
+    """What is left for the other input once the first has all that it can take: nothing at all, not rounding."""
+    return 0.0 if budget <= p else (budget - p) / other
 
 
 def simplex_weights(box: LiftBox, y: Floats) -> Floats:
