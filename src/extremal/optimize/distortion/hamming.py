@@ -17,8 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from typing import Any
-from extremal.certificate import Proof
 ChosenPrior: Any = None
 HammingPrior: Any = None
 from extremal.exact import Prior, decimal_text

@@ -17,8 +17,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from typing import Any
-from extremal.certificate import Proof
 HammingPrior: Any = None
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, level_of_ratio, solve_exactly

@@ -17,8 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from typing import Any
-from extremal.certificate import Proof
 DistortionDual: Any = None
 texts: Any = None
 from extremal.closed_forms import exponential

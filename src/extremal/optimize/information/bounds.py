@@ -23,8 +23,7 @@ from functools import partial
 import numpy as np
 
 from extremal.certificate import Proof, Sizes, Subadditive
-from extremal.optimize.problem import decimal
-from extremal.optimize.problem import NO_CHANGE
+from extremal.optimize.problem import NO_CHANGE, decimal
 from extremal.utility.curve import Floats, InformationCurve, log_excess
 
 _STEPS = 200  # halvings; bisection stops earlier when the floats are adjacent

@@ -74,7 +74,7 @@ class Mixture:
     def _exact(self, privacy: LDP) -> npt.NDArray[Any]:
         """The matrix in rationals, where 1 and e^−ε are too close for floats: θ corrected until its rows sum to 1."""
         low = Fraction(1 << _BITS, privacy.exponential.bounds(_BITS)[0])  # at or just above e^−ε
-        patterns = np.where(self.sets, Fraction(1), low)
+        patterns = np.array([[Fraction(1) if inside else low for inside in row] for row in self.sets.tolist()])
         shape, theta = np.where(self.sets, 1.0, float(low)), np.array([Fraction(w) for w in self.weights / float(low)])
         for _ in range(_CORRECTIONS):
             residual = 1 - patterns @ theta

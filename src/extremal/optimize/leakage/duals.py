@@ -12,24 +12,18 @@ of p in α change nothing; a multiplier ν of the box becomes M + (ν − Σα)/
 from __future__ import annotations
 
 from collections.abc import Iterable
-from decimal import Context, Decimal
 from fractions import Fraction
 
 from extremal.exact import Prior
+from extremal.optimize.problem import shortened
 from extremal.privacy.cones.lift import Floats, LiftBox
 
 Numbers = tuple[Fraction, ...]
 
-_DIGITS = Context(prec=40)
-
 
 def rounded(numbers: Iterable[Fraction]) -> Numbers:
-    """Rationals to 40 significant digits: decimals, as proofs hold them.
-
-    >>> rounded([Fraction(1, 3)])[0] - Fraction(1, 3) == -Fraction(1, 3 * 10**40)
-    True
-    """
-    return tuple(Fraction(_DIGITS.divide(Decimal(n.numerator), Decimal(n.denominator))) for n in numbers)
+    """Rationals as the decimals that proofs hold."""
+    return tuple(shortened(number) for number in numbers)
 
 
 def dual_vector(prior: Prior, box: LiftBox, alpha: Floats, bound: float, free: Floats | None = None) -> Numbers:

@@ -51,7 +51,9 @@ def over_lifts(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
     alpha, free = best.alpha / box.budget, best.mix @ rest
     support = box.budget * math.fsum(alpha) + float((best.mix @ values - y @ alpha).max())
     proof = Rays(_whole(privacy, box, alpha, support, free), decimals(best.mix) if best.mix.size > 1 else ())
-    return Solution(mechanism, support + math.fsum(free), "enumeration of all extreme lift vectors", _kept(problem, proof))
+    return Solution(
+        mechanism, support + math.fsum(free), "enumeration of all extreme lift vectors", _kept(problem, proof)
+    )
 
 
 def simplex(problem: Problem, privacy: PML | LIP, box: LiftBox, own: bool) -> Solution:

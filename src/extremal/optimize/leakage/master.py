@@ -51,6 +51,7 @@ class Master:
         column."""
         fresh = []
         on_plane = np.abs(y @ self.box.prior - self.box.budget) <= OFF_PLANE * self.box.budget
+        on_plane &= np.isfinite(values)  # an entry that rounding made 0
         for i, row in enumerate(np.round(y, SAME_COLUMN)):
             key = row.tobytes()
             if on_plane[i] and key not in self._known:
@@ -143,14 +144,16 @@ def as_mechanism(problem: Problem, box: LiftBox, y: Floats, theta: Floats, revea
     k = problem.utility.k
     rest = np.setdiff1d(np.arange(k), box.support)
     exact = problem.privacy.epsilon < FINE and y.size <= MOST_EXACT
-    found = _exact_columns(problem.privacy, box, y, theta) if exact else (box.lifts(y) * theta[:, None]).T
+    found: Any = _exact_columns(problem.privacy, box, y, theta) if exact else (box.lifts(y) * theta[:, None]).T
     matrix = np.zeros((k, theta.size), dtype=found.dtype)
     matrix[box.support] = found
     if rest.size and reveal:
         matrix = np.hstack([matrix, np.eye(k, dtype=np.int64)[:, rest]])
     elif rest.size:
-        share = [one_prior(problem.privacy).fraction(x) for x in box.support.tolist()] if exact else box.prior
-        matrix[rest] = share @ found / (1 if exact else float(box.prior.sum()))
+        share: Any = box.prior / float(box.prior.sum())
+        if exact:
+            share = np.array([one_prior(problem.privacy).fraction(x) for x in box.support.tolist()])
+        matrix[rest] = share @ found
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     return Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs)
 
@@ -167,11 +170,11 @@ def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats) -> A
     base, end = (top, low) if box.step < 0 else (low, top)
     columns = []
     for row in y.tolist():
-        lifts = [base if v < 0.5 else end for v in row]
+        vertex = [base if v < 0.5 else end for v in row]
         j = max(range(box.n), key=lambda x: min(row[x], 1 - row[x]))
-        rest = (1 - sum(w * t for x, (w, t) in enumerate(zip(weights, lifts, strict=True)) if x != j)) / weights[j]
-        lifts[j] = min(max(rest, low), top)
-        columns.append(lifts)
+        rest = (1 - sum(w * t for x, (w, t) in enumerate(zip(weights, vertex, strict=True)) if x != j)) / weights[j]
+        vertex[j] = min(max(rest, low), top)
+        columns.append(vertex)
     lifts, shares = np.array(columns).T, np.array([Fraction(t) for t in theta.tolist()])
     for _ in range(_CORRECTIONS):
         residual = 1 - lifts @ shares
@@ -179,9 +182,7 @@ def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats) -> A
         scaled = np.array([float(r / size) for r in residual])
         step = 1 / box.step  # in y the columns differ, in λ they hardly do
         shape = np.array([[float((t - base) * Fraction(step)) for t in line] for line in lifts.tolist()])
-        change = np.linalg.lstsq(
-            np.vstack([shape, np.ones(theta.size)]), np.append(scaled * step, 0.0), rcond=None
-        )[0]
+        change = np.linalg.lstsq(np.vstack([shape, np.ones(theta.size)]), np.append(scaled * step, 0.0), rcond=None)[0]
         better = shares + np.array([Fraction(c) * size for c in change.tolist()])
         if min(better) < 0 or max(abs(r) for r in 1 - lifts @ better) >= size:
             break

@@ -19,7 +19,9 @@ from extremal.optimize.leakage.duals import rounded
 from extremal.optimize.leakage.infinite import infinite
 from extremal.optimize.leakage.listed import constant, over_lifts, simplex
 from extremal.optimize.leakage.notes import sentences
+from extremal.optimize.leakage.trees import MOST_SUMS
 from extremal.optimize.problem import Problem, Solution, decimal
+from extremal.optimize.tokens import BRANCH
 from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import MOST_INPUTS, lift_box
 from extremal.utility import Divergence, MutualInformation, SumOfColumns, Utility, WorstCase
@@ -78,8 +80,10 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
 
 
 def _symmetric(mechanism: Mechanism, utility: Utility) -> Solution:
-    """All inputs are one group, and all vertices alike: a tree of one token proves what one of them is worth."""
+    """All inputs are one group, and all vertices alike: any multiplier proves what one of them is worth, where the kernel
+    lists the sets of each size; beyond, the tree names the sizes."""
     value, k = utility(mechanism) * (1 + SPARE), mechanism.k
     total = decimal(value)
-    proof = Search(rounded([total / k]) * k, (total,), ((0,),))
+    tree = (0,) if k <= MOST_SUMS else (BRANCH, *(0,) * k)
+    proof = Search(rounded([total / k]) * k, (total,), (tree,))
     return Solution(mechanism, value, "closed form: uniform prior (GSO Theorem 4)", (proof,))

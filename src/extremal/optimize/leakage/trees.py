@@ -2,10 +2,11 @@
 
 β (see `duals`) is feasible when α(T) + f·α_j + p_j·dip(f) ≥ K for every vertex, y = 1 on T, f on j, and P(T) + f·p_j =
 b, where K = A + b(B−A) + b·Σα − M. There is a tree for each group of equal inputs that j may come from. It decides the
-other groups in the kernel's order, heaviest first; a node is closed by a multiplier ν of the plane, for which the ratios
-α_x/p_x serve, at the two extreme masses that its open inputs can still make. The trees are built in the orientation of
-the box, where nothing cancels; counted from the top, what is taken here is left out there. What floats decide is
-decided again, exactly, before it is believed: a larger M closes more nodes, up to the M at which every root is closed.
+other groups in the kernel's order, heaviest first; a node is closed by a multiplier ν of the plane, for which the
+ratios α_x/p_x serve, at the two extreme masses that its open inputs can still make. The trees are built in the
+orientation of the box, where nothing cancels; counted from the top, what is taken here is left out there. What floats
+decide is decided again, exactly, before it is believed: a larger M closes more nodes, up to the M at which every root
+is closed.
 """
 
 from __future__ import annotations
