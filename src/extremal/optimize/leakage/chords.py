@@ -29,7 +29,7 @@ WIDEST = 1e6  # ratios beyond this or its inverse are one interval at first
 MOST_INTERVALS = 200_000
 FIRST_INTERVALS = 48
 NEXT_TO_ONE = 0.1
-RANGE_SLACK = 1e-9  # by how much the attainable ratios are widened, which makes their proof robust
+RANGE_SLACKS = (1e-9, 1e-6, 1e-3, 0.5)  # by how much the attainable ratios are widened, until floats prove it
 
 
 def ratio_range(box: LiftBox, pair: Masses) -> tuple[float, float]:
@@ -56,11 +56,13 @@ def _extreme(box: LiftBox, top: Floats, bottom: Floats) -> float:
         ratio = found
     if not math.isfinite(ratio) or ratio <= 0:
         return 0.0
-    claimed = ratio * (1 - RANGE_SLACK)
-    gains, sizes = box.step * (claimed * bottom - top), abs(box.step) * (claimed * bottom + top)
-    constant = box.base * (claimed * math.fsum(bottom) - math.fsum(top))
-    proved = box.ceiling(gains[None, :], sizes[None, :])[0] + constant + box.error * box.base * (claimed + 1) <= 0
-    return claimed if proved else 0.0
+    for slack in RANGE_SLACKS:
+        claimed = ratio * (1 - slack)
+        gains, sizes = box.step * (claimed * bottom - top), abs(box.step) * (claimed * bottom + top)
+        constant = box.base * (claimed * math.fsum(bottom) - math.fsum(top))
+        if box.ceiling(gains[None, :], sizes[None, :])[0] + constant + box.error * box.base * (claimed + 1) <= 0:
+            return claimed
+    return 0.0
 
 
 @dataclass(frozen=True, eq=False)
