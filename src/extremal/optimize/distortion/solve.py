@@ -221,6 +221,8 @@ class _Program:
         and h_x is what is left of the price of x above its cost.
         """
         found: list[tuple[int, int, int, float]] = []
+        if not cone.epsilon:
+            return self._equal_rows(cone, alpha, prior)
         for y in range(self.m):
             paid = {v: f for output, v, f in bind if output == y}
             total = sum(paid.values())
@@ -231,4 +233,16 @@ class _Program:
                 left = left + f * cone.corners[v].values
             owed = np.where(cone.occurs, np.maximum(left, 0.0), 0.0)
             found += [(y, int(x), v, float(owed[x]) * f / total) for v, f in paid.items() for x in np.flatnonzero(owed)]
+        return found
+
+    def _equal_rows(self, cone: LeakageCone, alpha: Floats, prior: Floats) -> list[tuple[int, int, int, float]]:
+        """At ε = 0 all inputs that occur report alike, because q_x ≤ p_v·q for each: all priors alike, each input as
+        much as makes Σ_x f_x·(q_x − p̄·q) what its prices are off."""
+        mean = np.mean([p.values for p in cone.corners], axis=0)
+        found: list[tuple[int, int, int, float]] = []
+        for y in range(self.m):
+            left = np.where(cone.occurs, alpha - prior * self.distances[:, y], 0.0)
+            owed = left + float((-left[cone.occurs] / mean[cone.occurs]).max()) * mean
+            share = np.maximum(owed, 0.0) / len(cone.corners)
+            found += [(y, int(x), v, float(share[x])) for x in np.flatnonzero(share) for v in range(len(cone.corners))]
         return found
