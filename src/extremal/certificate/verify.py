@@ -222,15 +222,23 @@ def certify(mechanism: Mechanism, utility: Utility, proofs: Sequence[Proof]) -> 
     best = min([*bounds, Fraction(0) if utility.is_cost else inf], key=lambda b: sign * b)
     if sign * (low if sign > 0 else high) > sign * best:
         raise Contradiction("the proof contradicts the value", parameter="bound", value=_shown(best))
-    bound = float(best)
+    bound = _double(best)
     if not isinf(bound) and sign * Fraction(bound) < sign * best:
         bound = nextafter(bound, sign * inf)
-    return Certificate(mechanism, utility, float(low), bound, tuple(proofs))
+    return Certificate(mechanism, utility, _double(low), bound, tuple(proofs))
 
 
 def _exact(number: float) -> Bound:
     return number if isinf(number) else Fraction(number)
 
 
+def _double(number: Bound) -> float:
+    """The nearest double; infinite when there is none."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
 def _shown(number: Bound) -> str:
-    return repr(float(number))
+    return repr(_double(number))
