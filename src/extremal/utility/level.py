@@ -14,6 +14,7 @@ from extremal.sources import SourceClass, as_source
 from extremal.utility.distortion import Hamming
 from extremal.utility.utility import Utility, registered
 
+
 @registered
 class LevelAtDistortion(Utility):
     """The smallest ε of a mechanism whose worst-case Hamming distortion is at most D, a cost; infinite above D (KSS

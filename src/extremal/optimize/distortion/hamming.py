@@ -142,9 +142,7 @@ def under_one_prior(source: SourceClass, priors: list[Prior], weights: list[Frac
     if source.listed is not None:
         by_prior = dict(zip(priors, short, strict=True))
         return OnePrior((), tuple(by_prior.pop(p, Fraction(0)) for p in source.listed), proof)
-    mixed = [
-        sum((w * p.fraction(x) for w, p in zip(short, priors, strict=True)), Fraction(0)) for x in range(source.k)
-    ]
+    mixed = [sum((w * p.fraction(x) for w, p in zip(short, priors, strict=True)), Fraction(0)) for x in range(source.k)]
     common = math.lcm(*(m.denominator for m in mixed))
     return OnePrior(tuple(m * common for m in mixed), (), proof)
 

@@ -102,7 +102,11 @@ def _outputs(problem: Problem, utility: Distortion) -> Any:
 
 def _baseline(problem: Problem, utility: Distortion) -> tuple[str, ...]:
     """What Wang et al.'s mechanism gives, for comparison."""
-    if not isinstance(problem.privacy, LDP) or not problem.privacy.epsilon or not np.ptp(utility.distances, axis=0).any():
+    if (
+        not isinstance(problem.privacy, LDP)
+        or not problem.privacy.epsilon
+        or not np.ptp(utility.distances, axis=0).any()
+    ):
         return ()
     outputs = _outputs(problem, utility)
     known = exponential(utility.distances, problem.privacy.epsilon, inputs=problem.inputs, outputs=outputs)
