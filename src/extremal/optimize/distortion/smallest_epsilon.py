@@ -124,7 +124,7 @@ def _over_growing_class(source: SourceClass, utility: LevelAtDistortion, inputs:
             mix, diagonal = _least_ratio(priors, truth)
             breaking = _breaking(source, priors, diagonal, truth - _AS_GOOD)
             if breaking is None:
-                # On the boundary of the class the most likely symbol may have probability 1 − D exactly: a little inside.
+                # On the boundary the likeliest symbol may have probability 1 − D exactly: a little inside.
                 moved = [(1 - INSIDE) * a + INSIDE * b for a, b in zip(mix, inside, strict=True)]
                 mechanism = _within(utility, priors, diagonal, inputs)
                 return _reached(utility, mechanism, (under_one_prior(source, priors, moved, Truth()),))
