@@ -1,9 +1,9 @@
 """Divergences without a bound: a report that only one hypothesis makes possible is worth ∞, and is said to be.
 
 A column that is 0 wherever P₁ > 0, but not wherever P₀ > 0, makes a divergence infinite whose f grows faster than
-linearly; likewise with the two exchanged when f(0) = ∞. Such a report may name an input of probability 0, which is free;
-or under ε-PML it may name a set S of inputs that P₁ excludes, when e^ε·p(S) ≥ 1: certainty about S is then allowed. Under
-ε-LIP no report of positive probability excludes anything. All of this is decided in integers.
+linearly; likewise with the two exchanged when f(0) = ∞. Such a report may name an input of probability 0, which is
+free; or under ε-PML it may name a set S of inputs that P₁ excludes, when e^ε·p(S) ≥ 1: certainty about S is then
+allowed. Under ε-LIP no report of positive probability excludes anything. All of this is decided in integers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """All extreme lift vectors in one linear program, or the few of a simplex without any.
 
-Where the lift vectors form a simplex every mechanism is a post-processing of the one whose columns are its vertices (GSO
-Theorems 2 and 3), whatever the utility; the dual vector solves α·y = μ at each of them. Otherwise, for few inputs, the
-program over all vertices (Theorem 5, corrected). Inputs of probability 0 are free: revealing them loses nothing.
+Where the lift vectors form a simplex every mechanism is a post-processing of the one whose columns are its vertices
+(GSO Theorems 2 and 3), whatever the utility; the dual vector solves α·y = μ at each of them. Otherwise, for few inputs,
+the program over all vertices (Theorem 5, corrected). Inputs of probability 0 are free: revealing them loses nothing.
 """
 
 from __future__ import annotations

@@ -80,8 +80,8 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
 
 
 def _symmetric(mechanism: Mechanism, utility: Utility) -> Solution:
-    """All inputs are one group, and all vertices alike: any multiplier proves what one of them is worth, where the kernel
-    lists the sets of each size; beyond, the tree names the sizes."""
+    """All inputs are one group, and all vertices alike: any multiplier proves what one of them is worth, where the
+    kernel lists the sets of each size; beyond, the tree names the sizes."""
     value, k = utility(mechanism) * (1 + SPARE), mechanism.k
     total = decimal(value)
     tree = (0,) if k <= MOST_SUMS else (BRANCH, *(0,) * k)
