@@ -171,7 +171,7 @@ def _optimality(
     """Whether the proofs reach the bound that is claimed, and the value contradicts neither."""
     sign, side = (-1, "below") if utility.is_cost else (1, "above")
     bound, attained = certificate.bound, None if worth is None else worth[0 if sign > 0 else 1]
-    if sign * certificate.value > sign * bound or (attained is not None and sign * attained > sign * _exact(bound)):
+    if bound != bound or sign * certificate.value > sign * bound or (attained is not None and sign * attained > sign * _exact(bound)):
         return Verdict.REFUTED, [f"the bound {bound!r} is false: the mechanism itself is {side} it"]
     trivial = sign * bound == inf or (utility.is_cost and bound <= 0)
     if trivial:
