@@ -67,9 +67,7 @@ def test_no_claim_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert "-   privacy     nothing claimed" in capsys.readouterr().out
 
 
-def test_a_defect_exits_70(
-    stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_defect_exits_70(stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(subject: object) -> None:
         raise KeyError(subject)
 

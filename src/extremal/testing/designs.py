@@ -35,6 +35,9 @@ IN_FLOATS = 1e-9
 NO_NUMBERS: tuple[Any, ...] = ("nan", "much", "inf", "1/3", "1e999", "", 0.5, None, True, [])
 """What no proof may hold where a number is asked for."""
 
+NO_INDICES: tuple[Any, ...] = ("0", 0.5, None, True, [])
+NO_LISTS: tuple[Any, ...] = ("1", 1, None, {})
+
 
 def faults(design: Design, tolerance: float = 1e-9, value: float | None = None) -> list[str]:
     """Everything that is wrong with a design; empty when nothing is.
@@ -200,10 +203,10 @@ def _damaged_value(value: Any) -> Iterator[tuple[str, Any, bool]]:
         yield from ((f"is {bad!r}", bad, False) for bad in NO_NUMBERS)
         yield from ((f"is {other}", other, True) for other in _other_numbers(value))
     elif isinstance(value, int):
-        yield from ((f"is {bad!r}", bad, False) for bad in ("0", 0.5, None, True, []))
+        yield from ((f"is {bad!r}", bad, False) for bad in NO_INDICES)
         yield from ((f"is {other}", other, True) for other in (-1, 0, value + 1, 1 << 40))
     elif isinstance(value, list):
-        yield from ((f"is {bad!r}", bad, False) for bad in ("1", 1, None, {}))
+        yield from ((f"is {bad!r}", bad, False) for bad in NO_LISTS)
         yield "empty", [], True
         if value:
             yield "too short", value[:-1], True

@@ -183,7 +183,9 @@ def _first_cover(privacy: MetricPrivacy, utility: Divergence) -> Cover:
     low, high = max(low, -_FARTHEST), min(high, _FARTHEST)
     width = _OUTWARD * max(high - low, 1e-300)
     grid = np.concatenate([first, np.linspace(low - width, high + width, _FIRST_NODES), last])
-    return Cover(grid, tuple(m for m in _coupled(privacy, utility, node(low - width)) if m[0] in sides) if sides else ())
+    return Cover(
+        grid, tuple(m for m in _coupled(privacy, utility, node(low - width)) if m[0] in sides) if sides else ()
+    )
 
 
 def _coupled(privacy: MetricPrivacy, utility: Divergence, least: Fraction) -> tuple[Multiplier, ...]:
