@@ -8,12 +8,12 @@ from typing import Any
 import flint
 import numpy as np
 import pytest
+from extremal.certificate.information_curve import Curve, entropy_excess, log_excess
 from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.certificate import Refused
-from extremal.certificate.information_curve import Curve, entropy_excess, log_excess
 from extremal.certificate.proof import Prices, proof_from_json, texts
 from extremal.exact.interval import Interval
 from extremal.optimize.information.bounds import affine, convex, fluid

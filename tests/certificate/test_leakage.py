@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extremal.certificate.lift import LiftBox, lift_box
 
 import extremal as ex
 from extremal.certificate import (
@@ -16,7 +17,6 @@ from extremal.certificate import (
     leakage_symmetric,
     leakage_vertices,
 )
-from extremal.certificate.lift import LiftBox, lift_box
 from extremal.certificate.proof import LeakageChords, proof_from_json
 from extremal.certificate.refused import Refused
 

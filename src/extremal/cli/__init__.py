@@ -76,6 +76,8 @@ def _run(arguments: Sequence[str] | None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except ExtremalError as error:
+        if isinstance(error, ArithmeticError):  # a design that contradicts its own proof: never the user's doing
+            return _said(DEFECT_FOUND.format(type(error).__name__), DEFECT)
         return _said(f"extremal: {error}", BAD_INPUT)
     except OSError as error:
         return _said(f"extremal: {error.strerror or error}: {error.filename or ''}".rstrip(": "), BAD_INPUT)
