@@ -20,9 +20,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "verify",
         help="decide the claims of a mechanism or certificate file",
         description="Decide privacy in integer arithmetic and derive the optimality bound again, without a solver.",
-        epilog="exit codes:  0 everything claimed is proved   1 a claim is false or its proof refused   2 malformed file "
-        "or hash mismatch   3 nothing is false, but something is not proven (a user's function, a missing or outdated "
-        "proof, no claim)   70 a defect of this program",
+        epilog="exit codes:  0 everything claimed is proved   1 a claim is false or its proof refused   2 malformed "
+        "file or hash mismatch   3 nothing is false, but something is not proven (a user's function, a missing or "
+        "outdated proof, no claim)   70 a defect of this program",
     )
     verb.add_argument("file", help="a mechanism or certificate file")
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
