@@ -10,13 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from extremal.certificate import Certificate, Contradiction, NotKnown, certify
+from extremal.certificate import Certificate, NotKnown, certify
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
+from extremal.optimize.divergence.solve import equal_hypotheses
 from extremal.optimize.divergence.solve import solve as divergence
 from extremal.optimize.information.solve import solve as information
 from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
@@ -32,6 +33,7 @@ SOLVERS: tuple[Solver, ...] = (
     information,
     hamming,
     distortion,
+    equal_hypotheses,
     leakage,
     leakage_for_a_class,
     divergence_on_metric,
@@ -224,9 +226,8 @@ def finished(utility: Utility, solution: Solution) -> Design:
 
 
 def _unverified(utility: Utility, solution: Solution) -> Certificate:
-    """Value and bound in floats, and nothing that could be checked."""
-    value, bound = utility(solution.mechanism), solution.bound
-    beyond = bound - value if utility.is_cost else value - bound
-    if beyond > BELIEVED * abs(value):
-        raise Contradiction("the bound contradicts the value", parameter="bound", value=bound)
-    return Certificate(solution.mechanism, utility, value, min(bound, value) if utility.is_cost else max(bound, value))
+    """Value and bound in floats, and nothing that could be checked; a bound that the value beats is none."""
+    value, sign = utility(solution.mechanism), -1 if utility.is_cost else 1
+    beaten = sign * (value - solution.bound) > BELIEVED * abs(value)
+    bound = sign * math.inf if beaten else sign * max(sign * value, sign * solution.bound)
+    return Certificate(solution.mechanism, utility, value, bound)

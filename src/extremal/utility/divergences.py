@@ -228,7 +228,8 @@ class Power(ConvexFunction):
     def derivative(self, x: Floats) -> Floats:
         logarithm = np.log(x)
         power = self.alpha - 1
-        return np.asarray(np.expm1(power * logarithm) / power if power else logarithm)
+        with np.errstate(over="ignore"):  # infinite where no float is large enough
+            return np.asarray(np.expm1(power * logarithm) / power if power else logarithm)
 
 
 @registered

@@ -8,6 +8,7 @@ from two independent proofs (see docs/design/index.md).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -24,10 +25,12 @@ from extremal.optimize.divergence.paths import best_partition, best_with_outputs
 from extremal.optimize.divergence.polygon import Outcome
 from extremal.optimize.divergence.polygon import solve as solve_polygon
 from extremal.optimize.problem import Problem, Solution, constant, decimal, decimals
-from extremal.privacy import LDP
+from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.solver import SolverFailed
 from extremal.tables import number
 from extremal.utility import Divergence
 
+NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
 LINES_UP_TO = 40  # inputs: below this the proof that does not rest on the theorem is made without being asked for
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
@@ -40,6 +43,16 @@ def solve(problem: Problem) -> Solution | None:
     match problem.privacy, problem.utility:
         case LDP(delta=0) as privacy, Divergence() as utility:
             return _solved(problem, privacy, utility)
+        case _:
+            return None
+
+
+def equal_hypotheses(problem: Problem) -> Solution | None:
+    """P₀ = P₁ under any other notion: all reports are worth nothing."""
+    match problem.privacy, problem.utility:
+        case PML() | LIP() | MetricPrivacy(), Divergence() as utility if utility.pair.p0 == utility.pair.p1:
+            proof = Lines((Fraction(0),) * utility.k, (Fraction(1),))
+            return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
         case _:
             return None
 
@@ -73,7 +86,7 @@ def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
 def _nothing_to_tell(problem: Problem, lorenz: Lorenz) -> Solution:
     """P₀ = P₁, ε = 0, or f linear where reports can be: every mechanism is worth nothing, so the constant one is
     optimal."""
-    found = constant(problem, "constant mechanism: there is nothing to tell apart")
+    found = constant(problem, NOTHING_TO_TELL)
     edges = np.arange(lorenz.n + 1) if lorenz.n <= ALL_PARTITIONS_UP_TO else np.array([0, lorenz.n])
     return replace(found, bound=0.0, proofs=(Partition(Fraction(0), cells(lorenz, edges)),))
 
@@ -118,12 +131,17 @@ def _proofs(
 ) -> tuple[Proof, ...]:
     if not utility.verifiable:
         return ()
+    if not math.isfinite(outcome.worth):  # beyond floats
+        return (Partition(Fraction(0), cells(lorenz, outcome.edges)),)
     partition = Partition(decimal(outcome.worth), cells(lorenz, outcome.edges))
     usual = (Partition.kind, Lines.kind) if utility.k <= LINES_UP_TO else (Partition.kind,)
     wanted = usual if problem.proofs is None else problem.proofs
     if Lines.kind not in wanted or lorenz.n < 2:
         return (partition,)
-    alpha = dual_vector(problem, utility, lorenz, value, outcome.worth, outcome.cuts)
+    try:
+        alpha = dual_vector(problem, utility, lorenz, value, outcome.worth, outcome.cuts)
+    except SolverFailed:
+        return (partition,)
     nodes = staircase_nodes(utility, alpha, problem.privacy.epsilon, problem.tolerance / 4 * outcome.worth)
     lines = Lines(decimals(alpha), nodes)
     if Partition.kind not in wanted:
