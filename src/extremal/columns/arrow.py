@@ -89,6 +89,8 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
     if not pa.types.is_dictionary(like):
         plain = stored.cast(pa.large_string()) if pa.types.is_string_view(stored.type) else stored
         return plain.take(pa.array(codes)).cast(stored.type)
+    if pa.types.is_string_view(stored.type):  # compressed dictionaries of views are not read everywhere
+        stored = stored.cast(pa.large_string())
     return pa.DictionaryArray.from_arrays(pa.array(codes, type=pa.int32()), stored, ordered=False)
 
 

@@ -44,6 +44,13 @@ class Labels:
                 value=labels,
                 hint="Give a list.",
             )
+        if isinstance(labels, Iterator):
+            raise InvalidLabel(
+                f"{parameter} must be a sequence: an iterator is read only once",
+                parameter=parameter,
+                value=type(labels).__name__,
+                hint="Give a list.",
+            )
         self._values: Sequence[Label]
         if isinstance(labels, _Subsets) or (isinstance(labels, range) and labels == range(len(labels))):
             self._values = labels

@@ -117,7 +117,7 @@ def damaged(data: bytes, random: Random) -> bytes:
     """The bytes with one to three of them changed."""
     made = bytearray(data)
     for _ in range(random.randint(1, 3)):
-        made[random.randrange(len(made))] = random.randrange(256)
+        made[random.randrange(len(made))] ^= random.randrange(1, 256)
     return bytes(made)
 
 

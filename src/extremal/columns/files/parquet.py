@@ -44,12 +44,14 @@ def rewrite(
     source: Path, target: Path, changes: Mapping[str, Change], made: Hashes, overwrite: bool, report: Progress
 ) -> int:
     with batches.whole(source, TITLE):
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         stored = pq.read_schema(source)
         schema = batches.changed_schema(stored, changes, made, source)
         # Read as dictionaries, labels are looked up once each.
-        text = [name for name in changes if is_text(stored.field(name).type)]
+        kinds = {name: stored.field(name).type for name in changes}
+        text = [name for name, kind in kinds.items() if is_text(kind) and not pa.types.is_string_view(kind)]
         reader = pq.ParquetFile(source, buffer_size=READ_AHEAD, pre_buffer=False, read_dictionary=text)
         with reader, complete_or_absent(target, overwrite) as temporary:
             about = reader.metadata
