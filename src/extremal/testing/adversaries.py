@@ -185,7 +185,7 @@ def rays_and_lines(random: Generator) -> Iterator[Lie]:
     nodes = nodes if random.random() < 0.7 else np.append(nodes, [1e17, 1e300])
     count, k = random.integers(0, 4), utility.k
     places = zip(random.integers(len(nodes) + 1, size=count), *random.integers(k, size=(2, count)), strict=True)
-    multipliers = tuple((int(i), int(a), int(b), *decimals([random.exponential()])) for i, a, b in places)
+    multipliers = tuple((int(i), int(a), int(b), decimals([random.exponential()])[0]) for i, a, b in places)
     yield Lie(Lines(alpha, decimals(nodes), multipliers), privacy, utility, worth)
 
 
