@@ -203,14 +203,11 @@ class _LiftSearch:
             raise Refused(
                 "there must be a tree for each group of equal symbols", parameter="len(trees)", value=len(trees)
             )
+        prices = [_floor(a) for _, a, _ in self.items]  # rounded down: a set costs at least this
+        steps = [[(m * w, m * a) for m in range(n, -1, -1)] for (w, _, n), a in zip(self.items, prices, strict=True)]
         for j, tokens in enumerate(trees):
             counts = [n - (i == j) for i, (_, _, n) in enumerate(self.items)]
-            prices = [_floor(a) for _, a, _ in self.items]  # rounded down: a set costs at least this
-            steps = [
-                [(m * w, m * a) for m in range(n, -1, -1)]
-                for (w, _, _), a, n in zip(self.items, prices, counts, strict=True)
-            ]
-            _replay(tokens, steps, self.closer(j, counts))
+            _replay(tokens, [*steps[:j], steps[j][1:], *steps[j + 1 :]], self.closer(j, counts))
 
     def multiplier(self, i: int) -> tuple[int, list[int], list[int]]:
         """ν rounded down and up per unit of mass … see `closer`."""

@@ -34,7 +34,7 @@ from extremal.optimize.distortion.hamming import (
     theorem_1,
     under_one_prior,
 )
-from extremal.optimize.problem import NOT_ZERO, Solution
+from extremal.optimize.problem import Solution
 from extremal.privacy import LDP
 from extremal.solver import Answer, LinearProgram
 from extremal.sources import SourceClass, as_source
@@ -330,7 +330,7 @@ def _generated_sets(priors: list[Prior], lost: float) -> tuple[LinearProgram, li
         mix = np.maximum(-answer.duals[1:], 0)
         order, beyond = suffixes(mix / mix.sum() @ values)
         excess = 1 - beyond / lost - answer.duals[0] * sizes
-        per_size = np.where(sizes > 0, excess / np.maximum(sizes, NOT_ZERO), -1)
+        per_size = np.divide(excess, sizes, out=np.full(k, -1.0), where=sizes > 0)
         best = {int(np.argmax(excess)), int(np.argmax(per_size))}
         fresh = {tuple(sorted(order[: n + 1].tolist())) for n in best if excess[n] > 0}.difference(sets)
         if not fresh:

@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.optimize.problem import NO_CHANGE, decimal
 from extremal.privacy.cones.lift import Floats, LiftBox
@@ -23,11 +24,11 @@ from extremal.utility import ConvexFunction
 from extremal.utility.pair import Masses
 
 CLOSE_ENOUGH = 1e-11  # relative to the bound: halving stops here
-FUNCTION_ERROR = 1e-13  # relative: f is evaluated to about 1e-15
 SETTLED = 1e-14  # relative: an iteration that moves a ratio by less has ended
 WIDEST = 1e6  # ratios beyond this or its inverse are one interval at first
-MOST_INTERVALS = 200_000
+MOST_INTERVALS = 15_000
 FIRST_INTERVALS = 48
+NARROW = 1e-9  # relative: of an interval whose chord is as good as the tangent
 NEXT_TO_ONE = 0.1
 RANGE_SLACKS = (1e-9, 1e-6, 1e-3, 0.5)  # by how much the attainable ratios are widened, until floats prove it
 
@@ -103,11 +104,19 @@ class Chords:
         )
         return Chords(*joined)
 
+    @property
+    def narrow(self) -> npt.NDArray[np.bool_]:
+        """Intervals that halving would not improve: their ends are next to each other."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(
+                self.right_delta - self.left_delta <= NARROW * np.minimum(np.abs(self.right_delta), self.right)
+            )
+
     def take(self, where: Any) -> Chords:
         return Chords(self.left[where], self.left_delta[where], self.right[where], self.right_delta[where])
 
     def lines(self, f: ConvexFunction) -> tuple[Floats, Floats]:
-        """(slope, value at 1) of each chord, f raised by its evaluation error."""
+        """(slope, value at 1) of each chord."""
         left, right = (
             self._values(f, self.left, self.left_delta),
             self._values(f, self.right, self.right_delta),
@@ -131,8 +140,7 @@ class Chords:
     def _values(f: ConvexFunction, x: Floats, delta: Floats) -> Floats:
         inside = (x > 0) & np.isfinite(x)
         safe, safe_delta = np.where(inside, x, 1.0), np.where(inside, delta, 0.0)
-        values = np.where(x > 0, f.excess(safe_delta, safe), f.at_zero)
-        return np.asarray(values * (1 + FUNCTION_ERROR))
+        return np.asarray(np.where(x > 0, f.excess(safe_delta, safe), f.at_zero))
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +148,7 @@ class Excess:
     """max_y [μ(λ(y)) − α·y], from above and from below.
 
     Attributes:
-        upper: proved.
+        upper: no vertex has more, up to rounding: the kernel decides what it proves.
         attained: by the best of `columns`.
         columns: vertices met on the way, with their values μ.
         chords: the intervals whose chords prove `upper`.
@@ -174,13 +182,9 @@ def excess(
     for turn in range(rounds):
         slope, at_one = chords.lines(f)
         gains = box.step * (slope[:, None] * pair.difference + at_one[:, None] * pair.p1) - alpha
-        sizes = abs(box.step) * (
-            np.abs(slope)[:, None] * np.abs(pair.difference) + np.abs(at_one)[:, None] * pair.p1
-        ) + np.abs(alpha)
         constant = box.base * (slope * sums[1] + at_one * sums[0])
-        slack = box.error * box.base * (np.abs(slope) * abs(sums[1]) + np.abs(at_one) * sums[0] + np.abs(slope) * ROUGH)
-        upper = box.ceiling(gains, sizes) + constant + slack
         y = box.greedy(gains)
+        upper = (gains * y).sum(axis=1) + constant
         values = f.perspective(*pair.of_columns(box.base, box.step, y))
         reached = values - y @ alpha
         seen.append(y)
@@ -188,13 +192,16 @@ def excess(
         attained = max(attained, float(reached.max()))
         intervals += upper.size
         target = attained + close_enough * abs(box.budget * math.fsum(alpha) + attained)
-        done = (upper <= target) | (turn == rounds - 1) | (intervals > MOST_INTERVALS) | (f.kinks is not None)
+        done = (
+            (upper <= target)
+            | chords.narrow
+            | (turn == rounds - 1)
+            | (intervals > MOST_INTERVALS)
+            | (f.kinks is not None)
+        )
         settled = max(settled, float(upper[done].max(initial=-math.inf)))
         kept.append(chords.take(done))
         if done.all():
             break
         chords = chords.take(~done).halves()
     return Excess(settled, attained, np.vstack(seen), np.concatenate(worth), tuple(kept))
-
-
-ROUGH = 1e-16  # the sum of P₀ − P₁ is 0 up to the rounding of its terms

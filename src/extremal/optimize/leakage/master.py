@@ -167,7 +167,7 @@ def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats) -> A
     weights = [one_prior(privacy).fraction(x) for x in box.support.tolist()]
     top = Fraction(privacy.exponential.bounds(_BITS)[0], 1 << _BITS)
     low = Fraction(1 << _BITS, privacy.lower_exponential.bounds(_BITS)[0]) if isinstance(privacy, LIP) else Fraction(0)
-    base, end = (top, low) if box.step < 0 else (low, top)
+    base, end = (top, low) if box.step < 0 else (low, min(top, low + (1 - low) / min(weights)))  # as the box has them
     columns = []
     for row in y.tolist():
         vertex = [base if v < 0.5 else end for v in row]
@@ -179,10 +179,10 @@ def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats) -> A
     for _ in range(_CORRECTIONS):
         residual = 1 - lifts @ shares
         size = max(abs(r) for r in residual) or Fraction(1)
-        scaled = np.array([float(r / size) for r in residual])
-        step = 1 / box.step  # in y the columns differ, in λ they hardly do
-        shape = np.array([[float((t - base) * Fraction(step)) for t in line] for line in lifts.tolist()])
-        change = np.linalg.lstsq(np.vstack([shape, np.ones(theta.size)]), np.append(scaled * step, 0.0), rcond=None)[0]
+        missing, step = 1 - sum(shares), Fraction(box.step)  # λ = base + step·y: in y the columns differ, in λ hardly
+        shape = np.array([[float((t - base) / step) for t in line] for line in lifts.tolist()])
+        wanted = [float((r - base * missing) / step / size) for r in residual] + [float(missing / size)]
+        change = np.linalg.lstsq(np.vstack([shape, np.ones(theta.size)]), np.array(wanted), rcond=None)[0]
         better = shares + np.array([Fraction(c) * size for c in change.tolist()])
         if min(better) < 0 or max(abs(r) for r in 1 - lifts @ better) >= size:
             break

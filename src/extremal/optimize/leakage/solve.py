@@ -8,15 +8,19 @@ lift vectors when there are few inputs (Theorem 5, corrected).
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
-from extremal.certificate import Search
+import numpy as np
+
+from extremal.certificate import Refused, Search
 from extremal.closed_forms import pml_uniform
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.leakage import divergence, information, merging
 from extremal.optimize.leakage.duals import rounded
 from extremal.optimize.leakage.infinite import infinite
+from extremal.optimize.leakage.knapsack import Curve
 from extremal.optimize.leakage.listed import constant, over_lifts, simplex
 from extremal.optimize.leakage.notes import sentences
 from extremal.optimize.leakage.trees import MOST_SUMS
@@ -26,7 +30,7 @@ from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import MOST_INPUTS, lift_box
 from extremal.utility import Divergence, MutualInformation, SumOfColumns, Utility, WorstCase
 
-SPARE = 1e-13  # relative: by how much the bound of a uniform prior is above its value in floats
+SPARE = (1e-14, 1e-13, 1e-11, 1e-8)  # relative: by how much the bound of a uniform prior is above its value in floats
 LARGEST_SIMPLEX = 4096  # inputs: the closed forms without structure are dense matrices
 
 
@@ -59,7 +63,7 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     if own and isinstance(privacy, PML) and len(set(privacy.prior.weights)) == 1:
         mechanism = pml_uniform(privacy.k, privacy.exponential.exponent or privacy.epsilon, inputs=problem.inputs)
         if mechanism.privacy == privacy:
-            return _symmetric(mechanism, utility)
+            return _symmetric(mechanism, privacy, utility)
     box = lift_box(privacy)
     if box.is_simplex and box.n <= LARGEST_SIMPLEX:
         return simplex(problem, privacy, box, own)
@@ -79,11 +83,25 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     )
 
 
-def _symmetric(mechanism: Mechanism, utility: Utility) -> Solution:
+def _symmetric(mechanism: Mechanism, privacy: PML, utility: Utility) -> Solution:
     """All inputs are one group, and all vertices alike: any multiplier proves what one of them is worth, where the
-    kernel lists the sets of each size; beyond, the tree names the sizes."""
-    value, k = utility(mechanism) * (1 + SPARE), mechanism.k
-    total = decimal(value)
+    kernel lists the sets of each size; beyond, the tree names the sizes. What a vertex is worth is taken from the box:
+    at small ε the weights of the mechanism have fewer digits."""
+    k, box = mechanism.k, lift_box(privacy)
+    whole = math.floor(box.budget * k)
+    y = np.zeros(k)
+    y[:whole] = 1.0
+    y[whole : whole + 1] = box.budget * k - whole
+    worth = max(float(Curve.on(box).values(y[None, :])[0]), utility(mechanism))
     tree = (0,) if k <= MOST_SUMS else (BRANCH, *(0,) * k)
-    proof = Search(rounded([total / k]) * k, (total,), (tree,))
-    return Solution(mechanism, value, "closed form: uniform prior (GSO Theorem 4)", (proof,))
+    proofs: tuple[Search, ...] = ()
+    for spare in SPARE:
+        total = decimal(worth * (1 + spare))
+        proof = Search(rounded([total / k]) * k, (total,), (tree,))
+        try:
+            proof.bound(privacy, utility)
+        except Refused:
+            continue
+        proofs = (proof,)
+        break
+    return Solution(mechanism, worth, "closed form: uniform prior (GSO Theorem 4)", proofs)
