@@ -71,7 +71,7 @@ class Prior:
             common = _common([f.denominator for f in fractions])
             weights = [f.numerator * (common // f.denominator) for f in fractions]
         else:
-            weights = _scaled(self._given.tolist())
+            weights, _ = _scaled(list(map(repr, self._given.tolist())))
         shared = math.gcd(*weights)
         weights = [w // shared for w in weights]
         return tuple(weights), sum(weights)
@@ -107,12 +107,15 @@ class Prior:
         Raises:
             InvalidPrior: neither.
         """
-        if not isinstance(content, list) or not all(isinstance(p, str) and p.isdecimal() for p in content):
+        plain = isinstance(content, list) and all(isinstance(p, str) for p in content)
+        if not plain or not all(p.replace(".", "", 1).isdecimal() for p in content):
             return cls(content)
-        weights = [int(p) for p in content]
+        weights, places = _scaled(content)
         total = sum(weights)
         if len(weights) < 2 or not total:
             raise InvalidPrior("prior must have at least 2 weights, not all 0", parameter="prior", value=content[:8])
+        if places and abs(Fraction(total, 10**places) - 1) > SUM_TOLERANCE:
+            return cls(content)  # which says what is wrong
         made = cls.__new__(cls)
         made._given = []
         made.values = np.array([w / total for w in weights])
@@ -150,17 +153,17 @@ def _common(denominators: list[int]) -> int:
     return common
 
 
-def _scaled(values: list[float]) -> list[int]:
-    """Integers in proportion to the decimals that the floats print as: digits and exponents are read off the text."""
+def _scaled(texts: list[str]) -> tuple[list[int], int]:
+    """Integers in proportion to decimals, and their number of places: digits and exponents are read off the texts."""
     digits, places = [], []
-    for value in values:
-        mantissa, _, exponent = repr(value).partition("e")
+    for text in texts:
+        mantissa, _, exponent = text.partition("e")
         whole, _, fraction = mantissa.partition(".")
         digits.append(int(whole + fraction))
         places.append(len(fraction) - int(exponent or 0))
-    most = max(0, *places)
-    powers = [10**n for n in range(most - min(places) + 1)]
-    return [d * powers[most - n] for d, n in zip(digits, places, strict=True)]
+    most = max(0, *places) if places else 0
+    powers = [10**n for n in range(most - min(places, default=0) + 1)]
+    return [d * powers[most - n] for d, n in zip(digits, places, strict=True)], most
 
 
 def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
