@@ -335,6 +335,8 @@ def test_an_input_that_never_occurs_may_make_a_divergence_infinite() -> None:
         found = check(ex.design(privacy, ex.KL(p0, p1)))
         assert found.value == math.inf
         assert math.isfinite(check(ex.design(privacy, ex.ReverseKL(p0, p1))).value)
+    sure = ex.LIP(0.1, [1, 0])  # all that occurs is impossible under one hypothesis
+    assert check(ex.design(sure, ex.KL([0.2, 0.8], [0, 1]))).value == math.inf
 
 
 def test_level_zero_is_constant() -> None:

@@ -3,7 +3,8 @@
 A column that is 0 wherever P₁ > 0, but not wherever P₀ > 0, makes a divergence infinite whose f grows faster than
 linearly; likewise with the two exchanged when f(0) = ∞. Such a report may name an input of probability 0, which is
 free; or under ε-PML it may name a set S of inputs that P₁ excludes, when e^ε·p(S) ≥ 1: certainty about S is then
-allowed. Under ε-LIP no report of positive probability excludes anything. All of this is decided in integers.
+allowed. Under ε-LIP no report of positive probability excludes an input that occurs, so that S must be all of them. All
+of this is decided in integers.
 """
 
 from __future__ import annotations
@@ -35,7 +36,10 @@ def infinite(problem: Problem, privacy: PML | LIP, utility: Divergence) -> Solut
             return _solution(problem, privacy, [])
         certain = [x for x, w in enumerate(excluded) if not w and privacy.prior.weights[x]]
         mass = sum(privacy.prior.weights[x] for x in certain)
-        if told and isinstance(privacy, PML) and privacy.exponential.at_least(privacy.prior.total, mass):
+        allowed = mass == privacy.prior.total or (
+            isinstance(privacy, PML) and privacy.exponential.at_least(privacy.prior.total, mass)
+        )
+        if told and allowed:
             return _solution(problem, privacy, certain)
     return None
 
