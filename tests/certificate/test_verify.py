@@ -12,6 +12,7 @@ import pytest
 
 import extremal as ex
 from extremal.mechanism.files import content_digest
+from extremal.testing.designs import falsely_claiming
 
 P0, P1 = [0.5, 0.3, 0.2], [0.1, 0.2, 0.7]
 
@@ -82,6 +83,6 @@ def test_a_false_privacy_claim_is_false_whatever_was_optimised() -> None:
     found = ex.design(ex.LDP(1), ex.FDivergence(P0, P1, lambda x: (x - 1) ** 2))
     weights = np.array(found.mechanism.weights)
     weights[0] = [weights[0].sum() - 1, 1]
-    moved = dataclasses.replace(ex.Mechanism.from_weights(weights), privacy=found.mechanism.privacy)
+    moved = falsely_claiming(ex.Mechanism.from_weights(weights), found.mechanism.privacy)
     outcome = ex.verify(dataclasses.replace(found.certificate, mechanism=moved))
     assert (outcome.privacy, outcome.exit_code, bool(outcome)) == ("refuted", 1, False)

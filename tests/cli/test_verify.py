@@ -73,7 +73,7 @@ def test_a_defect_exits_70(stored: Path, capsys: pytest.CaptureFixture[str], mon
 
     monkeypatch.setattr("extremal.cli.verify.verify", broken)
     assert main(["verify", str(stored)]) == 70
-    assert "a defect of this program" in capsys.readouterr().err
+    assert "a defect of extremal" in capsys.readouterr().err
 
 
 def test_a_changed_file_exits_2(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:

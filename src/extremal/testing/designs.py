@@ -22,6 +22,7 @@ from extremal.certificate import Certificate, NotKnown, Proof, Refused, enclosur
 from extremal.errors import ExtremalError, MalformedFile
 from extremal.mechanism import Mechanism
 from extremal.optimize import Design
+from extremal.privacy import Notion
 
 TIGHTENED = 1e-6
 """How much better than proved a spoiled certificate claims to be, relatively."""
@@ -233,9 +234,17 @@ def _moved(mechanism: Mechanism) -> Mechanism | None:
     weights[0, high] -= amount
     weights[0, low] += amount
     made = Mechanism.from_weights(weights, mechanism.denominator, None, mechanism.inputs, mechanism.outputs)
-    return replace(made, privacy=mechanism.privacy)
+    return falsely_claiming(made, mechanism.privacy)
 
 
 def relative_difference(a: float, b: float) -> float:
     """|a − b| relative to the larger, 0 when both are 0."""
     return abs(a - b) / max(abs(a), abs(b), math.ulp(0.0)) if a != b else 0.0
+
+
+def falsely_claiming(mechanism: Mechanism, privacy: Notion | None) -> Mechanism:
+    """A mechanism with a claim that nobody decided: what only somebody who writes into the object can make."""
+    made: Mechanism = object.__new__(type(mechanism))
+    made.__dict__.update(vars(mechanism), privacy=privacy)
+    made.__dict__.pop("hash", None)
+    return made
