@@ -49,7 +49,7 @@ def main(pairs: int = PAIRS, files: int = FILES) -> int:
                 neighbours.released_files(constant(LABELS[kind]), values, Path(folder))
                 for values, folder in zip(pair(LABELS[kind], random), (first, second), strict=True)
             ]
-        seen.update(found[0])
+        seen.update(list(found[0]))
         leaks += [f"{number}: {kind} in {name}" for name in found[0] if found[0][name] != found[1].get(name)]
     print(f"{pairs} pairs, {len(seen)} containers, frames and files (each {min(seen.values())} times or more)")
     print(f"released differently: {len(leaks)}")

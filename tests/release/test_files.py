@@ -63,6 +63,7 @@ def _read(path: Path) -> pa.Table:
 @pytest.fixture(params=["parquet", "feather"])
 def source(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(batches, "UNIT", 500)
+    monkeypatch.setattr(batches, "LARGEST_UNIT", 500)
     monkeypatch.setattr(batches, "MOST_ROWS", 1_000)  # several batches, not aligned with the row groups
     return _write(_table(), tmp_path / f"in.{request.param}")
 

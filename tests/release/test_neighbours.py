@@ -75,6 +75,7 @@ def test_frames_of_neighbours_are_released_alike(kind: str, name: str) -> None:
 @pytest.mark.parametrize("kind", ["text", "numbers"])
 def test_files_of_neighbours_are_released_alike(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "UNIT", 4)
+    monkeypatch.setattr(batches, "LARGEST_UNIT", 4)
     monkeypatch.setattr(batches, "MOST_ROWS", 8)
     labels = KINDS[kind]
     m = constant(labels)
@@ -91,7 +92,7 @@ def test_row_groups_do_not_follow_the_bytes_of_the_values(tmp_path: Path, monkey
     """Only the other columns decide where a group ends, and they do: bytes are bounded, not only rows."""
     monkeypatch.setattr(sampler, "SecureWords", FixedWords)
     monkeypatch.setattr(batches, "GROUP_BYTES", 1 << 16)
-    monkeypatch.setattr(batches, "UNIT", 256)
+    monkeypatch.setattr(batches, "LARGEST_UNIT", 256)
     groups = []
     for rare in (0, 1, 500):
         values = [TEXT[2]] * rare + [TEXT[0]] * (4_000 - rare)

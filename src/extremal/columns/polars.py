@@ -24,6 +24,7 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
     """The categories of an Enum as they are listed; the order of everything but integers is that of appearance."""
     import polars as pl
 
+    column = column.alias("x")  # a name such as ^x$ would be taken for a pattern
     if column.null_count():
         there = column.is_not_null().to_numpy()
         codes = np.full(there.size, MISSING, dtype=np.intp)

@@ -19,7 +19,9 @@ from extremal.columns.frames import refuse_absent
 from extremal.errors import ExtremalError, MalformedFile, MissingDependency
 
 MOST_ROWS = 1 << 20  # in one group
-UNIT = 1 << 11  # rows read and randomised at a time; groups are whole units
+UNIT = 1 << 8  # rows read at a time
+LARGEST_UNIT = 1 << 14  # rows randomised at a time, where the other columns take few bytes
+UNIT_BYTES = 1 << 20  # of the other columns; groups are whole units
 GROUP_BYTES = 32 << 20  # of the other columns in one group: several copies of it stay far below half a gigabyte
 
 
@@ -70,11 +72,9 @@ def changed_groups(source: Iterable[Any], schema: Any, changes: Mapping[str, Cha
 
     held: list[Any] = []
     rows = size = first = 0
-    for unit in _units(source):
-        others, table = unit.drop_columns(list(changes)), _changed(unit, schema, changes, first)
-        held.append(table)
-        first, rows = first + table.num_rows, rows + table.num_rows
-        size += sum(map(pa.ipc.get_record_batch_size, others.to_batches())) if others.num_columns else 0
+    for unit, taken in _units(source, list(changes)):
+        held.append(_changed(unit, schema, changes, first))
+        first, rows, size = first + unit.num_rows, rows + unit.num_rows, size + taken
         if size >= GROUP_BYTES or rows >= MOST_ROWS:
             yield pa.concat_tables(held).combine_chunks()
             held, rows, size = [], 0, 0
@@ -82,12 +82,18 @@ def changed_groups(source: Iterable[Any], schema: Any, changes: Mapping[str, Cha
         yield pa.concat_tables(held).combine_chunks()
 
 
-def _units(source: Iterable[Any]) -> Iterator[Any]:
-    """Tables of UNIT rows each, but for the last, of one piece: however the batches were cut."""
+def _units(source: Iterable[Any], changed: list[str]) -> Iterator[tuple[Any, int]]:
+    """Tables of one piece, with the bytes that their other columns take, which decide how many rows the next one has:
+    however the batches were cut."""
     import pyarrow as pa
 
+    def joined() -> tuple[Any, int]:
+        table = pa.Table.from_batches(held).combine_chunks()
+        others = table.drop_columns(changed)
+        return table, sum(map(pa.ipc.get_record_batch_size, others.to_batches())) if others.num_columns else 0
+
     held: list[Any] = []
-    missing = UNIT
+    wanted = missing = UNIT
     for batch in source:
         start = 0
         while start < batch.num_rows:
@@ -95,10 +101,13 @@ def _units(source: Iterable[Any]) -> Iterator[Any]:
             held.append(part)
             start, missing = start + part.num_rows, missing - part.num_rows
             if not missing:
-                yield pa.Table.from_batches(held).combine_chunks()
-                held, missing = [], UNIT
+                unit, size = joined()
+                yield unit, size
+                held.clear()
+                wanted = min(2 * wanted, LARGEST_UNIT) if size < UNIT_BYTES else max(wanted // 2, UNIT)
+                missing = wanted
     if held:
-        yield pa.Table.from_batches(held).combine_chunks()
+        yield joined()
 
 
 def _changed(unit: Any, schema: Any, changes: Mapping[str, Change], first: int) -> Any:
