@@ -35,7 +35,17 @@ from extremal.errors import (
     TooLarge,
     UnknownLabel,
 )
-from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
+from extremal.estimate import (
+    FrequencyEstimate,
+    StratifiedEstimate,
+    estimate_frequencies,
+    regress,
+    sequential_test,
+    test_distribution,
+    test_homogeneity,
+    test_hypotheses,
+    test_independence,
+)
 from extremal.mechanism import Mechanism, load
 from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
@@ -126,9 +136,15 @@ __all__ = [
     "privatize",
     "quaternary",
     "randomized_response",
+    "regress",
+    "sequential_test",
     "smallest_epsilon",
     "subset_selection",
     "surveys",
+    "test_distribution",
+    "test_homogeneity",
+    "test_hypotheses",
+    "test_independence",
     "theory",
     "tradeoff",
     "verify",

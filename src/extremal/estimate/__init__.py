@@ -1,7 +1,34 @@
-"""Reports → answers."""
+"""Reports → answers: frequencies, tests, regressions."""
 
 from extremal.estimate.frequencies import estimate_frequencies
+from extremal.estimate.hypothesis_tests import (
+    BayesTest,
+    LikelihoodRatioTest,
+    SequentialTest,
+    TestResult,
+    sequential_test,
+    test_distribution,
+    test_homogeneity,
+    test_hypotheses,
+    test_independence,
+)
+from extremal.estimate.regression import RegressionResult, regress
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.stratified import StratifiedEstimate
 
-__all__ = ["FrequencyEstimate", "StratifiedEstimate", "estimate_frequencies"]
+__all__ = [
+    "BayesTest",
+    "FrequencyEstimate",
+    "LikelihoodRatioTest",
+    "RegressionResult",
+    "SequentialTest",
+    "StratifiedEstimate",
+    "TestResult",
+    "estimate_frequencies",
+    "regress",
+    "sequential_test",
+    "test_distribution",
+    "test_homogeneity",
+    "test_hypotheses",
+    "test_independence",
+]
