@@ -146,8 +146,8 @@ def test_hypotheses(
     rejected when the p-value P₀(S ≥ s) is at most `alpha`.
 
     Guarantee: P(reject) ≤ alpha under H₀ for every n, and the printed errors are upper bounds for this n. No test of
-    level `level` misses less often (Neyman and Pearson), up to the rounding of the logarithms: none that matters when they
-    take two values, else the range over 4096 or, for large n, over 6000/√n cells.
+    level `level` misses less often (Neyman and Pearson), up to the rounding of the logarithms: none that matters when
+    they take two values, else the range over 4096 or, for large n, over 6000/√n cells.
 
     Args:
         reports: as for `estimate_frequencies`: any container, counts, a file.

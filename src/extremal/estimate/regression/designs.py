@@ -88,7 +88,7 @@ def variables(term: Any, columns: Iterable[str]) -> set[str]:
     for factor in term.factors:
         method = factor.eval_method.value
         if method == "lookup":
-            refuse_absent(factor.expr, known, "formula")
+            refuse_absent(factor.expr, known, "term")
             found.add(factor.expr)
         elif method == "python":
             found |= set(map(str, Formula([Term([factor])]).required_variables)) & set(known)
@@ -131,9 +131,9 @@ def designs(right: str, table: Any, hidden: tuple[str, Mechanism] | None, ordere
     array = _numbers(matrix[kept], right)
     matrices = list(array.reshape(-1, len(table), len(kept)))
 
-    public = [Term([f for f in term.factors if name not in variables(Term([f]), table.columns)]) for term in terms]
     # Every public variable may matter for a hidden covariate, also one that stands only beside it in an interaction.
-    rest = _matrix(Formula([Term(["1"]), *(term for term in public if term.factors and str(term) != "1")]), table)
+    public = [Term([f for f in term.factors if name not in variables(Term([f]), table.columns)]) for term in terms]
+    rest = _matrix(Formula(list(dict.fromkeys([*Formula("1"), *(term for term in public if term.factors)]))), table)
     spec = matrix.model_spec
 
     def again(frame: Any) -> Floats:
@@ -164,7 +164,7 @@ def _matrix(formula: Any, table: Any) -> Any:
     from formulaic.errors import DataMismatchWarning, FormulaicError
 
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), np.errstate(all="ignore"):  # what is not finite is refused below
             warnings.simplefilter("error", DataMismatchWarning)
             if isinstance(formula, ModelSpec):
                 return formula.get_model_matrix(table, context={})

@@ -89,9 +89,15 @@ def refuse_dependent(designs: list[Floats], names: list[str]) -> None:
         )
 
 
+def _scale(information: Floats) -> Floats:
+    """Square roots of the diagonal, kept away from 0."""
+    diagonal = np.abs(np.diag(information))
+    return np.asarray(np.sqrt(np.maximum(diagonal, 1e-40 * max(float(diagonal.max()), 1.0))))
+
+
 def _step(gradient: Floats, information: Floats, damping: float) -> Floats:
     """(H + damping)⁻¹g in the scale of the diagonal; directions of negative curvature are turned upwards."""
-    scale = np.sqrt(np.maximum(np.abs(np.diag(information)), 1e-300))
+    scale = _scale(information)
     sizes, directions = np.linalg.eigh(information / np.outer(scale, scale))
     sizes = np.maximum(np.abs(sizes), 1e-13) + damping
     return np.asarray(directions @ ((directions.T @ (gradient / scale)) / sizes) / scale)
@@ -99,7 +105,7 @@ def _step(gradient: Floats, information: Floats, damping: float) -> Floats:
 
 def _covariance(information: Floats) -> Floats:
     """The inverse, with flat directions as nearly infinite variances."""
-    scale = np.sqrt(np.maximum(np.abs(np.diag(information)), 1e-300))
+    scale = _scale(information)
     sizes, directions = np.linalg.eigh(information / np.outer(scale, scale))
     return np.asarray((directions / np.maximum(sizes, 1e-15)) @ directions.T / np.outer(scale, scale))
 

@@ -2,8 +2,8 @@
 
 A family sees D (n×P, the design), the outcome and parameters θ, and gives log f(outcome_i | D_i; θ) with its
 derivatives for each row. For a categorical outcome that was privatised, f is the probability of the *report*,
-Σ_c Q(y_i|c)·π_c(D_i): the likelihood goes through the mechanism, which is what a fit on the raw reports gets wrong. All derivatives are
-formulas: nothing depends on the units of a covariate.
+Σ_c Q(y_i|c)·π_c(D_i): the likelihood goes through the mechanism, which is what a fit on the raw reports gets
+wrong. All derivatives are formulas: nothing depends on the units of a covariate.
 """
 
 from __future__ import annotations

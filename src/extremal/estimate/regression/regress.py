@@ -70,7 +70,7 @@ def regress(
     left, right = sides(formula)
     mechanisms = dict(mechanism) if isinstance(mechanism, Mapping) else {left: mechanism}
     for name in dict.fromkeys([left, *mechanisms]):
-        refuse_absent(name, list(table.columns), "formula" if name == left else "mechanism")
+        refuse_absent(name, list(table.columns), "outcome" if name == left else "mechanism")
     for name, one in mechanisms.items():
         refuse_no_mechanism(one, f"mechanism[{name!r}]" if isinstance(mechanism, Mapping) else "mechanism")
     covariates = [name for name in mechanisms if name != left]

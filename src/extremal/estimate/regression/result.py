@@ -163,7 +163,8 @@ class RegressionResult:
             self.names, self.values, self.standard_error, self.interval(), self.pvalues, strict=True
         ):
             rows.append(
-                [name, f"{value:.4f}", f"{error:.4f}", f"{value / error:.3f}", f"{p:.3f}", f"{low:.3f}", f"{high:.3f}"]
+                [name, *(number(v, 4) for v in (value, error)), f"{value / error:.3f}", f"{p:.3f}"]
+                + [number(v, 4) for v in (low, high)]
             )
         head = [
             f"{self.model}: {self.formula}",
