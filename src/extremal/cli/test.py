@@ -26,8 +26,6 @@ from extremal.estimate import (
 from extremal.estimate.hypothesis_tests.resampling import DRAWS
 from extremal.mechanism import Mechanism, load
 
-__test__ = False  # a test runner must not collect this module
-
 EPILOG = """\
 examples:
   extremal test distribution reports.csv --mechanism m.json --p 0.5,0.3,0.2
@@ -44,8 +42,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "test",
         help="test hypotheses about the inputs: distribution, homogeneity, independence",
-        description="Test hypotheses about the inputs from a Parquet, Feather or CSV file written by `extremal privatize`, "
-        "or from counts. Errors are held at every number of reports.",
+        description="Test hypotheses about the inputs from a Parquet, Feather or CSV file written by `extremal\n"
+        "privatize`, or from counts. The probability of a false alarm is held at every number of reports.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
