@@ -15,11 +15,9 @@ from extremal.estimate.hypothesis_tests.tails import Tail, chernoff, on_grid
 
 def enumerated(values: np.ndarray, probabilities: np.ndarray, n: int, s: float) -> float:
     """P(S ≥ s) over every sequence."""
-    terms = []
-    for codes in itertools.product(range(values.size), repeat=n):
-        if sum(values[list(codes)]) >= s:
-            terms.append(math.prod(probabilities[list(codes)]))
-    return math.fsum(terms)
+    every = np.array(list(itertools.product(range(values.size), repeat=n)))
+    reached = values[every].sum(axis=1) >= s
+    return math.fsum(probabilities[every[reached]].prod(axis=1).tolist())
 
 
 @given(st.integers(2, 4), st.integers(1, 5), st.integers(0, 10_000))
@@ -30,7 +28,7 @@ def test_the_bound_is_the_enumerated_probability(size: int, n: int, seed: int) -
     tail = Tail(values, probabilities, n, step)
     assert tail.exact
     sums = {float(sum(values[list(c)])) for c in itertools.product(range(size), repeat=n)}
-    for s in sums:
+    for s in sorted(sums)[:: 1 + len(sums) // 20]:
         truth = enumerated(values, probabilities, n, s)
         assert truth * (1 - 1e-14) <= tail.at_least(s) <= truth * (1 + 1e-9) + 1e-15
         above = enumerated(values, probabilities, n, s + step / 2)

@@ -57,7 +57,7 @@ class Scores:
             NotIdentified: the reports do not depend on the inputs.
         """
         whole = cls.of_public(marginal)
-        if mechanism.k == mechanism.m and channel_of(mechanism).combinations() is None:
+        if mechanism.k == mechanism.m == mechanism.row_classes and channel_of(mechanism).combinations() is None:
             return whole
         basis = score_basis(mechanism.matrix, marginal)
         if not basis.shape[0]:
@@ -82,9 +82,9 @@ def score_basis(matrix: Floats, marginal: Floats) -> Floats:
     """
     seen = marginal > 0
     root = np.sqrt(marginal[seen])
-    rows = matrix[:, seen] / root  # Q D^{-1/2}: functions of y in the metric of m
-    size = float(np.linalg.norm(rows))
-    rows = rows - (rows @ root)[:, None] * root[None, :]  # mean zero
+    size = float(np.linalg.norm(matrix[:, seen] / root))  # Q D^{-1/2}: functions of y in the metric of m
+    # Directions h with Σh = 0: differences of rows. Each sums to 0 over y, so its score has mean zero whatever m is.
+    rows = (matrix - matrix.mean(axis=0))[:, seen] / root
     _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
     kept = basis[sizes > max(RANK_TOLERANCE * float(sizes[0]), NOISE * size)]
     found = np.zeros((kept.shape[0], marginal.size))

@@ -29,6 +29,8 @@ FEWEST_CELLS = 4
 WIDTH = 11
 """The sum stays in WIDTH·√n times the range of one value up to `DROPPED`, whatever the distribution (Hoeffding)."""
 DROPPED = 1e-25
+ACCURATE = 1e-15
+"""Below this what was cut may dominate the bound, and Chernoff's may be smaller."""
 SMALLEST = 1e-300
 """Above anything that underflow can lose."""
 LONG = 1 << 12  # arrays up to this are never cut
@@ -160,12 +162,14 @@ class Tail:
         if values.size == 2:
             total = float(masses.sum())
             return total**self.n * _binomial_tail(-(-needed // self._codes[1]), self.n, float(masses[1]) / total)
-        bound = chernoff(values, masses, self.n, self.lowest + needed * self.step)
-        if self._convolved is None:
+        bound = 1.0
+        if self._convolved is not None:
+            offset, tail, lost = self._convolved
+            first = max(0, needed - offset)
+            bound = lost + (float(tail[first]) if first < tail.size else 0.0)
+        if bound > ACCURATE and self._convolved is not None:
             return bound
-        offset, tail, lost = self._convolved
-        first = max(0, needed - offset)
-        return min(bound, lost + (float(tail[first]) if first < tail.size else 0.0))
+        return min(bound, chernoff(values, masses, self.n, self.lowest + needed * self.step))
 
 
 def _binomial_tail(needed: int, n: int, chance: float) -> float:
