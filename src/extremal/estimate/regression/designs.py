@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.columns.frames import refuse_absent
+from extremal.columns.frames import names_of, refuse_absent
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -55,7 +55,7 @@ def as_table(frame: Any, parameter: str = "frame") -> Any:
             parameter=parameter,
             value=type(frame).__name__,
         )
-    names = list(nw.from_native(frame, eager_only=True, pass_through=False).columns)
+    names = names_of(frame) or []
     for name in names:
         if not isinstance(name, str):
             raise InvalidParameter("column names must be strings", parameter=parameter, value=name)
@@ -129,7 +129,7 @@ def designs(right: str, table: Any, hidden: tuple[str, Mechanism] | None, ordere
     matrix = _matrix(formula, table if hidden is None else _copies(table, *hidden))
     kept = [c for c in matrix.columns if not (ordered and c == INTERCEPT)]
     array = _numbers(matrix[kept], right)
-    matrices = list(array.reshape(-1, len(table), len(kept)))
+    matrices = list(array.reshape(1 if hidden is None else hidden[1].k, len(table), len(kept)))
 
     # Every public variable may matter for a hidden covariate, also one that stands only beside it in an interaction.
     public = [Term([f for f in term.factors if name not in variables(Term([f]), table.columns)]) for term in terms]

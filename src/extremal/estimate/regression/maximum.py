@@ -28,8 +28,10 @@ WORST_CONDITION = 1e11
 """Of a matrix scaled to a unit diagonal; beyond, a direction is flat to 11 digits and counts as not determined."""
 FAR = 10.0
 """A logit beyond this (a probability within 5e-5 of 0 or 1) is looked at closely."""
-FLAT = 0.05
-"""A step of one standard error costs half a unit of log-likelihood where there is a maximum; less than this: none."""
+FARTHER = 30.0
+"""How far outwards such a logit is moved to see whether the likelihood falls."""
+FLAT = 0.1
+"""Of the fall that the curvature predicts; less than this: the likelihood keeps rising, or has levelled out."""
 UNIT = 2.0**-53
 
 
@@ -123,9 +125,11 @@ def _refuse_separation(likelihood: Likelihood, theta: Floats, information: Float
         worst = int(np.argmax(error / np.abs(eta)))
         if not error[worst] > abs(eta[worst]):
             continue
-        share = covariance @ rows[worst]
-        ahead = theta + math.copysign(1.0, eta[worst]) * share / float(error[worst])
-        if likelihood.allows(ahead) and likelihood.value(ahead) < value - FLAT:
+        # Further out along the least certain direction: at a maximum the likelihood falls as its curvature says.
+        share, reach = covariance @ rows[worst], min(float(error[worst]), FARTHER)
+        ahead = theta + math.copysign(reach, eta[worst]) * share / float(error[worst]) ** 2
+        fall = 0.5 * (reach / float(error[worst])) ** 2
+        if likelihood.allows(ahead) and likelihood.value(ahead) < value - max(FLAT * fall, 16 * UNIT * abs(value)):
             continue
         weight = np.abs(share * rows[worst])
         names = [likelihood.names[i] for i in np.argsort(-weight)[:4] if weight[i] > 0.05 * weight.max()]
