@@ -28,10 +28,9 @@ WORST_CONDITION = 1e11
 """Of a matrix scaled to a unit diagonal; beyond, a direction is flat to 11 digits and counts as not determined."""
 FAR = 10.0
 """A logit beyond this (a probability within 5e-5 of 0 or 1) is looked at closely."""
-FARTHER = 30.0
-"""How far outwards such a logit is moved to see whether the likelihood falls."""
-FLAT = 0.1
-"""Of the fall that the curvature predicts; less than this: the likelihood keeps rising, or has levelled out."""
+STILL = 0.01
+"""Newton's next step moves such a logit by less than its standard error times 1e-7 where there is a maximum. Where the
+likelihood rises as −e^{−η} it moves it by about 1, however far out it is."""
 UNIT = 2.0**-53
 
 
@@ -113,25 +112,18 @@ def _covariance(information: Floats) -> Floats:
 
 
 def _refuse_separation(likelihood: Likelihood, theta: Floats, information: Floats) -> None:
-    covariance, value = _covariance(information), likelihood.value(theta)
+    covariance, step = _covariance(information), _step(likelihood.gradient(theta), information, 0.0)
     for block in likelihood.predictors():
-        eta = block @ theta
-        far = np.flatnonzero(np.abs(eta) > FAR)
+        far = np.flatnonzero(np.abs(block @ theta) > FAR)
         if not far.size:
             continue
         rows = np.unique(block[far], axis=0)
-        eta = rows @ theta
-        error = np.sqrt(np.maximum(np.einsum("np,pq,nq->n", rows, covariance, rows), 0.0))
-        worst = int(np.argmax(error / np.abs(eta)))
-        if not error[worst] > abs(eta[worst]):
+        variance = np.maximum(np.einsum("np,pq,nq->n", rows, covariance, rows), 0.0)
+        moved = np.where(np.sqrt(variance) > np.abs(rows @ theta), np.abs(rows @ step), 0.0)
+        worst = int(np.argmax(moved))
+        if moved[worst] <= STILL:
             continue
-        # Further out along the least certain direction: at a maximum the likelihood falls as its curvature says.
-        share, reach = covariance @ rows[worst], min(float(error[worst]), FARTHER)
-        ahead = theta + math.copysign(reach, eta[worst]) * share / float(error[worst]) ** 2
-        fall = 0.5 * (reach / float(error[worst])) ** 2
-        if likelihood.allows(ahead) and likelihood.value(ahead) < value - max(FLAT * fall, 16 * UNIT * abs(value)):
-            continue
-        weight = np.abs(share * rows[worst])
+        weight = np.abs(step * rows[worst])
         names = [likelihood.names[i] for i in np.argsort(-weight)[:4] if weight[i] > 0.05 * weight.max()]
         raise NotIdentified(
             "the data separate: some probability is estimated as 0 or 1, and the likelihood keeps rising as "
