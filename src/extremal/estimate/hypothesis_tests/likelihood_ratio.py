@@ -147,7 +147,7 @@ def test_hypotheses(
 
     Guarantee: P(reject) ≤ alpha under H₀ for every n, and the printed errors are upper bounds for this n. No test of
     level `level` misses less often (Neyman and Pearson), up to the rounding of the logarithms: none that matters when
-    they take two values, else the range over 4096 or, for large n, over 6000/√n cells.
+    they take two values, else the range over 256 or, for large n, over 6000/√n cells.
 
     Args:
         reports: as for `estimate_frequencies`: any container, counts, a file.
