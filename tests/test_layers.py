@@ -58,6 +58,7 @@ HEAVY = (
     "numba",
     "hypothesis",
     "flint",
+    "formulaic",
 )
 
 
