@@ -18,7 +18,7 @@ EXPECTED = ex.estimate_frequencies(REPORTS, M).estimate
 def test_value_counts_are_matched_by_label_whatever_their_order() -> None:
     for counts in (REPORTS.value_counts(), REPORTS.value_counts().sort_index(), REPORTS.value_counts(ascending=True)):
         assert ex.estimate_frequencies(counts, M, counts=True).estimate.tolist() == EXPECTED.tolist()
-    with pytest.raises(ex.UnknownLabel, match="outputs of the mechanism"):
+    with pytest.raises(ex.UnknownLabel, match="that is no label"):
         ex.estimate_frequencies(pd.Series([3, 4], index=["a", "z"]), M, counts=True)
 
 

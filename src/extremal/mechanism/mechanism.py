@@ -506,7 +506,7 @@ def count_text(count: int) -> str:
     >>> count_text(10), count_text(2**60_000)
     ('10', 'about 10^18061')
     """
-    digits = int(count.bit_length() * math.log10(2))
+    digits = int((count.bit_length() - 1) * math.log10(2))
     return str(count) if digits < _LONGEST_COUNT else f"about 10^{digits}"
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.privacy.cones.lift import lift_box, vertices
 from extremal.testing import priors
-from extremal.testing.designs import check, check_refusals
+from extremal.testing.designs import check, check_refusals, falsely_claiming
 from extremal.testing.oracles import algorithm_1, optimum, plain_vertices, region_of
 
 FIGURE_1 = json.loads((Path(__file__).parents[2] / "data" / "leakage_figure_1.json").read_text(encoding="utf-8"))
@@ -432,9 +432,7 @@ class TestCertificates:
     def test_another_prior_is_refused(self) -> None:
         found = ex.design(ex.PML(0.5, P), ex.MutualInformation(P))
         same = found.mechanism
-        other = ex.Mechanism(
-            same.kernel, same.row_of, same.input_labels, same.output_labels, ex.PML(0.5, [0.5, 0.29, 0.21])
-        )
+        other = falsely_claiming(same, ex.PML(0.5, [0.5, 0.29, 0.21]))
         verification = ex.verify(dataclasses.replace(found.certificate, mechanism=other))
         assert not verification
         assert not (verification.privacy and verification.optimality)
