@@ -79,7 +79,7 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
         target = pl.Boolean
     else:
         target = dtype if dtype.is_integer() and _fits(values, dtype) else pl.Int64
-    return pl.Series(like.name, values, dtype=target).gather(codes)
+    return pl.Series("x", values, dtype=target).gather(codes).alias(like.name)  # named last: ^x$ is a pattern to gather
 
 
 def _fits(values: list[Any], dtype: Any) -> bool:
