@@ -27,6 +27,7 @@ from extremal.estimate.sampling import Sampling
 from extremal.mechanism import Mechanism
 
 NO_REPORT = "Leave out those who did not report."
+LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
 
 
@@ -270,6 +271,14 @@ def _checked_weights(weights: Any, n: int) -> Floats:
             f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape
         )
     bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
+    extreme = np.flatnonzero((w < LEAST_WEIGHT) | (w > 1 / LEAST_WEIGHT))
+    if extreme.size and not bad.size:
+        raise InvalidParameter(
+            f"weights must lie between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}",
+            parameter=f"weights[{extreme[0]}]",
+            value=float(w[extreme[0]]),
+            hint="Divide them all by their mean: only their ratios matter.",
+        )
     if bad.size:
         raise InvalidParameter(
             "weights must be finite and positive",
