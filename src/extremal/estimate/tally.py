@@ -195,7 +195,7 @@ def _add(tallies: Tallies, channel: Channel, batch: Batch, drop: bool) -> None:
     codes, labels = distinct(batch.reports, "reports")
     if not drop:
         refuse_missing(codes, "reports", NO_REPORT)
-    w = None if batch.weights is None else _checked_weights(batch.weights, codes.size)
+    w = None if batch.weights is None else checked_weights(batch.weights, codes.size)
     repeats = None if batch.counts is None else whole_counts(batch.counts, codes.size)
     groups, names = _strata(batch.strata, codes.size)
     dropped = int(np.count_nonzero(codes < 0)) if drop else 0
@@ -261,7 +261,8 @@ def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp]
     return codes, [name[0] if len(name) == 1 else name for name in chosen]
 
 
-def _checked_weights(weights: Any, n: int) -> Floats:
+def checked_weights(weights: Any, n: int) -> Floats:
+    """Survey weights as floats: finite, positive, one for each report."""
     try:
         w = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
