@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
+from html import escape
 from math import inf, isinf, nextafter
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,13 @@ class Verification:
     def __bool__(self) -> bool:
         claimed = [v for v in (self.privacy, self.value, self.optimality) if v is not Verdict.NOTHING]
         return bool(claimed) and all(claimed)
+
+    def __str__(self) -> str:
+        verdicts = [f"{name:12s}{getattr(self, name).value}" for name in ("privacy", "value", "optimality")]
+        return "\n".join([*verdicts, *(f"- {reason}" for reason in self.reasons)])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     @property
     def exit_code(self) -> int:

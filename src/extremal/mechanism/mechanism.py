@@ -499,6 +499,24 @@ class Mechanism:
 
         return html_table(self)
 
+    def plot(self, prior: Any = None) -> Any:
+        """A heat map: true values downwards, reports across; a matplotlib figure.
+
+        Args:
+            prior: shown beside the labels, if given.
+
+        Raises:
+            TooLarge: there are more than 128 inputs or reports.
+
+        >>> import extremal as ex
+        >>> drawn = ex.randomized_response(2, 1, inputs=["no", "yes"]).plot()
+        >>> [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+        ['no', 'yes']
+        """
+        from extremal.mechanism.display import heat_map
+
+        return heat_map(self, prior)
+
 
 def count_text(count: int) -> str:
     """A number of outputs as text; of a very large one only its size.

@@ -26,7 +26,7 @@ from extremal.optimize.leakage.solve import solve as leakage
 from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
 from extremal.optimize.rays import solve as listed_rays
 from extremal.privacy import Notion
-from extremal.tables import number
+from extremal.tables import html, number
 from extremal.utility import Utility
 
 SOLVERS: tuple[Solver, ...] = (
@@ -88,26 +88,34 @@ class Design:
 
     def summary(self) -> str:
         """A few lines for a person: what was found, how good it provably is, and what the known mechanisms give."""
+        lines = [f"  {name:12s}  {said}" for name, said in self._facts()]
+        return "\n".join([self._title(), *lines, *(f"  {note}" for note in self.notes)])
+
+    def _title(self) -> str:
+        return f"{self.utility.name} under {self.mechanism.privacy!r}, {self.mechanism.k} inputs"
+
+    def _facts(self) -> list[tuple[str, str]]:
         claim = self.mechanism.privacy
         best = "least" if self.utility.is_cost else "largest"
-        lines = [
-            f"{self.utility.name} under {claim!r}, {self.mechanism.k} inputs",
-            f"  value         {number(self.value, 12)}   ({best} possible: {self._range()})",
-            f"  gap           {self.gap:.1e} relative",
-            f"  reports       {self.mechanism.m}",
-            f"  achieved ε    {claim.level(self.mechanism)!r}, decided in integers"
-            if claim is not None
-            else "  no claim",
-            f"  found by      {self.method}",
+        achieved = "nothing is claimed" if claim is None else f"{claim.level(self.mechanism)!r}, decided in integers"
+        return [
+            ("value", f"{number(self.value, 12)}   ({best} possible: {self._range()})"),
+            ("gap", f"{self.gap:.1e} relative"),
+            ("reports", str(self.mechanism.m)),
+            ("achieved ε", achieved),
+            ("found by", self.method),
         ]
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        return html(["", "design"], self._facts(), self._title(), self.notes) + self.mechanism._repr_html_()
 
     def _range(self) -> str:
         if math.isinf(self.value):
             return "infinite, and attained"
         if self.gap == 0:
-            return f"exactly {number(self.value, 12)}"
-        return f"{number(self.lower_bound, 12)} to {number(self.upper_bound, 12)}"
+            return "exactly this"
+        low, high = number(self.lower_bound, 12), number(self.upper_bound, 12)
+        return "this, to every digit shown" if low == high else f"{low} to {high}"
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the mechanism to `path` and the certificate beside it (NAME.certificate.json)."""
@@ -153,9 +161,11 @@ def design(
         InvalidParameter: the notion and the utility are about different inputs, or the combination is not known.
 
     >>> import extremal as ex
-    >>> d = ex.design(ex.LDP(1), ex.Sublinear(3, lambda columns: columns.max(axis=0)))
-    >>> d.gap < 1e-9
-    True
+    >>> d = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), inputs=["never", "once", "often"])
+    >>> round(d.value, 6), d.gap, bool(ex.verify(d))
+    (0.108179, 0.0, True)
+    >>> d.mechanism.privatize(["never", "often"])  # doctest: +SKIP
+    [0, 1]
     """
     _refuse_other("privacy", privacy, Notion)
     _refuse_other("utility", utility, Utility)

@@ -14,7 +14,7 @@ from extremal.optimize.design import Design
 from extremal.optimize.distortion.smallest_epsilon import smallest_epsilon
 from extremal.plotting import COLOURS, figure
 from extremal.sources import SourceClass, as_source
-from extremal.tables import aligned, as_frame, number
+from extremal.tables import aligned, as_frame, heading, html, number
 from extremal.theory.distortion import lower_bound, thresholds, upper_bound
 
 BEFORE = Fraction(1, 10**9)  # where ε* is shown just below the jump
@@ -51,10 +51,16 @@ class DistortionTradeoff:
         """A data frame, one row for each distortion."""
         return as_frame(self.columns())
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = self.columns()
         rows = [[number(v) for v in row] for row in zip(*columns.values(), strict=True)]
-        return aligned(list(columns), rows)
+        return [heading(name) for name in columns], rows
+
+    def __str__(self) -> str:
+        return aligned(*self._cells())
+
+    def _repr_html_(self) -> str:
+        return html(*self._cells(), caption="The smallest ε within each distortion")
 
     def plot(self) -> Any:
         """ε* as a line with its jump; the bounds dashed."""

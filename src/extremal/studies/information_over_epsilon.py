@@ -14,7 +14,7 @@ from extremal.exact import Prior, as_prior
 from extremal.optimize.information.notes import EXACT_BALANCE
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
-from extremal.tables import aligned, as_frame, number
+from extremal.tables import aligned, as_frame, heading, html, number
 from extremal.utility import MutualInformation
 from extremal.utility.curve import InformationCurve
 
@@ -36,9 +36,15 @@ class InformationOverEpsilon:
         """A data frame with these columns."""
         return as_frame(self.columns)
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         rows = zip(*self.columns.values(), strict=True)
-        return aligned(list(self.columns), [[number(value) for value in row] for row in rows])
+        return [heading(name) for name in self.columns], [[number(value) for value in row] for row in rows]
+
+    def __str__(self) -> str:
+        return aligned(*self._cells())
+
+    def _repr_html_(self) -> str:
+        return html(*self._cells(), caption="Mutual information (nats)")
 
     def plot(self) -> Any:
         """Information against ε, and the share of the optimum that the two classical mechanisms keep; a matplotlib

@@ -25,6 +25,7 @@ from extremal.estimate.channels.channel import Floats
 from extremal.estimate.intervals.levels import each
 from extremal.estimate.results.display import as_frame, short
 from extremal.mechanism.labels import Label
+from extremal.tables import preformatted
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
@@ -115,3 +116,6 @@ class CombinedEstimate:
         for x, label in enumerate(self.inputs[:40]):
             lines.append(f"{short(label):28s} {shown[x]:+.4f}  {limits[x, 0]:+.4f} to {limits[x, 1]:+.4f}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return preformatted(self.summary())

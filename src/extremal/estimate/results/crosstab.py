@@ -16,6 +16,7 @@ from extremal.estimate.likelihood import project_onto_simplex
 from extremal.estimate.results.display import as_frame, short
 from extremal.estimate.results.functions import FunctionEstimate
 from extremal.mechanism.labels import Label
+from extremal.tables import preformatted
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +201,9 @@ class CrosstabEstimate:
             lines.append(f"{short(x):20s}" + "".join(f"{v:.3f}".rjust(width) for v in shown[i]))
             lines.append(" " * 20 + "".join(f"{a:.3f}–{b:.3f}".rjust(width) for a, b in limits[i]))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return preformatted(self.summary())
 
     def __repr__(self) -> str:
         return f"CrosstabEstimate({self.first.name!r} × {self.second.name!r}, {self.estimate.shape}, n={self.n})"

@@ -265,6 +265,9 @@ class FrequencyEstimate:
         frequencies."""
         return plot.plot([("", self)], level, simultaneous, ax, truth)
 
+    def _repr_html_(self) -> str:
+        return display.html(self)
+
     def __repr__(self) -> str:
         shown = ", ".join(
             f"{label!r}: {value:.4g}" for label, value in zip(self.inputs[:6], self.estimate[:6].tolist(), strict=True)
