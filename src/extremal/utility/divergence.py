@@ -138,7 +138,9 @@ class NamedDivergence(Divergence):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
-        return cls(*(Prior.from_json(content[p]) for p in ("p0", "p1")), **{name: content[name] for name in cls.parameters})
+        return cls(
+            *(Prior.from_json(content[p]) for p in ("p0", "p1")), **{name: content[name] for name in cls.parameters}
+        )
 
 
 @registered
