@@ -41,7 +41,8 @@ def _levels(k: int) -> Iterator[tuple[int, ...]]:
 class Coupled(Proof):
     """OPT ≤ Σα + δΣβ + k·max over rays r of (Σ mix·μ(r) − α·r − Σβ_xz(r_x − E·r_z)⁺)/(1·r), of either sign.
 
-    Fields: alpha, one number an input. prices (0, x, z, β): β ≥ 0 for the constraint of rows x and z. mix, as for `Rays`.
+    Fields: alpha, one number an input. prices (0, x, z, β): β ≥ 0 for the constraint of rows x and z. mix, as for
+    `Rays`.
     """
 
     kind: ClassVar[str] = "coupled rays"
@@ -73,5 +74,5 @@ class Coupled(Proof):
                     paid += b * fmpq(over, low)
             return (worth - arb(paid)) / sum(ray)
 
-        total = fmpq(sum(whole), common) + rational(privacy.delta) * sum((b for _, _, b in beta), fmpq(0))
+        total = fmpq(sum(whole), common) + rational(privacy.exact_delta) * sum((b for _, _, b in beta), fmpq(0))
         return upper(arb(total) + utility.k * largest(map(excess, _levels(utility.k))))

@@ -1,7 +1,8 @@
 """The best (ε,δ)-LDP mechanism: a linear program over the rays of `privacy/cones/coupled`.
 
-max Σ θ_r μ(r) s.t. Σ θ_r r = 1, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ for every ordered pair, θ ≥ 0. KOV treats two inputs (Theorem
-19: the quaternary mechanism) and leaves more open; here the program is exact for up to 6. At most k² outputs are used.
+max Σ θ_r μ(r) s.t. Σ θ_r r = 1, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ for every ordered pair, θ ≥ 0. KOV treats two inputs
+(Theorem 19: the quaternary mechanism) and leaves more open; here the program is exact for up to 6. At most k² outputs
+are used.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from extremal.certificate import Coupled
+from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
 from extremal.optimize.rays import parts_of
@@ -64,15 +66,15 @@ def _solved(problem: Problem, privacy: LDP) -> Solution:
     return Solution(mechanism, math.inf, "linear program over the rays of the (ε,δ) arrangement", proofs, notes)
 
 
-def _mechanism(problem: Problem, matrix: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Mechanism:
+def _mechanism(problem: Problem, matrix: Floats) -> Mechanism:
     return Mechanism.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), problem.privacy, inputs=problem.inputs)
 
 
 def _infinite(problem: Problem, privacy: LDP) -> Solution:
     """Revealing the input with probability δ makes the value infinite: nothing is left to prove."""
-    k, delta = problem.utility.k, float(privacy.delta)
-    matrix = np.hstack([(1 - delta) * np.ones((k, 1)), delta * np.eye(k)])
-    mechanism = Mechanism.from_matrix(matrix, privacy, inputs=problem.inputs)
+    k, revealed = problem.utility.k, math.floor(privacy.exact_delta * DENOMINATOR)
+    weights = np.hstack([np.full((k, 1), DENOMINATOR - revealed), revealed * np.eye(k, dtype=np.int64)])
+    mechanism = Mechanism.from_weights(weights, DENOMINATOR, privacy, inputs=problem.inputs)
     said = "the value is infinite: with probability δ a report may name an input that one hypothesis excludes"
     return Solution(mechanism, math.inf, said)
 

@@ -1,10 +1,10 @@
 """(ε,δ)-LDP: the rays of the cells into which the planes q_x = e^ε·q_z cut the columns.
 
 The constraint Σ_y (Q(y|x) − e^ε·Q(y|z))⁺ ≤ δ couples the columns, but each term is linear on every cell of the
-arrangement {q_x = e^ε·q_z}. Splitting a column into the extreme rays of its cell keeps the constraint and never lowers a
-sum of sublinear values, so the best mechanism is a mixture of such rays. On a ray the planes that it lies on connect its
-support: the entries are e^0, e^−ε, …, e^−Lε without a gap, and 0 elsewhere; either one entry alone or at least two levels.
-There are 4, 21, 138, 1055 and 9308 of them for 2 to 6 inputs.
+arrangement {q_x = e^ε·q_z}. Splitting a column into the extreme rays of its cell keeps the constraint and never lowers
+a sum of sublinear values, so the best mechanism is a mixture of such rays. On a ray the planes that it lies on connect
+its support: the entries are e^0, e^−ε, …, e^−Lε without a gap, and 0 elsewhere; either one entry alone or at least two
+levels. There are 4, 21, 138, 1055 and 9308 of them for 2 to 6 inputs.
 """
 
 from __future__ import annotations
