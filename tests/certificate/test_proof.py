@@ -46,6 +46,8 @@ DESIGNS = {
     "affine": lambda: ex.design(ex.LDP(0.5), ex.MutualInformation(["1/14"] * 14)),
     "response": lambda: ex.design(ex.LDP(4), INFORMATION),
     "prices": lambda: ex.design(ex.LDP(0.5), INFORMATION),
+    "coupled rays": lambda: ex.design(ex.LDP(1, "0.05"), ex.KL(P0, P1)),
+    "coupled rays of a worst case": lambda: ex.design(ex.LDP(1, "0.05"), BOTH),
 }
 LOOSE = {"one prior of the class": 1.0, "fluid": 1e-2}  # what is proved there is a bound, not the optimum
 
@@ -122,5 +124,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 8
+    assert len(PROOFS) == 9
     assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())

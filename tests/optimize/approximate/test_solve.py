@@ -36,12 +36,30 @@ def test_against_another_solver_and_the_revealing_mechanism(seed: int) -> None:
     epsilon, delta = round(float(generator.uniform(0.2, 3)), 3), round(float(generator.uniform(0.01, 0.4)), 3)
     utility = [ex.KL, ex.TotalVariation, ex.SquaredHellinger, ex.JensenShannon][seed % 4](p0, p1)
     found = ex.design(ex.LDP(epsilon, delta), utility)
-    check(found)
+    check(found, 1e-12)
     assert found.value == pytest.approx(program(utility, epsilon, delta), rel=1e-9)
     plain = ex.design(ex.LDP(epsilon), utility).mechanism.matrix
     revealing = np.hstack([(1 - delta) * plain, delta * np.eye(k)])
-    assert found.value >= utility(revealing) * (1 - 1e-9)
+    assert found.value >= utility(revealing) * (1 - 1e-12)
     assert found.mechanism.m <= k * k
+
+
+def test_no_random_mechanism_is_better() -> None:
+    """Any matrix is (ε,δ)-LDP once enough of a constant is mixed in; none is worth more than the optimum."""
+    generator, compared = np.random.default_rng(7), 0
+    for _ in range(20):
+        k, delta = int(generator.integers(2, 5)), float(np.round(generator.uniform(0.02, 0.3), 3))
+        epsilon = float(np.round(generator.uniform(0.2, 2), 3))
+        utility = ex.JensenShannon(*generator.dirichlet(np.ones(k), 2))
+        best = ex.design(ex.LDP(epsilon, delta), utility)
+        for _ in range(50):
+            matrix = generator.dirichlet(np.full(int(generator.integers(2, 9)), generator.choice([0.05, 0.3, 1])), k)
+            excess = np.maximum(matrix[:, None] - np.exp(epsilon) * matrix[None], 0).sum(axis=2).max()
+            share = min(1.0, delta / excess) if excess else 1.0
+            mixed = np.hstack([share * matrix, np.full((k, 1), 1 - share)])
+            assert utility(mixed) <= best.upper_bound * (1 + 1e-12)
+            compared += utility(mixed) > 0.3 * best.value
+    assert compared > 50
 
 
 def test_two_inputs_give_the_quaternary_mechanism() -> None:
@@ -70,6 +88,33 @@ def test_an_infinite_value_is_attained_and_said() -> None:
     assert found.gap == 0
     assert ex.verify(found)
     assert "the value is infinite" in found.summary()
+
+
+def test_a_part_that_can_be_infinite_leaves_the_worst_case_to_the_others() -> None:
+    """A report of tiny probability makes it infinite; what the other part can have is then the optimum."""
+    other = ex.KL([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])
+    found = ex.design(ex.LDP(1, "0.1"), ex.WorstCase([ex.KL([0.5, 0.5, 0], [0.5, 0, 0.5]), other]))
+    check(found, 1e-12, ex.design(ex.LDP(1, "0.1"), other).value)
+    assert found.utility.utilities[0](found.mechanism) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta"), [(0, "0.1"), ("1e-6", "0.1"), ("1e-3", "1e-7"), (20, "0.01"), (1, "1e-15")]
+)
+def test_extreme_levels(epsilon: object, delta: str) -> None:
+    check(ex.design(ex.LDP(epsilon, delta), ex.KL([0.5, 0.3, 0.2], [0.1, 0.3, 0.6])))
+
+
+def test_without_epsilon_delta_scales_total_variation() -> None:
+    """Two rows that differ by at most δ in total variation; telling two inputs apart is then worth δ."""
+    found = ex.design(ex.LDP(0, "0.25"), ex.TotalVariation([1, 0, 0], [0, 0, 1]))
+    assert found.value == pytest.approx(0.25, rel=1e-12)
+
+
+def test_a_users_function_is_bounded_in_floats() -> None:
+    found = ex.design(ex.LDP(1, "0.1"), ex.Sublinear(3, lambda columns: columns.max(axis=0)))
+    assert found.gap < 1e-9
+    assert ex.verify(found).exit_code == 3
 
 
 def test_delta_is_named_when_there_are_too_many_inputs() -> None:

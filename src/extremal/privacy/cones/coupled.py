@@ -41,10 +41,10 @@ def levels(k: int) -> list[tuple[int, ...]]:
     """
     if k > MOST_INPUTS:
         raise TooLarge(
-            f"the rays of (ε,δ)-LDP are listed for at most {MOST_INPUTS} inputs",
+            f"designs with delta > 0 are for at most {MOST_INPUTS} inputs",
             parameter="k",
             value=k,
-            hint="Use delta=0.",
+            hint="Use delta=0, or merge inputs.",
         )
     found = []
     for size in range(1, k + 1):
