@@ -35,7 +35,13 @@ from extremal.errors import (
     TooLarge,
     UnknownLabel,
 )
-from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
+from extremal.estimate import (
+    FrequencyEstimate,
+    StratifiedEstimate,
+    WorkloadEstimate,
+    estimate_frequencies,
+    estimate_workload,
+)
 from extremal.mechanism import Mechanism, load
 from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
@@ -54,13 +60,18 @@ from extremal.studies import (
     tradeoff,
 )
 from extremal.utility import (
+    CDF,
     Average,
     Distortion,
     FDivergence,
+    Frequencies,
     Hamming,
+    Mean,
     MutualInformation,
     PairwiseDivergence,
+    Ranges,
     Sublinear,
+    Workload,
     WorstCase,
     divergences,
 )
@@ -69,6 +80,7 @@ from extremal.utility.divergences import *  # noqa: F403 - the named ones, as th
 __version__ = "0.1.0"
 
 __all__ = [
+    "CDF",
     "LDP",
     "LIP",
     "PML",
@@ -81,6 +93,7 @@ __all__ = [
     "ExtremalError",
     "FDivergence",
     "FileConflict",
+    "Frequencies",
     "FrequencyEstimate",
     "Hamming",
     "InformationOverEpsilon",
@@ -88,6 +101,7 @@ __all__ = [
     "InvalidParameter",
     "InvalidPrior",
     "MalformedFile",
+    "Mean",
     "Mechanism",
     "MetricPrivacy",
     "MissingDependency",
@@ -96,6 +110,7 @@ __all__ = [
     "NotIdentified",
     "PairwiseDivergence",
     "PrivacyViolation",
+    "Ranges",
     "SourceClass",
     "StratifiedEstimate",
     "Sublinear",
@@ -103,6 +118,8 @@ __all__ = [
     "Tradeoff",
     "UnknownLabel",
     "Verification",
+    "Workload",
+    "WorkloadEstimate",
     "WorstCase",
     "__version__",
     "binary",
@@ -112,6 +129,7 @@ __all__ = [
     "distortion_tradeoff",
     "equal_leakage",
     "estimate_frequencies",
+    "estimate_workload",
     "exponential",
     "geometric",
     "hamming",

@@ -59,6 +59,10 @@ def to_plain(value: Any) -> Any:
     return value.to_json() if hasattr(value, "to_json") else value
 
 
+def rows_from(value: Any) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(count_from(v) for v in list_from(row)) for row in list_from(value))
+
+
 READERS: dict[str, Callable[[Any], Any]] = {
     "Number": number_from,
     "Numbers": lambda value: tuple(number_from(v) for v in list_from(value)),
@@ -68,5 +72,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "Multipliers": lambda value: tuple(
         (count_from(y), count_from(a), count_from(b), number_from(f)) for y, a, b, f in map(list_from, list_from(value))
     ),
-    "Trees": lambda value: tuple(tuple(count_from(t) for t in list_from(tree)) for tree in list_from(value)),
+    "Count": count_from,
+    "Trees": rows_from,
+    "Table": rows_from,
 }

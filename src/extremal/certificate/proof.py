@@ -18,6 +18,7 @@ from extremal.utility import Utility
 
 WORKING_BITS = 256
 
+Count = int
 Number = Fraction
 Numbers = tuple[Fraction, ...]
 Counts = tuple[int, ...]
@@ -25,6 +26,7 @@ Pairs = tuple[tuple[int, int], ...]
 Lines = tuple[tuple[Fraction, Fraction], ...]
 Multipliers = tuple[tuple[int, int, int, Fraction], ...]
 Trees = tuple[tuple[int, ...], ...]
+Table = tuple[tuple[int, ...], ...]
 
 PROOFS: dict[str, type[Proof]] = {}
 """Every kind of proof, by the name that files give it."""

@@ -23,6 +23,7 @@ from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
 from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
 from extremal.optimize.rays import solve as listed_rays
+from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
 from extremal.tables import number
 from extremal.utility import Utility
@@ -34,6 +35,7 @@ SOLVERS: tuple[Solver, ...] = (
     distortion,
     leakage,
     leakage_for_a_class,
+    workload,
     divergence_on_metric,
     listed_rays,
 )
