@@ -287,7 +287,7 @@ def _of_metric(privacy: MetricPrivacy) -> Inequalities:
     k = privacy.k
 
     def inequality(x: int, z: int) -> list[Rational] | None:
-        if not (0 <= x < k and 0 <= z < k) or x == z or str(privacy._given[x, z]) == "inf":
+        if not (0 <= x < k and 0 <= z < k) or x == z or not privacy.relates(x, z):
             return None
         exponent = privacy.exact_exponent(x, z)
         if exponent > FARTHEST:

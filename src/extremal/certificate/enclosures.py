@@ -188,9 +188,9 @@ _RULES: dict[type, PairRule] = {
 def pair_rule(utility: Utility) -> PairRule:
     """The rule of a divergence that the kernel knows, by its very class: a subclass may compute anything."""
     if type(utility) is AlphaDivergence:
-        return _power(utility.f.exact)
+        return _power(utility.exact)
     if type(utility) is HockeyStick:
-        return _hockey(utility.f.exact)
+        return _hockey(utility.exact)
     if type(utility) not in _RULES:
         raise NotKnown("the kernel has no enclosure of this utility", parameter="utility", value=utility.name)
     return _RULES[type(utility)]

@@ -104,9 +104,12 @@ def _gathered(weights0: Sequence[int], weights1: Sequence[int], ends: list[Any])
     u, v = np.array(weights0, dtype=object), np.array(weights1, dtype=object)
     used = (u + v) > 0
     u, v = u[used], v[used]
-    key = ((u << KEY_BITS) // (u + v)).astype(np.int64)
+    more = sum(weights1).bit_length() - sum(weights0).bit_length()  # weights of one size make keys that differ
+    up, down = max(0, more), max(0, -more)
+    key = ((u << up + KEY_BITS) // ((u << up) + (v << down))).astype(np.int64)
     first, last = (
-        np.array([(a << KEY_BITS) // (a + b) for a, b in side], dtype=np.int64) for side in zip(*ends, strict=True)
+        np.array([(a << up + KEY_BITS) // ((a << up) + (b << down)) for a, b in side], dtype=np.int64)
+        for side in zip(*ends, strict=True)
     )
     cell = np.maximum(np.searchsorted(first, key, side="right") - 1, 0)
     for x in np.flatnonzero((key <= first[cell]) | (key >= last[cell])).tolist():

@@ -20,6 +20,8 @@ from extremal.exact.numbers import as_fraction, decimal_text
 from extremal.exact.weights import Floats
 
 SUM_TOLERANCE = 1e-9  # DESIGN: a prior must sum to 1 within this
+MOST_PLACES = 400  # of a decimal in a file
+MOST_BITS = 1 << 17  # of a common denominator
 
 
 class Prior:
@@ -36,6 +38,7 @@ class Prior:
         self.values: Floats
         if isinstance(probabilities, Prior):
             self.values, self._given = probabilities.values, probabilities._given
+            self.__dict__.update(probabilities.__dict__)
             return
         self._given = _sequence(probabilities, parameter)
         self.values = self._checked(parameter)
@@ -65,7 +68,7 @@ class Prior:
     def _integers(self) -> tuple[tuple[int, ...], int]:
         if isinstance(self._given, list):
             fractions = [as_fraction(p, "prior") for p in self._given]
-            common = math.lcm(*(f.denominator for f in fractions))
+            common = _common([f.denominator for f in fractions])
             weights = [f.numerator * (common // f.denominator) for f in fractions]
         else:
             weights = _scaled(self._given.tolist())
@@ -88,7 +91,35 @@ class Prior:
         return Fraction(self.weights[x], self.total)
 
     def to_json(self) -> list[str]:
-        return [decimal_text(self.fraction(x)) for x in range(len(self))]
+        """Decimals that sum to 1 where all of them are decimals; else the integer weights, to be divided by their sum.
+
+        >>> Prior([0.5, 0.3, 0.2]).to_json(), Prior(["1/3", "2/3"]).to_json()
+        (['0.5', '0.3', '0.2'], ['1', '2'])
+        """
+        if 10**MOST_PLACES % self.total:
+            return list(map(str, self.weights))
+        return [decimal_text(Fraction(w, self.total)) for w in self.weights]
+
+    @classmethod
+    def from_json(cls, content: Any) -> Prior:
+        """What `to_json` wrote, or a list of numbers that sum to 1.
+
+        Raises:
+            InvalidPrior: neither.
+        """
+        if not isinstance(content, list) or not all(isinstance(p, str) and p.isdecimal() for p in content):
+            return cls(content)
+        weights = [int(p) for p in content]
+        total = sum(weights)
+        if len(weights) < 2 or not total:
+            raise InvalidPrior("prior must have at least 2 weights, not all 0", parameter="prior", value=content[:8])
+        made = cls.__new__(cls)
+        made._given = []
+        made.values = np.array([w / total for w in weights])
+        made.values.setflags(write=False)
+        shared = math.gcd(*weights)
+        made.__dict__["_integers"] = tuple(w // shared for w in weights), total // shared
+        return made
 
     def __len__(self) -> int:
         return len(self.values)
@@ -102,6 +133,21 @@ class Prior:
     def __repr__(self) -> str:
         shown = ", ".join(f"{p:g}" for p in self.values[:8])
         return f"Prior([{shown}{', …' if len(self) > 8 else ''}])"
+
+
+def _common(denominators: list[int]) -> int:
+    """Their least common multiple, unless it is too large to work with: a file may hold anything."""
+    common = 1
+    for denominator in denominators:
+        common = math.lcm(common, denominator)
+        if common.bit_length() > MOST_BITS:
+            raise InvalidPrior(
+                f"the common denominator of a prior must have at most {MOST_BITS} bits",
+                parameter="prior",
+                value=f"{len(denominators)} entries",
+                hint="Write decimals, or fractions with one denominator.",
+            )
+    return common
 
 
 def _scaled(values: list[float]) -> list[int]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -30,6 +31,10 @@ NOT_ZERO = 1e-300
 
 NO_CHANGE = 1e-15
 """Relative: what moved by less is rounding of a few operations."""
+
+
+DIGITS = 50
+"""Of a number that is computed for a proof: sums of large terms then lose nothing."""
 
 
 class Remark(Protocol):
@@ -103,6 +108,12 @@ def decimal(number: float) -> Fraction:
 
 def decimals(numbers: Iterable[float]) -> tuple[Fraction, ...]:
     return tuple(decimal(number) for number in numbers)
+
+
+def shortened(number: Fraction, digits: int = DIGITS) -> Fraction:
+    """The decimal of so many digits that is nearest: proofs hold decimals only."""
+    with localcontext(prec=digits):
+        return Fraction(Decimal(number.numerator) / Decimal(number.denominator))
 
 
 def constant(problem: Problem, method: str = "constant mechanism") -> Solution:

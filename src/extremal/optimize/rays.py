@@ -7,20 +7,21 @@ several utilities in the worst case, one row more for each. Which rays there are
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import ClassRays, LeakageVertices, Patterns, Rays, texts
+from extremal.certificate import Proof, Rays
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.leakage.master import as_mechanism
-from extremal.optimize.problem import Problem, Solution, constant
+from extremal.optimize.problem import Problem, Solution, constant, decimals, shortened
 from extremal.privacy import LDP, PML, MetricPrivacy
 from extremal.privacy.cones import prior_class
-from extremal.privacy.cones.lift import LiftBox, columns_of, unit_columns, vertices
-from extremal.privacy.cones.metric import extreme_rays
+from extremal.privacy.cones.lift import LiftBox, columns_of, one_prior, unit_columns, vertices
+from extremal.privacy.cones.metric import extreme_rays, group_columns, tree_edges
 from extremal.privacy.cones.staircase import MOST_INPUTS, patterns
 from extremal.solver import LinearProgram
 from extremal.utility import SumOfColumns, Utility, WorstCase
@@ -35,11 +36,11 @@ def solve(problem: Problem) -> Solution | None:
     """ε-LDP or metric privacy, with any sum of sublinear column values or the worst case of several."""
     match problem.privacy, problem.utility, problem.max_outputs:
         case LDP(delta=0, epsilon=0) | MetricPrivacy(epsilon=0), SumOfColumns() | WorstCase(), None:
-            return constant(problem)
+            return replace(constant(problem), proofs=nothing(problem))
         case LDP(delta=0), SumOfColumns() | WorstCase(), None:
             return _over_patterns(problem)
         case MetricPrivacy() as privacy, SumOfColumns() | WorstCase(), None:
-            return _over(problem, extreme_rays(privacy, _SLACK), Rays, "listed extreme rays")
+            return _over_metric(problem, privacy)
         case _:
             return None
 
@@ -54,7 +55,26 @@ def _over_patterns(problem: Problem) -> Solution:
             hint="f-divergences, information and distortion have methods without enumeration.",
         )
     columns = patterns(utility.k, problem.privacy.epsilon)
-    return _over(problem, columns, Patterns, "enumeration of all staircase patterns")
+    return _over(problem, columns, "enumeration of all staircase patterns")
+
+
+def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
+    """Rays have entries down to e^−εd; where a report can be infinite, the groups of related inputs are told apart."""
+    columns, tree = extreme_rays(privacy, _SLACK), tree_edges(privacy)
+    if isinstance(problem.utility, SumOfColumns) and not np.isfinite(problem.utility.column_values(columns)).all():
+        return infinite(problem, group_columns(privacy))
+    return _over(problem, columns, "listed extreme rays", () if tree is None else tuple(tree))
+
+
+def infinite(problem: Problem, columns: Floats) -> Solution:
+    """A mechanism that is worth infinitely much: nothing is left to prove."""
+    mechanism = Mechanism.from_matrix(columns, problem.privacy, inputs=problem.inputs)
+    return Solution(mechanism, math.inf, "the value is infinite: a report is impossible under one hypothesis")
+
+
+def nothing(problem: Problem) -> tuple[Proof, ...]:
+    """The proof that no mechanism is worth anything, at level 0."""
+    return (Rays(decimals(np.zeros(problem.utility.k))),) if problem.utility.k <= MOST_INPUTS else ()
 
 
 def over_class(problem: Problem, privacy: PML) -> Solution:
@@ -64,7 +84,7 @@ def over_class(problem: Problem, privacy: PML) -> Solution:
         TooLarge: there are too many inputs, extreme priors or rays to list.
     """
     columns = prior_class.as_columns(prior_class.rays(privacy))
-    return _over(problem, columns, ClassRays, "enumeration of the extreme columns of the class")
+    return _over(problem, columns, "enumeration of the extreme columns of the class")
 
 
 def over_lifts(problem: Problem, box: LiftBox) -> Solution:
@@ -79,13 +99,35 @@ def over_lifts(problem: Problem, box: LiftBox) -> Solution:
     change = np.linalg.lstsq(y[used].T, 1 - y[used].T @ theta, rcond=None)[0]
     theta = theta + change if (theta + change >= 0).all() else theta
     mechanism = as_mechanism(problem, box, y[used], theta * box.budget, reveal=bool(rest.any()))
-    proof = LeakageVertices(texts(best.alpha / box.budget), texts(best.mix))
+    free = best.mix @ np.array([part.column_values(units) for part in parts])
+    proof = Rays(alpha_of_lifts(problem, box, best.alpha / box.budget, free), _mixed(best))
     return Solution(mechanism, math.inf, "enumeration of all extreme lift vectors", (proof,))
 
 
-def _over(
-    problem: Problem, columns: Floats, proof: type[Patterns] | type[Rays] | type[ClassRays], method: str
-) -> Solution:
+def alpha_of_lifts(problem: Problem, box: LiftBox, prices: Floats, free: Floats) -> tuple[Fraction, ...]:
+    """The dual vector over all inputs of prices of y: with λ = 1 + step·(y − b) and p·λ = 1 both are the same on lifts.
+
+    α_x = (prices_x − S·p_x)/step + b·S·p_x, S = Σ prices, formed in rationals: at small ε its terms are huge. Inputs of
+    probability 0 are worth what naming them is worth.
+    """
+    prior, step, budget = one_prior(problem.privacy), Fraction(box.step), Fraction(box.budget)
+    given = [Fraction(float(a)) for a in prices]
+    total = sum(given, Fraction(0))
+    alpha = [Fraction(0)] * problem.utility.k
+    for x, a in zip(box.support.tolist(), given, strict=True):
+        p = prior.fraction(x)
+        alpha[x] = shortened((a - total * p) / step + budget * total * p)
+    rest = np.setdiff1d(np.arange(problem.utility.k), box.support)
+    for x, value in zip(rest.tolist(), free.tolist(), strict=True):
+        alpha[x] = decimals([value])[0]
+    return tuple(alpha)
+
+
+def _mixed(best: BestMixture) -> tuple[Fraction, ...]:
+    return decimals(best.mix) if best.mix.size > 1 else ()
+
+
+def _over(problem: Problem, columns: Floats, method: str, tree: tuple[tuple[int, int], ...] = ()) -> Solution:
     """The best mechanism whose columns are listed."""
     values = _finite(problem.utility, [part.column_values(columns) for part in parts_of(problem.utility)])
     best = best_mixture(columns, values)
@@ -93,7 +135,8 @@ def _over(
     mechanism = Mechanism.from_matrix(
         matrix / matrix.sum(axis=1, keepdims=True), problem.privacy, inputs=problem.inputs
     )
-    return Solution(mechanism, best.bound(columns, values), method, (proof(texts(best.alpha), texts(best.mix)),))
+    proof = Rays(decimals(best.alpha), _mixed(best), tree)
+    return Solution(mechanism, best.bound(columns, values), method, (proof,))
 
 
 def parts_of(utility: Utility) -> tuple[SumOfColumns, ...]:

@@ -123,7 +123,7 @@ class LIP(Notion):
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LIP:
         lower = None if content["lower"] is None else Exponential.from_json(content["lower"])
-        return cls._at(Exponential.from_json(content), as_prior(content["prior"]), lower)
+        return cls._at(Exponential.from_json(content), Prior.from_json(content["prior"]), lower)
 
     def __repr__(self) -> str:
         lower = "" if self._lower is None else f", lower={self.lower!r}"

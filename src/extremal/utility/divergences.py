@@ -251,7 +251,7 @@ class AlphaDivergence(NamedDivergence):
     def __init__(self, p0: Any, p1: Any, alpha: Any) -> None:
         f = Power(alpha)
         Divergence.__init__(self, p0, p1, f)
-        self.alpha = f.alpha
+        self.alpha, self.exact = f.alpha, f.exact
 
 
 class Hinge(ConvexFunction):
@@ -302,4 +302,4 @@ class HockeyStick(NamedDivergence):
     def __init__(self, p0: Any, p1: Any, gamma: Any) -> None:
         f = Hinge(gamma)
         Divergence.__init__(self, p0, p1, f)
-        self.gamma = f.gamma
+        self.gamma, self.exact = f.gamma, f.exact

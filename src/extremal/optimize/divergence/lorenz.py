@@ -69,7 +69,8 @@ class Lorenz:
         u, v = _whole(p0.weights), _whole(p1.weights)
         used = np.flatnonzero((u + v).astype(bool)).astype(np.intp)
         u, v = u[used], v[used]
-        by_ratio = order_of_ratios(u << max(0, p1.total.bit_length() - p0.total.bit_length()), v)
+        more = p1.total.bit_length() - p0.total.bit_length()  # both of one size: keys then tell ratios apart
+        by_ratio = order_of_ratios(u << max(0, more), v << max(0, -more))
         u, v = u[by_ratio], v[by_ratio]
         fresh = np.concatenate(([True], (u[1:] * v[:-1] != u[:-1] * v[1:]).astype(bool)))
         first = np.flatnonzero(fresh)

@@ -77,6 +77,14 @@ def extreme_rays(privacy: MetricPrivacy, slack: float) -> Floats:
     return np.hstack([_rays_of_group(group, privacy, slack) for group in _groups(privacy.distances)])
 
 
+def group_columns(privacy: MetricPrivacy) -> Floats:
+    """One column for each group of inputs at finite distances: 1 on it and 0 elsewhere. Naming the group is private."""
+    columns = np.zeros((privacy.k, 0))
+    for group in _groups(privacy.distances):
+        columns = np.c_[columns, np.isin(np.arange(privacy.k), group).astype(np.float64)]
+    return columns
+
+
 def _rays_of_group(group: list[int], privacy: MetricPrivacy, slack: float) -> Floats:
     bounds = np.exp(privacy.epsilon * privacy.distances[np.ix_(group, group)])
     kept = []
