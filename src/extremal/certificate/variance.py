@@ -43,39 +43,91 @@ RHO = fmpq(RESOLUTION.numerator, RESOLUTION.denominator)
 
 
 @dataclass(frozen=True, eq=False)
+class ExactWorkload:
+    """W = gram/denominator, and A = factor/√denominator where that is whole and has few rows."""
+
+    gram: Integers
+    denominator: int
+    factor: Integers | None
+
+    @classmethod
+    def of(cls, utility: Any) -> ExactWorkload:
+        rows, denominator = utility.exact_gram
+        factor = utility.exact_rows
+        few = factor is not None and 2 * len(factor) <= utility.k
+        return cls(np.array(rows, dtype=object), denominator, np.array(factor, dtype=object) if few else None)
+
+
+def as_whole(matrix: Any) -> Integers:
+    return np.array([[int(v) for v in row] for row in matrix.tolist()], dtype=object)
+
+
+@dataclass(frozen=True, eq=False)
 class Statistics:
-    """W_c = PᵀWP at the prior, P = I − p1ᵀ, summed over row classes.
+    """W_c = PᵀWP at the prior, P = I − p1ᵀ, summed over row classes: (S·total² − (l·nᵀ + n·lᵀ)·total + s·nnᵀ)·scale.
 
     Attributes:
-        sums: LᵀW_cL, L the inputs of each row class; balls.
+        matrix, row_of: W = AᵀA in whole numbers, and the row class of each input.
+        factor: A in whole numbers over the root of W's denominator, where it has few rows.
+        lines, mean: l = LᵀWp and s = pᵀWp, times the total of the prior and its square.
+        sizes: n, of the row classes.
+        total, scale: as above.
         trace: tr W_c.
     """
 
-    sums: Any
+    matrix: Integers
+    row_of: Any
+    factor: Integers | None
+    lines: Integers
+    mean: int
+    sizes: Integers
+    total: int
+    scale: Any
     trace: Any
 
     @classmethod
-    def of(cls, gram: Integers, denominator: int, weights: Sequence[int], total: int, view: Any) -> Statistics:
-        rows = np.arange(view.k) if view.row_of is None else view.row_of
-        r = view.row_classes
-        w = np.array(weights, dtype=object)
-        along = gram @ w  # Wp·total
-        mean = int(along @ w)  # pᵀWp·total²
-        scale = fmpq(1, denominator * total * total)
-        trace = arb(
-            scale * (int(np.trace(gram)) * total**2 - 2 * total * int(along.sum()) + len(weights) * mean)
-        )
-        if view.row_of is None:
-            summed, lines, sizes = gram, along, np.ones(r, dtype=object)
-        else:
-            summed = np.zeros((r, r), dtype=object)
-            np.add.at(summed, (rows[:, None], rows[None, :]), gram)
+    def of(cls, workload: ExactWorkload, prior: Any, view: Any) -> Statistics:
+        gram, factor = workload.gram, workload.factor
+        weights, total, r = np.array(prior.weights, dtype=object), prior.total, view.row_classes
+        along = gram @ weights if factor is None else factor.T @ (factor @ weights)
+        mean, scale = int(along @ weights), fmpq(1, workload.denominator * total * total)
+        trace = scale * (int(np.trace(gram)) * total**2 - 2 * total * int(along.sum()) + len(weights) * mean)
+        lines, sizes = along, np.ones(r, dtype=object)
+        if view.row_of is not None:
             lines = np.zeros(r, dtype=object)
-            np.add.at(lines, rows, along)
-            sizes = np.bincount(rows, minlength=r).astype(object)
-        cross = np.outer(lines, sizes) * total
-        whole = summed * total**2 - cross - cross.T + np.outer(sizes, sizes) * mean
-        return cls(arb_mat(fmpz_mat(whole.tolist())) * arb(scale), trace)
+            np.add.at(lines, view.row_of, along)
+            sizes = np.bincount(view.row_of, minlength=r).astype(object)
+        return cls(gram, view.row_of, factor, lines, mean, sizes, total, scale, arb(trace))
+
+    @property
+    def summed(self) -> Integers:
+        """LᵀWL, L the inputs of each row class."""
+        if self.row_of is None:
+            return self.matrix
+        summed = np.zeros((self.sizes.size, self.sizes.size), dtype=object)
+        np.add.at(summed, (self.row_of[:, None], self.row_of[None, :]), self.matrix)
+        return summed
+
+    @cached_property
+    def sums(self) -> Any:
+        """LᵀW_cL, in balls."""
+        return self._centred(self.summed, self.lines, self.sizes)
+
+    def seen(self, weights: Integers) -> Any:
+        """QᵀLᵀW_cLQ for whole weights Q, in balls."""
+        if self.factor is not None:
+            inputs = weights if self.row_of is None else weights[self.row_of]
+            along = self.factor @ inputs
+            whole = along.T @ along
+        else:
+            table = fmpz_mat(weights.tolist())
+            whole = as_whole(table.transpose() * fmpz_mat(self.summed.tolist()) * table)
+        return self._centred(whole, self.lines @ weights, self.sizes @ weights)
+
+    def _centred(self, square: Integers, line: Integers, ones: Integers) -> Any:
+        cross = np.outer(line, ones) * self.total
+        whole = square * self.total**2 - cross - cross.T + np.outer(ones, ones) * self.mean
+        return arb_mat(fmpz_mat(whole.tolist())) * arb(self.scale)
 
 
 class Channel:
@@ -95,17 +147,21 @@ class Channel:
     @cached_property
     def weights(self) -> Integers:
         """All weights, r×m."""
-        if self.r * self.m > MOST_ENTRIES:
+        if not self.small:
             raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", parameter="m")
-        table = np.zeros((self.r, self.m), dtype=object)
-        for y, column in enumerate(self.columns):
-            for weight, members in column.groups:
-                table[members.indices(), y] = weight
-        return table
+        return np.array(self.view.distinct_rows().tolist(), dtype=object)
+
+    @property
+    def small(self) -> bool:
+        """Whether all weights are listed."""
+        return bool(self.r * self.m <= MOST_ENTRIES)
 
     def marginals(self, prior: Sequence[int]) -> list[int]:
-        """m_y times the denominator and the total of the prior; 1 where no input that can occur reports y."""
-        prefix = prefix_sums(by_row_class(prior, self.view))
+        """m_y times the denominator and the total of the prior."""
+        rows = by_row_class(prior, self.view)
+        if self.small:
+            return [int(v) for v in np.array(rows, dtype=object) @ self.weights]
+        prefix = prefix_sums(rows)
         return [column.weighted_sum(prefix) for column in self.columns]
 
     def information(self, prior: Sequence[int], total: int) -> Any:
@@ -114,7 +170,7 @@ class Channel:
         shift = INVERSE_BITS + max(mass.bit_length() for mass in masses) - total.bit_length()
         inverse = [(total << shift) // mass if mass else 0 for mass in masses]
         unit = self.view.denominator << shift
-        if self.r * self.m <= MOST_ENTRIES:
+        if self.small:
             whole = fmpz_mat(self.weights.tolist()) * fmpz_mat((self.weights * np.array(inverse, dtype=object)).T.tolist())
             largest = max(int(whole[i, i]) for i in range(self.r))
             # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
@@ -169,26 +225,28 @@ class Cost:
 
     Attributes:
         value: F.
+        unknown: ρ times what F is when nothing is known, tr W_c.
         squares: Σ_i t_iy² for each report, t the best decoder of the centred statistics; empty if not asked for.
         moved: Σ_i (p·b_i)(Qt_i)(x) for each row, b the bias of the decoder.
         bias: Σ_i |b_i|².
     """
 
     value: Any
+    unknown: Any
     squares: tuple[Any, ...] = ()
     moved: tuple[Any, ...] = ()
     bias: Any = 0
 
 
-def cost_at(channel: Channel, gram: Integers, denominator: int, prior: Any, slope: bool = False) -> Cost:
+def cost_at(channel: Channel, workload: ExactWorkload, prior: Any, slope: bool = False) -> Cost:
     """F at a prior, in balls; with its slope where asked for."""
     symmetric = _symmetric(channel, prior)
     if channel.r > MOST_ROWS and symmetric is None:
         raise NotKnown(f"at most {MOST_ROWS} different rows are inverted", parameter="k", value=channel.r)
-    with ctx.workprec(BITS if channel.r <= MANY else BITS_OF_MANY):
-        wanted = Statistics.of(gram, denominator, prior.weights, prior.total, channel.view)
+    with ctx.workprec(BITS if min(channel.r, channel.m) <= MANY else BITS_OF_MANY):
+        wanted = Statistics.of(workload, prior, channel.view)
         if symmetric is not None and not slope:
-            return Cost(_with_symmetry(channel, wanted, *symmetric))
+            return Cost(_with_symmetry(channel, wanted, *symmetric), wanted.trace)
         try:
             if channel.m < channel.r:
                 return _by_reports(channel, wanted, prior, slope)
@@ -244,7 +302,7 @@ def _by_rows(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> C
     product = mean * inverse
     value = within / arb(RHO) + sum((product[g, g] for g in range(r)), arb(0))
     if not slope:
-        return Cost(value)
+        return Cost(value, wanted.trace)
     inner = inverse * product  # M⁻¹W̄M⁻¹
     table = arb_mat(fmpz_mat(channel.weights.tolist())) * arb(fmpq(1, channel.view.denominator))
     masses = [fmpq(mass, prior.total * channel.view.denominator) for mass in channel.marginals(prior.weights)]
@@ -256,33 +314,32 @@ def _by_rows(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> C
     moved = information * inner * (information * _column(by_row_class(prior.weights, channel.view), prior.total))
     # b_i = a_i − Qt_i: within classes what varies, between them ρN⁻¹M⁻¹a_i
     lost = sum((RHO * RHO * inner[g, g] / n for g, n in enumerate(sizes)), arb(0)) + within
-    return Cost(value, squares, tuple(moved[g, 0] for g in range(r)), lost)
+    return Cost(value, wanted.trace, squares, tuple(moved[g, 0] for g in range(r)), lost)
 
 
 def _by_reports(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> Cost:
     m, unit = channel.m, fmpq(1, channel.view.denominator)
     weights = channel.weights
-    table = arb_mat(fmpz_mat(weights.tolist())) * arb(unit)
-    gram = weights.T @ (weights * np.array(channel.sizes, dtype=object)[:, None])
-    inner = arb_mat(fmpz_mat(gram.tolist())) * arb(unit * unit)
+    often = weights * np.array(channel.sizes, dtype=object)[:, None]
+    inner = arb_mat(fmpz_mat(weights.T.tolist()) * fmpz_mat(often.tolist())) * arb(unit * unit)
     masses = [fmpq(mass, prior.total) * unit for mass in channel.marginals(prior.weights)]
     ridged = arb_mat(inner)
     for y, mass in enumerate(masses):
         ridged[y, y] = ridged[y, y] + arb(RHO * mass)
     inverse = ridged.inv()
-    seen = table.transpose() * wanted.sums * table
-    product = inverse * seen
+    product = inverse * (wanted.seen(weights) * arb(unit * unit))
     value = (wanted.trace - sum((product[y, y] for y in range(m)), arb(0))) / arb(RHO)
     if not slope:
-        return Cost(value)
+        return Cost(value, wanted.trace)
     decoders = product * inverse  # Σ_i t_i t_iᵀ
+    table = arb_mat(fmpz_mat(weights.tolist())) * arb(unit)
     moved = table * (decoders * arb_mat(m, 1, masses))
     lost = (
         sum(((decoders * inner)[y, y] for y in range(m)), arb(0))
         - 2 * sum((product[y, y] for y in range(m)), arb(0))
         + wanted.trace
     )
-    return Cost(value, tuple(decoders[y, y] for y in range(m)), tuple(moved[g, 0] for g in range(channel.r)), lost)
+    return Cost(value, wanted.trace, tuple(decoders[y, y] for y in range(m)), tuple(moved[g, 0] for g in range(channel.r)), lost)
 
 
 def _diagonal(entries: Sequence[Any]) -> Any:
@@ -294,9 +351,9 @@ def _column(weights: Sequence[int], total: int) -> Any:
     return arb_mat(len(weights), 1, [fmpq(w, total) for w in weights])
 
 
-def around(value: Any, trace: Any) -> tuple[Fraction | float, Fraction | float]:
+def around(cost: Cost) -> tuple[Fraction | float, Fraction | float]:
     """Rationals around a cost; infinite both when it is so large that a statistic cannot be told."""
-    low, high = lower(value), upper(value)
-    if low * RESOLUTION > NOT_IDENTIFIED * upper(trace):  # type: ignore[operator]
+    low, high = lower(cost.value), upper(cost.value)
+    if low * RESOLUTION > NOT_IDENTIFIED * upper(cost.unknown):  # type: ignore[operator]
         return inf, inf
     return low, high

@@ -23,7 +23,7 @@ from flint import arb, ctx, fmpq
 
 from extremal.certificate.enclosures import lower, upper
 from extremal.certificate.refused import NotKnown
-from extremal.certificate.variance import BITS, Channel, Cost, Statistics, around, cost_at
+from extremal.certificate.variance import BITS, Channel, Cost, ExactWorkload, around, cost_at
 from extremal.exact import Prior
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
@@ -45,37 +45,29 @@ def workload_cost(utility: Any, view: Any) -> tuple[Fraction | float, Fraction |
     """
     if type(utility) not in KNOWN or view.k != utility.k:
         raise NotKnown("the kernel has no rule for this cost", parameter="utility", value=utility.name)
-    rows, denominator = utility.exact_gram
-    gram, channel = np.array(rows, dtype=object), Channel(view)
+    workload, channel = ExactWorkload.of(utility), Channel(view)
     if utility.prior is not None:
-        found = cost_at(channel, gram, denominator, utility.prior)
-        return _around(channel, gram, denominator, utility.prior, found)
+        return around(cost_at(channel, workload, utility.prior))
     if utility.k > MOST_INPUTS:
         raise NotKnown(f"a class has at most {MOST_INPUTS} inputs here", parameter="k", value=utility.k)
-    return _over_class(channel, gram, denominator, utility.source)
+    return _over_class(channel, workload, utility.source)
 
 
-def _around(channel: Channel, gram: Any, denominator: int, prior: Prior, found: Cost) -> Any:
-    with ctx.workprec(BITS):
-        return around(found.value, Statistics.of(gram, denominator, prior.weights, prior.total, channel.view).trace)
-
-
-def _over_class(channel: Channel, gram: Any, denominator: int, source: Any) -> tuple[Any, Any]:
+def _over_class(channel: Channel, workload: ExactWorkload, source: Any) -> tuple[Any, Any]:
     uniform = Prior([Fraction(1, source.k)] * source.k)
     if source.admits(uniform):
-        exchangeable = _exchangeable(channel, gram)
+        exchangeable = _exchangeable(channel, workload.gram)
         if exchangeable:  # by symmetry the slope at the uniform prior is constant, and F is concave
-            found = cost_at(channel, gram, denominator, uniform)
-            return _around(channel, gram, denominator, uniform, found)
+            return around(cost_at(channel, workload, uniform))
 
     def known(prior: Prior) -> tuple[Cost, list[Any]]:
-        found = cost_at(channel, gram, denominator, prior, slope=True)
+        found = cost_at(channel, workload, prior, slope=True)
         return found, _slope(channel, found)
 
     prior = _worst_mixture(known, source)
     with ctx.workprec(BITS):
         found, slope = known(prior)
-        low, high = _around(channel, gram, denominator, prior, found)
+        low, high = around(found)
         if high == inf:
             return low, high
         above = [upper(g) for g in slope]

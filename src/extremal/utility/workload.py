@@ -125,6 +125,11 @@ class Workload(Utility):
         numbers, denominator = as_integers(self.rows)
         return gram_of(numbers), denominator**2
 
+    @property
+    def exact_rows(self) -> list[list[int]] | None:
+        """A as integers over the root of W's denominator; None where only W is exact."""
+        return as_integers(self.rows)[0]
+
     # -- as a value --
 
     def to_json(self) -> dict[str, Any]:
@@ -188,6 +193,10 @@ class Frequencies(Workload):
         for x, weight in zip(self.items, numbers[0], strict=True):
             gram[x][x] = weight
         return gram, denominator
+
+    @property
+    def exact_rows(self) -> None:
+        return None
 
     def _content(self) -> dict[str, Any]:
         return {"items": list(self.items), "weights": [repr(w) for w in self.weights]}
@@ -262,6 +271,10 @@ class Ranges(Workload):
     def exact_gram(self) -> tuple[list[list[int]], int]:
         """x and z lie together in (min + 1)(k − max) ranges."""
         return [[(min(x, z) + 1) * (self.k - max(x, z)) for z in range(self.k)] for x in range(self.k)], 1
+
+    @property
+    def exact_rows(self) -> None:
+        return None
 
     def _content(self) -> dict[str, Any]:
         return {}

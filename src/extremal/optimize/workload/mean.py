@@ -19,9 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import LineSweep, OnePrior
+from extremal.mechanism import Mechanism
 from extremal.optimize.workload.interior import OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, staircase_deviations
 from extremal.optimize.workload.mechanisms import balanced
+
+Exact = npt.NDArray[np.object_]
 
 MOST_VALUES = 40  # distinct values that are designed for as they are
 CELLS = 64  # for the bound
@@ -146,16 +149,36 @@ def grid_for(values: Floats, prior: Floats, count: int) -> Floats:
     return np.unique(np.concatenate([nearest, by_mass, values[[0, -1]]]))
 
 
-def rounding_matrix(values: Floats, grid: Floats) -> Floats:
-    """Each value as a mixture of the two grid points around it: rows sum to one, and the grid's values average to the
-    value.
+def rounding(values: Floats, grid: Floats) -> tuple[list[int], list[Fraction]]:
+    """For each value the grid point above it and the share of that: with the rest on the point below, the grid's values
+    average to the value, exactly.
     """
-    above = np.clip(np.searchsorted(grid, values, side="left"), 1, grid.size - 1)
-    share = np.clip((values - grid[above - 1]) / (grid[above] - grid[above - 1]), 0.0, 1.0)
-    matrix = np.zeros((values.size, grid.size))
-    matrix[np.arange(values.size), above] += share
-    matrix[np.arange(values.size), above - 1] += 1 - share
-    return matrix
+    points = [Fraction(g) for g in grid.tolist()]
+    above = np.clip(np.searchsorted(grid, values, side="left"), 1, grid.size - 1).tolist()
+    exact = [Fraction(v) for v in values.tolist()]
+    return above, [(v - points[i - 1]) / (points[i] - points[i - 1]) for i, v in zip(above, exact, strict=True)]
+
+
+def on_grid(prior: Floats, above: list[int], shares: list[Fraction], size: int) -> Floats:
+    """The probabilities of the grid points."""
+    up = np.array([float(s) for s in shares])
+    places = np.array(above)
+    return np.asarray(
+        np.bincount(places, weights=prior * up, minlength=size)
+        + np.bincount(places - 1, weights=prior * (1 - up), minlength=size)
+    )
+
+
+def rounded(above: list[int], shares: list[Fraction], grid: Mechanism) -> Exact:
+    """First to a grid point, then what the grid's mechanism reports: exact probabilities, so that the mean stays
+    identified when they are rounded once to weights."""
+    weights, unit = np.array(grid.weights.tolist(), dtype=object), grid.denominator
+    rows = []
+    for i, share in zip(above, shares, strict=True):
+        up, whole = share.numerator, share.denominator
+        mixed = weights[i] * up + weights[i - 1] * (whole - up)
+        rows.append([Fraction(q, whole * unit) for q in mixed.tolist()])
+    return np.array(rows, dtype=object)
 
 
 def cells_for(values: Floats, prior: Floats, count: int) -> npt.NDArray[np.intp]:
@@ -186,13 +209,14 @@ def grid_columns(design: OneStatistic, epsilon: float) -> Floats:
     return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 
 
-def one_bit(values: Floats, epsilon: float) -> Floats:
+def one_bit(values: Floats, epsilon: float) -> Exact:
     """P(1|x) = ½ + tanh(ε/2)·(u − ½) with u the place of x between the extremes: rounding to an extreme, then
     randomised response.
     """
-    place = (values - values.min()) / np.ptp(values)
-    up = 0.5 + math.tanh(epsilon / 2) * (place - 0.5)
-    return np.column_stack([1 - up, up])
+    exact = [Fraction(v) for v in values.tolist()]
+    low, high, slope = min(exact), max(exact), Fraction(math.tanh(epsilon / 2))
+    up = [Fraction(1, 2) + slope * ((v - low) / (high - low) - Fraction(1, 2)) for v in exact]
+    return np.array([[1 - u, u] for u in up], dtype=object)
 
 
 def one_bit_proof(values: Floats, epsilon: float) -> OnePrior:

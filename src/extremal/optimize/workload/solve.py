@@ -41,8 +41,10 @@ from extremal.optimize.workload.mean import (
     grid_for,
     one_bit,
     one_bit_proof,
+    on_grid,
     one_statistic,
-    rounding_matrix,
+    rounded,
+    rounding,
     sweep_proof,
 )
 from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
@@ -195,9 +197,10 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
         matrix, cells, levels, chosen = grid_columns(design, epsilon)[place], place, values, design
     else:
         grid = grid_for(values, prior, MOST_VALUES)
-        rounding = rounding_matrix(values, grid)
-        design = one_statistic(grid, prior @ rounding, epsilon)
-        matrix = (rounding @ grid_columns(design, epsilon))[place]
+        above, shares = rounding(values, grid)
+        design = one_statistic(grid, on_grid(prior, above, shares, grid.size), epsilon)
+        coarse = Mechanism.from_matrix(grid_columns(design, epsilon), privacy=privacy)
+        matrix = rounded(above, shares, coarse)[place]
         cell = cells_for(values, prior, CELLS)
         mass = np.asarray(np.bincount(cell, weights=prior), dtype=np.float64)
         levels = np.asarray(np.bincount(cell, weights=prior * values) / mass)
