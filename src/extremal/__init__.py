@@ -21,6 +21,7 @@ from extremal.closed_forms import (
     subset_selection,
     surveys,
 )
+from extremal.columns.bins import Bins, binned
 from extremal.errors import (
     ExtremalError,
     FileConflict,
@@ -52,11 +53,13 @@ from extremal.studies import (
     DistortionTradeoff,
     EqualLeakage,
     InformationOverEpsilon,
+    Respondents,
     Tradeoff,
     compare,
     distortion_tradeoff,
     equal_leakage,
     information_over_epsilon,
+    respondents,
     tradeoff,
 )
 from extremal.utility import (
@@ -85,6 +88,7 @@ __all__ = [
     "LIP",
     "PML",
     "Average",
+    "Bins",
     "Comparison",
     "Design",
     "Distortion",
@@ -111,6 +115,7 @@ __all__ = [
     "PairwiseDivergence",
     "PrivacyViolation",
     "Ranges",
+    "Respondents",
     "SourceClass",
     "StratifiedEstimate",
     "Sublinear",
@@ -124,6 +129,7 @@ __all__ = [
     "__version__",
     "binary",
     "binary_for_information",
+    "binned",
     "compare",
     "design",
     "distortion_tradeoff",
@@ -142,6 +148,7 @@ __all__ = [
     "privatize",
     "quaternary",
     "randomized_response",
+    "respondents",
     "smallest_epsilon",
     "subset_selection",
     "surveys",

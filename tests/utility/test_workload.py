@@ -9,7 +9,8 @@ import math
 import extremal as ex
 import numpy as np
 import pytest
-from extremal.utility.workload import CDF, WORKLOADS, Frequencies, Mean, Ranges, Workload
+from extremal.utility import utility_from_json
+from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
 
 PRIORS = [[0.4, 0.3, 0.2, 0.1], [0.25] * 4, [0.97, 0.01, 0.01, 0.01], [0.5, 0.5, 0.0, 0.0]]
 
@@ -142,7 +143,7 @@ def test_subset_selection_is_worst_at_equal_shares() -> None:
 )
 def test_a_workload_survives_its_file(utility: Workload) -> None:
     content = utility.to_json()
-    again = WORKLOADS[content["utility"]].from_json(content)
+    again = utility_from_json(content)
     assert again == utility
     assert again.exact_gram == utility.exact_gram
 

@@ -27,6 +27,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.exact import Prior, as_count
 from extremal.mechanism import Mechanism
+from extremal.privacy import Option
 from extremal.sources import SourceClass, as_source
 from extremal.utility.fisher import Fisher, fisher
 from extremal.utility.reading import Reading
@@ -40,6 +41,9 @@ RESOLUTION = Fraction(1, 1 << 80)
 
 NOT_IDENTIFIED = Fraction(1, 1 << 20)
 """A cost above this share of tr(A_cA_cᵀ)/ρ, what knowing nothing costs, counts as infinite."""
+
+
+_SOURCE = Option("prior", "--prior", "source", "distribution of the answers", required="a prior or a number of inputs")
 
 
 @registered
@@ -58,6 +62,7 @@ class Workload(Utility):
 
     name: ClassVar[str] = "Workload"
     is_cost: ClassVar[bool] = True
+    unit = "n × mean squared error"
 
     def __init__(self, matrix: Any, prior: Any) -> None:
         self.source: SourceClass = _source(prior)
@@ -163,6 +168,7 @@ class Frequencies(Workload):
     """
 
     name: ClassVar[str] = "Frequencies"
+    options = (_SOURCE,)
 
     def __init__(self, prior: Any, items: Sequence[int] | None = None, weights: Any = None) -> None:
         source = _source(prior)
@@ -220,6 +226,10 @@ class CDF(Workload):
     """
 
     name: ClassVar[str] = "CDF"
+    options = (
+        _SOURCE,
+        Option("thresholds", "--thresholds", "positions", "positions t of P(X ≤ t), for CDF; all if not given"),
+    )
 
     def __init__(self, prior: Any, thresholds: Sequence[int] | None = None) -> None:
         source = _source(prior)
@@ -259,6 +269,7 @@ class Ranges(Workload):
     """
 
     name: ClassVar[str] = "Ranges"
+    options = (_SOURCE,)
 
     def __init__(self, prior: Any) -> None:
         source = _source(prior)
@@ -300,6 +311,10 @@ class Mean(Workload):
     """
 
     name: ClassVar[str] = "Mean"
+    options = (
+        Option("values", "--values", "values", "the number that each input stands for, for Mean", required="values"),
+        Option("prior", "--prior", "source", "distribution of the answers"),
+    )
 
     def __init__(self, values: Any, prior: Any = None) -> None:
         numbers = _numbers(values, "values", None)

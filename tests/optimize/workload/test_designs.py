@@ -9,8 +9,6 @@ from typing import Any
 import extremal as ex
 import numpy as np
 import pytest
-from extremal.optimize.problem import Problem, Solution
-from extremal.optimize.workload.solve import solve
 from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
 
 
@@ -19,14 +17,12 @@ def zipf(k: int, s: float) -> np.ndarray:
     return np.asarray(p / p.sum())
 
 
-def designed(privacy: Any, utility: Workload, **options: Any) -> tuple[float, float, Solution]:
-    """(value, proved bound, solution); private in integers, and the bound below the value."""
-    solution = solve(Problem(privacy, utility, **options))
-    assert privacy.holds(solution.mechanism)
-    value = utility(solution.mechanism)
-    bound = max(proof.bound(privacy, utility) for proof in solution.proofs)
-    assert bound <= value * (1 + 1e-9)  # the value is computed in floats
-    return value, bound, solution
+def designed(privacy: Any, utility: Workload, **options: Any) -> tuple[float, float, ex.Design]:
+    """(value, proved bound, design); everything that it claims is proved again."""
+    design = ex.design(privacy, utility, **options)
+    assert ex.verify(design)
+    assert utility(design.mechanism) == pytest.approx(design.value, rel=1e-6)
+    return design.value, design.lower_bound, design
 
 
 @pytest.mark.parametrize(
@@ -195,7 +191,7 @@ def test_twenty_inputs_are_certified_within_a_percent() -> None:
 )
 def test_what_is_not_solved_is_said(privacy: Any, utility: Workload, message: str) -> None:
     with pytest.raises(ex.InvalidParameter, match=message):
-        solve(Problem(privacy, utility))
+        ex.design(privacy, utility)
 
 
 def test_large_symmetric_alphabets_are_closed_forms() -> None:
@@ -228,4 +224,4 @@ def test_a_limit_on_the_reports_is_kept_and_its_price_is_seen(utility: Workload)
         assert bound == pytest.approx(free, rel=1e-6)
         last = value
     with pytest.raises(ex.InvalidParameter, match="max_outputs=2"):
-        solve(Problem(ex.LDP(1), utility, max_outputs=2))
+        ex.design(ex.LDP(1), utility, max_outputs=2)

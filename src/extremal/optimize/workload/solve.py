@@ -16,6 +16,7 @@ Which way is taken depends on what is asked (MATHS: optimal design of experiment
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -50,6 +51,7 @@ from extremal.optimize.workload.mean import (
 from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
 from extremal.optimize.workload.merging import Merged, merged
 from extremal.optimize.workload.minimax import saddle
+from extremal.optimize.workload.notes import People, Precision
 from extremal.optimize.workload.ordered import best_mixture, mixture_mechanism
 from extremal.optimize.workload.proofs import listed_patterns
 from extremal.optimize.workload.symmetric import symmetric_mechanism, symmetric_proof
@@ -81,23 +83,23 @@ def solve(problem: Problem) -> Solution | None:
             hint="Use ε > 0.",
         )
     if isinstance(privacy, (PML, LIP)):
-        return _fewer(problem, _by_lifts(problem, utility, privacy))
+        return _finished(problem, _by_lifts(problem, utility, privacy))
     assert isinstance(privacy, LDP)
     if utility.prior is None:
-        return _fewer(problem, _minimax(problem, utility, privacy))
+        return _finished(problem, _minimax(problem, utility, privacy))
     if _alike(utility, utility.prior.values):
         mechanism, method = symmetric_mechanism(utility.k, privacy, problem.inputs)
         if problem.max_outputs is None or mechanism.m <= problem.max_outputs or utility.k > MOST_PATTERNS:
-            return _fewer(problem, Solution(mechanism, math.nan, method, (symmetric_proof(utility.k),)))
+            return _finished(problem, Solution(mechanism, math.nan, method, (symmetric_proof(utility.k),)))
     groups = merged(utility.rows, utility.prior.values)
     few = groups.prior.size <= MOST_PATTERNS and (problem.max_outputs is not None or privacy.epsilon > MOST_ON_A_LINE)
     if utility.rows.shape[0] == 1 and not few:
-        return _fewer(problem, _one_statistic(problem, utility, privacy, groups))
+        return _finished(problem, _one_statistic(problem, utility, privacy, groups))
     if groups.prior.size <= MOST_PATTERNS:
-        return _fewer(problem, _all_patterns(problem, utility, privacy, groups))
+        return _finished(problem, _all_patterns(problem, utility, privacy, groups))
     if groups.prior.size <= MOST_BY_COLUMNS:
-        return _fewer(problem, _by_columns(problem, utility, privacy, groups))
-    return _fewer(problem, _ordered(problem, utility, privacy))
+        return _finished(problem, _by_columns(problem, utility, privacy, groups))
+    return _finished(problem, _ordered(problem, utility, privacy))
 
 
 def _alike(utility: Workload, prior: Floats) -> bool:
@@ -284,16 +286,19 @@ def _at_prior(source: SourceClass, prior: tuple[Fraction, ...], proof: Proof) ->
         return OnePrior((), decimals(weights / weights.sum()), proof)
     if source.kind == "simplex":
         return OnePrior(prior, (), proof)
-    centre, total = source.member(), sum(prior)
+    total = sum(prior)
+    centre = SourceClass.simplex(source.k).member() if source.kind == "permutation_invariant" else source.member()
     inward = [float((1 - INWARD) * p / total + INWARD * centre.fraction(x)) for x, p in enumerate(prior)]
     return OnePrior(decimals(inward), (), proof)
 
 
-def _fewer(problem: Problem, solution: Solution) -> Solution:
-    """At most `max_outputs` reports, or a clear refusal."""
-    limit = problem.max_outputs
+def _finished(problem: Problem, solution: Solution) -> Solution:
+    """At most `max_outputs` reports, or a clear refusal; and what the design means, for its summary."""
+    limit, utility = problem.max_outputs, problem.utility
     if limit is None or solution.mechanism.m <= limit:
-        return solution
+        assert isinstance(utility, Workload)
+        notes = (Precision(utility, solution.mechanism), People(utility, solution.mechanism))
+        return replace(solution, notes=(*solution.notes, *notes))
     raise InvalidParameter(
         f"the best mechanism found for this workload has {solution.mechanism.m} reports",
         parameter="max_outputs",
