@@ -46,7 +46,18 @@ UPWARD = {("mechanism/mechanism.py", "release")}  # Mechanism.privatize: the one
 # Imports that break the rules today and are to go; empty when every room is in its place.
 TO_BE_REMOVED: set[tuple[str, str]] = set()
 
-HEAVY = ("pandas", "polars", "pyarrow", "scipy.optimize", "highspy", "matplotlib", "fastapi", "numba", "hypothesis")
+HEAVY = (
+    "pandas",
+    "polars",
+    "pyarrow",
+    "scipy.optimize",
+    "highspy",
+    "matplotlib",
+    "fastapi",
+    "numba",
+    "hypothesis",
+    "flint",
+)
 
 
 def _allowed() -> dict[str, set[str]]:

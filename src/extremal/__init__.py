@@ -4,8 +4,11 @@ Say what you want to learn and how private it must be; get the best local random
 a sampler that is exact, and the estimators for what comes back.
 """
 
-from extremal import theory
-from extremal.certificate import Verification, verify
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from extremal.closed_forms import (
     binary,
     binary_for_information,
@@ -44,24 +47,9 @@ from extremal.estimate import (
     estimate_workload,
 )
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
-from extremal.studies import (
-    Comparison,
-    DistortionTradeoff,
-    EqualLeakage,
-    InformationOverEpsilon,
-    Respondents,
-    Tradeoff,
-    compare,
-    distortion_tradeoff,
-    equal_leakage,
-    information_over_epsilon,
-    respondents,
-    tradeoff,
-)
 from extremal.utility import (
     CDF,
     Average,
@@ -79,6 +67,25 @@ from extremal.utility import (
     divergences,
 )
 from extremal.utility.divergences import *  # noqa: F403 - the named ones, as that module lists them
+
+if TYPE_CHECKING:
+    from extremal import theory
+    from extremal.certificate import Verdict, Verification, verify
+    from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.studies import (
+        Comparison,
+        DistortionTradeoff,
+        EqualLeakage,
+        InformationOverEpsilon,
+        Respondents,
+        Tradeoff,
+        compare,
+        distortion_tradeoff,
+        equal_leakage,
+        information_over_epsilon,
+        respondents,
+        tradeoff,
+    )
 
 __version__ = "0.1.0"
 
@@ -122,6 +129,7 @@ __all__ = [
     "TooLarge",
     "Tradeoff",
     "UnknownLabel",
+    "Verdict",
     "Verification",
     "Workload",
     "WorkloadEstimate",
@@ -157,3 +165,39 @@ __all__ = [
     "verify",
 ]
 __all__ += divergences.__all__
+
+_LATER = {
+    "extremal.certificate": ("Verdict", "Verification", "verify"),
+    "extremal.optimize": ("Design", "design", "smallest_epsilon"),
+    "extremal.studies": (
+        "Comparison",
+        "DistortionTradeoff",
+        "EqualLeakage",
+        "InformationOverEpsilon",
+        "Respondents",
+        "Tradeoff",
+        "compare",
+        "distortion_tradeoff",
+        "equal_leakage",
+        "information_over_epsilon",
+        "respondents",
+        "tradeoff",
+    ),
+}
+"""Rooms with solvers and exact arithmetic, loaded when a name of theirs is used: who only releases needs neither."""
+
+_ROOM_OF = {name: room for room, names in _LATER.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "theory":
+        return importlib.import_module("extremal.theory")
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'extremal' has no attribute {name!r}")
+    found = getattr(importlib.import_module(_ROOM_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

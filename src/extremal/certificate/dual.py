@@ -196,9 +196,10 @@ class OnePrior(Proof):
     """A bound for a class of priors from one of them, with the proof for that one.
 
     What is private for every prior of a class is private for each; a worst-case cost over a class is at least that of
-    each. Fields: prior, numbers ≥ 0 in proportion to the probabilities of a prior that must lie in the class; or, for
-    the hull of a list, weights of its members (mix), and prior empty. proof: about the notion or the cost with that
-    prior alone.
+    each. The class of a cost is replaced first; a proof of this kind within another replaces that of the notion too.
+    Fields: prior, numbers ≥ 0 in proportion to the probabilities of a prior that must lie in the class; or, for the
+    hull of a list, weights of its members (mix), and prior empty. proof: about the notion or the cost with that prior
+    alone.
     """
 
     kind: ClassVar[str] = "one prior"
@@ -207,10 +208,10 @@ class OnePrior(Proof):
     proof: Proof
 
     def _bound(self, privacy: Any, utility: Any) -> Fraction | float:
-        if type(privacy) is PML and privacy.source.single is None:
-            privacy = _with_source(privacy, self._chosen(privacy.source))
-        elif getattr(utility, "source", None) is not None and utility.source.single is None:
+        if getattr(utility, "source", None) is not None and utility.source.single is None:
             utility = _with_source(utility, self._chosen(utility.source))
+        elif type(privacy) is PML and privacy.source.single is None:
+            privacy = _with_source(privacy, self._chosen(privacy.source))
         else:
             raise Refused("there is no class of priors to choose from", parameter="privacy", value=privacy)
         return self.proof._bound(privacy, utility)

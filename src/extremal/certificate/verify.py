@@ -108,7 +108,7 @@ def _verified(mechanism: Mechanism, claim: Notion | None, certificate: Certifica
         if certificate is None:
             return Verification(privacy, Verdict.NOTHING, Verdict.NOTHING, tuple(why))
         if certificate.utility is None:
-            unknown = "value and optimality: not proven (a user's function, which no file holds)"
+            unknown = "value and optimality: not proven (unverified: a user's function, which no file holds)"
             return Verification(privacy, Verdict.NOT_PROVEN, Verdict.NOT_PROVEN, (*why, unknown))
         value, worth, how = _value(certificate, certificate.utility)
         optimality, because = _optimality(certificate, certificate.utility, claim, worth)
@@ -136,7 +136,7 @@ def _value(certificate: Certificate, utility: Utility) -> tuple[Verdict, tuple[B
     try:
         low, high = enclosure(utility, certificate.mechanism)
     except NotKnown as error:
-        return Verdict.NOT_PROVEN, None, [f"value: not proven ({error})"]
+        return Verdict.NOT_PROVEN, None, [f"value: not proven (unverified: {error})"]
     if low == -inf:
         return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {utility.name})"]
     if isinf(low) or isinf(claimed):
@@ -179,13 +179,15 @@ def _optimality(
     """Whether the proofs reach the bound that is claimed, and the value contradicts neither."""
     sign, side = (-1, "below") if utility.is_cost else (1, "above")
     bound, attained = certificate.bound, None if worth is None else worth[0 if sign > 0 else 1]
+    if bound != bound:
+        return Verdict.REFUTED, ["the bound is no number"]
     if sign * certificate.value > sign * bound or (attained is not None and sign * attained > sign * _exact(bound)):
         return Verdict.REFUTED, [f"the bound {bound!r} is false: the mechanism itself is {side} it"]
     trivial = sign * bound == inf or (utility.is_cost and bound <= 0)
     if trivial:
         return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: nothing can be"]
     if attained is None:
-        return Verdict.NOT_PROVEN, ["optimality: not proven (the value is not)"]
+        return Verdict.NOT_PROVEN, ["optimality: not proven (unverified: the value is not proven)"]
     if not isinstance(claim, Notion):
         return Verdict.NOT_PROVEN, ["optimality: not proven (among which mechanisms is not said)"]
     if certificate.outdated:
@@ -230,7 +232,7 @@ def certify(mechanism: Mechanism, utility: Utility, proofs: Sequence[Proof]) -> 
     best = min([*bounds, Fraction(0) if utility.is_cost else inf], key=lambda b: sign * b)
     if sign * (low if sign > 0 else high) > sign * best:
         raise Contradiction("the proof contradicts the value", parameter="bound", value=_shown(best))
-    bound = float(best)
+    bound = _double(best)
     if not isinf(bound) and sign * Fraction(bound) < sign * best:
         bound = nextafter(bound, sign * inf)
     return Certificate(mechanism, utility, _claimed(low, high, utility.is_cost), bound, tuple(proofs))
@@ -238,10 +240,10 @@ def certify(mechanism: Mechanism, utility: Utility, proofs: Sequence[Proof]) -> 
 
 def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:
     """The value as a double: the nearest, or where the enclosure of a cost is wider than a double its upper end."""
-    nearest = float(low)
+    nearest = _double(low)
     if not is_cost or isinf(nearest) or high < nextafter(nearest, inf):
         return nearest
-    top = float(high)
+    top = _double(high)
     return top if Fraction(top) >= high else nextafter(top, inf)
 
 
@@ -249,5 +251,13 @@ def _exact(number: float) -> Bound:
     return number if isinf(number) else Fraction(number)
 
 
+def _double(number: Bound) -> float:
+    """The nearest double; infinite when there is none."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
 def _shown(number: Bound) -> str:
-    return repr(float(number))
+    return repr(_double(number))

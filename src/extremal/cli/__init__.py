@@ -1,20 +1,21 @@
 """The command line: one file for each verb.
 
 Exit codes are stable: 0 done, 1 the claim is false, 2 bad or malformed input, 3 nothing is false but something is not
-proven. `--json` prints one JSON object on standard output.
+proven, 70 a defect of this program. `--json` prints one JSON object on standard output.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
 
 from extremal import __version__
 from extremal.cli import audit, compare, design, estimate, privatize, tradeoff, verify
 from extremal.errors import ExtremalError
 
-DONE, FALSE, BAD_INPUT = 0, 1, 2
+DONE, FALSE, BAD_INPUT, DEFECT = 0, 1, 2, 70
 
 VERBS = (design, verify, compare, tradeoff, privatize, estimate, audit)
 
@@ -28,6 +29,7 @@ randomiser, a proof that it is private, an exact sampler, and the estimates.
 EPILOG = """\
 exit codes:  0 done   1 the claim is false   2 bad or malformed input
              3 nothing is false, but something is not proven
+             70 a defect of this program
 help on one: extremal VERB --help
 """
 
@@ -49,8 +51,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser().parse_args(arguments)
     try:
         return int(options.run(options))
+    except ArithmeticError as error:  # a design that contradicts its proof, and whatever should not overflow
+        return _defect(error)
     except ExtremalError as error:
         print(f"extremal: {error}", file=sys.stderr)
     except OSError as error:
         print(f"extremal: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
+    except Exception as error:
+        return _defect(error)
     return BAD_INPUT
+
+
+def _defect(error: Exception) -> int:
+    """Nothing that was asked for can be wrong with the input: say what happened, and where."""
+    traceback.print_exception(error)
+    print("extremal: a defect of this program; please report the lines above", file=sys.stderr)
+    return DEFECT

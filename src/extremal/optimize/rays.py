@@ -16,11 +16,9 @@ import numpy.typing as npt
 from extremal.certificate import Proof, Rays
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
-from extremal.optimize.leakage.master import as_mechanism
-from extremal.optimize.problem import Problem, Solution, constant, decimals, shortened
+from extremal.optimize.problem import Problem, Solution, constant, decimals
 from extremal.privacy import LDP, PML, MetricPrivacy
 from extremal.privacy.cones import prior_class
-from extremal.privacy.cones.lift import LiftBox, columns_of, one_prior, unit_columns, vertices
 from extremal.privacy.cones.metric import extreme_rays, group_columns, tree_edges
 from extremal.privacy.cones.staircase import MOST_INPUTS, patterns
 from extremal.solver import LinearProgram
@@ -85,42 +83,6 @@ def over_class(problem: Problem, privacy: PML) -> Solution:
     """
     columns = prior_class.as_columns(prior_class.rays(privacy))
     return _over(problem, columns, "enumeration of the extreme columns of the class")
-
-
-def over_lifts(problem: Problem, box: LiftBox) -> Solution:
-    """PML or LIP for one prior, in the coordinates Σ θ·y = b of the box, where nothing cancels at small ε."""
-    k, parts = problem.utility.k, parts_of(problem.utility)
-    y, units = vertices(box), unit_columns(box, k)
-    values = _finite(problem.utility, [part.column_values(columns_of(box, y, k)) for part in parts])
-    rest = _finite(problem.utility, [[math.fsum(part.column_values(units))] for part in parts])[:, 0]
-    best = best_mixture(y.T, box.budget * values, rest)
-    used = best.used
-    theta = best.weights[used]
-    change = np.linalg.lstsq(y[used].T, 1 - y[used].T @ theta, rcond=None)[0]
-    theta = theta + change if (theta + change >= 0).all() else theta
-    mechanism = as_mechanism(problem, box, y[used], theta * box.budget, reveal=bool(rest.any()))
-    free = best.mix @ np.array([part.column_values(units) for part in parts])
-    proof = Rays(alpha_of_lifts(problem, box, best.alpha / box.budget, free), _mixed(best))
-    return Solution(mechanism, math.inf, "enumeration of all extreme lift vectors", (proof,))
-
-
-def alpha_of_lifts(problem: Problem, box: LiftBox, prices: Floats, free: Floats) -> tuple[Fraction, ...]:
-    """The dual vector over all inputs of prices of y: with λ = 1 + step·(y − b) and p·λ = 1 both are the same on lifts.
-
-    α_x = (prices_x − S·p_x)/step + b·S·p_x, S = Σ prices, formed in rationals: at small ε its terms are huge. Inputs of
-    probability 0 are worth what naming them is worth.
-    """
-    prior, step, budget = one_prior(problem.privacy), Fraction(box.step), Fraction(box.budget)
-    given = [Fraction(float(a)) for a in prices]
-    total = sum(given, Fraction(0))
-    alpha = [Fraction(0)] * problem.utility.k
-    for x, a in zip(box.support.tolist(), given, strict=True):
-        p = prior.fraction(x)
-        alpha[x] = shortened((a - total * p) / step + budget * total * p)
-    rest = np.setdiff1d(np.arange(problem.utility.k), box.support)
-    for x, value in zip(rest.tolist(), free.tolist(), strict=True):
-        alpha[x] = decimals([value])[0]
-    return tuple(alpha)
 
 
 def _mixed(best: BestMixture) -> tuple[Fraction, ...]:

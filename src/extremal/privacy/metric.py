@@ -224,7 +224,7 @@ def _checked(distances: Any) -> npt.NDArray[Any]:
     try:
         floats = array.astype(np.float64)
     except (OverflowError, TypeError, ValueError):
-        raise InvalidParameter("distances must be numbers below 1e308", parameter="distances", value=distances) from None
+        raise InvalidParameter("distances must be numbers", parameter="distances", value=distances) from None
     if floats.ndim != 2 or floats.shape[0] != floats.shape[1] or floats.shape[0] < 2:
         raise InvalidParameter(
             "distances must be a square matrix for at least 2 inputs", parameter="distances.shape", value=floats.shape

@@ -17,6 +17,7 @@ from extremal.utility import Workload
 
 BEST = "best mechanism"
 SUBSETS = "subset selection"
+LONGEST_BAR = 6  # of a picture, in lengths of the shortest
 
 
 @dataclass(frozen=True)
@@ -79,18 +80,23 @@ class Respondents:
     def plot(self) -> Any:
         """Two bar charts, n × mean squared error and respondents needed; a matplotlib figure."""
         shown = [r for r in self.rows if math.isfinite(r.value)][::-1]
-        drawn, (left, right) = figure(width=9.0, height=1.4 + 0.36 * len(shown), columns=2)
+        drawn, axes = figure(width=9.5, height=1.4 + 0.36 * len(shown), columns=2)
         names = [r.name for r in shown]
-        left.barh(names, [r.value for r in shown], color=COLOURS[0])
-        left.axvline(self.bound, color=COLOURS[1], linewidth=1, linestyle="--", label="proven bound")
-        left.set_xlabel(f"n × mean squared error, {self.goal}")
-        left.legend(frameon=False, fontsize=8, loc="lower right")
-        right.barh(names, [self.n * r.people for r in shown], color=COLOURS[2])
-        right.set_xlabel(f"respondents for the precision of the best at n = {self.n:,}")
-        right.set_yticklabels([])
-        for axis in (left, right):
+        panels = (
+            (axes[0], [r.value for r in shown], lambda v: number(v, 4), f"n × mean squared error, {self.goal}"),
+            (axes[1], [self.n * r.people for r in shown], lambda v: f"{v:,.0f}", "respondents for equal precision"),
+        )
+        for j, (axis, sizes, say, label) in enumerate(panels):
+            far = min(max(sizes), LONGEST_BAR * sizes[-1])  # longer bars are cut, their number says how long
+            axis.barh(names, [min(size, far) for size in sizes], color=COLOURS[2 * j])
+            for y, size in enumerate(sizes):
+                axis.text(min(size, far), y, f" {say(size)}{' →' if size > far else ''}", va="center", fontsize=8)
+            axis.set_xlim(0, 1.25 * far)
+            axis.set_xlabel(label)
             axis.grid(visible=False, axis="y")
-        drawn.suptitle(f"{self.goal} at ε = {self.epsilon:g}", fontsize=11)
+        axes[0].axvline(self.bound, color=COLOURS[1], linewidth=1, linestyle="--")
+        axes[1].set_yticklabels([])
+        drawn.suptitle(f"{self.goal} at ε = {self.epsilon:g}; dashed: no mechanism is below", fontsize=11)
         return drawn
 
 

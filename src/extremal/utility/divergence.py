@@ -138,7 +138,8 @@ class NamedDivergence(Divergence):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
-        return cls(*(Prior.from_json(content[p]) for p in ("p0", "p1")), **{name: content[name] for name in cls.parameters})
+        p0, p1 = Prior.from_json(content["p0"]), Prior.from_json(content["p1"])
+        return cls(p0, p1, **{name: content[name] for name in cls.parameters})
 
 
 @registered

@@ -23,7 +23,9 @@ Most = Callable[[Floats], Floats]
 
 FIRST_NODES = 25
 MOST_NODES = 600
-NARROWEST = 1e-13  # of an interval, relatively: below, chords are rounding
+NARROWEST = 1e-6  # of an interval, relatively: a narrower one gains 1e-13 at most, and its chord is rounding
+LARGEST = 1e150  # stands for what is infinite or beyond floats
+FAR = 30.0  # a range that begins at −∞ has its second node at e^−30 at first
 OUTWARD = 1e-9  # the first and the last node are this much outside the range, relatively to its width
 
 
@@ -48,7 +50,7 @@ def cover(
     if utility.kinks is not None:
         return tuple(sorted({decimal(t) for t in utility.kinks}))
     low, high = logs
-    floor = max(low, -700.0)
+    floor = max(low, -FAR)
     width = max(high - floor, 1e-300)
     inner = np.linspace(floor - OUTWARD * width, high + OUTWARD * width, FIRST_NODES)
     start = inner if low == floor else np.concatenate([[-np.inf], inner])
@@ -77,14 +79,18 @@ def _halved(utility: Divergence, alpha: Floats, most: Most, start: Floats, toler
 
 
 def chords(utility: Divergence, left: Floats, right: Floats) -> Floats:
-    """For each interval of log t the line through the ends of f on it, as a vector over the symbols: σP₀ + τP₁."""
+    """For each interval of log t the line through the ends of f on it, as a vector over the symbols: σP₀ + τP₁.
+
+    From −∞ the line starts at f(0); to +∞ it has the last slope of f.
+    """
     at, after = np.exp(left), np.exp(right)
     apart, beyond = np.expm1(left), np.expm1(right)
     with np.errstate(all="ignore"):
         f = np.where(at > 0, utility.excess(apart, np.where(at > 0, at, 1.0)), utility.at_zero)
         slope = (utility.excess(beyond, after) - f) / np.where(after < 0.5, after - at, beyond - apart)
-    # P₀ − tP₁, from the side where t has its digits.
-    from_zero = utility.p0 - np.outer(at, utility.p1)
-    from_one = utility.pair.difference - np.outer(apart, utility.p1)
-    lines = slope[:, None] * np.where(at[:, None] < 0.5, from_zero, from_one) + np.outer(f, utility.p1)
-    return np.asarray(np.nan_to_num(lines, posinf=np.finfo(float).max, neginf=-np.finfo(float).max))
+        slope = np.where(np.isinf(right), utility.slope_at_infinity, slope)
+        # P₀ − tP₁, from the side where t has its digits.
+        from_zero = utility.p0 - np.outer(at, utility.p1)
+        from_one = utility.pair.difference - np.outer(apart, utility.p1)
+        lines = slope[:, None] * np.where(at[:, None] < 0.5, from_zero, from_one) + np.outer(f, utility.p1)
+    return np.asarray(np.nan_to_num(lines, posinf=LARGEST, neginf=-LARGEST))

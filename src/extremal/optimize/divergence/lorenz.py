@@ -101,10 +101,14 @@ def order_of_ratios(u: Integers, v: Integers) -> Indices:
     order = np.argsort(key, kind="stable").astype(np.intp)
     tied = np.flatnonzero(np.diff(key[order]) == 0)
     if tied.size and (u[order[tied]] * v[order[tied + 1]] != u[order[tied + 1]] * v[order[tied]]).any():
-        sign = functools.cmp_to_key(lambda a, b: int(u[a] * v[b] - u[b] * v[a] > 0) - int(u[a] * v[b] < u[b] * v[a]))
+
+        def sign(a: int, b: int) -> int:
+            difference = u[a] * v[b] - u[b] * v[a]
+            return int(difference > 0) - int(difference < 0)
+
         for run in np.split(np.arange(order.size), np.flatnonzero(np.diff(key[order])) + 1):
             if run.size > 1:
-                order[run] = sorted(order[run].tolist(), key=sign)
+                order[run] = sorted(order[run].tolist(), key=functools.cmp_to_key(sign))
     return order
 
 

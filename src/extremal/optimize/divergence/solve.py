@@ -48,7 +48,7 @@ def _solved(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
     lorenz, value = Lorenz.of(utility), BlockValue.of(utility, privacy.epsilon)
     outcome = _search(problem, lorenz, value)
     if outcome.worth <= 0:
-        return _nothing_to_tell(problem, utility, lorenz)
+        return _nothing_to_tell(problem, lorenz)
     cuts, method, notes = outcome.cuts, _method(lorenz, outcome), []
     if problem.max_outputs is not None and outcome.cuts.size - 1 > problem.max_outputs:
         worth, cuts = _with_budget(lorenz, value, outcome, problem.max_outputs)
@@ -70,7 +70,7 @@ def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 
 
-def _nothing_to_tell(problem: Problem, utility: Divergence, lorenz: Lorenz) -> Solution:
+def _nothing_to_tell(problem: Problem, lorenz: Lorenz) -> Solution:
     """P₀ = P₁, ε = 0, or f linear where reports can be: every mechanism is worth nothing, so the constant one is
     optimal."""
     found = constant(problem, "constant mechanism: there is nothing to tell apart")

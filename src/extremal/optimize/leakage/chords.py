@@ -10,12 +10,14 @@ prove 1e-11. No grid is trusted: every ratio lies in some interval.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from extremal.optimize.problem import NO_CHANGE
+from extremal.optimize.problem import NO_CHANGE, decimal
 from extremal.privacy.cones.lift import Floats, LiftBox
 from extremal.utility import ConvexFunction
 from extremal.utility.pair import Masses
@@ -26,7 +28,8 @@ SETTLED = 1e-14  # relative: an iteration that moves a ratio by less has ended
 WIDEST = 1e6  # ratios beyond this or its inverse are one interval at first
 MOST_INTERVALS = 200_000
 FIRST_INTERVALS = 48
-RANGE_SLACK = 1e-9  # by how much the attainable ratios are widened, which makes their proof robust
+NEXT_TO_ONE = 0.1
+RANGE_SLACKS = (1e-9, 1e-6, 1e-3, 0.5)  # by how much the attainable ratios are widened, until floats prove it
 
 
 def ratio_range(box: LiftBox, pair: Masses) -> tuple[float, float]:
@@ -53,11 +56,13 @@ def _extreme(box: LiftBox, top: Floats, bottom: Floats) -> float:
         ratio = found
     if not math.isfinite(ratio) or ratio <= 0:
         return 0.0
-    claimed = ratio * (1 - RANGE_SLACK)
-    gains, sizes = box.step * (claimed * bottom - top), abs(box.step) * (claimed * bottom + top)
-    constant = box.base * (claimed * math.fsum(bottom) - math.fsum(top))
-    proved = box.ceiling(gains[None, :], sizes[None, :])[0] + constant + box.error * box.base * (claimed + 1) <= 0
-    return claimed if proved else 0.0
+    for slack in RANGE_SLACKS:
+        claimed = ratio * (1 - slack)
+        gains, sizes = box.step * (claimed * bottom - top), abs(box.step) * (claimed * bottom + top)
+        constant = box.base * (claimed * math.fsum(bottom) - math.fsum(top))
+        if box.ceiling(gains[None, :], sizes[None, :])[0] + constant + box.error * box.base * (claimed + 1) <= 0:
+            return claimed
+    return 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +120,13 @@ class Chords:
             )
         return slope, np.asarray(left - slope * self.left_delta)
 
+    def ends(self) -> Iterator[Fraction]:
+        """Both ends of each interval, those at infinity left out; next to 1 from δ, which has more digits there."""
+        for points, deltas in ((self.left, self.left_delta), (self.right, self.right_delta)):
+            for x, delta in zip(points.tolist(), deltas.tolist(), strict=True):
+                if math.isfinite(x):
+                    yield 1 + decimal(delta) if abs(delta) < NEXT_TO_ONE else decimal(x)
+
     @staticmethod
     def _values(f: ConvexFunction, x: Floats, delta: Floats) -> Floats:
         inside = (x > 0) & np.isfinite(x)
@@ -131,12 +143,18 @@ class Excess:
         upper: proved.
         attained: by the best of `columns`.
         columns: vertices met on the way, with their values μ.
+        chords: the intervals whose chords prove `upper`.
     """
 
     upper: float
     attained: float
     columns: Floats
     values: Floats
+    chords: tuple[Chords, ...]
+
+    @property
+    def nodes(self) -> list[Fraction]:
+        return sorted({node for part in self.chords for node in part.ends()})
 
 
 def excess(
@@ -152,7 +170,7 @@ def excess(
     lowest, highest = ratio_range(box, pair)
     chords = Chords.between(lowest, highest, f.kinks)
     sums = [math.fsum(w) for w in (pair.p1, pair.difference)]
-    settled, attained, seen, worth, intervals = -math.inf, -math.inf, [], [], 0
+    settled, attained, seen, worth, kept, intervals = -math.inf, -math.inf, [], [], [], 0
     for turn in range(rounds):
         slope, at_one = chords.lines(f)
         gains = box.step * (slope[:, None] * pair.difference + at_one[:, None] * pair.p1) - alpha
@@ -172,10 +190,11 @@ def excess(
         target = attained + close_enough * abs(box.budget * math.fsum(alpha) + attained)
         done = (upper <= target) | (turn == rounds - 1) | (intervals > MOST_INTERVALS) | (f.kinks is not None)
         settled = max(settled, float(upper[done].max(initial=-math.inf)))
+        kept.append(chords.take(done))
         if done.all():
             break
         chords = chords.take(~done).halves()
-    return Excess(settled, attained, np.vstack(seen), np.concatenate(worth))
+    return Excess(settled, attained, np.vstack(seen), np.concatenate(worth), tuple(kept))
 
 
 ROUGH = 1e-16  # the sum of P₀ − P₁ is 0 up to the rounding of its terms
