@@ -1,8 +1,8 @@
 """McKenna, Maity, Mazumdar and Miklau's workload-adaptive mechanism (VLDB 2020), to compare designs with.
 
-From its published description: the strategy is an m×k matrix with m = 4k outputs, every column a distribution, kept within
-z ≤ Q[:, x] ≤ e^ε·z for a vector z that is optimised too. The loss tr(W J⁻¹), J = Σ_y q_y q_yᵀ/m_y, is lowered by projected
-gradient: each column is projected onto its bounded simplex (clip after adding a constant), and the gradient by z goes
+From its published description: the strategy is an m×k matrix with m = 4k outputs, every column a distribution, kept
+within z ≤ Q[:, x] ≤ e^ε·z for a vector z that is optimised too. The loss tr(W J⁻¹), J = Σ_y q_y q_yᵀ/m_y, is lowered by
+projected gradient: each column is projected onto its bounded simplex (clip after adding a constant), and the gradient by z goes
 through that projection. Random starts, step size by backtracking. Only the comparison is ours, the method is theirs.
 
 Run as a program it prints the table of n × total mean squared error beside `ex.design`'s value and certified bound.
@@ -97,7 +97,9 @@ def table() -> None:
         for epsilon in (0.5, 1.0, 2.0, 4.0):
             found = ex.design(ex.LDP(epsilon), utility)
             start = time.perf_counter()
-            theirs = min(utility(by_projected_gradient(utility.gram, utility.prior.values, epsilon, seed=s)) for s in range(3))
+            theirs = min(
+                utility(by_projected_gradient(utility.gram, utility.prior.values, epsilon, seed=s)) for s in range(3)
+            )
             seconds = time.perf_counter() - start
             print(
                 f"{name:<22} {epsilon:>4g} {found.value:>10.4f} {found.lower_bound:>10.4f} {theirs:>10.4f} "

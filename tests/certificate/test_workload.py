@@ -9,15 +9,27 @@ import math
 from fractions import Fraction
 from typing import Any
 
-import extremal as ex
 import numpy as np
 import pytest
-from extremal.certificate import LineSweep, ListedColumns, ListedCounts, MatrixInequality, OnePrior, Refused
+
+import extremal as ex
+from extremal.certificate import (
+    LineSweep,
+    ListedColumns,
+    ListedCounts,
+    MatrixInequality,
+    NotKnown,
+    OnePrior,
+    Refused,
+    enclosure,
+    variance,
+)
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
 from extremal.optimize.workload.solve import solve
-from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
+from extremal.testing.designs import check, check_refusals
+from extremal.utility.workload import CDF, RESOLUTION, Frequencies, Mean, Ranges, Workload
 
 PRIOR = [0.4, 0.3, 0.2, 0.1]
 
@@ -208,3 +220,102 @@ def test_counts_agree_with_patterns() -> None:
         proof.bound(ex.LDP(1), CDF(7))
     with pytest.raises(Refused, match="constant"):
         proof.bound(ex.LDP(1), Frequencies([0.4, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1]))
+
+
+SPREAD = [0.4, 0.3, 0.2, 0.1]
+
+
+@pytest.mark.parametrize(
+    ("utility", "kind"),
+    [
+        (CDF(SPREAD), ListedColumns),
+        (Frequencies(5), ListedCounts),
+        (Mean([0, 1, 5, 2]), LineSweep),
+        (CDF(15), MatrixInequality),
+        (CDF(12, [2, 5, 8]), ListedColumns),
+    ],
+)
+def test_a_spoiled_certificate_is_refused(utility: Workload, kind: type) -> None:
+    design = check(ex.design(ex.LDP(1), utility), tolerance=0.01)
+    assert [type(proof) for proof in design.certificate.proofs] == [kind]
+    other = ex.randomized_response(utility.k, 1)
+    check_refusals(design, CDF(utility.k, [0]), other if kind is not ListedCounts else None, unique_dual=False)
+
+
+@pytest.mark.parametrize("privacy", [ex.PML(0.3, SPREAD), ex.LIP(0.5, SPREAD)])
+def test_a_spoiled_certificate_under_a_leakage_notion_is_refused(privacy: Any) -> None:
+    check_refusals(check(ex.design(privacy, Frequencies(SPREAD)), 1e-6), CDF(SPREAD), unique_dual=False)
+
+
+@pytest.mark.parametrize(
+    "utility",
+    [
+        CDF(ex.SourceClass.ball(SPREAD, 0.05)),
+        CDF(ex.SourceClass([SPREAD, SPREAD[::-1]])),
+        CDF(ex.SourceClass.simplex(4)),
+        Frequencies(ex.SourceClass.permutation_invariant(SPREAD)),
+        Mean([0, 1, 3, 4], ex.SourceClass.simplex(4)),
+    ],
+)
+def test_a_worst_case_is_claimed_from_above_and_no_further(utility: Workload) -> None:
+    design = ex.design(ex.LDP(1), utility)
+    good = design.certificate
+    low, high = enclosure(utility, design.mechanism)
+    assert low <= high < math.nextafter(design.value, math.inf)
+    assert design.value <= float(low) * (1 + 1e-7)
+    assert ex.verify(good)
+    for value in (design.value * (1 - 1e-6), design.value * (1 + 2e-6)):
+        assert not ex.verify(dataclasses.replace(good, value=value))
+    assert not ex.verify(dataclasses.replace(good, bound=design.value * (1 + 1e-6)))
+    generator = np.random.default_rng(0)
+    for _ in range(20):  # no prior of the class costs more
+        prior = utility.source.extreme_prior(generator.normal(size=4).tolist())
+        other = utility.source.extreme_prior(generator.normal(size=4).tolist())
+        mixed = [(prior.fraction(x) + other.fraction(x)) / 2 for x in range(4)]
+        assert utility.at(mixed)(design.mechanism) <= design.value * (1 + 1e-9)
+
+
+def test_the_cost_is_exact_in_rationals_where_those_are_small() -> None:
+    """Three inputs, weights over 4: the inverse by hand of the kernel, in Fractions, with the resolution."""
+    mechanism = ex.Mechanism.from_weights([[2, 1, 1], [1, 2, 1], [1, 1, 2]], 4, ex.LDP(1))
+    # J = Σ q qᵀ/m with m = 1/3: a on the diagonal, b off it; the shares' cost is 2/(a − b + ρ) at the uniform prior
+    a, b = Fraction(3 * (4 + 1 + 1), 16), Fraction(3 * (2 + 2 + 1), 16)
+    low, high = enclosure(Frequencies(3), mechanism)
+    assert low <= 2 / (a - b + RESOLUTION) <= high
+    assert high - low < Fraction(1, 10**60)
+
+
+def test_what_is_not_identified_costs_infinitely_much() -> None:
+    halves = ex.Mechanism.from_partition([0, 0, 1, 1], ex.LDP(1))
+    assert enclosure(Frequencies(4), halves) == (math.inf, math.inf)
+    assert math.isinf(Frequencies(4)(halves))
+    low, high = enclosure(CDF(4, [1]), halves)
+    assert float(low) == pytest.approx(CDF(4, [1])(halves), rel=1e-12)
+    assert float(high) == float(low)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(7, 0.5), (12, 1.0), (30, 1.0), (40, 3.0)])
+def test_all_subsets_cost_what_the_closed_form_says(k: int, epsilon: float) -> None:
+    mechanism = ex.subset_selection(k, epsilon)
+    low, high = enclosure(CDF(k), mechanism)
+    assert float(low) == pytest.approx(CDF(k)(mechanism), rel=1e-10)
+    assert high - low <= low / 10**40
+
+
+def test_two_ways_to_add_up_the_information_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, utility = ex.subset_selection(7, 1), CDF([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1])
+    by_rows = enclosure(utility, mechanism)
+    monkeypatch.setattr(variance, "MOST_ENTRIES", 1)
+    by_sets = enclosure(utility, mechanism)
+    assert max(by_rows[0], by_sets[0]) <= min(by_rows[1], by_sets[1])
+    assert by_sets[1] - by_sets[0] <= by_sets[0] / 10**25
+
+
+def test_a_class_of_a_user_is_not_known() -> None:
+    class Mine(CDF):
+        pass
+
+    with pytest.raises(NotKnown):
+        enclosure(Mine(4), ex.randomized_response(4, 1))
+    with pytest.raises(Refused, match="workload"):
+        solved(CDF(4))[0].bound(ex.LDP(1), Mine(4))

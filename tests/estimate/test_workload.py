@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import extremal as ex
 import numpy as np
 import pytest
+
+import extremal as ex
 from extremal.estimate.workload import estimate_workload
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.solve import solve

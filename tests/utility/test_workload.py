@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import math
 
-import extremal as ex
 import numpy as np
 import pytest
+
+import extremal as ex
 from extremal.utility import utility_from_json
 from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
 

@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 from flint import fmpz_mat
 
-from extremal.certificate.proof import Count, Counts, Proof, Table
+from extremal.certificate.proof import Counts, Proof, Table, Whole, Wholes
 from extremal.certificate.refused import Refused
 from extremal.certificate.workload import (
     RATIO_BITS,
@@ -50,11 +50,11 @@ class MatrixInequality(Proof):
     """
 
     kind: ClassVar[str] = "matrix inequality"
-    d: Counts
+    d: Wholes
     n: Table
     blocks: Counts
     z: Table
-    scale: Count
+    scale: Whole
     groups: Counts = ()
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction:

@@ -18,7 +18,6 @@ from extremal.utility import Utility
 
 WORKING_BITS = 256
 
-Count = int
 Number = Fraction
 Numbers = tuple[Fraction, ...]
 Counts = tuple[int, ...]
@@ -26,6 +25,8 @@ Pairs = tuple[tuple[int, int], ...]
 Lines = tuple[tuple[Fraction, Fraction], ...]
 Multipliers = tuple[tuple[int, int, int, Fraction], ...]
 Trees = tuple[tuple[int, ...], ...]
+Whole = int
+Wholes = tuple[int, ...]
 Table = tuple[tuple[int, ...], ...]
 
 PROOFS: dict[str, type[Proof]] = {}

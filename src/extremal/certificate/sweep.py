@@ -19,7 +19,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from extremal.certificate.proof import Count, Counts, Proof
+from extremal.certificate.proof import Counts, Proof, Whole, Wholes
 from extremal.certificate.refused import Refused
 from extremal.certificate.workload import RATIO_BITS, Integers, exact_problem, refuse_other_notions
 from extremal.privacy import Notion
@@ -38,9 +38,9 @@ class LineSweep(Proof):
     """
 
     kind: ClassVar[str] = "line sweep"
-    g: Counts
-    alpha: Counts
-    level: Count
+    g: Wholes
+    alpha: Wholes
+    level: Whole
     groups: Counts = ()
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction:

@@ -171,7 +171,9 @@ class Channel:
         inverse = [(total << shift) // mass if mass else 0 for mass in masses]
         unit = self.view.denominator << shift
         if self.small:
-            whole = fmpz_mat(self.weights.tolist()) * fmpz_mat((self.weights * np.array(inverse, dtype=object)).T.tolist())
+            whole = fmpz_mat(self.weights.tolist()) * fmpz_mat(
+                (self.weights * np.array(inverse, dtype=object)).T.tolist()
+            )
             largest = max(int(whole[i, i]) for i in range(self.r))
             # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
             return self._balls(whole, unit, fmpq(largest, unit << (INVERSE_BITS - 1)))
@@ -252,7 +254,9 @@ def cost_at(channel: Channel, workload: ExactWorkload, prior: Any, slope: bool =
                 return _by_reports(channel, wanted, prior, slope)
             return _by_rows(channel, wanted, prior, slope)
         except ZeroDivisionError:
-            raise NotKnown("the information is not inverted at this precision", parameter="k", value=channel.r) from None
+            raise NotKnown(
+                "the information is not inverted at this precision", parameter="k", value=channel.r
+            ) from None
 
 
 def _symmetric(channel: Channel, prior: Any) -> tuple[Any, Any] | None:
@@ -339,7 +343,9 @@ def _by_reports(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -
         - 2 * sum((product[y, y] for y in range(m)), arb(0))
         + wanted.trace
     )
-    return Cost(value, wanted.trace, tuple(decoders[y, y] for y in range(m)), tuple(moved[g, 0] for g in range(channel.r)), lost)
+    return Cost(
+        value, wanted.trace, tuple(decoders[y, y] for y in range(m)), tuple(moved[g, 0] for g in range(channel.r)), lost
+    )
 
 
 def _diagonal(entries: Sequence[Any]) -> Any:
@@ -354,6 +360,6 @@ def _column(weights: Sequence[int], total: int) -> Any:
 def around(cost: Cost) -> tuple[Fraction | float, Fraction | float]:
     """Rationals around a cost; infinite both when it is so large that a statistic cannot be told."""
     low, high = lower(cost.value), upper(cost.value)
-    if low * RESOLUTION > NOT_IDENTIFIED * upper(cost.unknown):  # type: ignore[operator]
+    if low * RESOLUTION > NOT_IDENTIFIED * upper(cost.unknown):
         return inf, inf
     return low, high

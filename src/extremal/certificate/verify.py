@@ -147,7 +147,8 @@ def _value(certificate: Certificate, utility: Utility) -> tuple[Verdict, tuple[B
         same = max(abs(Fraction(claimed) - low), abs(high - Fraction(claimed))) <= abs(high) * Fraction(1, 10**11)
     else:
         same = nextafter(claimed, -inf) < low and high < nextafter(claimed, inf)
-        if not same and utility.is_cost:  # a worst case over a class of priors: its enclosure, where it is wide
+        if not same and utility.is_cost and high >= nextafter(_double(low), inf):
+            # the enclosure of a worst case over a class of priors may be wider than a double
             same = high <= Fraction(claimed) and Fraction(claimed) - low <= low * WIDEST
     word = (
         f"{utility.name} is {claimed!r}" if same else f"the value {claimed!r} is false: {utility.name} is {_shown(low)}"

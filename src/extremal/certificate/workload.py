@@ -29,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate.cones import MOST_PATTERNS, cone_of
-from extremal.certificate.proof import Counts, Proof, Table
+from extremal.certificate.proof import Counts, Proof, Table, Wholes
 from extremal.certificate.refused import Refused
 from extremal.exact import Exponential
 from extremal.privacy import LDP, Notion
@@ -146,7 +146,7 @@ class ListedColumns(Proof):
 
     kind: ClassVar[str] = "listed columns"
     z: Table
-    alpha: Counts
+    alpha: Wholes
     groups: Counts = ()
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
@@ -223,9 +223,9 @@ class ListedCounts(Proof):
 
     kind: ClassVar[str] = "listed counts"
     classes: Counts
-    diagonal: Counts
+    diagonal: Wholes
     pairs: Table
-    alpha: Counts
+    alpha: Wholes
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
         high = refuse_other_notions(privacy)
@@ -304,7 +304,7 @@ def _trace(a: Shape, sizes: list[int]) -> Fraction:
     return sum((n * (a[0][g] + a[1][g][g]) for g, n in enumerate(sizes)), Fraction(0))
 
 
-def _level(slope: Shape, alpha: Counts, weights: list[int], total: int, sizes: list[int], high: int) -> Fraction:
+def _level(slope: Shape, alpha: Wholes, weights: list[int], total: int, sizes: list[int], high: int) -> Fraction:
     """α·1 + t, t the largest over vectors of counts; integers inside the loop."""
     low = 1 << RATIO_BITS
     step = high - low

@@ -149,7 +149,12 @@ def _arguments(who: str, wanted: Iterable[Option], options: argparse.Namespace) 
     return found
 
 
-READERS: dict[str, Callable[[str, str], Any]] = {"number": lambda text, _: text, "prior": prior, "matrix": matrix, "positions": positions}
+READERS: dict[str, Callable[[str, str], Any]] = {
+    "number": lambda text, _: text,
+    "prior": prior,
+    "matrix": matrix,
+    "positions": positions,
+}
 
 
 def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) -> None:

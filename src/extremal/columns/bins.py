@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -72,16 +73,20 @@ def binned(
         edges, sample = _spread(as_count(bins, "bins", 2), between, pilot)
     else:
         if between is not None or pilot is not None:
-            raise InvalidParameter("edges need neither between nor pilot", parameter="bins", value=list(bins)[:8])
+            raise InvalidParameter("edges need neither between nor pilot", parameter="bins", value=str(bins)[:60])
         edges, sample = _numbers(bins, "bins"), None
     if edges.size < 3 or (np.diff(edges) <= 0).any():
-        raise InvalidParameter("edges must increase, at least three of them", parameter="bins", value=edges[:8].tolist())
+        raise InvalidParameter(
+            "edges must increase, at least three of them", parameter="bins", value=edges[:8].tolist()
+        )
     middles = (edges[1:] + edges[:-1]) / 2
     if sample is not None:
         place = _places(sample, edges)
         count = np.bincount(place, minlength=middles.size)
-        middles = np.where(count > 0, np.bincount(place, weights=sample, minlength=middles.size) / np.maximum(count, 1), middles)
-    names = tuple(f"{a:.10g}–{b:.10g}" for a, b in zip(edges[:-1], edges[1:], strict=True))
+        middles = np.where(
+            count > 0, np.bincount(place, weights=sample, minlength=middles.size) / np.maximum(count, 1), middles
+        )
+    names = tuple(f"{a:.10g}–{b:.10g}" for a, b in pairwise(edges.tolist()))
     return Bins(edges, names, np.asarray(middles), tuple(names[i] for i in _places(answers, edges)))
 
 
@@ -108,9 +113,13 @@ def _numbers(values: Any, parameter: str) -> Floats:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InvalidParameter(f"{parameter} must be numbers", parameter=parameter, value=type(values).__name__) from None
+        raise InvalidParameter(
+            f"{parameter} must be numbers", parameter=parameter, value=type(values).__name__
+        ) from None
     if array.ndim != 1 or not array.size:
-        raise InvalidParameter(f"{parameter} must be a list of numbers", parameter=f"{parameter}.shape", value=array.shape)
+        raise InvalidParameter(
+            f"{parameter} must be a list of numbers", parameter=f"{parameter}.shape", value=array.shape
+        )
     bad = np.flatnonzero(~np.isfinite(array))
     if bad.size:
         raise InvalidParameter(f"{parameter} must be finite numbers", parameter=f"{parameter}[i], i", value=int(bad[0]))

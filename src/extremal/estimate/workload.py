@@ -22,8 +22,8 @@ from extremal.estimate.results.intervals import quantile
 from extremal.estimate.tally import tally
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import SubsetSelection
-from extremal.utility.fisher import fisher, report_moments
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
+from extremal.utility.fisher import fisher, report_moments
 
 MOST_STATISTICS = 1 << 16  # listed one by one
 

@@ -84,7 +84,12 @@ class Respondents:
         names = [r.name for r in shown]
         panels = (
             (axes[0], [r.value for r in shown], lambda v: number(v, 4), f"n × mean squared error, {self.goal}"),
-            (axes[1], [self.n * r.people for r in shown], lambda v: f"{v:,.0f}", "respondents for equal precision"),
+            (
+                axes[1],
+                [self.n * r.people for r in shown],
+                lambda v: f"{math.ceil(v - 1e-6):,}",
+                "respondents for equal precision",
+            ),
         )
         for j, (axis, sizes, say, label) in enumerate(panels):
             far = min(max(sizes), LONGEST_BAR * sizes[-1])  # longer bars are cut, their number says how long

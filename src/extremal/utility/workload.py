@@ -10,6 +10,10 @@ asymptotic n × mean squared error of the maximum likelihood estimate. It is inf
 identified. With a `SourceClass` in place of a prior it is the largest value over the class. F is convex in the
 mechanism's information, and concave in p.
 
+Weights are whole numbers over 2^62, so that "identified" needs a resolution: what is proved is about tr(A_c (J + ρI)⁻¹
+A_cᵀ), ρ = 2^-80, the least n × mean squared error if a bias is charged as with 1/ρ respondents. It differs from F by
+rounding, and is finite but huge where F is infinite.
+
 Numbers in a workload are taken as the binary floats that they are, so that W = AᵀA is exact for whoever proves
 something about it. References: Lopuhaä-Zwakenberg, Škorić, Li 2022 (Fisher information as utility); McKenna, Maity,
 Mazumdar, Miklau 2020 (workloads)."""
@@ -37,7 +41,7 @@ from extremal.utility.worst_prior import WorstPrior, worst_prior
 MOST_INPUTS = 4096  # k×k matrices beyond this are refused: 2^24 entries
 
 RESOLUTION = Fraction(1, 1 << 80)
-"""ρ: a bias of b at every input costs what it would in n × mean squared error at n = 1/ρ, more people than there are."""
+"""ρ: a bias costs what it would in n × mean squared error at n = 1/ρ, more people than there are."""
 
 NOT_IDENTIFIED = Fraction(1, 1 << 20)
 """A cost above this share of tr(A_cA_cᵀ)/ρ, what knowing nothing costs, counts as infinite."""

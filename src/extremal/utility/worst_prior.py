@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.sources import SourceClass
-from extremal.utility.fisher import Fisher, Floats, squared_influence
+from extremal.utility.fisher import Fisher, squared_influence
 
 ROUNDS = 200
 CLOSE = 1e-10  # relative: the search ends when the bound is this close to the value

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-import extremal as ex
 import numpy as np
 import pytest
+
+import extremal as ex
 from extremal.optimize.workload.blocks import block_design, difference_set, is_difference_set
 from extremal.utility.workload import Frequencies
 

@@ -6,9 +6,10 @@ import itertools
 import math
 from typing import Any
 
-import extremal as ex
 import numpy as np
 import pytest
+
+import extremal as ex
 from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
 
 

@@ -71,7 +71,7 @@ def in_words(workload: Workload, reach: float) -> str:
 def _statistics(workload: Workload) -> int:
     if isinstance(workload, Ranges):
         return workload.k * (workload.k + 1) // 2
-    return workload.rows.shape[0]
+    return int(workload.rows.shape[0])
 
 
 @dataclass(frozen=True, eq=False)

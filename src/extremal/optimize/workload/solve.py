@@ -40,9 +40,9 @@ from extremal.optimize.workload.mean import (
     cells_for,
     grid_columns,
     grid_for,
+    on_grid,
     one_bit,
     one_bit_proof,
-    on_grid,
     one_statistic,
     rounded,
     rounding,
@@ -270,9 +270,7 @@ def _minimax(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
         found.sets, reduced(points, found.found.theta), found.prior, privacy, problem.inputs
     )
     proof = listed_patterns(found.coordinates, found.found, Fraction(utility.exact_gram[1]))
-    return Solution(
-        mechanism, found.found.bound, "saddle point", (_at_prior(source, decimals(found.prior), proof),)
-    )
+    return Solution(mechanism, found.found.bound, "saddle point", (_at_prior(source, decimals(found.prior), proof),))
 
 
 def _at_prior(source: SourceClass, prior: tuple[Fraction, ...], proof: Proof) -> OnePrior:
