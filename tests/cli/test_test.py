@@ -8,6 +8,7 @@ import pytest
 
 import extremal as ex
 from extremal.cli import main
+from extremal.columns.files.note import digest
 
 M = ex.randomized_response(3, 2, inputs=["a", "b", "c"])
 N = ex.randomized_response(2, 1)
@@ -20,7 +21,7 @@ def files(tmp_path: Path) -> tuple[str, str, str]:
     rows = [("a", "n", 0), ("b", "s", 1), ("a", "n", 0), ("c", "s", 1)] * 50
     lines = "\n".join(f"{a},{r},{d}" for a, r, d in rows)
     (tmp_path / "r.csv").write_text(f"answer,region,drinks\n{lines}\n")
-    note = {"columns": {"answer": M.hash, "drinks": N.hash}}
+    note = {"version": "1.0", "columns": {"answer": M.hash, "drinks": N.hash}, "sha256": digest(tmp_path / "r.csv")}
     (tmp_path / "r.csv.extremal.json").write_text(json.dumps(note))
     return str(tmp_path / "r.csv"), str(tmp_path / "m.json"), str(tmp_path / "n.json")
 

@@ -110,3 +110,11 @@ def test_table_frame_picture_and_page(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["explain", str(file), "--html", str(tmp_path / "p.html")]) == 2
     assert main(["explain", str(file), "--json"]) == 0
     assert '"at_most"' in capsys.readouterr().out
+
+
+def test_short_texts_and_reports_that_nobody_sees() -> None:
+    short = str(ex.randomized_response(2, 1).explain())
+    assert "more" not in short.split("Not promised")[0]
+    assert "guesses" not in short
+    certain = ex.Mechanism.from_weights([[2, 0], [1, 1]], 2).explain([1, 0])
+    assert [float(b.most) for b in certain.beliefs] == [1.0, 0.0]
