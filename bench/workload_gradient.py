@@ -2,8 +2,9 @@
 
 From its published description: the strategy is an m×k matrix with m = 4k outputs, every column a distribution, kept
 within z ≤ Q[:, x] ≤ e^ε·z for a vector z that is optimised too. The loss tr(W J⁻¹), J = Σ_y q_y q_yᵀ/m_y, is lowered by
-projected gradient: each column is projected onto its bounded simplex (clip after adding a constant), and the gradient by z goes
-through that projection. Random starts, step size by backtracking. Only the comparison is ours, the method is theirs.
+projected gradient: each column is projected onto its bounded simplex (clip after adding a constant), and the gradient
+by z goes through that projection. Random starts, step size by backtracking. Only the
+comparison is ours, the method is theirs.
 
 Run as a program it prints the table of n × total mean squared error beside `ex.design`'s value and certified bound.
 """
@@ -45,7 +46,7 @@ def loss(q: Floats, prior: Floats, gram: Floats) -> tuple[float, Floats]:
 
 
 def by_projected_gradient(gram: Floats, prior: Floats, epsilon: float, rounds: int = 4000, seed: int = 0) -> Floats:
-    """The strategy as a row-stochastic k×m matrix. Steps in Q and in z have sizes of their own, each by backtracking."""
+    """The strategy as a row-stochastic k×m matrix. Steps in Q and in z have sizes of their own."""
     k, ratio, generator = prior.size, math.exp(epsilon), np.random.default_rng(seed)
     z = np.full(4 * k, (1 + math.exp(-epsilon)) / (8 * k))
     q, low, high = projected(generator.random((4 * k, k)) / (2 * k), z, ratio)

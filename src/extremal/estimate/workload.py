@@ -18,7 +18,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.subsets import SubsetChannel
-from extremal.estimate.results.intervals import quantile
+from extremal.estimate.intervals.levels import each, quantile
 from extremal.estimate.tally import tally
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import SubsetSelection
@@ -66,10 +66,10 @@ class WorkloadEstimate:
 
         Args:
             level: of confidence, between 0 and 1.
-            simultaneous: all hold together with probability `level` (Šidák).
+            simultaneous: all hold together with probability `level` (Bonferroni).
             bounded: cut to the possible range, the estimate first moved into it, so that the length stays honest.
         """
-        reach = quantile(level, len(self.names) if simultaneous else 1) * self.standard_error
+        reach = quantile(each(level, len(self.names) if simultaneous else 1)) * self.standard_error
         if not bounded:
             return np.column_stack([self.estimate - reach, self.estimate + reach])
         low = np.maximum(self.lowest, np.minimum(self.estimate, self.highest) - reach)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,7 +83,7 @@ class Respondents:
         shown = [r for r in self.rows if math.isfinite(r.value)][::-1]
         drawn, axes = figure(width=9.5, height=1.4 + 0.36 * len(shown), columns=2)
         names = [r.name for r in shown]
-        panels = (
+        panels: tuple[tuple[Any, list[float], Callable[[float], str], str], ...] = (
             (axes[0], [r.value for r in shown], lambda v: number(v, 4), f"n × mean squared error, {self.goal}"),
             (
                 axes[1],

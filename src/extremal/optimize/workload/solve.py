@@ -196,7 +196,8 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
     place = np.argsort(order)[groups.group]  # of each input among the ascending values
     if values.size <= MOST_VALUES:
         design = one_statistic(values, prior, epsilon)
-        matrix, cells, levels, chosen = grid_columns(design, epsilon)[place], place, values, design
+        matrix: Any = grid_columns(design, epsilon)[place]
+        cells, levels, chosen = place, values, design
     else:
         grid = grid_for(values, prior, MOST_VALUES)
         above, shares = rounding(values, grid)
