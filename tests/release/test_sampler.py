@@ -229,15 +229,15 @@ def test_subset_selection_is_sampled_without_a_list() -> None:
     often."""
     m = ex.subset_selection(60, 1.5, size=12)
     assert m.kernel.kind == "subset_selection"
-    reports = m.privatize([7] * 20_000)
+    reports = m.privatize([7] * 60_000)
     assert all(len(r) == 12 and list(r) == sorted(set(r)) for r in reports)
     counts = np.bincount([x for r in reports for x in r], minlength=60)
     inside = m.kernel.inside / 2**62  # type: ignore[union-attr]
     expected = np.full(60, (12 - inside) / 59)
     expected[7] = inside
-    spread = np.sqrt(20_000 * expected * (1 - expected))
-    assert (np.abs(counts - 20_000 * expected) < 6 * spread).all()
-    assert abs(counts[7] - 20_000 * inside * 0.95) > 6 * spread[7]  # a sampler 5% off would be noticed
+    spread = np.sqrt(60_000 * expected * (1 - expected))
+    assert (np.abs(counts - 60_000 * expected) < 6 * spread).all()
+    assert abs(counts[7] - 60_000 * inside * 0.9) > 6 * spread[7]  # a sampler 10% off would be noticed
 
 
 def test_a_circulant_mechanism_is_sampled_from_one_row() -> None:
