@@ -21,6 +21,7 @@ from typing import ClassVar
 import numpy as np
 from flint import fmpz_mat
 
+from extremal.certificate.doubles import near_inverse_factor
 from extremal.certificate.proof import Counts, Proof, Table, Whole, Wholes
 from extremal.certificate.refused import Refused
 from extremal.certificate.workload import (
@@ -34,10 +35,8 @@ from extremal.certificate.workload import (
 from extremal.privacy import Notion
 from extremal.utility import Utility
 
-FACTOR_BITS = 40  # of X: its digits only need to outlast the condition of B
 MATRIX_BITS = 80  # of B, relative to its largest entry
 LARGEST_SCALE = 4000
-MOST_FLOAT_BITS = 1000
 
 
 @dataclass(frozen=True)
@@ -132,15 +131,9 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     exponent = max(max(1, abs(int(v))).bit_length() for v in np.diagonal(difference))
     if max(abs(int(v)) for v in difference.ravel()).bit_length() > exponent + 2:
         raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="off the diagonal it is larger than on it")
-    small = difference >> max(0, exponent - MOST_FLOAT_BITS)
-    try:
-        factor = np.linalg.cholesky(small.astype(np.float64) / 2.0 ** min(exponent, MOST_FLOAT_BITS))
-        inverse = np.tril(np.linalg.inv(factor))
-    except np.linalg.LinAlgError:
-        raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="not positive definite") from None
-    scaled = np.rint(np.ldexp(inverse, FACTOR_BITS - int(np.ceil(np.log2(np.abs(inverse).max()))))).astype(np.int64)
-    if not np.diagonal(scaled).all():
-        raise Refused("ZWZ must lie clearly below PRPᵀ", parameter="z", value="badly conditioned")
+    scaled = near_inverse_factor(difference, exponent)
+    if scaled is None or not np.diagonal(scaled).all():
+        raise Refused("ZWZ must lie clearly below PRPᵀ", parameter="z", value="not positive definite")
     x = fmpz_mat(scaled.tolist())
     product = _whole(x * fmpz_mat(difference.tolist()) * x.transpose())
     diagonal = np.diagonal(product)

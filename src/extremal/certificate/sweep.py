@@ -12,9 +12,9 @@ value on the piece is exact; if φ ≥ −η everywhere then t + η does.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
+from math import isqrt
 from typing import ClassVar
 
 import numpy as np
@@ -63,7 +63,7 @@ class LineSweep(Proof):
         level = sum(self.alpha) + self.level + lines.shortfall(high) / total
         cost = level + RESOLUTION * sum(a * a for a in g)
         if cost <= 0 or not along:
-            raise Refused("the proof must give a positive bound", parameter="level", value=float(cost))
+            raise Refused("the proof must give a positive bound", parameter="level", value=self.level)
         return Fraction(along**2, int(problem.gram[column, column]) * problem.denominator) / cost
 
 
@@ -98,7 +98,7 @@ class _Lines:
         for a, b, c in zip(self.a.tolist(), self.b.tolist(), self.c.tolist(), strict=True):
             square = b * b - 4 * a * c
             if a:
-                root = math.isqrt(max(0, square))  # no root: the vertex, beyond which u only rises
+                root = isqrt(max(0, square))  # no root: the vertex, beyond which u only rises
                 places = ((-b - root) // (2 * a), (-b + root) // (2 * a))
             elif b:
                 places = (-c // b, -c // b)

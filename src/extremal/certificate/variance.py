@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
 
+from extremal.certificate.doubles import SUM_BITS, member_sums, pair_sums
 from extremal.certificate.enclosures import lower, upper
 from extremal.certificate.refused import NotKnown
 from extremal.exact import Column, by_row_class, prefix_sums
@@ -35,9 +36,6 @@ MANY = 200  # rows that are many
 MOST_ROWS = 1500  # inverted in balls
 MOST_ENTRIES = 1 << 20  # of a mechanism whose columns have any values
 INVERSE_BITS = 224  # of 1/m_y
-CHUNK = 1 << 13  # columns that are summed at once
-SLICE = 40  # bits: 2^13 numbers of 40 bits add up exactly in doubles
-SLICES = 4
 
 RHO = fmpq(RESOLUTION.numerator, RESOLUTION.denominator)
 
@@ -181,31 +179,19 @@ class Channel:
 
     def _two_valued(self, inverse: list[int], unit: int) -> Any:
         """J = Σ_y (b² 11ᵀ + b·d (1·1_Tᵀ + 1_T·1ᵀ) + d² 1_T 1_Tᵀ)/m_y for columns b + d·1_T, each coefficient rounded
-        down; sums of 2^13 whole numbers below 2^40 are exact in doubles."""
+        down."""
         if any(len(column.groups) > 2 for column in self.columns):
             raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", parameter="m")
         low = [column.groups[0][0] for column in self.columns]
         step = [column.groups[-1][0] - b for column, b in zip(self.columns, low, strict=True)]
         square = [c * d * d for c, d in zip(inverse, step, strict=True)]
         largest = max(max(square), max(c * b * b for c, b in zip(inverse, low, strict=True)))
-        down = max(0, largest.bit_length() - SLICE * SLICES)
+        down = max(0, largest.bit_length() - SUM_BITS)
         constant = sum((c * b * b) >> down for c, b in zip(inverse, low, strict=True))
-        line = np.zeros(self.r, dtype=object)
-        products = np.zeros((self.r, self.r), dtype=object)
-        for start in range(0, self.m, CHUNK):
-            part = range(start, min(start + CHUNK, self.m))
-            inside = np.zeros((self.r, len(part)))
-            for j, y in enumerate(part):
-                if step[y]:
-                    inside[self.columns[y].groups[-1][1].indices(), j] = 1.0
-            for j in range(SLICES):
-                digits = np.array([float(((square[y] >> down) >> (SLICE * j)) % (1 << SLICE)) for y in part])
-                both = ((inside * digits) @ inside.T).astype(np.int64)
-                products += both.astype(object) << (SLICE * j)
-            for j in range(SLICES):
-                mixed = [((inverse[y] * low[y] * step[y]) >> down) >> (SLICE * j) for y in part]
-                digits = np.array([float(v % (1 << SLICE)) for v in mixed])
-                line += (inside @ digits).astype(np.int64).astype(object) << (SLICE * j)
+        members = [column.groups[-1][1].indices() if d else () for column, d in zip(self.columns, step, strict=True)]
+        products = pair_sums(members, [q >> down for q in square], self.r)
+        mixed = [(c * b * d) >> down for c, b, d in zip(inverse, low, step, strict=True)]
+        line = member_sums(members, mixed, self.r)
         whole = products + line[:, None] + line + constant
         # four coefficients of a column are each too small by less than 1, and what 1/m_y lacks is less still
         radius = fmpq((8 * self.m) << down, unit) + fmpq(int(whole.max()) << down, unit << (INVERSE_BITS - 1))

@@ -18,11 +18,11 @@ Everything is decided in integers. e^ε enters as a rational above it, which onl
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import lcm, prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -61,7 +61,7 @@ class ExactProblem:
         """(tr WZ)²/(c + ρ·tr ZWZ) from tr(gram·Z), c and tr(Z·gram·Z), both of these over `denominator` as c is."""
         cost = level + RESOLUTION * squares
         if cost <= 0 or trace <= 0:
-            raise Refused("the proof must give a positive bound", parameter="trace", value=float(trace))
+            raise Refused("the proof must give a positive bound", parameter="trace", value=str(trace)[:20])
         return Fraction(trace) ** 2 / (self.denominator * cost)
 
 
@@ -97,7 +97,7 @@ def _merged(weights: Integers, total: int, gram: Integers, denominator: int, gro
     divisors = np.where(empty, sizes.astype(object), mass)
     weighted = gram[np.ix_(order, order)] * ordered[:, None] * ordered
     summed = np.add.reduceat(np.add.reduceat(weighted, starts, axis=0), starts, axis=1)
-    common = math.lcm(*(int(g) for g in divisors))
+    common = lcm(*(int(g) for g in divisors))
     factors = np.array([common // int(g) for g in divisors], dtype=object)
     return ExactProblem(mass, total, summed * np.outer(factors, factors), denominator * common**2)
 
@@ -250,7 +250,7 @@ class ListedCounts(Proof):
         if not all(members):
             raise Refused("no class may be empty", parameter="classes", value=self.classes[:8])
         sizes = [len(xs) for xs in members]
-        if math.prod(n + 1 for n in sizes) > MOST_COUNTS:
+        if prod(n + 1 for n in sizes) > MOST_COUNTS:
             raise Refused("there are too many vectors of counts to list", parameter="classes", value=sizes[:8])
         return sizes, members
 
@@ -308,7 +308,7 @@ def _level(slope: Shape, alpha: Wholes, weights: list[int], total: int, sizes: l
     """α·1 + t, t the largest over vectors of counts; integers inside the loop."""
     low = 1 << RATIO_BITS
     step = high - low
-    common = math.lcm(*(f.denominator for f in slope[0]), *(f.denominator for row in slope[1] for f in row))
+    common = lcm(*(f.denominator for f in slope[0]), *(f.denominator for row in slope[1] for f in row))
     linear = [int(f * common) for f in slope[0]]
     square = [[int(f * common) for f in row] for row in slope[1]]
     ones_price = sum(n * a for n, a in zip(sizes, alpha, strict=True))

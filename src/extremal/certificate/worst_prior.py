@@ -12,29 +12,22 @@ width of the enclosure.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
 from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from flint import arb, ctx, fmpq
 
+from extremal.certificate.doubles import worst_mixture
 from extremal.certificate.enclosures import lower, upper
 from extremal.certificate.refused import NotKnown
 from extremal.certificate.variance import BITS, Channel, Cost, ExactWorkload, around, cost_at
 from extremal.exact import Prior
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
-Floats = npt.NDArray[np.float64]
-
 KNOWN = (Workload, Frequencies, CDF, Ranges, Mean)
 MOST_INPUTS = 1000  # of a class
-ROUNDS = 60
-NEWTON_STEPS = 12
-ENOUGH = 1e-14  # relative
-DIFFERENCE = 1e-6  # of weights, for second derivatives
 
 
 def workload_cost(utility: Any, view: Any) -> tuple[Fraction | float, Fraction | float]:
@@ -64,7 +57,7 @@ def _over_class(channel: Channel, workload: ExactWorkload, source: Any) -> tuple
         found = cost_at(channel, workload, prior, slope=True)
         return found, _slope(channel, found)
 
-    prior = _worst_mixture(known, source)
+    prior = worst_mixture(known, source)
     with ctx.workprec(BITS):
         found, slope = known(prior)
         low, high = around(found)
@@ -96,76 +89,3 @@ def _slope(channel: Channel, found: Cost) -> list[Any]:
         line = sum((int(w) * s for w, s in zip(channel.weights[g], found.squares, strict=True) if w), arb(0))
         rows.append(line * unit - 2 * found.moved[g])
     return rows if channel.view.row_of is None else [rows[g] for g in channel.view.row_of.tolist()]
-
-
-def _worst_mixture(known: Callable[[Prior], tuple[Cost, list[Any]]], source: Any) -> Prior:
-    """A prior of the class where F is nearly largest: vertices are added where the slope points, their weights found
-    by Newton's steps."""
-    corners, weights = [source.member()], np.array([1.0])
-
-    def at(w: Floats) -> tuple[Prior, float, Floats]:
-        shares = [Fraction(float(v)) for v in w]
-        total = sum(shares)
-        mixed = [
-            sum((s * c.fraction(x) for s, c in zip(shares, corners, strict=True)), Fraction(0)) / total
-            for x in range(source.k)
-        ]
-        prior = Prior(mixed)
-        cost, slope = known(prior)
-        return prior, float(cost.value.mid()), np.array([float(g.mid()) for g in slope])
-
-    prior, value, slope = at(weights)
-    for _ in range(ROUNDS):
-        best = source.extreme_prior(slope.tolist())
-        if slope @ (best.values - prior.values) <= ENOUGH * abs(value) or best in corners:
-            break
-        corners.append(best)
-        weights = np.append(weights, 0.0)
-        for _ in range(NEWTON_STEPS):
-            moved, prior, gained, slope = _newton(at, np.array([c.values for c in corners]), weights)
-            used = moved > 0
-            corners, weights = [c for c, u in zip(corners, used, strict=True) if u], moved[used]
-            if gained <= value * (1 + ENOUGH):
-                value = max(value, gained)
-                break
-            value = gained
-    return prior
-
-
-def _newton(at: Any, corners: Floats, weights: Floats) -> tuple[Floats, Prior, float, Floats]:
-    """One damped step towards the best weights ≥ 0 of the corners."""
-    n = weights.size
-    prior, value, slope = at(weights)
-    first = corners @ slope
-    second = np.zeros((n, n))
-    for j in range(n):
-        step = (1 - DIFFERENCE) * weights
-        step[j] += DIFFERENCE
-        second[:, j] = (corners @ at(step)[2] - first) / DIFFERENCE
-    # second[:, j] is along corner j − prior: that is all a step on the simplex needs
-    free = (weights > 0) | (first > first @ weights)
-    while True:
-        index = np.flatnonzero(free)
-        size = index.size
-        system = np.ones((size + 1, size + 1))
-        system[:size, :size] = second[np.ix_(index, index)] - 1e-12 * np.abs(second).max() * np.eye(size)
-        system[size, size] = 0.0
-        target = np.linalg.lstsq(system, np.append(second[index] @ weights - first[index], 1.0), rcond=None)[0][:size]
-        stuck = (target < 0) & (weights[index] <= 0)
-        if not stuck.any():
-            break
-        free[index[stuck]] = False
-    goal = np.zeros(n)
-    goal[index] = target
-    change = goal - weights
-    shrinking = change < 0
-    share = min(1.0, float(np.min(weights[shrinking] / -change[shrinking], initial=np.inf)))
-    while share > 1e-12:
-        moved = np.maximum(weights + share * change, 0.0)
-        moved[moved < 1e-13] = 0.0
-        moved /= moved.sum()
-        there, gained, pointing = at(moved)
-        if gained >= value:
-            return moved, there, gained, pointing
-        share /= 4
-    return weights, prior, value, slope

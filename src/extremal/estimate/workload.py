@@ -109,10 +109,10 @@ class _Reports:
     """Counts reports by their place among the outputs; all that `tally` asks."""
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self._labels = mechanism.output_labels
+        self.labels = mechanism.output_labels
 
     def encode(self, label: Any) -> Hashable:
-        return self._labels.code(label, "reports")
+        return self.labels.code(label, "reports")
 
 
 def estimate_workload(
