@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -170,8 +171,7 @@ def design(
         )
     if not 0 < tolerance < 1:
         raise InvalidParameter("tolerance must lie between 0 and 1", parameter="tolerance", value=tolerance)
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidParameter("time_limit must be positive seconds", parameter="time_limit", value=time_limit)
+    _refuse_no_time(time_limit)
     outputs = None if max_outputs is None else as_count(max_outputs, "max_outputs", 1)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     extra = {} if progress is None else {"progress": progress}
@@ -186,6 +186,12 @@ def design(
         **extra,
     )
     return finished(utility, _solved(problem))
+
+
+def _refuse_no_time(time_limit: Any) -> None:
+    number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
+    if time_limit is not None and not (number and time_limit > 0):
+        raise InvalidParameter("time_limit must be positive seconds", parameter="time_limit", value=time_limit)
 
 
 def _refuse_other(name: str, given: Any, kind: type) -> None:
