@@ -347,7 +347,7 @@ def a_whole(random: Generator, near: int) -> int:
     """A whole number near this one, or nowhere near it."""
     kind = random.integers(5)
     if kind == 0:
-        return int(random.choice([0, 1, -1])) * 10 ** int(random.integers(40))
+        return int(random.choice([0, 1, -1])) * int("1" + "0" * int(random.integers(40)))
     if kind == 1:
         return int(near * (1 + 0.1 * random.normal()))
     return int(near * (1 + 10.0 ** -random.integers(2, 12) * random.normal())) if kind == 2 else near
