@@ -15,6 +15,7 @@ from extremal.certificate import Certificate, NotKnown, certify
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.optimize.approximate.solve import solve as approximate
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
@@ -25,11 +26,14 @@ from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
 from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
 from extremal.optimize.rays import solve as listed_rays
+from extremal.optimize.workload.notes import Shares
+from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
 from extremal.tables import html, number
-from extremal.utility import Utility
+from extremal.utility import MutualInformation, SumOfColumns, Utility
 
 SOLVERS: tuple[Solver, ...] = (
+    approximate,
     divergence,
     information,
     hamming,
@@ -37,6 +41,7 @@ SOLVERS: tuple[Solver, ...] = (
     equal_hypotheses,
     leakage,
     leakage_for_a_class,
+    workload,
     divergence_on_metric,
     listed_rays,
 )
@@ -204,7 +209,8 @@ def _refuse_no_time(time_limit: Any) -> None:
 def _refuse_other(name: str, given: Any, kind: type) -> None:
     if not isinstance(given, kind):
         raise InvalidParameter(
-            "design takes a privacy notion and a utility, such as ex.LDP(1) and ex.KL(p0, p1)",
+            "design takes a privacy notion and a goal, such as ex.LDP(1) and ex.Frequencies(7), ex.Mean(values) or "
+            "ex.KL(p0, p1)",
             parameter=name,
             value=given,
         )
@@ -238,7 +244,16 @@ def finished(utility: Utility, solution: Solution) -> Design:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
-    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, solution.notes)
+    remarks = (*solution.notes, *_about_shares(utility, solution.mechanism))
+    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, remarks)
+
+
+def _about_shares(utility: Utility, mechanism: Mechanism) -> tuple[Remark, ...]:
+    """A warning, where the best mechanism for something else is a bad one for shares."""
+    if not isinstance(utility, SumOfColumns):
+        return ()
+    prior = utility.prior.values if isinstance(utility, MutualInformation) else None
+    return (Shares(mechanism, prior),)
 
 
 def _unverified(utility: Utility, solution: Solution) -> Certificate:
