@@ -1,7 +1,7 @@
 """How the documentation is built: pages in Markdown, a gallery of scripts that were run, a reference from docstrings.
 
 `make docs` writes `out/docs/index.html`. The pages of the reference are made from `extremal.__all__`, so a new public
-name needs no line here. With `-D sphinx_gallery_conf.plot_gallery=0` no example is run.
+name needs no line here. With `-D plot_gallery=0` no example is run.
 """
 
 from __future__ import annotations

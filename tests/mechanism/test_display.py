@@ -20,7 +20,7 @@ def test_tables_for_people() -> None:
 def test_a_heat_map_has_every_label_and_number() -> None:
     m = ex.randomized_response(["no", "yes"], 1)
     axis = m.plot(prior=[0.9, 0.1]).axes[0]
-    assert [t.get_text() for t in axis.get_yticklabels()] == ["no  0.9", "yes  0.1"]
+    assert [t.get_text() for t in axis.get_yticklabels()] == ["no (prior 0.9)", "yes (prior 0.1)"]
     assert [t.get_text() for t in axis.get_xticklabels()] == ["no", "yes"]
     assert sorted(t.get_text() for t in axis.texts) == ["0.269", "0.269", "0.731", "0.731"]
     assert "LDP(epsilon=1.0)" in axis.get_title()

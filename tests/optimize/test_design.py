@@ -16,8 +16,8 @@ from extremal.optimize.problem import Problem
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ex.design(1, ex.KL([0.5, 0.5], [0.2, 0.8])), "design takes a privacy notion and a utility"),
-        (lambda: ex.design(ex.LDP(1), 1), "design takes a privacy notion and a utility"),
+        (lambda: ex.design(1, ex.KL([0.5, 0.5], [0.2, 0.8])), "design takes a privacy notion and a goal"),
+        (lambda: ex.design(ex.LDP(1), 1), "design takes a privacy notion and a goal"),
         (
             lambda: ex.design(ex.PML(1, [0.2, 0.3, 0.5]), ex.KL([0.5, 0.5], [0.2, 0.8])),
             "privacy and utility must be about the same inputs: 3 and 2",
