@@ -6,6 +6,7 @@ name needs no line here. With `-D plot_gallery=0` no example is run.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
 from pathlib import Path
@@ -104,7 +105,7 @@ ROOMS = {
 }
 """Room of the package → title of its page; a room that is not named gets its own name."""
 
-MODULES = ("theory", "surveys", "simulate", "data")
+MODULES = ("theory", "closed_forms.surveys", "simulate", "data")
 """Public modules: their own public names are documented in them."""
 
 
@@ -113,7 +114,7 @@ def _public() -> dict[str, list[str]]:
     pages: dict[str, list[str]] = {}
     named = {f"extremal.{name}": getattr(extremal, name) for name in extremal.__all__ if name != "__version__"}
     for module in MODULES:
-        held = inspect.importlib.import_module(f"extremal.{'closed_forms.' if module == 'surveys' else ''}{module}")
+        held = importlib.import_module(f"extremal.{module}")
         public = getattr(held, "__all__", [n for n, o in vars(held).items() if _defined_in(o, held)])
         named |= {f"{held.__name__}.{name}": getattr(held, name) for name in public}
     seen: set[int] = set()
@@ -154,7 +155,7 @@ def _found(name: str) -> Any:
     parts = name.split(".")
     held: Any = extremal
     for i, part in enumerate(parts[1:], 2):
-        held = getattr(held, part, None) or inspect.importlib.import_module(".".join(parts[:i]))
+        held = getattr(held, part, None) or importlib.import_module(".".join(parts[:i]))
     return held
 
 
@@ -164,8 +165,11 @@ def _write(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
 
 
-def as_plain_words(_app: Any, _what: str, _name: str, _held: Any, _options: Any, lines: list[str]) -> None:
-    """Docstrings are plain text with names in backticks: Q(y|x), a·b* and k_ are letters, not markup."""
+COLON = "\ue000"  # stands for a colon that introduces no type
+
+
+def as_plain_words(_app: Any, what: str, _name: str, _held: Any, _options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text with names in backticks: Q(y|x), a·b*, k_ and `Path`s are letters, not markup."""
     code = False
     for i, line in enumerate(lines):
         if line.lstrip().startswith(">>>"):
@@ -174,11 +178,21 @@ def as_plain_words(_app: Any, _what: str, _name: str, _held: Any, _options: Any,
             code = False
         if not code:
             pieces = re.split(r"(`[^`]*`)", line)
-            lines[i] = "".join(
-                p if p.startswith("`") else re.sub(r"([|*])|(?<=\w)(_)(?!\w)", r"\\\g<0>", p) for p in pieces
-            )
+            lines[i] = "".join(p if p.startswith("`") else _escaped(p) for p in pieces)
+            lines[i] = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", lines[i])
+            if what in ("property", "attribute"):  # "Number of reports: …" is a sentence, not the type of a value
+                lines[i] = lines[i].replace(":", COLON)
+
+
+def _escaped(words: str) -> str:
+    return re.sub(r"([|*])|(?<=\w)(_)(?!\w)", r"\\\g<0>", words)
+
+
+def with_colons(_app: Any, _what: str, _name: str, _held: Any, _options: Any, lines: list[str]) -> None:
+    lines[:] = [line.replace(COLON, ":") for line in lines]
 
 
 def setup(app: Any) -> None:
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", as_plain_words, priority=400)  # before napoleon reads sections
+    app.connect("autodoc-process-docstring", with_colons, priority=600)

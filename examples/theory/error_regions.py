@@ -15,6 +15,6 @@ print(allowed.contains(response), allowed.contains(quaternary))
 
 # %%
 # The quaternary mechanism's region is all that (ε, δ) allows, so only one of the two is drawn.
-figure = quaternary.plot(response, labels=["quaternary, ε = 1 and δ = 0.1: all that is allowed", "randomised response, ε = 1"])
+figure = quaternary.plot(response, labels=["quaternary (1, 0.1): all that is allowed", "randomised response, ε = 1"])
 figure.savefig("error_regions.png")
 figure

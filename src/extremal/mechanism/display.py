@@ -88,7 +88,8 @@ def heat_map(mechanism: Mechanism, prior: Any = None) -> Any:
         if shares.shape != (rows,):
             raise InvalidParameter(f"prior must have {rows} entries", parameter="prior.shape", value=shares.shape)
         axis.set_yticks(
-            range(rows), [f"{_short(label)} (prior {p:.3g})" for label, p in zip(mechanism.input_labels, shares, strict=True)]
+            range(rows),
+            [f"{_short(label)} (prior {p:.3g})" for label, p in zip(mechanism.input_labels, shares, strict=True)],
         )
         axis.set_ylabel("true value")
     claim = "no claim" if mechanism.privacy is None else repr(mechanism.privacy)
