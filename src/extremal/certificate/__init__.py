@@ -8,7 +8,7 @@ from extremal.certificate.partition import Partition
 from extremal.certificate.proof import PROOFS, Proof, proof_from_json
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.certificate.search import Search
-from extremal.certificate.verify import Verdict, Verification, certify, enclosure, verify
+from extremal.certificate.verify import Verdict, Verification, certify, enclosure, extended, verify
 
 __all__ = [
     "PROOFS",
@@ -29,6 +29,7 @@ __all__ = [
     "Verification",
     "certify",
     "enclosure",
+    "extended",
     "proof_from_json",
     "verify",
 ]
