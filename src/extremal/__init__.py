@@ -36,10 +36,12 @@ from extremal.errors import (
     UnknownLabel,
 )
 from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
+from extremal.estimate.counting import count_reports
 from extremal.mechanism import Mechanism, load
 from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
+from extremal.release.key import ReleaseKey
 from extremal.sources import SourceClass
 from extremal.studies import (
     Comparison,
@@ -97,6 +99,7 @@ __all__ = [
     "NotIdentified",
     "PairwiseDivergence",
     "PrivacyViolation",
+    "ReleaseKey",
     "SourceClass",
     "StratifiedEstimate",
     "Sublinear",
@@ -109,6 +112,7 @@ __all__ = [
     "binary",
     "binary_for_information",
     "compare",
+    "count_reports",
     "design",
     "distortion_tradeoff",
     "equal_leakage",

@@ -17,9 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.columns.column import distinct, refuse_lazy, refuse_missing
+from extremal.columns.engines import engine_of
 from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channels.channel import Channel, Floats
+from extremal.estimate.counting import count_reports
 from extremal.estimate.files import read_batches
 from extremal.mechanism import Mechanism
 
@@ -67,6 +69,8 @@ def tally(
 ) -> Tallies:
     """Count `reports` by stratum; without `by` the only stratum is None."""
     tallies: Tallies = {}
+    if column is not None and weights is None and by is None and not counts and engine_of(reports) is not None:
+        reports = count_reports(reports, column, mechanism)
     if isinstance(reports, Mapping) or counts:
         if weights is not None or by is not None:
             raise InvalidParameter(
