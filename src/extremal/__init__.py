@@ -42,6 +42,7 @@ from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.release.key import ReleaseKey
+from extremal.release.memory import Memory, TwoLevels
 from extremal.sources import SourceClass
 from extremal.studies import (
     Comparison,
@@ -92,6 +93,7 @@ __all__ = [
     "InvalidPrior",
     "MalformedFile",
     "Mechanism",
+    "Memory",
     "MetricPrivacy",
     "MissingDependency",
     "MutualInformation",
@@ -105,6 +107,7 @@ __all__ = [
     "Sublinear",
     "TooLarge",
     "Tradeoff",
+    "TwoLevels",
     "UnknownLabel",
     "Verification",
     "WorstCase",
