@@ -12,11 +12,11 @@ import time
 from typing import Any
 
 import numpy as np
-from release import FAMILY, MECHANISMS, mechanisms
 
 import extremal as ex
 from extremal.release.audit import audit
 from extremal.release.keyed import KeyedColumn, RowWords, sample_keyed
+from release import FAMILY, MECHANISMS, mechanisms
 
 DRAWS = 200_000
 REPEATED, TIMES, CAUGHT = 20, 50, 0.9

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 
 from extremal import __version__
-from extremal.cli import audit, compare, design, estimate, privatize, theory, tradeoff, verify
+from extremal.cli import audit, compare, design, device, estimate, privatize, theory, tradeoff, verify
 from extremal.errors import ExtremalError
 
 DONE, FALSE, BAD_INPUT = 0, 1, 2
 
-VERBS = (design, verify, compare, tradeoff, theory, privatize, estimate, audit)
+VERBS = (design, verify, compare, tradeoff, theory, privatize, device, estimate, audit)
 
 DESCRIPTION = """\
 extremal: provably optimal local privacy.
