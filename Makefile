@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit audit bench clean help
+.PHONY: run test lint types unit system audit bench clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -35,7 +35,17 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-unit: $(VENV)/.dev
+# Spark runs on Java 17 and the device's script on Node; without them, and without the right to install, their tests are skipped.
+system:
+	@missing=; command -v java >/dev/null || missing="openjdk-17-jre-headless"; \
+	command -v node >/dev/null || missing="$$missing nodejs"; \
+	if [ -n "$$missing" ]; then \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    { apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } \
+	      || echo "could not install $$missing: the tests that need it are skipped"; \
+	  else echo "not installed: $$missing; the tests that need it are skipped"; fi; fi
+
+unit: $(VENV)/.dev system
 	$(BIN)/python -m pytest --cov --cov-report=
 	$(BIN)/coverage report --fail-under=100 --include='src/extremal/exact/*,src/extremal/mechanism/*,src/extremal/privacy/*'
 

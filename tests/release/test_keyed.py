@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 import extremal as ex
 from extremal.release import sample_codes
 from extremal.release.audit import audit
-from extremal.release.keyed import KeyedColumn, RowWords, id_blocks, sample_keyed
+from extremal.release.keyed import KeyedColumn, RowWords, id_blocks, id_column, sample_keyed
 from extremal.release.subsets import subset_reports
 
 
@@ -126,12 +126,12 @@ def test_keyed_reports_pass_the_audit_and_a_shared_word_does_not(m: ex.Mechanism
 
 def test_ids_enter_injectively() -> None:
     ids = [0, 1, -1, 255, 256, 2**32, -(2**32), 2**63 - 1, -(2**63)]
-    kind, blocks = id_blocks(np.array(ids), None)
-    assert kind == "integer"
+    assert id_column(ids, None)[0] == id_column(np.array(ids), None)[0] == "integer"
+    blocks = id_blocks(np.array(ids))
     assert [int.from_bytes(b.tobytes()[:12], "little", signed=True) for b in blocks] == ids
-    _, large = id_blocks(np.array([2**63, 2**64 - 1], dtype=np.uint64), None)
+    large = id_blocks(np.array([2**63, 2**64 - 1], dtype=np.uint64))
     assert [int.from_bytes(b.tobytes()[:12], "little", signed=True) for b in large] == [2**63, 2**64 - 1]
-    assert (id_blocks(np.array([3, -3], dtype=np.int8), None)[1] == id_blocks([3, -3], None)[1]).all()
+    assert (id_blocks(np.array([3, -3], dtype=np.int8)) == id_blocks(np.array([3, -3]))).all()
 
 
 def test_kinds_of_ids_columns_mechanisms_and_counters_have_words_of_their_own() -> None:

@@ -1,5 +1,6 @@
 """Spark in local mode: a task that runs again, a repartition or another evaluation leaves the reports as they were."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,10 @@ LETTERS = ex.randomized_response(4, 1, inputs=list("abcd"))
 SETS = ex.subset_selection(40, 1)
 CHOSEN = {"answer": LETTERS, "number": SETS}
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # Spark's own start-up warns of this and that
+pytestmark = [
+    pytest.mark.skipif(shutil.which("java") is None, reason="Java 17 is not installed and could not be"),
+    pytest.mark.filterwarnings("ignore"),  # Spark's own start-up warns of this and that
+]
 
 
 @pytest.fixture(scope="module")

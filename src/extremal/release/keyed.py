@@ -110,7 +110,7 @@ class RowWords:
     def __init__(self, ids: Any, keys: Any) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        kind, self._ids = id_blocks(ids, lambda kind: keys(kind)[1])
+        kind, self._ids = id_column(ids, lambda kind: keys(kind)[1])
         # One block at a time under a permutation of 2^128 blocks, none asked twice: as good as counter mode.
         self._cipher: Any = Cipher(algorithms.AES(keys(kind)[0]), modes.ECB()).encryptor()
         self._next = 0
@@ -120,7 +120,7 @@ class RowWords:
 
     def word(self, rows: Codes | slice, number: Any) -> Words:
         """Word `number` (one for all rows, or one each) of these rows."""
-        blocks = self._ids[rows].copy()
+        blocks = id_blocks(self._ids[rows])
         index = np.asarray(number)
         blocks[:, 3] = index >> 1
         space = np.empty(blocks.nbytes + BLOCK_BYTES - 1, dtype=np.uint8)  # the cipher asks for room it does not use
@@ -137,8 +137,8 @@ class RowWords:
             self._next += part.size
 
 
-def id_blocks(ids: Any, hash_key: Any) -> tuple[str, Blocks]:
-    """The kind of the ids, and for each row the four 32-bit words of its block, the last (the counter) zero.
+def id_column(ids: Any, hash_key: Any) -> tuple[str, Array]:
+    """The kind of the ids, and the ids: integers as they are, others hashed into 12 bytes, as rows of three numbers.
 
     Raises:
         InvalidParameter: ids that are missing, or neither integers nor text nor bytes.
@@ -148,20 +148,30 @@ def id_blocks(ids: Any, hash_key: Any) -> tuple[str, Blocks]:
         raise InvalidParameter("row_id must be a column", parameter="row_id", value=type(ids).__name__)
     own = container.integers(ids)
     if own is not None and own.dtype.kind in "iu":
-        blocks = np.zeros((own.size, 4), dtype="<u4")
-        blocks[:, :2] = own.astype("<i8" if own.dtype.kind == "i" else "<u8").view("<u4").reshape(-1, 2)
-        blocks[:, 2] = np.where(own < 0, _LOW, 0).astype("<u4")
-        return "integer", blocks
+        return "integer", own
     if isinstance(ids, list):
         return _hashed(ids, hash_key)
     as_list = next(getattr(ids, way) for way in ("to_pylist", "to_list", "tolist") if hasattr(ids, way))
     return _hashed(as_list(), hash_key)
 
 
-def _hashed(ids: Sequence[Any], hash_key: Any) -> tuple[str, Blocks]:
+def id_blocks(ids: Array) -> Blocks:
+    """For each id of a column the four 32-bit words of its block, the last (the counter) zero."""
+    blocks = np.zeros((ids.shape[0], 4), dtype="<u4")
+    if ids.ndim == 2:
+        blocks[:, :3] = ids
+        return blocks
+    wide = ids.astype("<i8" if ids.dtype.kind == "i" else "<u8", copy=False)
+    blocks[:, :2] = np.ascontiguousarray(wide).view("<u4").reshape(-1, 2)
+    if ids.dtype.kind == "i":
+        blocks[:, 2] = wide >> 63  # the sign, as far as the 96 bits go
+    return blocks
+
+
+def _hashed(ids: Sequence[Any], hash_key: Any) -> tuple[str, Array]:
     kinds = {type(value) for value in ids}
     if kinds <= {int} and all(-(1 << 63) <= value < 1 << 63 for value in ids):
-        return id_blocks(np.array(ids, dtype=np.int64), hash_key)
+        return "integer", np.array(ids, dtype=np.int64)
     if kinds not in ({str}, {bytes}):
         raise InvalidParameter(
             "row ids must be integers of 64 bits, text or bytes, all of one kind and none missing",
@@ -171,12 +181,12 @@ def _hashed(ids: Sequence[Any], hash_key: Any) -> tuple[str, Blocks]:
         )
     kind = "text" if kinds == {str} else "bytes"
     start = hashlib.blake2b(key=hash_key(kind), digest_size=ID_BYTES)
-    digests = bytearray(BLOCK_BYTES * len(ids))
+    digests = bytearray(ID_BYTES * len(ids))
     for row, value in enumerate(ids):
         hashed = start.copy()
         hashed.update(value.encode("utf-8", "surrogatepass") if kind == "text" else value)
-        digests[BLOCK_BYTES * row : BLOCK_BYTES * row + ID_BYTES] = hashed.digest()
-    return kind, np.frombuffer(digests, dtype="<u4").reshape(-1, 4)
+        digests[ID_BYTES * row : ID_BYTES * (row + 1)] = hashed.digest()
+    return kind, np.frombuffer(digests, dtype="<u4").reshape(-1, 3)
 
 
 def sample_keyed(mechanism: Mechanism, codes: Array, words: RowWords) -> Array:
