@@ -35,18 +35,12 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-# Spark runs on Java 17 and the device's script on Node; without them, and without the right to install, their tests are skipped.
+# Java for Spark, Node and Chromium for the device's script: installed when absent, or their tests are skipped.
 system:
-	@missing=; command -v java >/dev/null || missing="openjdk-17-jre-headless"; \
-	command -v node >/dev/null || missing="$$missing nodejs"; \
-	if [ -n "$$missing" ]; then \
-	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-	    { apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } \
-	      || echo "could not install $$missing: the tests that need it are skipped"; \
-	  else echo "not installed: $$missing; the tests that need it are skipped"; fi; fi
+	@tests/system
 
 unit: $(VENV)/.dev system
-	$(BIN)/python -m pytest --cov --cov-report=
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -rs --cov --cov-report=
 	$(BIN)/coverage report --fail-under=100 --include='src/extremal/exact/*,src/extremal/mechanism/*,src/extremal/privacy/*'
 
 audit: $(VENV)/.dev

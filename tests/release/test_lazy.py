@@ -11,7 +11,7 @@ import pytest
 
 import extremal as ex
 
-N = 20_000
+N = 5_000
 LETTERS = ex.randomized_response(4, 1, inputs=list("abcd"))
 SETS = ex.subset_selection(40, 1)
 CHOSEN = {"answer": LETTERS, "number": SETS}

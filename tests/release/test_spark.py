@@ -13,7 +13,7 @@ import extremal as ex
 from extremal.release.keyed import KeyedColumn
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is an extra: pip install 'extremal[spark]'")
-N = 20_000
+N = 5_000
 LETTERS = ex.randomized_response(4, 1, inputs=list("abcd"))
 SETS = ex.subset_selection(40, 1)
 CHOSEN = {"answer": LETTERS, "number": SETS}

@@ -105,6 +105,18 @@ def only_kind(labels: Iterable[Any]) -> type:
     return kind
 
 
+def refuse_wide(values: Sequence[Any]) -> None:
+    """Raise on integers that no typed column holds."""
+    wide = [v for v in values if type(v) is int and not -(1 << 63) <= v < 1 << 63]
+    if wide:
+        raise InvalidParameter(
+            "a typed column holds integers of 64 bits",
+            parameter="outputs",
+            value=wide[:6],
+            hint="Give labels as text, or values in a list.",
+        )
+
+
 def members(codes: Array, labels: Labels) -> tuple[Codes, list[int], list[Label]] | None:
     """Sets of labels as typed columns store them: a code for each member of each set, one set after the other, the size
     of each set, and the labels of the members. None when the reports are no sets."""

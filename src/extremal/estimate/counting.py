@@ -9,9 +9,11 @@ import numpy as np
 from extremal.columns.column import distinct
 from extremal.columns.engines import engine_of
 from extremal.columns.frames import names_of, pick, refuse_absent
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label, SubsetLabels
+
+OTHER_MECHANISM = "Were these reports made by another mechanism?"
 
 
 def count_reports(frame: Any, column: str, mechanism: Mechanism) -> dict[Label, int]:
@@ -30,21 +32,33 @@ def count_reports(frame: Any, column: str, mechanism: Mechanism) -> dict[Label, 
     >>> count_reports(polars.LazyFrame({"answer": ["no", "no", "no"]}), "answer", m)
     {'no': 3, 'yes': 0}
     """
+    counts, missing = counted_reports(frame, column, mechanism)
+    if missing:
+        raise InvalidParameter(
+            "a report must not be missing", parameter=column, value=None, hint="Leave out those who did not report."
+        )
+    return counts
+
+
+def counted_reports(frame: Any, column: str, mechanism: Mechanism) -> tuple[dict[Label, int], int]:
+    """The counts of `count_reports`, and how many reports are missing."""
     engine, labels = engine_of(frame), mechanism.output_labels
     if engine is not None:
         refuse_absent(column, engine.names(frame))
         found = engine.counted(frame, column)
     else:
         found = _eager(frame, column)
+    missing = 0
     counts: dict[Label, int] = {} if isinstance(labels, SubsetLabels) else dict.fromkeys(mechanism.outputs, 0)
     for value, number in found:
         if value is None:
-            raise InvalidParameter(
-                "a report must not be missing", parameter=column, value=None, hint="Leave out those who did not report."
-            )
-        report = labels[labels.code(value, "report")]
-        counts[report] = counts.get(report, 0) + number
-    return counts
+            missing += number
+            continue
+        code = labels.find(value)
+        if code is None:
+            raise UnknownLabel.hidden(column, value, labels.shown(), more=OTHER_MECHANISM)
+        counts[labels[code]] = counts.get(labels[code], 0) + number
+    return counts, missing
 
 
 def _eager(frame: Any, column: str) -> list[tuple[Any, int]]:

@@ -24,12 +24,12 @@ import numpy.typing as npt
 
 from extremal.columns.column import container_of
 from extremal.columns.lists import Array
-from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.errors import InvalidParameter
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.release.key import KEY_BYTES, ReleaseKey
 from extremal.release.loops import Codes
-from extremal.release.privatize import input_codes, report_labels
+from extremal.release.privatize import input_codes, report_labels, unknown
 from extremal.release.sampler import BadCode, prepared, sample_codes
 from extremal.release.subsets import LARGEST_BOUND, LARGEST_FLAGS
 from extremal.release.words import Words
@@ -87,9 +87,8 @@ class KeyedColumn:
         try:
             drawn = sample_keyed(self.mechanism, codes, words)
         except BadCode as error:
-            where = f"{self.name}[{error.position}]"
-            self.mechanism.input_labels.code(codes[error.position], where)
-            raise UnknownLabel(f"{where} must be a label", parameter=where) from None  # pragma: no cover - raised above
+            where, value = f"{self.name}[{error.position}]", codes[error.position].item()
+            raise unknown(self.mechanism.input_labels, value, where) from None
         return container.filled(drawn, report_labels(self.mechanism, drawn), values)
 
     def __repr__(self) -> str:
@@ -197,7 +196,7 @@ def sample_keyed(mechanism: Mechanism, codes: Array, words: RowWords) -> Array:
     whole = codes.astype(np.int64, copy=False)
     bad = np.flatnonzero((whole < 0) | (whole >= mechanism.k))
     if bad.size:
-        raise BadCode(int(bad[0]), int(whole[bad[0]]), mechanism.k)
+        raise BadCode(int(bad[0]), mechanism.k)
     rows = whole if mechanism.row_of is None else mechanism.row_of.take(whole)
     structure: Any = mechanism.structure
     return keyed_subsets(structure.r, size, structure.inside, rows, words)

@@ -30,7 +30,7 @@ from extremal.exact.exponential import level_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
 from extremal.privacy import LDP
-from extremal.release.privatize import privatize_column
+from extremal.release.privatize import privatize_column, unknown
 
 APPLICATION, VERSION = 0x65787472, 1  # "extr"
 WAIT = 60.0  # seconds for another process that writes
@@ -201,7 +201,8 @@ class Memory:
                 "every person needs one value", parameter="number of persons and values", value=[len(keys), len(values)]
             )
         for place, value in enumerate(values):  # also of those who have reported: an error must not tell who has
-            mechanism.input_labels.code(value, f"values[{place}]")
+            if mechanism.input_labels.find(value) is None:
+                raise unknown(mechanism.input_labels, value, f"values[{place}]")
         self._database.execute("BEGIN IMMEDIATE")  # two processes never make two reports
         try:
             found = [
