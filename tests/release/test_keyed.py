@@ -11,9 +11,19 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import extremal as ex
+from extremal.mechanism.structures import STRUCTURES
 from extremal.release import sample_codes
 from extremal.release.audit import audit
-from extremal.release.keyed import KeyedColumn, RowWords, id_blocks, id_column, sample_keyed
+from extremal.release.keyed import (
+    ONE_WORD_A_VALUE,
+    KeyedColumn,
+    RowWords,
+    id_blocks,
+    id_column,
+    row_by_row,
+    sample_keyed,
+)
+from extremal.release.sampler import SAMPLERS, prepared
 from extremal.release.subsets import subset_reports
 
 
@@ -122,6 +132,20 @@ def test_keyed_reports_pass_the_audit_and_a_shared_word_does_not(m: ex.Mechanism
 
     assert audit(m, 20_000, 1 - 1e-9, sample=keyed)
     assert not audit(m, 20_000, 1 - 1e-9, sample=lambda codes: sample_keyed(m, codes, RowWords(0 * codes, key)))
+
+
+@pytest.mark.parametrize("m", [ex.randomized_response(6, 1), ex.subset_selection(40, 1)])
+def test_drawing_row_by_row_gives_what_drawing_together_gives(m: ex.Mechanism) -> None:
+    codes, words = np.arange(60) % m.k, words_of(m, np.arange(60))
+    assert (row_by_row(prepared(m.structure), codes, words) == sample_keyed(m, codes, words)).all()
+
+
+def test_every_structure_has_words_of_its_own_rows() -> None:
+    """A structure whose sampler asks for more than one word a value must not read the words of other rows."""
+    assert {"rows", "randomized_response", "circulant", "two_valued_columns"} == ONE_WORD_A_VALUE
+    for kind in ONE_WORD_A_VALUE:
+        assert kind in STRUCTURES
+        assert kind in SAMPLERS
 
 
 def test_ids_enter_injectively() -> None:

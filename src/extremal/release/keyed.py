@@ -27,14 +27,16 @@ from extremal.columns.lists import Array
 from extremal.errors import InvalidParameter
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import Circulant, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
 from extremal.release.key import KEY_BYTES, ReleaseKey
-from extremal.release.loops import Codes
+from extremal.release.loops import Codes, Loops
 from extremal.release.privatize import input_codes, report_labels, unknown
-from extremal.release.sampler import BadCode, prepared, sample_codes
+from extremal.release.sampler import BadCode, Sampler, prepared, sample_codes
 from extremal.release.subsets import LARGEST_BOUND, LARGEST_FLAGS
 from extremal.release.words import Words
 
 PURPOSE = b"extremal keyed release 1"
+ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
 KINDS = ("integer", "text", "bytes")
 ID_BYTES, BLOCK_BYTES = 12, 16
 ROWS_AT_A_TIME = 1 << 15  # blocks of half a megabyte stay in the cache
@@ -190,16 +192,39 @@ def _hashed(ids: Sequence[Any], hash_key: Any) -> tuple[str, Array]:
 
 def sample_keyed(mechanism: Mechanism, codes: Array, words: RowWords) -> Array:
     """`sample_codes` with the words of each row."""
-    size = prepared(mechanism.structure).size
-    if size is None:
+    structure = mechanism.structure
+    if structure.kind in ONE_WORD_A_VALUE:
         return sample_codes(mechanism, codes, source=words)
     whole = codes.astype(np.int64, copy=False)
     bad = np.flatnonzero((whole < 0) | (whole >= mechanism.k))
     if bad.size:
         raise BadCode(int(bad[0]), mechanism.k)
     rows = whole if mechanism.row_of is None else mechanism.row_of.take(whole)
-    structure: Any = mechanism.structure
-    return keyed_subsets(structure.r, size, structure.inside, rows, words)
+    if isinstance(structure, SubsetSelection):
+        return keyed_subsets(structure.r, structure.size, structure.inside, rows, words)
+    return row_by_row(prepared(structure), rows, words)
+
+
+def row_by_row(sampler: Sampler, rows: Codes, words: RowWords) -> Codes:
+    """What any sampler draws for each row alone, from the words of that row one after the other."""
+    out = np.empty(rows.size if sampler.size is None else (rows.size, sampler.size), dtype=np.int64)
+    loops, buffer = Loops(1), np.empty(1, dtype=np.uint64)
+    for place in range(rows.size):
+        out[place] = sampler.draw(rows[place : place + 1], OneRow(words, place), loops, buffer)[0]
+    return out
+
+
+class OneRow:
+    """A `WordSource` of the words 0, 1, … of one row."""
+
+    __slots__ = ("_next", "_row", "_words")
+
+    def __init__(self, words: RowWords, row: int) -> None:
+        self._words, self._row, self._next = words, row, 0
+
+    def fill(self, words: Words) -> None:
+        words[:] = self._words.word(np.full(words.size, self._row), self._next + np.arange(words.size))
+        self._next += words.size
 
 
 def keyed_subsets(k: int, d: int, weight: int, codes: Codes, words: RowWords) -> Codes:
