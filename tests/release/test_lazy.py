@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import extremal as ex
+from extremal.testing.neighbours import NUMBERS, TEXT, constant, fingerprint, frames
 
 N = 5_000
 LETTERS = ex.randomized_response(4, 1, inputs=list("abcd"))
@@ -178,3 +179,72 @@ def test_reports_that_are_missing_or_unknown_are_not_counted(data: pl.DataFrame)
         ex.count_reports(data.lazy(), "Answer", LETTERS)
     with pytest.raises(ex.InvalidParameter, match="must be a data frame or a plan"):
         ex.count_reports(["a"], "answer", LETTERS)
+
+
+SAID = ([0, 1, 0, 0, 2, 1, 3, 0], [0, 1, 2, 0, 2, 1, 3, 0])  # one person answers otherwise
+DUCKDB_TYPES = ["VARCHAR", "ENUM", "INTEGER", "BIGINT"]
+
+
+@pytest.mark.parametrize("labels", [TEXT, NUMBERS], ids=["text", "numbers"])
+@pytest.mark.parametrize("kind", list(frames()))
+def test_a_keyed_frame_at_epsilon_zero_says_nothing_about_anyone(kind: str, labels: Any, key: ex.ReleaseKey) -> None:
+    made = [frames()[kind]([labels[code] for code in said]) for said in SAID]
+    seen = {fingerprint(ex.privatize(frame, {"x": constant(labels)}, row_id="id", release_key=key)) for frame in made}
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("dtype", ["text", "categorical", "enum"])
+def test_a_polars_plan_at_epsilon_zero_says_nothing_about_anyone(dtype: str, key: ex.ReleaseKey) -> None:
+    seen = set()
+    for said in SAID:
+        values = [TEXT[code] for code in said]
+        dtypes = {"text": pl.String, "categorical": pl.Categorical, "enum": pl.Enum(list(dict.fromkeys(values)))}
+        plan = pl.LazyFrame({"id": range(len(values)), "x": pl.Series(values, dtype=dtypes[dtype])})
+        released = ex.privatize(plan, {"x": constant(TEXT)}, row_id="id", release_key=key)
+        seen.add((str(released.collect_schema()), fingerprint(released.collect())))
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize("kind", DUCKDB_TYPES)
+def test_a_duckdb_plan_at_epsilon_zero_says_nothing_about_anyone(kind: str, key: ex.ReleaseKey) -> None:
+    seen, labels = set(), TEXT if kind in ("VARCHAR", "ENUM") else NUMBERS
+    for said in SAID:
+        con, values = duckdb.connect(), [labels[code] for code in said]
+        listed = ", ".join(f"'{value}'" for value in dict.fromkeys(values))
+        con.execute(f"CREATE TABLE people (id BIGINT, x {f'ENUM ({listed})' if kind == 'ENUM' else kind})")
+        con.executemany("INSERT INTO people VALUES (?, ?)", list(enumerate(values)))
+        plan = con.table("people")
+        released = ex.privatize(plan, {"x": constant(labels)}, row_id="id", release_key=key, connection=con)
+        seen.add((str(released.types), fingerprint(released.to_arrow_table())))
+    assert len(seen) == 1
+
+
+def test_a_duckdb_type_without_labels_is_refused(data: pl.DataFrame) -> None:
+    con = duckdb.connect()
+    plan = con.from_arrow(data.to_arrow()).project("id, number::HUGEINT AS number")
+    with pytest.raises(ex.InvalidParameter, match="a column of this type cannot hold labels; got number='HUGEINT'"):
+        ex.privatize(plan, {"number": SETS}, row_id="id", connection=con)
+
+
+def test_errors_of_plans_do_not_quote_values(data: pl.DataFrame) -> None:
+    wrong = data.head(3).with_columns(answer=pl.lit("my secret"))
+    for plans in (polars_plans, duckdb_plans):
+        with pytest.raises(Exception, match="a value of type str that is no label") as error:
+            as_frame(plans(wrong, row_id="id")[0])
+        assert "secret" not in str(error.value)
+    with pytest.raises(ex.UnknownLabel, match="answer: a value of type str that is no label") as other:
+        ex.count_reports(wrong.lazy(), "answer", LETTERS)
+    assert "secret" not in str(other.value)
+
+
+def test_missing_reports_are_left_out_on_request(data: pl.DataFrame) -> None:
+    plan = data.lazy().with_columns(answer=pl.when(pl.col("number") < 30).then("answer"))
+    whole = plan.collect()
+    with pytest.raises(ex.InvalidParameter, match="reports must not be missing"):
+        ex.estimate_frequencies(plan, LETTERS, column="answer")
+    for name in ("estimate", "n"):
+        inside, outside = (
+            getattr(ex.estimate_frequencies(frame, LETTERS, column="answer", missing="drop"), name)
+            for frame in (plan, whole)
+        )
+        np.testing.assert_allclose(inside, outside)

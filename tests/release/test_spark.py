@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import extremal as ex
+from extremal.cli import main
 from extremal.release.keyed import KeyedColumn
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is an extra: pip install 'extremal[spark]'")
@@ -125,3 +126,43 @@ def test_an_unknown_value_stops_the_evaluation(session: Any, data: pd.DataFrame)
     plan = ex.privatize(session.createDataFrame(data.head(5).assign(answer="e")), {"answer": LETTERS}, row_id="id")
     with pytest.raises(Exception, match="a value of type str that is no label"):
         plan.collect()
+
+
+def test_nothing_that_was_noted_about_a_column_stays(session: Any, data: pd.DataFrame) -> None:
+    frame = session.createDataFrame(data.head(5)).withMetadata("answer", {"values": "a, b"})
+    released = ex.privatize(frame, {"answer": LETTERS}, row_id="id")
+    assert frame.schema["answer"].metadata == {"values": "a, b"}
+    assert released.schema["answer"].metadata == {}
+
+
+def test_the_command_line_writes_a_folder(
+    session: Any, data: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data.to_parquet(tmp_path / "in.parquet")
+    LETTERS.save(tmp_path / "m.json")
+    ex.ReleaseKey.new().save(tmp_path / "key")
+    out, rest = str(tmp_path / "out"), ["--column", "answer", "--mechanism", str(tmp_path / "m.json")]
+    spark = ["--engine", "spark", "--row-id", "id", "--release-key", str(tmp_path / "key")]
+    assert main(["privatize", str(tmp_path / "in.parquet"), *rest, "-o", out, *spark]) == 0
+    assert f"{N:,} rows" in capsys.readouterr().out
+    key = ex.ReleaseKey.load(tmp_path / "key")
+    expected = ex.privatize(data, {"answer": LETTERS}, row_id="id", release_key=key)
+    assert pd.read_parquet(out).sort_values("id")["answer"].tolist() == expected["answer"].tolist()
+    for arguments, message in (
+        ([str(tmp_path / "in.parquet"), *rest, "-o", out, *spark], "the output folder must not exist yet"),
+        ([out, *rest, "-o", f"{out}2", *spark], "column 'answer' was randomised before"),
+        ([str(tmp_path / "in.parquet"), *rest, "-o", f"{out}2", *spark[:2]], "needs ids to repeat its reports"),
+        ([str(tmp_path / "in.parquet"), *rest, "-o", f"{out}2", *spark, "--overwrite"], "a folder is never replaced"),
+        ([str(tmp_path / "in.parquet"), *rest, "-o", f"{out}2.parquet", *spark[2:4]], "this is for --engine spark"),
+        ([str(tmp_path / "gone.parquet"), *rest, "-o", f"{out}2", *spark], "Spark could not do this"),
+        ([str(tmp_path / "in.json"), *rest, "-o", f"{out}2", *spark], "Spark reads Parquet, CSV or TSV here"),
+    ):
+        assert main(["privatize", *arguments]) == 2
+        assert message in capsys.readouterr().err
+    data.head(9).assign(answer="my secret").to_csv(tmp_path / "wrong.csv", index=False)
+    assert main(["privatize", str(tmp_path / "wrong.csv"), *rest, "-o", f"{out}2", *spark]) == 2
+    said = capsys.readouterr().err
+    assert "a value of type str that is no label" in said
+    assert "secret" not in said
+    assert {path.name for path in tmp_path.iterdir()} >= {"in.parquet", "out", "wrong.csv"}
+    assert not [path for path in tmp_path.iterdir() if "partial" in path.name or path.name.startswith("out2")]

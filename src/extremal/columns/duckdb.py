@@ -33,7 +33,15 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], connection
     empty = frame.limit(0).to_arrow_table()
     made = {}
     for name, column in columns.items():
-        reports = column.reports(empty[row_id], empty[name])
+        try:
+            reports = column.reports(empty[row_id], empty[name])
+        except pa.ArrowNotImplementedError:  # HUGEINT is a decimal for Arrow, and no label is one
+            raise InvalidParameter(
+                "a column of this type cannot hold labels",
+                parameter=name,
+                value=str(types[name]),
+                hint="Cast it to VARCHAR, BIGINT or BOOLEAN.",
+            ) from None
         kind = here.from_arrow(pa.table({"reports": reports})).types[0]
         function = f"extremal_{os.urandom(8).hex()}"
         here.create_function(

@@ -4,7 +4,7 @@ A list, a NumPy array, a pandas or polars Series, a pyarrow Array or ChunkedArra
 has columns, of which some are randomised and everything else stays untouched; anything else is one value. Labels are
 looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and a value that is missing or no
 label is refused by its position, without being quoted: errors end up in logs. Nothing is sampled before every value has
-its code. Lazy frames are refused: evaluated twice they would report twice about the same person.
+its code. Lazy frames need ids (`release.lazy`): evaluated twice they would report twice about the same person.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from extremal.mechanism.labels import Labels
 from extremal.release.sampler import BadCode, sample_codes
 from extremal.release.words import WordSource, refuse_seed
 
-TWICE = "a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
+TWICE = (
+    "without row_id= a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
+)
 NO_ANSWER = (
     "Drop or fill missing values first, or give them a label of their own: who does not answer also tells something."
 )

@@ -8,6 +8,7 @@ reported column notes in its schema which mechanism made it, and is not randomis
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import uuid
@@ -15,7 +16,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from extremal.errors import FileConflict, InvalidParameter, MissingDependency
+from extremal.errors import ExtremalError, FileConflict, InvalidParameter, MissingDependency, UnknownLabel
 from extremal.mechanism import Mechanism
 from extremal.release.key import ReleaseKey
 from extremal.release.lazy import privatize_keyed
@@ -49,12 +50,14 @@ def privatize_with_spark(
 
     Raises:
         MissingDependency: there is no pyspark or no Java. FileConflict: `target` exists.
-        InvalidParameter: absent columns, or one that was randomised before.
+        InvalidParameter: absent columns, or one that was randomised before. UnknownLabel: a value that is no label.
     """
     here = "://" not in target
     if here and Path(target).exists():
         raise FileConflict("the output folder must not exist yet", parameter="output", value=target)
-    session = _session(master)
+    from_elsewhere, session = _session(master)
+    from pyspark.errors import PySparkException
+
     try:
         frame = _read(session, source)
         before = {field.name: field.metadata.get(NOTE) for field in frame.schema.fields}
@@ -71,16 +74,31 @@ def privatize_with_spark(
             made = made.withMetadata(name, {NOTE: mechanism.hash})
         _write(made, target, here)
         return int(session.read.parquet(target).count())
+    except PySparkException as error:
+        raise _said_in_a_worker(error) from None
     finally:
-        session.stop()
+        if not from_elsewhere:
+            session.stop()
 
 
-def _session(master: str) -> Any:
+def _said_in_a_worker(error: Any) -> ExtremalError:
+    """Our own message, if the error of a worker is one; else the name of Spark's, whose text may hold data."""
+    found = re.search(r"extremal\.errors\.(\w+): ([^\n]*)", str(error))
+    if found is None:
+        return InvalidParameter("Spark could not do this", parameter="its error", value=error.getCondition())
+    return (UnknownLabel if found[1] == "UnknownLabel" else InvalidParameter)(found[2])
+
+
+def _session(master: str) -> tuple[bool, Any]:
+    """A session, and whether it was there before."""
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
     except ImportError:
         raise MissingDependency("this needs Apache Spark", hint="pip install 'extremal[spark]'.") from None
+    before = SparkSession.getActiveSession()
+    if before is not None:
+        return True, before
     builder: Any = SparkSession.builder.master(master).appName("extremal").config("spark.ui.enabled", "false")
     if master.startswith("local"):  # the workers are this Python, whatever `python3` is elsewhere
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -92,7 +110,7 @@ def _session(master: str) -> Any:
             "Spark did not start", hint=f"It needs Java 17 or newer and a cluster at {master!r}."
         ) from error
     session.sparkContext.setLogLevel("OFF")
-    return session
+    return False, session
 
 
 def _read(session: Any, source: str) -> Any:
