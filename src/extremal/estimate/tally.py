@@ -149,7 +149,7 @@ def _batches(
         raise InvalidParameter(
             "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
         )
-    refuse_lazy(reports, "reports", "reports must be in memory")
+    refuse_lazy(reports, "reports", "with weights, strata or clusters, or without column=, reports must be in memory")
     framed = is_frame(reports)
     if framed and column is None:
         raise InvalidParameter(
