@@ -141,7 +141,7 @@ def test_what_is_no_sequence_of_reports() -> None:
         ex.estimate_frequencies([{"a": 1}, {"a": 1}], M_NUMBERS)
     with pytest.raises(
         ex.InvalidParameter,
-        match=r"or without column=, reports must be in memory; got .*polars LazyFrame'. Collect it once first: frame.collect\(\)",
+        match=r"reports must be in memory; got .*polars LazyFrame'. Collect it once first: frame.collect\(\)",
     ):
         ex.estimate_frequencies(pl.LazyFrame({"a": [1]}), M_NUMBERS, column="a", by="a")
     with pytest.raises(ex.InvalidParameter, match="by may be a name only for data frames and files; got by='region'"):
