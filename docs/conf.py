@@ -70,6 +70,9 @@ def figures_of_the_block(_: Any, block_vars: dict[str, Any], gallery_conf: dict[
 
 
 GALLERY = ("surveys", "telemetry", "comparing", "theory")
+for page in (HERE / "gallery").glob("*/*.*"):  # pages of examples that are gone
+    if page.stem.split(".")[0] not in {"index", *(p.stem for p in (HERE.parent / "examples").glob("*/*.py"))}:
+        page.unlink()
 
 sphinx_gallery_conf = {
     "examples_dirs": [str(HERE.parent / "examples" / room) for room in GALLERY],
@@ -178,8 +181,11 @@ def as_plain_words(_app: Any, what: str, _name: str, _held: Any, _options: Any, 
             code = False
         if not code:
             pieces = re.split(r"(`[^`]*`)", line)
-            lines[i] = "".join(p if p.startswith("`") else _escaped(p) for p in pieces)
-            lines[i] = re.sub(r"(`[^`]+`)(?=\w)", r"\1\\ ", lines[i])
+            followed = zip(pieces, [*pieces[1:], ""], strict=True)
+            lines[i] = "".join(
+                f"{p}\\ " if p.startswith("`") and after[:1].isalnum() else p if p.startswith("`") else _escaped(p)
+                for p, after in followed
+            )
             if what in ("property", "attribute"):  # "Number of reports: …" is a sentence, not the type of a value
                 lines[i] = lines[i].replace(":", COLON)
 
