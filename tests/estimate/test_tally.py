@@ -161,6 +161,8 @@ def test_what_is_no_sequence_of_reports() -> None:
         ([1.0, float("nan")], "finite and positive; got weights\\[1\\]=nan"),
         ([1.0], "weights must have 2 entries, one for each report; got weights.shape=\\(1,\\)"),
         (["x", "y"], "weights must be numbers"),
+        ([1e-308, 1e-308], "weights must lie between 1e-100 and 1e\\+100; got weights\\[0\\]=1e-308"),
+        ([1.0, 1e308], "weights must lie between .* Divide them all by their mean"),
     ],
 )
 def test_bad_weights(weights: list[Any], message: str) -> None:

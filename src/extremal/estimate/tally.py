@@ -27,6 +27,7 @@ from extremal.estimate.sampling import Sampling
 from extremal.mechanism import Mechanism
 
 NO_REPORT = "Leave out those who did not report."
+LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
 
 
@@ -194,7 +195,7 @@ def _add(tallies: Tallies, channel: Channel, batch: Batch, drop: bool) -> None:
     codes, labels = distinct(batch.reports, "reports")
     if not drop:
         refuse_missing(codes, "reports", NO_REPORT)
-    w = None if batch.weights is None else _checked_weights(batch.weights, codes.size)
+    w = None if batch.weights is None else checked_weights(batch.weights, codes.size)
     repeats = None if batch.counts is None else whole_counts(batch.counts, codes.size)
     groups, names = _strata(batch.strata, codes.size)
     dropped = int(np.count_nonzero(codes < 0)) if drop else 0
@@ -260,7 +261,8 @@ def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp]
     return codes, [name[0] if len(name) == 1 else name for name in chosen]
 
 
-def _checked_weights(weights: Any, n: int) -> Floats:
+def checked_weights(weights: Any, n: int) -> Floats:
+    """Survey weights as floats: finite, positive, one for each report."""
     try:
         w = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -270,6 +272,14 @@ def _checked_weights(weights: Any, n: int) -> Floats:
             f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape
         )
     bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
+    extreme = np.flatnonzero((w < LEAST_WEIGHT) | (w > 1 / LEAST_WEIGHT))
+    if extreme.size and not bad.size:
+        raise InvalidParameter(
+            f"weights must lie between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}",
+            parameter=f"weights[{extreme[0]}]",
+            value=float(w[extreme[0]]),
+            hint="Divide them all by their mean: only their ratios matter.",
+        )
     if bad.size:
         raise InvalidParameter(
             "weights must be finite and positive",

@@ -5,6 +5,7 @@ from extremal.studies.distortion import DistortionTradeoff, distortion_tradeoff
 from extremal.studies.equal_leakage import EqualLeakage, equal_leakage
 from extremal.studies.information_over_epsilon import InformationOverEpsilon, information_over_epsilon
 from extremal.studies.planning import Plan, TestPlan, plan, plan_test
+from extremal.studies.respondents import Respondents, respondents
 from extremal.studies.tradeoff import Tradeoff, tradeoff
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "EqualLeakage",
     "InformationOverEpsilon",
     "Plan",
+    "Respondents",
     "TestPlan",
     "Tradeoff",
     "compare",
@@ -21,5 +23,6 @@ __all__ = [
     "information_over_epsilon",
     "plan",
     "plan_test",
+    "respondents",
     "tradeoff",
 ]
