@@ -5,13 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from typing import Any
 
 from extremal.cli.progress import ProgressLine
 from extremal.cli.reading import PRIOR_HELP, prior, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
 from extremal.plotting import save
+from extremal.sources import SourceClass
 from extremal.studies import Plan, TestPlan, plan, plan_test
+from extremal.utility import CDF, Mean, Workload
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -30,6 +33,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--n", type=int, help="number of people")
     verb.add_argument("--half-width", type=float, metavar="H", help="of the widest interval: 0.05 for ± 5 points")
     verb.add_argument("--prior", help=f"expected shares; left out: the worst case. {PRIOR_HELP}")
+    verb.add_argument("--cdf", action="store_true", help="plan for shares of each answer or an earlier one")
+    verb.add_argument("--mean", metavar="V,V,…", help="plan for the mean of these numbers, one for each answer")
     verb.add_argument("--level", type=float, help="of confidence; default: 0.95")
     verb.add_argument("--p0", help="of a test: the hypothesis")
     verb.add_argument("--p1", help="of a test: the alternative")
@@ -63,20 +68,42 @@ def run(options: argparse.Namespace) -> int:
 
 def _precision(options: argparse.Namespace, mechanism: Mechanism | None) -> Plan:
     _refuse(options, "--p0 and --p1 plan a test", "p1", "alpha", "power")
+    shares = None if options.prior is None else prior(options.prior, "--prior")
+    inputs = None if options.inputs is None else options.inputs.split(",")
+    k = options.k
+    if mechanism is not None and k is None:
+        k = mechanism.k
+    elif inputs is not None:
+        k = len(inputs)
     return plan(
         mechanism,
         k=options.k,
         epsilon=options.epsilon,
         n=options.n,
         half_width=options.half_width,
-        prior=None if options.prior is None else prior(options.prior, "--prior"),
+        prior=shares if not (options.cdf or options.mean) else None,
         level=0.95 if options.level is None else options.level,
-        inputs=None if options.inputs is None else options.inputs.split(","),
+        inputs=inputs,
+        workload=_workload(options, shares, k),
     )
 
 
+def _workload(options: argparse.Namespace, shares: Any, k: int | None) -> Workload | None:
+    """What is wanted instead of shares; without a prior, at the worst one."""
+    if not options.cdf and options.mean is None:
+        return None
+    if options.cdf and options.mean is not None:
+        raise InvalidParameter("give either --cdf or --mean", parameter="--mean", value=options.mean)
+    values = None if options.mean is None else [part.strip() for part in options.mean.split(",")]
+    size = k if values is None else len(values)
+    if shares is None and size is None:
+        raise InvalidParameter("--cdf needs the number of answers", parameter="--k", value=None, hint="Give --k 10.")
+    source = SourceClass.simplex(size or 0) if shares is None else shares
+    return CDF(source) if values is None else Mean(values, source)
+
+
 def _test(options: argparse.Namespace, mechanism: Mechanism | None) -> TestPlan:
-    _refuse(options, "a test needs --p0, --p1 and --power", "k", "inputs", "half_width", "prior", "level")
+    _refuse(options, "a test needs --p0, --p1 and --power", "k", "inputs", "half_width", "prior", "level", "mean")
     if options.p1 is None:
         raise InvalidParameter("a test needs an alternative", parameter="--p1", value=None, hint="Give --p1 0.4,0.6.")
     return plan_test(

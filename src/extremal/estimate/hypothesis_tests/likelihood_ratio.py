@@ -224,6 +224,8 @@ class Rule:
         under_null, under_other = Tail(ratios, first, n, step, error), Tail(-ratios, second, n, step, error)
         critical = critical_value(under_null, alpha)
         missed = under_other.at_least(step - critical)  # S < critical, on the grid
+        if critical == math.inf:  # rejected only when a report is seen that H₀ excludes
+            missed = under_other.at_least(under_other.lowest) if under_other.occurs else 0.0
         return cls(
             ratios,
             under_null,

@@ -30,7 +30,7 @@ from extremal.tables import as_frame, number
 from extremal.utility.divergences import KL
 
 FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
-POINTS = 17  # of a curve
+POINTS = 13  # of a curve
 CIRCLE = 1 << 18
 """Cells of a fast transform: twice what a sum spreads over, so that it does not meet itself."""
 

@@ -21,16 +21,17 @@ from extremal.exact import as_count, as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
-from extremal.studies.planning.goals import Goal, ShareOfEach
+from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
 from extremal.studies.planning.widths import Widths
 from extremal.tables import as_frame, number
+from extremal.utility import Workload
 
 FEWEST = 2
 """People: one report says nothing about its own spread."""
 START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
 FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
-POINTS = 25  # of a curve
+POINTS = 13  # of a curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +120,7 @@ class Plan:
         for j, (epsilon, widths) in enumerate(curves):
             label = f"ε = {number(epsilon, 4)}"
             left.plot(ns, [widths.at(n).half_width for n in ns], color=COLOURS[j], label=label)
-        plain = self.goal.plain()
+        plain = self.goal.plain(self.mechanism)
         left.plot(ns, [plain.at(n).half_width for n in ns], "--", color=COLOURS[5], label="no randomisation")
         left.plot([self.n], [self.half_width], "o", color="black", label=f"this plan: n = {self.n:,}")
         left.set_xlabel("people n")
@@ -153,6 +154,7 @@ def plan(
     prior: Any = None,
     level: float = 0.95,
     inputs: Any = None,
+    workload: Workload | None = None,
 ) -> Plan:
     """How many people, how private, or how precise: solves for the one of n, ε and half-width that is left out.
 
@@ -164,14 +166,18 @@ def plan(
     expected interval is the largest over all of them, found to about 10^-5 in the frequency.
 
     Args:
-        mechanism: what will be asked with; left out, subset selection with the narrowest widest interval at ε.
+        mechanism: what will be asked with; left out, the best one at ε: for shares, subset selection with the narrowest
+            widest interval or, with a prior, the design for it where that is narrower; for a workload its design.
         k: number of inputs; not needed with a mechanism, a prior or inputs.
         epsilon: of LDP, in nats; left out with a mechanism.
         n: number of people.
-        half_width: of the widest interval, between 0 and ½.
-        prior: what the shares are expected to be; None: the worst case over all.
+        half_width: of the widest interval, between 0 and ½ for shares.
+        prior: what the shares are expected to be; None: the worst case over all, or what the workload says.
         level: of confidence.
         inputs: labels for the designed mechanism.
+        workload: what is wanted instead of shares: an `ex.Mean`, `ex.CDF`, `ex.Ranges` or `ex.Workload`; intervals are
+            then those of `ex.estimate_workload`, at the workload's prior or, of a class, the prior of largest total
+            variance.
 
     Raises:
         InvalidParameter: not exactly one of the three is left out, or no n up to 10^10 and no ε up to 50 will do.
@@ -179,18 +185,24 @@ def plan(
     >>> import extremal as ex
     >>> found = ex.plan(k=4, epsilon=1, half_width=0.05)
     >>> found.n, round(found.half_width, 4), found.without_privacy
-    (4261, 0.05, 391)
+    (4059, 0.05, 391)
     >>> ex.plan(k=4, n=2000, half_width=0.05).epsilon
     1.423
     >>> round(ex.plan(ex.randomized_response(2, 1), n=1000, prior=[0.8, 0.2]).half_width, 4)
     0.065
+    >>> ex.plan(workload=ex.Mean([0, 1, 2, 3]), epsilon=1, half_width=0.1).n
+    3904
 
     Reference: for the method, Chow, Shao and Wang, Sample Size Calculations in Clinical Research; for the estimates,
     Warner (1965), Ye and Barg (2018).
     """
     of_confidence = checked_level(level)
     solved = _left_out(mechanism, epsilon, n, half_width)
-    goal = _goal(mechanism, k, prior, inputs, of_confidence)
+    goal: Goal = (
+        _shares(mechanism, k, prior, inputs, of_confidence)
+        if workload is None
+        else _statistics(mechanism, k, prior, inputs, of_confidence, workload)
+    )
     wanted = None if half_width is None else _checked_width(half_width, goal.largest)
     people = None if n is None else as_count(n, "n", FEWEST)
     if people is not None and wanted is not None:
@@ -207,7 +219,7 @@ def plan(
             hint="Ask for a larger half_width or a larger ε.",
         )
     reached = widths.at(people)
-    without = _people(goal.plain(), reached.half_width, people)
+    without = _people(goal.plain(asked), reached.half_width, people)
     return Plan(
         solved=solved,
         n=people,
@@ -247,7 +259,7 @@ def _left_out(mechanism: object, epsilon: Any, n: Any, half_width: Any) -> str:
     return missing[0]
 
 
-def _goal(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float) -> Goal:
+def _shares(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float) -> ShareOfEach:
     if mechanism is not None:
         if inputs is not None or (k is not None and k != mechanism.k):
             raise InvalidParameter(
@@ -264,6 +276,25 @@ def _goal(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: f
             "the number of inputs must be known, once", parameter="k", value=k, hint="Give k, a prior or inputs."
         )
     return ShareOfEach(sizes[0], labels, _prior(prior, sizes[0]), level)
+
+
+def _statistics(
+    mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float, workload: Any
+) -> Statistics:
+    if not isinstance(workload, Workload):
+        raise InvalidParameter(
+            "workload must be an ex.Mean, ex.CDF, ex.Ranges, ex.Frequencies or ex.Workload",
+            parameter="workload",
+            value=workload,
+        )
+    labels = list(inputs) if mechanism is None and inputs is not None else inputs
+    sizes = {"k": k, "mechanism.k": mechanism and mechanism.k, "inputs": None if labels is None else len(labels)}
+    for name, size in sizes.items():
+        if size is not None and size != workload.k:
+            raise InvalidParameter(f"the workload is about {workload.k} inputs", parameter=name, value=size)
+    if mechanism is not None:
+        labels = mechanism.inputs
+    return Statistics(workload if prior is None else workload.at(prior), labels, level)
 
 
 def _prior(prior: Any, k: int) -> Any:
@@ -288,7 +319,7 @@ def _level(goal: Goal, people: int, wanted: float) -> Fraction:
     found = smallest_level(lambda e: goal.widths(goal.mechanism(e)).at(people).half_width <= wanted)
     if found is not None:
         return found
-    needed = _people(goal.plain(), wanted)
+    needed = _people(goal.plain(goal.mechanism(MOST_EPSILON)), wanted)
     raise InvalidParameter(
         "n people must be able to reach half_width at some ε up to 50",
         parameter="n, half_width",

@@ -9,10 +9,14 @@ moment of one report's contribution, t·M(x, x) + Σ_{z≠x} p(z)·M(x, z), at t
 so the worst prior with p(x) = t puts all the rest on the z with the largest M(x, z). One number t is left for each
 cell. Limits are cut to [0, 1], so that the largest length may lie next to an end; t is searched on a grid that is
 refined three times, to about 10^-5.
+
+For the statistics of a workload it is read off `ex.estimate_workload` in the same way, at the workload's own prior; of
+a class of priors, at the one with the largest total variance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -23,13 +27,15 @@ from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Flags, Floats
 from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.combinations import Combinations
-from extremal.estimate.expected import expected_estimate
+from extremal.estimate.expected import expected_estimate, expected_workload
 from extremal.estimate.frequencies import refuse_unidentified, row_prior
 from extremal.estimate.intervals.binomial import mapped_limits
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.score import score_limits
+from extremal.estimate.workload import WorkloadEstimate, statistics_of
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
+from extremal.utility import Workload
 
 GRID = 33
 """Values of t in each round, and rounds: each narrows the step by 16."""
@@ -143,6 +149,44 @@ class PlainAtWorst:
         widths = _binomial(t, n, self.level, np.ones(t.size), np.zeros(t.size))
         best = int(widths.argmax())
         return Reached(float(widths[best]), self.label, float(t[best]))
+
+
+@dataclass(frozen=True, eq=False)
+class OfStatistics:
+    """Of a workload's statistics, by `ex.estimate_workload`."""
+
+    mechanism: Mechanism
+    workload: Workload
+    level: float
+
+    @cached_property
+    def _expected(self) -> Callable[[int], WorkloadEstimate]:
+        return expected_workload(self.mechanism, self.workload)
+
+    def at(self, n: int) -> Reached:
+        """With n reports."""
+        expected = self._expected(n)
+        return _widest(expected.interval(self.level), expected.names, expected.estimate)
+
+
+@dataclass(frozen=True, eq=False)
+class OfPlainStatistics:
+    """The same without randomisation: means of what each answer is worth."""
+
+    labels: Sequence[Any]
+    workload: Workload
+    prior: Floats
+    level: float
+
+    def at(self, n: int) -> Reached:
+        """With n answers."""
+        names, rows = statistics_of(self.workload, self.labels)
+        p = self.prior
+        centre = rows @ p
+        variance = np.maximum(rows**2 @ p - centre**2, 0.0)
+        reach = quantile(self.level) * np.sqrt(variance / (n - 1))
+        low, high = np.maximum(rows.min(axis=1), centre - reach), np.minimum(rows.max(axis=1), centre + reach)
+        return _widest(np.column_stack([low, high]), names, centre)
 
 
 def _binomial(t: Floats, n: int, level: float, inside: Floats, outside: Floats) -> Floats:
