@@ -18,6 +18,7 @@ import numpy as np
 from extremal.atomic import write_atomically
 from extremal.errors import ExtremalError, FileConflict, MalformedFile
 from extremal.exact.weights import Indices
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels, outputs_from_json
 from extremal.mechanism.mechanism import Mechanism
 from extremal.mechanism.structures import structure_from_json
@@ -204,7 +205,9 @@ def _build(content: dict[str, Any]) -> tuple[Mechanism, Notion | None]:
             "denominator must be what each row sums to", parameter="denominator", value=content["denominator"]
         )
     inputs = Labels.from_json(content["inputs"], "inputs")
-    outputs = outputs_from_json(content["outputs"], inputs)
+    named = content["outputs"]
+    words = isinstance(named, dict) and set(named) == {"bits"}
+    outputs = BitLabels(named["bits"]) if words else outputs_from_json(named, inputs)
     row_of = _row_of(content["rows_of_inputs"]) if "rows_of_inputs" in content else None
     if outputs.count != structure.m:
         raise MalformedFile(

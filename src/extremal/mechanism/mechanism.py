@@ -35,6 +35,8 @@ from extremal.mechanism.structures.staircase import (
 from extremal.mechanism.structures.structure import refuse_large
 from extremal.privacy import LDP, Notion
 
+_SHOWN_WHOLE = 10**300  # numbers of outputs that are still written out
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mechanism:
@@ -255,6 +257,21 @@ class Mechanism:
         return cls._made(structure, None, names_in, names_out, privacy)
 
     @classmethod
+    def from_structure(
+        cls, structure: Structure, privacy: Notion | None = None, inputs: Any = None, outputs: Labels | None = None
+    ) -> Mechanism:
+        """Weights that a structure holds, whatever their number; the claim decided exactly.
+
+        Args:
+            structure: one of `extremal.mechanism.structures`.
+            privacy: the notion to claim.
+            inputs: labels; 0, 1, … if not given.
+            outputs: labels; 0, 1, … if not given.
+        """
+        names_out = Labels(range(structure.m), "outputs") if outputs is None else outputs
+        return cls._made(structure, None, _labels(inputs, structure.r, "inputs"), names_out, privacy)
+
+    @classmethod
     def _made(
         cls, structure: Structure, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Notion | None
     ) -> Mechanism:
@@ -446,7 +463,8 @@ class Mechanism:
 
     def __repr__(self) -> str:
         claim = f", privacy={self.privacy!r}" if self.privacy is not None else ""
-        return f"Mechanism(k={self.k}, m={self.m}, {self.structure.kind}{claim})"
+        m = self.m if self.m < _SHOWN_WHOLE else f"2^{self.m.bit_length() - 1}…"
+        return f"Mechanism(k={self.k}, m={m}, {self.structure.kind}{claim})"
 
     def __str__(self) -> str:
         from extremal.mechanism.display import text_table

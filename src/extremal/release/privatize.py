@@ -20,10 +20,12 @@ from extremal.columns.frames import columns_of, is_frame, with_columns
 from extremal.columns.lists import Array, labels_at
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
 from extremal.release.sampler import BadCode, sample_codes
 from extremal.release.words import WordSource, refuse_seed
 
+LISTED = 1 << 20  # outputs that a container may list
 TWICE = "a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
 NO_ANSWER = (
     "Drop or fill missing values first, or give them a label of their own: who does not answer also tells something."
@@ -120,12 +122,27 @@ def privatize_column(
         drawn = sample_codes(mechanism, codes, source=source)
     except BadCode as error:
         _refuse_value(mechanism.input_labels, codes[error.position], f"{name}[{error.position}]")
-    return container.filled(drawn, report_labels(mechanism, drawn), values)
+    return container.filled(*_named(mechanism, drawn, values), values)
+
+
+def _named(mechanism: Mechanism, drawn: Array, values: Any) -> tuple[Array, Labels]:
+    """Codes and what they stand for. Numbers too many to list, for a container that would list them, are narrowed to
+    those drawn."""
+    labels = report_labels(mechanism, drawn)
+    plain = isinstance(values, list) or (isinstance(values, np.ndarray) and values.dtype.kind in "iu")
+    if plain or drawn.ndim == 2 or labels.count <= LISTED:
+        return drawn, labels
+    present, codes = np.unique(drawn, return_inverse=True)
+    return codes, Labels(present.tolist(), "outputs")
 
 
 def report_labels(mechanism: Mechanism, drawn: Array) -> Labels:
-    """What the codes of reports stand for: outputs, or in rows of codes the inputs of which a report is a set."""
-    return mechanism.input_labels if drawn.ndim == 2 else mechanism.output_labels
+    """What the codes of reports stand for: outputs, or in rows of codes the bytes of a word of bits, or the inputs of
+    which a report is a set."""
+    outputs = mechanism.output_labels
+    if drawn.ndim == 2:
+        return outputs.alphabet if isinstance(outputs, BitLabels) else mechanism.input_labels
+    return outputs
 
 
 def input_codes(container: Container, labels: Labels, column: Any, name: str) -> Array:

@@ -23,6 +23,10 @@ from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
     Circulant,
+    HadamardSets,
+    HashedSets,
+    IndependentBits,
+    ProjectiveSets,
     RandomizedResponse,
     Rows,
     Structure,
@@ -32,6 +36,7 @@ from extremal.mechanism.structures import (
 from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.compiled import CompiledLoops, can_compile
 from extremal.release.loops import Codes, Loops
+from extremal.release.rules import FromBits, FromHadamard, FromHashes, FromProjective
 from extremal.release.subsets import subset_reports
 from extremal.release.trees import BlockTree
 from extremal.release.words import SecureWords, Words, WordSource
@@ -144,6 +149,10 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     SubsetSelection.kind: _FromSubsets,
     Circulant.kind: _cyclic,
     TwoValuedColumns.kind: _two_valued_columns,
+    IndependentBits.kind: FromBits,
+    HadamardSets.kind: FromHadamard,
+    ProjectiveSets.kind: FromProjective,
+    HashedSets.kind: FromHashes,
 }
 
 _prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()

@@ -19,6 +19,7 @@ from extremal.columns.files.format import Change, Progress
 from extremal.columns.files.note import Hashes, beside, extended, write_beside
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter, MalformedFile
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels, SubsetLabels
 
 TITLE: str = "CSV"
@@ -41,6 +42,13 @@ class Cells:
     def __init__(self, labels: Labels, name: str) -> None:
         self._meaning: dict[str, Any] | None = None
         self._parts: Cells | None = None
+        self._whole: Labels | None = None
+        if labels.numbered and labels.count > LISTED:
+            self._whole = labels
+            return
+        if isinstance(labels, BitLabels):
+            self._parts = Cells(labels.alphabet, name)
+            return
         if isinstance(labels, SubsetLabels):
             if not any(" " in str(label) for label in labels.alphabet):
                 self._parts = Cells(labels.alphabet, name)
@@ -67,9 +75,16 @@ class Cells:
 
     def labels(self, texts: list[str]) -> list[Any]:
         """The labels that read so; what is no label stays text, and is refused where labels are looked up."""
+        if self._whole is not None:
+            return [self._number(text) for text in texts]
         if self._parts is not None:
             return [tuple(self._parts.labels(text.split(" "))) for text in texts]
         return texts if self._meaning is None else [self._meaning.get(text, text) for text in texts]
+
+    @staticmethod
+    def _number(text: str) -> Any:
+        whole = text.isascii() and text.isdecimal() and len(text) < 20 and str(int(text)) == text
+        return int(text) if whole else text
 
 
 def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) -> Iterator[dict[str, Any]]:

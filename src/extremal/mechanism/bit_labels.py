@@ -1,0 +1,103 @@
+"""The names of reports that are words of bits: tuples of bytes, eight bits in each, the first bit the highest.
+
+A word of k bits is ⌈k/8⌉ numbers 0..255; bits beyond k are 0. That is what `numpy.packbits` writes and
+`numpy.unpackbits` reads, and what columns, files and other languages carry without a bitmap type.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import TooLarge, UnknownLabel
+from extremal.exact import as_count
+from extremal.mechanism.labels import Label, Labels
+
+
+class BitLabels(Labels):
+    """All words of `bits` bits.
+
+    >>> BitLabels(10).code((0, 64)), BitLabels(10)[1]
+    (1, (0, 64))
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.bits = as_count(bits, "bits", 1)
+        self._values = ()
+
+    @cached_property
+    def alphabet(self) -> Labels:
+        """What the tuples are made of."""
+        return Labels(range(256))
+
+    @property
+    def size(self) -> int:
+        """How many bytes a report has."""
+        return (self.bits + 7) // 8
+
+    @property
+    def numbered(self) -> bool:
+        return False
+
+    @property
+    def kind(self) -> type:
+        return tuple
+
+    @cached_property
+    def values(self) -> tuple[Label, ...]:
+        raise TooLarge(
+            "the outputs cannot be listed: every word of bits is one",
+            parameter="bits",
+            value=self.bits,
+            hint="Use privatize().",
+        )
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Any:
+        return iter(self.values)
+
+    def __getitem__(self, code: int) -> Label:
+        return tuple((code << (8 * self.size - self.bits)).to_bytes(self.size, "big"))
+
+    def code(self, label: Any, parameter: str = "value") -> int:
+        """The number that the bits are in base 2."""
+        return int.from_bytes(self.packed(label, parameter), "big") >> (8 * self.size - self.bits)
+
+    def packed(self, label: Any, parameter: str = "value") -> bytes:
+        """A report as bytes.
+
+        Raises:
+            UnknownLabel: no tuple of that many bytes, or a bit beyond the last is set.
+        """
+        parts = tuple(label) if isinstance(label, (tuple, list)) else ()
+        fits = len(parts) == self.size and all(type(part) is int and 0 <= part < 256 for part in parts)
+        if not fits or parts[-1] & ((1 << (8 * self.size - self.bits)) - 1):
+            raise UnknownLabel(
+                f"{parameter} must be a tuple of {self.size} bytes that hold {self.bits} bits",
+                parameter=parameter,
+                value=label,
+                hint="numpy.packbits makes them.",
+            )
+        return bytes(parts)
+
+    def to_json(self) -> Any:
+        return {"bits": self.bits}
+
+    @property
+    def count(self) -> int:
+        return 1 << self.bits
+
+
+def unpacked(words: list[bytes], bits: int) -> npt.NDArray[np.uint8]:
+    """Reports of so many bits as rows of 0 and 1.
+
+    >>> unpacked([bytes([160])], 3).tolist()
+    [[1, 0, 1]]
+    """
+    array = np.frombuffer(b"".join(words), dtype=np.uint8).reshape(len(words), -1)
+    return np.unpackbits(array, axis=1, count=bits)
