@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism.structures.bits import IndependentBits
-from extremal.mechanism.structures.chosen_sets import HASH_PRIME, HadamardSets, HashedSets, ProjectiveSets
+from extremal.mechanism.structures.chosen_sets import HASH_PRIME, HadamardSets, HashedSets, ProjectiveSets, scattered
 from extremal.release.loops import Codes, Loops
 from extremal.release.subsets import uniform_below
 from extremal.release.words import Words, WordSource
@@ -134,7 +134,7 @@ class FromHashes:
     def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:  # noqa: ARG002
         g = self.structure.buckets
         a, b = (uniform_below(HASH_PRIME, rows.size, source) for _ in range(2))
-        own = (a * rows + b) % HASH_PRIME % g
+        own = (a * scattered(rows) + b) % HASH_PRIME % g
         moved = 1 + uniform_below(g - 1, rows.size, source)
         bucket = np.where(happens(self.structure.inside, rows.size, source), own, (own + moved) % g)
         return (a * HASH_PRIME + b) * g + bucket

@@ -20,7 +20,7 @@ from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels, unpacked
 from extremal.mechanism.structures import HashedSets, IndependentBits
-from extremal.mechanism.structures.chosen_sets import HASH_PRIME
+from extremal.mechanism.structures.chosen_sets import HASH_PRIME, scattered
 from extremal.mechanism.structures.structure import refuse_large
 
 MOST_HASHES = 10**9  # reports × inputs up to which every input is hashed under every report
@@ -106,7 +106,7 @@ class HashChannel(IndicatorChannel):
     """Local hashing: a report holds the inputs that its seed sends to its bucket.
 
     The seeds hash any two inputs independently, so that estimates and variances are exact; covariances treat three as
-    independent, which they are on average over the inputs.
+    independent, which they are but for the few that satisfy an equation in small whole numbers modulo P.
     """
 
     def __init__(self, mechanism: Mechanism) -> None:
@@ -138,9 +138,10 @@ class HashChannel(IndicatorChannel):
         """t for some inputs alone."""
         seeds, bucket = np.divmod(reports, self.structure.buckets)
         a, b = np.divmod(seeds, HASH_PRIME)
+        places = scattered(inputs)
         total, at_a_time = np.empty(inputs.size), max(1, _AT_A_TIME // max(1, reports.size))
         for start in range(0, inputs.size, at_a_time):
-            x = inputs[start : start + at_a_time, None]
+            x = places[start : start + at_a_time, None]
             total[start : start + at_a_time] = (
                 (a * x + b) % HASH_PRIME % self.structure.buckets == bucket
             ) @ shares

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -129,13 +129,9 @@ class ChosenSets(ABC):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Self:
-        numbers = {name: as_count(content[name], name, 1) for name in cls._numbers()}
+        names = [field.name for field in fields(cls) if field.name not in ("r", "inside")]
+        numbers = {name: as_count(content[name], name, 1) for name in names}
         return cls(r=as_count(content["rows"], "rows", 2), inside=stored_weight(content["inside"]), **numbers)
-
-    @classmethod
-    def _numbers(cls) -> list[str]:
-        return [name for name in cls.__dataclass_fields__ if name not in ("r", "inside")]
-
 
 @dataclass(frozen=True, eq=False)
 class HadamardSets(ChosenSets):
@@ -243,10 +239,12 @@ HASH_PRIME = (1 << 21) - 9  # the largest prime below 2^21: seeds are pairs modu
 
 @dataclass(frozen=True, eq=False)
 class HashedSets(ChosenSets):
-    """A seed (a, b) modulo the prime P = 2^21 − 9 hashes x to the bucket ((a·x + b) mod P) mod `buckets`; the report is
-    the seed and a bucket, as the number (a·P + b)·buckets + bucket, and x favours its own bucket under every seed.
+    """A seed (a, b) modulo the prime P = 2^21 − 9 hashes x to the bucket ((a·u + b) mod P) mod `buckets`, u = (x +
+    1,234,567)³ mod P; the report is the seed and a bucket, as the number (a·P + b)·buckets + bucket, and x favours its
+    own bucket under every seed.
 
-    Over the seeds two inputs hash independently (Carter and Wegman 1979), exactly, whatever they are.
+    Over the seeds two inputs hash independently (Carter and Wegman 1979), exactly, whatever they are. Cubes are all
+    different modulo P, and scatter the inputs: three in a row (x, x+1, x+2) would depend on each other without them.
     """
 
     buckets: int
@@ -277,7 +275,7 @@ class HashedSets(ChosenSets):
     def favours(self, rows: Indices, outputs: Indices) -> Flags:
         seeds, bucket = np.divmod(outputs, self.buckets)
         a, b = np.divmod(seeds, HASH_PRIME)
-        return np.asarray((a * rows + b) % HASH_PRIME % self.buckets == bucket)
+        return np.asarray((a * scattered(rows) + b) % HASH_PRIME % self.buckets == bucket)
 
     def overlap(self, x: int, z: int) -> Fraction:  # noqa: ARG002 - the same for any two inputs
         full, more = divmod(HASH_PRIME, self.buckets)
@@ -285,6 +283,16 @@ class HashedSets(ChosenSets):
 
     def _rule(self) -> dict[str, int]:
         return {"buckets": self.buckets}
+
+
+def scattered(rows: Indices) -> Indices:
+    """Where hashing sees the inputs: (x + 1,234,567)³ modulo P, which takes no two to the same place.
+
+    >>> np.unique(scattered(np.arange(HASH_PRIME))).size == HASH_PRIME
+    True
+    """
+    moved = (rows + 1_234_567) % HASH_PRIME
+    return np.asarray(moved * moved % HASH_PRIME * moved % HASH_PRIME)
 
 
 def largest_inside(m: int, size: int, exponential: Exponential) -> int:
