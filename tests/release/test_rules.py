@@ -95,9 +95,7 @@ def test_reports_travel_in_every_container(name: str, make: Any) -> None:
     m = STRUCTURED[name]
     values = make([0, 1, 2, 3] * 50)
     if getattr(values, "dtype", None) is not None and isinstance(values, pd.Series) and values.iloc[0] == "0":
-        m = ex.Mechanism.from_structure(
-            m.structure, m.privacy, [str(x) for x in range(m.k)], m.output_labels
-        )
+        m = ex.Mechanism.from_structure(m.structure, m.privacy, [str(x) for x in range(m.k)], m.output_labels)
     reports = m.privatize(values)
     assert len(reports) == 200
     assert type(reports).__module__ == type(values).__module__

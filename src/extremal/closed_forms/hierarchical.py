@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from extremal.closed_forms.unary_encoding import refuse_no_epsilon
-from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
@@ -21,9 +20,9 @@ def hierarchical(k: int, epsilon: Any, branching: int = 4, inputs: Any = None) -
     """Draw one of the levels of a tree over the k ordered answers, and report the block of the answer there.
 
     Level l has blocks of branching^(h−l) consecutive answers, level h the answers themselves. The block is reported
-    through Hadamard response, and the level with it. A block's frequency, from the reports at its level alone, has n·Var
-    = h·((e^ε+1)/(e^ε−1))² for a rare block. The estimates of `ex.estimate_frequencies` weigh all levels by generalised
-    least squares, so that blocks add up to their parents: that is the consistency step, and the best linear one.
+    through Hadamard response, and the level with it. A block's frequency, from the reports at its level alone, has
+    n·Var = h·((e^ε+1)/(e^ε−1))² for a rare block. The estimates of `ex.estimate_frequencies` weigh all levels by
+    generalised least squares, so that blocks add up to their parents: that is the consistency step, and the best linear one.
 
     Guarantee: ε-LDP, decided on integers over 2^62.
 
@@ -46,8 +45,6 @@ def hierarchical(k: int, epsilon: Any, branching: int = 4, inputs: Any = None) -
     refuse_large(count, sum(width for _, width in shape), "the hierarchical mechanism")
     widest = shape[-1][1]
     low, high = _two_weights(len(shape) * widest // 2, notion)
-    if low >= high:
-        raise InvalidParameter("epsilon is too small for so many answers", parameter="epsilon", value=epsilon)
     inputs_of = np.arange(count)
     parts = []
     for length, width in shape:

@@ -18,7 +18,8 @@ def local_hashing(k: int, epsilon: Any, buckets: int | None = None, inputs: Any 
     """Report a random hash function and, through randomised response, the bucket of the answer under it.
 
     h(x) = ((a·u + b) mod P) mod g with u = (x + 1,234,567)³ and (a, b) uniform modulo the prime P = 2^21 − 9; Q(h, v |
-    x) ∝ e^ε if v = h(x), else 1. The optimised g is next to e^ε + 1, where n·Var ≈ 4e^ε/(e^ε−1)² for a rare answer, whatever k.
+    x) ∝ e^ε if v = h(x), else 1. The optimised g is next to e^ε + 1, where n·Var ≈ 4e^ε/(e^ε−1)² for a rare answer,
+    whatever k.
 
     Guarantee: ε-LDP whatever the hash functions are: it is the randomised response on g buckets, decided on integers.
     Two answers collide with probability Σ(share of a bucket)², known exactly, so that the estimates are unbiased. A

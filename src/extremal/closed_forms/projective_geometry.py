@@ -13,6 +13,7 @@ from extremal.mechanism.structures.chosen_sets import ProjectiveSets, is_prime, 
 from extremal.privacy import LDP
 
 LARGEST_ORDER = 1 << 12
+MOST_VECTORS = 1 << 26  # an order whose transform would need more is taken only if both do
 
 
 def projective_geometry(k: int, epsilon: Any, order: int | None = None, inputs: Any = None) -> Mechanism:
@@ -58,7 +59,7 @@ def coordinates_for(k: int, order: int) -> int:
 
 
 def best_order(k: int, epsilon: float) -> int:
-    """The prime of least variance for a rare answer among the neighbours of e^ε + 1.
+    """The prime of least variance for a rare answer among the neighbours of e^ε + 1, with a transform that fits.
 
     >>> [best_order(1000, epsilon) for epsilon in (0.5, 1, 2, 3)]
     [2, 3, 7, 19]
@@ -66,7 +67,7 @@ def best_order(k: int, epsilon: float) -> int:
     target = min(math.exp(min(epsilon, 20.0)) + 1, LARGEST_ORDER)
     below = next(q for q in range(int(target), 1, -1) if is_prime(q))
     above = next(q for q in range(int(target) + 1, 2 * LARGEST_ORDER) if is_prime(q))
-    return min((below, above), key=lambda q: _variance(k, q, epsilon))
+    return min((below, above), key=lambda q: (q ** coordinates_for(k, q) > MOST_VECTORS, _variance(k, q, epsilon)))
 
 
 def _variance(k: int, q: int, epsilon: float) -> float:

@@ -15,7 +15,7 @@ _BITS = 192
 
 
 def stochastic_rounding(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
-    """Report 1 with a probability that rises evenly from 1/(1+e^ε) at the first of k answers to e^ε/(1+e^ε) at the last.
+    """Report 1 with a probability that rises evenly, from 1/(1+e^ε) at the first answer to e^ε/(1+e^ε) at the last.
 
     With the answers as v = −1..1 in equal steps, (2y − 1)·(e^ε+1)/(e^ε−1) is unbiased for v, and n·MSE of the mean is
     ((e^ε+1)/(e^ε−1))² − mean(v)²: minimax over all distributions of the answers.

@@ -45,7 +45,9 @@ class ChosenEstimate:
         return np.column_stack([self.estimate - half, self.estimate + half])
 
 
-def estimate_chosen(reports: Any, mechanism: Mechanism, labels: Sequence[Any], column: str | None = None) -> ChosenEstimate:
+def estimate_chosen(
+    reports: Any, mechanism: Mechanism, labels: Sequence[Any], column: str | None = None
+) -> ChosenEstimate:
     """Estimate the frequencies of `labels` alone from reports of local hashing.
 
     Args:
@@ -63,9 +65,9 @@ def estimate_chosen(reports: Any, mechanism: Mechanism, labels: Sequence[Any], c
     channel = HashChannel(mechanism)
     codes = np.array([mechanism.input_labels.code(label, "labels") for label in labels], dtype=np.int64)
     as_count(codes.size, "len(labels)", 1)
-    found = tally(
-        reports, mechanism, channel, column=column, weights=None, by=None, counts=False, check_hash=True
-    )[None]
+    found = tally(reports, mechanism, channel, column=column, weights=None, by=None, counts=False, check_hash=True)[
+        None
+    ]
     keys, shares = found.shares()
     if found.n < 2 or len(keys) * codes.size > MOST_HASHES:
         raise InvalidParameter(

@@ -143,7 +143,8 @@ def _audit_by_pairs(
     names = mechanism.input_labels
     misfits = tuple(
         f"input {names[events[i].z if j else events[i].x]!r} favours {names[events[i].x]!r} over "
-        f"{names[events[i].z]!r} with probability between {lower[i, j]:.6g} and {upper[i, j]:.6g}, not {exact[i, j]:.6g}"
+        f"{names[events[i].z]!r} with probability between {lower[i, j]:.6g} and {upper[i, j]:.6g}, "
+        f"not {exact[i, j]:.6g}"
         for i, j in np.argwhere((exact < lower) | (exact > upper))[:MOST_SHOWN].tolist()
     )
     inputs = tuple(names[x] for x in dict.fromkeys(event.x for event in events))

@@ -41,7 +41,7 @@ class FromBits:
     def size(self) -> int:
         return (self.structure.r + 7) // 8
 
-    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:  # noqa: ARG002
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
         r = self.structure.r
         out = np.empty((rows.size, self.size), dtype=np.int64)
         at_a_time = max(1, MOST_BITS // r)
@@ -64,7 +64,7 @@ class FromHadamard:
     structure: HadamardSets
     size: ClassVar[None] = None
 
-    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:  # noqa: ARG002
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
         s = self.structure
         inside = happens(s.inside, rows.size, source)
         block, line = rows % s.blocks, rows // s.blocks + 1
@@ -83,23 +83,27 @@ class FromHadamard:
 
 @dataclass(frozen=True, eq=False)
 class FromProjective:
-    """A uniform vector is moved into, or kept out of, the hyperplane of the truth through its one coordinate that is 1."""
+    """A uniform vector is moved into the hyperplane of the truth through the first coordinate, or kept out of it."""
 
     structure: ProjectiveSets
     size: ClassVar[None] = None
 
-    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:  # noqa: ARG002
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
         s = self.structure
         inside = happens(s.inside, rows.size, source)
         out = np.empty(rows.size, dtype=np.int64)
         waiting = np.arange(rows.size)
-        while waiting.size:  # the vector 0 is no point: it is drawn again, and so is one in the hyperplane if it must not
+        while (
+            waiting.size
+        ):  # the vector 0 is no point: it is drawn again, and so is one in the hyperplane if it must not
             found, good = self._try(rows[waiting], inside[waiting], source)
             out[waiting[good]] = found[good]
             waiting = waiting[~good]
         return out
 
-    def _try(self, rows: Codes, inside: npt.NDArray[np.bool_], source: WordSource) -> tuple[Codes, npt.NDArray[np.bool_]]:
+    def _try(
+        self, rows: Codes, inside: npt.NDArray[np.bool_], source: WordSource
+    ) -> tuple[Codes, npt.NDArray[np.bool_]]:
         s = self.structure
         q, t = s.order, s.coordinates
         left, right = s.vectors(rows), uniform_below(q**t, rows.size, source)
@@ -110,7 +114,7 @@ class FromProjective:
         for power in powers.tolist():
             product += (left // power % q) * (right // power % q)
         product %= q
-        # Inside: change the coordinate of the pivot so that the product is 0; the vectors of the hyperplane stay uniform.
+        # Inside: the coordinate of the pivot is changed so that the product is 0; all vectors there stay equally likely.
         digit = right // pivot % q
         right = np.where(inside, right + ((digit - product) % q - digit) * pivot, right)
         good = (right > 0) & (inside | (product != 0))
@@ -131,7 +135,7 @@ class FromHashes:
     structure: HashedSets
     size: ClassVar[None] = None
 
-    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:  # noqa: ARG002
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
         g = self.structure.buckets
         a, b = (uniform_below(HASH_PRIME, rows.size, source) for _ in range(2))
         own = (a * scattered(rows) + b) % HASH_PRIME % g

@@ -37,6 +37,7 @@ from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.compiled import CompiledLoops, can_compile
 from extremal.release.loops import Codes, Loops
 from extremal.release.rules import FromBits, FromHadamard, FromHashes, FromProjective
+from extremal.release.sparse_subsets import is_sparse, sparse_subset_reports
 from extremal.release.subsets import subset_reports
 from extremal.release.trees import BlockTree
 from extremal.release.words import SecureWords, Words, WordSource
@@ -140,7 +141,9 @@ class _FromSubsets:
         return self.structure.size
 
     def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
-        return subset_reports(self.structure.r, self.structure.size, self.structure.inside, rows, source)
+        k, d = self.structure.r, self.structure.size
+        draw = sparse_subset_reports if is_sparse(k, d) else subset_reports
+        return draw(k, d, self.structure.inside, rows, source)
 
 
 SAMPLERS: dict[str, Callable[[Any], Sampler]] = {

@@ -10,8 +10,7 @@ import pytest
 
 import extremal as ex
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
-from extremal.estimate.channels import CHANNELS, channel_of
-from extremal.estimate.channels import indicators
+from extremal.estimate.channels import CHANNELS, channel_of, indicators
 from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
 from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveChannel
@@ -31,7 +30,9 @@ def _hadamard(k: int, epsilon: float, blocks: int, width: int) -> ex.Mechanism:
 
 def _projective(k: int, epsilon: float, q: int, t: int) -> ex.Mechanism:
     m, size = (q**t - 1) // (q - 1), (q ** (t - 1) - 1) // (q - 1)
-    return ex.Mechanism.from_structure(ProjectiveSets(k, largest_inside(m, size, Exponential(epsilon)), q, t), ex.LDP(epsilon))
+    return ex.Mechanism.from_structure(
+        ProjectiveSets(k, largest_inside(m, size, Exponential(epsilon)), q, t), ex.LDP(epsilon)
+    )
 
 
 RULED = {
@@ -147,7 +148,9 @@ def test_chosen_labels_of_a_million(monkeypatch: pytest.MonkeyPatch) -> None:
     found = estimate_chosen(reports, m, [999_999, 5])
     assert abs(found.estimate[0] - 0.25) < 5 * found.standard_error[0]
     assert abs(found.estimate[1]) < 5 * found.standard_error[1] + 1e-4
-    assert found.standard_error[1] == pytest.approx(math.sqrt(math.exp(2)) * 2 / math.expm1(2) / math.sqrt(20_000), rel=0.05)
+    assert found.standard_error[1] == pytest.approx(
+        math.sqrt(math.exp(2)) * 2 / math.expm1(2) / math.sqrt(20_000), rel=0.05
+    )
     narrow, wide = found.interval(), found.interval(simultaneous=True)
     assert (wide[:, 1] - wide[:, 0] > narrow[:, 1] - narrow[:, 0]).all()
     with pytest.raises(InvalidParameter, match="level must lie"):

@@ -93,7 +93,7 @@ def test_files_keep_the_rule_and_refuse_another(make: Any, tmp_path: Path) -> No
     assert ex.load(path) == m
     assert path.stat().st_size < 1000
     content = json.loads(path.read_text(encoding="utf-8"))
-    rule = [name for name in content["weights"] if name not in ("kind", "rows", "inside")][0]
+    rule = next(name for name in content["weights"] if name not in ("kind", "rows", "inside"))
     for field, value in ((rule, 1), (rule, "3"), ("inside", "0"), ("inside", str(DENOMINATOR - 1))):
         changed = {**content, "weights": {**content["weights"], field: value}}
         changed["hash"] = files.content_digest({k: v for k, v in changed.items() if k != "hash"})

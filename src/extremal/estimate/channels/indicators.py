@@ -65,10 +65,10 @@ class IndicatorChannel(ABC):
     def combinations(self) -> Floats | None:
         return None
 
-    def inverse(self, prior: Floats) -> Inverse:  # noqa: ARG002 - it has no part
+    def inverse(self, prior: Floats) -> Inverse:
         return IndicatorInverse(self)
 
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:  # noqa: ARG002
+    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
         raise InvalidParameter(
             "maximum likelihood needs the reports listed, and they are too many",
             parameter="method",
@@ -76,7 +76,7 @@ class IndicatorChannel(ABC):
             hint='Use method="unbiased" or "projected".',
         )
 
-    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:  # noqa: ARG002 - as many numbers as inputs
+    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
         return 0.0, 0
 
 
@@ -142,9 +142,7 @@ class HashChannel(IndicatorChannel):
         total, at_a_time = np.empty(inputs.size), max(1, _AT_A_TIME // max(1, reports.size))
         for start in range(0, inputs.size, at_a_time):
             x = places[start : start + at_a_time, None]
-            total[start : start + at_a_time] = (
-                (a * x + b) % HASH_PRIME % self.structure.buckets == bucket
-            ) @ shares
+            total[start : start + at_a_time] = ((a * x + b) % HASH_PRIME % self.structure.buckets == bucket) @ shares
         return total
 
 

@@ -76,10 +76,10 @@ class TransformChannel(ABC):
     def combinations(self) -> Floats | None:
         return None
 
-    def inverse(self, prior: Floats) -> Inverse:  # noqa: ARG002 - it has no part
+    def inverse(self, prior: Floats) -> Inverse:
         return TransformInverse(self)
 
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:  # noqa: ARG002
+    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
         raise InvalidParameter(
             "maximum likelihood is offered where inputs × reports are at most 65,536",
             parameter="method",
@@ -87,7 +87,7 @@ class TransformChannel(ABC):
             hint='Use method="unbiased" or "projected".',
         )
 
-    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:  # noqa: ARG002 - not offered
+    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
         return 0.0, 0
 
 

@@ -1,7 +1,7 @@
 """Sets that the inputs choose: input x favours a set S_x of reports, all sets of one size, given by a rule.
 
-The report lies in S_x with probability inside/2^62, and is uniform on S_x or on its complement given that. With c = |S_x|
-and m reports, one in S_x weighs inside·(m−c) and any other (2^62−inside)·c, over 2^62·c·(m−c). The rule says which
+The report lies in S_x with probability inside/2^62, and is uniform on S_x or on its complement given that. With c =
+|S_x| and m reports, one in S_x weighs inside·(m−c) and any other (2^62−inside)·c, over 2^62·c·(m−c). The rule says which
 reports x favours, so that neither the sets nor the reports are ever listed: Hadamard's rows (Acharya, Sun and Zhang
 2019), hyperplanes of a projective space (Feldman, Nelson, Nguyen and Talwar 2022), the graph of a hash function (Wang
 et al. 2017).
@@ -133,6 +133,7 @@ class ChosenSets(ABC):
         numbers = {name: as_count(content[name], name, 1) for name in names}
         return cls(r=as_count(content["rows"], "rows", 2), inside=stored_weight(content["inside"]), **numbers)
 
+
 @dataclass(frozen=True, eq=False)
 class HadamardSets(ChosenSets):
     """`blocks` blocks of `width` reports, both powers of two. Input x belongs to block x mod blocks and favours the
@@ -227,7 +228,7 @@ class ProjectiveSets(ChosenSets):
             left, right = left // self.order, right // self.order
         return np.asarray(product % self.order == 0)
 
-    def overlap(self, x: int, z: int) -> Fraction:  # noqa: ARG002 - the same for any two points
+    def overlap(self, x: int, z: int) -> Fraction:
         return Fraction(points(self.order, self.coordinates - 2), self.size)
 
     def _rule(self) -> dict[str, int]:
@@ -277,7 +278,7 @@ class HashedSets(ChosenSets):
         a, b = np.divmod(seeds, HASH_PRIME)
         return np.asarray((a * scattered(rows) + b) % HASH_PRIME % self.buckets == bucket)
 
-    def overlap(self, x: int, z: int) -> Fraction:  # noqa: ARG002 - the same for any two inputs
+    def overlap(self, x: int, z: int) -> Fraction:
         full, more = divmod(HASH_PRIME, self.buckets)
         return Fraction(more * (full + 1) ** 2 + (self.buckets - more) * full**2, HASH_PRIME**2)
 
