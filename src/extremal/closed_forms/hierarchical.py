@@ -22,7 +22,8 @@ def hierarchical(k: int, epsilon: Any, branching: int = 4, inputs: Any = None) -
     Level l has blocks of branching^(h−l) consecutive answers, level h the answers themselves. The block is reported
     through Hadamard response, and the level with it. A block's frequency, from the reports at its level alone, has
     n·Var = h·((e^ε+1)/(e^ε−1))² for a rare block. The estimates of `ex.estimate_frequencies` weigh all levels by
-    generalised least squares, so that blocks add up to their parents: that is the consistency step, and the best linear one.
+    generalised least squares, so that blocks add up to their parents: that is the consistency step, and the
+    best linear one.
 
     Guarantee: ε-LDP, decided on integers over 2^62.
 

@@ -114,7 +114,7 @@ class FromProjective:
         for power in powers.tolist():
             product += (left // power % q) * (right // power % q)
         product %= q
-        # Inside: the coordinate of the pivot is changed so that the product is 0; all vectors there stay equally likely.
+        # Inside: the coordinate of the pivot is changed so that the product is 0; all vectors there are equally likely.
         digit = right // pivot % q
         right = np.where(inside, right + ((digit - product) % q - digit) * pivot, right)
         good = (right > 0) & (inside | (product != 0))

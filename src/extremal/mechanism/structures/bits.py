@@ -77,7 +77,8 @@ class IndependentBits:
         return None
 
     def in_words(self) -> list[tuple[str, float]]:
-        return [("1 in the bit of the truth", self.own / DENOMINATOR), ("1 in any other bit", self.other / DENOMINATOR)]
+        own, other = self.own / DENOMINATOR, self.other / DENOMINATOR
+        return [(f"1 in the bit of the truth (in any other: {other:.6g})", own), ("0 there", 1 - own)]
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, "rows": self.r, "own": str(self.own), "other": str(self.other)}

@@ -1,10 +1,10 @@
 """Sets that the inputs choose: input x favours a set S_x of reports, all sets of one size, given by a rule.
 
-The report lies in S_x with probability inside/2^62, and is uniform on S_x or on its complement given that. With c =
-|S_x| and m reports, one in S_x weighs inside·(m−c) and any other (2^62−inside)·c, over 2^62·c·(m−c). The rule says which
-reports x favours, so that neither the sets nor the reports are ever listed: Hadamard's rows (Acharya, Sun and Zhang
-2019), hyperplanes of a projective space (Feldman, Nelson, Nguyen and Talwar 2022), the graph of a hash function (Wang
-et al. 2017).
+The report lies in S_x with probability inside/2^62, and is uniform on S_x or on its complement given that. With m
+reports and c of them in S_x, one in S_x weighs inside·(m−c) and any other (2^62−inside)·c, over 2^62·c·(m−c). The rule
+says which reports x favours, so that neither the sets nor the reports are ever listed: Hadamard's rows (Acharya,
+Sun and Zhang 2019), hyperplanes of a projective space (Feldman, Nelson, Nguyen and Talwar 2022), the graph of a hash
+function (Wang et al. 2017).
 """
 
 from __future__ import annotations
