@@ -32,7 +32,7 @@ def main() -> int:
             server.aggregate(row)
         theirs = np.array([server.estimate(value, suppress_warnings=True) for value in range(K)]) / N
         clipped = np.maximum(ours, 0)
-        multi = UE_Aggregator_MI(list(bits), K, EPSILON, optimised)
+        multi = UE_Aggregator_MI(list(bits), EPSILON, optimised)
         found = [float(np.abs(ours - theirs).max()), float(np.abs(clipped / clipped.sum() - multi).max())]
         worst = max(worst, *found)
         print(
