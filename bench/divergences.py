@@ -50,9 +50,9 @@ def main() -> None:
     generator = np.random.default_rng(1)
     k, epsilon = 12, 1.0
     utility = ex.KL(generator.dirichlet(np.ones(k)), generator.dirichlet(np.ones(k)))
-    problem = Problem(ex.LDP(epsilon), utility, proofs=("theorem",))
+    problem = Problem(ex.LDP(epsilon), utility, proofs=("partition",))
     ours, _ = best_of(9, lambda: solve_divergence(problem))
-    proved, _ = best_of(9, lambda: ex.design(ex.LDP(epsilon), utility, proofs=["theorem"]))
+    proved, _ = best_of(9, lambda: ex.design(ex.LDP(epsilon), utility, proofs=["partition"]))
     best = ex.design(ex.LDP(epsilon), utility).value
     print(
         f"k = {k}, ε = {epsilon:g}, KL, Dirichlet(1): exact weights in {ours * 1e3:.2f} ms, with the proof checked "
@@ -81,7 +81,7 @@ def main() -> None:
     for k in (1_000, 100_000):
         p0, p1 = generator.dirichlet(np.ones(k)), generator.dirichlet(np.ones(k))
         for epsilon in (1, 4):
-            made, found = best_of(1, lambda a=p0, b=p1, e=epsilon: ex.design(ex.LDP(e), ex.KL(a, b), proofs=["dual"]))
+            made, found = best_of(1, lambda a=p0, b=p1, e=epsilon: ex.design(ex.LDP(e), ex.KL(a, b), proofs=["lines"]))
             checked, fine = best_of(1, lambda d=found: bool(ex.verify(d)))
             print(
                 f"  k = {k:7d}, ε = {epsilon:g}: gap {found.gap:.1e}, made in {made:.1f} s, verified ({fine}) in "

@@ -39,7 +39,9 @@ def test_the_output_is_marked() -> None:
     assert (simulated.seed, simulated.call, len(simulated)) == (7, 0, 2)
     assert "NOT PRIVATE" in repr(simulated)
     assert list(simulated) == simulated.reports
-    assert ex.estimate_frequencies(Simulation(7).privatize(M, VALUES), M).n == 200
+    assert ex.estimate_frequencies(Simulation(7).privatize(M, VALUES).reports, M).n == 200
+    with pytest.raises(ex.InvalidParameter, match="simulated reports are no release"):
+        ex.estimate_frequencies(simulated, M)
     with pytest.raises(ex.UnknownLabel):
         M.privatize(simulated)
 

@@ -4,8 +4,11 @@ Say what you want to learn and how private it must be; get the best local random
 a sampler that is exact, and the estimators for what comes back.
 """
 
-from extremal import theory
-from extremal.certificate import Verification, verify
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from extremal.closed_forms import (
     binary,
     binary_for_information,
@@ -42,26 +45,27 @@ from extremal.errors import (
     PrivacyViolation,
     TooLarge,
     UnknownLabel,
+    show_values,
 )
-from extremal.estimate import FrequencyEstimate, StratifiedEstimate, estimate_frequencies
+from extremal.estimate import (
+    CombinedEstimate,
+    CrosstabEstimate,
+    FrequencyEstimate,
+    StratifiedEstimate,
+    estimate_crosstab,
+    estimate_frequencies,
+    pool,
+    regress,
+    sequential_test,
+    test_distribution,
+    test_homogeneity,
+    test_hypotheses,
+    test_independence,
+)
 from extremal.mechanism import Mechanism, load
-from extremal.optimize import Design, design, smallest_epsilon
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
-from extremal.studies import (
-    Comparison,
-    DistortionTradeoff,
-    EqualLeakage,
-    InformationOverEpsilon,
-    Tradeoff,
-    compare,
-    distortion_tradeoff,
-    equal_leakage,
-    information_over_epsilon,
-    tradeoff,
-)
-from extremal.theory import error_exponent
 from extremal.utility import (
     Average,
     Distortion,
@@ -75,6 +79,24 @@ from extremal.utility import (
 )
 from extremal.utility.divergences import *  # noqa: F403 - the named ones, as that module lists them
 
+if TYPE_CHECKING:
+    from extremal import theory
+    from extremal.certificate import Verdict, Verification, verify
+    from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.studies import (
+        Comparison,
+        DistortionTradeoff,
+        EqualLeakage,
+        InformationOverEpsilon,
+        Tradeoff,
+        compare,
+        distortion_tradeoff,
+        equal_leakage,
+        information_over_epsilon,
+        tradeoff,
+    )
+    from extremal.theory import error_exponent
+
 __version__ = "0.1.0"
 
 __all__ = [
@@ -82,7 +104,9 @@ __all__ = [
     "LIP",
     "PML",
     "Average",
+    "CombinedEstimate",
     "Comparison",
+    "CrosstabEstimate",
     "Design",
     "Distortion",
     "DistortionTradeoff",
@@ -111,6 +135,7 @@ __all__ = [
     "TooLarge",
     "Tradeoff",
     "UnknownLabel",
+    "Verdict",
     "Verification",
     "WorstCase",
     "__version__",
@@ -121,6 +146,7 @@ __all__ = [
     "distortion_tradeoff",
     "equal_leakage",
     "error_exponent",
+    "estimate_crosstab",
     "estimate_frequencies",
     "exponential",
     "geometric",
@@ -135,18 +161,61 @@ __all__ = [
     "pml_high_privacy",
     "pml_randomized_response",
     "pml_uniform",
+    "pool",
     "privatize",
     "projective_geometry",
     "quaternary",
     "randomized_response",
+    "regress",
+    "sequential_test",
+    "show_values",
     "smallest_epsilon",
     "square_wave",
     "stochastic_rounding",
     "subset_selection",
     "surveys",
+    "test_distribution",
+    "test_homogeneity",
+    "test_hypotheses",
+    "test_independence",
     "theory",
     "tradeoff",
     "unary_encoding",
     "verify",
 ]
 __all__ += divergences.__all__
+
+_LATER = {
+    "extremal.certificate": ("Verdict", "Verification", "verify"),
+    "extremal.optimize": ("Design", "design", "smallest_epsilon"),
+    "extremal.studies": (
+        "Comparison",
+        "DistortionTradeoff",
+        "EqualLeakage",
+        "InformationOverEpsilon",
+        "Tradeoff",
+        "compare",
+        "distortion_tradeoff",
+        "equal_leakage",
+        "information_over_epsilon",
+        "tradeoff",
+    ),
+    "extremal.theory": ("error_exponent",),
+}
+"""Rooms with solvers and exact arithmetic, loaded when a name of theirs is used: who only releases needs neither."""
+
+_ROOM_OF = {name: room for room, names in _LATER.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "theory":
+        return importlib.import_module("extremal.theory")
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'extremal' has no attribute {name!r}")
+    found = getattr(importlib.import_module(_ROOM_OF[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -2,8 +2,10 @@
 
 An error ends the search: it says what was required, which parameter broke it, the value received and the likely fix.
 The same facts are attributes (`parameter`, `value`, `hint`), so that a program can react without reading the sentence.
-Everything derives from `ExtremalError`; errors about a value are also `ValueError`, those about a look-up also
-`KeyError`-free `LookupError`, so ordinary handlers work. Nothing here is raised for a bug of the package itself.
+What respondents said is not in them: an error about their data names the position and the kind of value, and the value
+itself only after `show_values(True)`. Everything derives from `ExtremalError`; errors about a value are also
+`ValueError`, those about a look-up also `KeyError`-free `LookupError`, so ordinary handlers work. Nothing here is
+raised for a bug of the package itself.
 """
 
 from __future__ import annotations
@@ -11,6 +13,22 @@ from __future__ import annotations
 from typing import Any
 
 _LONGEST_VALUE = 120  # characters of a value that an error message shows
+
+
+_shown = {"values": False}
+
+
+def show_values(shown: bool = True) -> None:
+    """Let errors about respondents' data quote the value at fault; `show_values(False)` hides it again.
+
+    Errors end up in logs and crash reports, so that by default they say where the value stands and of what kind it is.
+    Labels, parameters and files of mechanisms are public and always shown.
+
+    >>> show_values(False)
+    """
+    if not isinstance(shown, bool):
+        raise InvalidParameter("shown must be True or False", parameter="shown", value=shown)
+    _shown["values"] = shown
 
 
 class _Absent:
@@ -55,6 +73,17 @@ class ExtremalError(Exception):
         message += "" if message.endswith((".", "?")) else "."
         super().__init__(f"{message} {hint}" if hint else message)
 
+    def __reduce__(self) -> Any:
+        return _again, (type(self), self.__dict__, self.args)
+
+
+def _again(kind: type[ExtremalError], facts: dict[str, Any], arguments: tuple[Any, ...]) -> ExtremalError:
+    """An error as it was pickled: a worker process may raise it."""
+    error = kind.__new__(kind)
+    error.args = arguments
+    error.__dict__.update(facts)
+    return error
+
 
 class InvalidParameter(ExtremalError, ValueError):
     """An argument is outside what the function accepts."""
@@ -70,6 +99,21 @@ class InvalidLabel(InvalidParameter):
 
 class UnknownLabel(ExtremalError, LookupError):
     """A value is not among the labels of a mechanism."""
+
+    @classmethod
+    def hidden(cls, where: str, value: Any, labels: str, nearest: str = "", more: str = "") -> UnknownLabel:
+        """The error about a respondent's value: its position and kind, and the public `labels`; the value itself, and
+        the question whether the `nearest` label was meant, only when values are shown.
+
+        >>> print(UnknownLabel.hidden("answer[17]", "nope", "'no', 'yes'"))
+        answer[17]: a value of type str that is no label. Labels: 'no', 'yes'. ex.show_values(True) shows the value.
+        """
+        plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+        what = f"{where}: a value of type {type(plain).__name__} that is no label"
+        hint = f"Labels: {labels}. {more}".strip()
+        if _shown["values"]:
+            return cls(what, parameter=where, value=value, hint=f"{nearest} {hint}".strip())
+        return cls(what, parameter=where, hint=f"{hint} ex.show_values(True) shows the value.")
 
 
 class PrivacyViolation(ExtremalError, ValueError):

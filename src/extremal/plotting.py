@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from extremal.errors import MissingDependency
+from extremal.atomic import complete_or_absent, refuse_existing
+from extremal.errors import InvalidParameter, MissingDependency
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8a5a9e", "#c77d1e", "#555555", "#17a2a2", "#a0a000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
@@ -30,8 +31,21 @@ def figure(width: float = 7.0, height: float = 4.3, columns: int = 1) -> tuple[A
     return drawn, axes
 
 
-def save(drawn: Any, path: str | Path) -> Path:
-    """Write the figure; the format follows the file's name."""
+def save(drawn: Any, path: str | Path, overwrite: bool = False) -> Path:
+    """Write the figure, complete or not at all; the format follows the file's name.
+
+    Raises:
+        InvalidParameter: the name ends in no format that matplotlib writes.
+        FileConflict: the file exists, and may not be replaced.
+    """
     target = Path(path)
-    drawn.savefig(target, dpi=150)
+    ending = target.suffix.lower().removeprefix(".")
+    known = drawn.canvas.get_supported_filetypes()
+    if ending not in known:
+        raise InvalidParameter(
+            "a picture must have the ending of a format", parameter="path", value=str(target), hint="png, pdf or svg."
+        )
+    refuse_existing(target, overwrite)
+    with complete_or_absent(target, overwrite) as temporary:
+        drawn.savefig(temporary, dpi=150, format=ending)
     return target

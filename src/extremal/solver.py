@@ -141,7 +141,8 @@ class LinearProgram:
         ):
             self._solver.setOptionValue(option, value)
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
-        self._optimal, self._unknown = highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kUnknown
+        states = highspy.HighsModelStatus
+        self._optimal, self._doubtful = states.kOptimal, (states.kUnknown, states.kNotset, states.kSolveError)
         empty = np.array([], dtype=np.int32)
         for low, high in zip(self._lower, self._upper, strict=True):
             self._solver.addRow(float(low), float(high), 0, empty, np.array([]))
@@ -185,7 +186,7 @@ class LinearProgram:
             self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))
         self._solver.run()
         if (
-            self._solver.getModelStatus() == self._unknown
+            self._solver.getModelStatus() in self._doubtful
         ):  # the primal simplex gave up: once more from scratch by the dual one
             self._solver.setOptionValue("simplex_strategy", 1)
             self._solver.clearSolver()

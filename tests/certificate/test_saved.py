@@ -1,4 +1,5 @@
-"""Files that earlier versions wrote: every mechanism and certificate loads, and is decided as it was."""
+"""Files that the previous version wrote: every mechanism and certificate loads; privacy and values are decided again,
+and proofs of kinds that are gone prove nothing."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import extremal as ex
-from extremal.certificate import PROOFS, load_certificate
+from extremal.certificate.certificate import load_certificate
+from extremal.cli import main
 from extremal.errors import MalformedFile
 
 SAVED = Path(__file__).parents[1] / "data" / "saved"
@@ -21,42 +23,48 @@ def name(path: Path) -> str:
 
 
 @pytest.mark.parametrize("path", CERTIFICATES, ids=name)
-def test_certificates_are_proved(path: Path) -> None:
+def test_certificates_of_version_1_are_private_and_of_that_value_and_to_be_designed_again(path: Path) -> None:
     outcome = ex.verify(path)
-    assert outcome
-    assert (outcome.privacy, outcome.optimality) == (True, True)
+    assert (outcome.privacy, outcome.value) == ("proved", "proved")
+    if json.loads(path.read_text(encoding="utf-8"))["bound"] == "0.0":  # no cost is below 0: nothing to prove
+        assert outcome.optimality == "proved"
+        return
+    assert (bool(outcome), outcome.optimality, outcome.exit_code) == (False, "not proven", 3)
+    assert "design again" in outcome.reasons[-1]
 
 
 @pytest.mark.parametrize("path", CERTIFICATES, ids=name)
-def test_proofs_are_written_as_they_were_read(path: Path) -> None:
+def test_what_they_were_about_is_read(path: Path) -> None:
     content = json.loads(path.read_text(encoding="utf-8"))
     certificate, claim = load_certificate(content, path.name)
     assert claim is not None
-    assert [proof.to_json() for proof in certificate.proofs] == content["proofs"]
     assert certificate.utility is not None
-    assert certificate.utility.to_json() == content["utility"]
-    for proof in certificate.proofs:
-        again = type(proof).from_json(proof.to_json())
-        assert again == proof
-        assert hash(again) == hash(proof)
+    assert certificate.utility.k == certificate.mechanism.k
+    assert certificate.outdated == tuple(proof["kind"] for proof in content["proofs"])
+    assert certificate.proofs == ()
 
 
-def test_there_is_one_of_every_kind() -> None:
-    stored = {p["kind"] for path in CERTIFICATES for p in json.loads(path.read_text(encoding="utf-8"))["proofs"]}
-    assert stored == set(PROOFS)
+def test_the_certificate_of_a_user_function_loads_and_is_unverified(capsys: pytest.CaptureFixture[str]) -> None:
+    path = SAVED / "certificate-user-function.json"
+    outcome = ex.verify(path)
+    assert (outcome.privacy, outcome.value, outcome.optimality) == ("proved", "not proven", "not proven")
+    assert "unverified" in outcome.reasons[-1]
+    assert main(["verify", str(path)]) == 3
+    assert "unverified" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", MECHANISMS, ids=name)
 def test_mechanisms_hold(path: Path) -> None:
     mechanism = ex.load(path)
     outcome = ex.verify(path)
+    assert (outcome.value, outcome.optimality) == ("nothing claimed", "nothing claimed")
     if name(path) == "no-claim":
         assert mechanism.privacy is None
-        assert (outcome.privacy, outcome.optimality) == (None, None)
+        assert outcome.privacy == "nothing claimed"
+        assert (bool(outcome), outcome.exit_code) == (False, 3)
     else:
         assert outcome
         assert mechanism.privacy.holds(mechanism)
-        assert outcome.optimality is None
 
 
 @pytest.mark.parametrize("path", CERTIFICATES, ids=name)

@@ -1,5 +1,6 @@
 """`extremal estimate`."""
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -19,7 +20,8 @@ def files(tmp_path: Path) -> tuple[str, str]:
         for answer, region, weight in [("a", "n", 1), ("b", "s", 2), ("a", "s", 1), ("c", "n", 3)] * 50
     ]
     (tmp_path / "r.csv").write_text("answer,region,weight\n" + "\n".join(rows) + "\n")
-    (tmp_path / "r.csv.extremal.json").write_text(json.dumps({"columns": {"answer": M.hash}}))
+    digest = hashlib.sha256((tmp_path / "r.csv").read_bytes()).hexdigest()
+    (tmp_path / "r.csv.extremal.json").write_text(json.dumps({"columns": {"answer": M.hash}, "sha256": digest}))
     return str(tmp_path / "r.csv"), str(tmp_path / "m.json")
 
 

@@ -53,7 +53,7 @@ def test_mistakes_exit_2_and_leave_nothing(stored: Path, capsys: pytest.CaptureF
     for arguments, message in (
         (
             _arguments(stored, "--column", "age", "--mechanism", m),
-            "row 0 (from 0) of column 'age': the value must be one",
+            "row 0 (from 0) of column 'age': a value of type int that is no label",
         ),
         (_arguments(stored, "--column", "answr", "--mechanism", m), "Did you mean 'answer'?"),
         (

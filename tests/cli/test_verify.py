@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,11 +19,35 @@ def test_a_true_claim_exits_0(stored: Path, capsys: pytest.CaptureFixture[str]) 
     assert "LDP(epsilon=1.0) holds: the level is 1.0" in capsys.readouterr().out
 
 
-def test_json(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_has_three_verdicts(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", "--json", str(stored)]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["holds"] is True
+    assert found["proved"] is True
+    assert (found["privacy"], found["value"], found["optimality"]) == ("proved", "nothing claimed", "nothing claimed")
     assert found["claim"] == {"notion": "LDP", "epsilon": "1", "delta": "0"}
+
+
+def test_a_certificate_that_is_proved_exits_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]))
+    found.save(tmp_path / "m.json")
+    assert main(["verify", str(tmp_path / "m.certificate.json")]) == 0
+    assert "ok  optimality  proved" in capsys.readouterr().out
+
+
+def test_a_bound_that_is_false_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]))
+    path = replace(found.certificate, bound=found.value / 2).save(tmp_path / "c.json")
+    assert main(["verify", "--json", str(path)]) == 1
+    assert json.loads(capsys.readouterr().out)["optimality"] == "refuted"
+
+
+def test_a_user_function_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = ex.design(ex.LDP(1), ex.FDivergence([0.7, 0.3], [0.4, 0.6], lambda x: (x - 1) ** 2))
+    path = found.certificate.save(tmp_path / "c.json")
+    assert main(["verify", str(path)]) == 3
+    out = capsys.readouterr().out
+    assert "ok  privacy     proved" in out
+    assert "?   optimality  not proven" in out
 
 
 def test_a_false_claim_exits_1(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,13 +56,24 @@ def test_a_false_claim_exits_1(stored: Path, capsys: pytest.CaptureFixture[str])
     content["hash"] = files.content_digest({k: v for k, v in content.items() if k != "hash"})
     stored.write_text(json.dumps(content))
     assert main(["verify", str(stored)]) == 1
-    assert "NO  LDP(epsilon=0.9) is false: the level is 1.0" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "NO  privacy     refuted" in out
+    assert "LDP(epsilon=0.9) is false: the level is 1.0" in out
 
 
-def test_no_claim_exits_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_claim_exits_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = ex.Mechanism.from_weights([[3, 1], [1, 3]], 4).save(tmp_path / "m.json")
-    assert main(["verify", str(path)]) == 1
-    assert "nothing to verify" in capsys.readouterr().out
+    assert main(["verify", str(path)]) == 3
+    assert "-   privacy     nothing claimed" in capsys.readouterr().out
+
+
+def test_a_defect_exits_70(stored: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(subject: object) -> None:
+        raise KeyError(subject)
+
+    monkeypatch.setattr("extremal.cli.verify.verify", broken)
+    assert main(["verify", str(stored)]) == 70
+    assert "a defect of extremal" in capsys.readouterr().err
 
 
 def test_a_changed_file_exits_2(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,13 +50,13 @@ def _same_back(m: ex.Mechanism, given: Any) -> None:
         pd.Series(VALUES, dtype=object),
         pd.Series(VALUES, dtype="string[python]"),
         pd.Series(VALUES, dtype="category"),
-        pd.Series(VALUES, dtype=pd.CategoricalDtype(["c", "x", "b", "a"], ordered=True)),
+        pd.Series(VALUES, dtype=pd.CategoricalDtype(["c", "b", "a"])),
         pd.Series(VALUES, dtype=pd.ArrowDtype(pa.string())),
         pd.Index(VALUES, name="q"),
         pd.Categorical(VALUES),
         pl.Series("q", VALUES),
         pl.Series("q", VALUES, dtype=pl.Categorical),
-        pl.Series("q", VALUES, dtype=pl.Enum(["c", "x", "b", "a"])),
+        pl.Series("q", VALUES, dtype=pl.Enum(["a", "b", "c"])),
         pa.array(VALUES),
         pa.array(VALUES, pa.large_string()),
         pa.array(VALUES, pa.string_view()),
@@ -237,8 +237,11 @@ ONE = ex.randomized_response(3, 1, inputs=["1", "b", "c"])
     ],
 )
 def test_values_that_are_no_labels_are_named(given: Any) -> None:
-    with pytest.raises(ex.UnknownLabel, match=r"values\[1\] must be one of the mechanism's labels; got values\[1\]="):
+    with pytest.raises(
+        ex.UnknownLabel, match=r"^values\[1\]: a value of type \w+ that is no label\. Labels: "
+    ) as found:
         ONE.privatize(given)
+    assert found.value.value is None
 
 
 @pytest.mark.parametrize(
@@ -258,14 +261,16 @@ def test_values_that_are_no_labels_are_named(given: Any) -> None:
     ],
 )
 def test_a_column_of_another_type_is_refused(given: Any) -> None:
-    with pytest.raises(ex.UnknownLabel, match=r"got values\[0\]=(1|1\.0|1\.5|True)\. .*Labels: '1', 'b', 'c'"):
+    with pytest.raises(
+        ex.UnknownLabel, match=r"values\[0\]: a value of type (int|float|bool) that.*Labels: '1', 'b', 'c'"
+    ):
         ONE.privatize(given)
 
 
 @pytest.mark.parametrize("m", [NUMBERED, NUMBERS, TRUTHS])
 @pytest.mark.parametrize("make", [list, np.array, pd.Series, pl.Series, pa.array])
 def test_text_is_no_number(m: ex.Mechanism, make: Any) -> None:
-    with pytest.raises(ex.UnknownLabel, match="got values\\[0\\]='1'"):
+    with pytest.raises(ex.UnknownLabel, match=r"values\[0\]: a value of type str that is no label"):
         m.privatize(make(["1"]))
 
 
@@ -277,18 +282,16 @@ def test_true_is_not_one() -> None:
         (NUMBERED, np.array([True])),
         (TRUTHS, np.array([1])),
     ):
-        with pytest.raises(ex.UnknownLabel, match="must be one of the mechanism's labels"):
+        with pytest.raises(ex.UnknownLabel, match="a value of type (int|bool) that is no label"):
             m.privatize(wrong)
 
 
-@pytest.mark.parametrize(("wrong", "shown"), [(31, "31"), (-1, "-1")])
+@pytest.mark.parametrize("wrong", [31, -1])
 @pytest.mark.parametrize("make", [np.array, pd.Series, pl.Series, pa.array, list])
-def test_numbers_outside_are_named(make: Any, wrong: int, shown: str) -> None:
-    with pytest.raises(
-        ex.UnknownLabel, match=rf"values\[2\] must be one of the mechanism's labels; got values\[2\]={shown}"
-    ):
+def test_numbers_outside_are_named(make: Any, wrong: int) -> None:
+    with pytest.raises(ex.UnknownLabel, match=r"^values\[2\]: a value of type int that is no label\. Labels: 0, 1, "):
         NUMBERED.privatize(make([0, 1, wrong]))
-    with pytest.raises(ex.UnknownLabel, match=r"got values\[1\]=11"):
+    with pytest.raises(ex.UnknownLabel, match=r"values\[1\]: a value of type int that is no label"):
         NUMBERS.privatize(make([10, 11]))
 
 

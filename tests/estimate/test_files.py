@@ -1,5 +1,6 @@
 """Files as `extremal privatize` writes them: streamed, their mechanism's hash checked."""
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -28,8 +29,13 @@ def write(path: Path, columns: dict[str, Any] = COLUMNS, hashes: dict[str, str] 
     else:
         rows = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
         path.write_text("\n".join(rows) + "\n", encoding="utf-8")
-        path.with_name(path.name + ".extremal.json").write_text(json.dumps({"columns": found}))
+        note(path, found)
     return path
+
+
+def note(path: Path, hashes: dict[str, str]) -> None:
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.with_name(path.name + ".extremal.json").write_text(json.dumps({"columns": hashes, "sha256": digest}))
 
 
 @pytest.fixture(params=[".parquet", ".feather", ".csv"])
@@ -44,7 +50,9 @@ def test_a_file_counts_as_its_column(path: Path, monkeypatch: pytest.MonkeyPatch
     result = ex.estimate_frequencies(path, M)
     assert result.estimate.tolist() == ex.estimate_frequencies(COLUMNS["answer"], M).estimate.tolist()
     assert ex.estimate_frequencies(str(path), M, column="answer").n == 100
-    assert ex.estimate_frequencies([path, path], M).n == 200
+    assert ex.estimate_frequencies([path, write(path.with_stem("second"))], M).n == 200
+    with pytest.raises(ex.InvalidParameter, match="a file of reports counts once; got reports="):
+        ex.estimate_frequencies([path, path.parent / "." / path.name], M)
     strata = ex.estimate_frequencies(path, M, weights="w", by="region", method="mle")
     memory = ex.estimate_frequencies(COLUMNS["answer"], M, weights=COLUMNS["w"], by=COLUMNS["region"], method="mle")
     assert strata["s"].estimate == pytest.approx(memory["s"].estimate)
@@ -117,27 +125,29 @@ def test_csv_text_becomes_labels(tmp_path: Path) -> None:
     twins = ex.randomized_response(2, 1, inputs=[1, "1"])
     with pytest.raises(ex.InvalidParameter, match="labels must differ as text"):
         ex.estimate_frequencies(write(tmp_path / "t.csv", {"x": ["1", "1"]}, {"x": twins.hash}), twins)
-    with pytest.raises(ex.UnknownLabel, match="got report='7'"):
+    with pytest.raises(ex.UnknownLabel, match="report: a value of type str that is no label"):
         ex.estimate_frequencies(write(tmp_path / "u.csv", {"x": [0, 7]}, {"x": numbers.hash}), numbers)
     sets = ex.Mechanism.from_matrix([[0.7, 0.3], [0.3, 0.7]], outputs=[(0,), (0, 1)])
-    (tmp_path / "s.csv").write_text("x\n0\n\n0 1\n")
-    (tmp_path / "s.csv.extremal.json").write_text(json.dumps({"columns": {"x": sets.hash}}))
+    (tmp_path / "s.csv").write_text("x\n0\n0 1\n")
+    note(tmp_path / "s.csv", {"x": sets.hash})
     assert ex.estimate_frequencies(tmp_path / "s.csv", sets).n == 2
 
 
 def test_malformed_csv(tmp_path: Path) -> None:
     path = write(tmp_path / "r.csv")
     path.write_text("answer,w\na,1\nb\n")
+    note(path, {"answer": M.hash})
     with pytest.raises(ex.MalformedFile, match="every row must have as many cells as the header; got cells of row 1=1"):
         ex.estimate_frequencies(path, M)
     path.write_text("answer,answer\na,a\n")
+    note(path, {"answer": M.hash})
     with pytest.raises(ex.InvalidParameter, match="the name of one column, not of several"):
         ex.estimate_frequencies(path, M)
     path.with_name("r.csv.extremal.json").write_text("{")
-    with pytest.raises(ex.MalformedFile, match="r.csv.extremal.json must be JSON"):
+    with pytest.raises(ex.MalformedFile, match="the file must be valid JSON"):
         ex.estimate_frequencies(path, M)
     path.write_text("")
-    path.with_name("r.csv.extremal.json").write_text(json.dumps({"columns": {"answer": M.hash}}))
+    note(path, {"answer": M.hash})
     with pytest.raises(ex.MalformedFile, match="a CSV file must have a header"):
         ex.estimate_frequencies(path, M)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.estimate.frequencies import TOLERANCE
-from extremal.estimate.likelihood import deficit, maximise, nonnegative_minimum, project_onto_simplex
+from extremal.estimate.likelihood import deficit, maximise, nonnegative_minimum, project_onto_simplex, project_within
 from extremal.testing.random_mechanisms import random_ldp_matrix
 
 WITHIN = 1e-8  # mean log-likelihood, the promise
@@ -53,7 +53,8 @@ def test_two_hundred_instances_against_a_general_optimiser() -> None:
             np.rint(f * 100_000).astype(int), mechanism, method="mle", counts=True, merge=True
         )
         f = np.rint(f * 100_000) / np.rint(f * 100_000).sum()
-        rows = result.fit.plausible
+        rows = result.fit.likeliest
+        assert rows is not None
         ours = float(f[f > 0] @ np.log(result.fit.channel.expected(rows)[f > 0]))
         assert ours >= general_optimiser(mechanism.matrix, f) - WITHIN, index
         assert result.deficit is not None
@@ -79,6 +80,27 @@ def test_a_wrong_maximiser_is_caught_by_its_deficit() -> None:
     tilted = p.copy()
     tilted[np.argmax(p)] *= 0.99
     assert deficit(q, f, tilted / tilted.sum()) > WITHIN
+
+
+@given(st.lists(st.tuples(st.floats(-2, 2), st.floats(0, 0.3), st.floats(0.3, 1)), min_size=2, max_size=9))
+def test_the_projection_within_limits_satisfies_the_optimality_conditions(
+    cells: list[tuple[float, float, float]],
+) -> None:
+    values, low, high = np.array(cells).T
+    p = project_within(values, low, high)
+    assert ((low <= p) & (p <= high)).all()
+    if low.sum() < 1 < high.sum():
+        assert p.sum() == pytest.approx(1, abs=1e-9)
+        multiplier = values - p
+        inner = (p > low + 1e-9) & (p < high - 1e-9)
+        if inner.any():
+            level = multiplier[inner][0]
+            assert multiplier[inner] == pytest.approx(level, abs=1e-9)
+            free = high - low > 1e-6
+            assert (multiplier[free & (p <= low + 1e-12)] <= level + 1e-9).all()
+            assert (multiplier[free & (p >= high - 1e-12)] >= level - 1e-9).all()
+    else:
+        assert p.tolist() == np.clip(values, low, high).tolist()
 
 
 @given(st.lists(st.floats(-5, 5), min_size=1, max_size=12))

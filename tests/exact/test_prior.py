@@ -56,7 +56,8 @@ def test_length_is_checked_where_it_matters() -> None:
 def test_integers_are_the_prior(prior: list[Fraction]) -> None:
     exact = Prior(prior)
     assert [exact.fraction(x) for x in range(len(exact))] == prior
-    assert Prior(exact.to_json()) == exact
+    assert Prior.from_json(exact.to_json()) == exact
+    assert Prior.from_json([str(p) for p in prior]) == exact
     assert Prior(exact) == exact
     assert hash(Prior(exact)) == hash(exact)
     assert exact.values == pytest.approx([float(p) for p in prior], rel=1e-15)
@@ -70,3 +71,23 @@ def test_repr_is_short() -> None:
 def test_tiny_probabilities_keep_their_digits() -> None:
     prior = Prior([1e-12, 1 - 1e-12])
     assert prior.fraction(0) == Fraction(1, 10**12)
+
+
+def test_files_hold_decimals_that_sum_to_1_or_weights() -> None:
+    assert Prior([0.5, 0.25, 0.25]).to_json() == ["0.5", "0.25", "0.25"]
+    assert Prior(["1/3", "1/6", "1/2"]).to_json() == ["2", "1", "3"]
+    assert Prior.from_json(["4", "2", "6"]).weights == (2, 1, 3)
+    assert Prior.from_json(["4", "2", "6"]).values.tolist() == [1 / 3, 1 / 6, 0.5]
+    assert Prior(Prior.from_json(["4", "2", "6"])).total == 6
+
+
+@pytest.mark.parametrize("content", [["1"], [], ["0", "0"], ["1", "-1"], ["1.5", "2"], {"a": "1"}, "12"])
+def test_what_is_no_prior_is_not_read(content: object) -> None:
+    with pytest.raises(InvalidPrior):
+        Prior.from_json(content)
+
+
+def test_denominators_that_no_computer_can_join_are_refused() -> None:
+    huge = [Fraction(1, 3**n) for n in (10_000, 20_000, 90_000)]
+    with pytest.raises(InvalidPrior, match="common denominator of a prior"):
+        Prior([1 - sum(huge), *huge]).weights  # noqa: B018

@@ -20,7 +20,7 @@ def _rewritten(path: Path, change: Any, rehash: bool = True) -> Path:
     change(content)
     if rehash:
         content["hash"] = files.content_digest({k: v for k, v in content.items() if k != "hash"})
-    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    path.write_text(json.dumps(content), encoding="utf-8")
     return path
 
 
@@ -97,7 +97,7 @@ def test_a_claim_below_the_level_is_false_not_malformed(stored: Path) -> None:
         ex.load(stored)
     outcome = ex.verify(stored)
     assert not outcome
-    assert outcome.privacy is False
+    assert outcome.privacy == "refuted"
     assert "is false: the level is 0.916" in outcome.reasons[0]
 
 
@@ -138,7 +138,7 @@ def _off_by_one(content: dict[str, Any]) -> None:
         (lambda c: c.update(outputs=["a", "b", "b"]), "outputs must be distinct"),
         (lambda c: c.update(inputs=["a"]), "inputs must name the rows"),
         (lambda c: c.update(inputs="no"), "inputs must be a list of labels or a range"),
-        (lambda c: c.pop("weights"), "must have the fields of a mechanism file; got field=\"'weights'\""),
+        (lambda c: c.pop("weights"), "must have all fields of a mechanism file; got missing=\"'weights'\""),
         (lambda c: c.update(privacy={"notion": "Vibes"}), "privacy must be a known notion"),
         (lambda c: c.update(privacy="LDP"), "privacy must be a known notion"),
         (lambda c: c["privacy"].update(epsilon="-1"), "epsilon must not be negative"),
@@ -152,9 +152,32 @@ def _off_by_one(content: dict[str, Any]) -> None:
             lambda c: c.update(privacy={"notion": "PML", "epsilon": "1", "source": {"kind": "cloud"}}),
             "a source class must be of a known kind",
         ),
-        (lambda c: c.update(rows_of_inputs=[[0, -1]]), "rows_of_inputs must be pairs"),
-        (lambda c: c.update(rows_of_inputs=[[0, 2]]), "rows_of_inputs must use every row"),
-        (lambda c: c.update(rows_of_inputs=[[0, 10**12]]), "rows_of_inputs must be pairs"),
+        (lambda c: c.update(rows_of_inputs=[[0, -1]]), "rows_of_inputs must count 1..4,194,304 inputs in all"),
+        (lambda c: c.update(rows_of_inputs=[[0, 10**12]]), "rows_of_inputs must count 1..4,194,304 inputs in all"),
+        (lambda c: c.update(rows_of_inputs=[[2, 2]]), "must be pairs of a row, 0..1, and a count"),
+        (lambda c: c.update(rows_of_inputs=[["0", "2"]]), "must be pairs of a row"),
+        (lambda c: c.update(rows_of_inputs=[[True, 2]]), "must be pairs of a row"),
+        (lambda c: c.update(rows_of_inputs=[0, 2]), "must be pairs of a row"),
+        (lambda c: c.update(rows_of_inputs=[[[0, 2]]]), "must be pairs of a row"),
+        (lambda c: c.update(rows_of_inputs={"0": 2}), "must be pairs of a row"),
+        (lambda c: c.update(version="\u0661.0"), "version must be major.minor"),
+        (lambda c: c.update(inputs=["a"], rows_of_inputs=[[0, 1]]), "a mechanism has at least 2 inputs"),
+        (lambda c: c.update(outputs=[[], ["a"], ["b"]]), "outputs must not hold an empty set"),
+        (lambda c: c.update(inputs=["a", "\ud800"]), "text that can be written as UTF-8, without lone surrogates"),
+        (lambda c: c.update(inputs=["a", {"integer": "x"}]), 'a large integer label must be {"integer": "digits"}'),
+        (
+            lambda c: c.update(inputs=["a", {"integer": "9" * 401}]),
+            'a large integer label must be {"integer": "digits"}',
+        ),
+        (lambda c: c.update(inputs={"range": 10**12}), "a list of labels or a range of at most 4,194,304"),
+        (lambda c: c.update(weights=[1]), "weights must be of a known kind"),
+        (lambda c: c["weights"].update(kind=["rows"]), "weights must be of a known kind"),
+        (lambda c: c["weights"].update(rows="abc"), "rows must be a list; got rows='abc'"),
+        (lambda c: c["weights"].update(rows=[["1"], []]), "rows must be lists of equally many weights"),
+        (lambda c: c["weights"].update(rows=[]), "rows must be lists of equally many weights"),
+        (_set_weight("\u0661"), "a weight must be a string of digits"),
+        (lambda c: c["privacy"].update(epsilon="0." + "1" * 10**6), "written with at most 20,000 characters"),
+        (lambda c: c.update(privacy={"notion": "PML", "epsilon": "1", "source": 3}), "each of its type"),
     ],
 )
 def test_whole_but_wrong_files(stored: Path, change: Any, message: str) -> None:
@@ -175,7 +198,7 @@ def test_a_wrong_prior_makes_the_claim_false(tmp_path: Path) -> None:
     m = ex.Mechanism.from_weights([[3, 1], [1, 3]], 4, privacy=ex.PML(0.5, [0.5, 0.5]))
     path = m.save(tmp_path / "m.json")
     _rewritten(path, lambda c: c["privacy"]["source"].update(priors=[["0.9", "0.1"]]))
-    assert ex.verify(path).privacy is False
+    assert ex.verify(path).privacy == "refuted"
 
 
 @pytest.mark.parametrize(
@@ -192,7 +215,10 @@ def test_a_wrong_prior_makes_the_claim_false(tmp_path: Path) -> None:
         (b'{"a": "\xff"}', "a mechanism file is UTF-8 text; got byte=7"),
         (b"[" * 100_000, "must not be nested that deeply"),
         (b'{"a":' * 10_000 + b"1" + b"}" * 10_000, "must not be nested that deeply"),
-        (b"[1, 2]", "the file must hold a JSON object; got type='list'"),
+        (b'{"a":' + b"[" * 990 + b"]" * 990 + b"}", "must not be nested that deeply; got levels='above 32'"),
+        (b'{"a":[' + b"[]," * (1 << 22) + b"[]]}", "holds at most 4,194,304 values"),
+        (b'{"a":[' + b"{}," * (1 << 17) + b"{}]}", "holds at most 4,194,304 values"),
+        (b"[1, 2]", "a mechanism file must hold a JSON object; got type='list'"),
         (b"{}", "must be a mechanism file; got format=None"),
     ],
 )
@@ -207,7 +233,7 @@ def test_a_hundred_megabytes_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "m.json"
     with path.open("wb") as file:
         file.truncate(100 << 20)
-    with pytest.raises(MalformedFile, match="a mechanism file has at most 64 MiB; got size=104857600"):
+    with pytest.raises(MalformedFile, match="a mechanism file has at most 64 MiB; got size='above 67108864 bytes'"):
         ex.load(path)
 
 
@@ -233,3 +259,14 @@ def test_structures_are_checked_when_read(tmp_path: Path) -> None:
 def test_a_missing_file_is_the_usual_error(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         ex.load(tmp_path / "none.json")
+
+
+def test_deep_or_crowded_files_are_refused(tmp_path: Path) -> None:
+    deep = tmp_path / "deep.json"
+    deep.write_text('{"a":' * 60 + "1" + "}" * 60)
+    with pytest.raises(ex.MalformedFile, match="must not be nested that deeply"):
+        ex.load(deep)
+    crowded = tmp_path / "crowded.json"
+    crowded.write_text('{"a":[' + "1," * 30_000_000 + "1]}")
+    with pytest.raises(ex.MalformedFile, match="holds at most"):
+        ex.load(crowded)

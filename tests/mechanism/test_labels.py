@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import extremal as ex
 from extremal.errors import InvalidLabel, MalformedFile, TooLarge, UnknownLabel
 from extremal.mechanism.labels import Labels, SubsetLabels, outputs_from_json
 
@@ -133,3 +134,19 @@ def test_bad_subsets() -> None:
     for bad in (("b", "a"), ("a",), "ab", ("a", "a"), ("a", "z")):
         with pytest.raises(UnknownLabel):
             labels.code(bad)
+
+
+def test_a_set_or_an_iterator_is_no_order() -> None:
+    with pytest.raises(ex.InvalidLabel, match="a set has none that lasts"):
+        ex.randomized_response(2, 1, inputs={"a", "b"})
+    with pytest.raises(ex.InvalidLabel, match="an iterator is read only once"):
+        ex.randomized_response(2, 1, inputs=iter(["a", "b"]))
+
+
+def test_sets_of_labels_are_found_and_named() -> None:
+    sets = ex.Mechanism.from_subsets(40, 10, ex.LDP(1)).output_labels
+    assert sets.find(tuple(range(10))) == 0
+    assert sets.find(tuple(range(9))) is None
+    assert sets.find("a") is None
+    assert sets.shown().startswith("sets of 10 of ")
+    assert sets.nearest((1, 2)) == ""

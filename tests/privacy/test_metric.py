@@ -89,3 +89,8 @@ def test_exponents_are_the_rationals_given() -> None:
     notion = ex.MetricPrivacy("1/3", np.array([[0, Fraction(1, 2)], [Fraction(1, 2), 0]]))
     assert notion.exact_exponent(0, 1) == Fraction(1, 6)
     assert ex.MetricPrivacy(0, [[0, 1], [1, 0]]).exact_exponent(0, 1) == 0
+
+
+def test_distances_that_no_float_holds_are_refused() -> None:
+    with pytest.raises(ex.InvalidParameter, match="distances must be numbers"):
+        ex.MetricPrivacy(1, [[0, 10**400], [10**400, 0]])

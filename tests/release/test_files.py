@@ -62,6 +62,8 @@ def _read(path: Path) -> pa.Table:
 
 @pytest.fixture(params=["parquet", "feather"])
 def source(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(batches, "UNIT", 500)
+    monkeypatch.setattr(batches, "LARGEST_UNIT", 500)
     monkeypatch.setattr(batches, "MOST_ROWS", 1_000)  # several batches, not aligned with the row groups
     return _write(_table(), tmp_path / f"in.{request.param}")
 
@@ -72,7 +74,7 @@ def test_everything_but_the_column_stays(source: Path) -> None:
     found = _read(target)
     assert found.equals(_table())
     assert found.schema.remove_metadata() == _table().schema.remove_metadata()
-    assert found.schema.metadata[b"project"] == b"survey"
+    assert b"project" not in found.schema.metadata  # what a table says about itself may come from the values
     assert json.loads(found.schema.metadata[b"extremal"])["columns"] == {"answer": SURE.hash}
     assert mechanism_hashes(target) == {"answer": SURE.hash}
     assert mechanism_hashes(source) == {}
@@ -117,7 +119,7 @@ def test_an_unknown_value_names_its_row_and_leaves_nothing(source: Path) -> None
     _write(_table().set_column(1, "answer", pa.array(answers)), source)
     target = source.with_stem("out")
     with pytest.raises(
-        ex.UnknownLabel, match=r"row 3456 \(from 0\) of column 'answer': the value must be one.*\[3456\]='perhaps'"
+        ex.UnknownLabel, match=r"^row 3456 \(from 0\) of column 'answer': a value of type str that is no label\. Labels"
     ):
         privatize_file(source, target, {"answer": M})
     answers[3_456] = None
@@ -220,10 +222,7 @@ def test_csv_errors_leave_nothing(text: Path) -> None:
             .replace("\n03000,yes,", "\n03000,,")
             .replace("\n03000,maybe,", "\n03000,,")
             .encode(),
-            (
-                r"row 3000 \(from 0\) of column 'answer': the value must be one of the mechanism's labels; got "
-                r"answer\[3000\]=''"
-            ),
+            r"row 3000 \(from 0\) of column 'answer': the value must not be missing",
         ),
         (b"", "a CSV file must have a header"),
         (b"id,answer\n1,\xff\n", "must be a CSV file in UTF-8"),
@@ -248,7 +247,7 @@ def test_tsv_and_reports_that_are_sets(tmp_path: Path) -> None:
 
 def test_an_unreadable_note_is_refused(text: Path) -> None:
     name_beside(text).write_text("[]")
-    with pytest.raises(ex.MalformedFile, match=r"in\.csv\.extremal\.json must be JSON"):
+    with pytest.raises(ex.MalformedFile, match=r"a note must hold a JSON object; got type='list'"):
         privatize_file(text, text.with_stem("out"), {"answer": M})
 
 

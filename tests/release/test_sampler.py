@@ -13,6 +13,7 @@ from scipy.stats import chisquare
 import extremal as ex
 from extremal.exact import IndexSet
 from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.labels import SubsetLabels
 from extremal.mechanism.structures import TwoValuedColumns
 from extremal.release import sample_codes, sampler
 from extremal.release.compiled import _functions
@@ -157,12 +158,12 @@ def test_two_calls_differ() -> None:
     assert not np.array_equal(sample_codes(MECHANISMS["response"], codes), sample_codes(MECHANISMS["response"], codes))
 
 
-@pytest.mark.parametrize(("bad", "shown"), [(-1, -1), (5, 5), (1 << 40, 1 << 40)])
+@pytest.mark.parametrize("bad", [-1, 5, 1 << 40])
 @pytest.mark.parametrize("compiled", [False, True])
-def test_codes_outside_the_alphabet_are_named(bad: int, shown: int, compiled: bool) -> None:
+def test_codes_outside_the_alphabet_are_named(bad: int, compiled: bool) -> None:
     codes = np.zeros(200_000, dtype=np.int64)
     codes[150_001] = bad
-    with pytest.raises(ex.InvalidParameter, match=rf"codes must lie in 0\.\.4; got codes\[150001\]={shown}"):
+    with pytest.raises(ex.InvalidParameter, match=r"codes\[150001\] must lie in 0\.\.4\."):
         sample_codes(MECHANISMS["response"], codes, compiled=compiled)
 
 
@@ -205,7 +206,7 @@ class _FromSubsets:
 def test_a_kernel_whose_reports_are_sets_needs_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sampler.SAMPLERS, _Subsets.kind, _FromSubsets)
     labels = ex.randomized_response(5, 1, inputs=list("abcde")).input_labels
-    m = ex.Mechanism(_Subsets(5, 2, DENOMINATOR), None, labels, labels)  # type: ignore[arg-type]
+    m = ex.Mechanism(_Subsets(5, 2, DENOMINATOR), None, labels, SubsetLabels(labels, 2))  # type: ignore[arg-type]
     drawn = sample_codes(m, np.full(20_000, 3))
     assert drawn.shape == (20_000, 2)
     assert (drawn == 3).any(axis=1).all()
@@ -228,15 +229,15 @@ def test_subset_selection_is_sampled_without_a_list() -> None:
     often."""
     m = ex.subset_selection(60, 1.5, size=12)
     assert m.kernel.kind == "subset_selection"
-    reports = m.privatize([7] * 20_000)
+    reports = m.privatize([7] * 60_000)
     assert all(len(r) == 12 and list(r) == sorted(set(r)) for r in reports)
     counts = np.bincount([x for r in reports for x in r], minlength=60)
     inside = m.kernel.inside / 2**62  # type: ignore[union-attr]
     expected = np.full(60, (12 - inside) / 59)
     expected[7] = inside
-    spread = np.sqrt(20_000 * expected * (1 - expected))
-    assert (np.abs(counts - 20_000 * expected) < 6 * spread).all()
-    assert abs(counts[7] - 20_000 * inside * 0.95) > 6 * spread[7]  # a sampler 5% off would be noticed
+    spread = np.sqrt(60_000 * expected * (1 - expected))
+    assert (np.abs(counts - 60_000 * expected) < 6 * spread).all()
+    assert abs(counts[7] - 60_000 * inside * 0.9) > 6 * spread[7]  # a sampler 10% off would be noticed
 
 
 def test_a_circulant_mechanism_is_sampled_from_one_row() -> None:

@@ -1,12 +1,34 @@
-"""Proof of what a mechanism or a design claims, from its numbers alone.
+"""The proof kernel: what a design claims, and code that decides it in exact arithmetic, without a solver."""
 
-`verify` decides the privacy claim in integer arithmetic and re-derives the optimality bound with outward rounding. It
-imports no solver and nothing of `optimize/`: what is checked here was made elsewhere. One file for each kind of proof.
-"""
+from extremal.certificate.certificate import Certificate
+from extremal.certificate.costs import Truth
+from extremal.certificate.dual import Lines, OnePrior, Rays
+from extremal.certificate.information import Sizes, Subadditive
+from extremal.certificate.partition import Partition
+from extremal.certificate.proof import PROOFS, Proof, proof_from_json
+from extremal.certificate.refused import Contradiction, NotKnown, Refused
+from extremal.certificate.search import Search
+from extremal.certificate.verify import Verdict, Verification, certify, enclosure, verify
 
-from extremal.certificate.certificate import Certificate, load_certificate
-from extremal.certificate.proof import PROOFS, Proof
-from extremal.certificate.refused import Refused
-from extremal.certificate.verify import Verification, verify
-
-__all__ = ["PROOFS", "Certificate", "Proof", "Refused", "Verification", "load_certificate", "verify"]
+__all__ = [
+    "PROOFS",
+    "Certificate",
+    "Contradiction",
+    "Lines",
+    "NotKnown",
+    "OnePrior",
+    "Partition",
+    "Proof",
+    "Rays",
+    "Refused",
+    "Search",
+    "Sizes",
+    "Subadditive",
+    "Truth",
+    "Verdict",
+    "Verification",
+    "certify",
+    "enclosure",
+    "proof_from_json",
+    "verify",
+]

@@ -1,139 +1,253 @@
-"""The dual of the full 2^k program for f-divergences, checked without listing a single pattern.
+"""Dual vectors: for any α, Σ_y μ(q_y) = Σα + Σ_y (μ(q_y) − α·q_y), because the columns q_y of a mechanism add up to 1.
 
-*What it assumes*: KOV Theorem 4 (staircase patterns suffice), nothing else.
-
-*What it checks*: for any α, OPT ≤ 1·α + k·v⁺/(1+(k−1)s), where v bounds μ(T) − α·(s + w·1_T) over all subsets T (s =
-e^−ε, w = 1−s). Since μ(q) = sup_t [f'(t)·P₀q − f*(t)·P₁q], with f*(t) = t·f'(t) − f(t), this maximum over T is the
-supremum over the ratios t that occur of h(t) = Σ_x [s·c_x(t) + w·c_x(t)⁺], c_x(t) = f'(t)P₀(x) − f*(t)P₁(x) − α_x. On
-an interval [l, r] of t every c_x lies below its tangent in the slope at l; the sum of those is convex in the slope, so
-sup h ≤ max(h(l), h(r) + (f'(r) − f'(l))·(r − l)). Intervals are halved where that exceeds the tolerance. For piecewise
-linear f the slopes are few.
-
-*How it rounds*: h is a sum of 2k terms; its float error is bounded by `UNIT` times the sum of their sizes, and added.
+What is left is bounded over the cone of the notion in one of two ways: ray by ray (`Rays`), or by a few linear
+functions that together lie above μ (`Lines`): chords of f for a divergence, the costs of the outputs for a
+distortion. α need not be feasible; the better it is, the smaller the bound.
 """
 
 from __future__ import annotations
 
-import itertools
-import math
-from typing import Any, NamedTuple
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from math import inf, lcm
+from typing import Any, ClassVar
 
-import numpy as np
-import numpy.typing as npt
+from flint import arb, fmpq
 
+from extremal.certificate.cones import Vector, cone_of
+from extremal.certificate.enclosures import (
+    Rational,
+    Weighing,
+    above,
+    fraction,
+    largest,
+    pair_rule,
+    pair_value,
+    rational,
+    upper,
+    weights_of,
+)
+from extremal.certificate.proof import Multipliers, Numbers, Pairs, Proof
 from extremal.certificate.refused import Refused
-from extremal.exact.interval import up
-from extremal.privacy import LDP, Notion
-from extremal.utility import Divergence, Utility
+from extremal.exact import Prior
+from extremal.privacy import PML, Notion
+from extremal.sources import SourceClass
+from extremal.utility import Distortion, Divergence, Hamming, Utility
 
-Floats = npt.NDArray[np.float64]
-
-UNIT = 2.0**-48  # 32 roundings on each term; NumPy sums pairwise
-MOST_INTERVALS = 100_000
-FIRST_POINTS = 17
-RATIO_MARGIN = 1 + 1e-9  # far above the rounding of a ratio of sums
+MOST_NODES = 20_000
+MOST_ENTRIES = 20_000_000  # nodes times inputs
 
 
-def check(proof: dict[str, Any], privacy: Notion, utility: Utility) -> float:
-    """The upper bound on the divergence that the dual vector proves."""
-    if not isinstance(privacy, LDP) or privacy.delta or not isinstance(utility, Divergence):
-        raise Refused("this dual is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
-    if utility.is_linear_within(privacy.exponential):
-        return 0.0
-    alpha = np.array([float(a) for a in proof["alpha"]])
-    if alpha.shape != (utility.k,) or not np.isfinite(alpha).all():
+def _dual_vector(alpha: Numbers, utility: Utility) -> Vector:
+    if len(alpha) != utility.k:
+        raise Refused("the dual vector must have one entry for each input", parameter="len(alpha)", value=len(alpha))
+    common = lcm(*{a.denominator for a in alpha})
+    return [int(a * common) for a in alpha], common
+
+
+@dataclass(frozen=True)
+class Rays(Proof):
+    """OPT ≤ Σα + k·max over extreme rays r of (Σ mix·μ(r) − α·r)/(1·r), of either sign.
+
+    Fields: alpha, one number an input. mix, one weight ≥ 0 for each utility of a worst case (empty otherwise): the
+    least of several is at most any mean of them. tree: for metric privacy, edges (parent, child) of a spanning tree
+    whose inequalities alone are used; empty lists the rays of the whole cone.
+    """
+
+    kind: ClassVar[str] = "rays"
+    alpha: Numbers
+    mix: Numbers = ()
+    tree: Pairs = ()
+
+    def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
+        (whole, common), mix = _dual_vector(self.alpha, utility), _mixture(self.mix, utility)
+        cone = cone_of(privacy, utility.k, self.tree)
+        weighing = Weighing(utility, lambda weights: lambda ray: zip(ray, weights, strict=True))
+
+        def excess(ray: Sequence[int]) -> Any:
+            worth = sum((w * v for w, v in zip(mix, weighing.values(ray), strict=True) if w), arb(0))
+            return (worth - arb(fmpq(sum(a * r for a, r in zip(whole, ray, strict=True)), common))) / sum(ray)
+
+        return upper(arb(fmpq(sum(whole), common)) + utility.k * largest(map(excess, cone.rays())))
+
+
+def _mixture(mix: Numbers, utility: Utility) -> list[Any]:
+    """The weights of the utility's leaves; for a worst case those of the mean of its parts that the proof chooses."""
+    rows = weights_of(utility)
+    chosen = mix or (Fraction(1),) * len(rows)
+    if len(chosen) != len(rows) or any(w < 0 for w in chosen) or not sum(chosen):
         raise Refused(
-            "the dual vector must have one finite entry for each input", parameter="len(alpha)", value=alpha.size
+            "there must be one weight ≥ 0 for each utility, not all 0", parameter="len(mix)", value=len(chosen)
         )
-    slack, epsilon = float(proof["slack"]), privacy.epsilon
-    if not slack > 0:
-        raise Refused("slack must be positive", parameter="slack", value=proof["slack"])
-    height = _Height(utility, alpha, epsilon)
-    worst = height.at_pieces() if utility.kinks is not None else _supremum(height, slack)
-    total = float(up(math.fsum(alpha)))
-    k, low = utility.k, math.exp(-epsilon) * (1 - 1e-15)
-    return total if worst <= 0 else float(up(total + float(up(k * worst / (1 + (k - 1) * low), 4))))
+    total = sum(chosen)
+    return [
+        sum((rational(w / total) * row[i] for w, row in zip(chosen, rows, strict=True)), rational(0))
+        for i in range(len(rows[0]))
+    ]
 
 
-class _Point(NamedTuple):
-    """One supporting line: where, its slope, every c_x there, and h."""
+@dataclass(frozen=True)
+class Lines(Proof):
+    """Linear functions above μ, with a dual vector: OPT ≤ Σα + a bound on Σ_y (line − α)·q_y over the cone.
 
-    t: float
-    slope: float
-    reduced: Floats
-    height: float
+    For an f-divergence: between nodes t_i ≤ M₀/M₁ ≤ t_{i+1} the convex f lies below its chord. The first and the last
+    node either enclose all ratios of the cone (t·P₁ − P₀ and P₀ − t·P₁ are ≤ 0 on it), or f goes on below a chord
+    from 0 and a line of its last slope. For an expected distortion under one prior p (a cost: OPT ≥ Σα − …): the line
+    of output y is −p(x)·d(x,y), and nodes are empty.
+
+    Fields: alpha; nodes, increasing numbers ≥ 0; multipliers (i, a, b, f): f ≥ 0 times the inequality (a, b) of the
+    cone is taken off vector i, for metric privacy (q_a ≤ e^{εd(a,b)}·q_b) and classes of priors (q_a ≤ e^ε·p_b·q).
+    Vectors are numbered: the n − 1 chords from 0 on, then n − 1 and n for the two ends (what proves that the nodes
+    reach far enough, or the piece beyond); for a distortion, outputs. tree: for metric privacy, edges of a spanning
+    tree whose inequalities alone are used; then there are no multipliers.
+    """
+
+    kind: ClassVar[str] = "lines"
+    alpha: Numbers
+    nodes: Numbers = ()
+    multipliers: Multipliers = ()
+    tree: Pairs = ()
+
+    def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
+        cone, total = cone_of(privacy, utility.k, self.tree), sum(self.alpha, Fraction(0))
+        alpha = _dual_vector(self.alpha, utility)
+        if isinstance(utility, Distortion):
+            if type(utility) not in (Distortion, Hamming) or self.nodes:
+                raise Refused("costs have no nodes", parameter="nodes", value=len(self.nodes))
+            return max(total - fraction(cone.excess(_costs(utility, alpha), self.multipliers)), Fraction(0))
+        pieces = self._pieces(utility, cone)
+        if None in pieces.values():
+            return inf
+        place = {name: i for i, name in enumerate(pieces)}
+        vectors = [_line(utility, slope, start, alpha) for slope, start in pieces.values()]  # type: ignore[misc]
+        return total + fraction(
+            cone.excess(vectors, [(place[i], a, b, f) for i, a, b, f in self.multipliers if i in place])
+        )
+
+    def _pieces(self, utility: Utility, cone: Any) -> dict[int, tuple[Rational, Rational] | None]:
+        """The lines (slope, value at 0) that together lie above f, by number; None where f is infinite."""
+        if (
+            not isinstance(utility, Divergence)
+            or not 1 <= len(self.nodes) <= MOST_NODES
+            or len(self.nodes) * utility.k > MOST_ENTRIES
+        ):
+            raise Refused("a divergence needs nodes, not too many", parameter="len(nodes)", value=len(self.nodes))
+        if self.nodes[0] < 0 or any(b <= a for a, b in pairwise(self.nodes)):
+            raise Refused("nodes must be ≥ 0 and increase", parameter="nodes", value=self.nodes[:4])
+        rule, nodes, n = pair_rule(utility), [rational(t) for t in self.nodes], len(self.nodes)
+        points = [(t, above(pair_value(rule, t, fmpq(1)))) for t in nodes]
+        pieces = dict(enumerate(_chord(a, b) for a, b in pairwise(points)))
+        left, right = ([(0, a, b, f) for i, a, b, f in self.multipliers if i == n - 1 + side] for side in (0, 1))
+        if nodes[0] and not cone.refutes(_line(utility, fmpq(-1), nodes[0], None), left):
+            pieces[n - 1] = _chord((fmpq(0), above(pair_value(rule, fmpq(0), fmpq(1)))), points[0])
+        if not cone.refutes(_line(utility, fmpq(1), -nodes[-1], None), right):
+            slope, (t, f) = above(pair_value(rule, fmpq(1), fmpq(0))), points[-1]
+            pieces[n] = None if slope is None or f is None else (slope, f - slope * t)
+        if not pieces:  # the ratio is the same for all columns
+            pieces[n] = None if points[0][1] is None else (fmpq(0), points[0][1])
+        return pieces
 
 
-class _Height:
-    """h(t), rounded up."""
-
-    def __init__(self, utility: Divergence, alpha: Floats, epsilon: float) -> None:
-        self.utility, self.alpha = utility, alpha
-        self.low, self.step = math.exp(-epsilon), -math.expm1(-epsilon)
-        self.p0, self.p1, self.size = utility.p0, utility.p1, float(np.abs(alpha).sum())
-
-    def point(self, t: float) -> _Point:
-        slope, constant = (float(v[0]) for v in self.utility.line(np.array([t])))
-        reduced = slope * self.p0 - constant * self.p1 - self.alpha
-        value = self.low * reduced.sum() + self.step * np.maximum(reduced, 0.0).sum()
-        return _Point(t, slope, reduced, float(value + UNIT * (abs(slope) + abs(constant) + self.size)))
-
-    def above(self, left: _Point, right: _Point) -> float:
-        """sup of h between two points, from above: the smaller of two bounds.
-
-        The first replaces every c_x by its tangent at the left end. The second settles the symbols whose c_x keeps its
-        sign: their sum is concave and at most its larger end plus their curvature; only the others are bounded one by
-            one.
-        """
-        bend = float(up((right.slope - left.slope) * (right.t - left.t), 8))
-        tangents = max(left.height, right.height + bend)
-        top = np.maximum(left.reduced, right.reduced) + self.p1 * bend
-        inside = np.minimum(left.reduced, right.reduced) >= 0
-        unsettled = ~inside & (top > 0)
-        ends = [self.low * p.reduced.sum() + self.step * p.reduced[inside].sum() for p in (left, right)]
-        settled = max(ends) + (self.low + self.step * float(self.p1[inside].sum())) * bend
-        rounding = max(p.height for p in (left, right)) - max(self._plain(p) for p in (left, right))
-        return min(tangents, float(settled + self.step * top[unsettled].sum()) * (1 + 1e-15) + 2 * abs(rounding))
-
-    def _plain(self, point: _Point) -> float:
-        return float(self.low * point.reduced.sum() + self.step * np.maximum(point.reduced, 0.0).sum())
-
-    def at_pieces(self) -> float:
-        """For piecewise linear f: one evaluation for each piece."""
-        kinks = np.array(self.utility.kinks, dtype=np.float64)
-        ends = np.concatenate(([0.0], kinks, [2 * kinks[-1] + 1]))
-        return max(self.point(float(t)).height for t in (ends[:-1] + ends[1:]) / 2)
-
-    def ratios(self) -> tuple[float, float]:
-        """All ratios (s+wP₀(T))/(s+wP₁(T)) lie between these, which are attained along the ratio order
-        (linear-fractional)."""
-        order = np.argsort(np.arctan2(self.p0, self.p1), kind="stable")
-        found = [np.ones(1)]
-        for symbols in (order, order[::-1]):
-            a, b = (self.low + self.step * np.cumsum(p[symbols]) for p in (self.p0, self.p1))
-            found.append(a / b)
-        every = np.concatenate(found)
-        return float(every.min()) / RATIO_MARGIN, float(every.max()) * RATIO_MARGIN
+def _line(utility: Any, slope: Rational, start: Rational, alpha: Vector | None) -> Vector:
+    """slope·P₀ + start·P₁ − α."""
+    p0, p1 = utility.pair.p0, utility.pair.p1
+    offset, unit = alpha or ([0] * utility.k, 1)
+    scale = int(slope.q * start.q) * p0.total * p1.total * unit
+    a, b, c = int((slope * scale).p) // p0.total, int((start * scale).p) // p1.total, scale // unit
+    return [a * u + b * v - c * z for u, v, z in zip(p0.weights, p1.weights, offset, strict=True)], scale
 
 
-def _supremum(height: _Height, slack: float) -> float:
-    """An upper bound on h over all ratios that occur, at most `slack` above its positive part."""
-    low, high = height.ratios()
-    points = [height.point(float(t)) for t in np.exp(np.linspace(math.log(low), math.log(high), FIRST_POINTS))]
-    worst = max(0.0, *(p.height for p in points))
-    pending = list(itertools.pairwise(points))
-    for _ in range(MOST_INTERVALS):
-        if not pending:
-            return worst + slack
-        left, right = pending.pop()
-        bound = height.above(left, right)
-        if bound <= worst + slack:
-            continue
-        middle = math.sqrt(left.t * right.t)
-        if not left.t < middle < right.t:  # the interval is one float wide: take what it gives
-            worst = max(worst, bound)
-            continue
-        point = height.point(middle)
-        worst = max(worst, point.height)
-        pending += [(left, point), (point, right)]
-    return max(worst, *(height.above(left, right) for left, right in pending)) + slack
+def _chord(left: Any, right: Any) -> tuple[Rational, Rational] | None:
+    """(slope, value at 0) of a line that is at or above both ends, with short numbers; None when an end is infinite."""
+    (a, f), (b, g) = left, right
+    if f is None or g is None:
+        return None
+    slope = above(arb((g - f) / (b - a)))
+    return slope, above(arb(max(f - slope * a, g - slope * b)))
+
+
+def _costs(utility: Distortion, alpha: Vector) -> list[Vector]:
+    """α(x) − p(x)·d(x,y) for each output y, when the prior is one."""
+    prior = utility.source.single
+    if prior is None:
+        raise Refused("a distortion is bounded under one prior of its class", parameter="source", value=utility.source)
+    distances, (offset, unit) = exact_distances(utility), alpha
+    common = lcm(*{d.denominator for row in distances for d in row})
+    scale = prior.total * common * unit
+    c = scale // unit
+    return [
+        ([c * a - w * int(d * common) * unit for a, w, d in zip(offset, prior.weights, column, strict=True)], scale)
+        for column in zip(*distances, strict=True)
+    ]
+
+
+def exact_distances(utility: Distortion) -> list[list[Fraction]]:
+    """Losses as the decimals they print as."""
+    if type(utility) is Hamming:
+        return [[Fraction(int(x != y)) for y in range(utility.k)] for x in range(utility.k)]
+    return [[Fraction(repr(d)) for d in row] for row in utility.distances.tolist()]
+
+
+@dataclass(frozen=True)
+class OnePrior(Proof):
+    """A bound for a class of priors from one of them, with the proof for that one.
+
+    What is private for every prior of a class is private for each; a worst-case cost over a class is at least that of
+    each. The class of a cost is replaced first; a proof of this kind within another replaces that of the notion too.
+    Fields: prior, numbers ≥ 0 in proportion to the probabilities of a prior that must lie in the class; or, for the
+    hull of a list, weights of its members (mix), and prior empty. proof: about the notion or the cost with that prior
+    alone.
+    """
+
+    kind: ClassVar[str] = "one prior"
+    prior: Numbers
+    mix: Numbers
+    proof: Proof
+
+    def _bound(self, privacy: Any, utility: Any) -> Fraction | float:
+        if getattr(utility, "source", None) is not None and utility.source.single is None:
+            utility = _with_source(utility, self._chosen(utility.source))
+        elif type(privacy) is PML and privacy.source.single is None:
+            privacy = _with_source(privacy, self._chosen(privacy.source))
+        else:
+            raise Refused("there is no class of priors to choose from", parameter="privacy", value=privacy)
+        return self.proof._bound(privacy, utility)
+
+    def _chosen(self, source: SourceClass) -> Prior:
+        chosen = self.prior or self.mix
+        if any(w < 0 for w in chosen) or not sum(chosen):
+            raise Refused("weights must be ≥ 0 and not all 0", parameter="prior", value=chosen[:6])
+        weights = list(self.prior)
+        if not weights:
+            if source.kind not in ("list", "ordered") or len(chosen) != len(source.priors):
+                raise Refused("a mixture is of the members of a list", parameter="len(mix)", value=len(chosen))
+            rows = [[w * p.fraction(x) for x in range(source.k)] for w, p in zip(self.mix, source.priors, strict=True)]
+            weights = [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
+        elif len(weights) != source.k or not _lies_in(weights, source):
+            raise Refused("the prior must lie in the class", parameter="prior", value=chosen[:6])
+        total = sum(weights)
+        return Prior([w / total for w in weights])
+
+
+def _lies_in(weights: list[Fraction], source: SourceClass) -> bool:
+    """Whether the prior in proportion to the weights is in the class, exactly."""
+    total = sum(weights)
+    if source.kind == "simplex":
+        return True
+    centre = source.priors[0]
+    if source.kind == "ball":
+        moved = sum(abs(w * centre.total - c * total) for w, c in zip(weights, centre.weights, strict=True))
+        return bool(moved <= 2 * total * centre.total * source.radius)  # type: ignore[attr-defined]
+    if source.kind == "permutation_invariant":  # majorisation (Rado)
+        ours, theirs = (list(accumulate(sorted(w, reverse=True))) for w in (map(Fraction, centre.weights), weights))
+        return all(b * centre.total <= a * total for a, b in zip(ours, theirs, strict=True))
+    return any(all(w * p.total == v * total for w, v in zip(weights, p.weights, strict=True)) for p in source.priors)
+
+
+def _with_source(value: Any, prior: Prior) -> Any:
+    changed = copy.copy(value)
+    changed.source = SourceClass([prior])
+    return changed

@@ -1,4 +1,4 @@
-"""What a checker raises when a proof does not hold."""
+"""How a check ends when it does not succeed."""
 
 from __future__ import annotations
 
@@ -6,4 +6,12 @@ from extremal.errors import ExtremalError
 
 
 class Refused(ExtremalError, ValueError):
-    """A proof does not prove what it should."""
+    """A proof does not prove what it should: a precondition fails, or an inequality is false or undecided."""
+
+
+class NotKnown(ExtremalError, ValueError):
+    """The kernel has no rule for this: a user's function, a utility or a structure that it cannot enclose."""
+
+
+class Contradiction(ExtremalError, ArithmeticError):
+    """A design and its proof disagree: a defect of this package, never of its user."""

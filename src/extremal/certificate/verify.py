@@ -1,59 +1,83 @@
-"""`verify`: every claim of a mechanism, a design or a file, decided."""
+"""`verify`: every claim of a mechanism, a design or a file, decided.
+
+Three things may be claimed: that the mechanism is private, what it is worth, and that nothing private is better than
+a bound. Each is *proved*, *refuted* (it is false, or the proof given for it does not hold), *not proven* (there is no
+proof that the kernel can check: a user's function, a proof of an older kind, none at all), or *nothing claimed*.
+"""
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from math import inf, isinf, nextafter
 from pathlib import Path
 from typing import Any
 
-from extremal.certificate.certificate import UNVERIFIED, Certificate, is_certificate, load_certificate
-from extremal.certificate.refused import Refused
-from extremal.errors import InvalidParameter
+from extremal.certificate.certificate import Certificate, is_certificate, load_certificate
+from extremal.certificate.costs import cost_of
+from extremal.certificate.enclosures import is_infinite, lower, upper, value_of
+from extremal.certificate.proof import WORKING_BITS, Proof
+from extremal.certificate.refused import Contradiction, NotKnown, Refused
+from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion
+from extremal.utility import Utility
 
-VALUE_TOLERANCE = 1e-11  # relative: utilities are computed in floats to about 1e-13
+Bound = Fraction | float  # a float only when it is infinite
+
+
+class Verdict(StrEnum):
+    """What is known about a claim; true only when it is proved."""
+
+    PROVED = "proved"
+    REFUTED = "refuted"
+    NOT_PROVEN = "not proven"
+    NOTHING = "nothing claimed"
+
+    def __bool__(self) -> bool:
+        return self is Verdict.PROVED
 
 
 @dataclass(frozen=True)
 class Verification:
-    """The outcome of `verify`; true when everything that is claimed holds, and something is claimed.
+    """The outcome of `verify`; true when something is claimed and everything that is claimed is proved.
 
     Attributes:
-        privacy: whether the privacy claim holds; None when there is none.
-        optimality: whether the optimality claim holds; None when there is none, or it cannot be verified.
+        privacy, value, optimality: a verdict each.
         reasons: one sentence for each thing found, good or bad.
-        unproven: True when nothing is false, but an optimality that is claimed cannot be verified.
     """
 
-    privacy: bool | None
-    optimality: bool | None
+    privacy: Verdict
+    value: Verdict
+    optimality: Verdict
     reasons: tuple[str, ...]
-    unproven: bool = False
 
     def __bool__(self) -> bool:
-        return self.privacy is True and self.optimality is not False and not self.unproven
+        claimed = [v for v in (self.privacy, self.value, self.optimality) if v is not Verdict.NOTHING]
+        return bool(claimed) and all(claimed)
+
+    @property
+    def exit_code(self) -> int:
+        """0 proved, 1 a claim is false or its proof refused, 3 nothing false but something not proven."""
+        if Verdict.REFUTED in (self.privacy, self.value, self.optimality):
+            return 1
+        return 0 if self else 3
 
 
 def verify(subject: Any) -> Verification:
     """Decide the claims of a mechanism, a design, or a file of either.
 
-    Privacy is decided in integer arithmetic. Optimality: the value is computed again from the weights, and the bound is
-    derived again from each proof with outward rounding and without a solver; it must not exceed the bound that is
-    claimed.
+    Privacy is decided in integer arithmetic; the value is enclosed from the exact weights; the bound is derived again
+    from each proof in exact arithmetic, without a solver. Nothing that is claimed is trusted.
 
     Args:
         subject: a Mechanism, a Design, a Certificate, or the path of a mechanism or certificate file.
 
     Raises:
         MalformedFile: the file is not whole.
-
-    >>> import extremal as ex
-    >>> result = verify(ex.randomized_response(3, 1))
-    >>> bool(result), result.reasons
-    (True, ('LDP(epsilon=1.0) holds: the level is 1.0',))
     """
     if isinstance(subject, (str, Path)):
         content = parse(Path(subject))
@@ -73,41 +97,150 @@ def verify(subject: Any) -> Verification:
 
 
 def _verified(mechanism: Mechanism, claim: Notion | None, certificate: Certificate | None) -> Verification:
+    from flint import ctx
+
+    with ctx.workprec(WORKING_BITS):
+        privacy, why = _privacy(mechanism, claim)
+        if certificate is None:
+            return Verification(privacy, Verdict.NOTHING, Verdict.NOTHING, tuple(why))
+        if certificate.utility is None:
+            unknown = "value and optimality: not proven (unverified: a user's function, which no file holds)"
+            return Verification(privacy, Verdict.NOT_PROVEN, Verdict.NOT_PROVEN, (*why, unknown))
+        value, worth, how = _value(certificate, certificate.utility)
+        optimality, because = _optimality(certificate, certificate.utility, claim, worth)
+        return Verification(privacy, value, optimality, (*why, *how, *because))
+
+
+def _privacy(mechanism: Mechanism, claim: Notion | None) -> tuple[Verdict, list[str]]:
     if claim is None:
-        return Verification(None, None, ("no privacy is claimed, so there is nothing to verify",))
-    level = claim.level(mechanism)
-    private = claim.holds(mechanism)
-    reasons = [f"{claim!r} holds: the level is {level!r}" if private else f"{claim!r} is false: the level is {level!r}"]
-    if certificate is None:
-        return Verification(private, None, tuple(reasons))
-    optimal, why = _optimality(certificate, claim)
-    return Verification(private, optimal, (*reasons, *why), unproven=private and optimal is None)
+        return Verdict.NOTHING, ["no privacy is claimed"]
+    try:
+        level = claim.level(mechanism)
+        if claim.holds(mechanism):
+            return Verdict.PROVED, [f"{claim!r} holds: the level is {level!r}"]
+    except ExtremalError as error:
+        return Verdict.NOT_PROVEN, [f"{claim!r} cannot be decided: {error}"]
+    return Verdict.REFUTED, [f"{claim!r} is false: the level is {level!r}"]
 
 
-def _optimality(certificate: Certificate, claim: Notion) -> tuple[bool | None, list[str]]:
-    utility = certificate.utility
-    if utility is None:
-        return None, ["optimality: unverified (the certificate does not say what was optimised)"]
-    if not utility.verifiable:
-        return None, [f"optimality: {UNVERIFIED}"]
-    value = utility(certificate.mechanism)
-    if not math.isclose(value, certificate.value, rel_tol=VALUE_TOLERANCE, abs_tol=1e-300):
-        return False, [f"the value is {value!r}, not {certificate.value!r} as claimed"]
-    if not certificate.proofs:
-        return False, ["optimality is claimed without a proof"]
+def _value(certificate: Certificate, utility: Utility) -> tuple[Verdict, tuple[Bound, Bound] | None, list[str]]:
+    """The verdict on the value, and an enclosure of the true one.
+
+    A claimed double must be next to the true value: the true value lies strictly between its two neighbours.
+    """
+    claimed = certificate.value
+    try:
+        low, high = enclosure(utility, certificate.mechanism)
+    except NotKnown as error:
+        return Verdict.NOT_PROVEN, None, [f"value: not proven (unverified: {error})"]
+    if low == -inf:
+        return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {utility.name})"]
+    if isinf(low) or isinf(claimed):
+        same = low == high == claimed
+    elif (
+        certificate.outdated and isinstance(high, Fraction) and isinstance(low, Fraction)
+    ):  # files of version 1 held values computed in floats, good to eleven digits
+        same = max(abs(Fraction(claimed) - low), abs(high - Fraction(claimed))) <= abs(high) * Fraction(1, 10**11)
+    else:
+        same = nextafter(claimed, -inf) < low and high < nextafter(claimed, inf)
+    word = (
+        f"{utility.name} is {claimed!r}" if same else f"the value {claimed!r} is false: {utility.name} is {_shown(low)}"
+    )
+    return Verdict.PROVED if same else Verdict.REFUTED, (low, high), [word]
+
+
+def enclosure(utility: Utility, mechanism: Any) -> tuple[Bound, Bound]:
+    """Rationals around the value of a mechanism; infinite both when it is.
+
+    Raises:
+        NotKnown: the kernel has no rule for the utility.
+    """
+    from flint import ctx
+
+    with ctx.workprec(WORKING_BITS):
+        if utility.is_cost:
+            exact = cost_of(utility, mechanism)
+            return exact, exact
+        ball = value_of(utility, mechanism)
+        return (inf, inf) if is_infinite(ball) else (lower(ball), upper(ball))
+
+
+def _optimality(
+    certificate: Certificate, utility: Utility, claim: Notion | None, worth: tuple[Bound, Bound] | None
+) -> tuple[Verdict, list[str]]:
+    """Whether the proofs reach the bound that is claimed, and the value contradicts neither."""
     sign, side = (-1, "below") if utility.is_cost else (1, "above")
-    reasons, proved = [f"{utility.name} is {value!r}"], []
+    bound, attained = certificate.bound, None if worth is None else worth[0 if sign > 0 else 1]
+    if bound != bound:
+        return Verdict.REFUTED, ["the bound is no number"]
+    if sign * certificate.value > sign * bound or (attained is not None and sign * attained > sign * _exact(bound)):
+        return Verdict.REFUTED, [f"the bound {bound!r} is false: the mechanism itself is {side} it"]
+    trivial = sign * bound == inf or (utility.is_cost and bound <= 0)
+    if trivial:
+        return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: nothing can be"]
+    if attained is None:
+        return Verdict.NOT_PROVEN, ["optimality: not proven (unverified: the value is not proven)"]
+    if not isinstance(claim, Notion):
+        return Verdict.NOT_PROVEN, ["optimality: not proven (among which mechanisms is not said)"]
+    if certificate.outdated:
+        kinds = ", ".join(certificate.outdated)
+        return Verdict.NOT_PROVEN, [
+            f"optimality: not proven (the proof by {kinds} is of an older kind; design again to get a new one)"
+        ]
+    if not certificate.proofs:
+        return Verdict.NOT_PROVEN, ["optimality: not proven (no proof is given)"]
+    best: Bound = sign * inf
     for proof in certificate.proofs:
-        kind = proof.kind
         try:
-            bound = proof.bound(claim, utility)
-        except Refused as error:
-            return False, [*reasons, f"the proof by {kind} does not hold: {error}"]
-        claimed = math.nan if proof.claimed is None else proof.claimed
-        if not sign * bound <= sign * claimed:
-            return False, [*reasons, f"the proof by {kind} gives {bound!r}, not the claimed {claimed!r}"]
-        reasons.append(f"no private mechanism is {side} {claimed!r}: proved by {kind}")
-        proved.append(sign * claimed)
-    if not min(proved) <= sign * certificate.bound:
-        return False, [*reasons, f"no proof reaches the claimed bound {certificate.bound!r}"]
-    return True, reasons
+            proved = proof.bound(claim, utility)
+        except NotKnown as error:
+            return Verdict.NOT_PROVEN, [f"optimality: not proven ({error})"]
+        except (Refused, ExtremalError) as error:
+            return Verdict.REFUTED, [f"the proof by {proof.kind} is refused: {error}"]
+        best = min(best, proved, key=lambda b: sign * b)
+    if sign * attained > sign * best:
+        return Verdict.REFUTED, [
+            f"the proofs contradict the mechanism: {_shown(best)} is proved, and it is {side} that"
+        ]
+    if sign * best > sign * _exact(bound):
+        return Verdict.REFUTED, [f"the proofs reach {_shown(best)}, not the claimed {bound!r}"]
+    kinds = ", ".join(proof.kind for proof in certificate.proofs)
+    return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: proved by {kinds}"]
+
+
+def certify(mechanism: Mechanism, utility: Utility, proofs: Sequence[Proof]) -> Certificate:
+    """The certificate of a mechanism and the proofs that a search made: the value and the best bound, derived here.
+
+    Raises:
+        Contradiction: a proof is refused, or proves less than the mechanism attains. A defect; such a design must not
+        be returned. NotKnown: the kernel has no rule for the utility.
+    """
+    sign = -1 if utility.is_cost else 1
+    low, high = enclosure(utility, mechanism)
+    try:
+        bounds = [proof.bound(mechanism.privacy, utility) for proof in proofs]  # type: ignore[arg-type]
+    except Refused as error:
+        raise Contradiction(f"a proof of this design is refused: {error}") from error
+    best = min([*bounds, Fraction(0) if utility.is_cost else inf], key=lambda b: sign * b)
+    if sign * (low if sign > 0 else high) > sign * best:
+        raise Contradiction("the proof contradicts the value", parameter="bound", value=_shown(best))
+    bound = _double(best)
+    if not isinf(bound) and sign * Fraction(bound) < sign * best:
+        bound = nextafter(bound, sign * inf)
+    return Certificate(mechanism, utility, _double(low), bound, tuple(proofs))
+
+
+def _exact(number: float) -> Bound:
+    return number if isinf(number) else Fraction(number)
+
+
+def _double(number: Bound) -> float:
+    """The nearest double; infinite when there is none."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf
+
+
+def _shown(number: Bound) -> str:
+    return repr(_double(number))

@@ -1,22 +1,33 @@
 """The command line: one file for each verb.
 
 Exit codes are stable: 0 done, 1 the claim is false, 2 bad or malformed input, 3 nothing is false but something is not
-proven. `--json` prints one JSON object on standard output.
+proven, 70 a defect of extremal, 128 + n ended by signal n. Nothing else exits with 1, so that a script may rely on it.
+`--json` prints one JSON object on standard output. Where the terminal or pipe cannot show a character, an escape stands
+for it; a reader that closes its pipe does not make finished work fail.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from types import FrameType
 
 from extremal import __version__
-from extremal.cli import audit, compare, design, estimate, privatize, theory, tradeoff, verify
+from extremal.cli import audit, compare, design, estimate, explain, privatize, test, theory, tradeoff, verify
 from extremal.errors import ExtremalError
 
-DONE, FALSE, BAD_INPUT = 0, 1, 2
+DONE, FALSE, BAD_INPUT, DEFECT, SIGNALLED = 0, 1, 2, 70, 128
 
-VERBS = (design, verify, compare, tradeoff, theory, privatize, estimate, audit)
+DEFECT_FOUND = (
+    "extremal: this is a defect of extremal ({0}), nothing you did wrong. Please report it, with the command;\n"
+    "extremal: EXTREMAL_TRACEBACK=1 shows where it happened, and may show data."
+)
+
+VERBS = (design, verify, explain, compare, tradeoff, theory, privatize, estimate, test, audit)
 
 DESCRIPTION = """\
 extremal: provably optimal local privacy.
@@ -28,6 +39,7 @@ randomiser, a proof that it is private, an exact sampler, and the estimates.
 EPILOG = """\
 exit codes:  0 done   1 the claim is false   2 bad or malformed input
              3 nothing is false, but something is not proven
+             70 a defect of extremal
 help on one: extremal VERB --help
 """
 
@@ -46,11 +58,70 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one verb; an expected error is one line on standard error and exit code 2."""
-    options = parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(AttributeError, ValueError):  # what stands in for them in a test
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    with _ended_by_signals():
+        return _run(arguments)
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
-        return int(options.run(options))
+        options = parser().parse_args(arguments)
+        outcome = int(options.run(options))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Verbs print when everything else is done: who closed the pipe did not want to read it.
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return DONE
     except ExtremalError as error:
-        print(f"extremal: {error}", file=sys.stderr)
+        if isinstance(error, ArithmeticError):  # a design that contradicts its own proof: never the user's doing
+            return _said(DEFECT_FOUND.format(type(error).__name__), DEFECT)
+        return _said(f"extremal: {error}", BAD_INPUT)
     except OSError as error:
-        print(f"extremal: {error.strerror or error}: {error.filename or ''}".rstrip(": "), file=sys.stderr)
-    return BAD_INPUT
+        return _said(f"extremal: {error.strerror or error}: {error.filename or ''}".rstrip(": "), BAD_INPUT)
+    except MemoryError:
+        return _said("extremal: there is not enough memory for this.", BAD_INPUT)
+    except KeyboardInterrupt:
+        return _said("extremal: interrupted.", SIGNALLED + signal.SIGINT)
+    except _Ended as error:
+        return _said(f"extremal: ended by {error.signal.name}.", SIGNALLED + error.signal)
+    except Exception as error:
+        if os.environ.get("EXTREMAL_TRACEBACK"):
+            raise
+        return _said(DEFECT_FOUND.format(type(error).__name__), DEFECT)
+    return outcome
+
+
+def _said(text: str, code: int) -> int:
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr)
+    return code
+
+
+class _Ended(BaseException):
+    """A signal asks the process to end; what is half done is cleaned up on the way out."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.signal = signal.Signals(number)
+
+
+def _end(number: int, _frame: FrameType | None) -> None:
+    raise _Ended(number)
+
+
+@contextlib.contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the run as Ctrl-C does: temporary files are removed."""
+    before = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        with contextlib.suppress(AttributeError, ValueError):  # not on this system; not in the main thread
+            number = getattr(signal, name)
+            before[number] = signal.signal(number, _end)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

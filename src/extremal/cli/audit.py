@@ -6,9 +6,12 @@ import argparse
 import json
 import math
 
+from extremal.errors import InvalidParameter
 from extremal.mechanism.files import read
 from extremal.release.audit import audit
 from extremal.release.sampler import sample_codes
+
+MOST_DRAWS = 1 << 27  # for one input
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -39,8 +42,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if not 1 <= options.draws <= MOST_DRAWS:
+        raise InvalidParameter(f"--draws must be from 1 to {MOST_DRAWS:,}", parameter="--draws", value=options.draws)
     mechanism, claim = read(options.file)
-
     found = audit(
         mechanism,
         options.draws,

@@ -6,7 +6,7 @@ import argparse
 import json
 import math
 
-from extremal.cli.reading import add_utility_arguments, prior, spoken_of, utility
+from extremal.cli.reading import add_utility_arguments, prior, refuse_written, spoken_of, utility
 from extremal.errors import InvalidParameter
 from extremal.plotting import save
 from extremal.studies.compare import compare
@@ -23,11 +23,13 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     add_utility_arguments(verb, several=True)
     verb.add_argument("--epsilon", required=True, help="privacy level in nats")
     verb.add_argument("--plot", metavar="FILE", help="also draw it (png, pdf or svg)")
+    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
     verb.add_argument("--json", action="store_true", help="print the table as JSON")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    refuse_written(options, "plot")
     names = options.utility or spoken_of(options)
     if not names:
         raise InvalidParameter(
@@ -36,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     source = prior(options.prior, "--prior") if options.prior else None
     table = compare([utility(options, name) for name in names], epsilon=options.epsilon, prior=source)
     if options.plot:
-        save(table.plot(), options.plot)
+        save(table.plot(), options.plot, options.overwrite)
     if options.json:
         print(
             json.dumps({"epsilon": table.epsilon, "rows": [_row(vars(row)) for row in table.rows]}, ensure_ascii=False)

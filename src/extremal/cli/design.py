@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from pathlib import Path
 
 from extremal.cli.progress import ProgressLine
 from extremal.cli.reading import add_privacy_arguments, add_utility_arguments, privacy, source, utility
@@ -62,9 +63,17 @@ def _smallest_epsilon(options: argparse.Namespace, inputs: list[str] | None) -> 
 
 
 def _shown(found: Design, options: argparse.Namespace) -> int:
+    written = []
     if options.output:
         found.save(options.output, overwrite=options.overwrite)
-    print(json.dumps(_fields(found), ensure_ascii=False) if options.json else found.summary())
+        output = Path(options.output)
+        written = [str(path) for path in (output, output.with_suffix(".certificate.json")) if path.exists()]
+    if options.json:
+        print(json.dumps({**_fields(found), **({"written": written} if written else {})}, ensure_ascii=False))
+    else:
+        print(found.summary())
+        for path in written:
+            print(f"written: {path}")
     return 0
 
 

@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from extremal.cli.reading import refuse_written
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.estimate.frequencies import METHODS
 from extremal.mechanism import load
@@ -42,11 +43,13 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--no-hash-check", action="store_true", help="take reports from a file that does not record its mechanism"
     )
     verb.add_argument("--plot", metavar="FILE", help="also draw the estimates (PNG, SVG or PDF by the name)")
+    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
     verb.add_argument("--json", action="store_true", help="print the estimates as JSON")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    refuse_written(options, "plot")
     by = options.by[0] if options.by and len(options.by) == 1 else options.by
     result: Any = estimate_frequencies(
         [Path(file) for file in options.file],
@@ -65,12 +68,13 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(result.summary(options.level, options.simultaneous))
     if options.plot:
-        save(result.plot(options.level, options.simultaneous), options.plot)
+        save(result.plot(options.level, options.simultaneous), options.plot, options.overwrite)
     return 0
 
 
 def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous: bool) -> dict[str, Any]:
     limits, poisoned, test = result.interval(level, simultaneous), result.poisoning(), result.goodness_of_fit()
+    shown = result.shown_within(limits)
     return {
         **({} if stratum is None else {"stratum": list(stratum) if isinstance(stratum, tuple) else stratum}),
         "n": result.n,
@@ -78,10 +82,13 @@ def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous
         "method": result.method,
         "level": level,
         "simultaneous": simultaneous,
+        "exact": result.exact,
+        "shown_as": result.candidate[0],
         "mechanism": result.fit.mechanism.hash,
         "inputs": [
             {
                 "input": label,
+                "shown": float(shown[x]),
                 "estimate": float(result.estimate[x]),
                 "standard_error": float(result.standard_error[x]),
                 "interval": limits[x].tolist(),

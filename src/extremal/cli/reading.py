@@ -13,7 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from extremal.atomic import refuse_existing, refuse_unusable
 from extremal.errors import InvalidParameter, MalformedFile
+from extremal.mechanism.files import LARGEST_FILE
+from extremal.mechanism.labels import MOST_LABELS
 from extremal.privacy import NOTIONS, Notion, Option
 from extremal.sources import SourceClass
 from extremal.utility import UTILITIES, Utility
@@ -42,20 +45,40 @@ def prior(text: str, parameter: str) -> list[Any]:
     """A prior as typed."""
     if text.startswith("uniform:"):
         count = text.removeprefix("uniform:")
-        if not count.isdecimal() or int(count) < 2:
-            raise InvalidParameter(f"{parameter} must be uniform:K with K at least 2", parameter=parameter, value=text)
+        if not (count.isascii() and count.isdecimal() and len(count) < 9 and 2 <= int(count) <= MOST_LABELS):
+            raise InvalidParameter(
+                f"{parameter} must be uniform:K with K from 2 to {MOST_LABELS:,}", parameter=parameter, value=text
+            )
         return [f"1/{int(count)}"] * int(count)
     if text.startswith("@"):
-        content = Path(text[1:]).read_text(encoding="utf-8")
-        if content.lstrip().startswith("["):
+        content = _text(text[1:], parameter)
+        if not content.lstrip().startswith("["):
+            return content.replace(",", " ").split()
+        try:
             return [str(p) for p in json.loads(content, parse_float=str)]
-        return content.replace(",", " ").split()
+        except (ValueError, RecursionError):
+            raise MalformedFile(
+                f"{parameter} must be a JSON list or one number a line", parameter=parameter, value=text
+            ) from None
     return [part.strip() for part in text.split(",")]
+
+
+def _text(path: str, parameter: str) -> str:
+    """A small file of numbers."""
+    refuse_unusable(Path(path))
+    with Path(path).open("rb") as file:
+        data = file.read(LARGEST_FILE + 1)
+    if len(data) > LARGEST_FILE:
+        raise MalformedFile(f"{parameter} may have at most {LARGEST_FILE >> 20} MiB", parameter=parameter, value=path)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        raise MalformedFile(f"{parameter} must be a file of UTF-8 text", parameter=parameter, value=path) from None
 
 
 def matrix(path: str, parameter: str) -> list[list[float]]:
     """A matrix from a file: JSON, or one row a line with commas or blanks between."""
-    text = Path(path).read_text(encoding="utf-8")
+    text = _text(path, parameter)
     try:
         rows = (
             json.loads(text)
@@ -63,7 +86,7 @@ def matrix(path: str, parameter: str) -> list[list[float]]:
             else [line.replace(",", " ").split() for line in text.splitlines() if line.strip()]
         )
         read = [[float(entry) for entry in row] for row in rows]
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError, RecursionError) as error:
         raise MalformedFile(
             f"{parameter} must be a matrix of numbers", parameter=parameter, value=path, hint=str(error)
         ) from error
@@ -109,6 +132,7 @@ def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) 
     verb.add_argument(
         "--utility",
         action="append" if several else "store",
+        type=by_name,
         choices=tuple(CHOICES),
         metavar="NAME",
         help=f"what is wanted{' (may be repeated)' if several else ''}: {', '.join(CHOICES)}",
@@ -124,7 +148,9 @@ def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) 
 
 def add_privacy_arguments(verb: argparse.ArgumentParser) -> None:
     """--privacy, and what the notions need beside ε and beside what utilities need."""
-    verb.add_argument("--privacy", choices=tuple(PRIVACIES), default="ldp", help="privacy notion (default ldp)")
+    verb.add_argument(
+        "--privacy", type=str.lower, choices=tuple(PRIVACIES), default="ldp", help="privacy notion (default ldp)"
+    )
     shared = _options_of(CHOICES)
     _add_options(verb, {flag: option for flag, option in _options_of(PRIVACIES).items() if flag not in shared})
 
@@ -162,6 +188,23 @@ def utility(options: argparse.Namespace, name: str | None = None) -> Utility:
         )
     kind: Callable[..., Utility] = CHOICES[chosen]
     return kind(**_arguments(chosen, CHOICES[chosen].options or (), options))
+
+
+def refuse_written(options: argparse.Namespace, *names: str) -> None:
+    """Raise before any work when a file that is to be written is there already."""
+    for name in names:
+        if getattr(options, name) is not None:
+            refuse_existing(Path(getattr(options, name)), options.overwrite)
+
+
+def by_name(text: str) -> str:
+    """The name of a utility as it is written, however it was typed: kl, KL and total-variation are understood."""
+    typed = _folded(text)
+    return next((name for name in CHOICES if _folded(name) == typed), text)
+
+
+def _folded(name: str) -> str:
+    return name.replace("-", "").replace("_", "").casefold()
 
 
 def spoken_of(options: argparse.Namespace) -> list[str]:

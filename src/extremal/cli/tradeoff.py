@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from extremal.atomic import write_atomically
 from extremal.cli.progress import ProgressLine
-from extremal.cli.reading import add_privacy_arguments, add_utility_arguments, privacy, source, utility
+from extremal.cli.reading import add_privacy_arguments, add_utility_arguments, privacy, refuse_written, source, utility
 from extremal.errors import InvalidParameter
 from extremal.plotting import save
 from extremal.studies import distortion_tradeoff, tradeoff
@@ -29,6 +32,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     verb.add_argument("--plot", metavar="FILE", help="also draw it (png, pdf or svg)")
     verb.add_argument("--csv", metavar="FILE", help="also write the table as CSV")
+    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
     verb.add_argument("--json", action="store_true", help="print the table as JSON")
     verb.add_argument(
         "--distortion",
@@ -41,15 +45,16 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    refuse_written(options, "plot", "csv")
     if options.distortion is not None:
         return _over_distortions(options)
     with ProgressLine() as line:
         wanted = utility(options)
         curve = tradeoff(lambda epsilon: privacy(options, epsilon), wanted, _grid(options.epsilons), progress=line)
     if options.plot:
-        save(curve.plot(), options.plot)
+        save(curve.plot(), options.plot, options.overwrite)
     if options.csv:
-        curve.to_frame().to_csv(options.csv, index=False)
+        _write(curve.to_frame(), options)
     if options.json:
         print(
             json.dumps(
@@ -67,15 +72,19 @@ def _over_distortions(options: argparse.Namespace) -> int:
     wanted = [part.strip() for part in options.distortion.split(",")] if options.distortion else None
     table = distortion_tradeoff(source(options, "a distortion needs a prior"), wanted)
     if options.plot:
-        save(table.plot(), options.plot)
+        save(table.plot(), options.plot, options.overwrite)
     if options.csv:
-        table.to_frame().to_csv(options.csv, index=False)
+        _write(table.to_frame(), options)
     if options.json:
         finite = {name: [v if math.isfinite(v) else str(v) for v in values] for name, values in table.columns().items()}
         print(json.dumps({**finite, "jump": table.jump}, ensure_ascii=False))
     else:
         print(table)
     return 0
+
+
+def _write(frame: Any, options: argparse.Namespace) -> None:
+    write_atomically(Path(options.csv), frame.to_csv(index=False).encode(), options.overwrite)
 
 
 def _grid(text: str) -> list[float]:

@@ -6,11 +6,13 @@ import argparse
 import json
 from pathlib import Path
 
-from extremal.certificate import load_certificate, verify
-from extremal.certificate.certificate import is_certificate
+from extremal.certificate import Verdict, verify
+from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion
+
+MARKS = {Verdict.PROVED: "ok ", Verdict.REFUTED: "NO ", Verdict.NOT_PROVEN: "?  ", Verdict.NOTHING: "-  "}
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -18,8 +20,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "verify",
         help="decide the claims of a mechanism or certificate file",
         description="Decide privacy in integer arithmetic and derive the optimality bound again, without a solver.",
-        epilog="exit codes:  0 the claim holds   1 it is false, or nothing is claimed   2 malformed file or hash "
-        "mismatch   3 nothing is false, but optimality cannot be verified (a user's function)",
+        epilog="exit codes:  0 everything claimed is proved   1 a claim is false or its proof refused   2 malformed "
+        "file or hash mismatch   3 nothing is false, but something is not proven (a user's function, a missing or "
+        "outdated proof, no claim)   70 a defect of this program",
     )
     verb.add_argument("file", help="a mechanism or certificate file")
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
@@ -37,19 +40,21 @@ def _read(file: str) -> tuple[Mechanism, Notion | None]:
 def run(options: argparse.Namespace) -> int:
     mechanism, claim = _read(options.file)
     outcome = verify(options.file)
+    verdicts = {"privacy": outcome.privacy, "value": outcome.value, "optimality": outcome.optimality}
     if options.json:
         found = {
-            "holds": bool(outcome),
-            "privacy": outcome.privacy,
-            "optimality": outcome.optimality,
+            "proved": bool(outcome),
+            **{name: str(verdict) for name, verdict in verdicts.items()},
             "reasons": list(outcome.reasons),
             "claim": None if claim is None else claim.to_json(),
             "inputs": mechanism.k,
             "outputs": mechanism.m,
         }
         print(json.dumps(found, ensure_ascii=False))
-    else:
-        print(f"{options.file}: {mechanism.k} inputs, {mechanism.m} outputs")
-        for reason in outcome.reasons:
-            print(f"  {'ok ' if outcome else '?  ' if outcome.unproven else 'NO '} {reason}")
-    return 0 if outcome else 3 if outcome.unproven else 1
+        return outcome.exit_code
+    print(f"{options.file}: {mechanism.k} inputs, {mechanism.m} outputs")
+    for name, verdict in verdicts.items():
+        print(f"  {MARKS[verdict]} {name:<10}  {verdict}")
+    for reason in outcome.reasons:
+        print(f"      {reason}")
+    return outcome.exit_code

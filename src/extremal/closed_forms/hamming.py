@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count, as_fraction
+from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP
 
@@ -40,10 +42,11 @@ def hamming(k: int, d: Any, zero_columns: int = 0, inputs: Any = None) -> Mechan
         raise InvalidParameter(
             f"zero_columns must be at most k − 2 = {count - 2}", parameter="zero_columns", value=zero_columns
         )
-    reported = np.full((n, n), share / (n - 1), dtype=object)
-    np.fill_diagonal(reported, 1 - share)
-    matrix = reported[np.minimum(np.arange(count), n - 1)]
     labels = list(range(count)) if inputs is None else list(inputs)
-    m = Mechanism.from_matrix(matrix, None, inputs=labels, outputs=labels[:n])
+    rows = np.minimum(np.arange(count), n - 1)
+    low = math.floor(share * DENOMINATOR) // (n - 1)  # the truth is rounded up: a false report is no likelier than d
+    weights = np.full((n, n), low, dtype=np.int64)
+    np.fill_diagonal(weights, DENOMINATOR - (n - 1) * low)
+    m = Mechanism.from_weights(weights[rows], DENOMINATOR, None, inputs=labels, outputs=labels[:n])
     level = LDP(0).level(m)
-    return m if level > 100 else Mechanism.from_matrix(matrix, LDP(level), inputs=labels, outputs=labels[:n])
+    return m if level > 100 else m.claiming(LDP(level))

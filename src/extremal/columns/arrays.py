@@ -58,6 +58,8 @@ def filled_as(codes: Array, labels: Labels, like: np.dtype[Any]) -> Array:
     if kind in (None, tuple) or like.kind == "O":
         return as_objects(codes, labels)
     values: list[Any] = list(labels)
+    if kind is int and not -(1 << 63) <= min(values) <= max(values) < 1 << 63:
+        return as_objects(codes, labels)
     if kind is int:
         return np.array(values, dtype=fitting(like, min(values), max(values)))[codes]
     return np.array(values, dtype=like if like.kind == "T" and kind is str else None)[codes]

@@ -1,14 +1,28 @@
-"""pyarrow: an Array or ChunkedArray, dictionaries too. The type stays, chunks are joined, sets of labels are lists."""
+"""pyarrow: an Array or ChunkedArray, dictionaries too. The type stays, chunks are joined, sets of labels are lists.
+
+What depended on the values goes with them: a dictionary of reports is the mechanism's labels in its order, numbered
+with 32 bits and unordered whatever the column's was, and a schema keeps nothing that was noted about the column.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from extremal.columns import arrays, lists
-from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, without_missing
+from extremal.columns.lists import (
+    MISSING,
+    MOST_LISTED,
+    Array,
+    Codes,
+    members,
+    only_kind,
+    refuse_wide,
+    without_missing,
+)
 from extremal.mechanism.labels import Labels
 
 
@@ -73,7 +87,10 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
         flat, sizes, parts = sets
         edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int32)
         return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=_own(parts)).take(pa.array(flat)))
+    if labels.numbered and (labels.count > MOST_LISTED or not pa.types.is_dictionary(like)):
+        return pa.array(codes, type=_holding(labels.count, like))
     kind, values = only_kind(labels), list(labels)
+    refuse_wide(values)
     inner = like.value_type if pa.types.is_dictionary(like) else like
     suits = {str: is_text, int: pa.types.is_integer, bool: pa.types.is_boolean}[kind](inner)
     try:
@@ -83,9 +100,41 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
     if not pa.types.is_dictionary(like):
         plain = stored.cast(pa.large_string()) if pa.types.is_string_view(stored.type) else stored
         return plain.take(pa.array(codes)).cast(stored.type)
-    fits = len(values) - 1 <= np.iinfo(like.index_type.to_pandas_dtype()).max
-    indices = pa.array(codes, type=like.index_type if fits else pa.int32())
-    return pa.DictionaryArray.from_arrays(indices, stored, ordered=like.ordered and suits)
+    if pa.types.is_string_view(stored.type):  # compressed dictionaries of views are not read everywhere
+        stored = stored.cast(pa.large_string())
+    return pa.DictionaryArray.from_arrays(pa.array(codes, type=pa.int32()), stored, ordered=False)
+
+
+def _holding(count: int, like: Any) -> Any:
+    """`like` if it is a type of integers that holds 0..count−1, else int64."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(like):
+        return pa.int64()
+    return pa.from_numpy_dtype(arrays.fitting(np.dtype(like.to_pandas_dtype()), 0, count - 1))
+
+
+def schema_of_reports(schema: Any, types: Mapping[str, Any]) -> Any:
+    """The schema with columns of these types instead of its own, and without what may have been computed from the old
+    ones: the metadata of their fields and of the whole table, but for what pandas needs to find its index again."""
+    import pyarrow as pa
+
+    for name, kind in types.items():
+        place = schema.get_field_index(name)
+        schema = schema.set(place, pa.field(name, kind, nullable=schema.field(place).nullable))
+    kept = _of_pandas((schema.metadata or {}).get(b"pandas"), set(types))
+    return schema.with_metadata({b"pandas": kept} if kept else None)
+
+
+def _of_pandas(text: bytes | None, changed: set[str]) -> bytes | None:
+    """What pandas noted about a table, without the columns that changed (number of categories) and without `attrs`."""
+    try:
+        content = json.loads(text or b"null")
+        noted = [c for c in content["columns"] if c["field_name"] not in changed]
+        kept = {key: content[key] for key in ("index_columns", "column_indexes", "creator", "pandas_version")}
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    return json.dumps({**kept, "columns": noted}).encode()
 
 
 def _own(labels: list[Any]) -> Any:

@@ -1,7 +1,8 @@
 """Data frames: their names, a column of theirs, and a copy with some columns replaced.
 
 Frames of pandas, polars and pyarrow, and what behaves like them. Index, order, dtypes and the other columns stay as
-they are.
+they are; what a frame notes about itself beside them (`attrs`, the metadata of a schema) may have been computed from
+the columns that are replaced, and is left out.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from extremal.columns.arrow import schema_of_reports
 from extremal.errors import InvalidParameter, MissingDependency
 
 FRAMES = {("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"), ("pyarrow", "RecordBatch")}
@@ -52,7 +54,9 @@ def refuse_absent(name: Any, names: Sequence[Any], parameter: str = "column") ->
             value=name,
             hint="Rename the columns.",
         )
-    close = difflib.get_close_matches(str(name), [str(n) for n in names], n=1)
+    folded = {str(n).strip().casefold(): n for n in reversed(names)}
+    twin = folded.get(str(name).strip().casefold())
+    close = [twin] if twin is not None else difflib.get_close_matches(str(name), [str(n) for n in names], n=1)
     shown = ", ".join(repr(n) for n in names[:8]) + (", …" if len(names) > 8 else "")
     hint = f"Did you mean {close[0]!r}? Columns: {shown}." if close else f"Columns: {shown}."
     raise InvalidParameter(f"{parameter} must be the name of a column", parameter=parameter, value=name, hint=hint)
@@ -64,9 +68,8 @@ def columns_of(frame: Any, chosen: Sequence[Any]) -> dict[Any, Any]:
     Raises:
         InvalidParameter: no eager frame; a column that is not there; names that are not unique.
     """
-    nw = _narwhals()
     names = names_of(frame)
-    if names is None or not nw.dependencies.is_into_dataframe(frame):
+    if names is None or not (is_frame(frame) or _narwhals().dependencies.is_into_dataframe(frame)):
         raise InvalidParameter(
             "frame must be an eager data frame (pandas, polars, pyarrow)",
             parameter="frame",
@@ -80,20 +83,51 @@ def columns_of(frame: Any, chosen: Sequence[Any]) -> dict[Any, Any]:
         raise InvalidParameter(
             "column names must be unique", parameter="frame", value=repeated, hint="Rename the columns."
         )
+    kind = _kind(frame)
+    if kind == "pandas":
+        return {name: frame.iloc[:, names.index(name)] for name in chosen}
+    if kind == "polars":
+        return {name: frame.to_series(names.index(name)) for name in chosen}
+    if kind == "pyarrow":
+        return {name: frame.column(names.index(name)) for name in chosen}
+    nw = _narwhals()
     table = nw.from_native(frame, eager_only=True)
     return {name: nw.to_native(table.get_column(name)) for name in chosen}
 
 
 def with_columns(frame: Any, made: Mapping[Any, Any]) -> Any:
     """A copy of an eager frame with these columns in place of its own."""
+    kind, names = _kind(frame), names_of(frame) or []
+    if kind == "pandas":
+        copy = frame.copy(deep=False)
+        copy.attrs = {}
+        for name, column in made.items():
+            copy.isetitem(names.index(name), column)
+        return copy
+    if kind == "polars":
+        copy = frame.clone()
+        for name, column in made.items():
+            copy.replace_column(names.index(name), column.alias(name))
+        return copy
+    if kind == "pyarrow":
+        columns = [made.get(name, column) for name, column in zip(names, frame.columns, strict=True)]
+        schema = schema_of_reports(frame.schema, {name: column.type for name, column in made.items()})
+        return type(frame).from_arrays(columns, schema=schema)
     nw = _narwhals()
     series = (nw.from_native(column, series_only=True).alias(name) for name, column in made.items())
     return nw.to_native(nw.from_native(frame, eager_only=True).with_columns(*series))
+
+
+def _kind(frame: Any) -> str | None:
+    """The library of a frame that we know."""
+    return type(frame).__module__.partition(".")[0] if is_frame(frame) else None
 
 
 def _narwhals() -> Any:
     try:
         import narwhals as nw
     except ImportError:
-        raise MissingDependency("data frames need narwhals", hint="pip install 'extremal[frames]'.") from None
+        raise MissingDependency(
+            "frames of other libraries need narwhals", hint="pip install 'extremal[frames]'."
+        ) from None
     return nw

@@ -19,6 +19,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.intp]
 
 MISSING = -1  # the code of a value that is not there
+MOST_LISTED = 1 << 20  # numbers 0..n−1 up to which a column lists them (categories, dictionaries); others are integers
 
 
 def holds(column: Any) -> bool:
@@ -103,6 +104,18 @@ def only_kind(labels: Iterable[Any]) -> type:
             hint="Rename the outputs with mechanism.then({...}).",
         )
     return kind
+
+
+def refuse_wide(values: Sequence[Any]) -> None:
+    """Raise on integers that no typed column holds."""
+    wide = [v for v in values if type(v) is int and not -(1 << 63) <= v < 1 << 63]
+    if wide:
+        raise InvalidParameter(
+            "a typed column holds integers of 64 bits",
+            parameter="outputs",
+            value=wide[:6],
+            hint="Give labels as text, or values in a list.",
+        )
 
 
 def members(codes: Array, labels: Labels) -> tuple[Codes, list[int], list[Label]] | None:

@@ -1,4 +1,8 @@
-"""pandas: a Series, Index or extension array; dtype, index and name stay."""
+"""pandas: a Series, Index or extension array; dtype, index and name stay.
+
+Categories are always the mechanism's labels in its order, and unordered: those of the column may have been collected
+from the values, as may have been its `attrs`, which are left out. A sparse column becomes a dense one.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from extremal.columns import arrays, arrow, lists
-from extremal.columns.lists import Array, Codes, common_kind, without_missing
+from extremal.columns.lists import MOST_LISTED, Array, Codes, common_kind, without_missing
 from extremal.mechanism.labels import Labels
 
 
@@ -29,6 +33,8 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
         import pyarrow as pa
 
         return arrow.distinct(pa.array(column), name)
+    if isinstance(dtype, pd.SparseDtype):
+        return arrays.distinct(np.asarray(column), name)
     own = np.asarray(column) if isinstance(dtype, np.dtype) and dtype.kind == "b" else integers(column)
     if own is not None:
         return arrays.distinct(own, name)
@@ -44,6 +50,8 @@ def integers(column: Any) -> Array | None:
     dtype = column.dtype
     if isinstance(dtype, np.dtype):
         return np.asarray(column) if dtype.kind in "iu" else None
+    if isinstance(dtype, pd.SparseDtype):
+        return arrays.integers(np.asarray(column))
     if isinstance(dtype, pd.ArrowDtype) or not pd.api.types.is_integer_dtype(dtype) or column.isna().any():
         return None
     return np.asarray(column.to_numpy(dtype=dtype.numpy_dtype))
@@ -55,9 +63,7 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
     data = _data(codes, labels, like.dtype)
     if isinstance(like, pd.Series):
         kept = object if _holds_objects(like.dtype) else None  # pandas would guess another type for text
-        made = pd.Series(data, index=like.index, name=like.name, dtype=kept, copy=False)
-        made.attrs = dict(like.attrs)
-        return made
+        return pd.Series(data, index=like.index, name=like.name, dtype=kept, copy=False)
     if isinstance(like, pd.Index):
         return pd.Index(data, name=like.name, tupleize_cols=False)
     return data if isinstance(data, pd.api.extensions.ExtensionArray) else pd.array(data)
@@ -67,11 +73,9 @@ def _data(codes: Array, labels: Labels, dtype: Any) -> Any:
     import pandas as pd
 
     kind = common_kind(labels) if codes.ndim == 1 else None
+    if isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) and labels.numbered and labels.count > MOST_LISTED:
+        dtype = np.dtype(np.int64)  # no list of so many numbers
     if isinstance(dtype, pd.CategoricalDtype) and codes.ndim == 1:
-        if common_kind(dtype.categories.tolist()) is kind in (str, int, bool):  # a look-up must not take True for 1
-            place = dtype.categories.get_indexer(pd.Index(list(labels), dtype=dtype.categories.dtype))
-            if min(place) >= 0:
-                return pd.Categorical.from_codes(place[codes], dtype=dtype)
         return pd.Categorical.from_codes(codes, categories=pd.Index(list(labels), tupleize_cols=False))
     if isinstance(dtype, pd.StringDtype) and kind is str:
         return pd.array(list(labels), dtype=dtype).take(codes)
@@ -79,6 +83,8 @@ def _data(codes: Array, labels: Labels, dtype: Any) -> Any:
         return pd.arrays.ArrowExtensionArray(arrow.filled_as(codes, labels, dtype.pyarrow_dtype))
     if kind in (None, tuple) or _holds_objects(dtype):
         return arrays.as_objects(codes, labels)
+    if isinstance(dtype, pd.SparseDtype):
+        return arrays.filled_as(codes, labels, dtype.subtype)
     plain = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", np.dtype(object))
     array = arrays.filled_as(codes, labels, plain)
     return pd.array(array, dtype=dtype) if array.dtype == plain and array.dtype.kind != "O" else array

@@ -1,4 +1,7 @@
-"""polars: a Series; dtype (String, Categorical, Enum, integers, Boolean) and name stay. Sets of labels become lists."""
+"""polars: a Series; dtype (String, Categorical, integers, Boolean) and name stay. Sets of labels become lists.
+
+An Enum becomes one of the mechanism's labels in its order: the old one may have been collected from the values.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from extremal.columns import arrays, lists
-from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, without_missing
+from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, refuse_wide, without_missing
 from extremal.mechanism.labels import Labels
 
 
@@ -21,6 +24,7 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
     """The categories of an Enum as they are listed; the order of everything but integers is that of appearance."""
     import polars as pl
 
+    column = column.alias("x")  # a name such as ^x$ would be taken for a pattern
     if column.null_count():
         there = column.is_not_null().to_numpy()
         codes = np.full(there.size, MISSING, dtype=np.intp)
@@ -28,6 +32,8 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
         return codes, labels
     if column.dtype == pl.Enum:
         return column.to_physical().to_numpy().astype(np.intp), column.dtype.categories.to_list()
+    if column.dtype in (pl.Int128, pl.UInt128):  # NumPy has no such integers
+        return lists.distinct(column.to_list(), name)
     if column.dtype.is_integer() or column.dtype == pl.Boolean:
         return arrays.distinct(column.to_numpy(), name)
     if column.dtype.is_nested():
@@ -47,7 +53,11 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
 
 
 def integers(column: Any) -> Array | None:
-    return column.to_numpy() if column.dtype.is_integer() and not column.null_count() else None
+    import polars as pl
+
+    if column.null_count() or not column.dtype.is_integer() or column.dtype in (pl.Int128, pl.UInt128):
+        return None
+    return np.asarray(column.to_numpy())
 
 
 def filled(codes: Array, labels: Labels, like: Any) -> Any:
@@ -61,16 +71,18 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
         sublists = [named[start:stop] for start, stop in pairwise(edges)]
         return pl.Series(like.name, sublists, dtype=pl.List(inner))
     kind, dtype = only_kind(labels), like.dtype
+    if labels.numbered:
+        fits = dtype.is_integer() and _fits([0, labels.count - 1], dtype)
+        return pl.Series(like.name, codes, dtype=dtype if fits else pl.Int64)
     values: list[Any] = list(labels)
+    refuse_wide(values)
     if kind is str:
-        listed = dtype.categories.to_list() if dtype == pl.Enum else values
-        keep = dtype in (pl.String, pl.Categorical, pl.Enum) and set(values) <= set(listed)
-        target = dtype if keep else pl.Enum(values) if dtype == pl.Enum else pl.String
+        target = pl.Enum(values) if dtype == pl.Enum else dtype if dtype == pl.Categorical else pl.String
     elif kind is bool:
         target = pl.Boolean
     else:
         target = dtype if dtype.is_integer() and _fits(values, dtype) else pl.Int64
-    return pl.Series(like.name, values, dtype=target).gather(codes)
+    return pl.Series("x", values, dtype=target).gather(codes).alias(like.name)
 
 
 def _fits(values: list[Any], dtype: Any) -> bool:

@@ -1,7 +1,42 @@
-"""Reports → answers."""
+"""Reports → answers: frequencies, tests, regressions."""
 
+from extremal.estimate.crosstab import estimate_crosstab
 from extremal.estimate.frequencies import estimate_frequencies
+from extremal.estimate.hypothesis_tests import (
+    BayesTest,
+    LikelihoodRatioTest,
+    SequentialTest,
+    TestResult,
+    sequential_test,
+    test_distribution,
+    test_homogeneity,
+    test_hypotheses,
+    test_independence,
+)
+from extremal.estimate.pool import pool
+from extremal.estimate.regression import RegressionResult, regress
+from extremal.estimate.results.combined import CombinedEstimate
+from extremal.estimate.results.crosstab import CrosstabEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.stratified import StratifiedEstimate
 
-__all__ = ["FrequencyEstimate", "StratifiedEstimate", "estimate_frequencies"]
+__all__ = [
+    "BayesTest",
+    "CombinedEstimate",
+    "CrosstabEstimate",
+    "FrequencyEstimate",
+    "LikelihoodRatioTest",
+    "RegressionResult",
+    "SequentialTest",
+    "StratifiedEstimate",
+    "TestResult",
+    "estimate_crosstab",
+    "estimate_frequencies",
+    "pool",
+    "regress",
+    "sequential_test",
+    "test_distribution",
+    "test_homogeneity",
+    "test_hypotheses",
+    "test_independence",
+]

@@ -32,7 +32,8 @@ def read_batches(
                     hint="A file is read in pieces.",
                 )
     form = format_of(path, "reports")
-    hashes = form.hashes(path)
+    path.stat()  # a missing file is said first
+    hashes = form.hashes(path) if check_hash or column is None else {}  # nothing is asked of a note that nobody checks
     chosen = _column(path, hashes, column, check_hash)
     if check_hash and hashes[chosen] != mechanism.hash:
         raise InvalidParameter(

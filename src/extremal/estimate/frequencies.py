@@ -1,39 +1,50 @@
 """Frequencies of the true values from randomised reports.
 
-With f the frequencies of the reports, E f = Qᵀp. Three answers:
+With f the frequencies of the reports, E f = Qᵀp. Five answers:
 
 * unbiased: p̂ = Lf with LQᵀ = I, by generalised least squares (the inverse when Q is square). E p̂ = p for every n and
   p; entries may fall outside [0, 1], and are reported as they are.
 * mle: the p on the simplex of largest likelihood, for points; intervals stand around the sign-free one-step estimate
-  p̃ = Ĵ⁻¹QD̂⁻¹f, Ĵ = QD̂⁻¹Qᵀ, D̂ = diag(Qᵀp̂), because standard errors of a maximiser on the boundary are not to be
-  trusted.
+  p̃ = J⁻¹QD⁻¹f, J = QD⁻¹Qᵀ, D = diag(Qᵀp°), because standard errors of a maximiser on the boundary are not to be
+  trusted. p° is the maximiser with every entry raised to the smaller of 1/k and the unbiased estimate's standard
+  error: a report that the maximiser calls impossible would otherwise get an infinite weight.
 * projected: the point of the simplex nearest to the unbiased estimate; intervals are those of the unbiased one.
+* shrunk: empirical Bayes, for tables of many cells (`extremal.estimate.shrinkage`); intervals of the unbiased one.
+* smooth: EM with smoothing, for ordered inputs (`extremal.estimate.smoothing`); intervals of the unbiased one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Mapping
 from typing import Any, Literal, overload
 
 import numpy as np
 
+from extremal.columns.column import distinct
+from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Channel, Floats
+from extremal.estimate.clusters import Sampled
 from extremal.estimate.combinations import Combinations
 from extremal.estimate.likelihood import project_onto_simplex
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.stratified import StratifiedEstimate
+from extremal.estimate.shrinkage import shrunk
+from extremal.estimate.smoothing import smoothed
 from extremal.estimate.tally import Tally, tally
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 
-METHODS = ("unbiased", "mle", "projected")
+METHODS = ("unbiased", "mle", "projected", "shrunk", "smooth")
+FEWEST = 2  # reports: one says nothing about its own spread
 TOLERANCE = 1e-10
 """Mean log-likelihood that a maximum likelihood estimate may miss: far below the 1/n by which it is uncertain."""
 
-Method = Literal["unbiased", "mle", "projected"]
+Method = Literal["unbiased", "mle", "projected", "shrunk", "smooth"]
+MISSING = ("refuse", "drop", "category")
+MISSING_LABEL = "(missing)"
 
 
 @overload
@@ -45,10 +56,14 @@ def estimate_frequencies(
     column: str | None = ...,
     weights: Any = ...,
     by: None = ...,
-    counts: bool = ...,
+    counts: bool | str = ...,
     prior: Any = ...,
     merge: bool = ...,
     check_hash: bool = ...,
+    missing: str = ...,
+    strata: Any = ...,
+    cluster: Any = ...,
+    population: Any = ...,
 ) -> FrequencyEstimate: ...
 @overload
 def estimate_frequencies(
@@ -59,10 +74,14 @@ def estimate_frequencies(
     column: str | None = ...,
     weights: Any = ...,
     by: Any,
-    counts: bool = ...,
+    counts: bool | str = ...,
     prior: Any = ...,
     merge: bool = ...,
     check_hash: bool = ...,
+    missing: str = ...,
+    strata: Any = ...,
+    cluster: Any = ...,
+    population: Any = ...,
 ) -> StratifiedEstimate: ...
 def estimate_frequencies(
     reports: Any,
@@ -72,32 +91,45 @@ def estimate_frequencies(
     column: str | None = None,
     weights: Any = None,
     by: Any = None,
-    counts: bool = False,
+    counts: bool | str = False,
     prior: Any = None,
     merge: bool = False,
     check_hash: bool = True,
+    missing: str = "refuse",
+    strata: Any = None,
+    cluster: Any = None,
+    population: Any = None,
 ) -> FrequencyEstimate | StratifiedEstimate:
     """How frequent is each input, judging by the reports?
 
-    Guarantee: with method="unbiased", E estimate = p exactly. The intervals are normal approximations, asymptotically
-    of their level for every p, zeros included.
+    Guarantee: with method="unbiased", E estimate = p exactly. Where the count behind a cell is binomial (randomised
+    response, subset selection, every yes/no question) intervals hold with at least their level for every p and n;
+    elsewhere they are score intervals, of their level in large samples. `result.exact` says which.
 
     Args:
         reports: raw reports (a list, array, series or Arrow column), a data frame with `column`, a mapping from report
             to count, or the path of a file written by `extremal privatize` (or a list of `Path`s), which is streamed
             and its mechanism hash checked.
         mechanism: what made the reports.
-        method: "unbiased", "mle" or "projected".
+        method: "unbiased", "mle", "projected", "shrunk" or "smooth".
         column: the column of reports in a data frame or file.
         weights: a positive survey weight for each report, or the name of its column. Standard errors are those of the
             weighted mean.
         by: strata: a column, its name, or a list of names. Each stratum is estimated by itself.
-        counts: `reports` are m counts, in the order of `mechanism.outputs`.
+        counts: True: `reports` are counts, a pandas series with the outputs as its index, or m numbers in the order of
+            `mechanism.outputs`. A name: the column of a data frame that says how often each row's report occurred.
         prior: a guess of the frequencies. It only sets the weights of least squares when there are more outputs than
             inputs; the estimate is unbiased whatever it is. Equal frequencies if not given.
         merge: where the mechanism does not tell inputs apart, estimate the combinations that it does identify, instead
             of raising.
         check_hash: refuse a file that does not record this mechanism's hash.
+        missing: what to do with missing reports: "refuse", "drop" (the number is noted), or "category": one more
+            answer, "(missing)", which is not randomised.
+        strata: how the sample was stratified: a column or its name. Unlike `by` this changes only standard errors
+            (and, with `population`, weights).
+        cluster: who was sampled together: a column or its name. Standard errors are those between clusters.
+        population: the size of the population, or a mapping from stratum to size: a finite population correction, and
+            weights N_h/n_h when there are strata and no weights.
 
     Returns:
         FrequencyEstimate; with `by`, a mapping from stratum to FrequencyEstimate.
@@ -124,18 +156,69 @@ def estimate_frequencies(
         raise InvalidParameter(
             "mechanism must be a Mechanism", parameter="mechanism", value=type(given).__name__, hint=hint
         )
+    if missing not in MISSING:
+        raise InvalidParameter(f"missing must be one of {', '.join(MISSING)}", parameter="missing", value=missing)
+    if missing == "category":
+        reports, mechanism = _with_missing(reports, mechanism, column, counts)
+        column = None
     channel = channel_of(mechanism)
+    sampled = None
+    if not (strata is None and cluster is None and population is None):
+        if by is not None:
+            raise InvalidParameter(
+                "by cannot be combined with strata, cluster or population",
+                parameter="by",
+                hint="Estimate each group of rows by itself.",
+            )
+        sampled = Sampled(strata, cluster, population)
+        if weights is None and isinstance(population, Mapping) and strata is not None:
+            weights = sampled.weights(reports, len(reports))
     tallies = tally(
-        reports, mechanism, channel, column=column, weights=weights, by=by, counts=counts, check_hash=check_hash
+        reports,
+        mechanism,
+        channel,
+        column=column,
+        weights=weights,
+        by=by,
+        counts=counts,
+        check_hash=check_hash,
+        drop=missing == "drop",
+        sampled=sampled,
     )
     combinations = Combinations.of(mechanism, channel)
     if not combinations.plain:
         _refuse(mechanism, combinations, merge)
     start = _row_prior(mechanism, prior)
+    small = {name: found.n for name, found in tallies.items() if found.n < FEWEST}
+    if len(small) == len(tallies):
+        name, n = next(iter(small.items()))
+        raise InvalidParameter(
+            f"there must be at least two reports{'' if name is None else ' in some stratum'}: one says nothing about "
+            "its own spread",
+            parameter="number of reports",
+            value=n,
+        )
     estimates = {
-        name: _estimate(mechanism, channel, combinations, found, method, start, name) for name, found in tallies.items()
+        name: _estimate(mechanism, channel, combinations, found, method, start)
+        for name, found in tallies.items()
+        if name not in small
     }
-    return estimates[None] if by is None else StratifiedEstimate(estimates)
+    return estimates[None] if by is None else StratifiedEstimate(estimates, small)
+
+
+def _with_missing(reports: Any, mechanism: Mechanism, column: str | None, counts: bool | str) -> tuple[Any, Mechanism]:
+    """Missing reports as an answer of their own: the mechanism with one more input that always reports itself."""
+    if counts or isinstance(reports, Mapping):
+        raise InvalidParameter("counts hold no missing reports", parameter="missing", value="category")
+    values = pick(reports, column, "column") if is_frame(reports) else reports
+    codes, labels = distinct(values, "reports")
+    named = [*labels, MISSING_LABEL]
+    matrix = mechanism.matrix
+    wider = np.zeros((matrix.shape[0] + 1, matrix.shape[1] + 1))
+    wider[:-1, :-1], wider[-1, -1] = matrix, 1.0
+    return [named[code] for code in np.where(codes < 0, len(labels), codes).tolist()], Mechanism.from_matrix(
+        wider, inputs=[*mechanism.inputs, MISSING_LABEL], outputs=[*mechanism.outputs, MISSING_LABEL]
+    )
 
 
 def _refuse(mechanism: Mechanism, combinations: Combinations, merge: bool) -> None:
@@ -177,37 +260,32 @@ def _estimate(
     found: Tally,
     method: str,
     prior: Floats,
-    stratum: Hashable,
 ) -> FrequencyEstimate:
-    if found.n < 2:
-        where = "" if stratum is None else f" in stratum {stratum!r}"
-        raise InvalidParameter(
-            f"there must be at least two reports{where}: one says nothing about its own spread",
-            parameter="number of reports",
-            value=found.n,
-        )
     statistic = channel.statistic(*found.shares())
-    squared = channel.statistic(*found.shares(squared=True)) if found.weights else statistic
+    squares = channel.statistic(*found.shares(squared=True)) if found.weights else statistic
     inverse = channel.inverse(prior)
-    centre, deficit = inverse.apply(statistic), None
-    unbiased = centre
-    if method == "mle" or combinations.deficient:
-        plausible, deficit = channel.maximum_likelihood(statistic, TOLERANCE)
-        spread = channel.maximum_likelihood(squared, TOLERANCE)[0] if found.weights else plausible
-    else:
-        plausible = project_onto_simplex(centre)
-        spread = project_onto_simplex(inverse.apply(squared)) if found.weights else plausible
-    efficient = inverse
-    if method == "mle":
-        efficient = channel.inverse(plausible)
-        centre = efficient.apply(statistic)
-    if method == "projected" and combinations.deficient:
+    unbiased, deficit = inverse.apply(statistic), None
+    if method != "unbiased" and method != "mle" and combinations.deficient:
         raise NotIdentified(
-            "a projection needs every row of the mechanism to be identified",
+            f"{method} needs every row of the mechanism to be identified",
             parameter="method",
             value=method,
             hint="Use mle.",
         )
+    likeliest = None
+    if method == "mle" or combinations.deficient:
+        likeliest, deficit = channel.maximum_likelihood(statistic, TOLERANCE)
+        plausible = likeliest
+        spread = channel.maximum_likelihood(squares, TOLERANCE)[0] if found.weights else plausible
+    else:
+        plausible = project_onto_simplex(unbiased)
+        spread = project_onto_simplex(inverse.apply(squares)) if found.weights else plausible
+    centre, efficient = unbiased, inverse
+    if method == "mle":
+        error = np.sqrt(np.maximum(inverse.variances(plausible, spread), 0.0) / found.effective_n)
+        plausible, spread = _raised(plausible, error), _raised(spread, error)
+        efficient = channel.inverse(plausible)
+        centre = efficient.apply(statistic)
     fit = Fit(
         mechanism=mechanism,
         channel=channel,
@@ -216,19 +294,43 @@ def _estimate(
         unbiased_inverse=inverse,
         unbiased=unbiased,
         inverse=efficient,
+        centre=centre,
         plausible=plausible,
         spread=spread,
         effective_n=found.effective_n,
         weighted=bool(found.weights),
         distinct=len(found.counts),
+        n=found.n,
+        squares=squares,
+        sampling=found.sampling,
+        dropped=found.dropped,
+        likeliest=likeliest,
     )
-    points = {"unbiased": centre, "mle": plausible, "projected": plausible}[method]
     return FrequencyEstimate(
         inputs=combinations.names,
-        estimate=combinations.of_rows(points),
+        estimate=combinations.of_rows(_points(method, fit)),
         centre=combinations.of_rows(centre),
         n=found.n,
         method=method,
         deficit=deficit if method == "mle" else None,
         fit=fit,
     )
+
+
+def _points(method: str, fit: Fit) -> Floats:
+    if method == "mle" and fit.likeliest is not None:
+        return fit.likeliest
+    if method == "projected":
+        return project_onto_simplex(fit.unbiased)
+    if method == "shrunk":
+        return shrunk(fit)
+    if method == "smooth":
+        return smoothed(fit)
+    return fit.centre
+
+
+def _raised(p: Floats, error: Floats) -> Floats:
+    """Every entry at least the smaller of 1/k and its standard error: what the reports cannot tell from zero is not
+    zero."""
+    raised = np.maximum(p, np.minimum(error, 1 / p.size))
+    return np.asarray(raised / raised.sum())

@@ -23,6 +23,7 @@ _START = 1e-3  # share of the uniform distribution in the start, so that every r
 _ARMIJO = 1e-4
 _RESOLUTION = 1e-14  # relative, of a computed log-likelihood: near the end a good step gains less than that
 _SMALLEST_STEP = 1e-9
+_HALVINGS = 60  # of a bracket of λ, which is at most a few units wide
 _PIVOT_ROUNDS = 3  # block exchanges without progress before single ones
 _MOST_PIVOTS = 200  # 5 to 40 are usual; more means that rounding in an almost singular matrix makes it cycle
 
@@ -39,6 +40,26 @@ def project_onto_simplex(values: Floats) -> Floats:
     if not kept.size:  # numbers so large that adding 1 changes nothing: the largest takes all
         return np.asarray(values == ordered[0], dtype=np.float64) / np.count_nonzero(values == ordered[0])
     return np.asarray(np.maximum(values - level[kept[-1]], 0.0))
+
+
+def project_within(values: Floats, low: Floats, high: Floats) -> Floats:
+    """The nearest probability vector with low ≤ p ≤ high; where there is none, the nearest vector within the limits.
+
+    p = clip(values − λ, low, high) with λ such that it sums to one: the sum falls as λ grows, and is bracketed.
+
+    >>> project_within(np.array([0.8, 0.3, -0.4]), np.zeros(3), np.array([0.5, 1.0, 1.0])).round(12).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    if low.sum() >= 1 or high.sum() <= 1:
+        return np.asarray(np.clip(values, low, high))
+    least, most = float((values - high).min()), float((values - low).max())  # everything at its upper, its lower limit
+    for _ in range(_HALVINGS):
+        level = (least + most) / 2
+        if np.clip(values - level, low, high).sum() > 1:
+            least = level
+        else:
+            most = level
+    return np.asarray(np.clip(values - (least + most) / 2, low, high))
 
 
 def deficit(q: Floats, f: Floats, p: Floats) -> float:

@@ -3,7 +3,7 @@
 Accepted: a list or other iterable, NumPy array, pandas, polars or pyarrow column, a data frame with the name of its
 column, a mapping from report to count, or a file. Labels are matched strictly (True is not 1, "1" is not 1), a missing
 report is refused, and nothing is ever dropped in silence. Whatever the container, one batch at a time becomes integer
-codes and is counted with `bincount`.
+codes and is counted with `bincount`. Counts are matched by label, columns of pandas by their index.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.columns.column import distinct, refuse_lazy, refuse_missing
-from extremal.columns.frames import pick
+from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channels.channel import Channel, Floats
+from extremal.estimate.clusters import Sampled
+from extremal.estimate.counted import aligned, refuse_uncounted, whole_counts
 from extremal.estimate.files import read_batches
+from extremal.estimate.sampling import Sampling
 from extremal.mechanism import Mechanism
 
 NO_REPORT = "Leave out those who did not report."
@@ -34,6 +37,8 @@ class Tally:
     counts: dict[Hashable, int] = field(default_factory=dict)
     weights: dict[Hashable, float] = field(default_factory=dict)
     squares: dict[Hashable, float] = field(default_factory=dict)
+    dropped: int = 0
+    sampling: Sampling | None = None
 
     @property
     def n(self) -> int:
@@ -62,22 +67,27 @@ def tally(
     column: str | None,
     weights: Any,
     by: Any,
-    counts: bool,
+    counts: bool | str,
     check_hash: bool,
+    drop: bool = False,
+    sampled: Sampled | None = None,
 ) -> Tallies:
     """Count `reports` by stratum; without `by` the only stratum is None."""
     tallies: Tallies = {}
-    if isinstance(reports, Mapping) or counts:
-        if weights is not None or by is not None:
+    if isinstance(reports, Mapping) or counts is True:
+        if weights is not None or by is not None or sampled is not None:
             raise InvalidParameter(
-                "counts can have neither weights nor strata",
+                "a vector or mapping of counts can have neither weights nor strata nor clusters",
                 parameter="by" if weights is None else "weights",
-                hint="Give the raw reports.",
+                hint='Give raw reports, or a data frame with column="…" and counts="…".',
             )
         tallies[None] = _counted(reports, mechanism, channel)
     else:
-        for values, batch_weights, strata in _batches(reports, mechanism, column, weights, by, check_hash):
-            _add(tallies, channel, values, batch_weights, strata)
+        refuse_uncounted(reports, column, counts, mechanism)
+        for batch in _batches(reports, mechanism, column, weights, by, check_hash, counts):
+            _add(tallies, channel, batch, drop)
+            if sampled is not None:
+                tallies[None].sampling = sampled.sums(channel, reports, batch, drop)
     total = sum(t.n for t in tallies.values())
     if total == 0:
         raise InvalidParameter("there must be at least one report", parameter="reports", value=[])
@@ -86,18 +96,51 @@ def tally(
     return tallies
 
 
+@dataclass(frozen=True)
+class Batch:
+    """A piece of the input: reports and what goes with each."""
+
+    reports: Any
+    weights: Any
+    strata: list[Any] | None
+    counts: Any = None
+
+
 def _batches(
-    reports: Any, mechanism: Mechanism, column: str | None, weights: Any, by: Any, check_hash: bool
-) -> Iterator[tuple[Any, Any, list[Any] | None]]:
-    """(reports, weights, columns of strata) for each piece of the input."""
+    reports: Any,
+    mechanism: Mechanism,
+    column: str | None,
+    weights: Any,
+    by: Any,
+    check_hash: bool,
+    counts: bool | str,
+) -> Iterator[Batch]:
+    """Each piece of the input."""
     if isinstance(reports, (str, Path)) or (
         isinstance(reports, (list, tuple)) and reports and all(isinstance(r, Path) for r in reports)
     ):
-        for path in [reports] if isinstance(reports, (str, Path)) else reports:
-            yield from read_batches(Path(path), mechanism, column, weights, by, check_hash)
+        if counts:
+            raise InvalidParameter(
+                "counts cannot be read from a file",
+                parameter="counts",
+                value=counts,
+                hint="Read the file into a data frame.",
+            )
+        paths = [Path(path) for path in ([reports] if isinstance(reports, (str, Path)) else reports)]
+        if len({path.resolve() for path in paths}) < len(paths):
+            raise InvalidParameter(
+                "a file of reports counts once", parameter="reports", value=[str(path) for path in paths]
+            )
+        for path in paths:
+            for values, batch_weights, strata in read_batches(path, mechanism, column, weights, by, check_hash):
+                yield Batch(values, batch_weights, strata)
         return
+    if type(reports).__name__ == "Simulated":
+        raise InvalidParameter(
+            "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
+        )
     refuse_lazy(reports, "reports", "reports must be in memory")
-    framed = hasattr(reports, "columns") and hasattr(reports, "shape")
+    framed = is_frame(reports)
     if framed and column is None:
         raise InvalidParameter(
             "a data frame needs the name of the column of reports", parameter="column", value=None, hint="column=…"
@@ -105,17 +148,31 @@ def _batches(
     strata = None
     if by is not None:
         named = isinstance(by, str) or (framed and isinstance(by, (list, tuple)))
-        strata = [pick(reports, name, "by") for name in ([by] if isinstance(by, str) else by)] if named else [by]
-    yield (
+        strata = (
+            [pick(reports, name, "by") for name in ([by] if isinstance(by, str) else by)]
+            if named
+            else [aligned(by, reports, "by")]
+        )
+    yield Batch(
         pick(reports, column, "column") if framed else reports,
-        pick(reports, weights, "weights") if isinstance(weights, str) else weights,
+        pick(reports, weights, "weights") if isinstance(weights, str) else aligned(weights, reports, "weights"),
         strata,
+        pick(reports, counts, "counts") if isinstance(counts, str) else None,
     )
 
 
 def _counted(reports: Any, mechanism: Mechanism, channel: Channel) -> Tally:
     if isinstance(reports, Mapping):
         labels, numbers = list(reports), list(reports.values())
+    elif is_frame(reports):
+        raise InvalidParameter(
+            "counts=True takes a vector or a mapping",
+            parameter="reports",
+            value=type(reports).__name__,
+            hint='For a data frame name its columns: column="…", counts="…".',
+        )
+    elif hasattr(reports, "index") and hasattr(reports, "to_numpy"):  # a pandas series: its index holds the labels
+        labels, numbers = list(reports.index), reports.to_numpy().tolist()
     else:
         labels, numbers = list(mechanism.outputs), np.asarray(reports).tolist()
         if not isinstance(numbers, list) or len(numbers) != len(labels):
@@ -123,35 +180,41 @@ def _counted(reports: Any, mechanism: Mechanism, channel: Channel) -> Tally:
             raise InvalidParameter(
                 f"counts must have {len(labels)} entries, one for each output", parameter="len(reports)", value=found
             )
+    whole = whole_counts(numbers)
     found = Tally()
-    for label, number in zip(labels, numbers, strict=True):
-        count = number.item() if isinstance(number, np.generic) else number
-        if type(count) is not int or count < 0:
-            raise InvalidParameter(
-                "counts must be whole and not negative", parameter=f"reports[{label!r}]", value=number
-            )
+    for label, count in zip(labels, whole.tolist(), strict=True):
         if count:
-            key = channel.encode(label)
+            key = _encoded(channel, label.item() if isinstance(label, np.generic) else label)
             found.counts[key] = found.counts.get(key, 0) + count
     return found
 
 
-def _add(tallies: Tallies, channel: Channel, values: Any, weights: Any, strata: list[Any] | None) -> None:
+def _add(tallies: Tallies, channel: Channel, batch: Batch, drop: bool) -> None:
     """Count one batch into `tallies`."""
-    codes, labels = distinct(values, "reports")
-    refuse_missing(codes, "reports", NO_REPORT)
-    groups, names = _strata(strata, codes.size)
+    codes, labels = distinct(batch.reports, "reports")
+    if not drop:
+        refuse_missing(codes, "reports", NO_REPORT)
+    w = None if batch.weights is None else _checked_weights(batch.weights, codes.size)
+    repeats = None if batch.counts is None else whole_counts(batch.counts, codes.size)
+    groups, names = _strata(batch.strata, codes.size)
+    dropped = int(np.count_nonzero(codes < 0)) if drop else 0
+    if dropped:
+        kept = codes >= 0
+        codes, groups = codes[kept], None if groups is None else groups[kept]
+        w, repeats = None if w is None else w[kept], None if repeats is None else repeats[kept]
     cells = codes if groups is None else groups * len(labels) + codes
     shape = (len(names), len(labels))
-    numbers = np.bincount(cells, minlength=len(names) * len(labels)).reshape(shape)
+    size = len(names) * len(labels)
+    numbers = _summed(cells, repeats, size).reshape(shape)
     amounts = squares = None
-    if weights is not None:
-        w = _checked_weights(weights, codes.size)
-        amounts = np.bincount(cells, weights=w, minlength=numbers.size).reshape(shape)
-        squares = np.bincount(cells, weights=w * w, minlength=numbers.size).reshape(shape)
+    if w is not None:
+        times = w if repeats is None else w * repeats
+        amounts = np.bincount(cells, weights=times, minlength=size).reshape(shape)
+        squares = np.bincount(cells, weights=times * w, minlength=size).reshape(shape)
     keys = {j: _encoded(channel, labels[j]) for j in np.flatnonzero(numbers.any(axis=0)).tolist()}
     for i, name in enumerate(names):
         into = tallies.setdefault(name, Tally())
+        into.dropped += dropped if len(names) == 1 else 0
         for j in np.flatnonzero(numbers[i]).tolist():
             key = keys[j]
             into.counts[key] = into.counts.get(key, 0) + int(numbers[i, j])
@@ -160,17 +223,20 @@ def _add(tallies: Tallies, channel: Channel, values: Any, weights: Any, strata: 
                 into.squares[key] = into.squares.get(key, 0.0) + float(squares[i, j])
 
 
+def _summed(cells: npt.NDArray[np.intp], repeats: npt.NDArray[np.int64] | None, size: int) -> npt.NDArray[np.int64]:
+    """How often each cell occurs, each row `repeats` times: below 2^53 the floats of `bincount` are exact."""
+    if repeats is None:
+        return np.bincount(cells, minlength=size).astype(np.int64)
+    return np.bincount(cells, weights=repeats, minlength=size).astype(np.int64)
+
+
 def _encoded(channel: Channel, label: Any) -> Hashable:
     try:
         return channel.encode(label)
-    except UnknownLabel as error:
-        hint = f"{error.hint or ''} Were these reports made by another mechanism?".strip()
-        raise UnknownLabel(
-            "reports must be outputs of the mechanism",
-            parameter="report",
-            value=getattr(label, "item", lambda: label)(),
-            hint=hint,
-        ) from None
+    except UnknownLabel:
+        plain = getattr(label, "item", lambda: label)()
+        more = "Were these reports made by another mechanism?"
+        raise UnknownLabel.hidden("report", plain, channel.labels.shown(), more=more) from None
 
 
 def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp] | None, Sequence[Any]]:

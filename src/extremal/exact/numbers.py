@@ -16,6 +16,7 @@ from extremal.errors import InvalidParameter
 
 Number: TypeAlias = "int | float | str | Fraction | Decimal"
 
+_LONGEST_TEXT = 20_000  # characters: reading takes time that grows with their square
 _LARGEST_EXPONENT = 400  # decimal exponents beyond ±400 are refused: they would only build huge integers
 
 
@@ -49,6 +50,12 @@ def as_fraction(value: object, parameter: str) -> Fraction:
 
 
 def _from_text(text: str, parameter: str) -> Fraction:
+    if len(text) > _LONGEST_TEXT:
+        raise InvalidParameter(
+            f"{parameter} must be written with at most {_LONGEST_TEXT:,} characters",
+            parameter=f"len({parameter})",
+            value=len(text),
+        )
     parts = text.split("/")
     try:
         decimals = [Decimal(part.strip()) for part in parts]

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,8 @@ from extremal.exact.numbers import as_fraction, decimal_text
 from extremal.exact.weights import Floats
 
 SUM_TOLERANCE = 1e-9  # DESIGN: a prior must sum to 1 within this
+MOST_PLACES = 400  # of a decimal in a file
+MOST_BITS = 1 << 17  # of a common denominator
 
 
 class Prior:
@@ -37,13 +38,14 @@ class Prior:
         self.values: Floats
         if isinstance(probabilities, Prior):
             self.values, self._given = probabilities.values, probabilities._given
+            self.__dict__.update(probabilities.__dict__)
             return
         self._given = _sequence(probabilities, parameter)
         self.values = self._checked(parameter)
         self.values.setflags(write=False)
 
     def _checked(self, parameter: str) -> Floats:
-        values = np.array([float(p) for p in self._given]) if isinstance(self._given, list) else np.array(self._given)
+        values = np.array([_float(p) for p in self._given]) if isinstance(self._given, list) else np.array(self._given)
         if values.size < 2:
             raise InvalidPrior(f"{parameter} must have at least 2 entries", parameter=parameter, value=self._given)
         bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
@@ -66,12 +68,10 @@ class Prior:
     def _integers(self) -> tuple[tuple[int, ...], int]:
         if isinstance(self._given, list):
             fractions = [as_fraction(p, "prior") for p in self._given]
-            common = math.lcm(*(f.denominator for f in fractions))
+            common = _common([f.denominator for f in fractions])
             weights = [f.numerator * (common // f.denominator) for f in fractions]
         else:
-            decimals = [Decimal(repr(p)) for p in self._given.tolist()]
-            places = max(0, max(-int(d.as_tuple().exponent) for d in decimals))
-            weights = [int(d.scaleb(places)) if d else 0 for d in decimals]
+            weights, _ = _scaled(list(map(repr, self._given.tolist())))
         shared = math.gcd(*weights)
         weights = [w // shared for w in weights]
         return tuple(weights), sum(weights)
@@ -91,7 +91,38 @@ class Prior:
         return Fraction(self.weights[x], self.total)
 
     def to_json(self) -> list[str]:
-        return [decimal_text(self.fraction(x)) for x in range(len(self))]
+        """Decimals that sum to 1 where all of them are decimals; else the integer weights, to be divided by their sum.
+
+        >>> Prior([0.5, 0.3, 0.2]).to_json(), Prior(["1/3", "2/3"]).to_json()
+        (['0.5', '0.3', '0.2'], ['1', '2'])
+        """
+        if 10**MOST_PLACES % self.total:
+            return list(map(str, self.weights))
+        return [decimal_text(Fraction(w, self.total)) for w in self.weights]
+
+    @classmethod
+    def from_json(cls, content: Any) -> Prior:
+        """What `to_json` wrote, or a list of numbers that sum to 1.
+
+        Raises:
+            InvalidPrior: neither.
+        """
+        plain = isinstance(content, list) and all(isinstance(p, str) for p in content)
+        if not plain or not all(p.replace(".", "", 1).isdecimal() for p in content):
+            return cls(content)
+        weights, places = _scaled(content)
+        total = sum(weights)
+        if len(weights) < 2 or not total:
+            raise InvalidPrior("prior must have at least 2 weights, not all 0", parameter="prior", value=content[:8])
+        if places and abs(Fraction(total, 10**places) - 1) > SUM_TOLERANCE:
+            return cls(content)  # which says what is wrong
+        made = cls.__new__(cls)
+        made._given = []
+        made.values = np.array([w / total for w in weights])
+        made.values.setflags(write=False)
+        shared = math.gcd(*weights)
+        made.__dict__["_integers"] = tuple(w // shared for w in weights), total // shared
+        return made
 
     def __len__(self) -> int:
         return len(self.values)
@@ -105,6 +136,34 @@ class Prior:
     def __repr__(self) -> str:
         shown = ", ".join(f"{p:g}" for p in self.values[:8])
         return f"Prior([{shown}{', …' if len(self) > 8 else ''}])"
+
+
+def _common(denominators: list[int]) -> int:
+    """Their least common multiple, unless it is too large to work with: a file may hold anything."""
+    common = 1
+    for denominator in denominators:
+        common = math.lcm(common, denominator)
+        if common.bit_length() > MOST_BITS:
+            raise InvalidPrior(
+                f"the common denominator of a prior must have at most {MOST_BITS} bits",
+                parameter="prior",
+                value=f"{len(denominators)} entries",
+                hint="Write decimals, or fractions with one denominator.",
+            )
+    return common
+
+
+def _scaled(texts: list[str]) -> tuple[list[int], int]:
+    """Integers in proportion to decimals, and their number of places: digits and exponents are read off the texts."""
+    digits, places = [], []
+    for text in texts:
+        mantissa, _, exponent = text.partition("e")
+        whole, _, fraction = mantissa.partition(".")
+        digits.append(int(whole + fraction))
+        places.append(len(fraction) - int(exponent or 0))
+    most = max(0, *places) if places else 0
+    powers = [10**n for n in range(most - min(places, default=0) + 1)]
+    return [d * powers[most - n] for d, n in zip(digits, places, strict=True)], most
 
 
 def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
@@ -128,6 +187,13 @@ def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
             raise InvalidPrior(error.requirement, parameter=f"{parameter}[{x}]", value=p) from None
         checked.append(_as_number(p))
     return checked
+
+
+def _float(p: Any) -> float:
+    try:
+        return float(p)
+    except OverflowError:
+        return math.inf  # refused with the others that are not finite
 
 
 def _as_number(p: Any) -> Any:

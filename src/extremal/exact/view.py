@@ -137,6 +137,10 @@ class ExactView(Protocol):
         """Every output's column."""
         ...
 
+    def kinds_of_columns(self) -> Iterator[Column]:
+        """The columns, but of those that differ only by a permutation of the rows at least one."""
+        ...
+
     def distinct_rows(self) -> Weights:
         """Each different row once, row_classes × m; raises TooLarge when that does not fit."""
         ...

@@ -6,6 +6,8 @@ and a difference of two of them fit a signed 64-bit word. Sums of several rows d
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -38,6 +40,21 @@ def halves(weights: Weights) -> tuple[Weights, Weights]:
 def joined(high: int, low: int) -> int:
     """The number that sums of `halves` stand for."""
     return (high << _LOW_BITS) + low
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The array as one that nobody can make writable again: a copy of its bytes, unless it is that already.
+
+    >>> frozen(np.array([1, 2])).setflags(write=True)
+    Traceback (most recent call last):
+    ValueError: cannot set WRITEABLE flag to True of this array
+    """
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        owner = owner.base
+    if isinstance(owner, bytes) and not array.flags.writeable:
+        return array
+    return np.frombuffer(array.tobytes(), dtype=array.dtype).reshape(array.shape)
 
 
 def as_probabilities(weights: Weights) -> Floats:

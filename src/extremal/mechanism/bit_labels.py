@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.errors import TooLarge, UnknownLabel
+from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.exact import as_count
-from extremal.mechanism.labels import Label, Labels
+from extremal.mechanism.labels import MOST_LABELS, Label, Labels, outputs_from_json, range_from_json
 
 
 class BitLabels(Labels):
@@ -26,6 +26,8 @@ class BitLabels(Labels):
 
     def __init__(self, bits: int) -> None:
         self.bits = as_count(bits, "bits", 1)
+        if self.bits > MOST_LABELS:
+            raise InvalidParameter(f"a report has at most {MOST_LABELS:,} bits", parameter="bits", value=bits)
         self._values = ()
 
     @cached_property
@@ -66,7 +68,17 @@ class BitLabels(Labels):
 
     def code(self, label: Any, parameter: str = "value") -> int:
         """The number that the bits are in base 2."""
-        return int.from_bytes(self.packed(label, parameter), "big") >> (8 * self.size - self.bits)
+        return self._number(self.packed(label, parameter))
+
+    def find(self, label: Any) -> int | None:
+        word = self._word(label)
+        return None if word is None else self._number(word)
+
+    def shown(self) -> str:
+        return f"tuples of {self.size} bytes that hold {self.bits} bits"
+
+    def nearest(self, _label: Any) -> str:
+        return ""  # words are too many to look through
 
     def packed(self, label: Any, parameter: str = "value") -> bytes:
         """A report as bytes.
@@ -74,16 +86,24 @@ class BitLabels(Labels):
         Raises:
             UnknownLabel: no tuple of that many bytes, or a bit beyond the last is set.
         """
-        parts = tuple(label) if isinstance(label, (tuple, list)) else ()
-        fits = len(parts) == self.size and all(type(part) is int and 0 <= part < 256 for part in parts)
-        if not fits or parts[-1] & ((1 << (8 * self.size - self.bits)) - 1):
+        word = self._word(label)
+        if word is None:
             raise UnknownLabel(
                 f"{parameter} must be a tuple of {self.size} bytes that hold {self.bits} bits",
                 parameter=parameter,
                 value=label,
                 hint="numpy.packbits makes them.",
             )
-        return bytes(parts)
+        return word
+
+    def _number(self, word: bytes) -> int:
+        return int.from_bytes(word, "big") >> (8 * self.size - self.bits)
+
+    def _word(self, label: Any) -> bytes | None:
+        parts = tuple(label) if isinstance(label, (tuple, list)) else ()
+        fits = len(parts) == self.size and all(type(part) is int and 0 <= part < 256 for part in parts)
+        spare = (1 << (8 * self.size - self.bits)) - 1
+        return bytes(parts) if fits and not parts[-1] & spare else None
 
     def to_json(self) -> Any:
         return {"bits": self.bits}
@@ -91,6 +111,14 @@ class BitLabels(Labels):
     @property
     def count(self) -> int:
         return 1 << self.bits
+
+
+def reports_from_json(content: Any, inputs: Labels, count: int) -> Labels:
+    """The labels of `count` outputs that `to_json` described: words of bits, numbers, or what inputs are named by."""
+    if isinstance(content, dict) and set(content) == {"bits"}:
+        return BitLabels(as_count(content["bits"], "bits", 1))
+    # So many outputs as the structure has, which bounds them itself, take no list.
+    return range_from_json(content, count) or outputs_from_json(content, inputs)
 
 
 def unpacked(words: list[bytes], bits: int) -> npt.NDArray[np.uint8]:

@@ -1,9 +1,13 @@
 """Mechanism files: JSON that any language reads without losing a digit.
 
 Integers beyond 2^53 are decimal strings; a number that a double cannot hold exactly is refused, as are duplicate keys,
-NaN, fractions and exponents, files above 64 MiB, and a content that does not match its hash. `version` is major.minor:
-a newer minor version is read (unknown fields are ignored but hashed), a newer major one refused. A file is written
-whole or not at all.
+NaN, fractions and exponents, and a content that does not match its hash. `version` is major.minor: a newer minor
+version is read (unknown fields are ignored but hashed), a newer major one refused. A file is written whole or not at
+all.
+
+Files come from strangers. What is listed in one is bounded by its length (64 MiB, four million values), what is said by
+a few numbers by caps on them (`MOST_LABELS`, the structures' own): nothing in a file makes its reader work or allocate
+beyond that before it is refused. What would not be read back is not written.
 """
 
 from __future__ import annotations
@@ -15,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from extremal.atomic import write_atomically
-from extremal.errors import ExtremalError, FileConflict, MalformedFile
+from extremal.atomic import refuse_unusable, write_atomically
+from extremal.errors import ExtremalError, FileConflict, MalformedFile, TooLarge
 from extremal.exact.weights import Indices
-from extremal.mechanism.bit_labels import BitLabels
-from extremal.mechanism.labels import Labels, outputs_from_json
+from extremal.mechanism.bit_labels import reports_from_json
+from extremal.mechanism.labels import LARGEST_JSON_INTEGER, MOST_LABELS, Labels
 from extremal.mechanism.mechanism import Mechanism
 from extremal.mechanism.structures import structure_from_json
 from extremal.privacy import Notion, notion_from_json
@@ -27,7 +31,10 @@ from extremal.privacy import Notion, notion_from_json
 FORMAT = "extremal-mechanism"
 VERSION = (1, 0)
 LARGEST_FILE = 64 << 20  # bytes
-_SAFE_INTEGER = 1 << 53  # integers that every JSON reader keeps
+MOST_VALUES = 1 << 22  # in a file
+MOST_OBJECTS = 1 << 16
+DEEPEST = 32  # levels of nesting; no file that is written has ten
+LONGEST_NUMBER = 4000  # decimal digits of a denominator; longer ones are hexadecimal
 
 
 def to_json(mechanism: Mechanism) -> dict[str, Any]:
@@ -52,13 +59,18 @@ def _content(mechanism: Mechanism) -> dict[str, Any]:
         "version": ".".join(str(part) for part in VERSION),
         "inputs": mechanism.input_labels.to_json(),
         "outputs": mechanism.output_labels.to_json(),
-        "denominator": str(mechanism.denominator),
+        "denominator": _digits(mechanism.denominator),
         "weights": mechanism.structure.to_json(),
         "privacy": None if mechanism.privacy is None else mechanism.privacy.to_json(),
     }
     if mechanism.row_of is not None:
         content["rows_of_inputs"] = _run_lengths(mechanism.row_of)
     return content
+
+
+def _digits(number: int) -> str:
+    """Decimal; hexadecimal where decimal digits would take time that grows with their square."""
+    return str(number) if number.bit_length() < LONGEST_NUMBER * 3 else hex(number)
 
 
 def _run_lengths(row_of: Indices) -> list[list[int]]:
@@ -75,8 +87,18 @@ def save(mechanism: Mechanism, path: Path, *, overwrite: bool = False) -> Path:
 def write_once(path: Path, content: dict[str, Any], overwrite: bool) -> Path:
     """Write JSON atomically; a file that holds something else is replaced only when told so."""
     data = (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
+    try:
+        _refuse_large(data, "a file")
+    except MalformedFile as error:
+        raise TooLarge(
+            f"{error.requirement}: it could not be read back",
+            parameter=error.parameter,
+            value=error.value,
+            hint="Nothing was written. Use fewer inputs or outputs.",
+        ) from None
+    refuse_unusable(path)
     if path.exists() and not overwrite:
-        if path.read_bytes() == data:
+        if path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data:
             return path
         raise FileConflict(
             "the file must not exist yet: reports collected with the mechanism in it could no longer be read",
@@ -84,7 +106,7 @@ def write_once(path: Path, content: dict[str, Any], overwrite: bool) -> Path:
             value=str(path),
             hint="Choose another name, or pass overwrite=True.",
         )
-    write_atomically(path, data)
+    write_atomically(path, data, overwrite)
     return path
 
 
@@ -105,17 +127,20 @@ def read(path: str | Path) -> tuple[Mechanism, Notion | None]:
     return from_json(parse(Path(path)), str(path))
 
 
-def parse(path: Path) -> dict[str, Any]:
-    """The JSON object in a file, strictly."""
-    size = path.stat().st_size
-    if size > LARGEST_FILE:
-        raise MalformedFile(
-            "a mechanism file has at most 64 MiB", parameter="size", value=size, hint="Is it a mechanism file?"
-        )
+def parse(path: Path, what: str = "a mechanism file", largest: int = LARGEST_FILE) -> dict[str, Any]:
+    """The JSON object in a file, strictly; whatever stands under the name, no more than `largest` bytes are read."""
+    refuse_unusable(path)
+    with path.open("rb") as file:  # not the size that the system says: a device has none
+        return parsed(file.read(largest + 1), what, largest)
+
+
+def parsed(data: bytes, what: str, largest: int) -> dict[str, Any]:
+    """The JSON object in some bytes, strictly."""
+    _refuse_large(data, what, largest)
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise MalformedFile("a mechanism file is UTF-8 text", parameter="byte", value=error.start) from None
+        raise MalformedFile(f"{what} is UTF-8 text", parameter="byte", value=error.start) from None
     try:
         content = json.loads(
             text,
@@ -130,10 +155,37 @@ def parse(path: Path) -> dict[str, Any]:
             f"the file must be valid JSON ({error.msg})", parameter="at", value=where, hint="Is it truncated?"
         ) from None
     except RecursionError:
-        raise MalformedFile("the file must not be nested that deeply", parameter="file", value=str(path)) from None
+        raise _too_deep(what) from None
     if not isinstance(content, dict):
-        raise MalformedFile("the file must hold a JSON object", parameter="type", value=type(content).__name__)
+        raise MalformedFile(f"{what} must hold a JSON object", parameter="type", value=type(content).__name__)
+    if _deeper_than(content, DEEPEST):
+        raise _too_deep(what)
     return content
+
+
+def _refuse_large(data: bytes, what: str, largest: int = LARGEST_FILE) -> None:
+    """Raise on more than a reader can hold: bytes, or values of which each takes many times its bytes."""
+    if len(data) > largest:
+        raise MalformedFile(
+            f"{what} has at most {largest >> 20} MiB",
+            parameter="size",
+            value=f"above {largest} bytes",
+            hint="Is it a file of extremal?",
+        )
+    values = data.count(b",") + data.count(b"[")
+    if values > MOST_VALUES or data.count(b"{") > MOST_OBJECTS:
+        raise MalformedFile(f"{what} holds at most {MOST_VALUES:,} values", parameter="values", value=values)
+
+
+def _too_deep(what: str) -> MalformedFile:
+    return MalformedFile(f"{what} must not be nested that deeply", parameter="levels", value=f"above {DEEPEST}")
+
+
+def _deeper_than(content: Any, levels: int) -> bool:
+    if not levels:
+        return True
+    inside = content.values() if isinstance(content, dict) else content
+    return any(_deeper_than(value, levels - 1) for value in inside if isinstance(value, (dict, list)))
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -151,7 +203,7 @@ def _no_float(text: str) -> Any:
 
 
 def _safe_integer(text: str) -> int:
-    if len(text) > 17 or abs(int(text)) > _SAFE_INTEGER:
+    if len(text) > 17 or abs(int(text)) > LARGEST_JSON_INTEGER:
         raise MalformedFile(
             "integers beyond 2^53 must be strings: many readers would change them", parameter="number", value=text
         )
@@ -176,9 +228,15 @@ def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Notion |
         raise
     except ExtremalError as error:
         raise MalformedFile(f"in {source}: {error}") from error
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+    except KeyError as error:
         raise MalformedFile(
-            f"{source} must have the fields of a mechanism file", parameter="field", value=str(error)
+            f"{source} must have all fields of a mechanism file", parameter="missing", value=str(error)
+        ) from error
+    except (TypeError, ValueError, OverflowError, AttributeError, ArithmeticError) as error:
+        raise MalformedFile(
+            f"{source} must have the fields of a mechanism file, each of its type",
+            parameter="problem",
+            value=str(error),
         ) from error
 
 
@@ -187,7 +245,7 @@ def _check_version(content: dict[str, Any], source: str) -> None:
         raise MalformedFile(f"{source} must be a mechanism file", parameter="format", value=content.get("format"))
     version = content.get("version")
     parts = version.split(".") if isinstance(version, str) else []
-    if len(parts) != 2 or not all(part.isdecimal() and len(part) < 6 for part in parts):
+    if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
         raise MalformedFile("version must be major.minor", parameter="version", value=version)
     if int(parts[0]) > VERSION[0]:
         raise MalformedFile(
@@ -200,33 +258,39 @@ def _check_version(content: dict[str, Any], source: str) -> None:
 
 def _build(content: dict[str, Any]) -> tuple[Mechanism, Notion | None]:
     structure = structure_from_json(content["weights"])
-    if content["denominator"] != str(structure.denominator):
+    if content["denominator"] != _digits(structure.denominator):
         raise MalformedFile(
             "denominator must be what each row sums to", parameter="denominator", value=content["denominator"]
         )
     inputs = Labels.from_json(content["inputs"], "inputs")
-    named = content["outputs"]
-    words = isinstance(named, dict) and set(named) == {"bits"}
-    outputs = BitLabels(named["bits"]) if words else outputs_from_json(named, inputs)
-    row_of = _row_of(content["rows_of_inputs"]) if "rows_of_inputs" in content else None
+    outputs = reports_from_json(content["outputs"], inputs, structure.m)
+    row_of = _row_of(content["rows_of_inputs"], structure.r) if "rows_of_inputs" in content else None
     if outputs.count != structure.m:
         raise MalformedFile(
             f"outputs must name the {structure.m} columns of the weights", parameter="len(outputs)", value=outputs.count
         )
     if len(inputs) != (structure.r if row_of is None else row_of.size):
         raise MalformedFile("inputs must name the rows of the weights", parameter="len(inputs)", value=len(inputs))
-    if row_of is not None and not np.array_equal(np.unique(row_of), np.arange(structure.r)):
-        raise MalformedFile(
-            "rows_of_inputs must use every row", parameter="rows_of_inputs", value=content["rows_of_inputs"][:6]
-        )
+    if len(inputs) < 2:
+        raise MalformedFile("a mechanism has at least 2 inputs", parameter="len(inputs)", value=len(inputs))
     claim = None if content["privacy"] is None else notion_from_json(content["privacy"])
     return Mechanism._made(structure, row_of, inputs, outputs, None), claim
 
 
-def _row_of(runs: list[list[int]]) -> Indices:
-    pairs = np.array(runs, dtype=np.int64).reshape(-1, 2)
-    if (pairs < 0).any() or pairs[:, 1].sum() > LARGEST_FILE:
+def _row_of(runs: Any, rows: int) -> Indices:
+    pairs = runs if isinstance(runs, list) else [runs]
+    if not all(
+        isinstance(pair, list) and len(pair) == 2 and all(type(n) is int for n in pair) and 0 <= pair[0] < rows
+        for pair in pairs
+    ):
         raise MalformedFile(
-            "rows_of_inputs must be pairs of a row and a count", parameter="rows_of_inputs", value=runs[:6]
+            f"rows_of_inputs must be pairs of a row, 0..{rows - 1}, and a count",
+            parameter="rows_of_inputs",
+            value=pairs[:6],
         )
-    return np.repeat(pairs[:, 0].astype(np.intp), pairs[:, 1])
+    # In Python's integers, which do not wrap, before anything is as long as they say.
+    if any(count < 1 for _, count in pairs) or sum(count for _, count in pairs) > MOST_LABELS:
+        raise MalformedFile(
+            f"rows_of_inputs must count 1..{MOST_LABELS:,} inputs in all", parameter="rows_of_inputs", value=pairs[:6]
+        )
+    return np.repeat(np.array([row for row, _ in pairs], dtype=np.intp), [count for _, count in pairs])

@@ -20,6 +20,11 @@ import numpy as np
 from extremal.errors import InvalidLabel, MalformedFile, TooLarge, UnknownLabel
 from extremal.exact import as_count
 
+MOST_LABELS = 1 << 22  # symbols of an alphabet: four times what anybody was seen to use
+MOST_LISTED = 1 << 24  # labels that are handed out one by one
+LARGEST_JSON_INTEGER = 1 << 53  # integers that every JSON reader keeps
+LONGEST_INTEGER = 400  # digits
+
 Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
 
 
@@ -33,6 +38,20 @@ class Labels:
     def __init__(self, labels: Iterable[Any], parameter: str = "inputs", tuples: bool = False) -> None:
         if isinstance(labels, (str, bytes)) or not isinstance(labels, Iterable):
             raise InvalidLabel(f"{parameter} must be a sequence of labels", parameter=parameter, value=labels)
+        if isinstance(labels, (set, frozenset)):
+            raise InvalidLabel(
+                f"{parameter} must have an order, and a set has none that lasts",
+                parameter=parameter,
+                value=labels,
+                hint="Give a list.",
+            )
+        if isinstance(labels, Iterator):
+            raise InvalidLabel(
+                f"{parameter} must be a sequence: an iterator is read only once",
+                parameter=parameter,
+                value=type(labels).__name__,
+                hint="Give a list.",
+            )
         self._values: Sequence[Label]
         if isinstance(labels, _Subsets) or (isinstance(labels, range) and labels == range(len(labels))):
             self._values = labels
@@ -59,6 +78,13 @@ class Labels:
 
     @cached_property
     def values(self) -> tuple[Label, ...]:
+        if len(self._values) > MOST_LISTED:
+            raise TooLarge(
+                f"at most {MOST_LISTED:,} labels are listed",
+                parameter="labels",
+                value=len(self._values),
+                hint="They are 0, 1, …; privatize() needs no list.",
+            )
         return tuple(self._values)
 
     @cached_property
@@ -79,38 +105,54 @@ class Labels:
         return kinds.pop() if len(kinds) == 1 else None
 
     def code(self, label: Any, parameter: str = "value") -> int:
-        """The position of `label`; strict in type.
+        """The position of `label`, which is shown when it is none; strict in type.
 
         Raises:
             UnknownLabel: not a label of this alphabet; names the nearest one.
         """
-        plain = label.item() if isinstance(label, np.generic) else label
+        code = self.find(label)
+        if code is None:
+            raise UnknownLabel(
+                f"{parameter} must be one of the mechanism's labels",
+                parameter=parameter,
+                value=label,
+                hint=f"{self.nearest(label)} Labels: {self.shown()}.".strip(),
+            )
+        return code
+
+    def find(self, label: Any) -> int | None:
+        """The position of `label`, strict in type; None when it is no label."""
+        plain = _without_subclass(label)
         try:
             if isinstance(self._values, range):
                 code = plain if type(plain) is int and 0 <= plain < len(self._values) else None
             else:
                 code = self._codes.get(plain)
         except TypeError:
-            code = None
-        if code is None or type(self._values[code]) is not type(plain):
-            raise UnknownLabel(
-                f"{parameter} must be one of the mechanism's labels",
-                parameter=parameter,
-                value=label,
-                hint=self._nearest(plain),
-            )
-        return int(code)
+            return None
+        return None if code is None or type(self._values[code]) is not type(plain) else int(code)
 
-    def _nearest(self, label: Any) -> str:
-        shown = ", ".join(repr(v) for v in self._values[:6]) + (", …" if len(self._values) > 6 else "")
-        twins = [v for v in self._values[:10_000] if str(v).strip() == str(label).strip()]
-        close = twins or difflib.get_close_matches(str(label), [str(v) for v in self._values[:10_000]], n=1)
-        return f"Did you mean {close[0]!r}? Labels: {shown}." if close else f"Labels: {shown}."
+    def shown(self) -> str:
+        """The first few labels as text."""
+        return ", ".join(repr(v) for v in self._values[:6]) + (", …" if len(self._values) > 6 else "")
+
+    def nearest(self, label: Any) -> str:
+        """A question whether a label close to this value was meant; empty when none is."""
+        text, first = str(_without_subclass(label)), self._values[:10_000]
+        key = unicodedata.normalize("NFKC", text).strip().casefold()
+        twins = [v for v in first if unicodedata.normalize("NFKC", str(v)).strip().casefold() == key]
+        if twins:
+            same = unicodedata.normalize("NFKC", text) == unicodedata.normalize("NFKC", str(twins[0]))
+            why = " (the same characters, written in another way)" if same and text != str(twins[0]) else ""
+            return f"Did you mean {twins[0]!r}{why}?"
+        by_text = {str(v): v for v in first}
+        close = difflib.get_close_matches(text, list(by_text), n=1)
+        return f"Did you mean {by_text[close[0]]!r}?" if close else ""
 
     def to_json(self) -> Any:
         if self.numbered:
-            return {"range": len(self._values)}
-        return [list(label) if isinstance(label, tuple) else label for label in self._values]
+            return {"range": _stored(len(self._values))}
+        return [[_stored(p) for p in v] if isinstance(v, tuple) else _stored(v) for v in self._values]
 
     @classmethod
     def from_json(cls, content: Any, parameter: str, tuples: bool = False) -> Labels:
@@ -118,12 +160,19 @@ class Labels:
             isinstance(content, dict)
             and set(content) == {"range"}
             and type(content["range"]) is int
-            and content["range"] > 0
+            and 0 < content["range"] <= MOST_LABELS
         ):
             return cls(range(content["range"]), parameter)
         if isinstance(content, list):
-            return cls([tuple(v) if tuples and isinstance(v, list) else v for v in content], parameter, tuples)
-        raise MalformedFile(f"{parameter} must be a list of labels or a range", parameter=parameter, value=content)
+            values = [
+                tuple(map(_from_stored, v)) if tuples and isinstance(v, list) else _from_stored(v) for v in content
+            ]
+            return cls(values, parameter, tuples)
+        raise MalformedFile(
+            f"{parameter} must be a list of labels or a range of at most {MOST_LABELS:,}",
+            parameter=parameter,
+            value=content,
+        )
 
     @property
     def count(self) -> int:
@@ -223,6 +272,21 @@ class SubsetLabels(Labels):
                 value=label,
                 hint="Sort it.",
             )
+        return self._rank(codes)
+
+    def find(self, label: Any) -> int | None:
+        codes = [self.alphabet.find(part) for part in label] if isinstance(label, tuple) else []
+        known = [code for code in codes if code is not None]
+        whole = len(known) == len(codes) == self.size and known == sorted(set(known))
+        return self._rank(known) if whole else None
+
+    def shown(self) -> str:
+        return f"sets of {self.size} of {self.alphabet.shown()}"
+
+    def nearest(self, _label: Any) -> str:
+        return ""  # sets are too many to look through
+
+    def _rank(self, codes: list[int]) -> int:
         rank, previous = 0, -1
         for i, code in enumerate(codes):
             left = self.size - i - 1
@@ -245,9 +309,40 @@ def outputs_from_json(content: Any, inputs: Labels) -> Labels:
     return Labels.from_json(content, "outputs", tuples=True)
 
 
-def _plain(label: Any, parameter: str, tuples: bool) -> Label:
+def range_from_json(content: Any, count: int) -> Labels | None:
+    """The labels 0..count−1 if that is what `content` describes, else None."""
+    return Labels(range(count), "outputs") if content == {"range": _stored(count)} else None
+
+
+def _without_subclass(label: Any) -> Any:
+    """NumPy scalars and members of enumerations as the plain values that they are."""
     value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, str):
+        return str.__str__(value)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _stored(label: Any) -> Any:
+    """A label as a file holds it: an integer that JSON readers may change is written as a string, and says so."""
+    large = type(label) is int and abs(label) > LARGEST_JSON_INTEGER
+    return {"integer": str(label)} if large else label
+
+
+def _from_stored(content: Any) -> Any:
+    if not isinstance(content, dict):
+        return content
+    text = str(content.get("integer"))
+    digits = text.removeprefix("-")
+    if len(content) != 1 or not (digits.isascii() and digits.isdecimal()) or len(digits) > LONGEST_INTEGER:
+        raise MalformedFile('a large integer label must be {"integer": "digits"}', parameter="label", value=content)
+    return int(text)
+
+
+def _plain(label: Any, parameter: str, tuples: bool) -> Label:
+    value = _without_subclass(label)
     if tuples and isinstance(value, tuple):
+        if not value:
+            raise InvalidLabel(f"{parameter} must not hold an empty set", parameter=parameter, value=label)
         return tuple(_plain(part, parameter, False) for part in value)
     if not isinstance(value, (str, int)):  # bool is an int
         raise InvalidLabel(
@@ -258,4 +353,16 @@ def _plain(label: Any, parameter: str, tuples: bool) -> Label:
         )
     if isinstance(value, str) and not value.strip():
         raise InvalidLabel(f"{parameter} must not hold an empty label", parameter=parameter, value=label)
+    if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
+        raise InvalidLabel(
+            f"{parameter} must be text that can be written as UTF-8, without lone surrogates",
+            parameter=parameter,
+            value=label,
+        )
+    if isinstance(value, int) and abs(value) >= 10**LONGEST_INTEGER:
+        raise InvalidLabel(
+            f"{parameter} must be integers of at most {LONGEST_INTEGER} digits",
+            parameter=parameter,
+            value=f"{value.bit_length()} bits",
+        )
     return value

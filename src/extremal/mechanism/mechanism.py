@@ -1,13 +1,14 @@
 """The frozen result: exact weights, names, and the privacy that is claimed for them.
 
 A mechanism is a row-stochastic k×m matrix Q of multiples of 2^-62: row x is the distribution of the report when the
-true value is x. It never changes after construction; the claim it carries was decided in integer arithmetic when it was
-made. Floats that it hands out (`matrix`, `marginal`) are for computing; every proof and every sample reads the
-integers.
+true value is x. However it comes into being (a constructor, a file, a copy, a pickle, `dataclasses.replace`), its
+weights cannot be written to and the claim it carries was decided in integer arithmetic. Floats that it hands out
+(`matrix`, `marginal`) are for computing; every proof and every sample reads the integers.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +19,9 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Column, IndexSet, as_count, as_prior
-from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities
-from extremal.mechanism.labels import Label, Labels, SubsetLabels
+from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, frozen
+from extremal.mechanism.disclosure import Disclosure, disclosure
+from extremal.mechanism.labels import MOST_LABELS, Label, Labels, SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
 from extremal.mechanism.structures import Circulant, Rows, Structure
 from extremal.mechanism.structures.assemble import canonical, checked_weights, distinct
@@ -32,10 +34,10 @@ from extremal.mechanism.structures.staircase import (
     subset_structure,
     window_structure,
 )
-from extremal.mechanism.structures.structure import refuse_large
+from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
 from extremal.privacy import LDP, Notion
 
-_SHOWN_WHOLE = 10**300  # numbers of outputs that are still written out
+_LONGEST_COUNT = 4000  # digits; Python itself refuses to print more than 4300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -275,20 +277,31 @@ class Mechanism:
     def _made(
         cls, structure: Structure, row_of: Indices | None, inputs: Labels, outputs: Labels, privacy: Notion | None
     ) -> Mechanism:
-        """The only way out: structure in canonical form, the claim decided exactly."""
+        """The structure in canonical form."""
         structure, row_of = canonical(structure, row_of)
-        if row_of is not None:
-            row_of.setflags(write=False)
-        made = cls(structure, row_of, inputs, outputs, privacy)
-        if privacy is not None and not privacy.holds(made):
-            level = privacy.level(made)
+        return cls(structure, row_of, inputs, outputs, privacy)
+
+    def __post_init__(self) -> None:
+        """Whatever way it was made: names that fit, nothing to be written to, the claim decided exactly."""
+        if self.row_of is not None:
+            object.__setattr__(self, "row_of", frozen(self.row_of))
+        rows = self.structure.r if self.row_of is None else self.row_of.size
+        if len(self.input_labels) != rows or rows > MOST_LABELS or self.output_labels.count != self.structure.m:
+            raise InvalidParameter(
+                f"every row and every column must have a name, and there may be {MOST_LABELS:,} rows",
+                parameter="rows and names of inputs",
+                value=[rows, len(self.input_labels)],
+            )
+        if self.privacy is not None and not self.privacy.holds(self):
             raise PrivacyViolation(
-                f"the mechanism must satisfy the claimed {privacy!r}",
+                f"the mechanism must satisfy the claimed {self.privacy!r}",
                 parameter="level",
-                value=level,
+                value=self.privacy.level(self),
                 hint="Claim that level.",
             )
-        return made
+
+    def __reduce__(self) -> Any:
+        return Mechanism, (self.structure, self.row_of, self.input_labels, self.output_labels, self.privacy)
 
     def claiming(self, privacy: Notion | None) -> Mechanism:
         """The same mechanism with another claim, decided exactly; None: without a claim.
@@ -343,8 +356,9 @@ class Mechanism:
     def weights(self) -> Weights:
         """The exact integer weights, k×m; raises TooLarge above 2^24 entries."""
         refuse_large(self.k, self.m, "weights")
-        rows = self.structure.rows()
-        return rows if self.row_of is None else rows[self.row_of]
+        rows = self.structure.rows() if self.row_of is None else self.structure.rows()[self.row_of]
+        rows.setflags(write=False)
+        return rows
 
     @property
     def matrix(self) -> Floats:
@@ -355,6 +369,10 @@ class Mechanism:
     def columns(self) -> Iterator[Column]:
         """Each output's exact weights as groups of (weight, row classes)."""
         return self.structure.columns()
+
+    def kinds_of_columns(self) -> Iterator[Column]:
+        """Columns of every kind that there is: of those that differ only by a permutation of the rows, at least one."""
+        return self.structure.kinds_of_columns()
 
     def distinct_rows(self) -> Weights:
         """Each different row of weights once; raises TooLarge above 2^24 entries."""
@@ -430,7 +448,15 @@ class Mechanism:
                 f"row_of must hold positions 0..{self.k - 1}, at least two", parameter="row_of", value=row_of
             )
         rows = where.astype(np.intp) if self.row_of is None else self.row_of[where]
-        return self._made(self.structure, rows, _labels(inputs, where.size, "inputs"), self.output_labels, self.privacy)
+        names = _labels(inputs, where.size, "inputs")
+        used = np.unique(rows)
+        if used.size == self.row_classes or self.row_classes * self.m > LARGEST_DENSE:
+            return self._made(self.structure, rows, names, self.output_labels, self.privacy)
+        # Rows that no input has would count for the claim, and outputs that only they had could not occur.
+        weights = self.structure.rows()[used]
+        kept = np.flatnonzero(weights.any(axis=0))
+        outputs = self.output_labels if kept.size == self.m else self.output_labels.take(kept.tolist())
+        return self._made(Rows(weights[:, kept]), np.searchsorted(used, rows), names, outputs, self.privacy)
 
     def privatize(self, values: Any, **options: Any) -> Any:
         """Randomise a value, or each value of a list, array or series, with the operating system's randomness.
@@ -444,6 +470,19 @@ class Mechanism:
         from extremal.release import privatize_values
 
         return privatize_values(self, values, **options)
+
+    def explain(self, prior: Any = None) -> Disclosure:
+        """What a report lets someone believe, in plain sentences with bounds rounded outwards.
+
+        Args:
+            prior: what someone believes about the answers before; None for a few beliefs about any answer.
+
+        >>> import extremal as ex
+        >>> explained = ex.randomized_response(2, 1, inputs=["no", "yes"]).explain([0.9, 0.1])
+        >>> explained.table().splitlines()[2].split()
+        ['yes', '10%', '3.9%', '23.2%']
+        """
+        return disclosure(self, prior)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write a versioned JSON file with a content hash, atomically; read it back with `ex.load`.
@@ -463,8 +502,7 @@ class Mechanism:
 
     def __repr__(self) -> str:
         claim = f", privacy={self.privacy!r}" if self.privacy is not None else ""
-        m = self.m if self.m < _SHOWN_WHOLE else f"2^{self.m.bit_length() - 1}…"
-        return f"Mechanism(k={self.k}, m={m}, {self.structure.kind}{claim})"
+        return f"Mechanism(k={self.k}, m={count_text(self.m)}, {self.structure.kind}{claim})"
 
     def __str__(self) -> str:
         from extremal.mechanism.display import text_table
@@ -475,6 +513,16 @@ class Mechanism:
         from extremal.mechanism.display import html_table
 
         return html_table(self)
+
+
+def count_text(count: int) -> str:
+    """A number of outputs as text; of a very large one only its size.
+
+    >>> count_text(10), count_text(2**60_000)
+    ('10', 'about 10^18061')
+    """
+    digits = int((count.bit_length() - 1) * math.log10(2))
+    return str(count) if digits < _LONGEST_COUNT else f"about 10^{digits}"
 
 
 def _labels(

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from extremal.certificate import Certificate
+from extremal.certificate import Certificate, NotKnown, certify
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
+from extremal.optimize.divergence.solve import equal_hypotheses
 from extremal.optimize.divergence.solve import solve as divergence
 from extremal.optimize.information.solve import solve as information
 from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
@@ -31,12 +33,19 @@ SOLVERS: tuple[Solver, ...] = (
     information,
     hamming,
     distortion,
+    equal_hypotheses,
     leakage,
     leakage_for_a_class,
     divergence_on_metric,
     listed_rays,
 )
 """Asked in this order; the first that has a solution is taken. Listing rays comes last: others need no list."""
+
+BELIEVED = 1e-6
+"""Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
+
+ALIASES = {"theorem": "partition", "dual": "lines"}
+"""Older names of kinds of proof."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +54,7 @@ class Design:
 
     Attributes:
         mechanism: exact weights, private in fact.
-        value: its utility (or cost), computed from the weights.
+        value: its utility (or cost), enclosed by exact arithmetic on the weights and rounded once.
         lower_bound, upper_bound: the optimum lies between; one of them is `value`.
         method: which way was taken.
         certificate: what `ex.verify` checks.
@@ -69,9 +78,11 @@ class Design:
 
     @property
     def gap(self) -> float:
-        """(upper − lower)/|upper|; 0 when both are 0."""
+        """(upper − lower)/|upper|; 0 when both are 0 or both infinite, infinite when only the upper one is."""
         if self.upper_bound == self.lower_bound:
             return 0.0
+        if math.isinf(self.upper_bound):
+            return math.inf
         return (self.upper_bound - self.lower_bound) / abs(self.upper_bound)
 
     def summary(self) -> str:
@@ -91,6 +102,8 @@ class Design:
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
     def _range(self) -> str:
+        if math.isinf(self.value):
+            return "infinite, and attained"
         if self.gap == 0:
             return f"exactly {number(self.value, 12)}"
         return f"{number(self.lower_bound, 12)} to {number(self.upper_bound, 12)}"
@@ -132,8 +145,8 @@ def design(
         tolerance: the relative gap at which to stop.
         time_limit: seconds; None for no limit.
         progress: called with a word and the gap now and then.
-        proofs: kinds of proof to make, when there is a choice (f-divergences: "theorem", "dual"); None lets the method
-            choose.
+        proofs: kinds of proof to make, when there is a choice (f-divergences under LDP: "partition", "lines"); None
+            lets the method choose.
 
     Raises:
         InvalidParameter: the notion and the utility are about different inputs, or the combination is not known.
@@ -166,7 +179,7 @@ def design(
         outputs,
         tolerance,
         deadline,
-        proofs=None if proofs is None else tuple(proofs),
+        proofs=None if proofs is None else tuple(ALIASES.get(kind, kind) for kind in proofs),
         **extra,
     )
     return finished(utility, _solved(problem))
@@ -197,13 +210,24 @@ def _solved(problem: Problem) -> Solution:
 
 
 def finished(utility: Utility, solution: Solution) -> Design:
-    """The design that a solution amounts to: its value computed from the weights, its bound from the proofs as a
-    checker reads them."""
-    value, privacy = utility(solution.mechanism), solution.mechanism.privacy
-    better, closest = (min, max) if utility.is_cost else (max, min)
-    bounds = [proof.bound(privacy, utility) for proof in solution.proofs if isinstance(privacy, Notion)]
-    bound = better(closest(bounds) if bounds else solution.bound, value)
+    """The design that a solution amounts to. Its value and its bound are derived by the proof kernel from the exact
+    weights and the proofs; what the solver believed counts only for a user's function, which no kernel can enclose.
+
+    Raises:
+        Contradiction: a proof is refused or is beaten by the mechanism itself: a defect, never returned as a design.
+    """
+    try:
+        certificate = certify(solution.mechanism, utility, solution.proofs)
+    except NotKnown:
+        certificate = _unverified(utility, solution)
+    value, bound = certificate.value, certificate.bound
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
-    proofs = tuple(replace(proof, claimed=better(b, value)) for proof, b in zip(solution.proofs, bounds, strict=True))
-    certificate = Certificate(solution.mechanism, utility, value, bound, proofs)
     return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, solution.notes)
+
+
+def _unverified(utility: Utility, solution: Solution) -> Certificate:
+    """Value and bound in floats, and nothing that could be checked; a bound that the value beats is none."""
+    value, sign = utility(solution.mechanism), -1 if utility.is_cost else 1
+    beaten = sign * (value - solution.bound) > BELIEVED * abs(value)
+    bound = sign * math.inf if beaten else sign * max(sign * value, sign * solution.bound)
+    return Certificate(solution.mechanism, utility, value, bound)

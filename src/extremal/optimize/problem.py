@@ -2,14 +2,16 @@
 
 A solver is a function from a problem to a solution, or to None when the problem is not of its kind. It proposes a
 mechanism in exact weights, a bound that it believes, and proofs that `extremal.certificate` can check without it.
-Nothing that it says is trusted: `design` computes the value from the weights.
+Nothing that it says is trusted: the proof kernel derives value and bound from the weights and the proofs.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -29,6 +31,10 @@ NOT_ZERO = 1e-300
 
 NO_CHANGE = 1e-15
 """Relative: what moved by less is rounding of a few operations."""
+
+
+DIGITS = 50
+"""Of a number that is computed for a proof: sums of large terms then lose nothing."""
 
 
 class Remark(Protocol):
@@ -93,6 +99,21 @@ class Solution:
 
 
 Solver = Callable[[Problem], Solution | None]
+
+
+def decimal(number: float) -> Fraction:
+    """The decimal that a float prints as: how a proof holds a number that a search found."""
+    return Fraction(repr(float(number)))
+
+
+def decimals(numbers: Iterable[float]) -> tuple[Fraction, ...]:
+    return tuple(decimal(number) for number in numbers)
+
+
+def shortened(number: Fraction, digits: int = DIGITS) -> Fraction:
+    """The decimal of so many digits that is nearest: proofs hold decimals only."""
+    with localcontext(prec=digits):
+        return Fraction(Decimal(number.numerator) / Decimal(number.denominator))
 
 
 def constant(problem: Problem, method: str = "constant mechanism") -> Solution:

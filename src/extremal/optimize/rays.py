@@ -7,20 +7,19 @@ several utilities in the worst case, one row more for each. Which rays there are
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import ClassRays, LeakageVertices, Patterns, Rays, texts
+from extremal.certificate import Proof, Rays
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
-from extremal.optimize.leakage.master import as_mechanism
-from extremal.optimize.problem import Problem, Solution, constant
+from extremal.optimize.problem import Problem, Solution, constant, decimals
 from extremal.privacy import LDP, PML, MetricPrivacy
 from extremal.privacy.cones import prior_class
-from extremal.privacy.cones.lift import LiftBox, columns_of, unit_columns, vertices
-from extremal.privacy.cones.metric import extreme_rays
+from extremal.privacy.cones.metric import extreme_rays, group_columns, tree_edges
 from extremal.privacy.cones.staircase import MOST_INPUTS, patterns
 from extremal.solver import LinearProgram
 from extremal.utility import SumOfColumns, Utility, WorstCase
@@ -35,11 +34,11 @@ def solve(problem: Problem) -> Solution | None:
     """ε-LDP or metric privacy, with any sum of sublinear column values or the worst case of several."""
     match problem.privacy, problem.utility, problem.max_outputs:
         case LDP(delta=0, epsilon=0) | MetricPrivacy(epsilon=0), SumOfColumns() | WorstCase(), None:
-            return constant(problem)
+            return replace(constant(problem), proofs=nothing(problem))
         case LDP(delta=0), SumOfColumns() | WorstCase(), None:
             return _over_patterns(problem)
         case MetricPrivacy() as privacy, SumOfColumns() | WorstCase(), None:
-            return _over(problem, extreme_rays(privacy, _SLACK), Rays, "listed extreme rays")
+            return _over_metric(problem, privacy)
         case _:
             return None
 
@@ -54,7 +53,26 @@ def _over_patterns(problem: Problem) -> Solution:
             hint="f-divergences, information and distortion have methods without enumeration.",
         )
     columns = patterns(utility.k, problem.privacy.epsilon)
-    return _over(problem, columns, Patterns, "enumeration of all staircase patterns")
+    return _over(problem, columns, "enumeration of all staircase patterns")
+
+
+def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
+    """Rays have entries down to e^−εd; where a report can be infinite, the groups of related inputs are told apart."""
+    columns, tree = extreme_rays(privacy, _SLACK), tree_edges(privacy)
+    if isinstance(problem.utility, SumOfColumns) and not np.isfinite(problem.utility.column_values(columns)).all():
+        return infinite(problem, group_columns(privacy))
+    return _over(problem, columns, "listed extreme rays", () if tree is None else tuple(tree))
+
+
+def infinite(problem: Problem, columns: Floats) -> Solution:
+    """A mechanism that is worth infinitely much: nothing is left to prove."""
+    mechanism = Mechanism.from_matrix(columns, problem.privacy, inputs=problem.inputs)
+    return Solution(mechanism, math.inf, "the value is infinite: a report is impossible under one hypothesis")
+
+
+def nothing(problem: Problem) -> tuple[Proof, ...]:
+    """The proof that no mechanism is worth anything, at level 0."""
+    return (Rays(decimals(np.zeros(problem.utility.k))),) if problem.utility.k <= MOST_INPUTS else ()
 
 
 def over_class(problem: Problem, privacy: PML) -> Solution:
@@ -64,28 +82,14 @@ def over_class(problem: Problem, privacy: PML) -> Solution:
         TooLarge: there are too many inputs, extreme priors or rays to list.
     """
     columns = prior_class.as_columns(prior_class.rays(privacy))
-    return _over(problem, columns, ClassRays, "enumeration of the extreme columns of the class")
+    return _over(problem, columns, "enumeration of the extreme columns of the class")
 
 
-def over_lifts(problem: Problem, box: LiftBox) -> Solution:
-    """PML or LIP for one prior, in the coordinates Σ θ·y = b of the box, where nothing cancels at small ε."""
-    k, parts = problem.utility.k, parts_of(problem.utility)
-    y, units = vertices(box), unit_columns(box, k)
-    values = _finite(problem.utility, [part.column_values(columns_of(box, y, k)) for part in parts])
-    rest = _finite(problem.utility, [[math.fsum(part.column_values(units))] for part in parts])[:, 0]
-    best = best_mixture(y.T, box.budget * values, rest)
-    used = best.used
-    theta = best.weights[used]
-    change = np.linalg.lstsq(y[used].T, 1 - y[used].T @ theta, rcond=None)[0]
-    theta = theta + change if (theta + change >= 0).all() else theta
-    mechanism = as_mechanism(problem, box, y[used], theta * box.budget, reveal=bool(rest.any()))
-    proof = LeakageVertices(texts(best.alpha / box.budget), texts(best.mix))
-    return Solution(mechanism, math.inf, "enumeration of all extreme lift vectors", (proof,))
+def _mixed(best: BestMixture) -> tuple[Fraction, ...]:
+    return decimals(best.mix) if best.mix.size > 1 else ()
 
 
-def _over(
-    problem: Problem, columns: Floats, proof: type[Patterns] | type[Rays] | type[ClassRays], method: str
-) -> Solution:
+def _over(problem: Problem, columns: Floats, method: str, tree: tuple[tuple[int, int], ...] = ()) -> Solution:
     """The best mechanism whose columns are listed."""
     values = _finite(problem.utility, [part.column_values(columns) for part in parts_of(problem.utility)])
     best = best_mixture(columns, values)
@@ -93,7 +97,8 @@ def _over(
     mechanism = Mechanism.from_matrix(
         matrix / matrix.sum(axis=1, keepdims=True), problem.privacy, inputs=problem.inputs
     )
-    return Solution(mechanism, best.bound(columns, values), method, (proof(texts(best.alpha), texts(best.mix)),))
+    proof = Rays(decimals(best.alpha), _mixed(best), tree)
+    return Solution(mechanism, best.bound(columns, values), method, (proof,))
 
 
 def parts_of(utility: Utility) -> tuple[SumOfColumns, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -78,7 +79,7 @@ class LDP(Notion):
     def level(self, mechanism: Any, prior: Any = None) -> float:
         """The smallest ε at this δ; `prior` has no part in it."""
         view = self._readable(mechanism)
-        pure = level_by_ratio(view.columns(), _extremes)
+        pure = level_by_ratio(_kinds(view), _extremes)
         if not self._delta or not pure:
             return pure
         return level_for_delta(view, self._delta, pure)
@@ -92,7 +93,7 @@ class LDP(Notion):
         """
         view = self._readable(mechanism)
         exponential = self.exponential if epsilon is None else Exponential(epsilon)
-        if not refused_by_ratio(view, _extremes, exponential, first=True):
+        if not refused_by_ratio(_kinds(view), _extremes, exponential, first=True):
             return 0.0
         return smallest_delta(view, exponential)
 
@@ -102,7 +103,7 @@ class LDP(Notion):
         return super().refused_outputs(mechanism)
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
-        return refused_by_ratio(view, _extremes, self.exponential, first)
+        return refused_by_ratio(_kinds(view) if first else view.columns(), _extremes, self.exponential, first)
 
     def to_json(self) -> dict[str, Any]:
         return {"notion": self.name, **self.exponential.to_json(), "delta": decimal_text(self._delta)}
@@ -121,6 +122,11 @@ class LDP(Notion):
             else f"LDP(epsilon={self.epsilon!r}"
         )
         return inside + (f", delta={self.delta!r})" if self._delta else ")")
+
+
+def _kinds(view: ExactView) -> Iterator[Column]:
+    """Which weights a column has decides, not where: one column of each kind is enough."""
+    return view.kinds_of_columns()
 
 
 def _extremes(column: Column) -> list[Ratio]:

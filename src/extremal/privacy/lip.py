@@ -86,14 +86,14 @@ class LIP(Notion):
         upper, lower = self._ratios(view, self.prior if prior is None else as_prior(prior))
         if self._lower is None:
             return level_by_ratio(view.columns(), lambda column: [upper(column), lower(column)])
-        if refused_by_ratio(view, lambda column: [lower(column)], self._lower, first=True):
+        if refused_by_ratio(view.columns(), lambda column: [lower(column)], self._lower, first=True):
             return math.inf
         return level_by_ratio(view.columns(), lambda column: [upper(column)])
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
         upper, lower = self._ratios(view, self.prior)
-        above = refused_by_ratio(view, lambda column: [upper(column)], self.exponential, first)
-        below = refused_by_ratio(view, lambda column: [lower(column)], self.lower_exponential, first)
+        above = refused_by_ratio(view.columns(), lambda column: [upper(column)], self.exponential, first)
+        below = refused_by_ratio(view.columns(), lambda column: [lower(column)], self.lower_exponential, first)
         return sorted({*above, *below})
 
     def _ratios(self, view: ExactView, prior: Prior) -> tuple[Callable[[Column], Ratio], Callable[[Column], Ratio]]:
@@ -123,7 +123,7 @@ class LIP(Notion):
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LIP:
         lower = None if content["lower"] is None else Exponential.from_json(content["lower"])
-        return cls._at(Exponential.from_json(content), as_prior(content["prior"]), lower)
+        return cls._at(Exponential.from_json(content), Prior.from_json(content["prior"]), lower)
 
     def __repr__(self) -> str:
         lower = "" if self._lower is None else f", lower={self.lower!r}"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact import ExactView, Exponential, as_fraction, decimal_text
 from extremal.exact.exponential import SMALLEST_EPSILON
-from extremal.exact.weights import Floats, Weights
+from extremal.exact.weights import Floats, Indices, Weights
 from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option
 
 # floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
@@ -74,8 +75,8 @@ class MetricPrivacy(Notion):
         """The smallest ε per unit of distance; `prior` has no part in it."""
         view = self._readable(mechanism)
         worst = 0.0
-        for _, values, near in self._columns(view):
-            gain = _log_ratios(values)
+        for _, values, between in self._columns(view):
+            gain, near = _log_ratios(values), between.near
             with np.errstate(divide="ignore", invalid="ignore"):
                 slope = np.where(gain > 0, gain / near, 0.0)
             worst = max(worst, float(slope.max()))
@@ -83,7 +84,7 @@ class MetricPrivacy(Notion):
             return worst
         candidate = max(worst - 8 * math.ulp(worst), float(SMALLEST_EPSILON))
         while any(
-            self._pairs_broken(values, near, Fraction(repr(candidate))) for _, values, near in self._columns(view)
+            _pairs_broken(values, between, Fraction(repr(candidate))) for _, values, between in self._columns(view)
         ):
             candidate = math.nextafter(candidate, math.inf)
         return candidate
@@ -91,61 +92,65 @@ class MetricPrivacy(Notion):
     def _refused(self, view: ExactView, first: bool) -> list[int]:
         refused = []
         exponent = self.exponential.exponent or Fraction(0)
-        for output, values, near in self._columns(view):
-            if self._pairs_broken(values, near, exponent):
+        for output, values, between in self._columns(view):
+            if _pairs_broken(values, between, exponent):
                 refused.append(output)
                 if first:
                     break
         return refused
 
-    def _columns(self, view: ExactView) -> Iterator[tuple[int, Weights, Floats]]:
+    def _columns(self, view: ExactView) -> Iterator[tuple[int, Weights, _Between]]:
         if view.k != self.k:
             raise InvalidParameter(
                 f"distances must be {view.k}×{view.k}, one row for each input", parameter="k", value=self.k
             )
-        near = self._between_classes(view)
+        between = self._between(view)
         for column in view.columns():
             if column.orbit:  # every pair of rows occurs as (high, low): only the closest one matters
-                closest = near[~np.eye(view.row_classes, dtype=bool)].min()
                 pair = np.array([column.largest, column.smallest], dtype=object)
-                yield column.output, pair, np.array([[0.0, closest], [closest, 0.0]])
+                yield column.output, pair, self._closest(view)
                 continue
             values = np.empty(view.row_classes, dtype=np.int64)
             for value, members in column.groups:
                 for a, b in members.runs:
                     values[a:b] = value
-            yield column.output, values, near
+            yield column.output, values, between
 
-    def _between_classes(self, view: ExactView) -> Floats:
-        """The smallest distance between inputs of two row classes."""
-        if view.row_of is None:
-            return self.distances
+    def _between(self, view: ExactView) -> _Between:
+        row_of = view.row_of
+        if row_of is None:
+            return _Between(self.distances, lambda x, other: (np.array([x]), np.array([other])), self.exact_distance)
         near = np.full((view.row_classes, view.row_classes), math.inf)
-        np.minimum.at(near, (view.row_of[:, None], view.row_of[None, :]), self.distances)
-        return near
+        np.minimum.at(near, (row_of[:, None], row_of[None, :]), self.distances)
 
-    def _pairs_broken(self, values: Weights, near: Floats, exponent: Fraction) -> bool:
-        gain = _log_ratios(values)
-        allowed = float(exponent) * near
-        with np.errstate(invalid="ignore"):
-            broken = (gain > 0) & (gain > allowed * (1 + _UNSURE))
-            unsure = (gain > 0) & ~broken & (gain >= allowed * (1 - _UNSURE)) & np.isfinite(near)
-        if broken.any():
-            return True
-        for x, other in np.argwhere(unsure).tolist():
-            bound = Exponential.unchecked(exponent * self._exact(float(near[x, other])))
-            if not bound.at_least(int(values[x]), int(values[other])):
-                return True
-        return False
+        def inputs(x: int, other: int) -> tuple[Indices, ...]:
+            left, right = np.flatnonzero(row_of == x), np.flatnonzero(row_of == other)
+            a, b = np.nonzero(self.distances[np.ix_(left, right)] == near[x, other])
+            return left[a[: self._tried]], right[b[: self._tried]]
+
+        return _Between(near, inputs, self.exact_distance)
+
+    def _closest(self, view: ExactView) -> _Between:
+        """For an orbit, in which every pair of rows occurs: the closest inputs of different rows."""
+        rows = np.arange(self.k) if view.row_of is None else view.row_of
+        apart = rows[:, None] != rows[None, :]
+        least = float(self.distances[apart].min())
+        a, b = np.nonzero(apart & (self.distances == least))
+        near = np.array([[0.0, least], [least, 0.0]])
+        return _Between(near, lambda _x, _other: (a[: self._tried], b[: self._tried]), self.exact_distance)
+
+    @property
+    def _tried(self) -> int | None:
+        """How many distances of one double can differ: doubles are what they print as, other numbers may be closer."""
+        return None if self._given.dtype == object else 1
 
     def exact_exponent(self, x: int, other: int) -> Fraction:
         """ε·d(x,x'), a rational, for a finite distance."""
         return (self.exponential.exponent or Fraction(0)) * self.exact_distance(x, other)
 
-    def _exact(self, distance: float) -> Fraction:
-        if self._given.dtype == object:
-            return next(as_fraction(d, "distance") for d in self._given.ravel() if float(d) == distance)
-        return Fraction(repr(distance))
+    def relates(self, x: int, other: int) -> bool:
+        """Whether the distance of two inputs is finite: an infinite one asks for nothing."""
+        return math.isfinite(self.distances[x, other])
 
     def exact_distance(self, x: int, other: int) -> Fraction:
         """d(x,x') as the rational it was given as, when it is finite."""
@@ -167,6 +172,43 @@ class MetricPrivacy(Notion):
         return f"MetricPrivacy(epsilon={self.epsilon!r}, distances={self.k}×{self.k})"
 
 
+@dataclass(frozen=True, eq=False)
+class _Between:
+    """The distances between row classes: the smallest between any input of one and any of the other.
+
+    Floats tell most pairs; where they do not, the exact distances of the very inputs are asked, never one that happens
+    to have the same double.
+
+    Attributes:
+        near: the smallest distances as doubles.
+        inputs: for two classes the pairs of inputs (as two arrays) whose distance is that double.
+        distance: of two inputs, exactly.
+    """
+
+    near: Floats
+    inputs: Callable[[int, int], tuple[Indices, ...]]
+    distance: Callable[[int, int], Fraction]
+
+    def exact(self, x: int, other: int) -> Fraction:
+        """The smallest distance between two classes, as the rational it was given as."""
+        return min(self.distance(int(a), int(b)) for a, b in zip(*self.inputs(x, other), strict=True))
+
+
+def _pairs_broken(values: Weights, between: _Between, exponent: Fraction) -> bool:
+    gain, near = _log_ratios(values), between.near
+    allowed = float(exponent) * near
+    with np.errstate(invalid="ignore"):
+        broken = (gain > 0) & (gain > allowed * (1 + _UNSURE))
+        unsure = (gain > 0) & ~broken & (gain >= allowed * (1 - _UNSURE)) & np.isfinite(near)
+    if broken.any():
+        return True
+    for x, other in np.argwhere(unsure).tolist():
+        bound = Exponential.unchecked(exponent * between.exact(x, other))
+        if not bound.at_least(int(values[x]), int(values[other])):
+            return True
+    return False
+
+
 def _log_ratios(values: Weights) -> Floats:
     """log(values[x]/values[x']), relatively accurate also next to 0; infinite where only values[x'] is 0, 0 where x is
     not larger."""
@@ -179,7 +221,10 @@ def _checked(distances: Any) -> npt.NDArray[Any]:
     array = np.array(distances)
     if array.dtype.kind not in "fiuO":
         raise InvalidParameter("distances must be numbers", parameter="distances.dtype", value=str(array.dtype))
-    floats = array.astype(np.float64)
+    try:
+        floats = array.astype(np.float64)
+    except (OverflowError, TypeError, ValueError):
+        raise InvalidParameter("distances must be numbers", parameter="distances", value=distances) from None
     if floats.ndim != 2 or floats.shape[0] != floats.shape[1] or floats.shape[0] < 2:
         raise InvalidParameter(
             "distances must be a square matrix for at least 2 inputs", parameter="distances.shape", value=floats.shape

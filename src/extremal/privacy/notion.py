@@ -117,10 +117,10 @@ class Notion(ABC):
         return hash((self.name, self.exponential))
 
 
-def refused_by_ratio(view: ExactView, ratios: Ratios, exponential: Exponential, first: bool) -> list[int]:
+def refused_by_ratio(columns: Iterable[Column], ratios: Ratios, exponential: Exponential, first: bool) -> list[int]:
     """Outputs with a ratio above e^ε."""
     refused = []
-    for column in view.columns():
+    for column in columns:
         if not all(exponential.at_least(a, b) for a, b in ratios(column)):
             refused.append(column.output)
             if first:

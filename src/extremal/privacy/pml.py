@@ -106,7 +106,7 @@ class PML(Notion):
         return np.array([level_of_ratio(*ratios(column)[0]) for column in view.columns()])
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
-        return refused_by_ratio(view, self._ratios(view, self.source), self.exponential, first)
+        return refused_by_ratio(view.columns(), self._ratios(view, self.source), self.exponential, first)
 
     def _ratios(self, view: ExactView, source: SourceClass) -> Callable[[Column], list[Ratio]]:
         if source.k != view.k:

@@ -85,13 +85,13 @@ def _numbered_from(first: int, name: str) -> Iterator[None]:
     try:
         yield
     except UnknownLabel as error:
-        where = (error.parameter or "").removeprefix(f"{name}[").removesuffix("]")
-        if not where.isdecimal():
+        where = error.parameter or ""
+        place = where.removeprefix(f"{name}[").removesuffix("]")
+        if not place.isdecimal():
             raise
-        row = first + int(where)
+        row = first + int(place)
+        what = error.requirement.removeprefix(f"{where}: ").replace(where, "the value")
+        shown = {} if error.value is None else {"value": error.value}
         raise UnknownLabel(
-            f"row {row} (from 0) of column {name!r}: {error.requirement.replace(f'{name}[{where}]', 'the value')}",
-            parameter=f"{name}[{row}]",
-            value=error.value,
-            hint=error.hint,
+            f"row {row} (from 0) of column {name!r}: {what}", parameter=f"{name}[{row}]", hint=error.hint, **shown
         ) from None

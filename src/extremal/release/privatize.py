@@ -2,22 +2,21 @@
 
 A list, a NumPy array, a pandas or polars Series, a pyarrow Array or ChunkedArray is a sequence of values; a data frame
 has columns, of which some are randomised and everything else stays untouched; anything else is one value. Labels are
-looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and a missing value is refused by
-its position. Nothing is sampled before every value has its code. Lazy frames are refused: evaluated twice they would
-report twice about the same person.
+looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and a value that is missing or no
+label is refused by its position, without being quoted: errors end up in logs. Nothing is sampled before every value has
+its code. Lazy frames are refused: evaluated twice they would report twice about the same person.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from extremal.columns.column import Container, container_of, refuse_lazy, refuse_missing
 from extremal.columns.frames import columns_of, is_frame, with_columns
-from extremal.columns.lists import Array, labels_at
+from extremal.columns.lists import Array, is_missing, labels_at
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels
@@ -25,7 +24,6 @@ from extremal.mechanism.labels import Labels
 from extremal.release.sampler import BadCode, sample_codes
 from extremal.release.words import WordSource, refuse_seed
 
-LISTED = 1 << 20  # outputs that a container may list
 TWICE = "a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
 NO_ANSWER = (
     "Drop or fill missing values first, or give them a label of their own: who does not answer also tells something."
@@ -79,7 +77,12 @@ def columns_and_mechanisms(
             value=columns,
             hint="privatize(frame, column='answer', mechanism=m) or privatize(frame, {'answer': m}).",
         )
-    chosen: dict[Any, Any] = dict(columns) if columns is not None else {column: mechanism}
+    try:
+        chosen: dict[Any, Any] = dict(columns) if columns is not None else {column: mechanism}
+    except TypeError:
+        raise InvalidParameter(
+            "a column must be a name", parameter="column", value=column, hint="For several give {name: mechanism, …}."
+        ) from None
     if not chosen:
         raise InvalidParameter("at least one column must be named", parameter="columns", value=columns)
     for name, m in chosen.items():
@@ -114,26 +117,19 @@ def privatize_column(
     container = container_of(values)
     if container is None:
         plain = values.item() if isinstance(values, np.ndarray) else values
-        code = mechanism.input_labels.code(plain)
+        if is_missing(plain):
+            raise UnknownLabel(f"{name} must not be missing", parameter=name, value=None, hint=NO_ANSWER)
+        code = mechanism.input_labels.find(plain)
+        if code is None:
+            raise unknown(mechanism.input_labels, plain, name)
         drawn = sample_codes(mechanism, np.array([code]), source=source)
         return labels_at(drawn, report_labels(mechanism, drawn))[0]
     codes = input_codes(container, mechanism.input_labels, values, name)
     try:
         drawn = sample_codes(mechanism, codes, source=source)
     except BadCode as error:
-        _refuse_value(mechanism.input_labels, codes[error.position], f"{name}[{error.position}]")
-    return container.filled(*_named(mechanism, drawn, values), values)
-
-
-def _named(mechanism: Mechanism, drawn: Array, values: Any) -> tuple[Array, Labels]:
-    """Codes and what they stand for. Numbers too many to list, for a container that would list them, are narrowed to
-    those drawn."""
-    labels = report_labels(mechanism, drawn)
-    plain = isinstance(values, list) or (isinstance(values, np.ndarray) and values.dtype.kind in "iu")
-    if plain or drawn.ndim == 2 or labels.count <= LISTED:
-        return drawn, labels
-    present, codes = np.unique(drawn, return_inverse=True)
-    return codes, Labels(present.tolist(), "outputs")
+        raise unknown(mechanism.input_labels, codes[error.position].item(), f"{name}[{error.position}]") from None
+    return container.filled(drawn, report_labels(mechanism, drawn), values)
 
 
 def report_labels(mechanism: Mechanism, drawn: Array) -> Labels:
@@ -155,14 +151,15 @@ def input_codes(container: Container, labels: Labels, column: Any, name: str) ->
     refuse_missing(codes, name, NO_ANSWER, UnknownLabel)
     used = np.flatnonzero(np.bincount(codes, minlength=len(found)))
     table = np.zeros(len(found), dtype=np.int64)  # what does not occur need not be a label
-    with suppress(UnknownLabel):
-        table[used] = [labels.code(found[place]) for place in used.tolist()]
-        return table[codes]
-    for row in np.sort(np.unique(codes, return_index=True)[1]).tolist():  # where each label occurs first
-        labels.code(found[codes[row]], f"{name}[{row}]")
-    raise UnknownLabel(f"{name} must be labels of the mechanism", parameter=name)  # pragma: no cover - one raised above
+    known = [labels.find(found[place]) for place in used.tolist()]
+    strange = used[np.array([code is None for code in known], dtype=np.bool_)]
+    if strange.size:
+        row = int(np.flatnonzero(np.isin(codes, strange))[0])
+        raise unknown(labels, found[codes[row]], f"{name}[{row}]")
+    table[used] = np.array(known, dtype=np.int64)
+    return table[codes]
 
 
-def _refuse_value(labels: Labels, value: Any, where: str) -> NoReturn:
-    labels.code(value, where)
-    raise UnknownLabel(f"{where} must be a label", parameter=where, value=value)  # pragma: no cover - code() raised
+def unknown(labels: Labels, value: Any, where: str) -> UnknownLabel:
+    """The error about a value that is no label; the value is quoted only when values are shown."""
+    return UnknownLabel.hidden(where, value, labels.shown(), labels.nearest(value))

@@ -189,13 +189,15 @@ def sample_codes(
         dtype: integer type of the result; must hold every output code.
 
     Raises:
-        BadCode: a code is not that of an input (an InvalidParameter).
+        BadCode: a code is not that of an input (an InvalidParameter). InvalidParameter: codes that are no integers; a
+        `dtype` that cannot hold the outputs; a `source` that is none.
         NoSecureRandomness: there is no cryptographic source.
 
     >>> import extremal as ex
     >>> sample_codes(ex.randomized_response(3, 50), np.array([2, 0, 1])).tolist()
     [2, 0, 1]
     """
+    _refuse_unsuitable(mechanism, codes, source, dtype)
     sampler, n = prepared(mechanism.structure), codes.size
     if compiled is None:
         compiled = n >= WORTH_COMPILING and can_compile()
@@ -213,6 +215,26 @@ def sample_codes(
     else:
         draw(0, n)
     return out
+
+
+def _refuse_unsuitable(mechanism: Mechanism, codes: Any, source: Any, dtype: Any) -> None:
+    """Raise on what would be rounded, wrapped or drawn from somewhere else."""
+    if not isinstance(codes, np.ndarray) or codes.ndim != 1 or codes.dtype.kind not in "iu":
+        kind = f"{codes.dtype}, {codes.ndim}-d" if isinstance(codes, np.ndarray) else type(codes).__name__
+        raise InvalidParameter("codes must be a one-dimensional array of integers", parameter="codes", value=kind)
+    if source is not None and not callable(getattr(source, "fill", None)):
+        raise InvalidParameter("source must fill arrays with words", parameter="source", value=type(source).__name__)
+    most = _most_code(mechanism)
+    wanted = np.dtype(dtype)
+    if wanted.kind not in "iu" or np.iinfo(wanted).max < most:
+        raise InvalidParameter(f"dtype must be an integer type that holds 0..{most}", parameter="dtype", value=dtype)
+
+
+def _most_code(mechanism: Mechanism) -> int:
+    """The largest code that a draw can hold: of an output, or of the parts of which a report is made."""
+    if isinstance(mechanism.structure, IndependentBits):
+        return 255  # bytes
+    return (mechanism.k if isinstance(mechanism.structure, SubsetSelection) else mechanism.m) - 1
 
 
 def _threads() -> int:
@@ -247,11 +269,11 @@ def _draw_into(
 class BadCode(InvalidParameter):
     """A code is not that of an input; `position` is where."""
 
-    def __init__(self, position: int, code: int, k: int) -> None:
-        super().__init__(f"codes must lie in 0..{k - 1}", parameter=f"codes[{position}]", value=code)
+    def __init__(self, position: int, k: int) -> None:
+        super().__init__(f"codes[{position}] must lie in 0..{k - 1}", parameter=f"codes[{position}]")
         self.position = position
 
 
 def _refuse_code(chunk: Codes, k: int, first: int) -> None:
     bad = int(np.flatnonzero((chunk < 0) | (chunk >= k))[0])
-    raise BadCode(first + bad, int(chunk[bad]), k)
+    raise BadCode(first + bad, k)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from extremal.columns.frames import names_of
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.mechanism import Mechanism
 from extremal.release.privatize import columns_and_mechanisms, privatize_column, privatize_frame
@@ -53,10 +54,18 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if np.ndim(X) != 2 or np.shape(X)[1] != self.n_features_in_:
             raise InvalidParameter(f"X must have {self.n_features_in_} columns", parameter="X.shape", value=np.shape(X))
         if hasattr(X, "columns"):
-            return privatize_frame(X, self._by_column(list(X.columns)))
+            return privatize_frame(X, self._by_column(names_of(X) or []))
         array = np.asarray(X)
         chosen = self._by_column(list(range(self.n_features_in_)))
-        made = {j: privatize_column(m, array[:, j], name=f"X[:, {j}]") for j, m in chosen.items()}
+        for j in chosen:
+            if isinstance(j, bool) or not isinstance(j, (int, np.integer)) or not 0 <= j < self.n_features_in_:
+                raise InvalidParameter(
+                    f"columns of an array are numbered 0..{self.n_features_in_ - 1}",
+                    parameter="column",
+                    value=j,
+                    hint="Nothing was released. Count from the left, from 0.",
+                )
+        made = {int(j): privatize_column(m, array[:, j], name=f"X[:, {j}]") for j, m in chosen.items()}
         columns = [made.get(j, array[:, j]) for j in range(self.n_features_in_)]
         return np.stack(columns, axis=1) if len({c.dtype for c in columns}) == 1 else np.array(columns, dtype=object).T
 

@@ -140,7 +140,7 @@ class Ball(SourceClass):
 
     @classmethod
     def _read(cls, content: dict[str, Any]) -> Ball:
-        return cls(content["prior"], content["radius"])
+        return cls(Prior.from_json(content["prior"]), content["radius"])
 
     def __hash__(self) -> int:
         return hash((self.priors, self.radius))

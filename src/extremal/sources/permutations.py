@@ -72,4 +72,4 @@ class PermutationInvariant(SourceClass):
 
     @classmethod
     def _read(cls, content: dict[str, Any]) -> PermutationInvariant:
-        return cls(*content["priors"])
+        return cls(*map(Prior.from_json, content["priors"]))

@@ -206,7 +206,7 @@ class SourceClass:
 
     @classmethod
     def _read(cls, content: dict[str, Any]) -> SourceClass:
-        return cls(content["priors"])
+        return cls([Prior.from_json(prior) for prior in content["priors"]])
 
     def _values(self, values: Any) -> Floats:
         array = np.asarray(values, dtype=np.float64)

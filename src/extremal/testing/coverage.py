@@ -87,7 +87,8 @@ class Configuration:
     def coverage(self, repeats: int, shrink: float = 1.0) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """How many of `repeats` intervals hold the truth, for each cell: unbounded ones, and those cut to [0, 1].
 
-        `shrink` multiplies the standard errors: what a wrong formula would do.
+        `shrink` multiplies the standard errors: what a wrong formula would do. Only unbounded intervals are counted
+        then.
         """
         generator = np.random.default_rng([SEED, self.index, repeats])
         marginal = self.mechanism.marginal(self.truth)
@@ -97,8 +98,9 @@ class Configuration:
             limits = result.interval(LEVEL, bounded=False)
             reach = shrink * (limits[:, 1] - limits[:, 0]) / 2
             held += np.abs(result.centre - self.truth) <= reach
-            bounded = result.interval(LEVEL)
-            held_bounded += (bounded[:, 0] <= self.truth) & (self.truth <= bounded[:, 1])
+            if shrink == 1:
+                bounded = result.interval(LEVEL)
+                held_bounded += (bounded[:, 0] <= self.truth) & (self.truth <= bounded[:, 1])
         return held, held_bounded
 
     def __str__(self) -> str:

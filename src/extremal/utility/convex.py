@@ -78,7 +78,8 @@ class ConvexFunction(ABC):
         """The supporting line at x: (s, c) with f(z) ≥ s·z − c for all z, equality at x; s = f'(x), c = x·s − f(x)."""
         x = np.asarray(x, dtype=np.float64)
         slope = self.derivative(x)
-        return slope, x * slope - self.excess(x - 1, x)
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond floats a line is nan, which is above nothing
+            return slope, x * slope - self.excess(x - 1, x)
 
 
 class UserFunction(ConvexFunction):

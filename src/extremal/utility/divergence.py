@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
-from extremal.exact import Exponential
+from extremal.exact import Exponential, Prior
 from extremal.privacy import Option
 from extremal.utility.convex import ConvexFunction, UserFunction
 from extremal.utility.pair import Pair
@@ -138,7 +138,8 @@ class NamedDivergence(Divergence):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
-        return cls(content["p0"], content["p1"], **{name: content[name] for name in cls.parameters})
+        p0, p1 = Prior.from_json(content["p0"]), Prior.from_json(content["p1"])
+        return cls(p0, p1, **{name: content[name] for name in cls.parameters})
 
 
 @registered

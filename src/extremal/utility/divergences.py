@@ -213,14 +213,14 @@ class Power(ConvexFunction):
     """f = (x^α − αx + α − 1)/(α(α−1)), with its limits at α = 0 and 1."""
 
     def __init__(self, alpha: Any) -> None:
-        self._exact = as_fraction(alpha, "alpha")
-        self.alpha = a = float(self._exact)
+        self.exact = as_fraction(alpha, "alpha")
+        self.alpha = a = float(self.exact)
         self.at_zero = 1 / a if a > 0 else math.inf
         self.slope_at_infinity = 1 / (1 - a) if a < 1 else math.inf
 
     @property
     def parameters(self) -> dict[str, str]:
-        return {"alpha": decimal_text(self._exact)}
+        return {"alpha": decimal_text(self.exact)}
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
         return power_excess(delta, x, self.alpha)
@@ -228,7 +228,8 @@ class Power(ConvexFunction):
     def derivative(self, x: Floats) -> Floats:
         logarithm = np.log(x)
         power = self.alpha - 1
-        return np.asarray(np.expm1(power * logarithm) / power if power else logarithm)
+        with np.errstate(over="ignore"):  # infinite where no float is large enough
+            return np.asarray(np.expm1(power * logarithm) / power if power else logarithm)
 
 
 @registered
@@ -251,7 +252,7 @@ class AlphaDivergence(NamedDivergence):
     def __init__(self, p0: Any, p1: Any, alpha: Any) -> None:
         f = Power(alpha)
         Divergence.__init__(self, p0, p1, f)
-        self.alpha = f.alpha
+        self.alpha, self.exact = f.alpha, f.exact
 
 
 class Hinge(ConvexFunction):
@@ -259,25 +260,25 @@ class Hinge(ConvexFunction):
     x − 1."""
 
     def __init__(self, gamma: Any) -> None:
-        self._exact = as_fraction(gamma, "gamma")
-        if self._exact < 0:
+        self.exact = as_fraction(gamma, "gamma")
+        if self.exact < 0:
             raise InvalidParameter("gamma must not be negative", parameter="gamma", value=gamma)
-        self.gamma = float(self._exact)
+        self.gamma = float(self.exact)
         self.kinks = (self.gamma,)
         self.at_zero = self.gamma if self.gamma < 1 else 0.0
         self.slope_at_infinity = 0.0 if self.gamma < 1 else 1.0
 
     @property
     def parameters(self) -> dict[str, str]:
-        return {"gamma": decimal_text(self._exact)}
+        return {"gamma": decimal_text(self.exact)}
 
     def is_linear_within(self, exponential: Exponential) -> bool:
-        gamma = self._exact
+        gamma = self.exact
         beyond = not exponential.at_least(gamma.numerator, gamma.denominator)
         return beyond or not exponential.at_least(gamma.denominator, gamma.numerator)
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
-        above = delta - float(self._exact - 1)
+        above = delta - float(self.exact - 1)
         return np.asarray(np.maximum(-above if self.gamma < 1 else above, 0.0))
 
     def derivative(self, x: Floats) -> Floats:
@@ -302,4 +303,4 @@ class HockeyStick(NamedDivergence):
     def __init__(self, p0: Any, p1: Any, gamma: Any) -> None:
         f = Hinge(gamma)
         Divergence.__init__(self, p0, p1, f)
-        self.gamma = f.gamma
+        self.gamma, self.exact = f.gamma, f.exact

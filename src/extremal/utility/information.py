@@ -50,7 +50,7 @@ class MutualInformation(SumOfColumns):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
-        return cls(content["prior"])
+        return cls(Prior.from_json(content["prior"]))
 
     def __repr__(self) -> str:
         return f"MutualInformation({self.prior!r})"

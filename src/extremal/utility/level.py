@@ -14,10 +14,6 @@ from extremal.sources import SourceClass, as_source
 from extremal.utility.distortion import Hamming
 from extremal.utility.utility import Utility, registered
 
-ROUNDING = Fraction(1, 1 << 48)
-"""Weights are multiples of 2^-62: a distortion that only they exceed, by less than this, counts as met (1/3 cannot be
-written)."""
-
 
 @registered
 class LevelAtDistortion(Utility):
@@ -51,7 +47,7 @@ class LevelAtDistortion(Utility):
             raise InvalidParameter(
                 f"{self.name} takes a mechanism with {self.k} inputs", parameter="mechanism", value=mechanism
             )
-        if self.worst_distortion(mechanism) > self.distortion + ROUNDING:
+        if self.worst_distortion(mechanism) > self.distortion:
             return math.inf
         return LDP(0).level(mechanism)
 

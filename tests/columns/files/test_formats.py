@@ -56,6 +56,8 @@ MECHANISMS = {
     "listed sets": ex.subset_selection(6, 1, size=3, inputs=list("abcdef")),
     "listed sets of integers": ex.subset_selection(5, 1, size=2),
     "listed sets of labels with spaces": ex.subset_selection(4, 1, size=2, inputs=["a b", "c d", "e", "f"]),
+    "listed sets that read alike": ex.subset_selection(3, 1, size=2, inputs=["a b", "a", "b a"]),
+    "sets of labels with spaces": ex.subset_selection(40, 1, 10, inputs=[f"answer {x}" for x in range(40)]),
     "sets": ex.subset_selection(26, 1, size=7, inputs=LETTERS),
     "sets of integers": ex.subset_selection(100, 1),
 }
@@ -82,7 +84,14 @@ def test_from_release_to_estimate(kind: str, ending: str, tmp_path: Path) -> Non
         text = (
             {" ".join(map(str, y)) if isinstance(y, tuple) else str(y): y for y in m.output_labels} if m.m < N else {}
         )
-        listed = [text[report] if text else tuple(_label(m, part) for part in report.split(" ")) for report in reports]
+        listed = [
+            tuple(json.loads(report))
+            if report.startswith("[")
+            else text[report]
+            if text
+            else tuple(_label(m, part) for part in report.split(" "))
+            for report in reports
+        ]
         again = ex.estimate_frequencies(listed, m, merge=merge)
         assert result.fit.statistic == pytest.approx(again.fit.statistic, abs=1e-12)
     strata = ex.estimate_frequencies(target, m, by="region", merge=merge)
@@ -104,11 +113,9 @@ def test_the_same_reports_whatever_the_ending_says_of_tabs(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("ending", [".csv", ".tsv"])
-def test_sets_that_text_does_not_tell_apart_are_refused_before_writing(ending: str, tmp_path: Path) -> None:
+def test_labels_that_text_does_not_tell_apart_are_refused_before_writing(ending: str, tmp_path: Path) -> None:
     names = [f"answer {x}" for x in range(40)]
     cases = {
-        "sets of labels with spaces cannot be told apart.*Use Parquet": ex.subset_selection(40, 1, 10, inputs=names),
-        "labels must differ as text": ex.subset_selection(3, 1, size=2, inputs=["a b", "a", "b a"]),
         "labels must differ as text to be told apart": ex.Mechanism.from_partition(
             [0, 1], ex.LDP(1), inputs=names[:2], outputs=[1, "1"]
         ),
@@ -153,7 +160,7 @@ def test_a_note_is_read_as_it_was_written() -> None:
     assert metadata_with({b"project": b"survey"}, hashes)[b"project"] == b"survey"
     assert in_metadata(None, path) == {}
     for broken in (b"", b"{", b"[]", b'{"columns": 3}', b'{"version": "1.0"}'):
-        with pytest.raises(ex.MalformedFile, match=r"the metadata of answers.parquet must be JSON"):
+        with pytest.raises(ex.MalformedFile, match=r"the metadata of answers.parquet must|must be valid JSON"):
             in_metadata({b"extremal": broken}, path)
 
 

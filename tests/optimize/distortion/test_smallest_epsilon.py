@@ -136,9 +136,9 @@ def test_jump_to_zero() -> None:
     assert (at.value, at.gap, at.mechanism.m, at.method) == (0.0, 0.0, 1, "constant rows")
     assert ex.verify(at)
     assert ex.smallest_epsilon(ex.SourceClass([["1", "0"], ["0", "1"]]), "0.5").value == 0.0  # report a coin
-    assert (
-        ex.smallest_epsilon(ex.SourceClass.simplex(3), "2/3").value == 0.0
-    )  # thirds are not multiples of 2^-62: within 2^-48
+    thirds = ex.smallest_epsilon(ex.SourceClass.simplex(3), "2/3")  # no multiples of 2^-62: the truth is rounded up
+    assert 0 < thirds.value <= 1e-9  # the least level that notions have
+    assert ex.verify(thirds)
 
 
 def test_classes_of_every_shape_agree_with_their_vertices() -> None:
@@ -213,3 +213,19 @@ def test_large_epsilon_keeps_its_digits() -> None:
     assert d.value == pytest.approx(3 / (3 + math.exp(20)), rel=1e-9)
     sure = ex.design(ex.LDP(1), ex.Hamming(ex.SourceClass([[1, 0], [1, 0]])))
     assert (sure.value, sure.gap) == (0.0, 0.0)
+
+
+def test_a_distortion_is_met_in_integers_or_not_at_all() -> None:
+    """2^-49 above D is above D: next to a jump of ε* it would count for everything."""
+    prior, constant = ["0.5", "0.3", "0.2"], [[1.0, 0.0]] * 3
+    above = Fraction(1, 2) - Fraction(1, 1 << 49)
+    always_first = ex.Mechanism.from_matrix(constant, ex.LDP(0), outputs=[0, 1])
+    assert LevelAtDistortion(prior, Fraction(1, 2))(always_first) == 0.0
+    assert LevelAtDistortion(prior, above)(always_first) == math.inf
+    found = check(ex.smallest_epsilon(prior, above))
+    assert found.value > 0.4
+    for source in (prior, ex.SourceClass([prior, ["0.4", "0.4", "0.2"]]), ex.SourceClass.simplex(3)):
+        for distortion in ("1/3", "1/7", "0.45", "1e-9"):
+            within = ex.smallest_epsilon(source, distortion)
+            assert LevelAtDistortion(source, distortion).worst_distortion(within.mechanism) <= Fraction(distortion)
+            check(within)

@@ -223,3 +223,23 @@ def test_exponential_mechanism() -> None:
         ex.exponential([[0, math.inf], [1, 0]], 1)
     with pytest.raises(InvalidParameter, match="distances must depend on the input"):
         ex.exponential([[0, 1], [0, 1]], 1)
+
+
+def test_losses_that_do_not_depend_on_the_input_need_no_information() -> None:
+    found = ex.design(ex.LDP(1), ex.Distortion([0.5, 0.3, 0.2], [[2, 1], [2, 1], [2, 1]]))
+    assert (found.value, found.lower_bound) == (1.0, pytest.approx(1.0, rel=1e-14))
+    assert ex.verify(found)
+
+
+@pytest.mark.parametrize("kind", ["list", "ball", "permutations", "simplex"])
+def test_a_class_in_the_notion_and_in_the_cost_at_once(kind: str) -> None:
+    prior, loss = [0.5, 0.3, 0.2], [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    source = {
+        "list": ex.SourceClass([prior, [0.4, 0.4, 0.2]]),
+        "ball": ex.SourceClass.ball(prior, 0.05),
+        "permutations": ex.SourceClass.permutation_invariant(prior),
+        "simplex": ex.SourceClass.simplex(3),
+    }[kind]
+    both = check(ex.design(ex.PML(0.5, source), ex.Distortion(source, loss)))
+    assert both.value >= ex.design(ex.PML(0.5, prior), ex.Distortion(source, loss)).lower_bound
+    assert both.value >= ex.design(ex.PML(0.5, source), ex.Distortion(prior, loss)).lower_bound

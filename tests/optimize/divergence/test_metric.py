@@ -97,8 +97,10 @@ def test_unrelated_inputs() -> None:
     check(d)
     rays = ex.design(ex.MetricPrivacy(1, apart), ex.Average([ex.KL([0.2, 0.3, 0.5], [0.5, 0.3, 0.2])]))
     assert d.value == pytest.approx(rays.value, rel=1e-8)
-    with pytest.raises(InvalidParameter, match="KL can be infinite here"):
-        ex.design(ex.MetricPrivacy(1, apart), ex.KL([0.2, 0.3, 0.5], [0.5, 0.5, 0]))
+    for utility in (ex.KL([0.2, 0.3, 0.5], [0.5, 0.5, 0]), ex.ReverseKL([0.5, 0.5, 0], [0.2, 0.3, 0.5])):
+        endless = check(ex.design(ex.MetricPrivacy(1, apart), utility))
+        assert (endless.value, endless.upper_bound, endless.gap) == (math.inf, math.inf, 0.0)
+        assert "infinite, and attained" in endless.summary()
     total = ex.design(ex.MetricPrivacy(1, apart), ex.ChiSquared([0.5, 0.5, 0], [0.2, 0.3, 0.5]))
     check(total)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate.proof import OnePrior, Unreadable
+from extremal.certificate import Lines, OnePrior
 from extremal.errors import TooLarge
 from extremal.privacy.cones.prior_class import as_columns, rays
 from extremal.testing.designs import check, check_refusals, with_proof
@@ -78,8 +79,10 @@ def test_a_class_too_large_to_list_gets_a_mechanism_that_holds_and_an_honest_gap
     assert ex.LDP(0.5).holds(everything.mechanism)
     (proof,) = found.certificate.proofs
     assert isinstance(proof, OnePrior)
-    assert not ex.verify(with_proof(found, proof=Unreadable("{}", "hearsay")))
-    assert not ex.verify(with_proof(found, proof=dataclasses.replace(proof.proof, alpha=("0",) * 9)))
+    assert isinstance(proof.proof, Lines)
+    assert not ex.verify(with_proof(found, proof=dataclasses.replace(proof.proof, alpha=(Fraction(0),) * 9)))
+    stranger = tuple(Fraction(w) for w in range(9, 0, -1))
+    assert not ex.verify(with_proof(found, prior=stranger))  # not in the ball
     check_refusals(found, ex.TotalVariation(p, p))
 
 

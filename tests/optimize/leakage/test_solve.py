@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.privacy.cones.lift import lift_box, vertices
 from extremal.testing import priors
-from extremal.testing.designs import check, check_refusals
+from extremal.testing.designs import check, check_refusals, falsely_claiming
 from extremal.testing.oracles import algorithm_1, optimum, plain_vertices, region_of
 
 FIGURE_1 = json.loads((Path(__file__).parents[2] / "data" / "leakage_figure_1.json").read_text(encoding="utf-8"))
@@ -276,7 +276,7 @@ def test_averages_worst_cases_and_user_functions_at_small_size() -> None:
     found = ex.design(notion, largest)
     assert found.gap < 1e-9
     assert found.value == pytest.approx(optimum(largest, lifts), rel=1e-9)
-    assert "unverified" in ex.verify(found).reasons[-1]
+    assert "not proven" in ex.verify(found).reasons[-1]
     with pytest.raises(ex.InvalidParameter, match="at most 14 inputs of positive probability; got inputs=16"):
         ex.design(ex.PML(1, ["1/16"] * 16), ex.Sublinear(16, lambda columns: columns.max(axis=0)))
 
@@ -301,20 +301,42 @@ def test_inputs_of_probability_zero() -> None:
     assert nothing.mechanism.row_classes == 2
 
 
-def test_an_infinite_divergence_is_refused_with_advice() -> None:
+def test_an_infinite_optimum_is_said_to_be_infinite_and_attained() -> None:
     p0, p1 = [0.5, 0.3, 0.2, 0], [0, 0.3, 0.3, 0.4]
     prior = [0.4, 0.3, 0.2, 0.1]
-    for utility in (ex.KL(p0, p1), ex.ReverseKL(p0, p1)):
-        for epsilon in (1.5, 3):
-            if epsilon == 1.5 and isinstance(utility, ex.ReverseKL):
-                continue
-            with pytest.raises(ex.InvalidParameter, match=r"must be bounded.*Choose a smaller ε, a bounded divergence"):
-                ex.design(ex.PML(epsilon, prior), utility)
-    check(ex.design(ex.PML(0.3, prior), ex.KL(p0, p1)))
+    for utility, epsilon in ((ex.KL(p0, p1), 1.5), (ex.KL(p0, p1), 3), (ex.ReverseKL(p0, p1), 3)):
+        found = check(ex.design(ex.PML(epsilon, prior), utility))
+        assert found.value == found.upper_bound == math.inf
+        assert "only one hypothesis makes possible" in found.method
+    for privacy, utility in (
+        (ex.PML(0.3, prior), ex.KL(p0, p1)),
+        (ex.PML(1.5, prior), ex.ReverseKL(p0, p1)),
+        (ex.LIP(3, prior), ex.SymmetricKL(p0, p1)),
+    ):
+        assert math.isfinite(check(ex.design(privacy, utility)).value)
     for bounded in (ex.TotalVariation, ex.SquaredHellinger, ex.JensenShannon):
         check(ex.design(ex.PML(1.5, prior), bounded(p0, p1)))
     with pytest.raises(ex.InvalidParameter, match="must be finite for every admissible report"):
         ex.design(ex.PML(1.5, prior), ex.Average([ex.KL(p0, p1), ex.KL(p1, p0)]))
+
+
+def test_certainty_about_a_set_is_infinite_from_the_very_ratio_on_that_allows_it() -> None:
+    """e^ε·p(S) ≥ 1 is decided in integers: at e^ε = 5/2 a report may say S = {0}, p(S) = 2/5, and not below."""
+    prior, utility = ["2/5", "3/10", "3/10"], ex.KL(["1/2", "1/4", "1/4"], [0, "1/2", "1/2"])
+    exact = {"notion": "PML", "source": ex.SourceClass([prior]).to_json()}
+    assert ex.design(ex.PML.from_json({**exact, "ratio": "5/2"}), utility).value == math.inf
+    below = check(ex.design(ex.PML.from_json({**exact, "ratio": "2.4999"}), utility))
+    assert math.isfinite(below.upper_bound)
+
+
+def test_an_input_that_never_occurs_may_make_a_divergence_infinite() -> None:
+    prior, p0, p1 = [0.6, 0.4, 0], [0.3, 0.3, 0.4], [0.5, 0.5, 0]
+    for privacy in (ex.PML(0.1, prior), ex.LIP(0.1, prior), ex.PML(0, prior)):
+        found = check(ex.design(privacy, ex.KL(p0, p1)))
+        assert found.value == math.inf
+        assert math.isfinite(check(ex.design(privacy, ex.ReverseKL(p0, p1))).value)
+    sure = ex.LIP(0.1, [1, 0])  # all that occurs is impossible under one hypothesis
+    assert check(ex.design(sure, ex.KL([0.2, 0.8], [0, 1]))).value == math.inf
 
 
 def test_level_zero_is_constant() -> None:
@@ -410,12 +432,10 @@ class TestCertificates:
     def test_another_prior_is_refused(self) -> None:
         found = ex.design(ex.PML(0.5, P), ex.MutualInformation(P))
         same = found.mechanism
-        other = ex.Mechanism(
-            same.kernel, same.row_of, same.input_labels, same.output_labels, ex.PML(0.5, [0.5, 0.29, 0.21])
-        )
+        other = falsely_claiming(same, ex.PML(0.5, [0.5, 0.29, 0.21]))
         verification = ex.verify(dataclasses.replace(found.certificate, mechanism=other))
         assert not verification
-        assert verification.privacy is False or verification.optimality is False
+        assert not (verification.privacy and verification.optimality)
 
     def test_files_carry_the_proof(self, tmp_path: Path) -> None:
         found = ex.design(ex.LIP(0.7, P, lower=2), ex.ChiSquared(P, [0.2, 0.2, 0.6]))

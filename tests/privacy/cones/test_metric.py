@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+import extremal as ex
 from extremal.errors import TooLarge
 from extremal.privacy import MetricPrivacy
-from extremal.privacy.cones.metric import extreme_rays, tree_edges
+from extremal.privacy.cones.metric import extreme_rays, group_columns, tree_edges
 
 
 def plane(k: int, seed: int) -> np.ndarray:
@@ -52,3 +53,11 @@ def test_counts() -> None:
     assert rays[:, -1].tolist() == [0.0, 0.0, 1.0]
     with pytest.raises(TooLarge, match="got k=8"):
         extreme_rays(MetricPrivacy(1, plane(8, 1)), 0)
+
+
+def test_a_column_names_each_group_of_related_inputs() -> None:
+    far = np.inf
+    privacy = ex.MetricPrivacy(1, [[0, 1, far], [1, 0, far], [far, far, 0]])
+    assert group_columns(privacy).T.tolist() == [[1, 1, 0], [0, 0, 1]]
+    assert privacy.relates(0, 1)
+    assert not privacy.relates(0, 2)

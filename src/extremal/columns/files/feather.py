@@ -1,4 +1,4 @@
-"""Feather, which is Arrow's file format, through pyarrow: a record batch at a time."""
+"""Feather, which is Arrow's file format, through pyarrow: a record batch of the source is held whole at a time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def read(path: Path, columns: Sequence[str], _alphabets: Mapping[str, Labels]) -
         for name in columns:
             refuse_absent(name, reader.schema.names)
         for number in range(reader.num_record_batches):
-            yield batches.picked(reader.get_batch(number), columns)
+            yield batches.picked(batches.validated(reader.get_batch(number)), columns)
 
 
 def rewrite(
@@ -49,11 +49,9 @@ def rewrite(
             pa.ipc.new_file(str(temporary), schema, options=options) as writer,
         ):
             done = 0
-            for number in range(reader.num_record_batches):
-                batch = reader.get_batch(number)
-                for start in range(0, batch.num_rows, batches.MOST_ROWS):
-                    part = batch.slice(start, batches.MOST_ROWS)
-                    writer.write_batch(batches.changed_batch(part, schema, changes, done))
-                    done += part.num_rows
-                    report(done, None)
+            stored = (batches.validated(reader.get_batch(n)) for n in range(reader.num_record_batches))
+            for group in batches.changed_groups(stored, schema, changes):
+                writer.write_table(group)
+                done += group.num_rows
+                report(done, None)
         return done

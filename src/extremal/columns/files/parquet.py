@@ -1,4 +1,4 @@
-"""Parquet, through pyarrow: a few row groups' worth of bytes at a time, compressed as the source is."""
+"""Parquet, through pyarrow: a few megabytes at a time, compressed as the source is."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from extremal.mechanism.labels import Labels
 TITLE: str = "Parquet"
 ENDINGS: tuple[str, ...] = (".parquet", ".pq")
 
-BATCH_BYTES = 32 << 20  # of uncompressed data held at a time: several copies of it stay far below half a gigabyte
-FEWEST_ROWS = 1 << 10
 READ_AHEAD = 1 << 20  # bytes read from the source at a time, instead of a whole column chunk
+CODECS = {"UNCOMPRESSED": "none"} | {name.upper(): name for name in ("snappy", "gzip", "brotli", "zstd", "lz4")}
 COUNTED_ROWS = 1 << 18  # of a few columns that are read to be counted
 
 
@@ -38,30 +37,30 @@ def read(path: Path, columns: Sequence[str], _alphabets: Mapping[str, Labels]) -
             for name in columns:
                 refuse_absent(name, file.schema_arrow.names)
             for batch in file.iter_batches(batch_size=COUNTED_ROWS, columns=list(columns)):
-                yield batches.picked(batch, columns)
+                yield batches.picked(batches.validated(batch), columns)
 
 
 def rewrite(
     source: Path, target: Path, changes: Mapping[str, Change], made: Hashes, overwrite: bool, report: Progress
 ) -> int:
     with batches.whole(source, TITLE):
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
         stored = pq.read_schema(source)
         schema = batches.changed_schema(stored, changes, made, source)
         # Read as dictionaries, labels are looked up once each.
-        text = [name for name in changes if is_text(stored.field(name).type)]
+        kinds = {name: stored.field(name).type for name in changes}
+        text = [name for name, kind in kinds.items() if is_text(kind) and not pa.types.is_string_view(kind)]
         reader = pq.ParquetFile(source, buffer_size=READ_AHEAD, pre_buffer=False, read_dictionary=text)
         with reader, complete_or_absent(target, overwrite) as temporary:
             about = reader.metadata
-            size = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
-            rows = min(batches.MOST_ROWS, max(FEWEST_ROWS, BATCH_BYTES * about.num_rows // max(size, 1)))
             codec = about.row_group(0).column(0).compression if about.num_row_groups and about.num_columns else "SNAPPY"
-            compression = "none" if codec == "UNCOMPRESSED" else codec.lower()
-            with pq.ParquetWriter(temporary, schema, compression=compression) as writer:
+            with pq.ParquetWriter(temporary, schema, compression=CODECS.get(codec, "snappy")) as writer:
                 done = 0
-                for batch in reader.iter_batches(batch_size=rows):
-                    writer.write_batch(batches.changed_batch(batch, schema, changes, done))
-                    done += batch.num_rows
+                stored = map(batches.validated, reader.iter_batches(batch_size=batches.UNIT))
+                for group in batches.changed_groups(stored, schema, changes):
+                    writer.write_table(group, row_group_size=group.num_rows)
+                    done += group.num_rows
                     report(done, about.num_rows)
         return done

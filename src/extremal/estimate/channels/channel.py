@@ -19,7 +19,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from extremal.mechanism.labels import Labels
+
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 WORST_CONDITION = 1e12
 """A matrix beyond this condition number counts as singular: entries carry rounding of 1e-16, and standard errors would
@@ -30,7 +33,7 @@ class Inverse(Protocol):
     """L, with the moments of L·e_Y, the contribution of one report Y to the estimate."""
 
     def apply(self, statistic: Floats) -> Floats:
-        """L s."""
+        """L s, for one s or for each column of a matrix."""
         ...
 
     def variances(self, centre: Floats, spread: Floats) -> Floats:
@@ -45,9 +48,24 @@ class Inverse(Protocol):
         """The smallest and the largest value over reports y of each entry of A L e_y."""
         ...
 
+    def binary(self, rows: Floats | None) -> Flags:
+        """For which entries A L e_y takes two values only: their count is binomial, whatever p is."""
+        ...
+
+    def moments(self, rows: Floats | None) -> Floats:
+        """E (A L e_Y)² given each input: a row for each entry, a column for each row of the mechanism."""
+        ...
+
+    def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
+        """Mean of (A L e_Y − A centre)² over the reports themselves; NaN where `statistic` does not tell."""
+        ...
+
 
 class Channel(Protocol):
     """A mechanism from the analyst's side."""
+
+    labels: Labels
+    """What reports are, or are sets of."""
 
     @property
     def r(self) -> int:
@@ -70,6 +88,10 @@ class Channel(Protocol):
         """E s when row i has probability p_i."""
         ...
 
+    def back(self, v: Floats) -> Floats:
+        """The adjoint of `expected`: Qv."""
+        ...
+
     def smallest_share(self, p: Floats) -> float:
         """The smallest entry of E s: times n, how many reports the rarest cell can expect."""
         ...
@@ -87,9 +109,23 @@ class Channel(Protocol):
         log-likelihood."""
         ...
 
-    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
-        """Pearson's X²/n of s against the nearest E s (p ≥ 0 not imposed; weights at p), and its degrees of freedom."""
+    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
+        """Pearson's X²/n of s against the nearest E s (p ≥ 0 not imposed; weights at p), and its degrees of freedom;
+        outputs that few of n reports are expected of are pooled."""
         ...
+
+
+TWO_VALUES = 1e-9
+"""Relative distance within which values of an influence count as the same: an inverse carries rounding of about
+1e-12."""
+
+
+def two_valued(influence: Floats) -> Flags:
+    """Which rows take exactly two values, up to rounding."""
+    low, high = influence.min(axis=1, keepdims=True), influence.max(axis=1, keepdims=True)
+    near = TWO_VALUES * (high - low)
+    same = (influence - low <= near) | (high - influence <= near)
+    return np.asarray(same.all(axis=1) & (high > low)[:, 0])
 
 
 def dense_moment(influence: Floats, rows: Floats | None, w: Floats, centre: Floats, spread: Floats) -> Floats:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.estimate.channels.channel import WORST_CONDITION, Floats, Inverse, dense_moment
+from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Floats, Inverse, dense_moment, two_valued
 from extremal.estimate.likelihood import maximise
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
@@ -26,6 +26,8 @@ from extremal.mechanism.labels import Labels
 PIVOT = 1e-9
 """Relative size below which a remainder counts as zero: eliminating r rows of entries rounded to 1e-16 leaves about
 r²·1e-16."""
+FEWEST_EXPECTED = 10.0
+"""Reports below which an output is put together with others before X² is taken."""
 _WHOLE = 1e-7  # coefficients this near to a whole number are one; the pivots above bound their error
 
 
@@ -53,7 +55,10 @@ class DenseChannel:
         return np.full(self.q.shape[1], 1 / self.q.shape[1])
 
     def expected(self, p: Floats) -> Floats:
-        return np.asarray(p @ self.q)
+        return np.asarray(self.q.T @ p)
+
+    def back(self, v: Floats) -> Floats:
+        return np.asarray(self.q @ v)
 
     def smallest_share(self, p: Floats) -> float:
         return float(self.expected(p).min())
@@ -79,16 +84,52 @@ class DenseChannel:
     def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
         return maximise(self.q, statistic, self._plain[0] @ statistic, tolerance)
 
-    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
-        rows, columns = self.q.shape
-        basis = self.combinations()
-        degrees = columns - (rows if basis is None else basis.shape[0])
-        if degrees == 0:
+    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
+        groups = pooled(self.q, self.expected(p) * n)
+        q = self.q @ groups.T
+        f = groups @ statistic
+        w = p @ q
+        keep = w > 0
+        q, f, w = q[:, keep], f[keep], w[keep]
+        if q.shape[1] <= 1:
             return 0.0, 0
-        w = self.expected(p)
-        seen = w > 0
-        fitted = self.expected(self.inverse(p).apply(statistic))
-        return float(np.sum((statistic - fitted)[seen] ** 2 / w[seen])), degrees
+        root = np.sqrt(w)
+        left, sizes, _ = np.linalg.svd((q / root).T, full_matrices=False)
+        rank = int(np.count_nonzero(sizes > sizes[0] / WORST_CONDITION))
+        degrees = q.shape[1] - rank
+        if degrees <= 0:
+            return 0.0, 0
+        scaled = f / root
+        rest = scaled - left[:, :rank] @ (left[:, :rank].T @ scaled)
+        return float(rest @ rest), degrees
+
+
+def pooled(q: Floats, expected: Floats) -> Floats:
+    """A 0/1 matrix that adds up outputs until each sum expects at least `FEWEST_EXPECTED` reports.
+
+    Outputs that expect enough stay alone. The others are put together with those that the same input makes likeliest,
+    so that as little as possible of what they tell is lost.
+    """
+    rare = np.flatnonzero(expected < FEWEST_EXPECTED)
+    common = np.flatnonzero(expected >= FEWEST_EXPECTED)
+    group = np.zeros(expected.size, dtype=np.intp)
+    group[common] = np.arange(common.size)
+    number, held = common.size, 0.0
+    order = rare[np.argsort(np.argmax(q[:, rare], axis=0), kind="stable")] if rare.size else rare
+    for y in order.tolist():
+        group[y] = number
+        held += float(expected[y])
+        if held >= FEWEST_EXPECTED:
+            number, held = number + 1, 0.0
+    if held > 0 or (rare.size and number == 0):
+        if number == 0:
+            number = 1
+        elif group[order[-1]] == number:  # too few are left: with the smallest group
+            sizes = np.bincount(group, weights=expected, minlength=number + 1)[:number]
+            group[group == number] = int(np.argmin(sizes))
+    elif rare.size and group[order[-1]] == number:  # outputs that are never expected
+        group[group == number] = number - 1 if number else 0
+    return np.asarray(np.arange(max(number, 1))[:, None] == group, dtype=np.float64)
 
 
 class DenseInverse:
@@ -105,12 +146,24 @@ class DenseInverse:
         return np.asarray(self.matrix**2 @ w - 2 * spread * centre + centre**2)
 
     def covariance(self, rows: Floats | None, centre: Floats, spread: Floats) -> Floats:
-        influence = self.matrix if rows is None else rows @ self.matrix
-        return dense_moment(influence, rows, spread @ self.q, centre, spread)
+        return dense_moment(self._rows(rows), rows, spread @ self.q, centre, spread)
 
     def extremes(self, rows: Floats | None) -> tuple[Floats, Floats]:
-        influence = self.matrix if rows is None else rows @ self.matrix
+        influence = self._rows(rows)
         return influence.min(axis=1), influence.max(axis=1)
+
+    def binary(self, rows: Floats | None) -> Flags:
+        return two_valued(self._rows(rows))
+
+    def moments(self, rows: Floats | None) -> Floats:
+        return np.asarray(self._rows(rows) ** 2 @ self.q.T)
+
+    def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
+        middle = centre if rows is None else rows @ centre
+        return np.asarray((self._rows(rows) - middle[:, None]) ** 2 @ statistic)
+
+    def _rows(self, rows: Floats | None) -> Floats:
+        return self.matrix if rows is None else np.asarray(rows @ self.matrix)
 
 
 def _left_inverse(q: Floats, w: Floats) -> tuple[Floats, bool]:

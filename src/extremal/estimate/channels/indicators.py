@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.estimate.channels.channel import Floats, Inverse
+from extremal.estimate.channels.channel import Flags, Floats, Inverse
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels, unpacked
+from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures import HashedSets, IndependentBits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, scattered
 from extremal.mechanism.structures.structure import refuse_large
@@ -31,6 +32,7 @@ class IndicatorChannel(ABC):
     """t, the share of reports that hold each input, and then the mass of all reports."""
 
     r: int
+    labels: Labels
     own: float
     other: float
     pair_with_truth: float
@@ -52,11 +54,14 @@ class IndicatorChannel(ABC):
         return np.append(np.full(self.r, self.by_chance), 1.0)
 
     def expected(self, p: Floats) -> Floats:
-        return np.append(self.share_held(p), p.sum())
+        return np.concatenate((self.share_held(p), p.sum(axis=0, keepdims=True)))
+
+    def back(self, v: Floats) -> Floats:
+        return np.asarray(self.share_held(v[:-1]) + v[-1])  # what is held is symmetric
 
     def share_held(self, p: Floats) -> Floats:
         """E t when row i has probability p_i."""
-        return np.asarray(self.other * p.sum() + (self.own - self.other) * p)
+        return np.asarray(self.other * p.sum(axis=0) + (self.own - self.other) * p)
 
     def smallest_share(self, p: Floats) -> float:
         held = self.share_held(p)
@@ -76,7 +81,7 @@ class IndicatorChannel(ABC):
             hint='Use method="unbiased" or "projected".',
         )
 
-    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
+    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
         return 0.0, 0
 
 
@@ -87,12 +92,12 @@ class BitsChannel(IndicatorChannel):
         structure, labels = mechanism.structure, mechanism.output_labels
         if not isinstance(structure, IndependentBits) or not isinstance(labels, BitLabels):
             raise InvalidParameter("the mechanism must be a unary encoding", parameter="kind", value=structure.kind)
-        self.r, self.labels, self.by_chance = structure.r, labels, 0.5
+        self.r, self.labels, self.words, self.by_chance = structure.r, labels, labels, 0.5
         self.own, self.other = structure.own / DENOMINATOR, structure.other / DENOMINATOR
         self.pair_with_truth, self.pair_without = self.own * self.other, self.other**2
 
     def encode(self, label: Any) -> Hashable:
-        return self.labels.packed(label, "reports")
+        return self.words.packed(label, "reports")
 
     def held(self, keys: Sequence[Any], shares: Floats) -> Floats:
         at_a_time, total = max(1, _AT_A_TIME // self.r), np.zeros(self.r)
@@ -183,3 +188,28 @@ class IndicatorInverse:
         base = b * rows.sum(axis=1)
         least, most = np.minimum(rows, 0).sum(axis=1), np.maximum(rows, 0).sum(axis=1)
         return (least - base) / self.step, (most - base) / self.step
+
+    def binary(self, rows: Floats | None) -> Flags:
+        """Those that depend on one input alone; not even the sum of all estimates is constant."""
+        if rows is None:
+            return np.ones(self.channel.r, dtype=np.bool_)
+        return np.asarray(np.count_nonzero(rows, axis=1) == 1)
+
+    def moments(self, rows: Floats | None) -> Floats:
+        if rows is None:
+            refuse_large(self.channel.r, self.channel.r, "the moments")
+            rows = np.eye(self.channel.r)
+        b, both = self.channel.other, self.channel.pair_without
+        apart = self.channel.pair_with_truth - both
+        ones, squares = rows.sum(axis=1, keepdims=True), (rows**2).sum(axis=1, keepdims=True)
+        # The second moment in `covariance`, which is linear in the frequencies, one input at a time.
+        own = (b - both) * squares + (self.step - 2 * apart) * rows**2
+        pairs = (both + b**2) * ones**2 + 2 * apart * rows * ones
+        return np.asarray((own + pairs - 2 * b * ones * (b * ones + self.step * rows)) / self.step**2)
+
+    def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
+        if rows is not None:  # needs how often pairs are held together, which is not counted
+            return np.full(rows.shape[0], np.nan)
+        b, mass = self.channel.other, statistic[-1]
+        second = (statistic[:-1] * (1 - 2 * b) + b**2 * mass) / self.step**2
+        return np.asarray(second - 2 * self.apply(statistic) * centre + centre**2 * mass)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Floats, Inverse, dense_moment
+from extremal.estimate.channels.channel import Flags, Floats, Inverse, dense_moment, two_valued
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
@@ -43,7 +43,10 @@ class ResponseChannel:
         return np.full(self.r, 1 / self.r)
 
     def expected(self, p: Floats) -> Floats:
-        return np.asarray(self.low * p.sum() + self.step * p)
+        return np.asarray(self.low * p.sum(axis=0) + self.step * p)
+
+    def back(self, v: Floats) -> Floats:
+        return self.expected(v)  # the matrix is symmetric
 
     def smallest_share(self, p: Floats) -> float:
         return float(self.expected(p).min())
@@ -52,7 +55,7 @@ class ResponseChannel:
         return None
 
     def inverse(self, prior: Floats) -> Inverse:
-        return ResponseInverse(self.low, self.step)
+        return ResponseInverse(self.low, self.step, self.r)
 
     def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
         """p_y = (f_y/λ − low/c)⁺, the water level λ found by sorting: exact, no iteration."""
@@ -66,18 +69,18 @@ class ResponseChannel:
         ratio = np.divide(f, m, out=np.zeros_like(f), where=m > 0)
         return p, max(0.0, float(self.low * ratio.sum() + self.step * ratio.max()) - 1)
 
-    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
+    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
         return 0.0, 0
 
 
 class ResponseInverse:
     """L = (I − low·11ᵀ)/c."""
 
-    def __init__(self, low: float, step: float) -> None:
-        self.low, self.step = low, step
+    def __init__(self, low: float, step: float, r: int) -> None:
+        self.low, self.step, self.r = low, step, r
 
     def apply(self, statistic: Floats) -> Floats:
-        return np.asarray((statistic - self.low * statistic.sum()) / self.step)
+        return np.asarray((statistic - self.low * statistic.sum(axis=0)) / self.step)
 
     def variances(self, centre: Floats, spread: Floats) -> Floats:
         w = self.low * spread.sum() + self.step * spread
@@ -98,6 +101,24 @@ class ResponseInverse:
             return np.array([-self.low / self.step]), np.array([(1 - self.low) / self.step])
         influence = self._rows(rows)
         return influence.min(axis=1), influence.max(axis=1)
+
+    def binary(self, rows: Floats | None) -> Flags:
+        return np.ones(self.r, dtype=np.bool_) if rows is None else two_valued(rows)
+
+    def moments(self, rows: Floats | None) -> Floats:
+        if rows is None:
+            refuse_large(self.r, self.r, "the moments")
+            rows = np.eye(self.r)
+        squares = self._rows(rows) ** 2
+        return np.asarray(self.low * squares.sum(axis=1, keepdims=True) + self.step * squares)
+
+    def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
+        if rows is None:
+            mean = self.apply(statistic)
+            second = (statistic * (1 - 2 * self.low) + self.low**2) / self.step**2
+            return np.asarray(second - 2 * mean * centre + centre**2)
+        influence = self._rows(rows)
+        return np.asarray((influence - (rows @ centre)[:, None]) ** 2 @ statistic)
 
     def _rows(self, rows: Floats) -> Floats:
         return np.asarray((rows - self.low * rows.sum(axis=1, keepdims=True)) / self.step)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channels.channel import Floats, Inverse
+from extremal.estimate.channels.channel import Flags, Floats, Inverse
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import SubsetSelection
@@ -50,7 +50,10 @@ class SubsetChannel:
         return np.full(self.r, self.size / self.r)
 
     def expected(self, p: Floats) -> Floats:
-        return np.asarray(self.without * p.sum() + (self.with_truth - self.without) * p)
+        return np.asarray(self.without * p.sum(axis=0) + (self.with_truth - self.without) * p)
+
+    def back(self, v: Floats) -> Floats:
+        return self.expected(v)  # symmetric
 
     def smallest_share(self, p: Floats) -> float:
         held = self.expected(p)
@@ -70,7 +73,7 @@ class SubsetChannel:
             hint='Use method="unbiased" or "projected".',
         )
 
-    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
+    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
         return 0.0, 0
 
 
@@ -84,7 +87,7 @@ class SubsetInverse:
         self.pair_without = (d - 1) * (a * (d - 2) + (1 - a) * d) / ((k - 1) * (k - 2)) if k > 2 else 0.0
 
     def apply(self, statistic: Floats) -> Floats:
-        mass = statistic.sum() / self.channel.size
+        mass = statistic.sum(axis=0) / self.channel.size
         return np.asarray((statistic - self.channel.without * mass) / self.step)
 
     def variances(self, centre: Floats, spread: Floats) -> Floats:
@@ -114,3 +117,31 @@ class SubsetInverse:
         ordered = np.sort(rows, axis=1)  # the worst report holds the d inputs of smallest, or largest, coefficient
         base = b * rows.sum(axis=1)
         return (ordered[:, :d].sum(axis=1) - base) / self.step, (ordered[:, -d:].sum(axis=1) - base) / self.step
+
+    def binary(self, rows: Floats | None) -> Flags:
+        """Those that depend on one input alone: A = c·1 + w·e_x, because the estimates sum to one."""
+        if rows is None:
+            return np.ones(self.channel.r, dtype=np.bool_)
+        ordered = np.sort(rows, axis=1)
+        k = ordered.shape[1]
+        one_above = ordered[:, 0] == ordered[:, k - 2]
+        one_below = ordered[:, 1] == ordered[:, k - 1]
+        return np.asarray((one_above | one_below) & (ordered[:, 0] < ordered[:, -1]))
+
+    def moments(self, rows: Floats | None) -> Floats:
+        if rows is None:
+            refuse_large(self.channel.r, self.channel.r, "the moments")
+            rows = np.eye(self.channel.r)
+        b, both, apart = self.channel.without, self.pair_without, self.pair_with_truth - self.pair_without
+        ones, squares = rows.sum(axis=1, keepdims=True), (rows**2).sum(axis=1, keepdims=True)
+        # The second moment in `covariance`, which is linear in the frequencies, one input at a time.
+        own = (b - both) * squares + (self.step - 2 * apart) * rows**2
+        pairs = (both + b**2) * ones**2 + 2 * apart * rows * ones
+        return np.asarray((own + pairs - 2 * b * ones * (b * ones + self.step * rows)) / self.step**2)
+
+    def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
+        if rows is not None:  # needs how often pairs are held together, which is not counted
+            return np.full(rows.shape[0], np.nan)
+        b = self.channel.without
+        second = (statistic * (1 - 2 * b) + b**2) / self.step**2
+        return np.asarray(second - 2 * self.apply(statistic) * centre + centre**2)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.estimate.channels.channel import Floats, Inverse, dense_moment
+from extremal.estimate.channels.channel import Flags, Floats, Inverse, dense_moment, two_valued
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import ChosenSets, HadamardSets, ProjectiveSets
@@ -68,7 +68,14 @@ class TransformChannel(ABC):
         return np.full(self.m, 1 / self.m)
 
     def expected(self, p: Floats) -> Floats:
+        if p.ndim == 2:
+            return np.column_stack([self.expected(column) for column in p.T])
         return np.asarray(self.low * p.sum() + self.rise * self.favouring(p))
+
+    def back(self, v: Floats) -> Floats:
+        if v.ndim == 2:
+            return np.column_stack([self.back(column) for column in v.T])
+        return np.asarray(self.low * v.sum() + self.rise * self.favoured(v))
 
     def smallest_share(self, p: Floats) -> float:
         return float(self.expected(p).min())
@@ -87,7 +94,7 @@ class TransformChannel(ABC):
             hint='Use method="unbiased" or "projected".',
         )
 
-    def misfit(self, statistic: Floats, p: Floats) -> tuple[float, int]:
+    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
         return 0.0, 0
 
 
@@ -174,19 +181,24 @@ class TransformInverse:
         self.channel = channel
 
     def apply(self, statistic: Floats) -> Floats:
+        if statistic.ndim == 2:
+            return np.column_stack([self.apply(column) for column in statistic.T])
         c = self.channel
         block = c.blocks_of_reports(statistic)[np.arange(c.r) % c.blocks] if c.between else 0.0
         return np.asarray((c.favoured(statistic) - c.between * block - c.constant * statistic.sum()) / c.step)
 
     def variances(self, centre: Floats, spread: Floats) -> Floats:
         """L_x takes three values: on the set of x, on the rest of its block, elsewhere."""
+        second = self._second(self.channel.expected(spread))
+        return np.asarray(second - 2 * spread * centre + centre**2)
+
+    def _second(self, f: Floats) -> Floats:
+        """The mean of L_x² when reports are as frequent as f."""
         c = self.channel
-        f = c.expected(spread)
         held = c.favoured(f)
         block = c.blocks_of_reports(f)[np.arange(c.r) % c.blocks]
         inside, beside, away = self._values()
-        second = inside**2 * held + beside**2 * (block - held) + away**2 * (spread.sum() - block)
-        return np.asarray(second - 2 * spread * centre + centre**2)
+        return np.asarray(inside**2 * held + beside**2 * (block - held) + away**2 * (f.sum() - block))
 
     def _values(self) -> tuple[float, float, float]:
         c = self.channel
@@ -203,8 +215,22 @@ class TransformInverse:
         influence = self._influence(rows)
         return influence.min(axis=1), influence.max(axis=1)
 
+    def binary(self, rows: Floats | None) -> Flags:
+        if rows is None:
+            return np.full(self.channel.r, self.channel.blocks == 1)
+        return two_valued(self._influence(rows))
+
+    def moments(self, rows: Floats | None) -> Floats:
+        squares = self._influence(self._identity() if rows is None else rows) ** 2
+        return np.asarray(self.channel.back(squares.T).T)
+
+    def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
+        if rows is None:
+            return np.asarray(self._second(statistic) - 2 * self.apply(statistic) * centre + centre**2)
+        return np.asarray((self._influence(rows) - (rows @ centre)[:, None]) ** 2 @ statistic)
+
     def _identity(self) -> Floats:
-        refuse_large(self.channel.r, self.channel.m, "the covariance")
+        refuse_large(self.channel.r, self.channel.m, "the influence of reports")
         return np.eye(self.channel.r)
 
     def _influence(self, rows: Floats) -> Floats:

@@ -18,7 +18,6 @@ FEW = 30  # expected reports below which a normal interval is rough
 SUSPICIOUS = 1e-3  # goodness of fit below which a note says so
 _WIDEST = 28
 _MANY = 10**9  # outputs beyond this are given by their order of magnitude
-_LARGEST_EFFECT = 1000  # shown; above it the denominator is a frequency that is zero for all that is known
 
 
 def notes(result: FrequencyEstimate) -> tuple[str, ...]:
@@ -28,9 +27,8 @@ def notes(result: FrequencyEstimate) -> tuple[str, ...]:
     if outside.size:
         example = result.inputs[int(outside[0])]
         found.append(
-            f"{outside.size} of {len(result.inputs)} estimates lie outside their possible range (first: {example!r}). "
-            "That is what "
-            'unbiasedness costs and not an error; method="mle" or "projected" gives points inside.'
+            f"{outside.size} of {len(result.inputs)} unbiased estimates lie outside their possible range (first: "
+            f"{example!r}). That is what unbiasedness costs and not an error; .shown holds points inside."
         )
     if not fit.combinations.plain:
         found.append(
@@ -39,43 +37,50 @@ def notes(result: FrequencyEstimate) -> tuple[str, ...]:
         )
     if fit.distinct == 1:
         found.append("All reports are identical.")
+    if fit.dropped:
+        found.append(f"{fit.dropped} missing reports were dropped: these are frequencies among those who reported.")
     rarest = fit.effective_n * fit.channel.smallest_share(fit.plausible)
-    if rarest < FEW:
-        found.append(f"The rarest report is expected {rarest:.3g} times: normal intervals are rough below {FEW}.")
+    if rarest < FEW and not bool(fit.inverse.binary(fit.combinations.matrix).all()):
+        found.append(
+            f"The rarest report is expected {rarest:.3g} times: intervals that are not exact are rough below {FEW}."
+        )
     test = result.goodness_of_fit()
     if test.p_value < SUSPICIOUS:
         found.append(f"The reports do not look as if this mechanism had made them ({test}).")
     return tuple(found)
 
 
-def summary(result: FrequencyEstimate, level: float, simultaneous: bool) -> str:
+def summary(result: FrequencyEstimate, level: float, simultaneous: bool, robustness: bool) -> str:
     shown = min(len(result.inputs), MOST_SHOWN)
-    limits, honest = result.interval(level, simultaneous), result.poisoning(FAKE)
-    observed = result.fit.combinations.of_rows(result.fit.unbiased)
-    moved = np.abs(honest - observed[:, None]).max(axis=1)
-    lazy = result.noncompliance(FAKE) - observed
+    limits = result.interval(level, simultaneous)
+    points = result.shown_within(limits)
     kind = f"{'simultaneous ' if simultaneous else ''}{100 * level:.4g}% interval"
-    header = ["", "estimate", "s.e.", kind, "design effect", f"{FAKE:.0%} fake", f"{FAKE:.0%} random"]
-    body = [
-        [
-            _short(result.inputs[x]),
-            f"{result.estimate[x]:.4f}",
-            f"{result.standard_error[x]:.4f}",
-            f"{limits[x, 0]:.4f} to {limits[x, 1]:.4f}",
-            f"{result.design_effect[x]:.1f}" if result.design_effect[x] < _LARGEST_EFFECT else "large",
-            f"±{moved[x]:.4f}",
-            f"{lazy[x]:+.4f}",
-        ]
-        for x in range(shown)
+    columns: list[tuple[str, list[str]]] = [
+        ("", [short(label) for label in result.inputs[:shown]]),
+        (result.candidate[0], [f"{v:.4f}" for v in points[:shown]]),
+        (kind, [f"{low:.4f} to {high:.4f}" for low, high in limits[:shown].tolist()]),
+        ("s.e.", [f"{v:.4f}" for v in result.standard_error[:shown]]),
     ]
-    widths = [max(len(row[j]) for row in [header, *body]) for j in range(len(header))]
+    if result.method == "unbiased":
+        columns.insert(3, ("unbiased", [f"{v:.4f}" for v in result.estimate[:shown]]))
+    if robustness:
+        honest = result.poisoning(FAKE)
+        observed = result.fit.combinations.of_rows(result.fit.unbiased)
+        moved = np.abs(honest - observed[:, None]).max(axis=1)
+        lazy = result.noncompliance(FAKE) - observed
+        columns += [
+            (f"{FAKE:.0%} fake", [f"±{v:.4f}" for v in moved[:shown]]),
+            (f"{FAKE:.0%} random", [f"{v:+.4f}" for v in lazy[:shown]]),
+        ]
+    widths = [max(map(len, [name, *cells])) for name, cells in columns]
+    rows = [[name for name, _ in columns], *([cells[x] for _, cells in columns] for x in range(shown))]
     lines = [
         "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in [header, *body]
+        for row in rows
     ]
     rule = "─" * len(lines[0])
     more = [f"… {len(result.inputs) - shown} more: use to_frame()"] if shown < len(result.inputs) else []
-    return "\n".join([_title(result), rule, *lines, *more, rule, *_below(result)])
+    return "\n".join([_title(result), rule, *lines, *more, rule, *_below(result, robustness)])
 
 
 def _title(result: FrequencyEstimate) -> str:
@@ -89,23 +94,30 @@ def _title(result: FrequencyEstimate) -> str:
     )
 
 
-def _below(result: FrequencyEstimate) -> list[str]:
+def _below(result: FrequencyEstimate, robustness: bool) -> list[str]:
     equivalent, effective = result.equivalent_n(), result.effective_n
-    lines = []
+    if result.exact:
+        lines = ["Intervals are exact: each holds with at least its level."]
+    elif result.fit.weighted or result.fit.sampling is not None:
+        lines = ["Intervals are approximate: taken at the effective number of reports."]
+    else:
+        lines = ["Intervals are approximate: of their level in large samples."]
     if 1 <= equivalent < np.inf:
         price = effective / equivalent
         lines.append(
             f"Privacy multiplies the variance by {price:.1f}: the same precision without privacy needs n = "
             f"{equivalent:.0f}."
         )
-    lines += [
-        (
-            f"{FAKE:.0%} fake: how far fake reporters could have moved the unbiased estimate: a bound, attained by the "
-            "worst report."
-        ),
-        f"{FAKE:.0%} random: how the unbiased estimate changes if that share answered at random and is taken out.",
-        f"Fit of the reports to the mechanism: {result.goodness_of_fit()}.",
-    ]
+    if robustness:
+        lines += [
+            (
+                f"{FAKE:.0%} fake: how far fake reporters could have moved the unbiased estimate: a bound, attained by "
+                "the worst report."
+            ),
+            f"{FAKE:.0%} random: how the unbiased estimate changes if that share answered at random and is taken out.",
+        ]
+    test = result.goodness_of_fit()
+    lines.append(f"Fit of the reports to the mechanism: {test}.")
     if result.deficit is not None:
         lines.append(
             f"The mean log-likelihood is within {result.deficit:.1e} of the largest; intervals stand around the "
@@ -114,9 +126,26 @@ def _below(result: FrequencyEstimate) -> list[str]:
     return lines + [f"Note: {note}" for note in result.notes]
 
 
-def _short(label: object) -> str:
+def short(label: object) -> str:
     text = str(label)
     return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+
+
+COLUMNS = (
+    "input",
+    "shown",
+    "low",
+    "high",
+    "estimate",
+    "standard_error",
+    "privacy_cost",
+    "low_if_1_percent_fake",
+    "high_if_1_percent_fake",
+    "n",
+    "level",
+    "method",
+    "shown_as",
+)
 
 
 def frame(
@@ -130,27 +159,29 @@ def frame(
     columns: dict[str, list[Any]] = {name: [] for name in (*strata, *COLUMNS)}
     for names, result in results:
         limits, honest = result.interval(level, simultaneous), result.poisoning(FAKE)
+        count = len(result.inputs)
         for name, value in zip(strata, names, strict=True):
-            columns[name] += [value] * len(result.inputs)
+            columns[name] += [value] * count
         columns["input"] += list(result.inputs)
-        values = (
-            result.estimate,
-            result.standard_error,
+        numbers = (
+            result.shown_within(limits),
             limits[:, 0],
             limits[:, 1],
-            result.design_effect,
+            result.estimate,
+            result.standard_error,
+            result.privacy_cost,
             honest[:, 0],
             honest[:, 1],
         )
-        for column, numbers in zip(COLUMNS[1:], values, strict=True):
-            columns[column] += numbers.tolist()
-    return _as_frame(columns, library)
+        constant = (result.n, level, result.method, result.candidate[0])
+        for column, values in zip(
+            COLUMNS[1:], [*(v.tolist() for v in numbers), *([v] * count for v in constant)], strict=True
+        ):
+            columns[column] += values
+    return as_frame(columns, library)
 
 
-COLUMNS = ("input", "estimate", "standard_error", "low", "high", "design_effect", "low_if_poisoned", "high_if_poisoned")
-
-
-def _as_frame(columns: dict[str, list[Any]], library: str) -> Any:
+def as_frame(columns: dict[str, list[Any]], library: str) -> Any:
     if library not in ("pandas", "polars", "pyarrow"):
         raise InvalidParameter('library must be "pandas", "polars" or "pyarrow"', parameter="library", value=library)
     try:

@@ -14,12 +14,19 @@ from typing import Any
 import numpy as np
 
 from extremal.estimate.channels.channel import Floats
+from extremal.estimate.intervals.levels import each, quantile
+from extremal.estimate.likelihood import project_onto_simplex, project_within
 from extremal.estimate.results import display, functions, goodness, plot, robustness
+from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.functions import FunctionEstimate
 from extremal.estimate.results.goodness import GoodnessOfFit
-from extremal.estimate.results.intervals import quantile
+from extremal.estimate.results.order import CDFEstimate, QuantileEstimate
+from extremal.estimate.shrinkage import shrunk
 from extremal.mechanism.labels import Label
+
+MANY_CELLS = 20
+"""Inputs from which tables show shrunk frequencies: below, a cell's own reports say more than the other cells do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +39,7 @@ class FrequencyEstimate:
         centre: the sign-free linear estimate that standard errors and intervals belong to; `estimate` itself when
             unbiased.
         n: number of reports.
-        method: "unbiased", "mle" or "projected".
+        method: "unbiased", "mle", "projected", "shrunk" or "smooth".
         deficit: for "mle", a bound on the mean log-likelihood that the estimate misses.
     """
 
@@ -44,12 +51,61 @@ class FrequencyEstimate:
     deficit: float | None
     fit: Fit = field(repr=False)
 
+    # -- the points shown
+
+    @cached_property
+    def candidate(self) -> tuple[str, Floats]:
+        """What tables and plots show before it is moved into its interval, and its name.
+
+        The method's own estimate; for "unbiased", whose entries may be negative, the projected one below
+        `MANY_CELLS` inputs and the shrunk one from there on (measured in docs/estimate/points.md).
+        """
+        if self.method != "unbiased":
+            return self.method, self.estimate
+        fit = self.fit
+        if fit.combinations.deficient:
+            return "mle", fit.combinations.of_rows(fit.plausible)
+        if len(self.inputs) < MANY_CELLS:
+            return "projected", project_onto_simplex(fit.unbiased)
+        return "shrunk", shrunk(fit)
+
+    def shown_within(self, limits: Floats) -> Floats:
+        """The points that belong beside these limits: nearest to the candidate within them, and a distribution if one
+        is.
+
+        Of a thousand 95% intervals some fifty miss; where noise is that large no distribution lies in all of them, and
+        the points are the candidate's, each moved into its interval.
+        """
+        if self.fit.combinations.matrix is not None:
+            return np.asarray(np.clip(self.candidate[1], limits[:, 0], limits[:, 1]))
+        return project_within(self.candidate[1], limits[:, 0], limits[:, 1])
+
+    @property
+    def shown(self) -> Floats:
+        """The points of tables, frames and plots: plausible frequencies, each inside its 95% interval."""
+        return self.shown_within(self.interval())
+
     # -- uncertainty
 
     @cached_property
     def standard_error(self) -> Floats:
-        """Of each entry of `centre`."""
+        """Of each entry of `centre`, for the population that respondents were drawn from."""
         return np.sqrt(np.maximum(self.fit.variances(), 0.0))
+
+    @property
+    def bse(self) -> Floats:
+        """`standard_error`, by the name that statsmodels gives it."""
+        return self.standard_error
+
+    @cached_property
+    def standard_error_among_respondents(self) -> Floats:
+        """Of each entry of `centre` as an estimate of the frequencies among these very respondents: privacy noise only.
+
+        The variance of one report's contribution given its input, E B² − E a_X², without the sampling of respondents.
+        """
+        fit = self.fit
+        unit = fit.unit_variances(fit.combinations.matrix) - self._variance_without_privacy()
+        return np.sqrt(np.maximum(unit, 0.0) / fit.effective_n)
 
     @cached_property
     def covariance(self) -> Floats:
@@ -61,37 +117,59 @@ class FrequencyEstimate:
         """Number of reports, corrected for unequal weights: (Σw)²/Σw² (Kish 1965)."""
         return self.fit.effective_n
 
+    @cached_property
+    def exact(self) -> bool:
+        """Whether every interval is exact: it holds with at least its level, whatever the truth and n."""
+        return bool(self.fit.exact(None).all())
+
     def interval(self, level: float = 0.95, simultaneous: bool = False, bounded: bool = True) -> Floats:
         """Confidence limits, one row (low, high) for each input.
 
-        centre ± z·s.e.; when `bounded`, cut to the possible range with the centre first moved into it, so that a
-        negative estimate still gets an interval of honest length: [max(0, p̃ − z·se), min(1, max(p̃, 0) + z·se)]. That
-        covers more than `level` near a bound (about (1 + level)/2 at it), never less; away from it, and without bounds
-        everywhere, the coverage is `level`.
+        Where the count behind a cell is binomial, Blaker's interval for its share, mapped to the frequency: coverage at
+        least `level` for every n and every truth. With weights, strata or clusters the same at the effective number of
+        reports, which is approximate. Elsewhere score limits, of coverage `level` in large samples. An estimate outside
+        its possible range is moved into it first, so no interval is empty.
 
         Args:
             level: of confidence, between 0 and 1.
-            simultaneous: all intervals hold together with probability `level` (Šidák's inequality: valid for any
-                correlation).
-            bounded: cut to the possible range, [0, 1] for a frequency.
+            simultaneous: all intervals hold together with probability `level` (Bonferroni: valid for any dependence;
+                two frequencies that sum to one are one statement and need no correction).
+            bounded: False gives centre ± z·s.e. instead, which may leave the possible range.
         """
-        z = quantile(level, len(self.inputs) if simultaneous else 1)
-        reach = z * self.standard_error
+        of_each = each(level, self._statements if simultaneous else 1)
         if not bounded:
+            reach = quantile(of_each) * self.standard_error
             return np.column_stack([self.centre - reach, self.centre + reach])
-        least, most = self.fit.combinations.range()
-        low = np.maximum(least, np.minimum(self.centre, most) - reach)
-        return np.column_stack([low, np.minimum(most, np.maximum(self.centre, least) + reach)])
+        return self.fit.limits(None, of_each)
+
+    def conf_int(self, alpha: float = 0.05) -> Floats:
+        """`interval(1 − alpha)`, by the name that statsmodels gives it."""
+        return self.interval(1 - alpha)
+
+    @property
+    def _statements(self) -> int:
+        count = len(self.inputs)
+        return 1 if count == 2 and self.fit.combinations.matrix is None else count
 
     # -- the price of privacy
 
     @cached_property
     def design_effect(self) -> Floats:
+        """For each input: the variance over that of a simple random sample of as many reports of the same mechanism.
+
+        Kish's deff, as in R's survey: what weights and clusters cost. 1 without them.
+        """
+        unit = self.fit.unit_variances(self.fit.combinations.matrix)
+        return np.asarray(np.divide(self.standard_error**2 * self.n, unit, out=np.ones(unit.shape), where=unit > 0))
+
+    @cached_property
+    def privacy_cost(self) -> Floats:
         """For each input: the variance over that of the same sample with unrandomised answers; ∞ where that has
         none."""
         without = self._variance_without_privacy()
         ratio = np.full(without.shape, np.inf)
-        return np.asarray(np.divide(self.standard_error**2 * self.effective_n, without, out=ratio, where=without > 0))
+        unit = self.fit.unit_variances(self.fit.combinations.matrix)
+        return np.asarray(np.divide(unit, without, out=ratio, where=without > 0))
 
     def equivalent_n(self) -> float:
         """How many unrandomised answers give the same total variance."""
@@ -160,15 +238,27 @@ class FrequencyEstimate:
         """Any smooth function of the frequencies; the gradient is taken numerically if not given."""
         return functions.function(self, of, gradient)
 
+    def cdf(self) -> CDFEstimate:
+        """The share of each input or an earlier one: inputs are taken in their order."""
+        return CDFEstimate(self)
+
+    def quantile(self, q: float = 0.5, level: float = 0.95) -> QuantileEstimate:
+        """The first input that a share q of the respondents does not exceed, with an interval of inputs."""
+        return self.cdf().quantile(q, level)
+
+    def difference(self, other: FrequencyEstimate) -> CombinedEstimate:
+        """self − other for each input: two waves, two groups. The reports must be independent."""
+        return CombinedEstimate.of([(1.0, self), (-1.0, other)], "difference")
+
     # -- showing
 
     def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
         """A data frame with a row for each input; `library` is "pandas", "polars" or "pyarrow"."""
         return display.frame([((), self)], (), level, simultaneous, library)
 
-    def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
-        """The whole answer as text."""
-        return display.summary(self, level, simultaneous)
+    def summary(self, level: float = 0.95, simultaneous: bool = False, robustness: bool = False) -> str:
+        """The whole answer as text; `robustness` adds what 1% of fake or random reporters could do."""
+        return display.summary(self, level, simultaneous, robustness)
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None, truth: Any = None) -> Any:
         """Estimates with intervals: a matplotlib figure, new or that of the given Axes; `truth` adds known

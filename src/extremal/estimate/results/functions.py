@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channels.channel import Floats
-from extremal.estimate.results.intervals import quantile
+from extremal.estimate.intervals.levels import checked_level, quantile
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
+    from extremal.estimate.results.fit import Fit
 
 _STEP = 1e-6  # of the numerical gradient: half of the digits of a float, for functions of numbers between 0 and 1
 _ZERO_SUM = 1e-9  # relative: a contrast's coefficients are decimals that people type
@@ -22,20 +24,52 @@ _ZERO_SUM = 1e-9  # relative: a contrast's coefficients are decimals that people
 @dataclass(frozen=True)
 class FunctionEstimate:
     """A function of the frequencies: `estimate` at the estimated ones, `centre` at the sign-free ones, with its
-    `standard_error`."""
+    `standard_error`. Limits of linear functions are those of `FrequencyEstimate.interval`, exact where the count behind
+    them is binomial; ratios have Fieller's; others are centre ± z·s.e."""
 
     estimate: float
     centre: float
     standard_error: float
+    limits: Callable[[float], tuple[float, float]] | None = field(default=None, repr=False, compare=False)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """centre ± z·s.e."""
+        """Confidence limits (low, high)."""
+        if self.limits is not None:
+            return self.limits(checked_level(level))
         reach = quantile(level) * self.standard_error
         return self.centre - reach, self.centre + reach
 
+    @property
+    def shown(self) -> float:
+        """The estimate, moved into its 95% interval."""
+        low, high = self.interval()
+        return min(max(self.estimate, low), high)
+
     def __repr__(self) -> str:
         low, high = self.interval()
-        return f"{self.estimate:.6g} ± {self.standard_error:.3g} (95% interval {low:.6g} to {high:.6g})"
+        return f"{self.shown:.6g} ± {self.standard_error:.3g} (95% interval {low:.6g} to {high:.6g})"
+
+
+def _limits(fit: Fit, coefficients: Floats, scale: float, level: float) -> tuple[float, float]:
+    low, high = (fit.limits(coefficients[None, :], level)[0] * scale).tolist()
+    return float(low), float(high)
+
+
+def _fieller(fit: Fit, a: Floats, b: Floats, level: float) -> tuple[float, float]:
+    """The r with |(a − rb)·p̂| ≤ z·s.e.(a − rb), cut to the range of a ratio whose denominator adds up frequencies."""
+    centre = fit.combinations.of_rows(fit.centre)
+    top, bottom = float(a @ centre), float(b @ centre)
+    (aa, ab), (_, bb) = fit.covariance(np.stack([a, b])).tolist()
+    q = quantile(level) ** 2
+    square, half, constant = bottom**2 - q * bb, top * bottom - q * ab, top**2 - q * aa
+    least, most = -np.inf, np.inf
+    if (b >= 0).all() and (a[b == 0] == 0).all():
+        least, most = float((a[b > 0] / b[b > 0]).min()), float((a[b > 0] / b[b > 0]).max())
+    if square <= 0:  # the denominator may be zero for all that is known
+        return least, most
+    reach = np.sqrt(max(half**2 - square * constant, 0.0))
+    low, high = (half - reach) / square, (half + reach) / square
+    return float(np.clip(low, least, most)), float(np.clip(high, least, most))
 
 
 def linear(result: FrequencyEstimate, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
@@ -70,7 +104,17 @@ def total(
     if not (np.isfinite(population) and population > 0):
         raise InvalidParameter("population must be a positive number", parameter="population", value=population)
     one = mean(result, values)
-    return FunctionEstimate(one.estimate * population, one.centre * population, one.standard_error * population)
+    return FunctionEstimate(
+        one.estimate * population,
+        one.centre * population,
+        one.standard_error * population,
+        partial(_times, one, population),
+    )
+
+
+def _times(one: FunctionEstimate, scale: float, level: float) -> tuple[float, float]:
+    low, high = one.interval(level)
+    return low * scale, high * scale
 
 
 def contrast(result: FrequencyEstimate, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
@@ -94,7 +138,12 @@ def ratio(result: FrequencyEstimate, numerator: Any, denominator: Any) -> Functi
         )
     value = float(a @ result.centre) / below
     gradient = (a - value * b) / below
-    return FunctionEstimate(float(a @ result.estimate) / float(b @ result.estimate), value, _error(result, gradient))
+    return FunctionEstimate(
+        float(a @ result.estimate) / float(b @ result.estimate),
+        value,
+        _error(result, gradient),
+        partial(_fieller, result.fit, a, b),
+    )
 
 
 def function(
@@ -123,11 +172,12 @@ def _difference(of: Callable[[Floats], float], at: Floats, x: int) -> float:
 
 
 def _linear(result: FrequencyEstimate, a: Floats) -> FunctionEstimate:
-    return FunctionEstimate(float(a @ result.estimate), float(a @ result.centre), _error(result, a))
+    limits = partial(_limits, result.fit, a, 1.0)
+    return FunctionEstimate(float(a @ result.estimate), float(a @ result.centre), _error(result, a), limits)
 
 
 def _error(result: FrequencyEstimate, gradient: Floats) -> float:
-    return float(np.sqrt(max(0.0, float(result.fit.covariance(gradient[None, :])[0, 0]))))
+    return float(np.sqrt(result.fit.variances(gradient[None, :])[0]))
 
 
 def _group(result: FrequencyEstimate, group: Any) -> Floats:

@@ -3,8 +3,10 @@
 If they did, their distribution is Qᵀp for some p on the simplex. Two ways to be wrong, each tested:
 
 * off the range of Qᵀ (possible when there are more outputs than identified rows): Pearson's X² against the
-  least-squares fit, which has m − rank degrees of freedom;
-* inside the range, but only with a negative p: the most negative standardised estimate, corrected for their number.
+  least-squares fit. Outputs that fewer than ten reports are expected of are put together first, because X² of rare
+  outputs is far from χ²; what is left has m' − rank degrees of freedom, and there is no test if that is none;
+* inside the range, but only with a negative p: the most negative estimate, by its binomial tail where the count is
+  binomial, by its standardised distance otherwise (variance taken at the bound), corrected for their number.
 
 `p_value` is the smaller one, doubled when both apply. With weights, n is the effective number of reports (a first-order
 Rao–Scott correction). A small value says that the mechanism, the labels or the independence of the reports is not what
@@ -15,15 +17,17 @@ non-negative estimates.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import betainc, gammaincc, ndtr
 
+from extremal.estimate.channels.channel import Floats
 from extremal.mechanism.labels import Label
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
+    from extremal.estimate.results.fit import Fit
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,8 @@ class GoodnessOfFit:
     p_value_sign: float
 
     def __str__(self) -> str:
+        if self.p_value_range is None and self.distance >= 0:
+            return "nothing can speak against it: a mechanism without spare outputs fits all non-negative estimates"
         parts = [f"p = {self.p_value:.3g}"]
         if self.p_value_range is not None:
             parts.append(f"X² = {self.statistic:.4g} on {self.degrees} degrees of freedom")
@@ -49,22 +55,35 @@ class GoodnessOfFit:
 
 
 def goodness_of_fit(result: FrequencyEstimate) -> GoodnessOfFit:
+    """Both tests; see the module."""
     fit = result.fit
     least, most = fit.combinations.range()
     gap = np.minimum(result.centre - least, most - result.centre)
     error = result.standard_error
     standard = np.divide(gap, error, out=np.where(gap < -1e-9, -np.inf, np.inf), where=error > 0)
-    worst = int(np.argmin(standard))
-    distance = float(standard[worst])
-    sign = (
-        min(1.0, 2 * len(result.inputs) * NormalDist().cdf(distance)) if np.isfinite(distance) else float(distance > 0)
-    )
-    per_report, degrees = fit.channel.misfit(fit.statistic, fit.plausible)
+    tails = np.where(gap < 0, _tails(fit, result.centre, least, most), 1.0)
+    worst = int(np.argmin(np.where(gap < 0, tails, 1 + np.maximum(standard, 0))))
+    sign = min(1.0, 2 * len(result.inputs) * float(tails.min()))
+    per_report, degrees = fit.channel.misfit(fit.statistic, fit.plausible, fit.effective_n)
     statistic = per_report * fit.effective_n
-    beyond = None
-    if degrees:
-        from scipy.special import gammaincc
-
-        beyond = float(gammaincc(degrees / 2, statistic / 2))
+    beyond = float(gammaincc(degrees / 2, statistic / 2)) if degrees else None
     together = sign if beyond is None else min(1.0, 2 * min(sign, beyond))
+    distance = float(standard[worst])
     return GoodnessOfFit(together, statistic, degrees, beyond, result.inputs[worst], distance, sign)
+
+
+def _tails(fit: Fit, centre: Floats, least: Floats, most: Floats) -> Floats:
+    """P(an estimate at least as far outside | the truth at the bound that it crossed)."""
+    rows, n = fit.combinations.matrix, fit.effective_n
+    low_side = centre < least
+    bound = np.where(low_side, least, most)
+    small, large = (np.broadcast_to(v, centre.shape) for v in fit.inverse.extremes(rows))
+    binary = fit.inverse.binary(rows)
+    step = np.where(binary, large - small, 1.0)
+    share, at = (centre - small) / step, np.clip((bound - small) / step, 0.0, 1.0)
+    x = np.clip(np.where(low_side, n * share, n * (1 - share)), 0.0, n)  # reports on the side that has too few
+    exact = np.where(x < n, betainc(np.maximum(n - x, 1e-9), x + 1, np.where(low_side, 1 - at, at)), 1.0)
+    if binary.all():
+        return np.asarray(exact)
+    variance = np.maximum(fit.unit_variances(rows), 1e-300)
+    return np.asarray(np.where(binary, exact, ndtr(-np.abs(centre - bound) / np.sqrt(variance / n))))

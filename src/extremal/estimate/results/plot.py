@@ -28,24 +28,24 @@ def plot(
     rows = np.arange(drawn, dtype=np.float64)
     for i, (name, result) in enumerate(results):
         shift = 0.0 if len(results) == 1 else _OFFSET * (i / (len(results) - 1) - 0.5)
-        limits = result.interval(level, simultaneous)[:drawn]
+        limits = result.interval(level, simultaneous)
         colour = COLOURS[i % len(COLOURS)]
         ax.hlines(
             rows + shift,
-            limits[:, 0],
-            limits[:, 1],
+            limits[:drawn, 0],
+            limits[:drawn, 1],
             color=colour,
             linewidth=2,
             alpha=0.6,
             label=_interval_name(level, simultaneous, name),
         )
         ax.plot(
-            result.estimate[:drawn],
+            result.shown_within(limits)[:drawn],
             rows + shift,
             "o",
             color=colour,
             markersize=5,
-            label="estimate" if not name else None,
+            label=result.candidate[0] if not name else None,
         )
     if truth is not None:
         known = np.asarray(truth, dtype=np.float64)
@@ -59,7 +59,7 @@ def plot(
     ax.invert_yaxis()
     ax.set_xlabel("frequency (share of respondents)")
     more = f", first {drawn} of {len(first.inputs)}" if drawn < len(first.inputs) else ""
-    ax.set_title(f"{sum(r.n for _, r in results)} reports, method {first.method}{more}", fontsize="medium")
+    ax.set_title(f"{sum(r.n for _, r in results)} reports, {first.candidate[0]} frequencies{more}", fontsize="medium")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the axes: it would hide intervals
     return ax.figure
 

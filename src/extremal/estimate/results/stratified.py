@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from extremal.errors import UnknownLabel
+from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.results import display, plot
+from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
 
 
@@ -19,8 +20,10 @@ class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
     2
     """
 
-    def __init__(self, estimates: Mapping[Any, FrequencyEstimate]) -> None:
+    def __init__(self, estimates: Mapping[Any, FrequencyEstimate], omitted: Mapping[Any, int] | None = None) -> None:
         self._estimates: dict[Any, FrequencyEstimate] = dict(estimates)
+        self.omitted: dict[Any, int] = dict(omitted or {})
+        """Strata with fewer than two reports, which were not estimated, and how many they have."""
 
     def __getitem__(self, stratum: Any) -> FrequencyEstimate:
         try:
@@ -37,15 +40,42 @@ class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
     def __contains__(self, stratum: object) -> bool:
         return stratum in self._estimates
 
+    def differences(self, reference: Any = None) -> dict[tuple[Any, Any], CombinedEstimate]:
+        """Of every pair of strata, the later minus the earlier; with `reference`, of every other stratum minus it."""
+        names = list(self)
+        if reference is not None:
+            base = self[reference]
+            return {(name, reference): self[name].difference(base) for name in names if name != reference}
+        return {(b, a): self[b].difference(self[a]) for i, a in enumerate(names) for b in names[i + 1 :]}
+
+    def poststratified(self, population: Mapping[Any, float]) -> CombinedEstimate:
+        """Frequencies of the whole population, from those of its strata and their known sizes: Σ N_h p_h / Σ N_h."""
+        absent = [name for name in self if name not in population] + [name for name in population if name not in self]
+        if absent:
+            raise UnknownLabel(
+                "population must have a size for every estimated stratum, and no other",
+                parameter="stratum",
+                value=absent[0],
+            )
+        sizes = {name: float(population[name]) for name in self}
+        if not all(size > 0 and size < float("inf") for size in sizes.values()):
+            raise InvalidParameter(
+                "population must hold positive sizes", parameter="population", value=list(sizes.values())
+            )
+        total = sum(sizes.values())
+        return CombinedEstimate.of([(size / total, self[name]) for name, size in sizes.items()], "post-stratified")
+
     def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
         """The strata's frames on top of each other, with a column `stratum` (or stratum_1, … for several)."""
         names = [name if isinstance(name, tuple) else (name,) for name in self]
         columns = ("stratum",) if len(names[0]) == 1 else tuple(f"stratum_{i + 1}" for i in range(len(names[0])))
         return display.frame(list(zip(names, self.values(), strict=True)), columns, level, simultaneous, library)
 
-    def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
-        """Every stratum's summary."""
-        return "\n\n".join(f"stratum {name!r}\n{result.summary(level, simultaneous)}" for name, result in self.items())
+    def summary(self, level: float = 0.95, simultaneous: bool = False, robustness: bool = False) -> str:
+        """Every stratum's summary, and which strata were left out."""
+        parts = [f"stratum {name!r}\n{one.summary(level, simultaneous, robustness)}" for name, one in self.items()]
+        parts += [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]
+        return "\n\n".join(parts)
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """All strata in one picture."""

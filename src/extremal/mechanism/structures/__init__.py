@@ -27,8 +27,8 @@ STRUCTURES: dict[str, type[Structure]] = {
 
 def structure_from_json(content: dict[str, Any]) -> Structure:
     """The structure that `to_json` described."""
-    kind = content["kind"]
-    if kind not in STRUCTURES:
+    kind = content.get("kind") if isinstance(content, dict) else None
+    if not isinstance(kind, str) or kind not in STRUCTURES:
         raise MalformedFile(
             "weights must be of a known kind", parameter="kind", value=kind, hint=f"Known: {', '.join(STRUCTURES)}."
         )

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.exact import Column, Exponential, IndexSet, as_count
+from extremal.exact import Column, Exponential, IndexSet
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
-from extremal.mechanism.structures.structure import Levels, stored_weight
+from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_weight
 
 _BITS = 192  # of e^ε where a search starts
 
@@ -31,8 +31,7 @@ class IndependentBits:
     denominator: ClassVar[int] = DENOMINATOR  # of each bit; a whole report has this to the power r
 
     def __post_init__(self) -> None:
-        if self.r < 2:
-            raise InvalidParameter("independent bits need at least 2 rows", parameter="rows", value=self.r)
+        refuse_many_rows(self.r)
         if not 0 < self.other < self.own < DENOMINATOR:
             raise InvalidParameter(
                 "a bit must be likelier for the truth, and never certain", parameter="own", value=self.own
@@ -49,6 +48,9 @@ class IndependentBits:
         for j in sorted({1, self.r - 1}):
             ones = IndexSet(((0, j),))
             yield Column(1 << (self.r - j), ((low, ones.complement(self.r)), (high, ones)), orbit=True)
+
+    def kinds_of_columns(self) -> Iterator[Column]:
+        return self.columns()
 
     def rows(self) -> Weights:
         raise self._too_many("the weights")
@@ -85,7 +87,7 @@ class IndependentBits:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> IndependentBits:
-        return cls(as_count(content["rows"], "rows", 2), stored_weight(content["own"]), stored_weight(content["other"]))
+        return cls(content["rows"], stored_weight(content["own"]), stored_weight(content["other"]))
 
 
 def optimised_bits(r: int, exponential: Exponential) -> IndependentBits:

@@ -21,8 +21,9 @@ import numpy as np
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Column, Exponential, IndexSet, as_count
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
-from extremal.mechanism.structures.structure import Levels, stored_weight
+from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_weight
 
+MOST_REPORTS = 1 << 24  # of Hadamard response: four for each of the most inputs
 _BITS = 192  # of e^ε where a search starts
 
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -39,7 +40,7 @@ class ChosenSets(ABC):
     """What a report from the set of the truth is, in words."""
 
     def __post_init__(self) -> None:
-        as_count(self.r, "rows", 2)
+        refuse_many_rows(self.r)
         self._refuse_bad_rule()
         if not 0 < self.inside < DENOMINATOR or self.high <= self.low:
             raise InvalidParameter(
@@ -90,6 +91,9 @@ class ChosenSets(ABC):
             members = IndexSet(((0, j),))
             yield Column(0, ((self.low, members.complement(self.r)), (self.high, members)), orbit=True)
 
+    def kinds_of_columns(self) -> Iterator[Column]:
+        return self.columns()
+
     def entries(self, rows: Indices, outputs: Indices) -> list[int]:
         return [self.high if inside else self.low for inside in self.favours(rows, outputs).tolist()]
 
@@ -131,7 +135,7 @@ class ChosenSets(ABC):
     def from_json(cls, content: dict[str, Any]) -> Self:
         names = [field.name for field in fields(cls) if field.name not in ("r", "inside")]
         numbers = {name: as_count(content[name], name, 1) for name in names}
-        return cls(r=as_count(content["rows"], "rows", 2), inside=stored_weight(content["inside"]), **numbers)
+        return cls(r=content["rows"], inside=stored_weight(content["inside"]), **numbers)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,9 +150,10 @@ class HadamardSets(ChosenSets):
 
     def _refuse_bad_rule(self) -> None:
         powers = all(n >= 1 and n & (n - 1) == 0 for n in (self.blocks, self.width))
-        if not powers or self.width < 2 or self.r > self.blocks * (self.width - 1):
+        fits = self.r <= self.blocks * (self.width - 1) and self.m <= MOST_REPORTS
+        if not powers or self.width < 2 or not fits:
             raise InvalidParameter(
-                "blocks and width must be powers of two with a line for each input",
+                "blocks and width must be powers of two with a line for each input, and a product of at most 2^24",
                 parameter="blocks × width",
                 value=f"{self.blocks} × {self.width}",
             )
@@ -187,7 +192,8 @@ class ProjectiveSets(ChosenSets):
     favoured: ClassVar[str] = "a point of the truth's hyperplane"
 
     def _refuse_bad_rule(self) -> None:
-        if not is_prime(self.order) or self.coordinates < 2 or self.order**self.coordinates > 1 << 32:
+        small = self.order < 1 << 16 and 2 <= self.coordinates <= 32  # before any work that grows with them
+        if not small or self.order**self.coordinates > 1 << 32 or not is_prime(self.order):
             raise InvalidParameter(
                 "the order must be prime, with at least 2 coordinates and at most 2^32 vectors",
                 parameter="order^coordinates",

@@ -6,6 +6,7 @@ decides them all: a mechanism on 10,000 symbols is a few runs of equal weights.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,10 +16,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Column, IndexSet, as_count
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices, Weights
-from extremal.mechanism.structures.structure import SMALL, Levels, refuse_bad_sums, refuse_large, stored_weight
+from extremal.mechanism.labels import MOST_LABELS
+from extremal.mechanism.structures.structure import (
+    SMALL,
+    Levels,
+    refuse_bad_sums,
+    refuse_large,
+    refuse_many_rows,
+    stored_list,
+    stored_weight,
+)
+
+MOST_PIECES = 1 << 27  # runs of all columns together: 10,000 symbols with as many runs
 
 Run = tuple[int, int]  # weight, how many rows in a row have it
 
@@ -32,14 +44,21 @@ class Circulant:
     denominator: ClassVar[int] = DENOMINATOR
 
     def __post_init__(self) -> None:
-        if any(length < 1 or weight < 0 for weight, length in self.runs):
+        if any(not 1 <= length <= MOST_LABELS or weight < 0 for weight, length in self.runs):
             raise InvalidParameter(
                 "a run must have a weight of at least 0 and some rows", parameter="runs", value=self.runs[:6]
             )
+        refuse_many_rows(self.r)
+        if self.r * len(self.runs) > MOST_PIECES:
+            raise TooLarge(
+                f"a circulant may have at most {MOST_PIECES:,} runs in all its columns together",
+                parameter="rows × runs",
+                value=f"{self.r} × {len(self.runs)}",
+            )
         refuse_bad_sums([sum(weight * length for weight, length in self.runs)])
-        if self.r < 2 or len({weight for weight, _ in self.runs}) < 2:
+        if len({weight for weight, _ in self.runs}) < 2:
             raise InvalidParameter(
-                "a circulant needs at least 2 rows and 2 different weights", parameter="runs", value=self.runs[:6]
+                "a circulant needs at least 2 different weights", parameter="runs", value=self.runs[:6]
             )
 
     @classmethod
@@ -87,6 +106,9 @@ class Circulant:
     def _column(self) -> Weights:
         return np.repeat(np.array([w for w, _ in self.runs], dtype=np.int64), [length for _, length in self.runs])
 
+    def kinds_of_columns(self) -> Iterator[Column]:
+        return itertools.islice(self.columns(), 1)
+
     def rows(self) -> Weights:
         refuse_large(self.r, self.r, "the weights")
         return np.array([self.row(i) for i in range(self.r)])
@@ -130,4 +152,5 @@ class Circulant:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Circulant:
-        return cls(tuple((stored_weight(weight), as_count(length, "length", 1)) for weight, length in content["runs"]))
+        runs = stored_list(content["runs"], "runs")
+        return cls(tuple((stored_weight(weight), as_count(length, "length", 1)) for weight, length in runs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +13,13 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, IndexSet
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices, Weights
-from extremal.mechanism.structures.structure import Levels, refuse_bad_sums, refuse_large, stored_weight
+from extremal.mechanism.structures.structure import (
+    Levels,
+    refuse_bad_sums,
+    refuse_large,
+    refuse_many_rows,
+    stored_weight,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +33,7 @@ class RandomizedResponse:
     denominator: ClassVar[int] = DENOMINATOR
 
     def __post_init__(self) -> None:
-        if self.r < 2:
-            raise InvalidParameter("randomised response needs at least 2 rows", parameter="rows", value=self.r)
+        refuse_many_rows(self.r)
         if not 0 <= self.low < self.high:
             raise InvalidParameter("0 ≤ low < high is required", parameter="low", value=self.low)
         refuse_bad_sums([self.high + (self.r - 1) * self.low])
@@ -50,6 +56,9 @@ class RandomizedResponse:
         for y in range(self.r):
             one = IndexSet(((y, y + 1),))
             yield Column(y, ((self.low, one.complement(self.r)), (self.high, one)))
+
+    def kinds_of_columns(self) -> Iterator[Column]:
+        return itertools.islice(self.columns(), 1)
 
     def rows(self) -> Weights:
         refuse_large(self.r, self.r, "the weights")

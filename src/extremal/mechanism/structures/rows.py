@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import Column, IndexSet
-from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, exact_sums
-from extremal.mechanism.structures.structure import Levels, refuse_bad_sums, stored_weight
+from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, exact_sums, frozen
+from extremal.mechanism.structures.structure import Levels, refuse_bad_sums, stored_list, stored_weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,10 @@ class Rows:
                 value=int(unused[0]),
                 hint="Remove that column.",
             )
-        self.array.setflags(write=False)
+        object.__setattr__(self, "array", frozen(self.array))
+
+    def __reduce__(self) -> Any:
+        return Rows, (self.array,)
 
     @property
     def r(self) -> int:
@@ -53,6 +56,9 @@ class Rows:
             edges = [0, *(np.flatnonzero(np.diff(ordered)) + 1).tolist(), self.r]
             members, values = order.tolist(), ordered.tolist()
             yield Column(y, tuple((values[a], _index_set(members, a, b)) for a, b in itertools.pairwise(edges)))
+
+    def kinds_of_columns(self) -> Iterator[Column]:
+        return self.columns()
 
     def rows(self) -> Weights:
         return self.array
@@ -82,7 +88,12 @@ class Rows:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Rows:
-        return cls(np.array([[stored_weight(w) for w in row] for row in content["rows"]], dtype=np.int64))
+        rows = [[stored_weight(w) for w in stored_list(row, "a row")] for row in stored_list(content["rows"], "rows")]
+        if not rows or not rows[0] or len({len(row) for row in rows}) != 1:
+            raise MalformedFile(
+                "rows must be lists of equally many weights", parameter="number of rows", value=len(rows)
+            )
+        return cls(np.array(rows, dtype=np.int64))
 
 
 def _index_set(members: list[int], a: int, b: int) -> IndexSet:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Protocol, Self
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact import Column
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
+from extremal.mechanism.labels import MOST_LABELS
 
 LARGEST_DENSE = 1 << 24  # entries of a dense array: 128 MB of integers
 SMALL = 1 << 12  # up to this many entries plain rows are the canonical form
@@ -62,6 +63,11 @@ class Structure(Protocol):
         """Each output's weights as groups; one that stands for many is marked as an orbit."""
         ...
 
+    def kinds_of_columns(self) -> Iterator[Column]:
+        """The columns, but of those that differ only by a permutation of the rows at least one: enough for a check that
+        asks which weights a column has, not where."""
+        ...
+
     def rows(self) -> Weights:
         """All rows, r×m; raises TooLarge when they cannot be listed."""
         ...
@@ -100,9 +106,9 @@ class Structure(Protocol):
         ...
 
 
-def refuse_bad_sums(sums: Sequence[int]) -> None:
-    """Raise when a row of weights does not sum to 2^62."""
-    for i, total in enumerate(sums):
+def refuse_bad_sums(sums: Sequence[int], first: int = 0) -> None:
+    """Raise when a row of weights, counted from `first`, does not sum to 2^62."""
+    for i, total in enumerate(sums, first):
         if total != DENOMINATOR:
             raise InvalidParameter(
                 "each row of weights must sum to the denominator exactly",
@@ -124,8 +130,22 @@ def refuse_large(rows: int, columns: int, what: str) -> None:
         )
 
 
+def refuse_many_rows(rows: Any, most: int = MOST_LABELS) -> None:
+    """Raise unless `rows` is a count that a structure may have."""
+    if type(rows) is not int or not 2 <= rows <= most:
+        raise InvalidParameter(f"rows must be a whole number from 2 to {most:,}", parameter="rows", value=rows)
+
+
+def stored_list(content: Any, field: str) -> list[Any]:
+    """A list as a file holds it."""
+    if not isinstance(content, list):
+        raise MalformedFile(f"{field} must be a list", parameter=field, value=content)
+    return content
+
+
 def stored_weight(text: Any) -> int:
     """A weight as a file holds it."""
-    if not isinstance(text, str) or not text.isdecimal() or len(text) > _LONGEST_WEIGHT or int(text) > DENOMINATOR:
+    digits = isinstance(text, str) and text.isascii() and text.isdecimal()
+    if not digits or len(text) > _LONGEST_WEIGHT or int(text) > DENOMINATOR:
         raise MalformedFile("a weight must be a string of digits, at most 2^62", parameter="weight", value=text)
     return int(text)

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Column, IndexSet
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
-from extremal.mechanism.structures.structure import Levels, stored_weight
+from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_weight
 
+MOST_SUBSET_ROWS = 1 << 16  # their number is an integer of as many bits
 _SHOWN_AS_FLOAT = 10**300  # counts of outputs below this still have a float
 
 
@@ -30,7 +31,8 @@ class SubsetSelection:
     kind: ClassVar[str] = "subset_selection"
 
     def __post_init__(self) -> None:
-        if not 1 <= self.size < self.r:
+        refuse_many_rows(self.r, MOST_SUBSET_ROWS)
+        if type(self.size) is not int or not 1 <= self.size < self.r:
             raise InvalidParameter(
                 "size must be at least 1 and less than the number of rows", parameter="size", value=self.size
             )
@@ -59,6 +61,9 @@ class SubsetSelection:
         """One column that stands for all: subsets differ only by a permutation of the rows."""
         members = IndexSet(((0, self.size),))
         yield Column(0, ((self.low, members.complement(self.r)), (self.high, members)), orbit=True)
+
+    def kinds_of_columns(self) -> Iterator[Column]:
+        return self.columns()
 
     def rows(self) -> Weights:
         raise self._too_many("the weights")

@@ -19,10 +19,19 @@ from extremal.exact.weights import (
     Weights,
     as_probabilities,
     exact_sums,
+    frozen,
     halves,
     joined,
 )
-from extremal.mechanism.structures.structure import SMALL, Levels, refuse_bad_sums, refuse_large, stored_weight
+from extremal.mechanism.structures.structure import (
+    SMALL,
+    Levels,
+    refuse_bad_sums,
+    refuse_large,
+    refuse_many_rows,
+    stored_list,
+    stored_weight,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +46,7 @@ class TwoValuedColumns:
     denominator: ClassVar[int] = DENOMINATOR
 
     def __post_init__(self) -> None:
+        refuse_many_rows(self.r)
         if not len(self.sets) == len(self.low) == len(self.high):
             raise InvalidParameter(
                 "every set needs one low and one high weight", parameter="sets", value=len(self.sets)
@@ -50,9 +60,12 @@ class TwoValuedColumns:
                 raise InvalidParameter(
                     "a set must hold some rows, not all", parameter=f"sets[{y}]", value=members.runs[:6]
                 )
-        refuse_bad_sums(self._row_sums())
-        self.low.setflags(write=False)
-        self.high.setflags(write=False)
+        self._refuse_bad_sums()
+        object.__setattr__(self, "low", frozen(self.low))
+        object.__setattr__(self, "high", frozen(self.high))
+
+    def __reduce__(self) -> Any:
+        return TwoValuedColumns, (self.r, self.sets, self.low, self.high)
 
     @classmethod
     def recognised(cls, rows: Weights) -> TwoValuedColumns | None:
@@ -73,16 +86,18 @@ class TwoValuedColumns:
     def _edges(self) -> Indices:
         return np.array([run for s in self.sets for run in s.runs], dtype=np.intp).reshape(-1, 2)
 
-    def _row_sums(self) -> list[int]:
+    def _refuse_bad_sums(self) -> None:
         owner, edges = self._owner, self._edges
         sums = []
         for part in halves(self.high - self.low):
             change = np.zeros(self.r + 1, dtype=np.int64)
             np.add.at(change, edges[:, 0], part[owner])
             np.subtract.at(change, edges[:, 1], part[owner])
-            sums.append(np.cumsum(change[:-1]).tolist())
+            sums.append(np.cumsum(change[:-1]))
         base = exact_sums(self.low[None, :], axis=1)[0]
-        return [base + joined(h, w) for h, w in zip(*sums, strict=True)]
+        # Rows with the same two halves have the same sum, and few are different where all are right.
+        for i in np.unique(np.stack(sums), axis=1, return_index=True)[1][:2].tolist():
+            refuse_bad_sums([base + joined(int(sums[0][i]), int(sums[1][i]))], first=i)
 
     @property
     def m(self) -> int:
@@ -99,6 +114,11 @@ class TwoValuedColumns:
     def columns(self) -> Iterator[Column]:
         for y, (members, low, high) in enumerate(zip(self.sets, self.low.tolist(), self.high.tolist(), strict=True)):
             yield Column(y, ((low, members.complement(self.r)), (high, members)))
+
+    def kinds_of_columns(self) -> Iterator[Column]:
+        pairs = {pair: y for y, pair in enumerate(zip(self.low.tolist(), self.high.tolist(), strict=True))}
+        for (low, high), y in pairs.items():
+            yield Column(y, ((low, self.sets[y].complement(self.r)), (high, self.sets[y])))
 
     def rows(self) -> Weights:
         refuse_large(self.r, self.m, "the weights")
@@ -152,11 +172,26 @@ class TwoValuedColumns:
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> TwoValuedColumns:
-        weights = [[stored_weight(w) for w in pair] for pair in content["weights"]]
+        weights = [
+            [stored_weight(w) for w in stored_list(pair, "a pair")]
+            for pair in stored_list(content["weights"], "weights")
+        ]
+        if not all(len(pair) == 2 for pair in weights):
+            raise MalformedFile(
+                "weights must be pairs of low and high", parameter="weights", value=content["weights"][:6]
+            )
         pairs = np.array(weights, dtype=np.int64).reshape(-1, 2)
         sets, codes = [], []
-        for code, *edges in content["columns"]:
-            if len(edges) % 2 or edges != sorted(set(edges)) or (edges and edges[0] < 0) or not 0 <= code < len(pairs):
+        refuse_many_rows(content["rows"])
+        for column in stored_list(content["columns"], "columns"):
+            code, *edges = column if isinstance(column, list) and column else [-1]
+            if (
+                len(edges) % 2
+                or not all(type(edge) is int for edge in (code, *edges))
+                or edges != sorted(set(edges))
+                or (edges and not 0 <= edges[0] < edges[-1] <= content["rows"])
+                or not 0 <= code < len(pairs)
+            ):
                 raise MalformedFile(
                     "a column is a weight pair and increasing run edges", parameter="column", value=[code, *edges][:8]
                 )

@@ -11,17 +11,18 @@ Kalantari, Sankar and Sarwate solve ordered classes up to bounds; here the value
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import ChosenPrior, HammingPrior
-from extremal.exact import Prior, decimal_text
+from extremal.certificate import OnePrior, Proof, Truth
+from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.problem import Problem, Solution, shortened
 from extremal.privacy import LDP
 from extremal.solver import LinearProgram
 from extremal.sources import SourceClass
@@ -48,7 +49,7 @@ def solve(problem: Problem) -> Solution | None:
 def _solved(problem: Problem, privacy: LDP, source: SourceClass) -> Solution:
     k, ratio = source.k, float(np.exp(privacy.epsilon))
     if source.symmetric:
-        return theorem_1(response(k, privacy, problem.inputs))
+        return theorem_1(source, response(k, privacy, problem.inputs))
     priors, sets = source.first_priors([1] * source.k), [tuple(range(k))]
     while True:
         mix, lost = _game(priors, sets, ratio)
@@ -60,13 +61,13 @@ def _solved(problem: Problem, privacy: LDP, source: SourceClass) -> Solution:
         priors.append(found)
         problem.progress("generating priors", worse / (reached + worse))
     mechanism = from_diagonal((1 - lost).tolist(), privacy, problem.inputs, lost)
-    chosen = mixture(source, priors, [Fraction(w) for w in mix])
-    return Solution(mechanism, 0.0, "game between diagonals and priors", (HammingPrior(chosen.mix, chosen.prior),))
+    proof = under_one_prior(source, priors, [Fraction(w) for w in mix], Truth())
+    return Solution(mechanism, 0.0, "game between diagonals and priors", (proof,))
 
 
-def theorem_1(mechanism: Mechanism) -> Solution:
+def theorem_1(source: SourceClass, mechanism: Mechanism) -> Solution:
     """Randomised response, which the uniform prior proves optimal for every class that holds all rearrangements."""
-    proof = HammingPrior(prior=(f"1/{mechanism.k}",) * mechanism.k)
+    proof = Truth() if source.single is not None else OnePrior((Fraction(1),) * mechanism.k, (), Truth())
     return Solution(mechanism, 0.0, "randomised response (KSS Theorem 1)", (proof,))
 
 
@@ -132,17 +133,18 @@ def suffixes(prior: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     return order, np.append(np.cumsum(prior[order][::-1])[::-1][1:], 0.0)
 
 
-def mixture(source: SourceClass, priors: list[Prior], weights: list[Fraction]) -> ChosenPrior:
-    """How a proof writes Σ weights·priors: as weights on the class's own priors when it is a list."""
+def under_one_prior(source: SourceClass, priors: list[Prior], weights: list[Fraction], proof: Proof) -> Proof:
+    """A proof about Σ weights·priors as one about the class: by weights of its own priors when it is a list, by the
+    prior itself, in whole numbers, otherwise. A class of one prior needs no choice."""
+    if source.single is not None:
+        return proof
+    short = [shortened(w) for w in weights]
     if source.listed is not None:
-        by_prior = dict(zip(priors, weights, strict=True))
-        return ChosenPrior(mix=tuple(decimal_text(by_prior.pop(p, Fraction(0))) for p in source.listed))
-    whole = sum(weights)
-    mixed = [
-        sum((w * p.fraction(x) for w, p in zip(weights, priors, strict=True)), Fraction(0)) / whole
-        for x in range(source.k)
-    ]
-    return ChosenPrior(prior=tuple(decimal_text(p) for p in mixed))
+        by_prior = dict(zip(priors, short, strict=True))
+        return OnePrior((), tuple(by_prior.pop(p, Fraction(0)) for p in source.listed), proof)
+    mixed = [sum((w * p.fraction(x) for w, p in zip(short, priors, strict=True)), Fraction(0)) for x in range(source.k)]
+    common = math.lcm(*(m.denominator for m in mixed))
+    return OnePrior(tuple(m * common for m in mixed), (), proof)
 
 
 def from_diagonal(x: list[Any], privacy: Any, inputs: Any, lost: Floats | None = None) -> Mechanism:

@@ -11,27 +11,30 @@ fall to 0 by a jump (at D^(M−1) for an ordered class).
 from __future__ import annotations
 
 import itertools
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
-from extremal.certificate.proof import HammingPrior
+from extremal.certificate import Proof, Truth
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, level_of_ratio, solve_exactly
+from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Labels
+from extremal.mechanism.structures.response import RandomizedResponse
 from extremal.optimize.design import Design, finished
 from extremal.optimize.distortion.hamming import (
     MOST_ROUNDS,
     Set,
     from_diagonal,
-    mixture,
-    response,
     suffixes,
     theorem_1,
+    under_one_prior,
 )
-from extremal.optimize.problem import NOT_ZERO, Solution
+from extremal.optimize.problem import Solution
 from extremal.privacy import LDP
 from extremal.solver import Answer, LinearProgram
 from extremal.sources import SourceClass, as_source
@@ -39,7 +42,9 @@ from extremal.utility import LevelAtDistortion
 
 EXACT_ROWS = 24  # priors up to which the optimal basis is solved in rationals
 LARGEST_EPSILON = 100.0
-_TRIES = 5  # each asks for at least eight times as much slack
+_TRIES = 16  # each asks for at least eight times as much slack
+FINEST = Fraction(1, 1 << 60)  # a step of the truth that weights can tell
+INSIDE = Fraction(1, 10**25)  # how far a prior is moved from the boundary of its class
 _AS_GOOD = Fraction(1, 1 << 46)  # a prior that breaks the truth by less is one that the solver knew
 
 
@@ -49,9 +54,8 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
 
     ε*(P, D) = min over Q with max_{p∈P} Σ p(x)(1−Q(x|x)) ≤ D of the level of Q (KSS Definition 4).
 
-    Guarantee: the mechanism is LDP at `value`, decided in integers, its distortion is at most D (exactly, or within
-    2^-48 where D can only be met on the boundary), and no ε below `lower_bound` suffices: one prior of the class proves
-    it, in rationals.
+    Guarantee: the mechanism is LDP at `value` and its distortion at most D, both decided in integers, and no ε below
+    `lower_bound` suffices: one prior of the class proves it, in rationals.
 
     Args:
         source_class: a prior or an `ex.SourceClass`.
@@ -73,21 +77,32 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
     source = as_source(source_class, "source_class")
     utility = LevelAtDistortion(source, distortion)
     if source.symmetric:
-        return finished(utility, _symmetric(source.k, 1 - utility.distortion, inputs))
+        return finished(utility, _symmetric(source, utility, inputs))
     return finished(utility, _over_growing_class(source, utility, inputs))
 
 
-def _symmetric(k: int, truth: Fraction, inputs: Any) -> Solution:
+def _symmetric(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> Solution:
     """KSS Theorem 1: log((M−1)(1−D)/D), 0 from D = (M−1)/M on."""
+    k, truth = source.k, 1 - utility.distortion
     if truth * k <= 1:
-        return _constant_rows([Fraction(1, k)] * k, inputs)
+        found = _constant_rows([Fraction(1, k)] * k, inputs)
+        if utility.worst_distortion(found.mechanism) <= utility.distortion:
+            return found
     _refuse_infinite(truth)
-    ratio = (k - 1) * truth / (1 - truth)
-    return theorem_1(response(k, LDP(_claimed(ratio)), inputs))
+    return theorem_1(source, _response_within(k, utility.distortion, inputs))
+
+
+def _response_within(k: int, distortion: Fraction, inputs: Any) -> Mechanism:
+    """Randomised response whose report is false with probability at most D, in integers: the truth is rounded up."""
+    low = math.floor(distortion * DENOMINATOR) // (k - 1)
+    labels = Labels(range(k) if inputs is None else inputs, "inputs")
+    made = Mechanism(RandomizedResponse(k, low, DENOMINATOR - (k - 1) * low), None, labels, labels)
+    return made.claiming(LDP(_finite(LDP(0).level(made))))
 
 
 def _constant_rows(row: list[Fraction], inputs: Any) -> Solution:
-    return Solution(from_diagonal(row, LDP(0), inputs), 0.0, "constant rows", (HammingPrior(zero=True),))
+    """Every input reports by the same row; that no ε is below 0 needs no proof."""
+    return Solution(from_diagonal(row, LDP(0), inputs), 0.0, "constant rows")
 
 
 def _over_growing_class(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> Solution:
@@ -98,16 +113,21 @@ def _over_growing_class(source: SourceClass, utility: LevelAtDistortion, inputs:
         if min(_expected(p, constant) for p in priors) >= truth:
             breaking = _breaking(source, priors, constant, truth)
             if breaking is None:
-                return _constant_rows(constant, inputs)
+                found = _constant_rows(constant, inputs)
+                if utility.worst_distortion(found.mechanism) <= utility.distortion:
+                    return found
+                # its probabilities are no multiples of 2^-62: a little more than a constant meets D
+                diagonal = _least_ratio(priors, truth + FINEST)[1]
+                return _reached(utility, _within(utility, priors, diagonal, inputs), ())
         else:
             _refuse_infinite(truth)
             mix, diagonal = _least_ratio(priors, truth)
             breaking = _breaking(source, priors, diagonal, truth - _AS_GOOD)
             if breaking is None:
-                chosen = mixture(source, priors, mix)
-                proof = HammingPrior(chosen.mix, chosen.prior, inside=mixture(source, priors, inside))
+                # On the boundary the likeliest symbol may have probability 1 − D exactly: a little inside.
+                moved = [(1 - INSIDE) * a + INSIDE * b for a, b in zip(mix, inside, strict=True)]
                 mechanism = _within(utility, priors, diagonal, inputs)
-                return _reached(utility, mechanism, proof)
+                return _reached(utility, mechanism, (under_one_prior(source, priors, moved, Truth()),))
         priors.append(breaking)
 
 
@@ -125,18 +145,18 @@ def _within(utility: LevelAtDistortion, priors: list[Prior], diagonal: list[Frac
         excess = utility.worst_distortion(mechanism) - utility.distortion
         if excess <= 0:
             break
-        slack = 8 * slack + 2 * excess + Fraction(1, 1 << 60)
+        slack = 8 * slack + 2 * excess + FINEST
         mechanism = _claiming(_least_ratio(priors, min(truth + slack, (truth + 1) / 2))[1], inputs)
     return mechanism
 
 
-def _reached(utility: LevelAtDistortion, mechanism: Mechanism, proof: HammingPrior) -> Solution:
+def _reached(utility: LevelAtDistortion, mechanism: Mechanism, proofs: tuple[Proof, ...]) -> Solution:
     reached = (
         f"worst-case distortion {float(utility.worst_distortion(mechanism)):.12g}, allowed "
         f"{float(utility.distortion):.12g}"
     )
     method = "linear program over sets of symbols, solved in rationals"
-    return Solution(mechanism, 0.0, method, (proof,), (reached,))
+    return Solution(mechanism, 0.0, method, proofs, (reached,))
 
 
 def _claiming(x: list[Fraction], inputs: Any) -> Mechanism:
@@ -147,7 +167,10 @@ def _claiming(x: list[Fraction], inputs: Any) -> Mechanism:
 
 
 def _claimed(ratio: Fraction) -> float:
-    level = level_of_ratio(ratio.numerator, ratio.denominator)
+    return _finite(level_of_ratio(ratio.numerator, ratio.denominator))
+
+
+def _finite(level: float) -> float:
     if level > LARGEST_EPSILON:
         raise InvalidParameter(
             "so little distortion needs an epsilon above 100",
@@ -307,7 +330,7 @@ def _generated_sets(priors: list[Prior], lost: float) -> tuple[LinearProgram, li
         mix = np.maximum(-answer.duals[1:], 0)
         order, beyond = suffixes(mix / mix.sum() @ values)
         excess = 1 - beyond / lost - answer.duals[0] * sizes
-        per_size = np.where(sizes > 0, excess / np.maximum(sizes, NOT_ZERO), -1)
+        per_size = np.divide(excess, sizes, out=np.full(k, -1.0), where=sizes > 0)
         best = {int(np.argmax(excess)), int(np.argmax(per_size))}
         fresh = {tuple(sorted(order[: n + 1].tolist())) for n in best if excess[n] > 0}.difference(sets)
         if not fresh:

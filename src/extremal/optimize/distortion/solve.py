@@ -4,7 +4,7 @@ its dual as the proof.
 min t s.t. Σ_xy p(x)d(x,y)Q(y|x) ≤ t for each prior, rows of Q sum to 1, columns of Q in the notion's cone, whose
 inequalities `privacy/cones/linear.py` writes. Those of a metric are added as they are broken, priors of a class
 likewise. The proof: a prior of the class, α for the row sums, and for metric privacy and classes of priors the
-multipliers of the constraints that bind (certificate/distortion.py).
+multipliers of the constraints that bind.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import DistortionDual, texts
+from extremal.certificate import Lines, Proof
 from extremal.closed_forms import exponential
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
-from extremal.optimize.distortion.hamming import mixture
-from extremal.optimize.problem import NOT_ZERO, Problem, Solution
+from extremal.optimize.distortion.hamming import under_one_prior
+from extremal.optimize.problem import NOT_ZERO, Problem, Solution, decimal, decimals
 from extremal.privacy import LDP, PML
-from extremal.privacy.cones.linear import ColumnRow, LinearCone, MetricCone, linear_cone
+from extremal.privacy.cones.linear import ColumnRow, LeakageCone, LinearCone, MetricCone, linear_cone
 from extremal.solver import TIME_LIMIT, Answer, SolverFailed, SparseProgram
 from extremal.utility import Distortion
 
@@ -85,15 +85,13 @@ def _with_priors(problem: Problem, utility: Distortion, cone: LinearCone, magnif
 
 
 def _constant(problem: Problem, utility: Distortion) -> Solution:
-    """The best constant report, and the proof that a loss is not negative: what is left when time runs out."""
+    """The best constant report: what is left when time runs out. That a loss is not negative needs no proof."""
     best = min(range(utility.distances.shape[1]), key=lambda y: utility.source.worst_case(utility.distances[:, y])[0])
     matrix = np.zeros(utility.distances.shape)
     matrix[:, best] = 1.0
     outputs = _outputs(problem, utility)
     mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=outputs)
-    chosen = mixture(utility.source, [utility.source.extreme_prior([0] * utility.k)], [Fraction(1)])
-    proof = DistortionDual(("0",) * utility.k, chosen.mix, chosen.prior, flows=(), shares=())
-    return Solution(mechanism, 0.0, "constant report: time ran out", (proof,))
+    return Solution(mechanism, 0.0, "constant report: time ran out")
 
 
 def _outputs(problem: Problem, utility: Distortion) -> Any:
@@ -104,7 +102,11 @@ def _outputs(problem: Problem, utility: Distortion) -> Any:
 
 def _baseline(problem: Problem, utility: Distortion) -> tuple[str, ...]:
     """What Wang et al.'s mechanism gives, for comparison."""
-    if not isinstance(problem.privacy, LDP) or not problem.privacy.epsilon or np.ptp(utility.distances) == 0:
+    if (
+        not isinstance(problem.privacy, LDP)
+        or not problem.privacy.epsilon
+        or not np.ptp(utility.distances, axis=0).any()
+    ):
         return ()
     outputs = _outputs(problem, utility)
     known = exponential(utility.distances, problem.privacy.epsilon, inputs=problem.inputs, outputs=outputs)
@@ -194,19 +196,57 @@ class _Program:
         found = answer.x[1 : 1 + self.k * self.m].reshape(self.k, self.m) / self.magnified
         return self.cone.cleaned(found, _NOISE, _RARE)
 
-    def proof(self, answer: Answer, priors: list[Prior]) -> DistortionDual:
+    def proof(self, answer: Answer, priors: list[Prior]) -> Proof:
         """The mixture of priors, α scaled so that its weights sum to 1, the multipliers of the inequalities that
         bind."""
-        weights = [Fraction(max(-float(answer.duals[i]), 0.0)) for i in self.epigraph]
-        mix = weights if sum(weights) else [Fraction(1), *weights[1:]]
-        chosen, scale = mixture(self.utility.source, priors, mix), self.scale / (float(sum(mix)) or 1.0)
+        weights = [max(-float(answer.duals[i]), 0.0) for i in self.epigraph]
+        mix = weights if sum(weights) else [1.0, *weights[1:]]
+        scale = self.scale / sum(mix)
+        alpha = answer.duals[list(self.sums)] * scale
         bind = [(y, name, float(answer.duals[i]) * scale) for i, (y, name) in self.named.items() if answer.duals[i] > 0]
-        flows, shares = None, None
+        multipliers: list[tuple[int, int, int, float]] = []
         match self.cone, self.problem.privacy:
             case MetricCone() as cone, _:
-                # the row was divided by e^εd: f·(e^εd·1_x' − 1_x) has f = dual·e^−εd
-                flows = tuple((y, x, other, repr(f * cone.shrunk(x, other))) for y, (x, other), f in bind)
-            case _, PML() as privacy if privacy.source.single is None:
-                shares = tuple((y, v, repr(f)) for y, (v,), f in bind)
-        alpha = texts(answer.duals[list(self.sums)] * scale)
-        return DistortionDual(alpha, chosen.mix, chosen.prior, flows, shares)
+                # the row was divided by e^εd: f·(1_x − e^εd·1_x') has f = dual·e^−εd
+                multipliers = [(y, x, other, f * cone.shrunk(x, other)) for y, (x, other), f in bind]
+            case LeakageCone() as cone, PML() as privacy if privacy.source.single is None:
+                chosen = np.array(mix) @ np.array([p.values for p in priors]) / sum(mix)
+                multipliers = self._shares(cone, alpha, chosen, [(y, v, f) for y, (v,), f in bind])
+        kept = tuple((y, x, z, decimal(f)) for y, x, z, f in multipliers if f > 0)
+        lines = Lines(decimals(alpha), (), kept)
+        return under_one_prior(self.utility.source, priors, [Fraction(w) for w in mix], lines)
+
+    def _shares(
+        self, cone: LeakageCone, alpha: Floats, prior: Floats, bind: list[tuple[int, int, float]]
+    ) -> list[tuple[int, int, int, float]]:
+        """What each input owes to each extreme prior, (y, x, v, f) for q_x ≤ e^ε·p_v·q.
+
+        g_v of p_v·q ≥ e^−ε/2·t and h_x of q_x ≤ e^ε/2·t are one transport problem with t in the middle: f = h_x·g_v/Σg,
+        and h_x is what is left of the price of x above its cost.
+        """
+        found: list[tuple[int, int, int, float]] = []
+        if not cone.epsilon:
+            return self._equal_rows(cone, alpha, prior)
+        for y in range(self.m):
+            paid = {v: f for output, v, f in bind if output == y}
+            total = sum(paid.values())
+            if not total:
+                continue
+            left = alpha - prior * self.distances[:, y]
+            for v, f in paid.items():
+                left = left + f * cone.corners[v].values
+            owed = np.where(cone.occurs, np.maximum(left, 0.0), 0.0)
+            found += [(y, int(x), v, float(owed[x]) * f / total) for v, f in paid.items() for x in np.flatnonzero(owed)]
+        return found
+
+    def _equal_rows(self, cone: LeakageCone, alpha: Floats, prior: Floats) -> list[tuple[int, int, int, float]]:
+        """At ε = 0 all inputs that occur report alike, because q_x ≤ p_v·q for each: all priors alike, each input as
+        much as makes Σ_x f_x·(q_x − p̄·q) what its prices are off."""
+        mean = np.mean([p.values for p in cone.corners], axis=0)
+        found: list[tuple[int, int, int, float]] = []
+        for y in range(self.m):
+            left = np.where(cone.occurs, alpha - prior * self.distances[:, y], 0.0)
+            owed = left + float((-left[cone.occurs] / mean[cone.occurs]).max()) * mean
+            share = np.maximum(owed, 0.0) / len(cone.corners)
+            found += [(y, int(x), v, float(share[x])) for x in np.flatnonzero(share) for v in range(len(cone.corners))]
+        return found

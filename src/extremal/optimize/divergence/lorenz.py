@@ -4,14 +4,17 @@ them.
 An optimal mechanism for any f-divergence cuts the symbols, sorted by P₀/P₁, into contiguous blocks and applies
 randomised response to the block (E. Ghazi, Sort, Partition, Randomize, arXiv 2606.07443, 2026). So all that matters is
 the Lorenz curve of the pair. Its nodes are kept in three coordinates, each accurate where it is small: sums of P₀ from
-the left, sums of P₁ from the right, sums of P₀ − P₁ from the left.
+the left, sums of P₁ from the right, sums of P₀ − P₁ from the left. Hypotheses may differ by less than a float can
+tell: ratios are compared and sums are formed in the integers that the two priors hold.
 """
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +23,9 @@ from extremal.utility import Divergence
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
+Integers = npt.NDArray[np.object_]  # of any size
+
+KEY_BITS = 62
 
 
 class Nodes(NamedTuple):
@@ -58,22 +64,52 @@ class Lorenz:
 
     @classmethod
     def of(cls, utility: Divergence) -> Lorenz:
-        p0, p1, difference = utility.p0, utility.p1, utility.pair.difference
-        mass = p0 + p1
-        used = np.flatnonzero(mass > 0)
-        p0, p1, difference, mass = p0[used], p1[used], difference[used], mass[used]
-        # Increasing in P₀/P₁ and relatively accurate at both ends of it.
-        key = np.where(difference > 0, 2 - p1 / mass, p0 / mass)
-        by_ratio = np.argsort(key, kind="stable")
-        group = np.concatenate(([0], np.cumsum(np.diff(key[by_ratio]) > 0))).astype(np.intp)
-        n = int(group[-1]) + 1
-        sums: list[Floats] = [
-            np.bincount(group, weights=v[by_ratio], minlength=n).astype(np.float64) for v in (p0, p1, difference, mass)
-        ]
-        q0, q1, gap, total = sums
-        # A group's own difference may cancel where its two sums do not; both are kept.
-        nodes = Nodes(from_left(q0), from_left(q1[::-1])[::-1].copy(), closed(from_left(gap)))
-        return cls(used[by_ratio], group, nodes, q0 / total, q1 / total, gap / total)
+        """In integers: ratios are ordered and merged by cross products, sums are exact and rounded once."""
+        p0, p1 = utility.pair.p0, utility.pair.p1
+        u, v = _whole(p0.weights), _whole(p1.weights)
+        used = np.flatnonzero((u + v).astype(bool)).astype(np.intp)
+        u, v = u[used], v[used]
+        more = p1.total.bit_length() - p0.total.bit_length()  # both of one size: keys then tell ratios apart
+        by_ratio = order_of_ratios(u << max(0, more), v << max(0, -more))
+        u, v = u[by_ratio], v[by_ratio]
+        fresh = np.concatenate(([True], (u[1:] * v[:-1] != u[:-1] * v[1:]).astype(bool)))
+        first = np.flatnonzero(fresh)
+        u, v = np.add.reduceat(u, first) * p1.total, np.add.reduceat(v, first) * p0.total
+        whole = p0.total * p1.total
+        left0, left1, zero = np.cumsum(u), np.cumsum(v), _whole([0])
+        nodes = Nodes(
+            _rounded(np.concatenate([zero, left0]), whole),
+            _rounded(whole - np.concatenate([zero, left1]), whole),
+            _rounded(np.concatenate([zero, left0 - left1]), whole),
+        )
+        group = (np.cumsum(fresh) - 1).astype(np.intp)
+        return cls(used[by_ratio], group, nodes, *(_rounded(part, u + v) for part in (u, v, u - v)))
+
+
+def _whole(numbers: Sequence[int]) -> Integers:
+    return np.array(numbers, dtype=object)
+
+
+def _rounded(numerators: Integers, denominators: Any) -> Floats:
+    """Quotients of integers, each rounded once."""
+    return np.asarray(numerators / denominators, dtype=np.float64)
+
+
+def order_of_ratios(u: Integers, v: Integers) -> Indices:
+    """The symbols by increasing u/v, exactly: by a key of 62 bits, and by cross products where keys are equal."""
+    key = ((u << KEY_BITS) // (u + v)).astype(np.int64)
+    order = np.argsort(key, kind="stable").astype(np.intp)
+    tied = np.flatnonzero(np.diff(key[order]) == 0)
+    if tied.size and (u[order[tied]] * v[order[tied + 1]] != u[order[tied + 1]] * v[order[tied]]).any():
+
+        def sign(a: int, b: int) -> int:
+            difference = u[a] * v[b] - u[b] * v[a]
+            return int(difference > 0) - int(difference < 0)
+
+        for run in np.split(np.arange(order.size), np.flatnonzero(np.diff(key[order])) + 1):
+            if run.size > 1:
+                order[run] = sorted(order[run].tolist(), key=functools.cmp_to_key(sign))
+    return order
 
 
 def from_left(values: Floats) -> Floats:

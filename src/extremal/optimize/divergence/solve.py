@@ -8,26 +8,31 @@ from two independent proofs (see docs/design/index.md).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate.proof import Dual, Proof, Theorem, texts
+from extremal.certificate import Lines, Partition, Proof
 from extremal.closed_forms import randomized_response
 from extremal.closed_forms.forms import curve_values
 from extremal.mechanism import Mechanism
+from extremal.optimize.divergence.cover import staircase_nodes
 from extremal.optimize.divergence.dual import dual_vector
 from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
 from extremal.optimize.divergence.paths import best_partition, best_with_outputs
 from extremal.optimize.divergence.polygon import Outcome
 from extremal.optimize.divergence.polygon import solve as solve_polygon
-from extremal.optimize.problem import NOT_ZERO, Problem, Solution, constant
-from extremal.privacy import LDP
+from extremal.optimize.problem import Problem, Solution, constant, decimal, decimals
+from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.solver import SolverFailed
 from extremal.tables import number
 from extremal.utility import Divergence
 
+NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
-DUAL_UP_TO = 40  # inputs: below this the dual proof is made without being asked for
+LINES_UP_TO = 40  # inputs: below this the proof that does not rest on the theorem is made without being asked for
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
 COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
 DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
@@ -42,11 +47,21 @@ def solve(problem: Problem) -> Solution | None:
             return None
 
 
+def equal_hypotheses(problem: Problem) -> Solution | None:
+    """P₀ = P₁ under any other notion: all reports are worth nothing."""
+    match problem.privacy, problem.utility:
+        case PML() | LIP() | MetricPrivacy(), Divergence() as utility if utility.pair.p0 == utility.pair.p1:
+            proof = Lines((Fraction(0),) * utility.k, (Fraction(1),))
+            return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
+        case _:
+            return None
+
+
 def _solved(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
     lorenz, value = Lorenz.of(utility), BlockValue.of(utility, privacy.epsilon)
     outcome = _search(problem, lorenz, value)
     if outcome.worth <= 0:
-        return _nothing_to_tell(problem, utility)
+        return _nothing_to_tell(problem, lorenz)
     cuts, method, notes = outcome.cuts, _method(lorenz, outcome), []
     if problem.max_outputs is not None and outcome.cuts.size - 1 > problem.max_outputs:
         worth, cuts = _with_budget(lorenz, value, outcome, problem.max_outputs)
@@ -68,17 +83,19 @@ def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 
 
-def _nothing_to_tell(problem: Problem, utility: Divergence) -> Solution:
-    """P₀ = P₁ or ε = 0: every mechanism is worth nothing, so the constant one is optimal."""
-    found = constant(problem, "constant mechanism: there is nothing to tell apart")
-    return replace(found, bound=0.0, proofs=(Theorem(_all_edges(utility), "0.0"),) if utility.verifiable else ())
+def _nothing_to_tell(problem: Problem, lorenz: Lorenz) -> Solution:
+    """P₀ = P₁, ε = 0, or f linear where reports can be: every mechanism is worth nothing, so the constant one is
+    optimal."""
+    found = constant(problem, NOTHING_TO_TELL)
+    edges = np.arange(lorenz.n + 1) if lorenz.n <= ALL_PARTITIONS_UP_TO else np.array([0, lorenz.n])
+    return replace(found, bound=0.0, proofs=(Partition(Fraction(0), cells(lorenz, edges)),))
 
 
-def _all_edges(utility: Divergence) -> tuple[int, ...]:
-    n = Lorenz.of(utility).n
-    if n <= ALL_PARTITIONS_UP_TO:
-        return tuple(range(n + 1))
-    return tuple(np.unique(np.linspace(0, n, ALL_PARTITIONS_UP_TO).astype(int)).tolist())
+def cells(lorenz: Lorenz, edges: Indices) -> tuple[tuple[int, int], ...]:
+    """The first and the last symbol of each bin."""
+    first = lorenz.order[np.searchsorted(lorenz.group, edges[:-1], side="left")]
+    last = lorenz.order[np.searchsorted(lorenz.group, edges[1:] - 1, side="left")]
+    return tuple(zip(first.tolist(), last.tolist(), strict=True))
 
 
 def _with_budget(lorenz: Lorenz, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
@@ -114,17 +131,24 @@ def _proofs(
 ) -> tuple[Proof, ...]:
     if not utility.verifiable:
         return ()
-    theorem = Theorem(tuple(outcome.edges.tolist()), repr(outcome.worth))
-    usual = (Theorem.kind, Dual.kind) if utility.k <= DUAL_UP_TO else (Theorem.kind,)
+    if not math.isfinite(outcome.worth):  # beyond floats
+        return (Partition(Fraction(0), cells(lorenz, outcome.edges)),)
+    partition = Partition(decimal(outcome.worth), cells(lorenz, outcome.edges))
+    usual = (Partition.kind, Lines.kind) if utility.k <= LINES_UP_TO else (Partition.kind,)
     wanted = usual if problem.proofs is None else problem.proofs
-    if Dual.kind not in wanted or lorenz.n < 2:
-        return (theorem,)
-    alpha = dual_vector(problem, utility, lorenz, value, outcome.worth, outcome.cuts)
-    # The checker multiplies what it cannot rule out by k/(1+(k−1)s): the slack is chosen so that this costs a sixteenth
-    # of the tolerance.
-    slack = max(outcome.worth, NOT_ZERO) * problem.tolerance / 16 * (1 + (utility.k - 1) * value.low) / utility.k
-    dual = Dual(texts(alpha), repr(slack))
-    return (theorem, dual) if Theorem.kind in wanted else (dual,)
+    if Lines.kind not in wanted or lorenz.n < 2:
+        return (partition,)
+    try:
+        alpha = dual_vector(problem, utility, lorenz, value, outcome.worth, outcome.cuts)
+    except SolverFailed:
+        return (partition,)
+    nodes = staircase_nodes(utility, alpha, problem.privacy.epsilon, problem.tolerance / 4 * outcome.worth)
+    lines = Lines(decimals(alpha), nodes)
+    if Partition.kind not in wanted:
+        return (lines,)
+    # Unasked it is kept where it proves as much: at very small ε the digits of α do not suffice.
+    close = lines.bound(problem.privacy, utility) <= outcome.worth * (1 + problem.tolerance)
+    return (partition, lines) if close or problem.proofs is not None else (partition,)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from functools import partial
 
 import numpy as np
 
-from extremal.certificate.proof import Affine, Convex, Fluid, Proof
-from extremal.optimize.problem import NO_CHANGE
+from extremal.certificate import Proof, Sizes, Subadditive
+from extremal.optimize.problem import NO_CHANGE, decimal
 from extremal.utility.curve import Floats, InformationCurve, log_excess
 
 _STEPS = 200  # halvings; bisection stops earlier when the floats are adjacent
@@ -64,7 +64,7 @@ def fluid(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
     1.0
     """
     t = fluid_contact(prior, curve)
-    return log_excess(t), Fluid(repr(t))
+    return log_excess(t), Subadditive(decimal(t))
 
 
 def affine(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
@@ -80,7 +80,8 @@ def affine(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
         return float(((sizes.k * sizes.most(b) + sizes.d * b) / (sizes.k + curve.c * sizes.d)).max())
 
     b = _least(bound, float(curve.slope(1.0)), curve.top)
-    return bound(b), Affine(repr(b))
+    v = bound(b)
+    return v, Sizes(decimal(v), ((decimal((curve.c * v - b) / sizes.k), decimal(b)),))
 
 
 def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
@@ -120,8 +121,8 @@ def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
         for i in (0, 1):
             slopes[i] = _least(partial(with_slope, i), slopes[i] - width, slopes[i] + width, 1e-4)
     v, offsets = solved((slopes[0], slopes[1]))
-    lines = tuple((repr(a), repr(b)) for a, b in zip(offsets, slopes, strict=True) if np.isfinite(a))
-    return v, Convex(repr(v), lines)
+    lines = tuple((decimal(a), decimal(b)) for a, b in zip(offsets, slopes, strict=True) if np.isfinite(a))
+    return v, Sizes(decimal(v), lines)
 
 
 class _Sizes:

@@ -21,6 +21,10 @@ from extremal.optimize.information.pricing import Counts
 from extremal.privacy import LDP
 from extremal.utility.curve import Floats, InformationCurve
 
+_FINE = 1e-3  # ε below which the matrix is made in rationals, when it has at most so many entries
+_MOST_EXACT = 10_000
+_BITS = 160
+_CORRECTIONS = 4
 _POLISHED = 1e-15  # row sums closer to 1 than this need no polishing
 
 
@@ -58,12 +62,29 @@ class Mixture:
             return Mechanism.from_cover(self.sets.shape[0], sets, privacy, self.times.tolist()).spread(
                 self.row_of, inputs
             )
+        if privacy.epsilon < _FINE and self.sets.size <= _MOST_EXACT:
+            return Mechanism.from_matrix(self._exact(privacy), privacy).spread(self.row_of, inputs)
         low = math.exp(-privacy.epsilon)
         patterns = np.where(self.sets, 1.0, low)  # S_T/E, finite at large ε
         theta = _polished(patterns, self.weights / low)
         used = theta > 0
         made = Mechanism.from_matrix(patterns[:, used] * theta[used], privacy)
         return made.spread(self.row_of, inputs)
+
+    def _exact(self, privacy: LDP) -> npt.NDArray[Any]:
+        """The matrix in rationals, where 1 and e^−ε are too close for floats: θ corrected until its rows sum to 1."""
+        low = Fraction(1 << _BITS, privacy.exponential.bounds(_BITS)[0])  # at or just above e^−ε
+        patterns = np.array([[Fraction(1) if inside else low for inside in row] for row in self.sets.tolist()])
+        shape, theta = np.where(self.sets, 1.0, float(low)), np.array([Fraction(w) for w in self.weights / float(low)])
+        for _ in range(_CORRECTIONS):
+            residual = 1 - patterns @ theta
+            size = max(abs(r) for r in residual) or Fraction(1)
+            change = np.linalg.lstsq(shape, np.array([float(r / size) for r in residual]), rcond=None)[0]
+            better = theta + np.array([Fraction(c) * size for c in change])
+            if min(better) < 0 or max(abs(r) for r in 1 - patterns @ better) >= size:
+                break
+            theta = better
+        return np.asarray(patterns * theta)
 
 
 def _polished(patterns: Floats, theta: Floats) -> Floats:

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate.proof import Fluid, Proof, Response, texts
-from extremal.certificate.proof import Prices as PriceProof
-from extremal.exact import Prior
+from extremal.certificate import Proof, Subadditive
 from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import LARGEST_DENSE
@@ -26,6 +25,7 @@ from extremal.optimize.information.mixture import Mixture, from_counts
 from extremal.optimize.information.notes import notes
 from extremal.optimize.information.pricing import Counts, Pricing
 from extremal.optimize.information.response import response_is_optimal
+from extremal.optimize.information.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution, constant
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
@@ -42,7 +42,7 @@ _AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the check
 _FINEST = 2e-13  # relative: finer gaps are rounding
 _NEARLY_UNIFORM = 1e-2  # relative gap of windows below which a prior is treated as nearly uniform
 _LOOSE = 1e-4  # relative
-_SPARE, _CHECKED = 1e-9, 1e-14  # what the checker is given beyond the excess found: of it, and of the value
+RESPONSE = Fraction(0)  # the contact that stands for randomised response in a proof
 _SMALL = 12  # symbols: closed to rounding always, it takes no time
 
 
@@ -74,18 +74,19 @@ class _Best:
 def solve(problem: Problem) -> Solution | None:
     """Mutual information under pure LDP, any number of reports."""
     match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP(delta=0) as privacy, MutualInformation(prior=prior), None:
-            return _solved(problem, privacy, prior)
+        case LDP(delta=0) as privacy, MutualInformation() as utility, None:
+            return _solved(problem, privacy, utility)
         case _:
             return None
 
 
-def _solved(problem: Problem, privacy: LDP, prior: Prior) -> Solution:
+def _solved(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solution:
+    prior = utility.prior
     support = np.flatnonzero(prior.values > 0)
     if not privacy.epsilon or support.size == 1:
         found = constant(problem, "constant mechanism: there is nothing to report")
-        return replace(found, bound=0.0, proofs=(Fluid("0.0"),))
-    task = _Task(problem, privacy, prior.values[support], support, [prior.weights[x] for x in support.tolist()])
+        return replace(found, bound=0.0, proofs=(Subadditive(Fraction(1)),))
+    task = _Task(problem, privacy, utility, support)
     best = _Best(problem)
     task.first(best)
     try:
@@ -109,12 +110,13 @@ class _Task:
     """One problem, on the symbols of positive probability.
 
     Args:
-        prior, support: their probabilities and positions among all inputs.
-        weights: exact integers proportional to the probabilities; equal ones are grouped.
+        support: their positions among all inputs; those of equal weight are grouped.
     """
 
-    def __init__(self, problem: Problem, privacy: LDP, prior: Floats, support: Indices, weights: list[int]) -> None:
-        self.problem, self.privacy, self.prior, self.support = problem, privacy, prior, support
+    def __init__(self, problem: Problem, privacy: LDP, utility: MutualInformation, support: Indices) -> None:
+        self.problem, self.privacy, self.utility, self.support = problem, privacy, utility, support
+        self.prior = prior = utility.prior.values[support]
+        weights = [utility.prior.weights[x] for x in support.tolist()]
         self.curve = InformationCurve(privacy.epsilon)
         position = {w: g for g, w in enumerate(sorted(set(weights), reverse=True))}
         self.group_of = np.array([position[w] for w in weights], dtype=np.intp)
@@ -165,12 +167,12 @@ class _Task:
         best.propose(self.curve.response(self.prior), "randomised response", self.response)
         if response_is_optimal(self.prior / self.prior.sum(), self.privacy.epsilon):
             best.method = "randomised response, proven optimal"
-            best.upper, best.proof = best.lower, Response()
+            best.upper, best.proof = best.lower, Subadditive(RESPONSE)
 
     def improve(self, best: _Best) -> None:
         """Until the gap is closed or time is up."""
         problem = self.problem
-        if best.gap <= 0 and isinstance(best.proof, Response):
+        if best.gap <= 0 and best.proof == Subadditive(RESPONSE):
             return
         best.bound(*affine(self.prior, self.curve))
         d, value = best_window(self.prior, self.curve)
@@ -232,7 +234,7 @@ class _Task:
             if made.fits:
                 best.propose(made.value(self.prior, self.curve), method, self.mixture(made))
             if whole and found.dual is not run.fluid:
-                best.bound(found.dual.bound, self._proof(found.dual, self.group_of))
+                self._prove(best, found.dual, self.group_of)
         return run
 
     def _coarse(self, best: _Best) -> None:
@@ -268,11 +270,14 @@ class _Task:
         pricing = Pricing(self.curve, self.prior, np.ones(self.prior.size, dtype=np.int64))
         raised, _ = feasible(pricing, everyone, self.aim, best.upper, COARSE_EFFORT[0])
         if raised is not None:
-            best.bound(raised.bound, self._proof(raised, np.arange(self.prior.size)))
+            self._prove(best, raised, np.arange(self.prior.size))
         self.problem.progress("prices of all symbols", best.gap)
 
-    def _proof(self, dual: Prices, group_of: Indices) -> PriceProof:
-        prices = np.zeros(self.problem.utility.k)
-        prices[self.support] = dual.prices[group_of]
-        slack = dual.excess * (1 + _SPARE) + _CHECKED * dual.value
-        return PriceProof(repr(float(dual.value)), repr(float(slack)), texts(prices))
+    def _prove(self, best: _Best, dual: Prices, group_of: Indices) -> None:
+        """A tree for prices: α = a/c, raised along the prior until it sums to the bound."""
+        alpha = np.zeros(self.problem.utility.k)
+        alpha[self.support] = dual.prices[group_of] / self.curve.c
+        alpha[self.support] += max(0.0, dual.bound - float(alpha.sum())) * self.prior
+        proof = proof_by_search(self.utility, self.privacy, alpha, best.upper)
+        if proof is not None:
+            best.bound(float(sum(proof.alpha)), proof)

@@ -10,23 +10,27 @@ prove 1e-11. No grid is trusted: every ratio lies in some interval.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from extremal.optimize.problem import NO_CHANGE
+from extremal.optimize.problem import NO_CHANGE, decimal
 from extremal.privacy.cones.lift import Floats, LiftBox
 from extremal.utility import ConvexFunction
 from extremal.utility.pair import Masses
 
 CLOSE_ENOUGH = 1e-11  # relative to the bound: halving stops here
-FUNCTION_ERROR = 1e-13  # relative: f is evaluated to about 1e-15
 SETTLED = 1e-14  # relative: an iteration that moves a ratio by less has ended
 WIDEST = 1e6  # ratios beyond this or its inverse are one interval at first
-MOST_INTERVALS = 200_000
+MOST_INTERVALS = 15_000
 FIRST_INTERVALS = 48
-RANGE_SLACK = 1e-9  # by how much the attainable ratios are widened, which makes their proof robust
+NARROW = 1e-9  # relative: of an interval whose chord is as good as the tangent
+NEXT_TO_ONE = 0.1
+RANGE_SLACKS = (1e-9, 1e-6, 1e-3, 0.5)  # by how much the attainable ratios are widened, until floats prove it
 
 
 def ratio_range(box: LiftBox, pair: Masses) -> tuple[float, float]:
@@ -53,11 +57,13 @@ def _extreme(box: LiftBox, top: Floats, bottom: Floats) -> float:
         ratio = found
     if not math.isfinite(ratio) or ratio <= 0:
         return 0.0
-    claimed = ratio * (1 - RANGE_SLACK)
-    gains, sizes = box.step * (claimed * bottom - top), abs(box.step) * (claimed * bottom + top)
-    constant = box.base * (claimed * math.fsum(bottom) - math.fsum(top))
-    proved = box.ceiling(gains[None, :], sizes[None, :])[0] + constant + box.error * box.base * (claimed + 1) <= 0
-    return claimed if proved else 0.0
+    for slack in RANGE_SLACKS:
+        claimed = ratio * (1 - slack)
+        gains, sizes = box.step * (claimed * bottom - top), abs(box.step) * (claimed * bottom + top)
+        constant = box.base * (claimed * math.fsum(bottom) - math.fsum(top))
+        if box.ceiling(gains[None, :], sizes[None, :])[0] + constant + box.error * box.base * (claimed + 1) <= 0:
+            return claimed
+    return 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +104,19 @@ class Chords:
         )
         return Chords(*joined)
 
+    @property
+    def narrow(self) -> npt.NDArray[np.bool_]:
+        """Intervals that halving would not improve: their ends are next to each other."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(
+                self.right_delta - self.left_delta <= NARROW * np.minimum(np.abs(self.right_delta), self.right)
+            )
+
     def take(self, where: Any) -> Chords:
         return Chords(self.left[where], self.left_delta[where], self.right[where], self.right_delta[where])
 
     def lines(self, f: ConvexFunction) -> tuple[Floats, Floats]:
-        """(slope, value at 1) of each chord, f raised by its evaluation error."""
+        """(slope, value at 1) of each chord."""
         left, right = (
             self._values(f, self.left, self.left_delta),
             self._values(f, self.right, self.right_delta),
@@ -115,12 +129,18 @@ class Chords:
             )
         return slope, np.asarray(left - slope * self.left_delta)
 
+    def ends(self) -> Iterator[Fraction]:
+        """Both ends of each interval, those at infinity left out; next to 1 from δ, which has more digits there."""
+        for points, deltas in ((self.left, self.left_delta), (self.right, self.right_delta)):
+            for x, delta in zip(points.tolist(), deltas.tolist(), strict=True):
+                if math.isfinite(x):
+                    yield 1 + decimal(delta) if abs(delta) < NEXT_TO_ONE else decimal(x)
+
     @staticmethod
     def _values(f: ConvexFunction, x: Floats, delta: Floats) -> Floats:
         inside = (x > 0) & np.isfinite(x)
         safe, safe_delta = np.where(inside, x, 1.0), np.where(inside, delta, 0.0)
-        values = np.where(x > 0, f.excess(safe_delta, safe), f.at_zero)
-        return np.asarray(values * (1 + FUNCTION_ERROR))
+        return np.asarray(np.where(x > 0, f.excess(safe_delta, safe), f.at_zero))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +148,21 @@ class Excess:
     """max_y [μ(λ(y)) − α·y], from above and from below.
 
     Attributes:
-        upper: proved.
+        upper: no vertex has more, up to rounding: the kernel decides what it proves.
         attained: by the best of `columns`.
         columns: vertices met on the way, with their values μ.
+        chords: the intervals whose chords prove `upper`.
     """
 
     upper: float
     attained: float
     columns: Floats
     values: Floats
+    chords: tuple[Chords, ...]
+
+    @property
+    def nodes(self) -> list[Fraction]:
+        return sorted({node for part in self.chords for node in part.ends()})
 
 
 def excess(
@@ -152,17 +178,13 @@ def excess(
     lowest, highest = ratio_range(box, pair)
     chords = Chords.between(lowest, highest, f.kinks)
     sums = [math.fsum(w) for w in (pair.p1, pair.difference)]
-    settled, attained, seen, worth, intervals = -math.inf, -math.inf, [], [], 0
+    settled, attained, seen, worth, kept, intervals = -math.inf, -math.inf, [], [], [], 0
     for turn in range(rounds):
         slope, at_one = chords.lines(f)
         gains = box.step * (slope[:, None] * pair.difference + at_one[:, None] * pair.p1) - alpha
-        sizes = abs(box.step) * (
-            np.abs(slope)[:, None] * np.abs(pair.difference) + np.abs(at_one)[:, None] * pair.p1
-        ) + np.abs(alpha)
         constant = box.base * (slope * sums[1] + at_one * sums[0])
-        slack = box.error * box.base * (np.abs(slope) * abs(sums[1]) + np.abs(at_one) * sums[0] + np.abs(slope) * ROUGH)
-        upper = box.ceiling(gains, sizes) + constant + slack
         y = box.greedy(gains)
+        upper = (gains * y).sum(axis=1) + constant
         values = f.perspective(*pair.of_columns(box.base, box.step, y))
         reached = values - y @ alpha
         seen.append(y)
@@ -170,12 +192,16 @@ def excess(
         attained = max(attained, float(reached.max()))
         intervals += upper.size
         target = attained + close_enough * abs(box.budget * math.fsum(alpha) + attained)
-        done = (upper <= target) | (turn == rounds - 1) | (intervals > MOST_INTERVALS) | (f.kinks is not None)
+        done = (
+            (upper <= target)
+            | chords.narrow
+            | (turn == rounds - 1)
+            | (intervals > MOST_INTERVALS)
+            | (f.kinks is not None)
+        )
         settled = max(settled, float(upper[done].max(initial=-math.inf)))
+        kept.append(chords.take(done))
         if done.all():
             break
         chords = chords.take(~done).halves()
-    return Excess(settled, attained, np.vstack(seen), np.concatenate(worth))
-
-
-ROUGH = 1e-16  # the sum of P₀ − P₁ is 0 up to the rounding of its terms
+    return Excess(settled, attained, np.vstack(seen), np.concatenate(worth), tuple(kept))

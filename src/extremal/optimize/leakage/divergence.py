@@ -11,20 +11,25 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from extremal.certificate.proof import LeakageChords, texts
-from extremal.errors import InvalidParameter
+from extremal.certificate import Lines
 from extremal.optimize.leakage.chords import Excess, excess, ratio_range
+from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
 from extremal.optimize.leakage.master import Master, as_mechanism, decomposed, window_columns
 from extremal.optimize.problem import NOT_ZERO, Problem, Solution
+from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import Floats, LiftBox
 from extremal.solver import SolverFailed, interior_point
 from extremal.utility import ConvexFunction, Divergence
 from extremal.utility.pair import Masses
 
+CHORDS = 1 / 16  # of the tolerance: how closely the chords of a proof lie
 FINAL = 1e-12  # how closely the last dual vector is bounded, relatively
+SLACK = Fraction(1, 10**9)  # relative: how far beyond a ratio a cover begins or ends
 MOST_TURNS = 600
 BLOCKS_FROM = 60  # inputs from which the tangent-block program comes first
 NEW_COLUMNS = 80
@@ -41,7 +46,7 @@ class Restricted:
 
     @classmethod
     def on(cls, utility: Divergence, box: LiftBox) -> Restricted:
-        return cls(utility.f, utility.pair.masses.at(box.support), box)
+        return cls(utility.f, _balanced(utility, box), box)
 
     def marginals(self, y: Floats) -> tuple[Floats, Floats, Floats]:
         """M₀, M₁ and M₀ − M₁ of each row of y."""
@@ -52,33 +57,74 @@ class Restricted:
         return self.f.perspective(*self.marginals(y))
 
 
-def refuse_infinite(utility: Divergence, lowest: float, highest: float) -> None:
-    """An infinite divergence has no best mechanism: say so, with what to do."""
-    if (math.isinf(highest) and math.isinf(utility.slope_at_infinity)) or (lowest == 0 and math.isinf(utility.at_zero)):
-        raise InvalidParameter(
-            f"{utility.name} must be bounded: at this ε a report may be possible under one hypothesis only, which "
-            "makes it infinite",
-            parameter="utility",
-            value=utility,
-            hint="Choose a smaller ε, a bounded divergence (TotalVariation, SquaredHellinger, JensenShannon), or "
-            "priors without zeros.",
-        )
+def _balanced(utility: Divergence, box: LiftBox) -> Masses:
+    """The masses on the support, with differences that sum to what they should: columns are nearly constant at small ε,
+    and would be worth what rounding makes of that sum."""
+    masses, inside = utility.pair.masses.at(box.support), box.support.tolist()
+    first, second = (Fraction(sum(p.weights[x] for x in inside), p.total) for p in (utility.pair.p0, utility.pair.p1))
+    difference = masses.difference.copy()
+    difference[int(np.abs(difference).argmax())] -= math.fsum(difference) - float(first - second)
+    return Masses(masses.p0, masses.p1, difference)
 
 
-def solve(problem: Problem, box: LiftBox, utility: Divergence) -> Solution:
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The best mixture of lift vectors, and the dual vector with the smallest bound."""
+
+    y: Floats
+    theta: Floats
+    alpha: Floats
+
+
+def solve(problem: Problem, privacy: PML | LIP, box: LiftBox, utility: Divergence) -> Solution:
     """Column generation with a bound that is proved at every step."""
+    found = search(problem, box, utility)
+    mechanism = as_mechanism(problem, box, found.y, found.theta, reveal=True)
+    bound, proofs = proved(problem, privacy, box, utility, found.alpha)
+    return Solution(mechanism, bound, "column generation on supporting lines", proofs)
+
+
+def proved(
+    problem: Problem, privacy: PML | LIP, box: LiftBox, utility: Divergence, alpha: Floats
+) -> tuple[float, tuple[Lines, ...]]:
+    """The bound of a dual vector in floats, and its proof: chords as fine as the tolerance asks for. Inputs of
+    probability 0 are charged what revealing them is worth, and their ratios are nodes."""
+    pair, k = Restricted.on(utility, box), utility.k
+    free = np.setdiff1d(np.arange(k), box.support)
+    worth = np.zeros(k)
+    worth[free] = utility.column_values(np.eye(k)[:, free]) if free.size else 0.0
+    found = excess(box, pair.f, pair.masses, alpha, close_enough=max(FINAL, problem.tolerance * CHORDS))
+    bound = box.budget * math.fsum(alpha) + found.upper + math.fsum(worth)
+    if not utility.verifiable:
+        return bound, ()
+    nodes = sorted({*found.nodes, *nodes_at(utility, free)})
+    vector = dual_vector(privacy.prior, box, alpha, bound - math.fsum(worth), worth)
+    return bound, (Lines(vector, tuple(nodes)),)
+
+
+def nodes_at(utility: Divergence, inputs: Any, *others: list[Fraction]) -> Numbers:
+    """The ratios P₀/P₁ of some inputs, and of other pairs (M₀, M₁), with one a little beyond either end."""
+    first, second = utility.pair.p0, utility.pair.p1
+    pairs = [(first.fraction(x), second.fraction(x)) for x in inputs.tolist()] + [(a, b) for a, b in others]
+    ratios = [a / b for a, b in pairs if b]
+    beyond = [end * (1 + side) for end in _ends(ratios) for side in (-SLACK, SLACK)]
+    return tuple(sorted(set(rounded([*ratios, *beyond]))))
+
+
+def _ends(ratios: list[Fraction]) -> list[Fraction]:
+    return [min(ratios), max(ratios)] if ratios else []
+
+
+def search(problem: Problem, box: LiftBox, utility: Divergence) -> Found:
+    """The search itself."""
     pair = Restricted.on(utility, box)
-    refuse_infinite(utility, *ratio_range(box, pair.masses))
     master = Master(box)
     ratio = np.argsort(np.arctan2(pair.masses.p0, pair.masses.p1), kind="stable")
     start = window_columns(box, [ratio, np.argsort(-box.prior, kind="stable")])
     master.add(start, pair.values(start))
     known = _blocks(problem, box, pair, master) if box.n >= BLOCKS_FROM else None
     alpha = _generate(problem, box, pair, master, known)
-    y, theta = master.mixture()
-    reveal = bool((utility.p0 + utility.p1)[np.setdiff1d(np.arange(utility.k), box.support)].any())
-    mechanism = as_mechanism(problem, box, y, theta, reveal)
-    return Solution(mechanism, math.inf, "column generation on supporting lines", (LeakageChords(texts(alpha)),))
+    return Found(*master.mixture(), alpha)
 
 
 def _generate(problem: Problem, box: LiftBox, pair: Restricted, master: Master, known: Floats | None) -> Floats:

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import math
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from extremal.certificate.proof import LeakageKnapsack, texts
 from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
 from extremal.optimize.leakage.master import Master, as_mechanism, filled_up, window_columns
+from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import NO_CHANGE, NOT_ZERO, Problem, Solution
+from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import Floats, LiftBox
 from extremal.solver import SolverFailed
 
+METHOD = "column generation with knapsack pricing"
 PRICING_WIDTH = 3_000  # states kept while looking for columns
 PROOF_WIDTH = 160_000  # and while proving a bound; the checker keeps more
 HALF_LIST = 10  # inputs on either side of the meeting in the middle
@@ -32,8 +35,26 @@ FULL = 1e-16  # of the budget: less missing is nothing missing
 NOISE = (1e-8, 1e-5, 1e-3)  # relative changes of a dual vector that break ties differently
 
 
-def solve(problem: Problem, box: LiftBox) -> Solution:
+@dataclass(frozen=True, eq=False)
+class Found:
     """The best mixture of lift vectors found, and the dual vector with the smallest bound."""
+
+    y: Floats
+    theta: Floats
+    alpha: Floats
+    bound: float
+
+
+def solve(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
+    """The mechanism, with search trees that prove the bound."""
+    found = search(problem, box)
+    mechanism = as_mechanism(problem, box, found.y, found.theta, reveal=False)
+    proof = proof_by_search(privacy, box, found.alpha, found.bound)
+    return Solution(mechanism, found.bound, METHOD, () if proof is None else (proof,))
+
+
+def search(problem: Problem, box: LiftBox) -> Found:
+    """The search itself."""
     curve, generator = Curve.on(box), np.random.default_rng(0)  # which columns are tried first: a search, not a release
     master = Master(box)
     orders = [np.argsort(-box.prior, kind="stable"), generator.permutation(box.n), generator.permutation(box.n)]
@@ -47,10 +68,7 @@ def solve(problem: Problem, box: LiftBox) -> Solution:
         _fill(master, curve, generator, 4 * box.n)
         value = master.solve()
     alpha, lower = _generate(problem, master, curve, generator, (alpha, lower, upper, value))
-    y, theta = master.mixture()
-    mechanism = as_mechanism(problem, box, y, theta, reveal=False)
-    proof = LeakageKnapsack(texts(alpha), repr(lower))
-    return Solution(mechanism, math.inf, "column generation with knapsack pricing", (proof,))
+    return Found(*master.mixture(), alpha, bound_of(curve, alpha, lower))
 
 
 def chord_dual(curve: Curve) -> Floats:

@@ -11,7 +11,7 @@ from the solution of the linear relaxation: with its multiplier ν the cost is �
 deviations cost |s_x|, and the mass still missing costs at least the smallest remaining |s_x|/p_x each unit; near the
 end the sums that the remaining inputs can make are listed, which decides ties. The search goes breadth-first for all j
 at once; where it grows beyond its width the least promising states are dropped and their bounds kept, so the answer is
-a valid lower bound always. Float errors are covered by a margin that is added up in `_margin`.
+a lower bound always, up to rounding: the kernel decides what it proves (`trees`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Search:
     """The outcome of a search.
 
     Attributes:
-        lower: no vertex costs less, rounding included.
+        lower: no vertex costs less, up to rounding.
         best: the least cost met.
         columns: the cheapest vertices met, as y.
     """
@@ -130,20 +130,6 @@ def _prepared(curve: Curve, alpha: Floats) -> _Items:
     return _Items(nu, saving, inside, movable, by_rate, np.append(rate[by_rate], 1e300), up, down)
 
 
-def _margin(curve: Curve, alpha: Floats, items: _Items) -> float:
-    """What float errors can make of a cost: of its sums, and of the mass that is left for the fractional input."""
-    box = curve.box
-    kept = items.inside
-    sums = abs(items.nu) * box.budget + float(np.abs(alpha[kept]).sum() + abs(items.nu) * box.prior[kept].sum())
-    mass = box.error * (box.budget + float(box.prior[kept].sum()))
-    least, most = sorted((box.base, box.base + box.step))
-    slope = abs(curve.at_end - curve.at_base) + abs(box.step) * (
-        abs(math.log(max(least, box.error**2))) + abs(math.log(most)) + 2
-    )
-    largest = abs(items.nu) + float((np.abs(items.saving) / box.prior).max(initial=0.0))
-    return box.error * (sums + abs(curve.at_base) + abs(curve.at_end) * min(1.0, box.budget)) + mass * (slope + largest)
-
-
 def _relaxed(curve: Curve, alpha: Floats) -> float:
     """A lower bound without a search: each input's cost is concave in y_x, so its two ends bound it; the plane enters
     by ν."""
@@ -151,11 +137,7 @@ def _relaxed(curve: Curve, alpha: Floats) -> float:
     p, b = box.prior, box.budget
     ends = np.maximum(0.0, (b - (1 - p)) / p), np.minimum(1.0, b / p)
     costs = [alpha * y + p * curve.dip(y) - items.nu * p * y for y in ends]
-    sizes = math.fsum(np.minimum(*(np.abs(alpha) * y + p * curve.dip(y) + abs(items.nu) * p * y for y in ends[::-1])))
-    margin = box.error * (sizes + abs(items.nu) * b + abs(curve.at_base) + abs(curve.at_end) * b) + _margin(
-        curve, alpha, items
-    )
-    return items.nu * b + math.fsum(np.minimum(*costs)) - margin
+    return items.nu * b + math.fsum(np.minimum(*costs))
 
 
 @dataclass(frozen=True, eq=False)
@@ -332,12 +314,10 @@ def least_cost(
         if depth == last or not alive.any():
             break
         states = search.children(depth, states.take(alive))
-    lower = min(target, search.best, dropped) - _margin(curve, alpha, search.items)
-    return Search(lower, search.best, search.columns())
+    return Search(min(target, search.best, dropped), search.best, search.columns())
 
 
 def bound_of(curve: Curve, alpha: Floats, lower: float) -> float:
     """The bound on the information that a lower bound on the cost gives."""
     box = curve.box
-    rounding = box.error * (box.budget * math.fsum(np.abs(alpha)) + abs(curve.at_base) + box.budget * abs(curve.at_end))
-    return box.budget * math.fsum(alpha) + curve.ceiling - lower + rounding
+    return box.budget * math.fsum(alpha) + curve.ceiling - lower

@@ -7,19 +7,25 @@ written in the coordinates of `cones.lift`, in which columns are 0/1 but for one
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem
-from extremal.privacy.cones.lift import Floats, LiftBox
+from extremal.privacy import LIP, Notion
+from extremal.privacy.cones.lift import Floats, LiftBox, one_prior
 from extremal.solver import LinearProgram
 
 SAME_COLUMN = 10  # digits by which columns are told apart
 SAME_POINT = 1e-12  # an entry or a share this near to 0 or 1 is it
 OFF_PLANE = 1e-12  # relative: a column further off would break the claim
 NEARLY = 1e-11  # a window that reaches this near to an edge reaches it
+FINE = 1e-3  # ε below which the matrix is made in rationals, when it has at most so many entries
+MOST_EXACT = 10_000
+_BITS = 160
+_CORRECTIONS = 4
 _KEPT = 1e-13  # weights below this are rounding of a vertex
 
 
@@ -45,6 +51,7 @@ class Master:
         column."""
         fresh = []
         on_plane = np.abs(y @ self.box.prior - self.box.budget) <= OFF_PLANE * self.box.budget
+        on_plane &= np.isfinite(values)  # an entry that rounding made 0
         for i, row in enumerate(np.round(y, SAME_COLUMN)):
             key = row.tobytes()
             if on_plane[i] and key not in self._known:
@@ -135,12 +142,49 @@ def as_mechanism(problem: Problem, box: LiftBox, y: Floats, theta: Floats, revea
     """The mechanism with columns θ·λ(y). Inputs of probability 0 are reported as they are, or answer like the average
     of the others."""
     k = problem.utility.k
-    matrix = np.zeros((k, theta.size))
-    matrix[box.support] = (box.lifts(y) * theta[:, None]).T
     rest = np.setdiff1d(np.arange(k), box.support)
+    exact = problem.privacy.epsilon < FINE and y.size <= MOST_EXACT
+    found: Any = _exact_columns(problem.privacy, box, y, theta) if exact else (box.lifts(y) * theta[:, None]).T
+    matrix = np.zeros((k, theta.size), dtype=found.dtype)
+    matrix[box.support] = found
     if rest.size and reveal:
-        matrix = np.hstack([matrix, np.eye(k)[:, rest]])
+        matrix = np.hstack([matrix, np.eye(k, dtype=np.int64)[:, rest]])
     elif rest.size:
-        matrix[rest] = box.prior @ matrix[box.support] / float(box.prior.sum())
+        share: Any = box.prior / float(box.prior.sum())
+        if exact:
+            share = np.array([one_prior(problem.privacy).fraction(x) for x in box.support.tolist()])
+        matrix[rest] = share @ found
     matrix = matrix / matrix.sum(axis=1, keepdims=True)
     return Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs)
+
+
+def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats) -> Any:
+    """θ·λ(y) in rationals, at ε so small that lift vectors are too close to constant for floats.
+
+    The bounds of the notion from within; at each vertex the fractional entry that p·λ = 1 asks for; θ corrected until
+    rows sum to 1.
+    """
+    weights = [one_prior(privacy).fraction(x) for x in box.support.tolist()]
+    top = Fraction(privacy.exponential.bounds(_BITS)[0], 1 << _BITS)
+    low = Fraction(1 << _BITS, privacy.lower_exponential.bounds(_BITS)[0]) if isinstance(privacy, LIP) else Fraction(0)
+    base, end = (top, low) if box.step < 0 else (low, min(top, low + (1 - low) / min(weights)))  # as the box has them
+    columns = []
+    for row in y.tolist():
+        vertex = [base if v < 0.5 else end for v in row]
+        j = max(range(box.n), key=lambda x: min(row[x], 1 - row[x]))
+        rest = (1 - sum(w * t for x, (w, t) in enumerate(zip(weights, vertex, strict=True)) if x != j)) / weights[j]
+        vertex[j] = min(max(rest, low), top)
+        columns.append(vertex)
+    lifts, shares = np.array(columns).T, np.array([Fraction(t) for t in theta.tolist()])
+    for _ in range(_CORRECTIONS):
+        residual = 1 - lifts @ shares
+        size = max(abs(r) for r in residual) or Fraction(1)
+        missing, step = 1 - sum(shares), Fraction(box.step)  # λ = base + step·y: in y the columns differ, in λ hardly
+        shape = np.array([[float((t - base) / step) for t in line] for line in lifts.tolist()])
+        wanted = [float((r - base * missing) / step / size) for r in residual] + [float(missing / size)]
+        change = np.linalg.lstsq(np.vstack([shape, np.ones(theta.size)]), np.array(wanted), rcond=None)[0]
+        better = shares + np.array([Fraction(c) * size for c in change.tolist()])
+        if min(better) < 0 or max(abs(r) for r in 1 - lifts @ better) >= size:
+            break
+        shares = better
+    return lifts * shares

@@ -12,13 +12,15 @@ import dataclasses
 
 import numpy as np
 
-from extremal.certificate.proof import LeakageChords, LeakageKnapsack, Proof, texts
+from extremal.certificate import Proof
 from extremal.mechanism import Mechanism
 from extremal.optimize.leakage import divergence as leakage_divergence
 from extremal.optimize.leakage import information as leakage_information
-from extremal.optimize.leakage.knapsack import Curve
+from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
+from extremal.optimize.leakage.master import as_mechanism
+from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution
-from extremal.privacy import Notion
+from extremal.privacy import LIP, PML, Notion
 from extremal.privacy.cones.lift import Floats, Indices, LiftBox, lift_box
 from extremal.utility import Divergence, MutualInformation, Utility
 
@@ -27,28 +29,36 @@ GROUPS = 90
 SIDE = 11  # of the grid of cells for divergences
 
 
-def divergence(problem: Problem, box: LiftBox, utility: Divergence) -> Solution | None:
+def divergence(problem: Problem, privacy: PML | LIP, box: LiftBox, utility: Divergence) -> Solution | None:
     """The design of a merged divergence on all inputs; None when there are few enough to do without."""
     if box.n <= MOST_INPUTS["divergence"]:
         return None
     merged = _Merged.of(problem, box, _by_ratio(box, utility))
     pair = [merged.summed(w[box.support]) for w in (utility.p0, utility.p1)]
     coarse = utility.between(*(w / w.sum() for w in pair))
-    found = leakage_divergence.solve(merged.problem(coarse), merged.box, coarse)
-    alpha, matrix = _dual_vector(found), found.mechanism.matrix
-    vectors = merged.divided(alpha), _row_prices(box, utility, merged.box, coarse, alpha, matrix)
-    return merged.read_back(found, tuple(LeakageChords(texts(vector)) for vector in vectors))
+    found = leakage_divergence.search(merged.problem(coarse), merged.box, coarse)
+    matrix = as_mechanism(merged.problem(coarse), merged.box, found.y, found.theta, reveal=False).matrix
+    vectors = merged.divided(found.alpha), _row_prices(box, utility, merged.box, coarse, found.alpha, matrix)
+    proved = (leakage_divergence.proved(problem, privacy, box, utility, vector) for vector in vectors)
+    bound, proofs = min(proved, key=lambda pair: pair[0])
+    return merged.read_back(matrix, bound, proofs, "column generation on supporting lines", reveal=True)
 
 
-def information(problem: Problem, box: LiftBox) -> Solution | None:
-    """The design of merged information on all inputs, with the dual vector of the closed-form bound as a second proof;
-    None when there are few enough inputs to do without."""
+def information(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution | None:
+    """The design of merged information on all inputs, with the dual vector of the closed-form bound or of the merged
+    problem; None when there are few enough inputs to do without."""
     if box.n <= MOST_INPUTS["information"]:
         return None
     merged = _Merged.of(problem, box, _dealt(box))
-    found = leakage_information.solve(merged.problem(MutualInformation(merged.prior)), merged.box)
-    vectors = leakage_information.chord_dual(Curve.on(box)), merged.divided(_dual_vector(found))
-    return merged.read_back(found, tuple(LeakageKnapsack(texts(vector)) for vector in vectors))
+    coarse, curve = merged.problem(MutualInformation(merged.prior)), Curve.on(box)
+    found = leakage_information.search(coarse, merged.box)
+    matrix = as_mechanism(coarse, merged.box, found.y, found.theta, reveal=False).matrix
+    vectors = leakage_information.chord_dual(curve), merged.divided(found.alpha)
+    bounds = [bound_of(curve, vector, least_cost(curve, vector, keep=1).lower) for vector in vectors]
+    best = int(np.argmin(bounds))
+    proof = proof_by_search(privacy, box, vectors[best], bounds[best])
+    proofs = () if proof is None else (proof,)
+    return merged.read_back(matrix, bounds[best], proofs, leakage_information.METHOD, reveal=False)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -85,22 +95,19 @@ class _Merged:
         """The dual vector of the groups, divided by probability within each."""
         return np.asarray(alpha[self.group_of] * self.all_inputs.prior / self.prior[self.group_of])
 
-    def read_back(self, found: Solution, proofs: tuple[Proof, ...]) -> Solution:
-        """The mechanism that reports by group; inputs of probability 0 answer like the average of the others."""
-        matrix, box, k = found.mechanism.matrix, self.all_inputs, self.whole.utility.k
+    def read_back(self, matrix: Floats, bound: float, proofs: tuple[Proof, ...], method: str, reveal: bool) -> Solution:
+        """The mechanism that reports by group; inputs of probability 0 are revealed, or answer like the average of the
+        others."""
+        box, k = self.all_inputs, self.whole.utility.k
         full = np.empty((k, matrix.shape[1]))
         full[box.support] = matrix[self.group_of]
         rest = np.setdiff1d(np.arange(k), box.support)
         full[rest] = box.prior @ full[box.support] / box.prior.sum()
+        if reveal and rest.size:
+            full[rest] = 0.0
+            full = np.hstack([full, np.eye(k)[:, rest]])
         mechanism = Mechanism.from_matrix(full, self.whole.privacy, inputs=self.whole.inputs)
-        method = f"{found.method}, inputs merged into {self.prior.size}"
-        return dataclasses.replace(found, mechanism=mechanism, proofs=proofs, method=method)
-
-
-def _dual_vector(found: Solution) -> Floats:
-    """The one that a solver of the merged problem proves its bound by."""
-    vectors = [proof.alpha for proof in found.proofs if isinstance(proof, LeakageChords | LeakageKnapsack)]
-    return np.array([float(a) for a in vectors[0]])
+        return Solution(mechanism, bound, f"{method}, inputs merged into {self.prior.size}", proofs)
 
 
 def _row_prices(

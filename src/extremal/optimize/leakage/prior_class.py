@@ -8,9 +8,9 @@ the bound that this prior alone gives: the gap is then what is proved, not what 
 from __future__ import annotations
 
 import dataclasses
-import math
+from fractions import Fraction
 
-from extremal.certificate.proof import OnePrior
+from extremal.certificate import OnePrior
 from extremal.errors import TooLarge
 from extremal.optimize.leakage.solve import for_one_prior
 from extremal.optimize.problem import Problem, Solution, constant
@@ -51,7 +51,8 @@ def _shrunk(problem: Problem, privacy: PML) -> Solution:
     prior = privacy.source.member()
     single = privacy.under(prior)
     outer = for_one_prior(dataclasses.replace(problem, privacy=single), single)
-    proofs = tuple(OnePrior(proof) for proof in outer.proofs)
+    weights = tuple(Fraction(w) for w in prior.weights)
+    proofs = tuple(OnePrior(weights, (), proof) for proof in outer.proofs)
     best = outer.mechanism.claiming(privacy) if privacy.holds(outer.mechanism) else None
     low, high = 0.0, privacy.epsilon
     for _ in range(STEPS if best is None else 0):
@@ -69,4 +70,4 @@ def _shrunk(problem: Problem, privacy: PML) -> Solution:
             break
     if best is None:
         best = constant(problem).mechanism
-    return Solution(best, math.inf, "design for one prior of the class at a smaller ε", proofs)
+    return Solution(best, outer.bound, "design for one prior of the class at a smaller ε", proofs)

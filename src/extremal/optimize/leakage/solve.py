@@ -13,28 +13,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from extremal.certificate.proof import LeakageSimplex, LeakageSymmetric
+from extremal.certificate import Refused, Search
 from extremal.closed_forms import pml_uniform
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.leakage import divergence, information, merging
-from extremal.optimize.leakage.master import as_mechanism
+from extremal.optimize.leakage.duals import rounded
+from extremal.optimize.leakage.infinite import infinite
+from extremal.optimize.leakage.knapsack import Curve
+from extremal.optimize.leakage.listed import constant, over_lifts, simplex
 from extremal.optimize.leakage.notes import sentences
-from extremal.optimize.problem import Problem, Solution
-from extremal.optimize.rays import over_lifts, parts_of
+from extremal.optimize.leakage.trees import MOST_SUMS
+from extremal.optimize.problem import Problem, Solution, decimal
+from extremal.optimize.tokens import BRANCH
 from extremal.privacy import LIP, PML
-from extremal.privacy.cones.lift import (
-    MOST_INPUTS,
-    Floats,
-    LiftBox,
-    columns_of,
-    lift_box,
-    simplex_vertices,
-    simplex_weights,
-    unit_columns,
-)
-from extremal.utility import Divergence, MutualInformation, SumOfColumns, WorstCase
+from extremal.privacy.cones.lift import MOST_INPUTS, lift_box
+from extremal.utility import Divergence, MutualInformation, SumOfColumns, Utility, WorstCase
 
+SPARE = (1e-14, 1e-13, 1e-11, 1e-8)  # relative: by how much the bound of a uniform prior is above its value in floats
 LARGEST_SIMPLEX = 4096  # inputs: the closed forms without structure are dense matrices
 
 
@@ -57,22 +53,27 @@ def for_one_prior(problem: Problem, privacy: PML | LIP) -> Solution:
 
 def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     utility = problem.utility
+    if isinstance(utility, Divergence):
+        boundless = infinite(problem, privacy, utility)
+        if boundless is not None:
+            return boundless
     if not privacy.epsilon or (isinstance(privacy, LIP) and not privacy.lower):
-        return _constant(problem, privacy.prior.values)
+        return constant(problem, privacy)
     own = isinstance(utility, MutualInformation) and utility.prior == privacy.prior
     if own and isinstance(privacy, PML) and len(set(privacy.prior.weights)) == 1:
         mechanism = pml_uniform(privacy.k, privacy.exponential.exponent or privacy.epsilon, inputs=problem.inputs)
         if mechanism.privacy == privacy:
-            return Solution(mechanism, math.inf, "closed form: uniform prior (GSO Theorem 4)", (LeakageSymmetric(),))
+            return _symmetric(mechanism, privacy, utility)
     box = lift_box(privacy)
     if box.is_simplex and box.n <= LARGEST_SIMPLEX:
-        return _simplex(problem, box)
+        return simplex(problem, privacy, box, own)
     if isinstance(utility, Divergence):
-        return merging.divergence(problem, box, utility) or divergence.solve(problem, box, utility)
+        merged = merging.divergence(problem, privacy, box, utility)
+        return merged or divergence.solve(problem, privacy, box, utility)
     if own:
-        return merging.information(problem, box) or information.solve(problem, box)
+        return merging.information(problem, privacy, box) or information.solve(problem, privacy, box)
     if box.n <= MOST_INPUTS:
-        return over_lifts(problem, box)
+        return over_lifts(problem, privacy, box)
     raise InvalidParameter(
         f"{utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most {MOST_INPUTS} "
         "inputs of positive probability",
@@ -82,36 +83,25 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     )
 
 
-def _constant(problem: Problem, values: Floats) -> Solution:
-    """At level 0 every report is independent of the input; inputs of probability 0 may still be told apart."""
-    support, rest = np.flatnonzero(values > 0), np.flatnonzero(values == 0)
-    matrix = np.zeros((values.size, 1 + rest.size))
-    matrix[support, 0] = 1.0
-    matrix[rest, 1 + np.arange(rest.size)] = 1.0
-    mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs)
-    return Solution(mechanism, problem.utility(mechanism), "constant mechanism")
-
-
-def _simplex(problem: Problem, box: LiftBox) -> Solution:
-    utility = problem.utility
-    y = simplex_vertices(box)
-    theta = simplex_weights(box, y)
-    columns = columns_of(box, y, utility.k)
-    rest = unit_columns(box, utility.k)
-    parts = parts_of(utility)
-    reveal = any(part.column_values(rest).any() for part in parts) if rest.size else False
-    if any(not np.isfinite(part.column_values(c)).all() for part in parts for c in (columns, rest) if c.size):
-        raise InvalidParameter(
-            f"{utility.name} must be bounded: at this ε a report may be possible under one hypothesis only, which "
-            "makes it infinite",
-            parameter="utility",
-            value=utility,
-            hint="Choose a smaller ε, a bounded divergence (TotalVariation, SquaredHellinger, JensenShannon), or "
-            "priors without zeros.",
-        )
-    mechanism = as_mechanism(problem, box, y, theta, reveal)
-    if box.n == 2:
-        name = "closed form: two inputs (GSO Theorem 2)"
-    else:
-        name = "closed form: region 1 (GSO Theorem 3)" if box.step < 0 else "closed form: nothing more can be hidden"
-    return Solution(mechanism, math.inf, name, (LeakageSimplex(),))
+def _symmetric(mechanism: Mechanism, privacy: PML, utility: Utility) -> Solution:
+    """All inputs are one group, and all vertices alike: any multiplier proves what one of them is worth, where the
+    kernel lists the sets of each size; beyond, the tree names the sizes. What a vertex is worth is taken from the box:
+    at small ε the weights of the mechanism have fewer digits."""
+    k, box = mechanism.k, lift_box(privacy)
+    whole = math.floor(box.budget * k)
+    y = np.zeros(k)
+    y[:whole] = 1.0
+    y[whole : whole + 1] = box.budget * k - whole
+    worth = max(float(Curve.on(box).values(y[None, :])[0]), utility(mechanism))
+    tree = (0,) if k <= MOST_SUMS else (BRANCH, *(0,) * k)
+    proofs: tuple[Search, ...] = ()
+    for spare in SPARE:
+        total = decimal(worth * (1 + spare))
+        proof = Search(rounded([total / k]) * k, (total,), (tree,))
+        try:
+            proof.bound(privacy, utility)
+        except Refused:
+            continue
+        proofs = (proof,)
+        break
+    return Solution(mechanism, worth, "closed form: uniform prior (GSO Theorem 4)", proofs)

@@ -15,6 +15,7 @@ here and added by callers.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
@@ -107,8 +108,8 @@ def one_prior(privacy: Notion) -> Prior:
     raise InvalidParameter("the notion must be PML or LIP with one prior", parameter="privacy", value=privacy)
 
 
-def lift_box(privacy: Notion) -> LiftBox:
-    """The box of a notion; its top is lowered to what any lift vector can reach, which removes nothing."""
+def whole_box(privacy: Notion) -> LiftBox:
+    """The box of a notion with the very top that the notion allows, whether or not a lift vector reaches it."""
     values = one_prior(privacy).values
     support = np.flatnonzero(values > 0)
     prior = values[support]
@@ -121,8 +122,17 @@ def lift_box(privacy: Notion) -> LiftBox:
     units = 4.0 * (prior.size + 16 + min(privacy.epsilon, 100.0))
     if over < room:
         return LiftBox(support, prior, 1 + over, -(over + room), over / (over + room), units)
-    step = min(over + room, room / float(prior.min()))
-    return LiftBox(support, prior, math.exp(-below), step, room / step, units)
+    return LiftBox(support, prior, math.exp(-below), over + room, room / (over + room), units)
+
+
+def lift_box(privacy: Notion) -> LiftBox:
+    """The box of a notion; its top is lowered to what any lift vector can reach, which removes nothing."""
+    box = whole_box(privacy)
+    if box.step < 0:
+        return box
+    room = -math.expm1(-privacy.lower) if isinstance(privacy, LIP) else 1.0
+    step = min(box.step, room / float(box.prior.min()))
+    return dataclasses.replace(box, step=step, budget=room / step)
 
 
 def vertices(box: LiftBox) -> Floats:
@@ -148,10 +158,17 @@ def simplex_vertices(box: LiftBox) -> Floats:
     """The n vertices of a simplex, row x being the one in which input x differs from all others."""
     p, b, n = box.prior, box.budget, box.n
     if n == 2:
-        first = min(1.0, b / float(p[0]))
-        second = min(1.0, b / float(p[1]))
-        return np.array([[first, max(0.0, (b - first * p[0]) / p[1])], [max(0.0, (b - second * p[1]) / p[0]), second]])
+        return np.array([[_alone(b, p[0]), _left(b, p[0], p[1])], [_left(b, p[1], p[0]), _alone(b, p[1])]])
     return np.asarray(np.diag(np.minimum(1.0, b / p)))
+
+
+def _alone(budget: float, p: float) -> float:
+    return min(1.0, budget / p)
+
+
+def _left(budget: float, p: float, other: float) -> float:
+    """What is left for the other input once the first has all that it can take: nothing at all, not rounding."""
+    return 0.0 if budget <= p else (budget - p) / other
 
 
 def simplex_weights(box: LiftBox, y: Floats) -> Floats:

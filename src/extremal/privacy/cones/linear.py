@@ -25,6 +25,7 @@ Floats = npt.NDArray[np.float64]
 Pair = tuple[int, int]
 
 RELATIVE = 100  # times the noise: where an entry counts relatively to the probability of its report
+NEVER = 1e-3  # how far beyond the level that nothing reaches a program stays
 NEAREST = 5  # inputs, itself included, whose inequalities a metric starts with
 
 
@@ -68,14 +69,23 @@ def linear_cone(privacy: Notion, k: int) -> LinearCone | None:
         case LDP(delta=0):
             return StaircaseCone(privacy.epsilon, k)
         case PML():
-            return LeakageCone(privacy.epsilon, privacy.source.vertices(), _flags(privacy.source.support()), None)
+            corners = privacy.source.vertices()
+            return LeakageCone(_binding(privacy.epsilon, corners), corners, _flags(privacy.source.support()), None)
         case LIP():
             occurs = _flags([int(w > 0) for w in privacy.prior.weights])
-            return LeakageCone(privacy.epsilon, [privacy.prior], occurs, math.exp(-privacy.lower))
+            level = _binding(privacy.epsilon, [privacy.prior])
+            return LeakageCone(level, [privacy.prior], occurs, math.exp(-privacy.lower))
         case MetricPrivacy():
             return MetricCone(privacy.epsilon, privacy.distances)
         case _:
             return None
+
+
+def _binding(epsilon: float, priors: list[Prior]) -> float:
+    """The level, lowered to where it stops to matter: q_x ≤ p·q/p_x always. With e^40 in it a program has no digits."""
+    if len(priors) > 1:
+        return epsilon
+    return min(epsilon, NEVER - math.log(float(priors[0].values[priors[0].values > 0].min())))
 
 
 def _flags(numbers: list[int]) -> npt.NDArray[np.bool_]:

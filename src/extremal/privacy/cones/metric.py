@@ -73,18 +73,27 @@ def extreme_rays(privacy: MetricPrivacy, slack: float) -> Floats:
             hint="f-divergences and distortions are solved without listing them.",
         )
     if edges is not None:
-        return _directed(edges, list(range(privacy.k)), privacy)
+        return np.asarray(np.exp(_directed(edges, list(range(privacy.k)), privacy)))
     return np.hstack([_rays_of_group(group, privacy, slack) for group in _groups(privacy.distances)])
 
 
+def group_columns(privacy: MetricPrivacy) -> Floats:
+    """One column for each group of inputs at finite distances: 1 on it and 0 elsewhere. Naming the group is private."""
+    columns = np.zeros((privacy.k, 0))
+    for group in _groups(privacy.distances):
+        columns = np.c_[columns, np.isin(np.arange(privacy.k), group).astype(np.float64)]
+    return columns
+
+
 def _rays_of_group(group: list[int], privacy: MetricPrivacy, slack: float) -> Floats:
-    bounds = np.exp(privacy.epsilon * privacy.distances[np.ix_(group, group)])
+    bounds = privacy.epsilon * privacy.distances[np.ix_(group, group)]
     kept = []
     for tree in _trees(len(group)):
-        columns = _directed([(group[a], group[b]) for a, b in tree], group, privacy)
-        inside = columns[group]
-        good = (inside[:, None, :] <= bounds[:, :, None] * inside[None, :, :] * (1 + slack)).all(axis=(0, 1))
-        kept.append(columns[:, good])
+        logs = _directed([(group[a], group[b]) for a, b in tree], group, privacy)
+        inside = logs[group]
+        apart = inside[:, None, :] - inside[None, :, :]
+        good = (apart <= (bounds + slack * np.maximum(1, bounds))[:, :, None]).all(axis=(0, 1))
+        kept.append(np.exp(logs[:, good]))
     candidates = np.hstack(kept)
     return candidates[
         :, np.unique(candidates.round(10), axis=1, return_index=True)[1]
@@ -92,14 +101,14 @@ def _rays_of_group(group: list[int], privacy: MetricPrivacy, slack: float) -> Fl
 
 
 def _directed(edges: list[Edge], group: list[int], privacy: MetricPrivacy) -> Floats:
-    """One column for each choice of directions on the edges (parents first); 0 outside the group."""
+    """One column for each choice of directions on the edges (parents first), by its logarithms; 0 outside the group."""
     count = 1 << len(edges)
     logs = np.full((privacy.k, count), -math.inf)
     logs[edges[0][0] if edges else group[0]] = 0.0
     for i, (above, x) in enumerate(edges):
         sign = np.where((np.arange(count) >> i) & 1, 1.0, -1.0)
         logs[x] = logs[above] + sign * privacy.epsilon * privacy.distances[above, x]
-    return np.asarray(np.exp(logs - logs.max(axis=0)))
+    return np.asarray(logs - logs.max(axis=0))
 
 
 def _trees(n: int) -> Iterator[list[Edge]]:

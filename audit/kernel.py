@@ -1,0 +1,38 @@
+"""A hundred thousand lies told to the proof kernel, for every kind of proof: none may be believed.
+
+Each attack of `extremal.testing.adversaries` draws small problems, their optimum by a linear program over listed rays
+(or the value of a mechanism that exists), and proofs with extreme numbers, ordinary ones, or the best lie that a linear
+program finds. Reported for each: lies told, and bounds beyond the truth that were accepted (must be none). Run with
+`make audit`; give another number of lies as an argument.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+from extremal.testing.adversaries import ATTACKS
+
+LIES = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+
+
+def main() -> int:
+    believed = 0
+    for attack in ATTACKS:
+        told, wrong, seed, start = 0, 0, 0, time.monotonic()
+        while told < LIES / len(ATTACKS):
+            for lie in attack(np.random.default_rng([7, seed])):
+                told += 1
+                if lie.is_believed():
+                    wrong += 1
+                    print(f"  BELIEVED: {attack.__name__}, seed {seed}: {lie}")
+            seed += 1
+        print(f"{attack.__name__:<16} {told:>7} lies, {wrong} believed, {time.monotonic() - start:.0f} s", flush=True)
+        believed += wrong
+    return 1 if believed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

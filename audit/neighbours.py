@@ -1,0 +1,62 @@
+"""Nothing raw leaves: 10,000 random pairs of neighbouring data sets, released at ε = 0 with the same words, in every
+container, frame and file format; whatever is released must be the same byte for byte. Run with `make audit`.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from extremal.testing import neighbours
+from extremal.testing.neighbours import NUMBERS, TEXT, TRUTHS, constant
+
+PAIRS, FILES = 10_000, 400
+LABELS: dict[str, tuple[Any, ...]] = {"text": TEXT, "numbers": NUMBERS, "truths": TRUTHS}
+
+
+def pair(labels: tuple[Any, ...], random: Random) -> tuple[list[Any], list[Any]]:
+    """Values of up to 60 people, some labels rare or absent, and the same with one person's value changed."""
+    used = random.sample(labels, random.randint(1, len(labels)))
+    one = [random.choice(used) for _ in range(random.randint(1, 60))]
+    other = list(one)
+    person = random.randrange(len(one))
+    other[person] = random.choice([label for label in labels if label != one[person]])
+    return one, other
+
+
+def main(pairs: int = PAIRS, files: int = FILES) -> int:
+    random, seen, leaks = Random(14), Counter[str](), []
+    special = {"text": neighbours.text_makers(), "numbers": neighbours.number_makers(), "truths": {}}
+    for number in range(pairs - files):
+        kind = random.choice(list(LABELS))
+        one, other = pair(LABELS[kind], random)
+        m = constant(LABELS[kind], random.choice((None, None, ("none", "some"), (5, 6, 7))))
+        framed = random.random() < 0.3
+        makers = neighbours.frames() if framed else {**neighbours.makers(), **special[kind]}
+        name = random.choice(list(makers))
+        release = neighbours.released_frame if framed else neighbours.released_column
+        seen[name] += 1
+        if release(m, makers[name](one)) != release(m, makers[name](other)):
+            leaks.append(f"{number}: {kind} in {name}")
+    for number in range(files):
+        kind = random.choice(("text", "numbers"))
+        with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+            found = [
+                neighbours.released_files(constant(LABELS[kind]), values, Path(folder))
+                for values, folder in zip(pair(LABELS[kind], random), (first, second), strict=True)
+            ]
+        seen.update(list(found[0]))
+        leaks += [f"{number}: {kind} in {name}" for name in found[0] if found[0][name] != found[1].get(name)]
+    print(f"{pairs} pairs, {len(seen)} containers, frames and files (each {min(seen.values())} times or more)")
+    print(f"released differently: {len(leaks)}")
+    for line in leaks[:20]:
+        print("   ", line)
+    return 1 if leaks else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

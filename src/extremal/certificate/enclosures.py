@@ -1,0 +1,309 @@
+"""Numbers that decide: exact rationals, and balls around what is not rational.
+
+A rational is a python-flint `fmpq`. What is not rational (a logarithm, a root, a power) is an Arb ball, an interval
+that holds the true number whatever was rounded. Column values μ are computed from exact rationals in forms without
+cancellation, at a precision that is raised until the ball is narrow relative to its own size; where it never gets
+narrow, it is still an enclosure. No float takes part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from functools import reduce
+from math import inf
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+from extremal.certificate.refused import NotKnown
+from extremal.exact import ExactView, Exponential, by_row_class, prefix_sums
+from extremal.utility import (
+    KL,
+    AlphaDivergence,
+    Average,
+    ChiSquared,
+    HockeyStick,
+    JensenShannon,
+    MutualInformation,
+    ReverseKL,
+    SquaredHellinger,
+    SymmetricKL,
+    TotalVariation,
+    Utility,
+    WorstCase,
+)
+
+BITS = 192  # of e^ε, and of balls at first
+ACCURATE = 96  # bits of a ball that count as narrow
+MOST_BITS = 1 << 14
+
+Rational = Any  # flint.fmpq
+Ball = Any  # flint.arb
+
+
+def rational(number: Fraction | int) -> Rational:
+    return fmpq(number.numerator, number.denominator)
+
+
+def fraction(number: Rational) -> Fraction:
+    return Fraction(int(number.p), int(number.q))
+
+
+def above(x: Ball) -> Rational:
+    """A rational at or above everything in the ball; None when there is none."""
+    top = x.upper()
+    if not top.is_finite():
+        return None
+    mantissa, exponent = top.man_exp()
+    return fmpq(mantissa, 1 << int(-exponent)) if exponent < 0 else fmpq(mantissa << int(exponent))
+
+
+def upper(x: Ball) -> Fraction | float:
+    """The same as a fraction, or infinity."""
+    top = above(x)
+    return inf if top is None else fraction(top)
+
+
+def lower(x: Ball) -> Fraction | float:
+    """A rational at or below everything in the ball; minus infinity when there is none."""
+    return -upper(-x)
+
+
+def largest(balls: Iterable[Ball]) -> Ball:
+    """An upper bound on all of them, as an exact ball; a ball that is not a number counts as infinite."""
+    best = arb.neg_inf()
+    for x in balls:
+        top = x.upper()
+        if not top <= best:
+            best = arb.pos_inf() if top.is_nan() else top
+    return best
+
+
+def narrow(compute: Callable[[], Ball]) -> Ball:
+    """compute(), with the precision raised until the ball is narrow relative to its size, exact, or infinite."""
+    bits = BITS
+    while True:
+        with ctx.workprec(bits):
+            x = compute()
+        if x.is_exact() or x.rel_accuracy_bits() >= ACCURATE or bits >= MOST_BITS:
+            return x
+        bits *= 4
+
+
+def ratio_above(exponential: Exponential) -> Rational:
+    """A rational at or just above e^ε: the notion with it admits no less, so bounds for it are bounds."""
+    if exponential.ratio is not None:
+        return rational(exponential.ratio)
+    return exp_above(exponential.exponent or Fraction(0))
+
+
+def exp_above(exponent: Fraction) -> Rational:
+    """A rational at or just above e^exponent."""
+    with ctx.workprec(BITS):
+        return above(arb(rational(exponent)).exp())
+
+
+# -- f-divergences: M₁·f(M₀/M₁) from balls around M₀, M₁ and M₀ − M₁, f normalised to f(1) = f'(1) = 0; a mass is 0 only
+# when it is exactly 0 --
+
+
+def _kl(m0: Ball, m1: Ball, gap: Ball) -> Ball:
+    if m0.is_zero():
+        return m1
+    return arb.pos_inf() if m1.is_zero() else m0 * (gap / m1).log1p() - gap
+
+
+def _reverse(m0: Ball, m1: Ball, gap: Ball) -> Ball:
+    return _kl(m1, m0, -gap)
+
+
+def _symmetric(m0: Ball, m1: Ball, gap: Ball) -> Ball:
+    if m0.is_zero() or m1.is_zero():
+        return gap if gap.is_zero() else arb.pos_inf()
+    return gap * (gap / m1).log1p()
+
+
+def _variation(_m0: Ball, _m1: Ball, gap: Ball) -> Ball:
+    return abs(gap) / 2
+
+
+def _chi(m0: Ball, m1: Ball, gap: Ball) -> Ball:
+    if m1.is_zero():
+        return m1 if m0.is_zero() else arb.pos_inf()
+    return gap * gap / m1
+
+
+def _hellinger(m0: Ball, m1: Ball, gap: Ball) -> Ball:
+    if m0.is_zero() or m1.is_zero():
+        return m0 + m1
+    root = m0.sqrt() + m1.sqrt()
+    return gap * gap / (root * root)
+
+
+def _jensen(m0: Ball, m1: Ball, gap: Ball) -> Ball:
+    if m0.is_zero() or m1.is_zero():
+        return (m0 + m1) * arb(2).log() / 2
+    tilt = gap / (m0 + m1)
+    return (m0 * tilt.log1p() + m1 * (-tilt).log1p()) / 2
+
+
+def _power(order: Fraction) -> PairRule:
+    if order in (0, 1):
+        return _kl if order else _reverse
+
+    def value(m0: Ball, m1: Ball, gap: Ball) -> Ball:
+        a = arb(rational(order))
+        if m0.is_zero() or m1.is_zero():
+            if m0.is_zero():
+                return m1 / a if order > 0 or m1.is_zero() else arb.pos_inf()
+            return m0 / (1 - a) if order < 1 else arb.pos_inf()
+        x = gap / m1
+        return m1 * ((x.log1p() * a).expm1() - a * x) / (a * (a - 1))
+
+    return value
+
+
+def _hockey(gamma: Fraction) -> PairRule:
+    def value(_m0: Ball, m1: Ball, gap: Ball) -> Ball:
+        above = gap - arb(rational(gamma - 1)) * m1
+        return (above if gamma >= 1 else -above).max(arb(0))
+
+    return value
+
+
+PairRule = Callable[[Any, Any, Any], Any]
+
+_RULES: dict[type, PairRule] = {
+    KL: _kl,
+    ReverseKL: _reverse,
+    SymmetricKL: _symmetric,
+    TotalVariation: _variation,
+    ChiSquared: _chi,
+    SquaredHellinger: _hellinger,
+    JensenShannon: _jensen,
+}
+
+
+def pair_rule(utility: Utility) -> PairRule:
+    """The rule of a divergence that the kernel knows, by its very class: a subclass may compute anything."""
+    if type(utility) is AlphaDivergence:
+        return _power(utility.exact)
+    if type(utility) is HockeyStick:
+        return _hockey(utility.exact)
+    if type(utility) not in _RULES:
+        raise NotKnown("the kernel has no enclosure of this utility", parameter="utility", value=utility.name)
+    return _RULES[type(utility)]
+
+
+def pair_value(rule: PairRule, m0: Rational, m1: Rational) -> Ball:
+    """M₁·f(M₀/M₁) for rational masses."""
+    return narrow(lambda: rule(arb(m0), arb(m1), arb(m0 - m1)))
+
+
+# -- columns --
+
+
+class Weighing:
+    """μ of exact columns, for each leaf of a utility.
+
+    `gather(weights)` turns the k integer weights of a prior into a function from columns to pairs (value q, weight of
+    the inputs that have it): a column may be a plain integer vector, or the groups of a mechanism's structure.
+    """
+
+    def __init__(self, utility: Utility, gather: Callable[[Sequence[int]], Any]) -> None:
+        self.parts = [self._rule(part, gather) for part in leaves_of(utility)]
+
+    @staticmethod
+    def _rule(utility: Utility, gather: Callable[[Sequence[int]], Any]) -> Callable[[Any], Ball]:
+        if type(utility) is MutualInformation:
+            prior = utility.prior
+            masses, total = gather(prior.weights), prior.total
+
+            def information(column: Any) -> Ball:
+                groups: dict[int, int] = {}
+                for value, mass in masses(column):
+                    groups[value] = groups.get(value, 0) + mass
+                return spread_value([(q, m) for q, m in groups.items() if m], total)
+
+            return information
+        rule = pair_rule(utility)
+        p0, p1 = utility.pair.p0, utility.pair.p1  # type: ignore[attr-defined]
+        first, second, t0, t1 = gather(p0.weights), gather(p1.weights), p0.total, p1.total
+
+        def divergence(column: Any) -> Ball:
+            m0, m1 = (sum(q * m for q, m in masses(column)) for masses in (first, second))
+            return pair_value(rule, fmpq(m0, t0), fmpq(m1, t1))
+
+        return divergence
+
+    def values(self, column: Any) -> list[Ball]:
+        return [rule(column) for rule in self.parts]
+
+
+def spread_value(groups: list[tuple[int, int]], total: int) -> Ball:
+    """Σ p q log(q/m), m = Σ p q, for groups of (value q, mass p·total) with positive masses that sum to the total."""
+    whole = sum(q * mass for q, mass in groups)  # m·total
+    if not whole:
+        return arb(0)
+
+    def compute() -> Ball:
+        result = arb(0)
+        for q, mass in groups:
+            gap = q * total - whole  # (q/m − 1)·m·total
+            lift = arb(fmpq(gap, whole))
+            part = (1 + lift) * lift.log1p() - lift if q else arb(1)
+            result += part * mass
+        return result * arb(fmpq(whole, total * total))
+
+    return narrow(compute)
+
+
+def leaves_of(utility: Any) -> tuple[Utility, ...]:
+    """The parts of a combination; the utility itself otherwise."""
+    if type(utility) not in (Average, WorstCase):
+        return (utility,)
+    return tuple(leaf for part in utility.utilities for leaf in leaves_of(part))
+
+
+def weights_of(utility: Utility) -> list[list[Rational]]:
+    """The utility as the least of several means of its leaves: one row of weights for each."""
+    if type(utility) is Average:
+        share = fmpq(1, len(utility.utilities))
+        return [[share * w for part in utility.utilities for w in weights_of(part)[0]]]
+    if type(utility) is not WorstCase:
+        return [[fmpq(1)]]
+    sizes = [len(leaves_of(part)) for part in utility.utilities]
+    return [
+        [w for j, size in enumerate(sizes) for w in (weights_of(part)[0] if i == j else [fmpq(0)] * size)]
+        for i, part in enumerate(utility.utilities)
+    ]
+
+
+def value_of(utility: Utility, view: ExactView) -> Ball:
+    """The value of a mechanism, from its exact columns, for a sum over columns, a mean or the least of such."""
+    if view.k != utility.k:
+        raise NotKnown("the mechanism and the utility are about different inputs", parameter="k", value=view.k)
+
+    def gather(weights: Sequence[int]) -> Any:
+        prefix = prefix_sums(by_row_class(weights, view))
+        return lambda column: [(q, members.total(prefix)) for q, members in column.groups]
+
+    weighing = Weighing(utility, gather)
+    totals: list[Ball | None] = [arb(0)] * len(weighing.parts)  # None: infinite
+    for column in view.columns():
+        if column.orbit:
+            raise NotKnown("the outputs are too many to list", parameter="m", value=view.m)
+        values = weighing.values(column)
+        totals = [None if a is None or is_infinite(b) else a + b for a, b in zip(totals, values, strict=True)]
+    means = []
+    for row in weights_of(utility):
+        used = [(w, t) for w, t in zip(row, totals, strict=True) if w]
+        infinite = any(t is None for _, t in used)
+        means.append(arb.pos_inf() if infinite else sum((w * t for w, t in used), arb(0)) / view.denominator)
+    return reduce(arb.min, means)
+
+
+def is_infinite(x: Ball) -> bool:
+    """Whether the ball is plus infinity and nothing else."""
+    return bool(x > 0 and not x.is_finite())

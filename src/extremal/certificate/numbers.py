@@ -1,0 +1,72 @@
+"""How proofs are written and read: rationals as decimal strings, whole numbers as they are, every field of a frozen
+class.
+
+A number in a proof has at most `MOST_DIGITS` characters and is a finite decimal: sums of many then stay small,
+whatever a file contains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any
+
+from extremal.errors import MalformedFile
+from extremal.exact import decimal_text
+
+MOST_DIGITS = 400
+LARGEST_EXPONENT = 400
+
+
+def number_from(text: Any) -> Fraction:
+    """The decimal that a string of a proof stands for.
+
+    >>> number_from("-1.5e-3")
+    Fraction(-3, 2000)
+    """
+    try:
+        if not isinstance(text, str) or len(text) > MOST_DIGITS:
+            raise InvalidOperation
+        number = Decimal(text)
+        if not number.is_finite() or (number and abs(number.adjusted()) > LARGEST_EXPONENT):
+            raise InvalidOperation
+        return Fraction(number)
+    except InvalidOperation:
+        raise MalformedFile(
+            "a number of a proof is a finite decimal string", parameter="number", value=str(text)[:60]
+        ) from None
+
+
+def count_from(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise MalformedFile("an index of a proof is a whole number", parameter="index", value=str(value)[:60])
+    return value
+
+
+def list_from(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise MalformedFile("a list was expected in a proof", parameter="field", value=type(value).__name__)
+    return value
+
+
+def to_plain(value: Any) -> Any:
+    """A field as JSON."""
+    if isinstance(value, Fraction):
+        return decimal_text(value)
+    if isinstance(value, tuple):
+        return [to_plain(v) for v in value]
+    return value.to_json() if hasattr(value, "to_json") else value
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "Number": number_from,
+    "Numbers": lambda value: tuple(number_from(v) for v in list_from(value)),
+    "Counts": lambda value: tuple(count_from(v) for v in list_from(value)),
+    "Pairs": lambda value: tuple((count_from(a), count_from(b)) for a, b in map(list_from, list_from(value))),
+    "Lines": lambda value: tuple((number_from(a), number_from(b)) for a, b in map(list_from, list_from(value))),
+    "Multipliers": lambda value: tuple(
+        (count_from(y), count_from(a), count_from(b), number_from(f)) for y, a, b, f in map(list_from, list_from(value))
+    ),
+    "Trees": lambda value: tuple(tuple(count_from(t) for t in list_from(tree)) for tree in list_from(value)),
+}

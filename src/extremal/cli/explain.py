@@ -1,0 +1,49 @@
+"""`extremal explain FILE`: what a report lets someone believe, for an ethics board or a respondent."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from extremal.atomic import write_atomically
+from extremal.cli.reading import PRIOR_HELP, prior
+from extremal.errors import FileConflict
+from extremal.mechanism import load
+
+
+def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = verbs.add_parser(
+        "explain",
+        help="say what a report discloses, in plain sentences",
+        description="What a report lets someone believe, answer by answer, with bounds rounded outwards.",
+        epilog="extremal explain question.json --prior 0.9,0.1 --html page.html",
+    )
+    verb.add_argument("file", help="a mechanism file")
+    verb.add_argument("--prior", help=f"what someone believes before: {PRIOR_HELP}")
+    verb.add_argument("--html", metavar="FILE", help="write one self-contained page that can be printed")
+    verb.add_argument("--title", default="What a report discloses", help="title of the page")
+    verb.add_argument("--overwrite", action="store_true", help="replace the page if it exists")
+    verb.add_argument("--json", action="store_true", help="print one JSON object")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    mechanism = load(options.file)
+    explained = mechanism.explain(None if options.prior is None else prior(options.prior, "--prior"))
+    if options.html:
+        target = Path(options.html)
+        if target.exists() and not options.overwrite:
+            raise FileConflict("the page must not exist yet", parameter="--html", value=str(target), hint="--overwrite")
+        write_atomically(target, explained.html(options.title).encode("utf-8"))
+    if options.json:
+        rows = [
+            {"answer": b.answer, "before": str(b.before), "at_least": str(b.least), "at_most": str(b.most)}
+            for b in explained.beliefs
+        ]
+        print(json.dumps({"beliefs": rows, "sentences": explained.sentences()}, ensure_ascii=False))
+    else:
+        print(explained)
+        if options.html:
+            print(f"written: {options.html}")
+    return 0

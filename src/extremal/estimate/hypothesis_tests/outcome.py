@@ -1,0 +1,48 @@
+"""The outcome of a test of a composite hypothesis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from extremal.tables import number
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """A statistic, its p-value and what was decided; true when the hypothesis is rejected.
+
+    Attributes:
+        hypothesis: in words.
+        statistic: how far the reports are from it; its limit is χ² with `freedom` degrees of freedom.
+        freedom: how many things the reports determine that the hypothesis fixes.
+        p_value: at most `alpha` with probability at most `alpha` under the hypothesis.
+        alpha: significance.
+        method: "limiting χ² distribution", or how many draws.
+        n: number of reports.
+    """
+
+    __test__ = False  # a test runner must not collect it
+
+    hypothesis: str
+    statistic: float
+    freedom: int
+    p_value: float
+    alpha: float
+    method: str
+    n: int
+
+    def __bool__(self) -> bool:
+        return self.p_value <= self.alpha
+
+    def summary(self) -> str:
+        """Three lines for a person."""
+        verdict = "rejected" if self else "not rejected"
+        return "\n".join(
+            [
+                f"{self.hypothesis}: {verdict} at α = {self.alpha:g}",
+                f"  p = {number(self.p_value, 4)}   ({self.method})",
+                f"  statistic {number(self.statistic, 6)}, {self.freedom} degrees of freedom, {self.n} reports",
+            ]
+        )
+
+    __str__ = summary

@@ -1,0 +1,161 @@
+"""Reports as counts and codes for the tests, read in the same way as for estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.columns import distinct
+from extremal.columns.column import refuse_lazy, refuse_missing
+from extremal.columns.files import format_of
+from extremal.columns.frames import pick
+from extremal.errors import InvalidParameter, MalformedFile, TooLarge, UnknownLabel
+from extremal.estimate.channels.channel import Channel
+from extremal.estimate.tally import NO_REPORT, Tally, tally
+from extremal.mechanism import Mechanism
+
+Codes = npt.NDArray[np.intp]
+Counts = npt.NDArray[np.int64]
+
+MOST_OUTPUTS = 1 << 24
+
+
+def significance(alpha: Any, parameter: str = "alpha") -> float:
+    """A probability of error, strictly between 0 and 1."""
+    if isinstance(alpha, bool) or not isinstance(alpha, (int, float)) or not 0 < alpha < 1:
+        raise InvalidParameter(
+            f"{parameter} must lie strictly between 0 and 1",
+            parameter=parameter,
+            value=alpha,
+            hint="0.05 for tests; confidence is level=0.95 elsewhere.",
+        )
+    return float(alpha)
+
+
+def refuse_no_mechanism(mechanism: Any, parameter: str = "mechanism") -> None:
+    """Raise unless it is a mechanism with outputs that can be counted one by one."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidParameter(
+            f"{parameter} must be a Mechanism",
+            parameter=parameter,
+            value=type(mechanism).__name__,
+            hint="Mechanism.from_matrix makes one of a matrix, ex.load reads one from a file.",
+        )
+    if mechanism.m > MOST_OUTPUTS:
+        raise TooLarge("a test counts every output by itself, up to 2^24", parameter="m", value=mechanism.m)
+
+
+class _Outputs:
+    """What `tally` asks of a channel: the key of a report, here its position among the outputs."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.labels = mechanism.output_labels
+
+    def encode(self, label: Any) -> int:
+        return self.labels.code(label, "report")
+
+
+def counted(
+    reports: Any, mechanism: Mechanism, *, column: str | None, counts: bool, check_hash: bool, by: Any = None
+) -> Counts:
+    """How often each output was reported, in the order of the outputs; with `by`, one row for each stratum."""
+    refuse_no_mechanism(mechanism)
+    outputs = cast(Channel, _Outputs(mechanism))
+    tallies = tally(
+        reports, mechanism, outputs, column=column, weights=None, by=by, counts=counts, check_hash=check_hash
+    )
+    rows = [_row(found, mechanism.m) for found in tallies.values()]
+    return np.stack(rows) if by is not None else rows[0]
+
+
+def _row(found: Tally, m: int) -> Counts:
+    row = np.zeros(m, dtype=np.int64)
+    for key, count in found.counts.items():
+        row[cast(int, key)] = count
+    return row
+
+
+def coded(values: Any, mechanism: Mechanism, parameter: str = "reports") -> Codes:
+    """Each report as its position among the outputs; a missing or unknown one is refused by its position."""
+    codes, labels = distinct(values, parameter)
+    refuse_missing(codes, parameter, NO_REPORT)
+    where = np.zeros(max(1, len(labels)), dtype=np.intp)
+    for code in np.unique(codes).tolist():
+        try:
+            where[code] = mechanism.output_labels.code(labels[code], parameter)
+        except UnknownLabel:
+            raise UnknownLabel(
+                f"{parameter}[{int(np.argmax(codes == code))}] must be an output of the mechanism",
+                parameter=parameter,
+                hint=f"{_some(mechanism)} Were these reports made by another mechanism?",
+            ) from None
+    return where[codes]
+
+
+def _some(mechanism: Mechanism) -> str:
+    first = [repr(label) for label, _ in zip(mechanism.output_labels, range(6), strict=False)]
+    return f"Outputs: {', '.join(first)}{', …' if mechanism.m > 6 else ''}."
+
+
+def crossed(source: Any, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Counts:
+    """The table of two columns of a data frame or of files; a privatised column has a row for each output."""
+    names = list(columns)
+    publics: dict[str, dict[Any, int]] = {name: {} for name in names}
+    cells: dict[tuple[int, int], int] = {}
+    for batch in _batches(source, columns, check_hash):
+        first, second = (
+            _public(batch[name], name, publics[name]) if m is None else coded(batch[name], m, name)
+            for name, m in columns.items()
+        )
+        pairs, numbers = np.unique(np.stack([first, second]), axis=1, return_counts=True)
+        for i, j, count in zip(*pairs.tolist(), numbers.tolist(), strict=True):
+            cells[i, j] = cells.get((i, j), 0) + count
+    sizes = [len(publics[name]) if m is None else m.m for name, m in columns.items()]
+    if not cells:
+        raise InvalidParameter("there must be at least one report", parameter="frame", value=[])
+    table = np.zeros(sizes, dtype=np.int64)
+    for (i, j), count in cells.items():
+        table[i, j] = count
+    return table
+
+
+def _public(values: Any, name: str, known: dict[Any, int]) -> Codes:
+    """Codes of a public column; `known` grows from batch to batch."""
+    codes, labels = distinct(values, name)
+    refuse_missing(codes, name, NO_REPORT)
+    where = np.zeros(max(1, len(labels)), dtype=np.intp)
+    for code in np.unique(codes).tolist():
+        where[code] = known.setdefault(labels[code], len(known))
+    return where[codes]
+
+
+def _batches(source: Any, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Iterator[Mapping[str, Any]]:
+    if isinstance(source, (str, Path)) or (
+        isinstance(source, (list, tuple)) and source and all(isinstance(one, Path) for one in source)
+    ):
+        for path in [source] if isinstance(source, (str, Path)) else source:
+            yield from _of_file(Path(path), columns, check_hash)
+        return
+    refuse_lazy(source, "frame", "frame must be in memory")
+    yield {name: pick(source, name, "columns") for name in columns}
+
+
+def _of_file(path: Path, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Iterator[Mapping[str, Any]]:
+    form = format_of(path, "frame")
+    hashes = form.hashes(path)
+    for name, m in columns.items():
+        if m is None or not check_hash:
+            continue
+        if hashes.get(name) != m.hash:
+            raise (MalformedFile if name not in hashes else InvalidParameter)(
+                f"{path.name} must record that this mechanism made the reports in column {name!r}",
+                parameter=f"columns[{name!r}].hash",
+                value=m.hash,
+                hint=f"Recorded: {hashes.get(name, 'nothing')}. If you know that it was this mechanism, pass "
+                "check_hash=False (--no-hash-check).",
+            )
+    yield from form.read(path, list(columns), {name: m.output_labels for name, m in columns.items() if m is not None})

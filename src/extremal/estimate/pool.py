@@ -1,0 +1,75 @@
+"""Reports of several mechanisms about the same inputs, estimated together.
+
+Whoever answered through mechanism i, with probability n_i/n, made one of its reports: together they are reports of the
+one mechanism [w₁Q₁ | w₂Q₂ | …], w_i = n_i/n, with the mechanisms' reports kept apart. Least squares through it weights
+each mechanism by what it tells, and everything that an estimate can do is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from extremal.errors import InvalidParameter
+from extremal.estimate.channels import channel_of
+from extremal.estimate.frequencies import Method, estimate_frequencies
+from extremal.estimate.results.estimate import FrequencyEstimate
+from extremal.estimate.tally import tally
+from extremal.mechanism import Mechanism
+
+
+def pool(
+    parts: Iterable[tuple[Any, Mechanism]], method: Method = "unbiased", *, counts: bool = False
+) -> FrequencyEstimate:
+    """Frequencies from reports that several mechanisms made.
+
+    Guarantee: unbiased if every mechanism saw the same population; with one mechanism, what `estimate_frequencies`
+    gives.
+
+    Args:
+        parts: pairs (reports, mechanism). The mechanisms have the same inputs in the same order.
+        method: as for `estimate_frequencies`.
+        counts: the reports are counts, as for `estimate_frequencies`.
+
+    Raises:
+        InvalidParameter: no parts, or different inputs.
+
+    >>> import extremal as ex
+    >>> old, new = ex.randomized_response(2, 1), ex.randomized_response(2, 3)
+    >>> both = ex.pool([([0] * 600 + [1] * 400, old), ([0] * 350 + [1] * 150, new)])
+    >>> both.n, both.estimate.round(3).tolist()
+    (1500, [0.719, 0.281])
+    """
+    listed = list(parts)
+    if not listed:
+        raise InvalidParameter("there must be at least one pair (reports, mechanism)", parameter="parts", value=[])
+    first = listed[0][1]
+    found = []
+    for reports, mechanism in listed:
+        if not isinstance(mechanism, Mechanism):
+            raise InvalidParameter(
+                "parts must be pairs (reports, Mechanism)", parameter="mechanism", value=type(mechanism).__name__
+            )
+        if mechanism.inputs != first.inputs:
+            raise InvalidParameter(
+                "all mechanisms must have the same inputs in the same order", parameter="k", value=mechanism.k
+            )
+        channel = channel_of(mechanism)
+        one = tally(reports, mechanism, channel, column=None, weights=None, by=None, counts=counts, check_hash=True)[
+            None
+        ]
+        by_key = {channel.encode(label): label for label in mechanism.outputs}
+        found.append({by_key[key]: number for key, number in one.counts.items()})
+    if len(listed) == 1:
+        return estimate_frequencies(found[0], first, method)
+    sizes = np.array([sum(one.values()) for one in found], dtype=np.float64)
+    matrix = np.hstack([w * mechanism.matrix for w, (_, mechanism) in zip(sizes / sizes.sum(), listed, strict=True)])
+    names = [f"{i + 1}: {label!r}" for i, (_, mechanism) in enumerate(listed) for label in mechanism.outputs]
+    together = Mechanism.from_matrix(matrix, inputs=list(first.inputs), outputs=names)
+    return estimate_frequencies(
+        {f"{i + 1}: {label!r}": number for i, one in enumerate(found) for label, number in one.items()},
+        together,
+        method,
+    )

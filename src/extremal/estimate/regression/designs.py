@@ -1,0 +1,195 @@
+"""A formula and a data frame become matrices; what is wrong with either is said without anybody's values.
+
+Formulas are parsed by formulaic. Nothing but the columns and formulaic's own functions can be named in them.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from extremal.columns.frames import names_of, refuse_absent
+from extremal.errors import InvalidParameter, MissingDependency
+from extremal.exact.weights import Floats
+from extremal.mechanism import Mechanism
+
+INTERCEPT = "Intercept"
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """The matrices of a model.
+
+    Attributes:
+        matrices: one (n × terms), or one for each value of the hidden covariate.
+        terms: names of the columns.
+        given: the public covariates (n × columns) that a hidden covariate may depend on.
+        given_terms: names of those.
+        again: the matrix for the rows of another frame.
+    """
+
+    matrices: list[Floats]
+    terms: list[str]
+    given: Floats
+    given_terms: list[str]
+    again: Callable[[Any], Floats]
+
+
+def as_table(frame: Any, parameter: str = "frame") -> Any:
+    """An eager data frame as a pandas one with string names, each once."""
+    try:
+        import formulaic  # noqa: F401
+        import narwhals as nw
+        import pandas  # noqa: F401
+    except ImportError:
+        raise MissingDependency(
+            "regression needs formulaic, narwhals and pandas", hint="pip install 'extremal[regression]'."
+        ) from None
+    if not nw.dependencies.is_into_dataframe(frame):
+        raise InvalidParameter(
+            f"{parameter} must be an eager data frame (pandas, polars, pyarrow)",
+            parameter=parameter,
+            value=type(frame).__name__,
+        )
+    names = names_of(frame) or []
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidParameter("column names must be strings", parameter=parameter, value=name)
+        refuse_absent(name, names, parameter)
+    table = nw.from_native(frame, eager_only=True).to_pandas().reset_index(drop=True)
+    if not len(table):
+        raise InvalidParameter(f"{parameter} must have rows", parameter=parameter, value=0)
+    return table
+
+
+def sides(formula: Any) -> tuple[str, str]:
+    """The name of the outcome and the right-hand side."""
+    parts = formula.split("~") if isinstance(formula, str) else []
+    if len(parts) != 2 or not all(part.strip() for part in parts):
+        raise InvalidParameter(
+            "formula must have an outcome and terms",
+            parameter="formula",
+            value=formula,
+            hint='"answer ~ age + C(region)", or "answer ~ 1".',
+        )
+    return parts[0].strip().strip("`"), parts[1].strip()
+
+
+def variables(term: Any, columns: Iterable[str]) -> set[str]:
+    """The columns that a term of a formula needs; a name that stands alone and is no column is refused."""
+    from formulaic import Formula
+    from formulaic.parser.types import Term
+
+    known, found = list(columns), set()
+    for factor in term.factors:
+        method = factor.eval_method.value
+        if method == "lookup":
+            refuse_absent(factor.expr, known, "term")
+            found.add(factor.expr)
+        elif method == "python":
+            found |= set(map(str, Formula([Term([factor])]).required_variables)) & set(known)
+            found |= {name for name in known if f"`{name}`" in factor.expr}
+    return found
+
+
+def refuse_gaps(table: Any, names: Iterable[str]) -> None:
+    """Raise on a missing value, with its place."""
+    for name in names:
+        gaps = np.flatnonzero(table[name].isna().to_numpy())
+        if gaps.size:
+            raise InvalidParameter(
+                f"{name}[{gaps[0]}] must not be missing",
+                parameter=f"frame[{name!r}]",
+                value=None,
+                hint=f"{gaps.size} of {len(table)} are. Leave such rows out, if that is right for your question.",
+            )
+
+
+def designs(right: str, table: Any, hidden: tuple[str, Mechanism] | None, ordered: bool) -> Design:
+    """The matrices for a right-hand side. With `ordered` the intercept is left to the cut points."""
+    from formulaic import Formula
+    from formulaic.errors import FormulaicError
+    from formulaic.parser.types import Term
+
+    try:
+        terms = list(Formula(f"{right} + 1" if ordered else right))
+    except (FormulaicError, SyntaxError, TypeError, AttributeError):
+        raise InvalidParameter(
+            "formula must be one that formulaic can read", parameter="formula", value=right, hint='"age + C(region)".'
+        ) from None
+    needed = {term: variables(term, table.columns) for term in terms}
+    name = hidden[0] if hidden else None
+    refuse_gaps(table, sorted(set().union(*needed.values()) - {name}))
+
+    formula = Formula(terms)
+    matrix = _matrix(formula, table if hidden is None else _copies(table, *hidden))
+    kept = [c for c in matrix.columns if not (ordered and c == INTERCEPT)]
+    array = _numbers(matrix[kept], right)
+    matrices = list(array.reshape(1 if hidden is None else hidden[1].k, len(table), len(kept)))
+
+    # Every public variable may matter for a hidden covariate, also one that stands only beside it in an interaction.
+    public = [Term([f for f in term.factors if name not in variables(Term([f]), table.columns)]) for term in terms]
+    rest = _matrix(Formula(list(dict.fromkeys([*Formula("1"), *(term for term in public if term.factors)]))), table)
+    spec = matrix.model_spec
+
+    def again(frame: Any) -> Floats:
+        other = as_table(frame)
+        for column in sorted(set().union(*needed.values())):
+            refuse_absent(column, list(other.columns), "frame")
+        refuse_gaps(other, sorted(set().union(*needed.values())))
+        return _numbers(_matrix(spec, other)[kept], right)
+
+    return Design(matrices, kept, _numbers(rest, right), list(rest.columns), again)
+
+
+def _copies(table: Any, name: str, mechanism: Mechanism) -> Any:
+    """The table once for each input of the mechanism, which stands in the column `name`."""
+    import pandas
+
+    inputs = list(mechanism.inputs)
+    column = np.repeat(np.arange(len(inputs)), len(table))
+    values: Any = np.array(inputs)[column]
+    if not all(type(label) is int for label in inputs):
+        values = pandas.Categorical.from_codes(column, categories=pandas.Index([str(label) for label in inputs]))
+    return pandas.concat([table] * len(inputs), ignore_index=True).assign(**{name: values})
+
+
+def _matrix(formula: Any, table: Any) -> Any:
+    """formulaic's matrix of a formula or of an earlier one's specification."""
+    from formulaic import ModelSpec, model_matrix
+    from formulaic.errors import DataMismatchWarning, FormulaicError
+
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):  # what is not finite is refused below
+            warnings.simplefilter("error", DataMismatchWarning)
+            if isinstance(formula, ModelSpec):
+                return formula.get_model_matrix(table, context={})
+            return model_matrix(formula, table, na_action="raise", context={})
+    except DataMismatchWarning:
+        raise InvalidParameter(
+            "frame must hold only categories that were seen when the model was fitted", parameter="frame"
+        ) from None
+    except (FormulaicError, ValueError, TypeError, NameError, KeyError, AttributeError) as error:
+        raise InvalidParameter(
+            f"every term of the formula must have a finite value in every row ({type(error).__name__})",
+            parameter="formula",
+            value=str(getattr(formula, "formula", formula)),
+            hint="Functions: those of formulaic, such as log, exp, C, poly, scale, and np. Write a name with dots or "
+            "blanks in backticks.",
+        ) from None
+
+
+def _numbers(matrix: Any, right: str) -> Floats:
+    array = matrix.to_numpy(dtype=np.float64)
+    bad = np.argwhere(~np.isfinite(array))
+    if bad.size:
+        raise InvalidParameter(
+            f"every term must be finite in every row; {matrix.columns[bad[0][1]]!r} is not in row {bad[0][0]}",
+            parameter="formula",
+            value=right,
+        )
+    return np.ascontiguousarray(array)

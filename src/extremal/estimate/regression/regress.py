@@ -1,0 +1,225 @@
+"""`regress`: a regression in which the outcome, a covariate, or both are reports of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from extremal.columns.frames import refuse_absent
+from extremal.errors import InvalidParameter
+from extremal.estimate.hypothesis_tests.reports import coded, refuse_no_mechanism
+from extremal.estimate.regression.designs import as_table, designs, refuse_gaps, sides
+from extremal.estimate.regression.likelihood import Hidden, Likelihood
+from extremal.estimate.regression.maximum import maximised, refuse_dependent
+from extremal.estimate.regression.outcomes import Family, Linear, Ordered, Polytomous
+from extremal.estimate.regression.result import RegressionResult
+from extremal.exact.weights import Floats
+from extremal.mechanism import Mechanism
+
+FAMILIES = ("categorical", "ordered", "linear")
+
+
+def regress(
+    formula: str,
+    frame: Any,
+    mechanism: Mechanism | Mapping[str, Mechanism],
+    weights: Any = None,
+    *,
+    family: str | None = None,
+    robust: bool = False,
+) -> RegressionResult:
+    """Regression on privatised answers, by maximum likelihood through the mechanism.
+
+    P(report y_i) = Σ_x Q(y_i|x)·P(x | covariates_i; β): fitting the reports as if they were answers shrinks every
+    coefficient, this does not. A privatised covariate is summed out in the same way, its distribution given the public
+    covariates of the formula being a multinomial logit that is fitted along; that part, and so the coefficient, is
+    identified because Q is known.
+
+    Args:
+        formula: as in R, `"answer ~ age + C(region)"` (parsed by formulaic); a name with dots or blanks in backticks.
+        frame: a data frame (pandas, polars, pyarrow).
+        mechanism: the mechanism of the outcome; or column → mechanism, for the outcome, one covariate, or both. Whole
+            numbers as inputs are numbers in the formula, C(name) makes them categories.
+        weights: survey weights, a column name or one positive number for each row; standard errors are then robust.
+        family: "categorical" (logistic, or multinomial logit with the first input as baseline), "ordered" (proportional
+            odds, in the order of the inputs), "linear"; by default linear for a public numeric outcome with more than
+            two values, else categorical.
+        robust: sandwich standard errors, valid if the model is only an approximation.
+
+    Guarantee: coefficients and standard errors are those of the likelihood of the reports; a flat likelihood or one
+    that rises for ever is an error that names the terms. The likelihood of a mixture may have several maxima; the one
+    found is that which Newton's method reaches from equal probabilities.
+
+    Raises:
+        NotIdentified: the reports do not determine the coefficients, or the data separate.
+        InvalidParameter: a column that is not there, a missing value, a term that cannot be evaluated.
+
+    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors; Louis
+    (1982) for the information of a mixture.
+
+    >>> import numpy as np, pandas as pd, extremal as ex
+    >>> z = np.tile([-1.0, 0.0, 1.0], 400)
+    >>> m = ex.randomized_response(2, 2, inputs=["no", "yes"])
+    >>> frame = pd.DataFrame({"z": z, "answer": np.where(np.arange(1200) % 5 < 2 + z, "yes", "no")})
+    >>> bool(ex.regress("answer ~ z", frame, m).params["z"] > 0.5)
+    True
+    """
+    table = as_table(frame)
+    left, right = sides(formula)
+    mechanisms = dict(mechanism) if isinstance(mechanism, Mapping) else {left: mechanism}
+    for name in dict.fromkeys([left, *mechanisms]):
+        refuse_absent(name, list(table.columns), "outcome" if name == left else "mechanism")
+    for name, one in mechanisms.items():
+        refuse_no_mechanism(one, f"mechanism[{name!r}]" if isinstance(mechanism, Mapping) else "mechanism")
+    covariates = [name for name in mechanisms if name != left]
+    if len(covariates) > 1:
+        raise InvalidParameter(
+            "at most one covariate may be privatised",
+            parameter="mechanism",
+            value=covariates,
+            hint="Report both together through one mechanism on pairs, or leave one out.",
+        )
+    if not mechanisms:
+        raise InvalidParameter("some column must be privatised", parameter="mechanism", value={})
+    refuse_gaps(table, [left, *covariates])
+
+    chosen = _family(family, table[left], mechanisms.get(left))
+    hidden_covariate = (covariates[0], mechanisms[covariates[0]]) if covariates else None
+    design = designs(right, table, hidden_covariate, chosen == "ordered")
+    refuse_dependent(design.matrices, design.terms)
+    hidden = None
+    if hidden_covariate is not None:
+        refuse_dependent([design.given], design.given_terms)
+        hidden = _hidden(*hidden_covariate, table, design.given, design.given_terms)
+    shares = _weights(weights, table)
+    outcome = _outcome(chosen, table[left], mechanisms.get(left), design.terms)
+    likelihood = Likelihood(outcome, design.matrices, np.ones(len(table)) if shares is None else shares, hidden)
+    values, information = maximised(likelihood)
+    covariance: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    if robust or shares is not None:
+        scores = likelihood.rows(values)[1] * likelihood.weights[:, None]
+        covariance = covariance @ (scores.T @ scores) @ covariance * len(table) / (len(table) - 1)
+    return RegressionResult(
+        formula=formula,
+        model=_title(chosen, outcome),
+        names=likelihood.names,
+        values=values,
+        covariance=covariance,
+        llf=likelihood.value(values),
+        n=len(table),
+        notes=_notes(covariates, robust, shares is not None),
+        likelihood=likelihood,
+        design_of=design.again,
+        weighted=shares is not None,
+    )
+
+
+def _family(family: str | None, outcome: Any, mechanism: Mechanism | None) -> str:
+    if family is not None and family not in FAMILIES:
+        raise InvalidParameter(f"family must be one of {', '.join(FAMILIES)}", parameter="family", value=family)
+    if mechanism is not None:
+        if family == "linear":
+            raise InvalidParameter(
+                "a privatised outcome is categorical or ordered",
+                parameter="family",
+                value=family,
+                hint="family='ordered'",
+            )
+        return family or "categorical"
+    numeric = outcome.dtype.kind in "iuf" and outcome.nunique() > 2
+    return family or ("linear" if numeric else "categorical")
+
+
+def _outcome(chosen: str, values: Any, mechanism: Mechanism | None, terms: list[str]) -> Family:
+    if chosen == "linear":
+        return Linear(_finite(values), terms)
+    if mechanism is not None:
+        labels = [str(label) for label in mechanism.inputs]
+        seen = np.ascontiguousarray(mechanism.matrix[:, coded(values, mechanism, values.name)].T)
+    else:
+        codes, labels = _public_categories(values, chosen)
+        seen = np.eye(len(labels))[codes]
+    return Ordered(seen, labels, terms) if chosen == "ordered" else Polytomous(seen, labels, terms)
+
+
+def _finite(values: Any) -> Floats:
+    if values.dtype.kind not in "iufb":
+        raise InvalidParameter(
+            "the outcome of a linear regression must be numbers", parameter="formula", value=values.name
+        )
+    numbers = values.to_numpy(dtype=np.float64)
+    if not np.isfinite(numbers).all():
+        raise InvalidParameter("the outcome must be finite", parameter="formula", value=values.name)
+    if not numbers.std() > 0:
+        raise InvalidParameter("the outcome must vary", parameter="formula", value=values.name)
+    return np.asarray(numbers)
+
+
+def _public_categories(values: Any, chosen: str) -> tuple[Any, list[str]]:
+    """Codes and names of an outcome that was not privatised, in the order of its categories."""
+    import pandas
+
+    known = isinstance(values.dtype, pandas.CategoricalDtype)
+    if chosen == "ordered" and not (known and values.dtype.ordered) and values.dtype.kind not in "iufb":
+        raise InvalidParameter(
+            "an ordered outcome that is public must say its order",
+            parameter="formula",
+            value=values.name,
+            hint="pandas.Categorical(..., categories=[...], ordered=True), or numbers.",
+        )
+    kept = values.cat.remove_unused_categories() if known else pandas.Series(pandas.Categorical(values))
+    if len(kept.cat.categories) < 2:
+        raise InvalidParameter("the outcome must take at least two values", parameter="formula", value=values.name)
+    return kept.cat.codes.to_numpy(), [str(label) for label in kept.cat.categories]
+
+
+def _hidden(name: str, mechanism: Mechanism, table: Any, given: Floats, terms: list[str]) -> Hidden:
+    seen = np.ascontiguousarray(mechanism.matrix[:, coded(table[name], mechanism, name)].T)
+    names = [f"P({name}={x}): {term}" for x in list(mechanism.inputs)[1:] for term in terms]
+    return Hidden(seen, given, names)
+
+
+def _weights(weights: Any, table: Any) -> Floats | None:
+    """Weights of mean 1, or None."""
+    if weights is None:
+        return None
+    if isinstance(weights, str):
+        refuse_absent(weights, list(table.columns), "weights")
+    try:
+        values = np.asarray(table[weights] if isinstance(weights, str) else weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("weights must be numbers", parameter="weights", value=type(weights).__name__) from None
+    if values.shape != (len(table),):
+        raise InvalidParameter(
+            f"weights must have {len(table)} entries, one for each row", parameter="weights.shape", value=values.shape
+        )
+    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
+    if bad.size:
+        raise InvalidParameter(
+            "weights must be finite and positive",
+            parameter=f"weights[{bad[0]}]",
+            value=float(values[bad[0]]),
+            hint="A respondent that does not count must be left out of the frame.",
+        )
+    return np.asarray(values * (len(values) / values.sum()))
+
+
+def _title(chosen: str, outcome: Family) -> str:
+    several = isinstance(outcome, Polytomous) and len(outcome.categories) > 2
+    kinds = {"categorical": "logit", "ordered": "proportional odds", "linear": "linear"}
+    return f"{'multinomial ' if several else ''}{kinds[chosen]} through the mechanism"
+
+
+def _notes(hidden: list[str], robust: bool, weighted: bool) -> tuple[str, ...]:
+    notes = []
+    if hidden:
+        notes.append(
+            f"{hidden[0]} was privatised: its values are summed out, and its distribution given the public\n"
+            "covariates is a multinomial logit fitted along (last rows); its coefficient is identified\n"
+            "because the mechanism is known"
+        )
+    if robust or weighted:
+        notes.append("standard errors are robust" + (" (survey weights)" if weighted else ""))
+    return tuple(notes)

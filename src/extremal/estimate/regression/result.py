@@ -1,0 +1,225 @@
+"""What a regression returns: coefficients with their covariance, in the words of statsmodels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from extremal.errors import InvalidParameter
+from extremal.estimate.hypothesis_tests.outcome import TestResult
+from extremal.estimate.hypothesis_tests.reports import significance
+from extremal.estimate.regression.likelihood import Likelihood
+from extremal.estimate.regression.outcomes import Linear
+from extremal.exact.weights import Floats
+from extremal.tables import aligned, number
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionResult:
+    """A fitted regression.
+
+    Attributes:
+        formula: as given.
+        model: in words.
+        names: of the parameters, in order; those of the distribution of a privatised covariate come last.
+        values: the maximum-likelihood estimates.
+        covariance: of the estimates.
+        llf: the log-likelihood at the maximum (of the reports, so comparable between models for the same reports).
+        n: number of rows.
+        notes: sentences on what was assumed.
+    """
+
+    formula: str
+    model: str
+    names: list[str]
+    values: Floats
+    covariance: Floats
+    llf: float
+    n: int
+    notes: tuple[str, ...]
+    likelihood: Likelihood = field(repr=False)
+    design_of: Any = field(repr=False)
+    weighted: bool = False
+
+    @cached_property
+    def params(self) -> Any:
+        """Coefficients by name, a pandas Series."""
+        return self._series(self.values)
+
+    @property
+    def standard_error(self) -> Floats:
+        """Standard errors, in the order of `names`."""
+        return np.sqrt(np.diag(self.covariance))
+
+    @cached_property
+    def bse(self) -> Any:
+        """Standard errors by name, a pandas Series."""
+        return self._series(self.standard_error)
+
+    @property
+    def tvalues(self) -> Any:
+        """Coefficient over standard error, by name."""
+        return self._series(self.values / self.standard_error)
+
+    @property
+    def pvalues(self) -> Any:
+        """Two-sided p-values of a coefficient of 0, by name."""
+        from scipy.special import ndtr
+
+        return self._series(2 * ndtr(-np.abs(self.values / self.standard_error)))
+
+    def conf_int(self, alpha: float = 0.05) -> Any:
+        """Intervals of confidence 1 − alpha, a pandas DataFrame (as statsmodels has it)."""
+        import pandas
+
+        low, high = self.interval(1 - significance(alpha)).T
+        return pandas.DataFrame({0: low, 1: high}, index=self.names)
+
+    def interval(self, level: float = 0.95) -> Floats:
+        """Intervals, one row for each parameter."""
+        from scipy.special import ndtri
+
+        if not 0 < level < 1:
+            raise InvalidParameter("level must lie strictly between 0 and 1", parameter="level", value=level)
+        half = float(ndtri((1 + level) / 2)) * self.standard_error
+        return np.stack([self.values - half, self.values + half], axis=1)
+
+    def cov_params(self) -> Any:
+        """The covariance matrix by name, a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self.covariance, index=self.names, columns=self.names)
+
+    @property
+    def aic(self) -> float:
+        """2·(number of parameters) − 2·llf."""
+        return 2 * len(self.names) - 2 * self.llf
+
+    @property
+    def bic(self) -> float:
+        """log(n)·(number of parameters) − 2·llf."""
+        return math.log(self.n) * len(self.names) - 2 * self.llf
+
+    def predict(self, frame: Any = None) -> Any:
+        """Probabilities of the *true* categories, a DataFrame with a column for each, or expected values, a Series.
+
+        For a privatised covariate `frame` holds true values, not reports. None: the rows that were fitted, when no
+        covariate was privatised.
+        """
+        import pandas
+
+        beta, _ = self.likelihood.split(self.values)
+        if frame is None and self.likelihood.hidden is not None:
+            raise InvalidParameter(
+                "a prediction needs the true value of a covariate that was privatised",
+                parameter="frame",
+                value=None,
+                hint="Give a frame with the values to predict for.",
+            )
+        design = self.likelihood.designs[0] if frame is None else self.design_of(frame)
+        mean = self.likelihood.family.mean(beta, design)
+        family = self.likelihood.family
+        if isinstance(family, Linear):
+            return pandas.Series(mean)
+        return pandas.DataFrame(mean, columns=family.categories)  # type: ignore[attr-defined]
+
+    def compare(self, smaller: RegressionResult, alpha: float = 0.05) -> TestResult:
+        """Likelihood-ratio test of a model nested in this one: does it lose more than chance explains?
+
+        Guarantee: for large n the statistic is χ² if the smaller model holds (Wilks 1938). To test the coefficient of a
+        privatised covariate, fit the smaller model with the same `mechanism=` and a formula without the covariate, so
+        that both are likelihoods of the same reports.
+
+        Raises:
+            InvalidParameter: other data, not nested, or survey weights, with which the limit is not χ².
+        """
+        from scipy.special import chdtrc
+
+        if self.weighted or smaller.weighted:
+            raise InvalidParameter(
+                "likelihood ratios have no χ² limit with survey weights", parameter="weights", hint="Use pvalues."
+            )
+        freedom = len(self.names) - len(smaller.names)
+        refuse_not_nested(self.likelihood, smaller.likelihood, freedom, smaller.formula)
+        statistic = max(0.0, 2 * (self.llf - smaller.llf))
+        return TestResult(
+            f"{smaller.formula} holds, within {self.formula}",
+            statistic,
+            freedom,
+            float(chdtrc(freedom, statistic)),
+            significance(alpha),
+            "limiting χ² distribution",
+            self.n,
+        )
+
+    def summary(self) -> str:
+        """A table as statsmodels prints it: coefficient, standard error, z, p, interval."""
+        rows = []
+        for name, value, error, (low, high), p in zip(
+            self.names, self.values, self.standard_error, self.interval(), self.pvalues, strict=True
+        ):
+            rows.append(
+                [name, *(number(v, 4) for v in (value, error)), f"{value / error:.3f}", f"{p:.3f}"]
+                + [number(v, 4) for v in (low, high)]
+            )
+        head = [
+            f"{self.model}: {self.formula}",
+            f"{self.n} rows, log-likelihood {number(self.llf, 7)}, AIC {number(self.aic, 7)}",
+        ]
+        table = aligned(["", "coef", "std err", "z", "P>|z|", "[0.025", "0.975]"], rows, left=1)
+        return "\n".join([*head, table, *self.notes])
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def __repr__(self) -> str:
+        return f"RegressionResult({self.formula!r}, n={self.n}, llf={self.llf:.6g})"
+
+    def _series(self, values: Floats) -> Any:
+        import pandas
+
+        return pandas.Series(values, index=self.names)
+
+
+def refuse_not_nested(larger: Likelihood, smaller: Likelihood, freedom: int, formula: str) -> None:
+    """Raise unless both are for the same data and the smaller one's designs lie in the span of the larger one's."""
+    same = type(larger.family) is type(smaller.family) and np.array_equal(
+        larger.family.observed, smaller.family.observed
+    )
+    if larger.hidden is None or smaller.hidden is None:
+        same = same and larger.hidden is smaller.hidden
+    else:
+        same = same and np.array_equal(larger.hidden.seen, smaller.hidden.seen)
+    if not same:
+        raise InvalidParameter(
+            "the models to compare must be for the same data: the same outcome, the same privatised columns",
+            parameter="smaller",
+            value=formula,
+            hint="To leave a privatised covariate out of the formula, keep it in mechanism=.",
+        )
+    pairs = [(np.vstack(larger.designs), np.vstack(smaller.designs))]
+    if larger.hidden is not None and smaller.hidden is not None:
+        pairs.append((larger.hidden.given, smaller.hidden.given))
+    inside = freedom > 0 and all(_spans(big, small) for big, small in pairs)
+    if not inside:
+        raise InvalidParameter(
+            "the model to compare with must be nested: its terms are combinations of this one's, and fewer",
+            parameter="smaller",
+            value=formula,
+        )
+
+
+def _spans(big: Floats, small: Floats) -> bool:
+    """Whether the columns of `small` are combinations of those of `big`."""
+    if not small.size:
+        return True
+    if not big.size:
+        return False
+    sizes = np.linalg.norm(big, axis=0)
+    found = np.linalg.lstsq(big / np.where(sizes > 0, sizes, 1.0), small, rcond=None)[0]
+    left = small - big / np.where(sizes > 0, sizes, 1.0) @ found
+    return bool((np.linalg.norm(left, axis=0) <= 1e-8 * np.linalg.norm(small, axis=0)).all())

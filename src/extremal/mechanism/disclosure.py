@@ -1,0 +1,345 @@
+"""What a report lets someone believe, in sentences that a person who does not know ε can read.
+
+Someone who holds it likely with probability p that the answer is x, and sees report y, holds it likely with
+
+    p·Q(y|x) / (p·Q(y|x) + Σ_{x'≠x} p(x')·Q(y|x'))
+
+afterwards. Whatever else they believe about the other answers, that lies between p/(p + (1−p)/r) and p/(p + (1−p)/R),
+with R (r) the largest (smallest) ratio Q(y|x)/Q(y|x') over reports y and other answers x': both are attained, by
+beliefs that put the rest on one x'. All of it is computed in rationals on the exact weights; what is printed is rounded
+outwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from extremal.errors import InvalidParameter
+from extremal.exact import Prior, as_prior
+from extremal.plotting import COLOURS, figure
+from extremal.tables import aligned, as_frame
+
+if TYPE_CHECKING:
+    from extremal.mechanism.mechanism import Mechanism
+
+BELIEFS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
+"""The beliefs that the table starts from when no prior is given."""
+MOST_ENTRIES = 1 << 20  # rows × outputs that are read one by one; beyond, the level alone gives the bounds
+NOT_PROMISED = (
+    (
+        "These bounds are for one report about one answer. Answering again with fresh randomness, or answering other "
+        "questions, discloses more; the ε of several reports add up."
+    ),
+    (
+        "They are about what the report adds. What can be concluded about you from the answers of others, or from the "
+        "fact that you took part, is not changed by it."
+    ),
+    "They assume that the device follows the mechanism and that only the report leaves it.",
+)
+_ROWS = 12  # answers that a text shows; a page shows all
+
+
+def percent(value: Fraction, up: bool) -> str:
+    """A probability in per cent, rounded outwards to a tenth (to two digits below 1%).
+
+    >>> percent(Fraction(2, 3), up=True), percent(Fraction(2, 3), up=False), percent(Fraction(1, 30000), up=True)
+    ('66.7%', '66.6%', '0.0034%')
+    """
+    if value in (0, 1):
+        return f"{int(value) * 100}%"
+    scale = 10
+    while value * 100 * scale < 10 and scale < 10**9:
+        scale *= 10
+    if value * 100 >= 1:
+        scale = 10
+    units = value * 100 * scale
+    whole = math.ceil(units) if up else math.floor(units)
+    text = f"{whole // scale}.{whole % scale:0{len(str(scale)) - 1}d}"
+    return f"{text.rstrip('0').rstrip('.')}%"
+
+
+@dataclass(frozen=True)
+class Belief:
+    """How sure someone can become of one answer.
+
+    Attributes:
+        answer: the label.
+        before: their belief before the report.
+        least, most: the belief after it lies between, whatever the report is.
+    """
+
+    answer: Any
+    before: Fraction
+    least: Fraction
+    most: Fraction
+
+    def sentence(self) -> str:
+        """The same in words."""
+        least, most = percent(self.least, False), percent(self.most, True)
+        return (
+            f"Someone who thinks it {percent(self.before, True)} likely that your answer is “{self.answer}” will, "
+            f"whatever you report, think it at least {least} and at most {most} likely."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Disclosure:
+    """What a mechanism's reports disclose; `str()` is text, `html()` one printable page.
+
+    Attributes:
+        mechanism: the mechanism.
+        prior: what someone believes about everybody before, or None (then bounds for a few beliefs, about any answer).
+        beliefs: how sure someone can become, answer by answer.
+        guess_before, guess_after: the chance to guess the answer right without, and with, the report (given a prior).
+    """
+
+    mechanism: Mechanism
+    prior: Prior | None
+    beliefs: tuple[Belief, ...]
+    guess_before: Fraction | None
+    guess_after: Fraction | None
+
+    def sentences(self) -> list[str]:
+        """The same in words, bounds rounded outwards."""
+        said = [belief.sentence() for belief in self.beliefs]
+        if self.guess_before is not None and self.guess_after is not None:
+            before, after = percent(self.guess_before, True), percent(self.guess_after, True)
+            said.append(
+                "Someone who guesses your answer as well as they can is right with probability "
+                f"{before} without your report and at most {after} with it."
+            )
+        return said
+
+    def guarantee(self) -> str:
+        """What is promised, and by what."""
+        claim = self.mechanism.privacy
+        if claim is None:
+            return "No privacy is claimed for this mechanism; the figures below are those of its probabilities."
+        return (
+            f"The mechanism satisfies {claim!r}. This was decided in whole numbers, not by simulation, and anyone can "
+            "decide it again from the mechanism's file: extremal verify FILE."
+        )
+
+    @staticmethod
+    def not_promised() -> list[str]:
+        """What the figures do not cover."""
+        return list(NOT_PROMISED)
+
+    def to_frame(self) -> Any:
+        """A data frame: answer, before, at least, at most."""
+        return as_frame(
+            {
+                "answer": [b.answer for b in self.beliefs],
+                "before": [float(b.before) for b in self.beliefs],
+                "at_least": [float(b.least) for b in self.beliefs],
+                "at_most": [float(b.most) for b in self.beliefs],
+            }
+        )
+
+    def table(self, rows: int | None = None) -> str:
+        """The bounds as text."""
+        shown = self.beliefs[: rows or len(self.beliefs)]
+        body = [[str(b.answer), percent(b.before, True), percent(b.least, False), percent(b.most, True)] for b in shown]
+        return aligned(["answer", "before", "at least", "at most"], body, left=1)
+
+    def plot(self) -> Any:
+        """Belief before and the range after, answer by answer; a matplotlib figure."""
+        shown = self.beliefs[:40]
+        drawn, axis = figure(height=max(2.4, 0.34 * len(shown) + 1.2))
+        places = range(len(shown))
+        axis.hlines(
+            places,
+            [100 * float(b.least) for b in shown],
+            [100 * float(b.most) for b in shown],
+            color=COLOURS[0],
+            linewidth=5,
+            alpha=0.5,
+            label="belief after any report",
+        )
+        axis.plot([100 * float(b.before) for b in shown], places, "o", color=COLOURS[1], label="belief before")
+        axis.set_yticks(list(places), [str(b.answer) for b in shown])
+        axis.invert_yaxis()
+        axis.set_xlim(0, 100)
+        axis.set_xlabel("how likely someone thinks the answer is (%)")
+        axis.set_ylabel("answer")
+        axis.legend(frameon=False)
+        return drawn
+
+    def __str__(self) -> str:
+        lines = [self.guarantee(), "", self.table(_ROWS)]
+        if len(self.beliefs) > _ROWS:
+            lines.append(f"… and {len(self.beliefs) - _ROWS} more")
+        said = self.sentences()
+        lines += ["", said[0]]
+        if self.guess_after is not None:
+            lines.append(said[-1])
+        return "\n".join([*lines, "", "Not promised:", *(f"- {line}" for line in self.not_promised())])
+
+    def html(self, title: str = "What a report discloses") -> str:
+        """One self-contained page that can be printed: sentences, table, picture, guarantee, limits, how to check."""
+        rows = "".join(
+            f"<tr><td>{escape(str(b.answer))}</td><td>{percent(b.before, True)}</td>"
+            f"<td>{percent(b.least, False)}</td><td>{percent(b.most, True)}</td></tr>"
+            for b in self.beliefs
+        )
+        said = "".join(f"<li>{escape(line)}</li>" for line in self.sentences()[:_ROWS])
+        limits = "".join(f"<li>{escape(line)}</li>" for line in self.not_promised())
+        return _PAGE.format(
+            title=escape(title),
+            guarantee=escape(self.guarantee()),
+            said=said,
+            rows=rows,
+            picture=_as_svg(self.plot()),
+            limits=limits,
+            digest=self.mechanism.hash,
+        )
+
+
+def _as_svg(drawn: Any) -> str:
+    import io
+
+    held = io.StringIO()
+    drawn.savefig(held, format="svg", metadata={"Date": None})
+    text = held.getvalue()
+    return text[text.index("<svg") :]
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
+body {{ color: #1a1a1a; background: #fff; }}
+h1 {{ font-size: 1.6rem; }} h2 {{ font-size: 1.15rem; margin-top: 2rem; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th, td {{ text-align: right; padding: .3rem .6rem; border-bottom: 1px solid #ccc; }}
+th:first-child, td:first-child {{ text-align: left; }}
+svg {{ max-width: 100%; height: auto; }}
+code {{ overflow-wrap: anywhere; }}
+@media print {{ body {{ margin: 0; max-width: none; }} h2 {{ break-after: avoid; }} tr {{ break-inside: avoid; }} }}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+<p>Your answer is changed at random before it leaves your device. What is sent is a <em>report</em>; your
+answer itself is never sent. This page says how much a report can tell somebody about your answer.</p>
+<h2>What someone can conclude</h2>
+<ul>{said}</ul>
+<h2>Answer by answer</h2>
+<table>
+<thead><tr><th scope="col">answer</th><th scope="col">how likely it seemed before</th>
+<th scope="col">after the report: at least</th>
+<th scope="col">at most</th></tr></thead>
+<tbody>{rows}</tbody>
+</table>
+<figure>{picture}</figure>
+<h2>What is guaranteed</h2>
+<p>{guarantee}</p>
+<h2>What is not promised</h2>
+<ul>{limits}</ul>
+<h2>How to check</h2>
+<p>The mechanism is a file with whole-number probabilities, SHA-256 <code>{digest}</code>.
+<code>extremal verify FILE</code> decides its claim again;
+<code>extremal explain FILE --html page.html</code> makes this page again. All bounds are rounded outwards.</p>
+</main>
+</body>
+</html>
+"""
+
+
+def disclosure(mechanism: Mechanism, prior: Any = None) -> Disclosure:
+    """What the mechanism's reports let someone believe; see `Disclosure`.
+
+    Args:
+        mechanism: any mechanism.
+        prior: what someone believes about the answers before: probabilities; None for a few beliefs about any answer.
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 1, inputs=["no", "yes"])
+    >>> print(m.explain().beliefs[5].sentence())
+    Someone who thinks it 10% likely that your answer is “yes” will, whatever you report, think it at least 3.9% and at
+    most 23.2% likely.
+    """
+    if prior is None:
+        found = [
+            Belief(label, before, *_after(before, ratios))
+            for label, ratios in zip(mechanism.inputs, _ratios(mechanism), strict=True)
+            for before in BELIEFS
+        ]
+        return Disclosure(mechanism, None, tuple(found), None, None)
+    exact = as_prior(prior, k=mechanism.k)
+    beliefs = [exact.fraction(x) for x in range(mechanism.k)]
+    found = []
+    best = Fraction(0)
+    least, most = [Fraction(1)] * mechanism.k, [Fraction(0)] * mechanism.k
+    for column in _dense_columns(mechanism):
+        total = sum((p * w for p, w in zip(beliefs, column, strict=True)), Fraction(0))
+        if not total:
+            continue  # nobody who holds this prior ever sees the report
+        posterior = [p * w / total for p, w in zip(beliefs, column, strict=True)]
+        least = [min(a, b) for a, b in zip(least, posterior, strict=True)]
+        most = [max(a, b) for a, b in zip(most, posterior, strict=True)]
+        best = max(best, max(posterior))
+    for label, before, low, high in zip(mechanism.inputs, beliefs, least, most, strict=True):
+        found.append(Belief(label, before, low, high))
+    return Disclosure(mechanism, exact, tuple(found), max(beliefs), best)
+
+
+def _after(before: Fraction, ratios: tuple[Fraction | None, Fraction | None]) -> tuple[Fraction, Fraction]:
+    """(least, most) belief after a report, from the smallest and largest likelihood ratio; None is infinite."""
+    low, high = ratios
+    least = Fraction(0) if not low else before * low / (before * low + 1 - before)
+    most = Fraction(1) if high is None else before * high / (before * high + 1 - before)
+    return least, most
+
+
+def _dense_columns(mechanism: Mechanism) -> Iterator[list[int]]:
+    if mechanism.k * mechanism.m > MOST_ENTRIES:
+        raise InvalidParameter(
+            "with a prior, explain reads every entry of the mechanism: at most 2^20 of them",
+            parameter="k × m",
+            value=f"{mechanism.k} × {mechanism.m}",
+            hint="Leave the prior out: the bounds then hold for every prior.",
+        )
+    for column in mechanism.weights.T:
+        yield [int(w) for w in column.tolist()]
+
+
+def _ratios(mechanism: Mechanism) -> list[tuple[Fraction | None, Fraction | None]]:
+    """For each input the smallest and the largest Q(y|x)/Q(y|x') over reports and other inputs; None is infinite."""
+    if mechanism.k * mechanism.m <= MOST_ENTRIES:
+        return _listed_ratios(list(_dense_columns(mechanism)), mechanism.k)
+    largest: tuple[int, int] = (1, 1)
+    for column in mechanism.columns():
+        if column.largest * largest[1] > largest[0] * column.smallest:
+            largest = (column.largest, column.smallest)
+    top = None if not largest[1] else Fraction(*largest)
+    bottom = Fraction(0) if top is None else 1 / top
+    return [(bottom, top)] * mechanism.k
+
+
+def _listed_ratios(columns: list[list[int]], k: int) -> list[tuple[Fraction | None, Fraction | None]]:
+    low: list[Fraction | None] = [None] * k
+    high: list[Fraction | None] = [Fraction(0)] * k
+    for column in columns:
+        ordered = sorted(column)
+        for x, w in enumerate(column):
+            others_most = ordered[-2] if w == ordered[-1] else ordered[-1]
+            others_least = ordered[1] if w == ordered[0] else ordered[0]
+            if others_most:
+                ratio = Fraction(w, others_most)
+                known = low[x]
+                low[x] = ratio if known is None else min(known, ratio)
+            if w:
+                best = high[x]
+                high[x] = None if best is None or not others_least else max(best, Fraction(w, others_least))
+    return list(zip((Fraction(0) if v is None else v for v in low), high, strict=True))

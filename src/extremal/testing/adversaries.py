@@ -1,0 +1,343 @@
+"""Attacks on the proof kernel: numbers that a liar would write into a proof, against an optimum found in another way.
+
+Each attack draws a small problem, its optimum by a linear program over listed rays (or the value of a mechanism that
+exists), and proofs whose numbers are extreme, ordinary, or the best lie: the solution of a program that leaves some
+rays out, so that its sum is below the truth. What the kernel accepts must not be beyond the optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.certificate import (
+    Lines,
+    OnePrior,
+    Partition,
+    Proof,
+    Rays,
+    Refused,
+    Search,
+    Sizes,
+    Subadditive,
+    Truth,
+    enclosure,
+)
+from extremal.optimize import design
+from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.privacy.cones.lift import columns_of, lift_box, vertices
+from extremal.privacy.cones.metric import extreme_rays
+from extremal.sources import SourceClass
+from extremal.utility import (
+    KL,
+    ChiSquared,
+    Distortion,
+    Hamming,
+    JensenShannon,
+    MutualInformation,
+    ReverseKL,
+    SquaredHellinger,
+    SymmetricKL,
+    TotalVariation,
+)
+from extremal.utility.curve import InformationCurve
+
+Floats = npt.NDArray[np.float64]
+Generator = np.random.Generator
+Numbers = tuple[Fraction, ...]
+
+DIVERGENCES: tuple[Any, ...] = (
+    KL,
+    ReverseKL,
+    SymmetricKL,
+    TotalVariation,
+    ChiSquared,
+    SquaredHellinger,
+    JensenShannon,
+)
+EXTREME = tuple(
+    Fraction(text) for text in ("0", "1e-300", "-1e-300", "1e300", "-1e300", "1e-20", "1", "-1", "0.5", "1e17")
+)
+ROUNDING = 1e-8
+"""Relative accuracy of the reference optimum, a linear program in floats."""
+
+
+@dataclass(frozen=True)
+class Lie:
+    """A proof that an adversary wrote, and what it is about."""
+
+    proof: Proof
+    privacy: Any
+    utility: Any
+    optimum: float
+
+    def is_believed(self) -> bool:
+        """Whether the kernel accepts a bound beyond the optimum."""
+        try:
+            bound = self.proof.bound(self.privacy, self.utility)
+        except Refused:
+            return False
+        if self.utility.is_cost:
+            return bool(bound > self.optimum * (1 + ROUNDING) + 1e-300)
+        return bool(bound < self.optimum * (1 - ROUNDING))
+
+
+Attack = Callable[[Generator], Iterator[Lie]]
+
+
+def decimals(numbers: Any) -> Numbers:
+    return tuple(Fraction(repr(float(number))) for number in numbers)
+
+
+def a_prior(random: Generator, k: int) -> Floats:
+    p = random.dirichlet(np.ones(k) * random.choice([0.3, 1, 5]))
+    if random.random() < 0.2:  # ties
+        p = np.round(p, 1) + 1e-9
+    p = np.maximum(p, 1e-9)
+    return np.asarray(p / p.sum())
+
+
+def an_epsilon(random: Generator, low: float = -1.0, high: float = 0.6) -> float:
+    return float(np.round(10.0 ** random.uniform(low, high), 3))
+
+
+def patterns(k: int, epsilon: float) -> Floats:
+    return np.array(np.meshgrid(*[[1.0, math.exp(epsilon)]] * k)).reshape(k, -1)[:, 1:-1]
+
+
+def optimum(utility: Any, rays: Floats) -> tuple[float, Floats]:
+    """The best mixture of the rays, and its dual vector, by a linear program of its own."""
+    from scipy.optimize import linprog
+
+    values = utility.column_values(rays)
+    if not np.isfinite(values).all():
+        return math.inf, np.zeros(len(rays))
+    scale = float(values.max()) or 1.0
+    answer = linprog(-values / scale, A_eq=rays, b_eq=np.ones(len(rays)), method="highs")
+    return -answer.fun * scale, -answer.eqlin.marginals * scale
+
+
+def best_lie(random: Generator, utility: Any, rays: Floats) -> Floats | None:
+    """α that is feasible on all rays but some, with the smallest sum."""
+    from scipy.optimize import linprog
+
+    values, k = utility.column_values(rays), len(rays)
+    scale = float(values.max()) or 1.0
+    kept = random.random(len(values)) > random.choice([0, 0.05, 0.3])
+    answer = linprog(np.ones(k), A_ub=-rays.T[kept], b_ub=-values[kept] / scale, bounds=[(-3, 3)] * k, method="highs")
+    return None if answer.x is None else np.asarray(answer.x * scale * (1 + 1e-10) + 1e-12 * scale)
+
+
+def a_problem(random: Generator) -> tuple[Any, Any, Floats]:
+    """A notion, a utility and the rays of the cone."""
+    k, epsilon, p = int(random.integers(2, 5)), an_epsilon(random), None
+    p = a_prior(random, k)
+    which = random.integers(4)
+    privacy: Any
+    if which == 0:
+        privacy, rays = LDP(epsilon), patterns(k, epsilon)
+    elif which < 3:
+        privacy = PML(epsilon, p) if which == 1 else LIP(epsilon, p)
+        box = lift_box(privacy)
+        rays = columns_of(box, vertices(box), k)
+    else:
+        at = random.random((k, int(random.integers(1, 3))))
+        apart = np.abs(at[:, None] - at[None]).sum(axis=2).round(3) + (1 - np.eye(k)) * 0.01
+        privacy = MetricPrivacy(epsilon, apart)
+        rays = extreme_rays(privacy, 1e-9)
+    utility = MutualInformation(p) if random.random() < 0.3 else a_divergence(random, k)
+    return privacy, utility, rays
+
+
+def a_divergence(random: Generator, k: int) -> Any:
+    return DIVERGENCES[random.integers(len(DIVERGENCES))](a_prior(random, k), a_prior(random, k))
+
+
+def a_vector(random: Generator, utility: Any, rays: Floats, worth: float, dual: Floats) -> Numbers:
+    kind = random.integers(5)
+    if kind == 0:
+        return tuple(EXTREME[i] for i in random.integers(len(EXTREME), size=len(rays)))
+    if kind == 1:
+        return decimals(random.normal(size=len(rays)) * worth)
+    if kind == 2:
+        return decimals(dual * (1 - 10.0 ** -random.integers(1, 12, size=len(rays))))
+    lie = best_lie(random, utility, rays)
+    return decimals(dual if lie is None or kind == 3 else lie)
+
+
+def rays_and_lines(random: Generator) -> Iterator[Lie]:
+    """Dual vectors of all sorts, against listed rays and against covers with any nodes and multipliers."""
+    privacy, utility, rays = a_problem(random)
+    worth, dual = optimum(utility, rays)
+    if not 1e-12 < worth < math.inf:
+        return
+    alpha = a_vector(random, utility, rays, worth, dual)
+    yield Lie(Rays(alpha), privacy, utility, worth)
+    if isinstance(utility, MutualInformation):
+        return
+    nodes = np.unique(np.r_[random.random(random.integers(0, 4)), np.exp(random.normal(size=random.integers(1, 30)))])
+    nodes = nodes if random.random() < 0.7 else np.append(nodes, [1e17, 1e300])
+    count, k = random.integers(0, 4), utility.k
+    places = zip(random.integers(len(nodes) + 1, size=count), *random.integers(k, size=(2, count)), strict=True)
+    multipliers = tuple((int(i), int(a), int(b), decimals([random.exponential()])[0]) for i, a, b in places)
+    yield Lie(Lines(alpha, decimals(nodes), multipliers), privacy, utility, worth)
+
+
+def partitions(random: Generator) -> Iterator[Lie]:
+    """Cells in the right order, overlapping, wide or narrow, or at random; values far from the truth."""
+    k, epsilon = int(random.integers(2, 6)), an_epsilon(random)
+    utility = a_divergence(random, k)
+    worth, _ = optimum(utility, patterns(k, epsilon))
+    order, cells, i = np.argsort(utility.p0 / utility.p1), [], 0
+    while i < k:
+        j = min(k - 1, i + int(random.integers(0, 3)))
+        cells.append((int(order[i]), int(order[j])))
+        i = j + (int(random.random() < 0.8) if j > i else 1)
+    if random.random() < 0.2:
+        cells = [(int(a), int(b)) for a, b in random.integers(0, k, size=(3, 2))]
+    believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
+    yield Lie(Partition(believed[random.integers(5)], tuple(cells)), LDP(epsilon), utility, worth)
+
+
+def prices(random: Generator) -> Iterator[Lie]:
+    """Any contact, any lines."""
+    k, epsilon = int(random.integers(2, 7)), an_epsilon(random, -1.5, 0.8)
+    p = a_prior(random, k) if random.random() < 0.7 else np.full(k, 1 / k)
+    privacy, utility, curve = LDP(epsilon), MutualInformation(p), InformationCurve(epsilon)
+    worth, _ = optimum(utility, patterns(k, epsilon))
+    yield Lie(Subadditive(Fraction(0)), privacy, utility, worth)
+    yield Lie(Subadditive(decimals([random.exponential() * curve.c])[0]), privacy, utility, worth)
+    count = int(random.integers(1, 4))
+    lines = zip(
+        decimals(random.normal(size=count) * worth),
+        decimals(random.uniform(-1, 1, size=count) * curve.top),
+        strict=True,
+    )
+    yield Lie(Sizes(decimals([worth * random.uniform(0, 1.2)])[0], tuple(lines)), privacy, utility, worth)
+
+
+def _grown(counts: Sequence[int], token: Callable[[], int], stop: Callable[[], bool]) -> tuple[int, ...]:
+    """A tree that branches until it stops, and closes every node by some token."""
+    tokens: list[int] = []
+
+    def grow(depth: int) -> None:
+        if depth == len(counts) or stop():
+            tokens.append(token())
+            return
+        tokens.append(-1)
+        for _ in range(counts[depth] + 1):
+            grow(depth + 1)
+
+    grow(0)
+    return tuple(tokens)
+
+
+def searches(random: Generator) -> Iterator[Lie]:
+    """The best lie of a search under LDP: tangents that close as much as can be closed."""
+    k, epsilon = int(random.integers(3, 7)), an_epsilon(random, -0.7, 0.7)
+    utility, privacy, curve = MutualInformation(a_prior(random, k)), LDP(epsilon), InformationCurve(epsilon)
+    rays, p = patterns(k, epsilon), utility.prior.values
+    worth, _ = optimum(utility, rays)
+    alpha = best_lie(random, utility, rays)
+    if alpha is None:
+        return
+    at = np.unique(np.r_[np.linspace(0, 1, 60), np.clip((rays > 1).T @ p, 0, 1)])
+    slope, start = curve.slope(at), curve.value(at) - curve.slope(at) * at
+    order = sorted(range(k), key=lambda x: (-p[x], alpha[x]))
+    tokens: list[int] = []
+
+    def grow(depth: int, z: float, paid: float) -> None:
+        left = [np.maximum(slope * p[x] - curve.c * alpha[x], 0) for x in order[depth:]]
+        needed = start + slope * z - paid + sum(left, np.zeros(at.size))
+        if depth == k or needed.min() <= alpha.sum():
+            tokens.append(int(needed.argmin()))
+            return
+        tokens.append(-1)
+        grow(depth + 1, z, paid)
+        grow(depth + 1, z + p[order[depth]], paid + curve.c * alpha[order[depth]])
+
+    grow(0, 0.0, 0.0)
+    yield Lie(Search(decimals(alpha), decimals(at), (tuple(tokens),)), privacy, utility, worth)
+
+
+def lifted_searches(random: Generator) -> Iterator[Lie]:
+    """Lies of a search under PML or LIP: full trees, short ones, closed at the root, with any multipliers."""
+    n, epsilon = int(random.integers(2, 6)), an_epsilon(random, -0.7, 0.5)
+    p = a_prior(random, n)
+    utility = MutualInformation(p)
+    privacy: Any = (LIP if random.random() < 0.5 else PML)(epsilon, p)
+    box = lift_box(privacy)
+    rays = columns_of(box, vertices(box), n)
+    worth, dual = optimum(utility, rays)
+    lie = best_lie(random, utility, rays) if random.random() < 0.7 else dual * (1 - 10.0 ** -random.integers(1, 9))
+    if lie is None:
+        return
+    alpha = decimals(lie)
+    groups: dict[tuple[int, Fraction], int] = {}
+    for key in zip(utility.prior.weights, alpha, strict=True):
+        groups[key] = groups.get(key, 0) + 1
+    keys = sorted(groups, key=lambda key: (-key[0], key[1]))
+    choices = decimals(lie / p) if random.random() < 0.8 else decimals(random.normal(size=n))
+    short = random.choice([0.0, 0.1, 1.0])
+    trees = []
+    for own in keys:
+        counts = [groups[key] - (key == own) for key in keys]
+        trees.append(_grown(counts, lambda: int(random.integers(n)), lambda: bool(random.random() < short)))
+    yield Lie(Search(alpha, choices, tuple(trees)), privacy, utility, worth)
+
+
+def costs(random: Generator) -> Iterator[Lie]:
+    """Dual vectors of a distortion, and the truth about Hamming."""
+    k, epsilon = int(random.integers(2, 5)), an_epsilon(random)
+    losses = random.integers(0, 5, (k, k)) / 2.0
+    losses[0, 0] += 3
+    utility = Distortion(a_prior(random, k), losses)
+    privacy: Any = (LDP(epsilon), PML(epsilon, a_prior(random, k)), LIP(epsilon, a_prior(random, k)))[
+        random.integers(3)
+    ]
+    found = design(privacy, utility)
+    vectors = (
+        decimals(random.normal(size=k)),
+        tuple(EXTREME[i] for i in random.integers(len(EXTREME), size=k)),
+        decimals(random.dirichlet(np.ones(k)) * found.value),
+    )
+    reached = float(enclosure(utility, found.mechanism)[1])
+    yield Lie(Lines(vectors[random.integers(3)]), privacy, utility, reached)
+    hamming = Hamming(a_prior(random, k))
+    reached = float(enclosure(hamming, design(LDP(epsilon), hamming).mechanism)[1])
+    yield Lie(Truth(), LDP(epsilon), hamming, reached)
+
+
+def classes(random: Generator) -> Iterator[Lie]:
+    """Priors that lie in a class or nearly do, and proofs for them."""
+    k, epsilon = int(random.integers(2, 4)), an_epsilon(random, -1, 0.4)
+    priors = [a_prior(random, k) for _ in range(3)]
+    source = SourceClass(priors)
+    privacy, utility = PML(epsilon, source), KL(a_prior(random, k), a_prior(random, k))
+    reached = float(enclosure(utility, design(privacy, utility).mechanism)[0])
+    alpha, mix = decimals(random.normal(size=k) * reached), decimals(random.dirichlet(np.ones(3)))
+    yield Lie(Rays(alpha), privacy, utility, reached)
+    for inner in (Rays(alpha), Lines(alpha, (Fraction(1, 100), Fraction(1), Fraction(100)))):
+        yield Lie(OnePrior((), mix, inner), privacy, utility, reached)
+        yield Lie(OnePrior(decimals(random.dirichlet(np.ones(k))), (), inner), privacy, utility, reached)
+    ball = Hamming(SourceClass.ball(priors[0], Fraction(1, 10)))
+    reached = float(enclosure(ball, design(LDP(epsilon), ball).mechanism)[1])
+    near = priors[0] * 0.9 + 0.1 * random.dirichlet(np.ones(k)) * random.choice([0.5, 1, 1.1])
+    yield Lie(OnePrior(decimals(near), (), Truth()), LDP(epsilon), ball, reached)
+
+
+ATTACKS: tuple[Attack, ...] = (
+    rays_and_lines,
+    partitions,
+    prices,
+    searches,
+    lifted_searches,
+    costs,
+    classes,
+)

@@ -1,0 +1,64 @@
+"""Differences of waves and groups, and totals over strata."""
+
+import numpy as np
+import pytest
+
+import extremal as ex
+
+M = ex.randomized_response(3, 2, inputs=["a", "b", "c"])
+FIRST = ex.estimate_frequencies({"a": 500, "b": 300, "c": 200}, M)
+SECOND = ex.estimate_frequencies({"a": 900, "b": 700, "c": 400}, M)
+
+
+def test_a_difference_has_the_delta_methods_standard_error() -> None:
+    found = FIRST.difference(SECOND)
+    inverse, variance = np.linalg.inv(M.matrix.T), np.zeros(3)
+    for f, n in ((np.array([0.5, 0.3, 0.2]), 1000), (np.array([0.45, 0.35, 0.2]), 2000)):
+        variance += (inverse**2 @ f - (inverse @ f) ** 2) / n
+    assert found.estimate == pytest.approx(FIRST.estimate - SECOND.estimate)
+    assert found.standard_error == pytest.approx(np.sqrt(variance), rel=1e-9)
+    assert np.diagonal(found.covariance) == pytest.approx(variance, rel=1e-9)
+    limits = found.interval()
+    # Away from the bounds recovered variances are the normal interval.
+    assert limits[:, 1] - limits[:, 0] == pytest.approx(2 * 1.96 * found.standard_error, rel=0.03)
+    assert (limits[:, 0] < found.shown).all()
+    assert (found.interval(simultaneous=True)[:, 1] > limits[:, 1]).all()
+    assert found.conf_int(0.05) == pytest.approx(limits)
+
+
+def test_intervals_of_differences_hold_at_small_samples() -> None:
+    p, q, m = np.array([0.95, 0.05]), np.array([0.8, 0.2]), ex.randomized_response(2, 3)
+    generator, held = np.random.default_rng(8), 0
+    for _ in range(600):
+        one = ex.estimate_frequencies(generator.multinomial(30, m.marginal(p)), m, counts=True)
+        two = ex.estimate_frequencies(generator.multinomial(30, m.marginal(q)), m, counts=True)
+        low, high = one.difference(two).interval()[1]
+        held += low <= p[1] - q[1] <= high
+    assert held >= 0.925 * 600  # 0.95 less 2.8 standard errors
+
+
+def test_differences_of_strata() -> None:
+    three = ex.estimate_frequencies(["a", "b", "c"] * 100, M, by=["x"] * 100 + ["y"] * 100 + ["z"] * 100)
+    assert set(three.differences()) == {("y", "x"), ("z", "x"), ("z", "y")}
+    assert set(three.differences(reference="y")) == {("x", "y"), ("z", "y")}
+    frame = three.differences(reference="y")["x", "y"].to_frame()
+    assert frame.columns.tolist() == ["input", "difference", "standard_error", "low", "high"]
+    assert "difference, from 100 and 100 reports" in three.differences(reference="y")["x", "y"].summary()
+
+
+def test_post_stratified_frequencies() -> None:
+    both = ex.estimate_frequencies(["a"] * 60 + ["b"] * 40 + ["c"] * 100, M, by=["x"] * 100 + ["y"] * 100)
+    found = both.poststratified({"x": 300, "y": 100})
+    assert found.estimate == pytest.approx(0.75 * both["x"].estimate + 0.25 * both["y"].estimate)
+    assert found.standard_error == pytest.approx(
+        np.hypot(0.75 * both["x"].standard_error, 0.25 * both["y"].standard_error)
+    )
+    with pytest.raises(ex.UnknownLabel, match="a size for every estimated stratum"):
+        both.poststratified({"x": 3})
+    with pytest.raises(ex.InvalidParameter, match="positive sizes"):
+        both.poststratified({"x": 3, "y": 0})
+
+
+def test_different_inputs_are_refused() -> None:
+    with pytest.raises(ex.InvalidParameter, match="same inputs"):
+        FIRST.difference(ex.estimate_frequencies([5, 5], ex.randomized_response(2, 1), counts=True))

@@ -1,0 +1,127 @@
+"""Tables of two questions against the Kronecker product, formed here and nowhere else."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import extremal as ex
+
+A = ex.randomized_response(3, 1.5, inputs=["a", "b", "c"])
+B = ex.randomized_response(2, 1, inputs=["no", "yes"])
+JOINT = np.array([[0.3, 0.1], [0.2, 0.15], [0.05, 0.2]])
+
+
+def _sample(n: int, seed: int) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    marginal = (A.matrix.T @ JOINT @ B.matrix).ravel()
+    cell = generator.choice(6, size=n, p=marginal / marginal.sum())
+    return pd.DataFrame({"x": np.array(A.outputs)[cell // 2], "z": np.array(B.outputs)[cell % 2]})
+
+
+def test_two_randomised_columns_are_the_kronecker_formula() -> None:
+    frame = _sample(4000, 1)
+    found = ex.estimate_crosstab(frame, {"x": A, "z": B})
+    f = pd.crosstab(frame["x"], frame["z"]).to_numpy().ravel() / 4000
+    inverse = np.linalg.inv(np.kron(A.matrix, B.matrix).T)
+    assert found.estimate.ravel() == pytest.approx(inverse @ f, abs=1e-10)
+    seen = (inverse**2 @ f - (inverse @ f) ** 2) / 4000
+    p = found.plausible.ravel()
+    fitted = (inverse**2 @ np.kron(A.matrix, B.matrix).T @ p - p**2) / 4000
+    assert found.standard_error.ravel() == pytest.approx(np.sqrt(np.maximum(seen, fitted)), rel=1e-10)
+
+
+def test_intervals_of_a_table_hold() -> None:
+    held = np.zeros((3, 2))
+    for seed in range(300):
+        limits = ex.estimate_crosstab(_sample(400, seed), {"x": A, "z": B}).interval()
+        held += (limits[..., 0] <= JOINT) & (limits[..., 1] >= JOINT)
+    assert held.min() >= 0.91 * 300  # 0.95 less 3.2 standard errors
+
+
+def test_subset_selection_beside_a_public_column_is_the_estimate_by_group() -> None:
+    m = ex.subset_selection(6, 1)
+    reports = m.privatize([i % 6 for i in range(600)])
+    group = ["north"] * 250 + ["south"] * 350
+    found = ex.estimate_crosstab({"answer": reports, "region": group}, {"answer": m, "region": None})
+    by = ex.estimate_frequencies(reports, m, by=group)
+    shares, errors = found.conditional("region")
+    for j, name in enumerate(("north", "south")):
+        assert shares[:, j] == pytest.approx(by[name].estimate)
+        assert errors[:, j] == pytest.approx(by[name].standard_error, rel=0.1)
+    assert found.second.inputs == ("north", "south")
+
+
+def test_functions_against_the_delta_method() -> None:
+    frame = _sample(20_000, 3)
+    found = ex.estimate_crosstab(frame, {"x": A, "z": B})
+    inverse = np.linalg.inv(np.kron(A.matrix, B.matrix).T)
+    f = pd.crosstab(frame["x"], frame["z"]).to_numpy().ravel() / 20_000
+    p = inverse @ f
+    covariance = (inverse * f) @ inverse.T / 20_000 - np.outer(p, p) / 20_000
+    odds = found.odds_ratio(rows=("a", "c"))
+    assert odds.estimate == pytest.approx(p[0] * p[5] / (p[1] * p[4]))
+    slope = np.array([1 / p[0], -1 / p[1], 0, 0, -1 / p[4], 1 / p[5]])
+    error = np.sqrt(slope @ covariance @ slope)
+    assert odds.interval()[1] == pytest.approx(odds.estimate * np.exp(1.959964 * error), rel=0.02)
+    share = found.share("a", "no", given="z")
+    base = p[0] + p[2] + p[4]
+    slope = (np.array([1, 0, 0, 0, 0, 0]) - p[0] / base * np.array([1, 0, 1, 0, 1, 0])) / base
+    assert share.estimate == pytest.approx(p[0] / base)
+    assert share.standard_error == pytest.approx(np.sqrt(slope @ covariance @ slope), rel=0.02)
+    low, high = share.interval()
+    assert low < share.estimate < high
+    total = found.linear(np.ones((3, 2)))
+    assert total.estimate == pytest.approx(1)
+    assert total.standard_error == pytest.approx(0, abs=1e-7)
+
+
+def test_counted_pairs_and_other_frames_give_the_same() -> None:
+    frame = _sample(500, 4)
+    plain = ex.estimate_crosstab(frame, {"x": A, "z": B})
+    counted = frame.groupby(["x", "z"]).size().reset_index(name="n")
+    assert ex.estimate_crosstab(counted, {"x": A, "z": B}, counts="n").estimate == pytest.approx(plain.estimate)
+    polars = pl.DataFrame({name: frame[name].tolist() for name in frame})
+    assert ex.estimate_crosstab(polars, {"x": A, "z": B}).interval() == pytest.approx(plain.interval())
+    table = plain.to_frame()
+    assert table.columns.tolist() == ["x", "z", "shown", "low", "high", "estimate", "standard_error"]
+    assert ((table["low"] <= table["shown"]) & (table["shown"] <= table["high"])).all()
+    assert "Joint shares of 500 pairs" in plain.summary()
+    assert repr(plain) == "CrosstabEstimate('x' × 'z', (3, 2), n=500)"
+
+
+@pytest.mark.parametrize(
+    ("frame", "columns", "message"),
+    [
+        ({"x": ["a"]}, {"x": A}, "two columns"),
+        ({"x": ["a", "b"], "z": ["no", "yes", "no"]}, {"x": A, "z": B}, "of one length"),
+        ({"x": ["a"], "z": ["no"]}, {"x": A, "z": B}, "at least two reports"),
+        ({"x": ["a", "b"]}, {"x": A, "z": B}, "must be in the frame"),
+        ([1, 2], {"x": A, "z": B}, "a cross-table needs a data frame"),
+        ({"x": ["a", "q"], "z": ["no", "yes"]}, {"x": A, "z": B}, "label"),
+        ({"x": ["a", "b"], "z": ["no", None]}, {"x": A, "z": B}, "missing"),
+        ({"x": ["a", "b"], "z": ["no", "yes"]}, {"x": A, "z": 3}, "Mechanism or None"),
+    ],
+)
+def test_bad_tables(frame: Any, columns: Any, message: str) -> None:
+    with pytest.raises(ex.ExtremalError, match=message):
+        ex.estimate_crosstab(frame, columns)
+
+
+def test_questions_that_the_table_cannot_answer() -> None:
+    found = ex.estimate_crosstab(_sample(3000, 5), {"x": A, "z": B})
+    with pytest.raises(ex.InvalidParameter, match="'x' has 3 answers: say which two"):
+        found.odds_ratio()
+    with pytest.raises(ex.InvalidParameter, match="one of the two columns"):
+        found.conditional("y")
+    with pytest.raises(ex.InvalidParameter, match="no such answer"):
+        found.share("q", "no", given="z")
+    with pytest.raises(ex.InvalidParameter, match="shape"):
+        found.linear([1, 2])
+    empty = ex.estimate_crosstab({"x": ["a"] * 50 + ["b"] * 2, "z": ["no"] * 52}, {"x": A, "z": B})
+    with pytest.raises(ex.InvalidParameter, match="estimated as positive"):
+        empty.odds_ratio(rows=("a", "b"))
+    with pytest.raises(ex.InvalidParameter, match="estimated as positive"):
+        empty.conditional("z")

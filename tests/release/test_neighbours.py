@@ -1,0 +1,129 @@
+"""Nothing raw leaves: at ε = 0 and with the same words, two neighbouring data sets are released byte for byte alike,
+whatever the container, the type, and the format of the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import extremal as ex
+from extremal.columns.files import batches
+from extremal.release import sampler
+from extremal.release.files import privatize_file
+from extremal.testing import neighbours
+from extremal.testing.neighbours import (
+    NUMBERS,
+    TEXT,
+    TRUTHS,
+    FixedWords,
+    constant,
+    released_column,
+    released_files,
+    released_frame,
+)
+
+KINDS: dict[str, tuple[Any, ...]] = {"text": TEXT, "numbers": NUMBERS, "truths": TRUTHS}
+COLUMNS = {
+    (kind, name): make
+    for kind, more in (
+        ("text", neighbours.text_makers()),
+        ("numbers", neighbours.number_makers()),
+        ("truths", {}),
+    )
+    for name, make in {**neighbours.makers(), **more}.items()
+}
+N = 24
+
+
+def pairs(labels: tuple[Any, ...]) -> list[tuple[list[Any], list[Any]]]:
+    """Neighbours: the first person's value, a value that nobody else has, the last one of a kind."""
+    generator = np.random.default_rng(5)
+    common = [labels[i] for i in generator.integers(0, 2, size=N).tolist()]
+    rare = [labels[0]] * N
+    return [
+        (common, [labels[-1], *common[1:]]),
+        (rare, [*rare[:-1], labels[-1]]),
+        (rare, [labels[1], *rare[1:]]),
+        ([*labels, *rare], [*labels[:-1], labels[0], *rare]),
+    ]
+
+
+@pytest.mark.parametrize(("kind", "name"), COLUMNS, ids=lambda part: str(part))
+@pytest.mark.parametrize(
+    "outputs", [None, ("none", "some", "all"), (7, 8)], ids=["same", "other text", "other numbers"]
+)
+def test_columns_of_neighbours_are_released_alike(kind: str, name: str, outputs: tuple[Any, ...] | None) -> None:
+    labels, make = KINDS[kind], COLUMNS[kind, name]
+    m = constant(labels, outputs)
+    for one, other in pairs(labels):
+        assert released_column(m, make(one)) == released_column(m, make(other))
+
+
+@pytest.mark.parametrize("name", neighbours.frames())
+@pytest.mark.parametrize("kind", KINDS)
+def test_frames_of_neighbours_are_released_alike(kind: str, name: str) -> None:
+    labels, make = KINDS[kind], neighbours.frames()[name]
+    for one, other in pairs(labels):
+        assert released_frame(constant(labels), make(one)) == released_frame(constant(labels), make(other))
+
+
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_files_of_neighbours_are_released_alike(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "UNIT", 4)
+    monkeypatch.setattr(batches, "LARGEST_UNIT", 4)
+    monkeypatch.setattr(batches, "MOST_ROWS", 8)
+    labels = KINDS[kind]
+    m = constant(labels)
+    for number, (one, other) in enumerate(pairs(labels)):
+        folders = [tmp_path / f"{number}-{side}" for side in "ab"]
+        for folder in folders:
+            folder.mkdir()
+        first, second = (released_files(m, v, f) for v, f in zip((one, other), folders, strict=True))
+        assert first.keys() == second.keys()
+        assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_row_groups_do_not_follow_the_bytes_of_the_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the other columns decide where a group ends, and they do: bytes are bounded, not only rows."""
+    monkeypatch.setattr(sampler, "SecureWords", FixedWords)
+    monkeypatch.setattr(batches, "GROUP_BYTES", 1 << 16)
+    monkeypatch.setattr(batches, "LARGEST_UNIT", 256)
+    groups = []
+    for rare in (0, 1, 500):
+        values = [TEXT[2]] * rare + [TEXT[0]] * (4_000 - rare)
+        others = ["x" * (i % 100) for i in range(4_000)]
+        source, target = tmp_path / f"in{rare}.parquet", tmp_path / f"out{rare}.parquet"
+        pq.write_table(pa.table({"x": values, "other": others}), source, use_dictionary=False)
+        privatize_file(source, target, {"x": constant(TEXT)})
+        about = pq.ParquetFile(target).metadata
+        groups.append([about.row_group(g).num_rows for g in range(about.num_row_groups)])
+    assert groups[0] == groups[1] == groups[2]
+    assert len(groups[0]) > 2
+    assert sum(groups[0]) == 4_000
+
+
+def test_a_leak_would_be_seen(tmp_path: Path) -> None:
+    """The comparison tells apart what differs in a category, a type or a field's metadata only."""
+    import pandas as pd
+
+    plain = pd.Series(["a", "b"], dtype="category")
+    for leaking in (plain.cat.reorder_categories(["b", "a"]), plain.cat.as_ordered(), plain.cat.add_categories(["c"])):
+        assert neighbours.fingerprint(leaking) != neighbours.fingerprint(plain)
+    table = pa.table({"x": ["a"]})
+    for other in (
+        table.replace_schema_metadata({"a": "b"}),
+        table.cast(pa.schema([pa.field("x", pa.string(), metadata={"a": "b"})])),
+        table.cast(pa.schema([pa.field("x", pa.large_string())])),
+    ):
+        assert neighbours.fingerprint(other) != neighbours.fingerprint(table)
+    truthful = ex.randomized_response(4, 50, inputs=list(TEXT))
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+    first = released_files(truthful, ["no", "maybe"], tmp_path / "a")
+    second = released_files(truthful, ["no", "no"], tmp_path / "b")
+    assert all(first[name] != second[name] for name in first)
