@@ -24,6 +24,7 @@ MOST_LABELS = 1 << 22  # symbols of an alphabet: four times what anybody was see
 MOST_LISTED = 1 << 24  # labels that are handed out one by one
 LARGEST_JSON_INTEGER = 1 << 53  # integers that every JSON reader keeps
 LONGEST_INTEGER = 400  # digits
+_LONGEST_COUNT = 9  # digits that a number of outputs is shown with
 
 Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
 
@@ -309,9 +310,20 @@ def outputs_from_json(content: Any, inputs: Labels) -> Labels:
     return Labels.from_json(content, "outputs", tuples=True)
 
 
+def count_text(count: int) -> str:
+    """A number of outputs as text; of a very large one only its size.
+
+    >>> count_text(10), count_text(2**60_000)
+    ('10', 'about 10^18061')
+    """
+    digits = int((count.bit_length() - 1) * math.log10(2))
+    return str(count) if digits < _LONGEST_COUNT else f"about 10^{digits}"
+
+
 def range_from_json(content: Any, count: int) -> Labels | None:
     """The labels 0..count−1 if that is what `content` describes, else None."""
-    return Labels(range(count), "outputs") if content == {"range": _stored(count)} else None
+    short = count.bit_length() < 64 and isinstance(content, dict)
+    return Labels(range(count), "outputs") if short and content == {"range": _stored(count)} else None
 
 
 def _without_subclass(label: Any) -> Any:

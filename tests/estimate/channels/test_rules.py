@@ -11,6 +11,7 @@ import pytest
 import extremal as ex
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels import CHANNELS, channel_of, indicators
+from extremal.estimate.channels.channel import ends_of
 from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
 from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveChannel
@@ -70,6 +71,31 @@ def test_transforms_are_the_dense_algebra(name: str) -> None:
     assert inverse.extremes(None)[0] == pytest.approx(influence.min())
     assert inverse.extremes(None)[1] == pytest.approx(influence.max())
     assert channel.uniform() == pytest.approx(np.full(m.m, 1 / m.m))
+    same_algebra(channel, prior, q, np.eye(m.m))
+    single = np.vstack([np.eye(m.k)[:2], np.tri(m.k)[1]])
+    assert inverse.binary(single).tolist() == [np.unique(row.round(9)).size == 2 for row in single @ influence]
+    f = np.random.default_rng(2).dirichlet(np.ones(m.m))
+    seen = (influence - prior[:, None]) ** 2 @ f
+    assert inverse.sample_variances(None, f, prior) == pytest.approx(seen, rel=1e-10)
+    wide = (spread - (rows @ prior)[:, None]) ** 2 @ f
+    assert inverse.sample_variances(rows, f, prior) == pytest.approx(wide, rel=1e-9)
+
+
+def same_algebra(channel: Any, prior: Any, q: Any, statistics: Any) -> None:
+    """What estimates and intervals ask, against the listed matrix; a column of statistics for each report."""
+    inverse = channel.inverse(prior)
+    influence = inverse.apply(statistics)  # all at once
+    assert influence == pytest.approx(np.array([inverse.apply(column) for column in statistics.T]).T)
+    k = prior.size
+    assert inverse.binary(None).tolist() == [np.unique(row.round(9)).size == 2 for row in influence]
+    for rows in (np.vstack([np.tri(k), np.arange(k)]), None):
+        spread = influence if rows is None else rows @ influence
+        assert inverse.moments(rows) == pytest.approx(spread**2 @ q.T, rel=1e-9, abs=1e-12)
+    assert channel.expected(np.eye(k)) == pytest.approx(statistics @ q.T, abs=1e-12)
+    assert channel.back(statistics) == pytest.approx(q @ statistics.T @ statistics, abs=1e-12)
+    assert channel.back(statistics[:, 0]) == pytest.approx(q @ statistics.T @ statistics[:, 0], abs=1e-12)
+    for made, direct in zip(inverse.ends(prior), ends_of(inverse.moments(None), prior), strict=True):
+        assert made == pytest.approx(direct, rel=1e-9)
 
 
 def test_unary_encoding_is_the_dense_algebra() -> None:
@@ -93,6 +119,12 @@ def test_unary_encoding_is_the_dense_algebra() -> None:
     assert inverse.extremes(None)[1] == pytest.approx(influence.max())
     assert channel.expected(prior) == pytest.approx(channel.statistic(keys, prior @ q))
     assert channel.uniform() == pytest.approx(channel.statistic(keys, np.full(16, 1 / 16)))
+    same_algebra(channel, prior, q, np.column_stack([channel.statistic([key], np.ones(1)) for key in keys]))
+    assert inverse.binary(np.array([[0, 2.0, 0, 0], [1, 1, 1, 1], [1, 0, 0, 1]])).tolist() == [True, False, False]
+    f = np.random.default_rng(2).dirichlet(np.ones(16))
+    seen = (influence - prior[:, None]) ** 2 @ f
+    assert inverse.sample_variances(None, channel.statistic(keys, f), prior) == pytest.approx(seen, rel=1e-10)
+    assert np.isnan(inverse.sample_variances(rows, channel.statistic(keys, f), prior)).all()
 
 
 def test_hashing_is_unbiased_with_the_stated_variance_over_random_seeds() -> None:
@@ -122,6 +154,13 @@ def test_estimates_with_intervals_from_reports(name: str) -> None:
     assert found.interval().shape == (m.k, 2)
     assert channel_of(m).smallest_share(prior) > 0
     assert "input" in found.summary() or found.summary()
+    assert found.linear(np.arange(m.k)).interval()[1] > 0
+    if name in ("bits", "hashes"):
+        with pytest.raises(InvalidParameter, match="smooth needs the shares of the reports"):
+            ex.estimate_frequencies(Simulation(5).privatize(m, x.tolist()).reports, m, method="smooth")
+    else:
+        smooth = ex.estimate_frequencies(Simulation(5).privatize(m, x.tolist()).reports, m, method="smooth")
+        assert np.abs(smooth.estimate - truth).sum() < 0.5
     with pytest.raises(InvalidParameter, match="maximum likelihood"):
         ex.estimate_frequencies(Simulation(5).privatize(m, x.tolist()).reports, m, method="mle")
 

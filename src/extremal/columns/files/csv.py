@@ -103,6 +103,7 @@ def _from_json(text: str) -> Any:
         return text
     return tuple(content) if isinstance(content, list) else content if content is None else text
 
+
 def _number(text: str) -> Any:
     """A report that is a number; what is none stays text, and an empty cell is missing."""
     whole = text.isascii() and text.isdecimal() and len(text) < LONGEST_NUMBER and str(int(text)) == text

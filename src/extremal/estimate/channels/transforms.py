@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.estimate.channels.channel import Flags, Floats, Inverse, dense_moment, two_valued
+from extremal.estimate.channels.channel import NEGLIGIBLE, Flags, Floats, Inverse, dense_moment, two_valued
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import ChosenSets, HadamardSets, ProjectiveSets
@@ -43,6 +43,7 @@ class TransformChannel(ABC):
         self.rise = self.inside / structure.size - self.low
         shared = float(structure.overlap(0, structure.r))  # r may stand for any other input
         self.other = self.low * structure.size + self.rise * shared * structure.size
+        self.within = self.other  # P(a report is in S_x) when the truth is another input of the block of x
         self.step, self.constant = self.inside - self.other, self.other
 
     @abstractmethod
@@ -107,7 +108,7 @@ class HadamardChannel(TransformChannel):
             raise InvalidParameter("the mechanism must be a Hadamard response", parameter="kind", value=structure.kind)
         super().__init__(structure, mechanism)
         self.blocks, self.width = structure.blocks, structure.width
-        within = self.low * structure.size + self.rise * structure.size / 2
+        self.within = within = self.low * structure.size + self.rise * structure.size / 2
         self.step = self.inside - within
         self.constant = within
         if self.blocks > 1:  # a report's block tells of the block of the truth, apart from the half of it
@@ -223,6 +224,24 @@ class TransformInverse:
     def moments(self, rows: Floats | None) -> Floats:
         squares = self._influence(self._identity() if rows is None else rows) ** 2
         return np.asarray(self.channel.back(squares.T).T)
+
+    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
+        """Three numbers say all: the truth is x, another input of its block, or one of another block."""
+        c = self.channel
+        inside, beside, away = (value**2 for value in self._values())
+        size, width = c.structure.size, c.m // c.blocks
+        own = inside * c.inside + beside * c.low * (width - size) + away * c.low * (c.m - width)
+        held = c.within
+        in_block = c.inside + c.low * (width - size)
+        near = inside * held + beside * (in_block - held) + away * (1 - in_block)
+        far = c.low * (inside * size + beside * (width - size) + away * (c.m - width))
+        weight = p + NEGLIGIBLE
+        blocks = np.arange(c.r) % c.blocks
+        here = np.bincount(blocks, weights=weight, minlength=c.blocks)[blocks]
+        others = near * (here - weight) + far * (weight.sum() - here)
+        mass = np.bincount(blocks, weights=p, minlength=c.blocks)[blocks]
+        all_of_p = own * p + near * (mass - p) + far * (p.sum() - mass)
+        return others / (weight.sum() - weight), np.asarray(all_of_p), np.full(c.r, own)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         if rows is None:
