@@ -90,6 +90,11 @@ def test_what_would_list_every_word_is_refused() -> None:
     assert "m=about 10^602," in repr(m)
     assert "1 in the bit of the truth" in str(m)
     assert m.structure.plain_rows() is None
+    for many in (m, ex.unary_encoding(20_000, 1), ex.local_hashing(20_000, 1)):
+        with pytest.raises(InvalidParameter, match="explain reads every entry .*× about 10"):
+            many.explain(np.full(many.k, 1 / many.k))
+        with pytest.raises(TooLarge):
+            _ = many.outputs
 
 
 def test_words_of_bits_as_labels() -> None:
@@ -98,6 +103,9 @@ def test_words_of_bits_as_labels() -> None:
     assert all(labels.code(labels[code]) == code for code in (0, 1, 511, 1023))
     assert unpacked([labels.packed((128, 64))], 10).tolist() == [[1, 0, 0, 0, 0, 0, 0, 0, 0, 1]]
     assert len(labels.alphabet) == 256
+    assert (labels.find((0, 64)), labels.find([0, 64]), labels.find((0, 1)), labels.find(7)) == (1, 1, None, None)
+    assert labels.shown() == "tuples of 2 bytes that hold 10 bits"
+    assert labels.nearest((0, 1)) == ""
     for wrong in ((1,), (0, 1), (256, 0), (True, 0), "ab", 3):
         with pytest.raises(UnknownLabel, match="tuple of 2 bytes"):
             labels.code(wrong)
