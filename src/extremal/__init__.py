@@ -32,6 +32,7 @@ from extremal.closed_forms import (
     surveys,
     unary_encoding,
 )
+from extremal.columns.bins import Bins, binned
 from extremal.errors import (
     ExtremalError,
     FileConflict,
@@ -52,8 +53,10 @@ from extremal.estimate import (
     CrosstabEstimate,
     FrequencyEstimate,
     StratifiedEstimate,
+    WorkloadEstimate,
     estimate_crosstab,
     estimate_frequencies,
+    estimate_workload,
     pool,
     regress,
     sequential_test,
@@ -67,13 +70,18 @@ from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
 from extremal.utility import (
+    CDF,
     Average,
     Distortion,
     FDivergence,
+    Frequencies,
     Hamming,
+    Mean,
     MutualInformation,
     PairwiseDivergence,
+    Ranges,
     Sublinear,
+    Workload,
     WorstCase,
     divergences,
 )
@@ -82,17 +90,22 @@ from extremal.utility.divergences import *  # noqa: F403 - the named ones, as th
 if TYPE_CHECKING:
     from extremal import theory
     from extremal.certificate import Verdict, Verification, verify
+    from extremal.estimate.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.release.key import ReleaseKey
+    from extremal.release.memory import Memory, TwoLevels
     from extremal.studies import (
         Comparison,
         DistortionTradeoff,
         EqualLeakage,
         InformationOverEpsilon,
+        Respondents,
         Tradeoff,
         compare,
         distortion_tradeoff,
         equal_leakage,
         information_over_epsilon,
+        respondents,
         tradeoff,
     )
     from extremal.theory import error_exponent
@@ -100,10 +113,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "CDF",
     "LDP",
     "LIP",
     "PML",
     "Average",
+    "Bins",
     "CombinedEstimate",
     "Comparison",
     "CrosstabEstimate",
@@ -114,6 +129,7 @@ __all__ = [
     "ExtremalError",
     "FDivergence",
     "FileConflict",
+    "Frequencies",
     "FrequencyEstimate",
     "Hamming",
     "InformationOverEpsilon",
@@ -121,7 +137,9 @@ __all__ = [
     "InvalidParameter",
     "InvalidPrior",
     "MalformedFile",
+    "Mean",
     "Mechanism",
+    "Memory",
     "MetricPrivacy",
     "MissingDependency",
     "MutualInformation",
@@ -129,25 +147,34 @@ __all__ = [
     "NotIdentified",
     "PairwiseDivergence",
     "PrivacyViolation",
+    "Ranges",
+    "ReleaseKey",
+    "Respondents",
     "SourceClass",
     "StratifiedEstimate",
     "Sublinear",
     "TooLarge",
     "Tradeoff",
+    "TwoLevels",
     "UnknownLabel",
     "Verdict",
     "Verification",
+    "Workload",
+    "WorkloadEstimate",
     "WorstCase",
     "__version__",
     "binary",
     "binary_for_information",
+    "binned",
     "compare",
+    "count_reports",
     "design",
     "distortion_tradeoff",
     "equal_leakage",
     "error_exponent",
     "estimate_crosstab",
     "estimate_frequencies",
+    "estimate_workload",
     "exponential",
     "geometric",
     "hadamard_response",
@@ -167,6 +194,7 @@ __all__ = [
     "quaternary",
     "randomized_response",
     "regress",
+    "respondents",
     "sequential_test",
     "show_values",
     "smallest_epsilon",
@@ -187,22 +215,27 @@ __all__ += divergences.__all__
 
 _LATER = {
     "extremal.certificate": ("Verdict", "Verification", "verify"),
+    "extremal.estimate.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
+    "extremal.release.key": ("ReleaseKey",),
+    "extremal.release.memory": ("Memory", "TwoLevels"),
     "extremal.studies": (
         "Comparison",
         "DistortionTradeoff",
         "EqualLeakage",
         "InformationOverEpsilon",
+        "Respondents",
         "Tradeoff",
         "compare",
         "distortion_tradeoff",
         "equal_leakage",
         "information_over_epsilon",
+        "respondents",
         "tradeoff",
     ),
     "extremal.theory": ("error_exponent",),
 }
-"""Rooms with solvers and exact arithmetic, loaded when a name of theirs is used: who only releases needs neither."""
+"""Rooms with solvers, exact arithmetic or a database, loaded when a name of theirs is used."""
 
 _ROOM_OF = {name: room for room, names in _LATER.items() for name in names}
 

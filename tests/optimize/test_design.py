@@ -30,6 +30,10 @@ from extremal.optimize.problem import Problem
             lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), time_limit=-1),
             "time_limit must be positive seconds",
         ),
+        (
+            lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), time_limit="1"),  # type: ignore[arg-type]
+            "time_limit must be positive seconds; got time_limit='1'",
+        ),
         (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), max_outputs=0), "max_outputs must be at least 1"),
         (lambda: ex.design(ex.LDP(1), ex.Sublinear(17, lambda c: c.max(axis=0))), "for at most 16 inputs; got k=17"),
         (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), inputs=["a"]), "inputs must have 2 labels"),

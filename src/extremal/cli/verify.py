@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
             "reasons": list(outcome.reasons),
             "claim": None if claim is None else claim.to_json(),
             "inputs": mechanism.k,
-            "outputs": mechanism.m,
+            "outputs": mechanism.m if mechanism.m < 1 << 63 else count_text(mechanism.m),
         }
         print(json.dumps(found, ensure_ascii=False))
         return outcome.exit_code

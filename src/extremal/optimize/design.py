@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from extremal.certificate import Certificate, NotKnown, certify
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.optimize.approximate.solve import solve as approximate
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
@@ -24,11 +26,14 @@ from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
 from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
 from extremal.optimize.rays import solve as listed_rays
+from extremal.optimize.workload.notes import Shares
+from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
 from extremal.tables import number
-from extremal.utility import Utility
+from extremal.utility import MutualInformation, SumOfColumns, Utility
 
 SOLVERS: tuple[Solver, ...] = (
+    approximate,
     divergence,
     information,
     hamming,
@@ -36,6 +41,7 @@ SOLVERS: tuple[Solver, ...] = (
     equal_hypotheses,
     leakage,
     leakage_for_a_class,
+    workload,
     divergence_on_metric,
     listed_rays,
 )
@@ -167,8 +173,7 @@ def design(
         )
     if not 0 < tolerance < 1:
         raise InvalidParameter("tolerance must lie between 0 and 1", parameter="tolerance", value=tolerance)
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidParameter("time_limit must be positive seconds", parameter="time_limit", value=time_limit)
+    _refuse_no_time(time_limit)
     outputs = None if max_outputs is None else as_count(max_outputs, "max_outputs", 1)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     extra = {} if progress is None else {"progress": progress}
@@ -183,6 +188,12 @@ def design(
         **extra,
     )
     return finished(utility, _solved(problem))
+
+
+def _refuse_no_time(time_limit: Any) -> None:
+    number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
+    if time_limit is not None and not (number and time_limit > 0):
+        raise InvalidParameter("time_limit must be positive seconds", parameter="time_limit", value=time_limit)
 
 
 def _refuse_other(name: str, given: Any, kind: type) -> None:
@@ -222,7 +233,16 @@ def finished(utility: Utility, solution: Solution) -> Design:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
-    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, solution.notes)
+    remarks = (*solution.notes, *_about_shares(utility, solution.mechanism))
+    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, remarks)
+
+
+def _about_shares(utility: Utility, mechanism: Mechanism) -> tuple[Remark, ...]:
+    """A warning, where the best mechanism for something else is a bad one for shares."""
+    if not isinstance(utility, SumOfColumns):
+        return ()
+    prior = utility.prior.values if isinstance(utility, MutualInformation) else None
+    return (Shares(mechanism, prior),)
 
 
 def _unverified(utility: Utility, solution: Solution) -> Certificate:
