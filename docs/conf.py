@@ -33,10 +33,12 @@ default_role = "code"  # a name in single backticks is code, in docstrings as in
 add_module_names = False
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
-autodoc_default_options = {"members": True, "show-inheritance": False}
+autodoc_default_options = {"members": True}
 python_use_unqualified_type_names = True
 napoleon_google_docstring, napoleon_numpy_docstring = True, False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
+maximum_signature_line_length = 90
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 
