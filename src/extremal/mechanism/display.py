@@ -8,7 +8,8 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import as_prior
-from extremal.mechanism.mechanism import Mechanism, count_text
+from extremal.mechanism.labels import count_text
+from extremal.mechanism.mechanism import Mechanism
 from extremal.plotting import figure
 from extremal.tables import aligned, html
 
