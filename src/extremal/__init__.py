@@ -94,24 +94,13 @@ if TYPE_CHECKING:
     from extremal.optimize import Design, design, smallest_epsilon
     from extremal.release.key import ReleaseKey
     from extremal.release.memory import Memory, TwoLevels
-    from extremal.studies import (
-        Comparison,
-        DistortionTradeoff,
-        EqualLeakage,
-        InformationOverEpsilon,
-        Plan,
-        Respondents,
-        TestPlan,
-        Tradeoff,
-        compare,
-        distortion_tradeoff,
-        equal_leakage,
-        information_over_epsilon,
-        plan,
-        plan_test,
-        respondents,
-        tradeoff,
-    )
+    from extremal.studies.compare import Comparison, compare
+    from extremal.studies.distortion import DistortionTradeoff, distortion_tradeoff
+    from extremal.studies.equal_leakage import EqualLeakage, equal_leakage
+    from extremal.studies.information_over_epsilon import InformationOverEpsilon, information_over_epsilon
+    from extremal.studies.planning import Plan, TestPlan, plan, plan_test
+    from extremal.studies.respondents import Respondents, respondents
+    from extremal.studies.tradeoff import Tradeoff, tradeoff
     from extremal.theory import error_exponent
 
 __version__ = "0.1.0"

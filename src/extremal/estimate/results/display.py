@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extremal import tables
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.mechanism.labels import count_text
 from extremal.tables import aligned
+from extremal.tables import html as html_table
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
@@ -62,7 +62,7 @@ def summary(result: FrequencyEstimate, level: float, simultaneous: bool, robustn
 def html(result: FrequencyEstimate, level: float = 0.95) -> str:
     """The summary for a notebook."""
     header, body, more = _cells(result, level, simultaneous=False, robustness=False)
-    return tables.html(header, body, _title(result), [*more, *_below(result, robustness=False)])
+    return html_table(header, body, _title(result), [*more, *_below(result, robustness=False)])
 
 
 def _cells(
