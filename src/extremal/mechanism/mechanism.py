@@ -45,6 +45,8 @@ class Mechanism:
 
     Guarantee: each row of weights sums to `denominator`; `privacy`, when not None, holds exactly.
 
+    Reference: L. Warner, Journal of the American Statistical Association 60 (1965), 63–69, is the first of them.
+
     >>> import extremal as ex
     >>> m = ex.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], privacy=ex.LDP.from_ratio(3), inputs=["no", "yes"])
     >>> m.k, m.m, int(m.weights[0, 0]) * 4 == 3 * m.denominator, m.privacy.level(m)

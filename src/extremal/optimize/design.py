@@ -58,6 +58,8 @@ ALIASES = {"theorem": "partition", "dual": "lines"}
 class Design:
     """The best mechanism found, with a bound that holds whatever the solver did.
 
+    Made by `ex.design`.
+
     Attributes:
         mechanism: exact weights, private in fact.
         value: its utility (or cost), enclosed by exact arithmetic on the weights and rounded once.
@@ -66,6 +68,11 @@ class Design:
         proved: the certificate that value and bounds come from.
         remarks: sentences for people, or values that make one when `notes` is asked for.
         further: makes proofs that the bounds do not need; called when `certificate` is first asked for.
+
+    >>> import extremal as ex
+    >>> d = ex.design(ex.LDP(1), ex.TotalVariation([1, 0], [0, 1]))
+    >>> round(d.value, 6), d.lower_bound <= d.value <= d.upper_bound
+    (0.462117, True)
     """
 
     mechanism: Mechanism
@@ -171,6 +178,8 @@ def design(
 
     Raises:
         InvalidParameter: the notion and the utility are about different inputs, or the combination is not known.
+
+    Reference: KOV for LDP, GSO for PML, KSS for distortion; docs/design/index.md says what is solved how.
 
     >>> import extremal as ex
     >>> d = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), inputs=["never", "once", "often"])

@@ -45,6 +45,8 @@ class TwoLevels:
     One report satisfies `once`-LDP, and any number of them together `forever`-LDP: all are post-processing of the
     permanent one. Both levels are decided on integers: `once` on the product of the weights over 2^124.
 
+    Guarantee: the levels are those of the mechanisms, decided in integers.
+
     Args:
         permanent: a mechanism that claims pure LDP.
         instantaneous: a mechanism whose inputs are the permanent one's outputs. It needs no claim.
@@ -114,6 +116,8 @@ class Memory:
     Args:
         path: the file; made (mode 0600) if there is none.
         limit: the largest sum of ε for one person, or None for no limit.
+
+    Reference: Ú. Erlingsson, V. Pihur, A. Korolova, RAPPOR (2014), on permanent responses.
 
     >>> import extremal as ex, tempfile, pathlib
     >>> m = ex.randomized_response(3, 1)

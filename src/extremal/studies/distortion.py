@@ -24,6 +24,8 @@ BEFORE = Fraction(1, 10**9)  # where ε* is shown just below the jump
 class DistortionTradeoff:
     """ε* at each distortion; for ordered classes also the paper's bounds.
 
+    Made by `ex.distortion_tradeoff`.
+
     Attributes:
         source: the class.
         distortions: the values of D.
@@ -31,6 +33,10 @@ class DistortionTradeoff:
         bounds: name → values; empty when the class is not ordered.
         jump: (D, ε* just below it): from D on ε* = 0. None when D lies beyond the given distortions and the class is
             not ordered.
+
+    >>> import extremal as ex
+    >>> ex.distortion_tradeoff([0.5, 0.5], [0.25]).columns()["distortion"]
+    [0.25]
     """
 
     source: SourceClass
@@ -103,9 +109,13 @@ class DistortionTradeoff:
 def distortion_tradeoff(source_class: Any, distortions: Sequence[Any] | None = None) -> DistortionTradeoff:
     """The smallest ε for each of several distortions.
 
+    Guarantee: each ε is the exact optimum of its design; `jump` is exact.
+
     Args:
         source_class: a prior or an `ex.SourceClass`.
         distortions: values of D in (0, 1]; a grid up to a little beyond the jump when not given.
+
+    Reference: KSS Theorems 1 and 2, with the corrections in docs/reference/errata.md.
 
     >>> table = distortion_tradeoff([0.5, 0.3, 0.2], [0.1, 0.3, 0.5])
     >>> [round(d.value, 6) for d in table.designs], round(table.jump[1], 4)

@@ -25,11 +25,17 @@ SMALLEST_STEP = 1e-6  # relative
 class EqualLeakage:
     """Three mechanisms at each leakage; `str()` is a table, `plot()` a picture.
 
+    Made by `ex.equal_leakage`.
+
     Attributes:
         utility: what is compared.
         epsilons: the leakage in nats.
         pml_optimal, ldp_optimal, randomized_response: values; NaN where there is none.
         ldp_levels: the LDP ε at which the LDP-optimal mechanism has that leakage.
+
+    >>> import extremal as ex
+    >>> ex.equal_leakage([0.5, 0.5], [0.3]).epsilons
+    (0.3,)
     """
 
     utility: Utility
@@ -88,11 +94,15 @@ def equal_leakage(
     The LDP level is found by halving: the LDP-optimal mechanism there leaks at most ε under the prior, and slightly
     above it more. Where the LDP-optimal mechanism changes its form its leakage jumps, and that curve is flat.
 
+    Guarantee: values are those of designs with a bound; levels are decided in integers.
+
     Args:
         prior: the distribution of the input.
         epsilons: leakages below ε_max = −log p_min.
         utility: mutual information under the prior if not given.
         progress: called with "ε = …" and the share done.
+
+    Reference: GSO, on mechanisms with the same leakage.
 
     >>> table = equal_leakage([0.5, 0.3, 0.2], [0.5])
     >>> table.pml_optimal[0] > table.ldp_optimal[0] >= table.randomized_response[0]

@@ -24,11 +24,17 @@ _DASHES = ((), (5, 1.5), (1.5, 1.5), (7, 2, 1.5, 2))  # curves that coincide are
 class Tradeoff:
     """The optimum and the closed forms over ε. `str()` is a table for the terminal.
 
+    Made by `ex.tradeoff`.
+
     Attributes:
         utility: what was optimised.
         epsilons: the grid.
         designs: the design at each ε.
         values: name → value at each ε (None: not applicable there); the first is the optimum.
+
+    >>> import extremal as ex
+    >>> ex.tradeoff(ex.LDP, ex.KL([0.7, 0.3], [0.4, 0.6]), [1]).epsilons
+    (1.0,)
     """
 
     utility: Utility
@@ -121,12 +127,16 @@ def tradeoff(
 ) -> Tradeoff:
     """The optimum at each ε, beside the closed forms that satisfy the same notion.
 
+    Guarantee: each optimum comes with its gap; the closed forms are evaluated on their exact weights.
+
     Args:
         privacy: ε ↦ notion: `ex.LDP`, or `lambda epsilon: ex.PML(epsilon, prior)`. With mutual information `ex.PML` and
             `ex.LIP` alone take the prior of the utility.
         utility: what to maximise.
         epsilons: the grid, in nats.
         progress: called with "ε = …" and the share done.
+
+    Reference: the figures of KOV are such curves.
 
     >>> import extremal as ex
     >>> curve = ex.tradeoff(ex.LDP, ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), [0.5, 1, 2])

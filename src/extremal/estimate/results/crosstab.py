@@ -48,6 +48,12 @@ class CrosstabEstimate:
         n: number of pairs.
         squares: shares of the pairs by squared weight; as `table` without weights.
         effective_n: Kish's (Σw)²/Σw²; n without weights.
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 1)
+    >>> found = ex.estimate_crosstab({"a": [0, 1, 0, 0], "b": [0, 1, 1, 0]}, {"a": m, "b": None})
+    >>> found.n, found.estimate.shape
+    (4, (2, 2))
     """
 
     first: Side

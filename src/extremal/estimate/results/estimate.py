@@ -41,6 +41,11 @@ class FrequencyEstimate:
         n: number of reports.
         method: "unbiased", "mle", "projected", "shrunk" or "smooth".
         deficit: for "mle", a bound on the mean log-likelihood that the estimate misses.
+
+    >>> import extremal as ex
+    >>> result = ex.estimate_frequencies({"no": 60, "yes": 40}, ex.randomized_response(["no", "yes"], 2))
+    >>> result.n, result.estimate.round(3).tolist()
+    (100, [0.631, 0.369])
     """
 
     inputs: tuple[Label, ...]

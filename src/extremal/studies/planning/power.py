@@ -52,6 +52,10 @@ class TestPlan:
         mechanism: to ask with.
         without_privacy: how many unrandomised answers reach `power`.
         p0, p1: the hypotheses.
+
+    >>> import extremal as ex
+    >>> ex.plan_test(ex.randomized_response(2, 1), p0=[0.9, 0.1], p1=[0.5, 0.5], power=0.8).solved
+    'n'
     """
 
     __test__ = False  # a test runner must not collect it
