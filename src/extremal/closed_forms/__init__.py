@@ -8,6 +8,7 @@ from extremal.closed_forms.forms import FORMS, Form, Setting
 from extremal.closed_forms.geometric import geometric
 from extremal.closed_forms.hamming import hamming
 from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
+from extremal.closed_forms.mixed import better_of_two
 from extremal.closed_forms.quaternary import quaternary
 from extremal.closed_forms.randomized_response import randomized_response
 from extremal.closed_forms.subset_selection import subset_selection
@@ -17,6 +18,7 @@ __all__ = [
     "Form",
     "Setting",
     "balanced_subset",
+    "better_of_two",
     "binary",
     "binary_for_information",
     "exponential",
