@@ -25,9 +25,11 @@ from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
 from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
 from extremal.optimize.rays import solve as listed_rays
+from extremal.optimize.workload.notes import Shares
+from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
 from extremal.tables import number
-from extremal.utility import Utility
+from extremal.utility import MutualInformation, SumOfColumns, Utility
 
 SOLVERS: tuple[Solver, ...] = (
     divergence,
@@ -37,6 +39,7 @@ SOLVERS: tuple[Solver, ...] = (
     equal_hypotheses,
     leakage,
     leakage_for_a_class,
+    workload,
     divergence_on_metric,
     listed_rays,
 )
@@ -228,7 +231,16 @@ def finished(utility: Utility, solution: Solution) -> Design:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
-    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, solution.notes)
+    remarks = (*solution.notes, *_about_shares(utility, solution.mechanism))
+    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, remarks)
+
+
+def _about_shares(utility: Utility, mechanism: Mechanism) -> tuple[Remark, ...]:
+    """A warning, where the best mechanism for something else is a bad one for shares."""
+    if not isinstance(utility, SumOfColumns):
+        return ()
+    prior = utility.prior.values if isinstance(utility, MutualInformation) else None
+    return (Shares(mechanism, prior),)
 
 
 def _unverified(utility: Utility, solution: Solution) -> Certificate:
