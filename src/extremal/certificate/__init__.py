@@ -2,6 +2,7 @@
 
 from extremal.certificate.certificate import Certificate
 from extremal.certificate.costs import Truth
+from extremal.certificate.coupled import Coupled
 from extremal.certificate.dual import Lines, OnePrior, Rays
 from extremal.certificate.information import Sizes, Subadditive
 from extremal.certificate.matrix import MatrixInequality
@@ -17,6 +18,7 @@ __all__ = [
     "PROOFS",
     "Certificate",
     "Contradiction",
+    "Coupled",
     "LineSweep",
     "Lines",
     "ListedColumns",

@@ -15,6 +15,7 @@ from extremal.certificate import Certificate, NotKnown, certify
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.optimize.approximate.solve import solve as approximate
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
@@ -32,6 +33,7 @@ from extremal.tables import number
 from extremal.utility import MutualInformation, SumOfColumns, Utility
 
 SOLVERS: tuple[Solver, ...] = (
+    approximate,
     divergence,
     information,
     hamming,
