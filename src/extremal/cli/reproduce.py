@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 
 from extremal.cli.progress import ProgressLine
@@ -47,9 +48,7 @@ def run(options: argparse.Namespace) -> int:
     with ProgressLine() as line:
         for number, figure in enumerate(chosen, 1):
             name = f"{figure.name} ({number} of {len(chosen)})"
-            paths = figure.write(
-                Path(options.output), formats, options.overwrite, lambda share, name=name: line.share(name, share)
-            )
+            paths = figure.write(Path(options.output), formats, options.overwrite, partial(line.share, name))
             written[figure.name] = [str(path) for path in paths]
     if options.json:
         print(json.dumps({"written": written}, ensure_ascii=False))
@@ -64,7 +63,11 @@ def _list(as_json: bool) -> int:
     if as_json:
         print(json.dumps({f.name: {"title": f.title, "seconds": f.seconds} for f in FIGURES.values()}))
     else:
-        print(aligned(["name", "figure", "about"], [[f.name, f.title, f"{f.seconds} s"] for f in FIGURES.values()], left=2))
+        print(
+            aligned(
+                ["name", "figure", "about"], [[f.name, f.title, f"{f.seconds} s"] for f in FIGURES.values()], left=2
+            )
+        )
     return 0
 
 

@@ -1,8 +1,8 @@
 """A figure or table of a paper: what it shows, how it is made, and what of the paper's text holds.
 
-A `Figure` is an entry of the list; made, it becomes a `Reproduced`: tables of numbers, a picture and a caption that says
-what agrees with the paper and what does not. Numbers come from the package's own designs, and random instances from a
-seed that is stated, so made twice it is the same, byte for byte.
+A `Figure` is an entry of the list; made, it becomes a `Reproduced`: tables of numbers, a picture and a caption that
+says what agrees with the paper and what does not. Numbers come from the package's own designs, and random instances
+from a seed that is stated, so made twice it is the same, byte for byte.
 """
 
 from __future__ import annotations

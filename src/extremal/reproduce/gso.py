@@ -57,8 +57,10 @@ def over_leakage(progress: Progress) -> Reproduced:
         return drawn
 
     return Reproduced(
-        "Information kept at equal leakage, three inputs; dashed: the entropy of X; grey: where privacy regions begin. Agrees with the paper, the corner at "
-        f"log 1.5 = {math.log(1.5):.4f} of the uniform prior included. The last region, up to ε_max, is region N, which the paper's index leaves out (erratum P2).",
+        "Information kept at equal leakage, three inputs; dashed: the entropy of X; grey: where privacy regions "
+        "begin. Agrees with the paper, the corner at "
+        f"log 1.5 = {math.log(1.5):.4f} of the uniform prior included. The last region, up to ε_max, is region N, "
+        f"which the paper's index leaves out (erratum P2).",
         tables,
         draw,
     )
@@ -73,7 +75,10 @@ def _sampled(
     values: Any,
 ) -> dict[str, tuple[list[float], float]]:
     optimal = pml_binary(prior, epsilon) if len(prior) == 2 else pml_high_privacy(prior, epsilon)
-    made = {"optimum": (optimal, len(prior) > 2), "randomised response": (pml_randomized_response(prior, epsilon), False)}
+    made = {
+        "optimum": (optimal, len(prior) > 2),
+        "randomised response": (pml_randomized_response(prior, epsilon), False),
+    }
     found = {}
     for name, (mechanism, reverse) in made.items():
         runs = []
@@ -89,7 +94,10 @@ def experiments(kind: str, progress: Progress) -> Reproduced:
     information = kind == "information"
     measure = empirical_information if information else empirical_correlation
     exact = _information if information else _correlation
-    grids = {"two inputs": (TWO, [round(0.05 * i, 2) for i in range(1, 16)]), "five inputs": (FIVE, [round(0.01 * i, 2) for i in range(1, 11)])}
+    grids = {
+        "two inputs": (TWO, [round(0.05 * i, 2) for i in range(1, 16)]),
+        "five inputs": (FIVE, [round(0.01 * i, 2) for i in range(1, 11)]),
+    }
     tables: dict[str, Columns] = {}
     simulation, generator = Simulation(SEED), np.random.default_rng(SEED)
     for number, (name, (prior, grid)) in enumerate(grids.items()):
@@ -110,10 +118,27 @@ def experiments(kind: str, progress: Progress) -> Reproduced:
             columns = tables[name.replace(" ", "-")]
             for form in ("optimum", "randomised response"):
                 style = STYLES[form]
-                axis.fill_between(columns["epsilon"], columns[f"{form}, lowest"], columns[f"{form}, highest"], color=style["color"], alpha=0.2, linewidth=0)
-                axis.plot(columns["epsilon"], columns[f"{form}, mean of {RUNS} runs"], label=f"{form}, mean of {RUNS} runs", **style)
+                axis.fill_between(
+                    columns["epsilon"],
+                    columns[f"{form}, lowest"],
+                    columns[f"{form}, highest"],
+                    color=style["color"],
+                    alpha=0.2,
+                    linewidth=0,
+                )
+                axis.plot(
+                    columns["epsilon"],
+                    columns[f"{form}, mean of {RUNS} runs"],
+                    label=f"{form}, mean of {RUNS} runs",
+                    **style,
+                )
                 axis.plot(columns["epsilon"], columns[f"{form}, exact"], color=style["color"], linewidth=0.9)
-            labelled(axis, "pointwise maximal leakage ε (nats)", "empirical I(X;Y) (nats)" if information else "empirical correlation of X and Y", f"prior {tuple(prior)}")
+            labelled(
+                axis,
+                "pointwise maximal leakage ε (nats)",
+                "empirical I(X;Y) (nats)" if information else "empirical correlation of X and Y",
+                f"prior {tuple(prior)}",
+            )
         axes[0].legend(frameon=False, fontsize=9)
         return drawn
 
@@ -122,13 +147,17 @@ def experiments(kind: str, progress: Progress) -> Reproduced:
 
 _SAID = {
     "information": (
-        f"Empirical information of {RUNS} runs with {SAMPLE} people each (band: lowest to highest; thin: exact). The order agrees with the paper. The formula "
-        "printed divides by the size of the alphabet where the sample size must stand (erratum P8); and with five inputs the empirical values of both lie "
+        f"Empirical information of {RUNS} runs with {SAMPLE} people each (band: lowest to highest; thin: exact). The "
+        f"order agrees with the paper. The formula "
+        "printed divides by the size of the alphabet where the sample size must stand (erratum P8); and with five "
+        "inputs the empirical values of both lie "
         "(N−1)²/(2n) = 0.008 above the truth, which is more than all the information of randomised response."
     ),
     "correlation": (
-        f"Empirical correlation of {RUNS} runs with {SAMPLE} people each (band: lowest to highest; thin: exact). The order agrees with the paper. With five "
-        "inputs the mechanism of Theorem 3 as printed has correlation 1 − e^ε, below 0; shown is the member of its class with columns reversed, e^ε − 1 "
+        f"Empirical correlation of {RUNS} runs with {SAMPLE} people each (band: lowest to highest; thin: exact). The "
+        f"order agrees with the paper. With five "
+        "inputs the mechanism of Theorem 3 as printed has correlation 1 − e^ε, below 0; shown is the member of its "
+        "class with columns reversed, e^ε − 1 "
         "(erratum P9)."
     ),
 }
@@ -169,7 +198,15 @@ def polytopes(progress: Progress) -> Reproduced:
             axis.contour(a, b, levels, levels=8, colors="#666666", linewidths=0.8)
             axis.plot([0, 1], [0, 1], color="#555555", linewidth=0.8, linestyle="--")
             points = [(star[0, j], star[1, j]) for j in (0, 1)]
-            axis.plot([x for x, _ in points], [y for _, y in points], linestyle="none", marker="*", markersize=13, color="#1b6ca8", label="optimal")
+            axis.plot(
+                [x for x, _ in points],
+                [y for _, y in points],
+                linestyle="none",
+                marker="*",
+                markersize=13,
+                color="#1b6ca8",
+                label="optimal",
+            )
             labelled(axis, "Q(1|1)", "Q(1|2)", f"prior {tuple(prior)}, ε = log 1.5")
             axis.set_aspect("equal")
         axes[0].legend(frameon=False, fontsize=9, loc="upper left")
@@ -182,8 +219,10 @@ def polytopes(progress: Progress) -> Reproduced:
         "I(X;Y)": [MutualInformation(p)(s) for p, s in zip(priors, stars, strict=True)],
     }
     return Reproduced(
-        "All mechanisms with two inputs and two reports that are ε-PML (grey) at ε = log 1.5, contours of information, and the two optima, which are the same "
-        "mechanism with its reports renamed. Left: no input may be named with certainty; right: e^ε·P(x₁) ≥ 1, and the first may. Agrees with the paper.",
+        "All mechanisms with two inputs and two reports that are ε-PML (grey) at ε = log 1.5, contours of "
+        "information, and the two optima, which are the same "
+        "mechanism with its reports renamed. Left: no input may be named with certainty; right: e^ε·P(x₁) ≥ 1, and "
+        "the first may. Agrees with the paper.",
         {"": table},
         draw,
     )
@@ -198,10 +237,15 @@ def examples(progress: Progress) -> Reproduced:
     progress(1.0)
     header = ["input", *(f"output {j + 1}" for j in range(4))]
     return Reproduced(
-        "Example 1, prior (2/5, 1/5, 1/5, 1/5), ε = log 9/8, and Example 2, uniform on four, ε = log 3 (the paper prints it with its columns shifted, the same "
-        f"class: erratum P10), agree. Example 3 lists a vector (e^ε, e^ε, r₃(3)) whose last entry is negative in region 2: {third:.3f} for the prior "
+        "Example 1, prior (2/5, 1/5, 1/5, 1/5), ε = log 9/8, and Example 2, uniform on four, ε = log 3 (the paper "
+        "prints it with its columns shifted, the same "
+        f"class: erratum P10), agree. Example 3 lists a vector (e^ε, e^ε, r₃(3)) whose last entry is negative in "
+        f"region 2: {third:.3f} for the prior "
         f"{tuple(p)} at ε = {epsilon} (erratum P4).",
-        {name: {h: [i + 1 for i in range(4)] if not j else m[:, j - 1].tolist() for j, h in enumerate(header)} for name, m in (("1", one), ("2", two))},
+        {
+            name: {h: [i + 1 for i in range(4)] if not j else m[:, j - 1].tolist() for j, h in enumerate(header)}
+            for name, m in (("1", one), ("2", two))
+        },
     )
 
 

@@ -40,8 +40,10 @@ def staircases(progress: Progress) -> Reproduced:
         return drawn
 
     return Reproduced(
-        "Two staircase mechanisms for five inputs: in each column the larger entries are e^ε times the smaller. The binary mechanism reports whether "
-        "P₀(x) ≥ P₁(x); randomised response reports x itself more often than any other input. Agrees with the paper (equations 14 and 15).",
+        "Two staircase mechanisms for five inputs: in each column the larger entries are e^ε times the smaller. The "
+        "binary mechanism reports whether "
+        "P₀(x) ≥ P₁(x); randomised response reports x itself more often than any other input. Agrees with the paper "
+        "(equations 14 and 15).",
         {name.split()[0]: _matrix(mechanism) for name, mechanism in made.items()},
         draw,
     )
@@ -74,15 +76,21 @@ def _said_of_averages(kind: str, found: Experiment, lowest: dict[str, float]) ->
     best = found.ratio("binary")[:, 0] > 1 - 1e-8
     if kind == "divergence":
         return (
-            f"Six inputs, {COUNT} random pairs. Left: agrees with the paper: binary follows the optimum for small ε, randomised response for large, and both "
-            f"are far above the geometric mechanism (clamped, erratum E7; the formula printed is no mechanism). Right: at the wrong ε, {two} in the "
-            f"worst case (the paper: as bad as 10%). Binary is exactly optimal at ε = 0.1 in {int(best.sum())} of {COUNT}."
+            f"Six inputs, {COUNT} random pairs. Left: agrees with the paper: binary follows the optimum for small ε, "
+            f"randomised response for large, and both "
+            f"are far above the geometric mechanism (clamped, erratum E7; the formula printed is no mechanism). "
+            f"Right: at the wrong ε, {two} in the "
+            f"worst case (the paper: as bad as 10%). Binary is exactly optimal at ε = 0.1 in {int(best.sum())} of "
+            f"{COUNT}."
         )
     geo, two_ = found.average("geometric")[-1], found.average("binary")[-1]
     return (
-        f"Six inputs, {COUNT} random priors (P₀ of each pair). Left: agrees but for one sentence: that both mechanisms improve on the geometric one in all "
-        f"regimes is not so for the binary mechanism and information at large ε (at ε = 10: geometric {geo:.3f}, binary {two_:.3f}). Right: at the wrong "
-        f"ε, {two} in the worst case (the paper: each as bad as 35%). Binary is exactly optimal at ε = 0.1 in {int(best.sum())} of {COUNT} (erratum E6 has "
+        f"Six inputs, {COUNT} random priors (P₀ of each pair). Left: agrees but for one sentence: that both "
+        f"mechanisms improve on the geometric one in all "
+        f"regimes is not so for the binary mechanism and information at large ε (at ε = 10: geometric {geo:.3f}, "
+        f"binary {two_:.3f}). Right: at the wrong "
+        f"ε, {two} in the worst case (the paper: each as bad as 35%). Binary is exactly optimal at ε = 0.1 in "
+        f"{int(best.sum())} of {COUNT} (erratum E6 has "
         "the condition)."
     )
 
@@ -123,13 +131,15 @@ def mixed(kind: str, progress: Progress) -> Reproduced:
     low, share = {k: float(ratios[k].min()) for k in SIZES}, float((worst[6] >= 0.7).mean())
     if kind == "divergence":
         said = (
-            f'"At least 55%" for twelve inputs agrees: {low[12]:.3f} in the worst instance. "At least 70% for all instances" with six inputs does not: the '
+            f'"At least 55%" for twelve inputs agrees: {low[12]:.3f} in the worst instance. "At least 70% for all '
+            'instances" with six inputs does not: the '
             f"worst has {low[6]:.3f}, and {share:.0%} of the instances have 70% or more."
         )
     else:
         said = f'"At least 75%" for six inputs ({low[6]:.3f}) and "65%" for twelve ({low[12]:.3f}) agree.'
     return Reproduced(
-        f"The better of binary and randomised response as a share of the optimum, {COUNT} random instances for each size (thin), ε from 0.1 to 10. {said}",
+        f"The better of binary and randomised response as a share of the optimum, {COUNT} random instances for each "
+        f"size (thin), ε from 0.1 to 10. {said}",
         {"summary": summary, "curves": curves},
         draw,
         SEED,
@@ -167,7 +177,10 @@ def scaling(kind: str, progress: Progress) -> Reproduced:
         drawn, (left, right) = figure(10.0, 4.0, columns=2)
         order = np.argsort(x1)
         left.plot(x1[order], scale1[order], color="#444444", linewidth=1, label="scaling of the converse")
-        for axis, x, best, geo, form in ((left, x1, best1, geo1, "binary"), (right, x2, best2, geo2, "randomised response")):
+        for axis, x, best, geo, form in (
+            (left, x1, best1, geo1, "binary"),
+            (right, x2, best2, geo2, "randomised response"),
+        ):
             axis.plot(x, best, **{**STYLES[form], "linestyle": "none"}, label=form)
             axis.plot(x, geo, **{**STYLES["geometric"], "linestyle": "none"}, label="geometric")
         right.plot([0, x2.max()], [0, x2.max()], color="#444444", linewidth=1, label="without privacy")
@@ -204,13 +217,17 @@ _SCALES = {
 }
 _SCALED_SAID = {
     "divergence": (
-        "Left: the binary mechanism follows (e^ε−1)²/(e^ε+1)·TV² of equation (16) within 5% in every instance; Corollary 9 prints the difference of "
-        "probabilities without its square (erratum E8). Right: randomised response is within 5.2% of D(P₀‖P₁); the coefficient of e^−ε printed in equation "
+        "Left: the binary mechanism follows (e^ε−1)²/(e^ε+1)·TV² of equation (16) within 5% in every instance; "
+        "Corollary 9 prints the difference of "
+        "probabilities without its square (erratum E8). Right: randomised response is within 5.2% of D(P₀‖P₁); the "
+        "coefficient of e^−ε printed in equation "
         "(17) is wrong (erratum E4). Both are above the geometric mechanism, as the paper says."
     ),
     "information": (
-        "Left: the binary mechanism follows ½·P(T)·P(Tᶜ)·ε² of equation (21) within 0.13%. Right: randomised response follows H − (k−1)·ε·e^−ε of equation "
-        "(22), whose remainder is of order e^−ε and not e^−2ε (erratum E5). Both are above the geometric mechanism, as the paper says."
+        "Left: the binary mechanism follows ½·P(T)·P(Tᶜ)·ε² of equation (21) within 0.13%. Right: randomised response "
+        "follows H − (k−1)·ε·e^−ε of equation "
+        "(22), whose remainder is of order e^−ε and not e^−2ε (erratum E5). Both are above the geometric mechanism, "
+        "as the paper says."
     ),
 }
 
@@ -252,8 +269,10 @@ def quaternary_region(progress: Progress) -> Reproduced:
 
     same = limit.contains(region) and region.contains(limit, ROUNDING)
     return Reproduced(
-        f"The quaternary mechanism and the pairs of error probabilities of all tests on its report. That this is exactly the region which (ε,δ)-LDP allows "
-        f"{'was decided in rationals' if same else 'FAILS'}; the two inequalities printed also admit (1, 1), which no test reaches (erratum E12).",
+        f"The quaternary mechanism and the pairs of error probabilities of all tests on its report. That this is "
+        f"exactly the region which (ε,δ)-LDP allows "
+        f"{'was decided in rationals' if same else 'FAILS'}; the two inequalities printed also admit (1, 1), which no "
+        f"test reaches (erratum E12).",
         {
             "matrix": _matrix(mechanism),
             "corners": {"P_MD": [a for a, _ in region.vertices], "P_FA": [b for _, b in region.vertices]},
@@ -282,8 +301,10 @@ def induced_regions(progress: Progress) -> Reproduced:
         return drawn
 
     return Reproduced(
-        f"Error regions of the reports of two mechanisms when inputs follow P₀ = {tuple(p0)} or P₁ = {tuple(p1)}. The binary mechanism's contains the other's "
-        f"({'decided in rationals' if outer.contains(inner) else 'FAILS'}): below ε* = {limit:.4f} it simulates every ε-LDP mechanism for these hypotheses. "
+        f"Error regions of the reports of two mechanisms when inputs follow P₀ = {tuple(p0)} or P₁ = {tuple(p1)}. The "
+        f"binary mechanism's contains the other's "
+        f"({'decided in rationals' if outer.contains(inner) else 'FAILS'}): below ε* = {limit:.4f} it simulates every "
+        f"ε-LDP mechanism for these hypotheses. "
         "Agrees with the proof of Theorem 5, with ε* corrected (erratum E2).",
         {
             name: {"P_MD": [a for a, _ in region.vertices], "P_FA": [b for _, b in region.vertices]}
@@ -300,10 +321,20 @@ def _matrix(mechanism: Mechanism) -> Columns:
 
 FIGURES = (
     Figure("kov-fig2", "Staircase mechanisms: binary and randomised response", staircases),
-    Figure("kov-fig3", "Divergence over ε: optimum, binary, randomised response, geometric", partial(averages, "divergence"), 30),
+    Figure(
+        "kov-fig3",
+        "Divergence over ε: optimum, binary, randomised response, geometric",
+        partial(averages, "divergence"),
+        30,
+    ),
     Figure("kov-fig4", "Divergence: the better of two against the optimum", partial(mixed, "divergence"), 150),
     Figure("kov-fig5", "Divergence: scaling at strong and weak privacy", partial(scaling, "divergence"), 2),
-    Figure("kov-fig6", "Information over ε: optimum, binary, randomised response, geometric", partial(averages, "information"), 60),
+    Figure(
+        "kov-fig6",
+        "Information over ε: optimum, binary, randomised response, geometric",
+        partial(averages, "information"),
+        60,
+    ),
     Figure("kov-fig7", "Information: the better of two against the optimum", partial(mixed, "information"), 300),
     Figure("kov-fig8", "Information: scaling at strong and weak privacy", partial(scaling, "information"), 2),
     Figure("kov-fig9", "The quaternary mechanism and its error region", quaternary_region),

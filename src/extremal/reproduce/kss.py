@@ -12,7 +12,7 @@ import numpy as np
 
 from extremal.optimize import smallest_epsilon
 from extremal.plotting import COLOURS, figure
-from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced
+from extremal.reproduce.figure import Figure, Progress, Reproduced
 from extremal.reproduce.style import labelled
 from extremal.sources import SourceClass
 from extremal.studies import distortion_tradeoff
@@ -52,7 +52,8 @@ def classes(progress: Progress) -> Reproduced:
         return drawn
 
     return Reproduced(
-        "Two classes of priors on three inputs: all orders of one prior, and priors with one order in common. Agrees with the paper.",
+        "Two classes of priors on three inputs: all orders of one prior, and priors with one order in common. Agrees "
+        "with the paper.",
         {
             "invariant": {f"P{i + 1}": [p[i] for p in orbit] for i in range(3)},
             "ordered": {f"P{i + 1}": [p[i] for p in ordered] for i in range(3)},
@@ -88,7 +89,15 @@ def colours(progress: Progress) -> Reproduced:
                 kind = str(kinds[x, y])
                 axis.add_patch(_box(x, y, found.k, shades[kind]))
                 ink = "black" if kind == "W" else "white"
-                axis.text(y + 0.5, found.k - x - 0.5, f"{kind}\n{matrix[x, y]:.3f}", ha="center", va="center", color=ink, fontsize=9)
+                axis.text(
+                    y + 0.5,
+                    found.k - x - 0.5,
+                    f"{kind}\n{matrix[x, y]:.3f}",
+                    ha="center",
+                    va="center",
+                    color=ink,
+                    fontsize=9,
+                )
         axis.set_xlim(0, found.m)
         axis.set_ylim(0, found.k)
         axis.set_xticks([y + 0.5 for y in range(found.m)], [str(y + 1) for y in range(found.m)])
@@ -98,9 +107,15 @@ def colours(progress: Progress) -> Reproduced:
         return drawn
 
     return Reproduced(
-        f"The mechanism of smallest ε for the prior {', '.join(FOUR)} and distortion 0.25: black (B) and red (R) entries of a column are exactly e^ε apart, white "
+        f"The mechanism of smallest ε for the prior {', '.join(FOUR)} and distortion 0.25: black (B) and red (R) "
+        f"entries of a column are exactly e^ε apart, white "
         "ones are not held by privacy. The diagonal is black, as the paper's colouring says.",
-        {"": {"input": list(range(1, found.k + 1)), **{f"output {y + 1}": kinds[:, y].tolist() for y in range(found.m)}}},
+        {
+            "": {
+                "input": list(range(1, found.k + 1)),
+                **{f"output {y + 1}": kinds[:, y].tolist() for y in range(found.m)},
+            }
+        },
         draw,
     )
 
@@ -114,7 +129,9 @@ def _box(x: int, y: int, k: int, colour: str) -> Any:
 def bounds(progress: Progress) -> Reproduced:
     """The exact curve against the bounds as printed and as they hold, for one prior and for three."""
     made = {}
-    for i, (name, source) in enumerate((("one-prior", SourceClass.ordered([PRIOR])), ("three-priors", SourceClass.ordered(ORDERED)))):
+    for i, (name, source) in enumerate(
+        (("one-prior", SourceClass.ordered([PRIOR])), ("three-priors", SourceClass.ordered(ORDERED)))
+    ):
         made[name] = distortion_tradeoff(source)
         progress((i + 1) / 2)
     printed = lower_bound(SourceClass.ordered([PRIOR]), "0.1", "printed")
@@ -128,15 +145,31 @@ def bounds(progress: Progress) -> Reproduced:
             styles = ((COLOURS[1], ":"), (COLOURS[2], "--"), (COLOURS[0], "-."))
             for (label, values), (colour, style) in zip(table.bounds.items(), styles, strict=True):
                 shown = [(table.distortions[i], values[i]) for i in below if math.isfinite(values[i])]
-                axis.plot([x for x, _ in shown], [y for _, y in shown], style, label=label, linewidth=2, color=colour, zorder=3)
-            axis.plot([table.distortions[i] for i in below], [table.designs[i].value for i in below], color="#111111", linewidth=2, label="ε*, exact")
+                axis.plot(
+                    [x for x, _ in shown],
+                    [y for _, y in shown],
+                    style,
+                    label=label,
+                    linewidth=2,
+                    color=colour,
+                    zorder=3,
+                )
+            axis.plot(
+                [table.distortions[i] for i in below],
+                [table.designs[i].value for i in below],
+                color="#111111",
+                linewidth=2,
+                label="ε*, exact",
+            )
             labelled(axis, "largest probability of a false report D", "smallest ε (nats)", name.replace("-", " "))
             axis.legend(frameon=False, fontsize=8)
         return drawn
 
     return Reproduced(
-        f"The smallest ε at each distortion, exact, and the paper's bounds. The lower bound as printed lies below the optimum even where Theorem 3 says that it is "
-        f"tight: {printed:.4f} against {exact:.4f} at D = 0.1 for one prior (erratum H2: with ordered distortions it is exact). The upper bound is loose where "
+        f"The smallest ε at each distortion, exact, and the paper's bounds. The lower bound as printed lies below the "
+        f"optimum even where Theorem 3 says that it is "
+        f"tight: {printed:.4f} against {exact:.4f} at D = 0.1 for one prior (erratum H2: with ordered distortions it "
+        f"is exact). The upper bound is loose where "
         f"symbols are left out (erratum H4; {loose:.4f} as printed at D = 0.45 for three priors).",
         {name: table.columns() for name, table in made.items()},
         draw,

@@ -30,7 +30,9 @@ def heat_map(drawn: Any, axis: Any, matrix: Any) -> None:
     """Probabilities as shades of grey with their values: a row for each input, a column for each report."""
     shown = axis.imshow(matrix, cmap="Greys", vmin=0.0, vmax=1.0, aspect="auto")
     for (x, y), value in ((index, matrix[index]) for index in _cells(matrix.shape)):
-        axis.text(y, x, f"{value:.2f}", ha="center", va="center", color="white" if value > DARK else "black", fontsize=8)
+        axis.text(
+            y, x, f"{value:.2f}", ha="center", va="center", color="white" if value > DARK else "black", fontsize=8
+        )
     axis.set_xticks(range(matrix.shape[1]), [str(y + 1) for y in range(matrix.shape[1])])
     axis.set_yticks(range(matrix.shape[0]), [str(x + 1) for x in range(matrix.shape[0])])
     axis.grid(visible=False)
