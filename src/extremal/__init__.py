@@ -83,7 +83,10 @@ from extremal.utility.divergences import *  # noqa: F403 - the named ones, as th
 if TYPE_CHECKING:
     from extremal import theory
     from extremal.certificate import Verdict, Verification, verify
+    from extremal.estimate.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.release.key import ReleaseKey
+    from extremal.release.memory import Memory, TwoLevels
     from extremal.studies import (
         Comparison,
         DistortionTradeoff,
@@ -129,6 +132,7 @@ __all__ = [
     "MalformedFile",
     "Mean",
     "Mechanism",
+    "Memory",
     "MetricPrivacy",
     "MissingDependency",
     "MutualInformation",
@@ -137,12 +141,14 @@ __all__ = [
     "PairwiseDivergence",
     "PrivacyViolation",
     "Ranges",
+    "ReleaseKey",
     "Respondents",
     "SourceClass",
     "StratifiedEstimate",
     "Sublinear",
     "TooLarge",
     "Tradeoff",
+    "TwoLevels",
     "UnknownLabel",
     "Verdict",
     "Verification",
@@ -155,6 +161,7 @@ __all__ = [
     "binary_for_information",
     "binned",
     "compare",
+    "count_reports",
     "design",
     "distortion_tradeoff",
     "equal_leakage",
@@ -194,7 +201,10 @@ __all__ += divergences.__all__
 
 _LATER = {
     "extremal.certificate": ("Verdict", "Verification", "verify"),
+    "extremal.estimate.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
+    "extremal.release.key": ("ReleaseKey",),
+    "extremal.release.memory": ("Memory", "TwoLevels"),
     "extremal.studies": (
         "Comparison",
         "DistortionTradeoff",
@@ -211,7 +221,7 @@ _LATER = {
     ),
     "extremal.theory": ("error_exponent",),
 }
-"""Rooms with solvers and exact arithmetic, loaded when a name of theirs is used: who only releases needs neither."""
+"""Rooms with solvers, exact arithmetic or a database, loaded when a name of theirs is used."""
 
 _ROOM_OF = {name: room for room, names in _LATER.items() for name in names}
 
