@@ -31,3 +31,19 @@ def frequency_variance(mechanism: Mechanism, prior: Any = None) -> float:
     if mechanism.row_of is not None:  # a row for each input, in another order
         p = np.asarray(np.bincount(mechanism.row_of, weights=p, minlength=channel.r), dtype=np.float64)
     return float(channel.inverse(p).variances(p, p).sum())
+
+
+def statistics_variance(mechanism: Mechanism, rows: Any, prior: Any) -> float:
+    """n·Σ Var of the linear statistics `rows`·p of the unbiased estimate when inputs follow `prior`.
+
+    >>> import extremal as ex
+    >>> round(statistics_variance(ex.unary_encoding(30, 1), np.eye(30), np.full(30, 1 / 30)), 6)
+    112.447498
+    """
+    channel = channel_of(mechanism)
+    p, a = as_prior(prior, k=mechanism.k).values, np.asarray(rows, dtype=np.float64)
+    if mechanism.row_of is not None or channel.combinations() is not None:
+        raise InvalidParameter(
+            "every input must be identified by the reports", parameter="mechanism", value=repr(mechanism)
+        )
+    return float(np.trace(channel.inverse(p).covariance(a, p, p)))

@@ -16,7 +16,7 @@ from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
 from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveChannel
 from extremal.estimate.chosen import estimate_chosen
-from extremal.estimate.variance import frequency_variance
+from extremal.estimate.variance import frequency_variance, statistics_variance
 from extremal.exact import Exponential
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.structures import HadamardSets, ProjectiveSets
@@ -262,3 +262,6 @@ def test_variance_needs_identified_inputs() -> None:
     shared = ex.Mechanism.from_weights([[3, 1], [3, 1], [1, 3]], 4)
     with pytest.raises(InvalidParameter, match="identified"):
         frequency_variance(shared)
+    with pytest.raises(InvalidParameter, match="identified"):
+        statistics_variance(shared, np.eye(3), [0.5, 0.25, 0.25])
+    assert statistics_variance(m, np.eye(4), prior) == pytest.approx(frequency_variance(m, prior))

@@ -47,7 +47,7 @@ class IndependentBits:
         high, low = self.own * (DENOMINATOR - self.other), self.other * (DENOMINATOR - self.own)
         for j in sorted({1, self.r - 1}):
             ones = IndexSet(((0, j),))
-            yield Column(1 << (self.r - j), ((low, ones.complement(self.r)), (high, ones)), orbit=True)
+            yield Column(1 << (self.r - j), ((low, ones.complement(self.r)), (high, ones)), orbit=True, bound=True)
 
     def kinds_of_columns(self) -> Iterator[Column]:
         return self.columns()

@@ -89,7 +89,7 @@ class ChosenSets(ABC):
         """
         for j in sorted({1, self.r - 1}):
             members = IndexSet(((0, j),))
-            yield Column(0, ((self.low, members.complement(self.r)), (self.high, members)), orbit=True)
+            yield Column(0, ((self.low, members.complement(self.r)), (self.high, members)), orbit=True, bound=True)
 
     def kinds_of_columns(self) -> Iterator[Column]:
         return self.columns()
