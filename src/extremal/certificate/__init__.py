@@ -12,7 +12,7 @@ from extremal.certificate.proof import PROOFS, Proof, proof_from_json
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.certificate.search import Search
 from extremal.certificate.sweep import LineSweep
-from extremal.certificate.verify import Verdict, Verification, certify, enclosure, verify
+from extremal.certificate.verify import Verdict, Verification, certify, enclosure, extended, verify
 from extremal.certificate.workload import ListedColumns, ListedCounts
 
 __all__ = [
@@ -40,6 +40,7 @@ __all__ = [
     "Verification",
     "certify",
     "enclosure",
+    "extended",
     "proof_from_json",
     "verify",
 ]
