@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.certificate.directions import ROOT_BITS
 from extremal.exact.weights import Floats
 from extremal.optimize.hypotheses.goals import Goals, Sets
 
 Trees = tuple[tuple[int, ...], ...]
 
+ROOT_BITS = 16  # of the E that bounds the directions, rounded up, as `Directions` does
 _WHOLE = (-1, -1, -1)
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from extremal.certificate import Directions
-from extremal.certificate.directions import MOST_DISTRIBUTIONS
 from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, Mixture, allowed, best_mixture, proposed
@@ -20,6 +19,7 @@ from extremal.optimize.hypotheses.goals import Goals, is_known
 from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.privacy import LDP
 
+MOST_DISTRIBUTIONS = 6  # that `Directions` takes
 MOST_LISTED = 9  # inputs: up to here all patterns are listed
 FEW_CELLS = 10_000  # when time ran out
 MARGIN = 1.2  # how much more than the best set found a cell may seem to be worth
