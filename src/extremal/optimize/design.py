@@ -52,6 +52,8 @@ SOLVERS: tuple[Solver, ...] = (
 BELIEVED = 1e-6
 """Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
 
+_PROVEN = ", proven optimal here"  # what methods say of the theorem behind them; nothing is proven of a user's function
+
 ALIASES = {"theorem": "partition", "dual": "lines"}
 """Older names of kinds of proof."""
 
@@ -124,13 +126,15 @@ class Design:
             ("gap", f"{self.gap:.1e} relative"),
             ("reports", str(self.mechanism.m)),
             ("achieved ε", achieved),
-            ("found by", self.method),
+            ("found by", self.method if self.utility.verifiable else self.method.removesuffix(_PROVEN)),
         ]
 
     def _repr_html_(self) -> str:
         return html(["", "design"], self._facts(), self._title(), self.notes) + self.mechanism._repr_html_()
 
     def _range(self) -> str:
+        if not self.utility.verifiable:
+            return f"{number(self.lower_bound, 12)} to {number(self.upper_bound, 12)} in floats, not proven"
         if math.isinf(self.value):
             return "infinite, and attained"
         if self.gap == 0:

@@ -18,6 +18,8 @@ from extremal.tables import aligned, as_frame, heading, html, number
 from extremal.utility import MutualInformation
 from extremal.utility.curve import InformationCurve
 
+FEW_POINTS = 25
+
 
 @dataclass(frozen=True, eq=False)
 class InformationOverEpsilon:
@@ -66,11 +68,13 @@ class InformationOverEpsilon:
             label="entropy of the prior",
         )
         left.plot(epsilon, c["limit"], color="#999999", linestyle="--", label="limit for any prior, m − 1 − ln m")
+        points = {"marker": "o", "markersize": 4} if len(epsilon) <= FEW_POINTS else {}  # lines between few are guesses
         for name, label, colour in _LINES:
-            left.plot(epsilon, c[name], color=colour, label=label, linewidth=2.4 if name == "optimum" else 1.4)
+            width = 2.4 if name == "optimum" else 1.4
+            left.plot(epsilon, c[name], color=colour, label=label, linewidth=width, **points)
         for name, label, colour in _LINES[1:]:
             share = [100 * value / best for value, best in zip(c[name], c["optimum"], strict=True)]
-            right.plot(epsilon, share, color=colour, label=label)
+            right.plot(epsilon, share, color=colour, label=label, **points)
         left.set_ylabel("I(X;Y) (nats)")
         left.set_ylim(0, 1.15 * -float(support @ np.log(support)))
         right.set_ylabel("share of the optimum (%)")
