@@ -182,6 +182,9 @@ def as_plain_words(_app: Any, what: str, _name: str, _held: Any, _options: Any, 
         elif not line.strip():
             code = False
         if not code:
+            line = re.sub(
+                r"^( +\w+(?:, \w+)+):", lambda names: names[1].replace(", ", ",") + ":", line
+            )  # several at once
             pieces = re.split(r"(`[^`]*`)", line)
             followed = zip(pieces, [*pieces[1:], ""], strict=True)
             lines[i] = "".join(
@@ -200,7 +203,13 @@ def with_colons(_app: Any, _what: str, _name: str, _held: Any, _options: Any, li
     lines[:] = [line.replace(COLON, ":") for line in lines]
 
 
+def without_constructor(_app: Any, what: str, _name: str, held: Any, *_: Any) -> tuple[str, None] | None:
+    """What functions return is not made by hand: its attributes are listed, its constructor is not."""
+    return ("", None) if what == "class" and "Attributes:" in (held.__doc__ or "") else None
+
+
 def setup(app: Any) -> None:
+    app.connect("autodoc-process-signature", without_constructor)
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", as_plain_words, priority=400)  # before napoleon reads sections
     app.connect("autodoc-process-docstring", with_colons, priority=600)
