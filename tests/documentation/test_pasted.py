@@ -2,7 +2,7 @@
 
 A `python` block is run alone; a `console` block line by line after its `$`; a `text` block is what the one before it
 printed, word for word, and number for number up to what another machine's arithmetic may change.
-`python tests/test_pasted.py PAGE …` writes the outputs into the pages anew.
+`python tests/documentation/test_pasted.py PAGE …` writes the outputs into the pages anew.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "docs" / "start" / "tutorial.md"]
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 BLOCK = re.compile(r"```(python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", flags=re.S)
@@ -73,7 +73,7 @@ def test_every_output_shown_is_what_comes_out(
         printed, page_has = _plain(PRINTED[kind](code)), _plain(shown)
         same = len(printed) == len(page_has) and all(map(_same, printed, page_has))
         assert same, (
-            f"python tests/test_pasted.py {page.relative_to(ROOT)} shows anew what comes out:\n{code}"
+            f"python tests/documentation/test_pasted.py {page.relative_to(ROOT)} shows anew what comes out:\n{code}"
             + "\n".join(printed)
         )
 
