@@ -8,7 +8,7 @@ proof that the kernel can check: a user's function, a proof of an older kind, no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from math import inf, isinf, nextafter
@@ -246,6 +246,19 @@ def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:
         return nearest
     top = _double(high)
     return top if Fraction(top) >= high else nextafter(top, inf)
+
+
+def extended(certificate: Certificate, proofs: Sequence[Proof]) -> Certificate:
+    """The certificate with more proofs of its bound. Each is checked; what is claimed stays the same.
+
+    Raises:
+        Contradiction: a proof is refused, or proves less than the mechanism attains.
+    """
+    if not proofs:
+        return certificate
+    assert certificate.utility is not None
+    certify(certificate.mechanism, certificate.utility, proofs)
+    return replace(certificate, proofs=(*certificate.proofs, *proofs))
 
 
 def _exact(number: float) -> Bound:

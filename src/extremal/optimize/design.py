@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from extremal.certificate import Certificate, NotKnown, certify
+from extremal.certificate import Certificate, NotKnown, certify, extended
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.optimize.approximate.solve import solve as approximate
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
@@ -23,7 +24,7 @@ from extremal.optimize.divergence.solve import solve as divergence
 from extremal.optimize.information.solve import solve as information
 from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
-from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
+from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, Solver, no_further_proofs
 from extremal.optimize.rays import solve as listed_rays
 from extremal.optimize.workload.notes import Shares
 from extremal.optimize.workload.solve import solve as workload
@@ -32,6 +33,7 @@ from extremal.tables import number
 from extremal.utility import MutualInformation, SumOfColumns, Utility
 
 SOLVERS: tuple[Solver, ...] = (
+    approximate,
     divergence,
     information,
     hamming,
@@ -61,8 +63,9 @@ class Design:
         value: its utility (or cost), enclosed by exact arithmetic on the weights and rounded once.
         lower_bound, upper_bound: the optimum lies between; one of them is `value`.
         method: which way was taken.
-        certificate: what `ex.verify` checks.
+        proved: the certificate that value and bounds come from.
         remarks: sentences for people, or values that make one when `notes` is asked for.
+        further: makes proofs that the bounds do not need; called when `certificate` is first asked for.
     """
 
     mechanism: Mechanism
@@ -71,8 +74,14 @@ class Design:
     lower_bound: float
     upper_bound: float
     method: str
-    certificate: Certificate
+    proved: Certificate
     remarks: tuple[str | Remark, ...] = ()
+    further: FurtherProofs = field(default=no_further_proofs)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What `ex.verify` checks: the mechanism, its value, the bound, and every proof of it."""
+        return extended(self.proved, self.further())
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -232,7 +241,9 @@ def finished(utility: Utility, solution: Solution) -> Design:
     value, bound = certificate.value, certificate.bound
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
     remarks = (*solution.notes, *_about_shares(utility, solution.mechanism))
-    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, remarks)
+    return Design(
+        solution.mechanism, utility, value, lower, upper, solution.method, certificate, remarks, solution.further
+    )
 
 
 def _about_shares(utility: Utility, mechanism: Mechanism) -> tuple[Remark, ...]:

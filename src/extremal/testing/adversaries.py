@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import (
+    Coupled,
     Lines,
     ListedCounts,
     OnePrior,
@@ -38,6 +39,7 @@ from extremal.optimize.workload.lifts import Coordinates, all_sets, staircase_de
 from extremal.optimize.workload.mean import one_statistic, sweep_proof
 from extremal.optimize.workload.proofs import listed_patterns
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.privacy.cones import coupled
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
 from extremal.privacy.cones.metric import extreme_rays
 from extremal.sources import SourceClass
@@ -343,6 +345,36 @@ def classes(random: Generator) -> Iterator[Lie]:
     yield Lie(OnePrior(decimals(near), (), Truth()), LDP(epsilon), ball, reached)
 
 
+def coupled_rays(random: Generator) -> Iterator[Lie]:
+    """Duals of the (ε,δ) program that leaves some rays out, scaled, extreme, with prices below 0."""
+    from scipy.optimize import linprog
+
+    k, epsilon, delta = int(random.integers(2, 4)), an_epsilon(random), float(np.round(random.uniform(0.01, 0.4), 3))
+    privacy, utility, listed = LDP(epsilon, delta), a_divergence(random, k), coupled.rays(k, epsilon)
+    values, over = utility.column_values(listed), coupled.couplings(listed, epsilon)
+    limits, pairs = np.full(len(over), delta), [(x, z) for x in range(k) for z in range(k) if x != z]
+    scale = float(values.max())
+    if not 1e-12 < scale < math.inf:
+        return
+    solved = []
+    for kept in (np.ones(len(values), bool), random.random(len(values)) > random.choice([0, 0.1, 0.3])):
+        gains = -values[kept] / scale
+        solved.append(linprog(gains, over[:, kept], limits, listed[:, kept], np.ones(k), method="highs"))
+    truth, lie = solved
+    if truth.status or lie.status:
+        return
+    alpha, beta = -lie.eqlin.marginals * scale, -lie.ineqlin.marginals * scale
+    changes = 1 - 10.0 ** -random.integers(1, 12, size=beta.size)
+    for vector, prices in (
+        (decimals(alpha), decimals(beta)),
+        (decimals(alpha), decimals(beta * changes)),
+        (decimals(random.normal(size=k) * scale), decimals(random.normal(size=beta.size) * scale)),
+        tuple(tuple(EXTREME[i] for i in random.integers(len(EXTREME), size=n)) for n in (k, beta.size)),
+    ):
+        named = tuple((0, x, z, b) for (x, z), b in zip(pairs, prices, strict=True) if b)
+        yield Lie(Coupled(vector, named), privacy, utility, -truth.fun * scale)
+
+
 def a_whole(random: Generator, near: int) -> int:
     """A whole number near this one, or nowhere near it."""
     kind = random.integers(5)
@@ -402,5 +434,6 @@ ATTACKS: tuple[Attack, ...] = (
     lifted_searches,
     costs,
     classes,
+    coupled_rays,
     workloads,
 )
