@@ -124,7 +124,7 @@ class Design:
         return [
             ("value", f"{number(self.value, 12)}   ({best} possible: {self._range()})"),
             ("gap", f"{self.gap:.1e} relative"),
-            ("reports", str(self.mechanism.m)),
+            ("reports", _count(self.mechanism.m)),
             ("achieved ε", achieved),
             ("found by", self.method if self.utility.verifiable else self.method.removesuffix(_PROVEN)),
         ]
@@ -286,3 +286,8 @@ def _unverified(utility: Utility, solution: Solution) -> Certificate:
     beaten = sign * (value - solution.bound) > BELIEVED * abs(value)
     bound = sign * math.inf if beaten else sign * max(sign * value, sign * solution.bound)
     return Certificate(solution.mechanism, utility, value, bound)
+
+
+def _count(m: int) -> str:
+    """A number of reports, as long as a line allows."""
+    return str(m) if m < 10**15 else f"about 10^{len(str(m)) - 1}"
