@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from extremal.certificate import PROOFS
-from extremal.testing.adversaries import ATTACKS, classes, costs, rays_and_lines
+from extremal.testing.adversaries import ATTACKS, classes, costs, rays_and_lines, workloads
 
-ROUNDS = {rays_and_lines: 250, costs: 60, classes: 60}
+ROUNDS = {rays_and_lines: 250, costs: 60, classes: 60, workloads: 60}
 USUAL = 200
 
 

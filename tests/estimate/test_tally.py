@@ -143,7 +143,7 @@ def test_what_is_no_sequence_of_reports() -> None:
         ex.InvalidParameter,
         match=r"reports must be in memory; got .*polars LazyFrame'. Collect it once first: frame.collect\(\)",
     ):
-        ex.estimate_frequencies(pl.LazyFrame({"a": [1]}), M_NUMBERS, column="a")
+        ex.estimate_frequencies(pl.LazyFrame({"a": [1]}), M_NUMBERS, column="a", by="a")
     with pytest.raises(ex.InvalidParameter, match="by may be a name only for data frames and files; got by='region'"):
         ex.estimate_frequencies([0, 1], M_NUMBERS, by="region")
     frame = pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"])

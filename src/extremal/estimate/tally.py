@@ -1,9 +1,10 @@
 """Reports → how often each occurs, from any container, by stratum and with weights.
 
 Accepted: a list or other iterable, NumPy array, pandas, polars or pyarrow column, a data frame with the name of its
-column, a mapping from report to count, or a file. Labels are matched strictly (True is not 1, "1" is not 1), a missing
-report is refused, and nothing is ever dropped in silence. Whatever the container, one batch at a time becomes integer
-codes and is counted with `bincount`. Counts are matched by label, columns of pandas by their index.
+column, a plan of an engine (counted there), a mapping from report to count, or a file. Labels are matched strictly
+(True is not 1, "1" is not 1), a missing report is refused, and nothing is ever dropped in silence. Whatever the
+container, one batch at a time becomes integer codes and is counted with `bincount`. Counts are matched by label,
+columns of pandas by their index.
 """
 
 from __future__ import annotations
@@ -17,11 +18,13 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.columns.column import distinct, refuse_lazy, refuse_missing
+from extremal.columns.engines import engine_of
 from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channels.channel import Channel, Floats
 from extremal.estimate.clusters import Sampled
 from extremal.estimate.counted import aligned, refuse_uncounted, whole_counts
+from extremal.estimate.counting import OTHER_MECHANISM, counted_reports
 from extremal.estimate.files import read_batches
 from extremal.estimate.sampling import Sampling
 from extremal.mechanism import Mechanism
@@ -75,6 +78,11 @@ def tally(
 ) -> Tallies:
     """Count `reports` by stratum; without `by` the only stratum is None."""
     tallies: Tallies = {}
+    dropped = 0
+    if column is not None and weights is None and by is None and not counts and sampled is None and engine_of(reports):
+        reports, dropped = counted_reports(reports, column, mechanism)
+        if dropped and not drop:
+            raise InvalidParameter("reports must not be missing", parameter=column, value=None, hint=NO_REPORT)
     if isinstance(reports, Mapping) or counts is True:
         if weights is not None or by is not None or sampled is not None:
             raise InvalidParameter(
@@ -83,6 +91,7 @@ def tally(
                 hint='Give raw reports, or a data frame with column="…" and counts="…".',
             )
         tallies[None] = _counted(reports, mechanism, channel)
+        tallies[None].dropped = dropped
     else:
         refuse_uncounted(reports, column, counts, mechanism)
         for batch in _batches(reports, mechanism, column, weights, by, check_hash, counts):
@@ -140,7 +149,7 @@ def _batches(
         raise InvalidParameter(
             "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
         )
-    refuse_lazy(reports, "reports", "reports must be in memory")
+    refuse_lazy(reports, "reports", "with weights, strata or clusters, or without column=, reports must be in memory")
     framed = is_frame(reports)
     if framed and column is None:
         raise InvalidParameter(
@@ -236,8 +245,7 @@ def _encoded(channel: Channel, label: Any) -> Hashable:
         return channel.encode(label)
     except UnknownLabel:
         plain = getattr(label, "item", lambda: label)()
-        more = "Were these reports made by another mechanism?"
-        raise UnknownLabel.hidden("report", plain, channel.labels.shown(), more=more) from None
+        raise UnknownLabel.hidden("report", plain, channel.labels.shown(), more=OTHER_MECHANISM) from None
 
 
 def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp] | None, Sequence[Any]]:

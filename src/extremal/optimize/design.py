@@ -5,31 +5,36 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from extremal.certificate import Certificate, NotKnown, certify
+from extremal.certificate import Certificate, NotKnown, certify, extended
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.optimize.approximate.solve import solve as approximate
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
 from extremal.optimize.divergence.solve import equal_hypotheses
 from extremal.optimize.divergence.solve import solve as divergence
+from extremal.optimize.hypotheses.solve import solve as hypotheses
 from extremal.optimize.information.solve import solve as information
 from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
-from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
+from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, Solver, no_further_proofs
 from extremal.optimize.rays import solve as listed_rays
+from extremal.optimize.workload.notes import Shares
+from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
 from extremal.tables import number
-from extremal.utility import Utility
+from extremal.utility import MutualInformation, SumOfColumns, Utility
 
 SOLVERS: tuple[Solver, ...] = (
+    approximate,
     divergence,
     information,
     hamming,
@@ -37,7 +42,9 @@ SOLVERS: tuple[Solver, ...] = (
     equal_hypotheses,
     leakage,
     leakage_for_a_class,
+    workload,
     divergence_on_metric,
+    hypotheses,
     listed_rays,
 )
 """Asked in this order; the first that has a solution is taken. Listing rays comes last: others need no list."""
@@ -58,8 +65,9 @@ class Design:
         value: its utility (or cost), enclosed by exact arithmetic on the weights and rounded once.
         lower_bound, upper_bound: the optimum lies between; one of them is `value`.
         method: which way was taken.
-        certificate: what `ex.verify` checks.
+        proved: the certificate that value and bounds come from.
         remarks: sentences for people, or values that make one when `notes` is asked for.
+        further: makes proofs that the bounds do not need; called when `certificate` is first asked for.
     """
 
     mechanism: Mechanism
@@ -68,8 +76,14 @@ class Design:
     lower_bound: float
     upper_bound: float
     method: str
-    certificate: Certificate
+    proved: Certificate
     remarks: tuple[str | Remark, ...] = ()
+    further: FurtherProofs = field(default=no_further_proofs)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What `ex.verify` checks: the mechanism, its value, the bound, and every proof of it."""
+        return extended(self.proved, self.further())
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -228,7 +242,18 @@ def finished(utility: Utility, solution: Solution) -> Design:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
-    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, solution.notes)
+    remarks = (*solution.notes, *_about_shares(utility, solution.mechanism))
+    return Design(
+        solution.mechanism, utility, value, lower, upper, solution.method, certificate, remarks, solution.further
+    )
+
+
+def _about_shares(utility: Utility, mechanism: Mechanism) -> tuple[Remark, ...]:
+    """A warning, where the best mechanism for something else is a bad one for shares."""
+    if not isinstance(utility, SumOfColumns):
+        return ()
+    prior = utility.prior.values if isinstance(utility, MutualInformation) else None
+    return (Shares(mechanism, prior),)
 
 
 def _unverified(utility: Utility, solution: Solution) -> Certificate:
