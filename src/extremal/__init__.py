@@ -94,7 +94,8 @@ if TYPE_CHECKING:
     from extremal.estimate.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
     from extremal.release.key import ReleaseKey
-    from extremal.release.memory import Memory, TwoLevels
+    from extremal.release.memory import Memory
+    from extremal.release.two_levels import TwoLevels
     from extremal.studies import (
         Comparison,
         DistortionTradeoff,
@@ -228,7 +229,8 @@ _LATER = {
     "extremal.estimate.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.key": ("ReleaseKey",),
-    "extremal.release.memory": ("Memory", "TwoLevels"),
+    "extremal.release.memory": ("Memory",),
+    "extremal.release.two_levels": ("TwoLevels",),
     "extremal.studies": (
         "Comparison",
         "DistortionTradeoff",
