@@ -190,7 +190,7 @@ def killed_while_writing(path: Path, start: int, seconds: float) -> dict[int, in
     """What a writer had acknowledged when it was killed without warning."""
     with subprocess.Popen([sys.executable, "-c", WRITER, str(path), str(start)], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None
-        first = writer.stdout.readline()
+        first = writer.stdout.readline() + writer.stdout.readline()
         time.sleep(seconds)
         writer.send_signal(signal.SIGKILL)
         lines = (first + writer.stdout.read()).decode().splitlines(keepends=True)
