@@ -354,6 +354,63 @@ def test_asking_again_gives_the_stored_report_whatever_the_value(folder: Path) -
     assert found["unknown"] == "the value is no label of the mechanism"
 
 
+def questionnaire(*questions: tuple[str, Any]) -> dict[str, Any]:
+    listed = [{"name": name, "mechanism": to_json(m) if isinstance(m, ex.Mechanism) else m} for name, m in questions]
+    content = {"format": "extremal-questionnaire", "version": "1.0", "questions": listed}
+    return {**content, "hash": content_digest(content)}
+
+
+@needs_node
+def test_a_questionnaire_is_checked_and_answered_as_a_whole(folder: Path) -> None:
+    good = questionnaire(("smoking", M), ("bits", ex.unary_encoding(9, 1)), ("__proto__", M))
+    changed = json.loads(json.dumps(good))
+    changed["questions"][0]["name"] = "drinking"
+    false = questionnaire(("smoking", forged(lambda c: c["privacy"].update(epsilon="0.9"))))
+    wrong = {
+        "changed": changed,
+        "false": false,
+        "twice": questionnaire(("a", M), ("a", M)),
+        "nameless": questionnaire((" ", M)),
+        "empty": questionnaire(),
+        "mechanism": to_json(M),
+    }
+    (folder / "cases.json").write_text(json.dumps({"good": good, "wrong": wrong}))
+    found = node(
+        folder,
+        """
+        import { readFile } from "node:fs/promises";
+        import { loadQuestionnaire } from "./randomiser.js";
+        const { good, wrong } = JSON.parse(await readFile(new URL("./cases.json", import.meta.url)));
+        const asked = await loadQuestionnaire(JSON.stringify(good));
+        const kept = new Map();
+        const storage = { getItem: (k) => kept.get(k) ?? null, setItem: (k, v) => kept.set(k, v) };
+        const person = new Respondent(storage);
+        const answers = JSON.parse('{"smoking": "a", "bits": 3, "__proto__": "b"}');
+        const refused = {};
+        for (const [name, file] of Object.entries(wrong)) {
+          refused[name] = await said(() => loadQuestionnaire(JSON.stringify(file)));
+        }
+        const incomplete = await said(() => person.reports({ smoking: "a" }, asked));
+        const unknown = await said(() => person.reports({ ...answers, bits: 9 }, asked));
+        const before = kept.size;
+        const first = Object.entries(person.reports(answers, asked));
+        answers.smoking = "d";
+        const second = Object.entries(person.reports(answers, asked));
+        console.log(JSON.stringify({ refused, incomplete, unknown, before, first, second, hash: asked.hash }));
+        """,
+    )
+    assert found["hash"] == good["hash"]
+    assert found["refused"]["changed"] == "the file was changed after it was written"
+    assert "the claim is false" in found["refused"]["false"]
+    for name in ("twice", "nameless", "empty"):
+        assert found["refused"][name] == "questions need names of their own"
+    assert found["refused"]["mechanism"] == "the file is no questionnaire"
+    assert found["incomplete"] == found["unknown"] == "an answer is missing or no label"
+    assert found["before"] == 0  # nothing was drawn for those who answered in part
+    assert [name for name, _ in found["first"]] == ["smoking", "bits", "__proto__"]
+    assert found["first"] == found["second"]
+
+
 def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     M.save(tmp_path / "m.json")
     assert main(["device", "--mechanism", str(tmp_path / "m.json"), "--out", str(tmp_path / "new" / "folder")]) == 0
