@@ -24,9 +24,11 @@ from extremal.mechanism.structures import STRUCTURES
 from extremal.release.device import BY_INVERSION, device_report, example_mechanisms, vectors, write_folder
 
 NODE = shutil.which("node")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed and could not be")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+BROWSERS = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+# Some systems have a program of that name that only says how to install one.
+CHROMIUM = next((b for b in BROWSERS if subprocess.run([b, "--version"], capture_output=True).returncode == 0), None)
+needs_node = pytest.mark.skipif(NODE is None, reason="THE SCRIPT IS NOT TESTED: Node is not installed and could not be")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="NOT TESTED IN A BROWSER: there is no Chromium")
 M = ex.randomized_response(4, 1, inputs=list("abcd"))
 
 
