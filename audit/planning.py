@@ -3,9 +3,9 @@
 * Precision: 20 plans (mechanisms, shares, ε and levels) with the n that `ex.plan` returns. 400 surveys of each are
   simulated at the planned shares, or at the worst ones, and estimated as the plan says. The mean half-width of the
   widest cell must be the planned one within 4 standard errors and the length that one report more or less makes
-  (expected counts are rounded to whole ones). It may also be smaller, by at most 5%, at the worst shares, where the plan
-  takes the widest of neighbouring counts, and where an interval next to the expected one is cut at 0 or 1. The interval
-  must hold the truth with the planned level, less 4 standard errors.
+  (expected counts are rounded to whole ones). It may be smaller by at most 5% at the worst shares, where the plan takes
+  the widest of neighbouring counts, and where an interval next to the expected one is cut at 0 or 1. The interval must
+  hold the truth with the planned level, less 4 standard errors.
 * Power: 20 plans of `ex.plan_test`; 20,000 data sets of each under either hypothesis. Rejections under the alternative
   must be as frequent as planned within 4 standard errors, and under the hypothesis at most as frequent as the level.
 * What must be caught: plans with 20% fewer people than needed, in both.
