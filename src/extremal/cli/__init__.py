@@ -27,6 +27,7 @@ from extremal.cli import (
     plan,
     privatize,
     questionnaire,
+    reproduce,
     test,
     theory,
     tradeoff,
@@ -55,6 +56,7 @@ VERBS = (
     estimate,
     test,
     audit,
+    reproduce,
 )
 
 DESCRIPTION = """\

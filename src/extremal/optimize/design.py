@@ -21,6 +21,7 @@ from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
 from extremal.optimize.divergence.solve import equal_hypotheses
 from extremal.optimize.divergence.solve import solve as divergence
+from extremal.optimize.hypotheses.solve import solve as hypotheses
 from extremal.optimize.information.solve import solve as information
 from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
@@ -43,6 +44,7 @@ SOLVERS: tuple[Solver, ...] = (
     leakage_for_a_class,
     workload,
     divergence_on_metric,
+    hypotheses,
     listed_rays,
 )
 """Asked in this order; the first that has a solution is taken. Listing rays comes last: others need no list."""
@@ -106,7 +108,7 @@ class Design:
             f"{self.utility.name} under {claim!r}, {self.mechanism.k} inputs",
             f"  value         {number(self.value, 12)}   ({best} possible: {self._range()})",
             f"  gap           {self.gap:.1e} relative",
-            f"  reports       {self.mechanism.m}",
+            f"  reports       {_count(self.mechanism.m)}",
             f"  achieved ε    {claim.level(self.mechanism)!r}, decided in integers"
             if claim is not None
             else "  no claim",
@@ -260,3 +262,8 @@ def _unverified(utility: Utility, solution: Solution) -> Certificate:
     beaten = sign * (value - solution.bound) > BELIEVED * abs(value)
     bound = sign * math.inf if beaten else sign * max(sign * value, sign * solution.bound)
     return Certificate(solution.mechanism, utility, value, bound)
+
+
+def _count(m: int) -> str:
+    """A number of reports, as long as a line allows."""
+    return str(m) if m < 10**15 else f"about 10^{len(str(m)) - 1}"
