@@ -66,7 +66,8 @@ from extremal.estimate import (
     test_hypotheses,
     test_independence,
 )
-from extremal.mechanism import Mechanism, load
+from extremal.loading import load
+from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
     from extremal.certificate import Verdict, Verification, verify
     from extremal.estimate.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.questionnaire import Questionnaire
     from extremal.release.key import ReleaseKey
     from extremal.release.memory import Memory
     from extremal.release.two_levels import TwoLevels
@@ -154,6 +156,7 @@ __all__ = [
     "PairwiseDivergence",
     "Plan",
     "PrivacyViolation",
+    "Questionnaire",
     "Ranges",
     "ReleaseKey",
     "Respondents",
@@ -231,6 +234,7 @@ _LATER = {
     "extremal.release.key": ("ReleaseKey",),
     "extremal.release.memory": ("Memory",),
     "extremal.release.two_levels": ("TwoLevels",),
+    "extremal.questionnaire": ("Questionnaire",),
     "extremal.studies": (
         "Comparison",
         "DistortionTradeoff",
