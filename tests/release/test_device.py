@@ -362,6 +362,12 @@ def questionnaire(*questions: tuple[str, Any]) -> dict[str, Any]:
     return {**content, "hash": content_digest(content)}
 
 
+def test_the_questionnaire_files_of_these_tests_are_those_of_the_package(tmp_path: Path) -> None:
+    asked = {"smoking": M, "bits": ex.unary_encoding(9, 1)}
+    saved = json.loads(ex.Questionnaire(asked).save(tmp_path / "q.json").read_text(encoding="utf-8"))
+    assert saved == questionnaire(*asked.items())
+
+
 @needs_node
 def test_a_questionnaire_is_checked_and_answered_as_a_whole(folder: Path) -> None:
     good = questionnaire(("smoking", M), ("bits", ex.unary_encoding(9, 1)), ("__proto__", M))
