@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit audit bench clean help
+.PHONY: run test lint types unit system audit bench clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -35,8 +35,12 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
-unit: $(VENV)/.dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal --cov --cov-report=
+# Java for Spark, Node and Chromium for the device's script: installed when absent, or their tests are skipped.
+system:
+	@tests/system
+
+unit: $(VENV)/.dev system
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -rs --cov --cov-report=
 	$(BIN)/coverage report --fail-under=100 --include='src/extremal/exact/*,src/extremal/mechanism/*,src/extremal/privacy/*'
 
 audit: $(VENV)/.dev

@@ -110,7 +110,7 @@ def draw(found: dict[str, np.ndarray], file: str) -> None:
     right.set_xlim(-0.03, max(mass) * 1.2)
     for y, value in enumerate(mass):
         right.text(max(value, 0) + 0.01, y, f"{value:.2f}", va="center", fontsize="small")
-    right.set_xlabel("|mass| on empty cells in one survey (truth: 0)")
+    right.set_xlabel("mass on empty cells, one survey")
     figure.suptitle(
         f"The same reports, each library's estimate: k = {K}, n = {N:,}, ε = {EPSILON:g}", fontsize="medium"
     )

@@ -25,6 +25,7 @@ RELEASE = ["columns", "release", "simulate"]
 ESTIMATE = ["columns", "estimate"]
 
 ROOMS_WITH_MORE = {
+    "estimate": {"utility"},  # what is estimated is what was designed for
     "studies": {"columns", "estimate"},  # planning designs, then estimates
     "questionnaire": {"*"},
     "collect": {"*"},

@@ -136,6 +136,7 @@ class LinearProgram:
             ("presolve", "off"),
             ("solver", "simplex"),
             ("simplex_strategy", 4),
+            ("small_matrix_value", 1e-12),
             ("primal_feasibility_tolerance", TOLERANCE),
             ("dual_feasibility_tolerance", TOLERANCE),
         ):

@@ -46,8 +46,18 @@ DESIGNS = {
     "affine": lambda: ex.design(ex.LDP(0.5), ex.MutualInformation(["1/14"] * 14)),
     "response": lambda: ex.design(ex.LDP(4), INFORMATION),
     "prices": lambda: ex.design(ex.LDP(0.5), INFORMATION),
+    "coupled rays": lambda: ex.design(ex.LDP(1, "0.05"), ex.KL(P0, P1)),
+    "coupled rays of a worst case": lambda: ex.design(ex.LDP(1, "0.05"), BOTH),
+    "listed columns": lambda: ex.design(ex.LDP(1), ex.CDF(P)),
+    "listed counts": lambda: ex.design(ex.LDP(1), ex.Frequencies(5)),
+    "line sweep": lambda: ex.design(ex.LDP(1), ex.Mean([0, 1, 5], P)),
+    "matrix inequality": lambda: ex.design(ex.LDP(1), ex.CDF(15)),
 }
-LOOSE = {"one prior of the class": 1.0, "fluid": 1e-2}  # what is proved there is a bound, not the optimum
+LOOSE = {
+    "one prior of the class": 1.0,
+    "fluid": 1e-2,
+    "matrix inequality": 1e-2,
+}  # what is proved there is a bound, not the optimum
 
 
 @pytest.fixture(scope="module", params=list(DESIGNS))
@@ -122,5 +132,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 8
+    assert len(PROOFS) == 13
     assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())

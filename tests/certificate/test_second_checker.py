@@ -18,6 +18,7 @@ import extremal.certificate.search
 import extremal.testing.second_checker
 from extremal.certificate import (
     PROOFS,
+    Coupled,
     Lines,
     OnePrior,
     Partition,
@@ -176,6 +177,12 @@ def cases() -> Iterator[tuple[str, Proof, Any, Any]]:
             yield f"truth: {what}, {within}", Truth(), ex.LDP(1), LevelAtDistortion(source, within)
     yield "truth: too much to ask", Truth(), ex.LDP(1), LevelAtDistortion(P, 0)
     yield from one_prior_cases()
+    for (what, utility), delta in itertools.product(SUMS.items(), ("0", "0.05", "0.3")):
+        prices = tuple((0, x, z, Fraction(x + 2 * z + 1, 100)) for x, z in itertools.permutations(range(3), 2))
+        mix = numbers("0.3", "0.9") if what == "WorstCase" else ()
+        for e in (ex.LDP.from_ratio("7/2", delta), ex.LDP("0.7", delta)):
+            yield f"coupled: {what}, {delta}", Coupled(ALPHAS[0], prices, mix), e, utility
+            yield f"coupled: {what}, {delta}", Coupled(ALPHAS[1], prices[1:3]), e, utility
 
 
 def one_prior_cases() -> Iterator[tuple[str, Proof, Any, Any]]:
@@ -203,8 +210,8 @@ CASES = list(cases())
 KINDS = sorted({proof.kind for _, proof, _, _ in CASES})
 
 
-def test_every_kind_is_here() -> None:
-    assert {*KINDS, "search"} == set(PROOFS)
+def test_every_kind_but_those_of_workloads_is_here() -> None:
+    assert set(PROOFS) - {*KINDS, "search"} == {"listed columns", "listed counts", "matrix inequality", "line sweep"}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -152,6 +152,7 @@ def test_every_utility_of_the_command_line_is_made_as_it_says(
     losses = tmp_path / "d.csv"
     losses.write_text(LINE)
     given = {"--p0": "0.5,0.3,0.2", "--p1": "0.2,0.3,0.5", "--prior": "0.5,0.3,0.2", "--distances": str(losses)}
+    given["--values"] = "0,1,5"
     flags = [option.flag for option in CHOICES[name].options if option.required]
     needed = [word for flag in flags for word in (flag, given[flag])]
     file = tmp_path / "m.json"

@@ -106,3 +106,13 @@ def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
 def test_verify_refuses_what_is_no_mechanism() -> None:
     with pytest.raises(ex.InvalidParameter, match="verify takes a mechanism, a design, a certificate or a path"):
         ex.verify(3)  # type: ignore[arg-type]
+
+
+def test_a_number_of_outputs_beyond_all_printing_is_said_by_its_size(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stored = str(ex.subset_selection(20_000, 1, size=5_000).save(tmp_path / "m.json"))
+    assert main(["verify", stored]) == 0
+    assert "20000 inputs, about 10^4882 outputs" in capsys.readouterr().out
+    assert main(["verify", stored, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["outputs"] == "about 10^4882"

@@ -125,3 +125,41 @@ def test_questions_that_the_table_cannot_answer() -> None:
         empty.odds_ratio(rows=("a", "b"))
     with pytest.raises(ex.InvalidParameter, match="estimated as positive"):
         empty.conditional("z")
+
+
+def test_weighted_tables_against_the_linearised_variance() -> None:
+    frame = _sample(3000, 6)
+    w = np.where(np.arange(3000) % 3 == 0, 5.0, 1.0)
+    found = ex.estimate_crosstab(frame, {"x": A, "z": B}, weights=w)
+    inverse = np.linalg.inv(np.kron(A.matrix, B.matrix).T)
+    cell = 2 * frame["x"].map({"a": 0, "b": 1, "c": 2}) + frame["z"].map({"no": 0, "yes": 1})
+    each = inverse[:, cell.to_numpy()]  # a column for each respondent
+    p = each @ w / w.sum()
+    assert found.estimate.ravel() == pytest.approx(p, abs=1e-10)
+    seen = ((each - p[:, None]) ** 2) @ (w * w) / w.sum() ** 2
+    q = found.plausible.ravel()
+    fitted = (inverse**2 @ np.kron(A.matrix, B.matrix).T @ q - q**2) * (w @ w) / w.sum() ** 2
+    assert found.standard_error.ravel() == pytest.approx(np.sqrt(np.maximum(seen, fitted)), rel=1e-9)
+    a = np.array([[1.0, 0], [0, 2.0], [0, -1.0]])
+    b = a.ravel() @ each
+    linear = np.sqrt(((b - a.ravel() @ p) ** 2) @ (w * w)) / w.sum()
+    assert found.linear(a).standard_error >= linear * (1 - 1e-9)
+    assert found.linear(a).standard_error == pytest.approx(linear, rel=0.1)
+    plain = ex.estimate_crosstab(frame, {"x": A, "z": B})
+    assert (found.interval()[..., 1] - found.interval()[..., 0]).mean() > 1.2 * (
+        plain.interval()[..., 1] - plain.interval()[..., 0]
+    ).mean()
+    even = ex.estimate_crosstab(frame.assign(w=2.0), {"x": A, "z": B}, weights="w")
+    assert even.interval() == pytest.approx(plain.interval())
+    shuffled = pd.Series(w).sample(frac=1, random_state=1)
+    assert ex.estimate_crosstab(frame, {"x": A, "z": B}, weights=shuffled).estimate == pytest.approx(found.estimate)
+
+
+def test_bad_weights_of_a_table() -> None:
+    frame = _sample(10, 7)
+    with pytest.raises(ex.InvalidParameter, match="counted rows cannot be weighted"):
+        ex.estimate_crosstab(frame.assign(n=1), {"x": A, "z": B}, counts="n", weights=np.ones(10))
+    with pytest.raises(ex.InvalidParameter, match="weights must have 10 entries"):
+        ex.estimate_crosstab(frame, {"x": A, "z": B}, weights=[1.0])
+    with pytest.raises(ex.InvalidParameter, match="finite and positive"):
+        ex.estimate_crosstab(frame, {"x": A, "z": B}, weights=np.zeros(10))

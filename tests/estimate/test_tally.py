@@ -143,7 +143,7 @@ def test_what_is_no_sequence_of_reports() -> None:
         ex.InvalidParameter,
         match=r"reports must be in memory; got .*polars LazyFrame'. Collect it once first: frame.collect\(\)",
     ):
-        ex.estimate_frequencies(pl.LazyFrame({"a": [1]}), M_NUMBERS, column="a")
+        ex.estimate_frequencies(pl.LazyFrame({"a": [1]}), M_NUMBERS, column="a", by="a")
     with pytest.raises(ex.InvalidParameter, match="by may be a name only for data frames and files; got by='region'"):
         ex.estimate_frequencies([0, 1], M_NUMBERS, by="region")
     frame = pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"])
@@ -161,6 +161,8 @@ def test_what_is_no_sequence_of_reports() -> None:
         ([1.0, float("nan")], "finite and positive; got weights\\[1\\]=nan"),
         ([1.0], "weights must have 2 entries, one for each report; got weights.shape=\\(1,\\)"),
         (["x", "y"], "weights must be numbers"),
+        ([1e-308, 1e-308], "weights must lie between 1e-100 and 1e\\+100; got weights\\[0\\]=1e-308"),
+        ([1.0, 1e308], "weights must lie between .* Divide them all by their mean"),
     ],
 )
 def test_bad_weights(weights: list[Any], message: str) -> None:

@@ -30,6 +30,10 @@ from extremal.optimize.problem import Problem
             lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), time_limit=-1),
             "time_limit must be positive seconds",
         ),
+        (
+            lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), time_limit="1"),  # type: ignore[arg-type]
+            "time_limit must be positive seconds; got time_limit='1'",
+        ),
         (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), max_outputs=0), "max_outputs must be at least 1"),
         (lambda: ex.design(ex.LDP(1), ex.Sublinear(17, lambda c: c.max(axis=0))), "for at most 16 inputs; got k=17"),
         (lambda: ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), inputs=["a"]), "inputs must have 2 labels"),
@@ -64,8 +68,8 @@ def test_summary_and_files(tmp_path: Path) -> None:
 
 
 def test_a_combination_that_nobody_solves_is_refused() -> None:
-    with pytest.raises(ex.InvalidParameter, match="no method is known for KL under LDP"):
-        ex.design(ex.LDP(1, 0.1), ex.KL([0.5, 0.5], [0.2, 0.8]))
+    with pytest.raises(ex.TooLarge, match="designs with delta > 0 are for at most 6 inputs"):
+        ex.design(ex.LDP(1, 0.1), ex.KL([0.125] * 8, [0.3, *[0.1] * 7]))
     with pytest.raises(
         ex.InvalidParameter, match="no method is known for MutualInformation under LDP with max_outputs"
     ):
@@ -85,6 +89,7 @@ def test_a_solver_leaves_what_is_not_its_kind(solver: Any) -> None:
             ex.MutualInformation(p),
             ex.Hamming(p),
             ex.Average([ex.KL(p, p[::-1])]),
+            ex.Frequencies(3),
         )
     ]
     assert any(answers) or solver.__module__.endswith("prior_class")
@@ -95,4 +100,5 @@ def test_remarks_are_made_when_they_are_asked_for() -> None:
     found = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]))
     assert not isinstance(found.remarks[-1], str)
     assert found.notes[-1] == found.remarks[-1].sentence()
-    assert ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.5, 0.5])).notes == ()
+    (about_shares,) = ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.5, 0.5])).notes
+    assert about_shares.startswith("shares")

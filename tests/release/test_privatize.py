@@ -150,7 +150,7 @@ def test_lazy_frames_are_refused_with_the_reason_and_the_way_out(lazy: Any, show
 
 def test_lazy_expressions_are_refused_as_values() -> None:
     for lazy in (pl.col("answer"), pl.LazyFrame({"answer": ["no"]})):
-        with pytest.raises(ex.InvalidParameter, match="a lazy frame cannot be randomised"):
+        with pytest.raises(ex.InvalidParameter, match="without row_id= a lazy frame cannot be randomised"):
             M.privatize(lazy)
 
 

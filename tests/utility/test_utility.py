@@ -31,6 +31,7 @@ P0, P1, P2 = [0.4, 0.3, 0.2, 0.1], [0.1, 0.15, 0.3, 0.45], [0.25, 0.25, 0.25, 0.
 SLACK = 1e-12  # float evaluation of values of order one
 
 TYPED: dict[str, Any] = {"--p0": P0, "--p1": P1, "--prior": P0, "--distances": [[0, 1, 2, 3]] * 4}
+TYPED["--values"] = [0, 1, 5, 2]
 
 
 def as_typed(kind: Any) -> Utility:
@@ -44,6 +45,7 @@ EXAMPLES: dict[str, Utility] = {
     "Distortion": ex.Distortion(P0, LOSSES, outputs=["a", "b", "c", "d"]),
     "LevelAtDistortion": LevelAtDistortion(P0, 0.3),
     "FDivergence": ex.FDivergence(P0, P1, lambda x: x**4 - 4 * x + 3),
+    "Workload": ex.Workload([[1, 0, -1, 0], [0, 0.5, 0, 2]], P0),
     "Sublinear": ex.Sublinear(4, lambda c: c.max(axis=0)),
     "Average": ex.Average([ex.KL(P0, P1), ex.MutualInformation(P2)]),
     "WorstCase": ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)]),

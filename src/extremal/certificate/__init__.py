@@ -2,19 +2,28 @@
 
 from extremal.certificate.certificate import Certificate
 from extremal.certificate.costs import Truth
+from extremal.certificate.coupled import Coupled
 from extremal.certificate.dual import Lines, OnePrior, Rays
 from extremal.certificate.information import Sizes, Subadditive
+from extremal.certificate.matrix import MatrixInequality
 from extremal.certificate.partition import Partition
 from extremal.certificate.proof import PROOFS, Proof, proof_from_json
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.certificate.search import Search
-from extremal.certificate.verify import Verdict, Verification, certify, enclosure, verify
+from extremal.certificate.sweep import LineSweep
+from extremal.certificate.verify import Verdict, Verification, certify, enclosure, extended, verify
+from extremal.certificate.workload import ListedColumns, ListedCounts
 
 __all__ = [
     "PROOFS",
     "Certificate",
     "Contradiction",
+    "Coupled",
+    "LineSweep",
     "Lines",
+    "ListedColumns",
+    "ListedCounts",
+    "MatrixInequality",
     "NotKnown",
     "OnePrior",
     "Partition",
@@ -29,6 +38,7 @@ __all__ = [
     "Verification",
     "certify",
     "enclosure",
+    "extended",
     "proof_from_json",
     "verify",
 ]

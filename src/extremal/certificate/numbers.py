@@ -17,6 +17,8 @@ from extremal.exact import decimal_text
 
 MOST_DIGITS = 400
 LARGEST_EXPONENT = 400
+LONGEST_WHOLE = 4000
+LARGEST_PLAIN = 1 << 53
 
 
 def number_from(text: Any) -> Fraction:
@@ -44,6 +46,19 @@ def count_from(value: Any) -> int:
     return value
 
 
+def whole_from(value: Any) -> int:
+    """A whole number of any size: beyond 2^53 it is written as a string, which every reader of JSON keeps.
+
+    >>> whole_from("-36893488147419103232") == -(2**65)
+    True
+    """
+    if isinstance(value, str) and len(value) <= LONGEST_WHOLE and value.removeprefix("-").isdecimal():
+        whole = int(value)
+        if abs(whole) >= LARGEST_PLAIN:
+            return whole
+    return count_from(value)
+
+
 def list_from(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise MalformedFile("a list was expected in a proof", parameter="field", value=type(value).__name__)
@@ -54,6 +69,8 @@ def to_plain(value: Any) -> Any:
     """A field as JSON."""
     if isinstance(value, Fraction):
         return decimal_text(value)
+    if isinstance(value, int) and abs(value) >= LARGEST_PLAIN:
+        return str(value)
     if isinstance(value, tuple):
         return [to_plain(v) for v in value]
     return value.to_json() if hasattr(value, "to_json") else value
@@ -69,4 +86,7 @@ READERS: dict[str, Callable[[Any], Any]] = {
         (count_from(y), count_from(a), count_from(b), number_from(f)) for y, a, b, f in map(list_from, list_from(value))
     ),
     "Trees": lambda value: tuple(tuple(count_from(t) for t in list_from(tree)) for tree in list_from(value)),
+    "Whole": whole_from,
+    "Wholes": lambda value: tuple(whole_from(v) for v in list_from(value)),
+    "Table": lambda value: tuple(tuple(whole_from(v) for v in list_from(row)) for row in list_from(value)),
 }

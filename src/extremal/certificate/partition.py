@@ -25,13 +25,14 @@ from flint import arb, ctx, fmpq
 
 from extremal.certificate.cones import Staircase, cone_of
 from extremal.certificate.enclosures import largest, pair_rule, rational, upper
-from extremal.certificate.proof import WORKING_BITS, Number, Pairs, Proof
+from extremal.certificate.proof import Number, Pairs, Proof
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Divergence, Utility
 
 MOST_CELLS = 1_500  # the recursion takes the square of that many steps
 KEY_BITS = 62
+PATH_BITS = 128  # of differences of nodes; a bound is rounded up, so more bits would only make it longer
 
 
 @dataclass(frozen=True)
@@ -52,14 +53,15 @@ class Partition(Proof):
         rule = pair_rule(utility)
         nodes, whole = _nodes(utility, self.cells)
         with ctx.workprec(
-            WORKING_BITS + whole.bit_length()
+            PATH_BITS + whole.bit_length()
         ):  # differences of nodes are multiples of 1/whole: none is lost
             step, v = arb(cone.top - 1), arb(rational(self.value))
             points = [(step * arb(x / whole), step * arb(y / whole), step * arb((x - y) / whole)) for x, y in nodes]
             longest = [arb(0)]
             for j in range(1, len(points)):
                 x, y, z = points[j]
-                paths = (longest[i] + rule(1 + x - a, 1 + y - b, z - c) for i, (a, b, c) in enumerate(points[:j]))
+                x, y = 1 + x, 1 + y
+                paths = (best + rule(x - a, y - b, z - c) for best, (a, b, c) in zip(longest, points, strict=False))
                 longest.append((largest(paths) - v).upper())
             gap = longest[-1] - v * step
             return upper(v + gap.max(arb(0)) / arb(cone.top + 1))

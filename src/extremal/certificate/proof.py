@@ -25,6 +25,9 @@ Pairs = tuple[tuple[int, int], ...]
 Lines = tuple[tuple[Fraction, Fraction], ...]
 Multipliers = tuple[tuple[int, int, int, Fraction], ...]
 Trees = tuple[tuple[int, ...], ...]
+Whole = int
+Wholes = tuple[int, ...]
+Table = tuple[tuple[int, ...], ...]
 
 PROOFS: dict[str, type[Proof]] = {}
 """Every kind of proof, by the name that files give it."""

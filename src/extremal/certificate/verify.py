@@ -8,7 +8,7 @@ proof that the kernel can check: a user's function, a proof of an older kind, no
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from math import inf, isinf, nextafter
@@ -20,13 +20,17 @@ from extremal.certificate.costs import cost_of
 from extremal.certificate.enclosures import is_infinite, lower, upper, value_of
 from extremal.certificate.proof import WORKING_BITS, Proof
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
+from extremal.certificate.worst_prior import workload_cost
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion
-from extremal.utility import Utility
+from extremal.utility import Utility, Workload
 
 Bound = Fraction | float  # a float only when it is infinite
+
+WIDEST = Fraction(1, 10**6)
+"""Relative: how far from the largest cost that was found a worst case over a class may be claimed, always above it."""
 
 
 class Verdict(StrEnum):
@@ -143,6 +147,9 @@ def _value(certificate: Certificate, utility: Utility) -> tuple[Verdict, tuple[B
         same = max(abs(Fraction(claimed) - low), abs(high - Fraction(claimed))) <= abs(high) * Fraction(1, 10**11)
     else:
         same = nextafter(claimed, -inf) < low and high < nextafter(claimed, inf)
+        if not same and utility.is_cost and high >= nextafter(_double(low), inf):
+            # the enclosure of a worst case over a class of priors may be wider than a double
+            same = high <= Fraction(claimed) and Fraction(claimed) - low <= low * WIDEST
     word = (
         f"{utility.name} is {claimed!r}" if same else f"the value {claimed!r} is false: {utility.name} is {_shown(low)}"
     )
@@ -158,6 +165,8 @@ def enclosure(utility: Utility, mechanism: Any) -> tuple[Bound, Bound]:
     from flint import ctx
 
     with ctx.workprec(WORKING_BITS):
+        if isinstance(utility, Workload):
+            return workload_cost(utility, mechanism)
         if utility.is_cost:
             exact = cost_of(utility, mechanism)
             return exact, exact
@@ -227,7 +236,29 @@ def certify(mechanism: Mechanism, utility: Utility, proofs: Sequence[Proof]) -> 
     bound = _double(best)
     if not isinf(bound) and sign * Fraction(bound) < sign * best:
         bound = nextafter(bound, sign * inf)
-    return Certificate(mechanism, utility, _double(low), bound, tuple(proofs))
+    return Certificate(mechanism, utility, _claimed(low, high, utility.is_cost), bound, tuple(proofs))
+
+
+def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:
+    """The value as a double: the nearest, or where the enclosure of a cost is wider than a double its upper end."""
+    nearest = _double(low)
+    if not is_cost or isinf(nearest) or high < nextafter(nearest, inf):
+        return nearest
+    top = _double(high)
+    return top if Fraction(top) >= high else nextafter(top, inf)
+
+
+def extended(certificate: Certificate, proofs: Sequence[Proof]) -> Certificate:
+    """The certificate with more proofs of its bound. Each is checked; what is claimed stays the same.
+
+    Raises:
+        Contradiction: a proof is refused, or proves less than the mechanism attains.
+    """
+    if not proofs:
+        return certificate
+    assert certificate.utility is not None
+    certify(certificate.mechanism, certificate.utility, proofs)
+    return replace(certificate, proofs=(*certificate.proofs, *proofs))
 
 
 def _exact(number: float) -> Bound:

@@ -17,7 +17,20 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 
 from extremal import __version__
-from extremal.cli import audit, compare, design, estimate, explain, privatize, test, theory, tradeoff, verify
+from extremal.cli import (
+    audit,
+    compare,
+    design,
+    device,
+    estimate,
+    explain,
+    plan,
+    privatize,
+    test,
+    theory,
+    tradeoff,
+    verify,
+)
 from extremal.errors import ExtremalError
 
 DONE, FALSE, BAD_INPUT, DEFECT, SIGNALLED = 0, 1, 2, 70, 128
@@ -27,7 +40,7 @@ DEFECT_FOUND = (
     "extremal: EXTREMAL_TRACEBACK=1 shows where it happened, and may show data."
 )
 
-VERBS = (design, verify, explain, compare, tradeoff, theory, privatize, estimate, test, audit)
+VERBS = (design, verify, explain, compare, tradeoff, theory, plan, privatize, device, estimate, test, audit)
 
 DESCRIPTION = """\
 extremal: provably optimal local privacy.

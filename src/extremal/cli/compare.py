@@ -6,10 +6,12 @@ import argparse
 import json
 import math
 
-from extremal.cli.reading import add_utility_arguments, prior, refuse_written, spoken_of, utility
+from extremal.cli.reading import GOALS, add_utility_arguments, prior, refuse_written, spoken_of, utility
 from extremal.errors import InvalidParameter
 from extremal.plotting import save
 from extremal.studies.compare import compare
+from extremal.studies.respondents import respondents
+from extremal.utility import Workload
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -17,7 +19,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "compare",
         help="closed-form mechanisms side by side",
         description="Every applicable closed form at ε, with its level under each notion and its value under the "
-        "chosen utilities.",
+        "chosen utilities; with --goal, how many respondents each needs for the precision of the best mechanism.",
         epilog="example:  extremal compare --prior 0.5,0.3,0.2 --epsilon 1 --plot forms.png",
     )
     add_utility_arguments(verb, several=True)
@@ -30,6 +32,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     refuse_written(options, "plot")
+    if options.goal:
+        return _respondents(options)
     names = options.utility or spoken_of(options)
     if not names:
         raise InvalidParameter(
@@ -43,6 +47,21 @@ def run(options: argparse.Namespace) -> int:
         print(
             json.dumps({"epsilon": table.epsilon, "rows": [_row(vars(row)) for row in table.rows]}, ensure_ascii=False)
         )
+    else:
+        print(table)
+    return 0
+
+
+def _respondents(options: argparse.Namespace) -> int:
+    """--goal: what is estimated decides, and people are what is counted."""
+    wanted = utility(options, GOALS[options.goal])
+    assert isinstance(wanted, Workload)
+    table = respondents(wanted, epsilon=options.epsilon)
+    if options.plot:
+        save(table.plot(), options.plot)
+    if options.json:
+        rows = [_row({"row": vars(row)})["row"] for row in table.rows]
+        print(json.dumps({"epsilon": table.epsilon, "bound": table.bound, "rows": rows}, ensure_ascii=False))
     else:
         print(table)
     return 0

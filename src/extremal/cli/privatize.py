@@ -7,8 +7,10 @@ import json
 
 from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
-from extremal.mechanism import load
+from extremal.mechanism import Mechanism, load
 from extremal.release.files import privatize_file
+from extremal.release.key import ReleaseKey
+from extremal.release.spark_files import privatize_with_spark
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -18,6 +20,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Randomise columns of a Parquet, CSV or Feather file, exactly by the\nmechanism's weights, in "
         "bounded memory.",
         epilog="Repeat --column and --mechanism for several columns; they go together in order.\n"
+        "With --engine spark the output is a folder of Parquet files, and --row-id names\na column of unique ids.\n"
         "exit codes:  0 done   2 bad input; nothing is left under the output name",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -26,6 +29,12 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--mechanism", action="append", required=True, metavar="FILE", help="its mechanism file")
     verb.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write, of the same format")
     verb.add_argument("--overwrite", action="store_true", help="replace the output file if it exists")
+    verb.add_argument(
+        "--engine", choices=["files", "spark"], default="files", help="spark: data that outgrow a machine"
+    )
+    verb.add_argument("--master", metavar="URL", help="of the Spark cluster (default: local[*])")
+    verb.add_argument("--row-id", metavar="NAME", help="a column of unique ids, for spark")
+    verb.add_argument("--release-key", metavar="FILE", help="a saved key, for spark (default: a fresh one)")
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
     verb.set_defaults(run=run)
 
@@ -40,8 +49,7 @@ def run(options: argparse.Namespace) -> int:
     if len(set(options.column)) != len(options.column):
         raise InvalidParameter("a column can be randomised once", parameter="column", value=options.column)
     chosen = {column: load(path) for column, path in zip(options.column, options.mechanism, strict=True)}
-    with ProgressLine() as line:
-        rows = privatize_file(options.file, options.output, chosen, overwrite=options.overwrite, progress=line.rows)
+    rows = _with_spark(options, chosen) if options.engine == "spark" else _by_batches(options, chosen)
     hashes = {column: mechanism.hash for column, mechanism in chosen.items()}
     if options.json:
         print(json.dumps({"rows": rows, "output": options.output, "columns": hashes}, ensure_ascii=False))
@@ -51,3 +59,30 @@ def run(options: argparse.Namespace) -> int:
             claim = f"{mechanism.privacy!r}" if mechanism.privacy is not None else "no privacy claimed"
             print(f"  {column}: {claim}, mechanism {mechanism.hash[:12]}")
     return 0
+
+
+def _by_batches(options: argparse.Namespace, chosen: dict[str, Mechanism]) -> int:
+    for name in ("row_id", "master", "release_key"):
+        if getattr(options, name) is not None:
+            raise InvalidParameter(
+                "this is for --engine spark", parameter=f"--{name.replace('_', '-')}", value=getattr(options, name)
+            )
+    with ProgressLine() as line:
+        return privatize_file(options.file, options.output, chosen, overwrite=options.overwrite, progress=line.rows)
+
+
+def _with_spark(options: argparse.Namespace, chosen: dict[str, Mechanism]) -> int:
+    if options.row_id is None:
+        raise InvalidParameter(
+            "Spark may run a task twice, and needs ids to repeat its reports", parameter="--row-id", value=None
+        )
+    if options.overwrite:
+        raise InvalidParameter("a folder is never replaced", parameter="--overwrite", value=True)
+    return privatize_with_spark(
+        options.file,
+        options.output,
+        chosen,
+        row_id=options.row_id,
+        master=options.master or "local[*]",
+        release_key=None if options.release_key is None else ReleaseKey.load(options.release_key),
+    )

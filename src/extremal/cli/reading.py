@@ -25,17 +25,22 @@ PRIOR_HELP = (
     "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one "
     "number a line"
 )
-METAVARS = {"number": None, "prior": "P", "source": "P", "matrix": "FILE"}
+METAVARS = {"number": None, "prior": "P", "source": "P", "matrix": "FILE", "values": "V", "positions": "T"}
 HINTS = {
     "number": "",
     "prior": "Give --{0} 0.5,0.3,0.2.",
     "source": "Give --{0} 0.5,0.3,0.2 or --source.",
     "matrix": "Give a CSV or JSON file.",
+    "values": "Give --{0} 0,1,5 or --{0} 0:100 with --k.",
+    "positions": "Give --{0} 9,19,29.",
 }
 """By what stands behind an option."""
 
 PRIVACIES: dict[str, type[Notion]] = {kind.command: kind for kind in NOTIONS.values()}
 """The notions as the command line calls them."""
+
+GOALS = {"frequencies": "Frequencies", "cdf": "CDF", "ranges": "Ranges", "mean": "Mean"}
+"""What people estimate, as --goal names it: the utilities that are workloads."""
 
 CHOICES: dict[str, type[Utility]] = {name: kind for name, kind in UTILITIES.items() if kind.options is not None}
 """The utilities that the command line can make."""
@@ -95,8 +100,47 @@ def matrix(path: str, parameter: str) -> list[list[float]]:
     return read
 
 
+def values(text: str, parameter: str, k: str | None) -> list[float]:
+    """One number for each input: as typed, from a file, or FROM:TO evenly over --k inputs."""
+    if ":" in text and not text.startswith("@"):
+        first, _, last = text.partition(":")
+        count = _count(k)
+        try:
+            low, high = float(first), float(last)
+        except ValueError:
+            raise InvalidParameter(
+                f"{parameter} must be numbers, or FROM:TO with --k", parameter=parameter, value=text
+            ) from None
+        return [low + (high - low) * (x / (count - 1)) for x in range(count)]
+    try:
+        return [float(v) for v in prior(text, parameter)]
+    except ValueError:
+        raise InvalidParameter(f"{parameter} must be numbers", parameter=parameter, value=text) from None
+
+
+def positions(text: str, parameter: str) -> list[int]:
+    """Positions of inputs, counted from 0."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise InvalidParameter(f"{parameter} must be positions, counted from 0", parameter=parameter, value=text)
+    return [int(part) for part in parts]
+
+
+def _count(text: str | None) -> int:
+    if text is None or not text.isdecimal() or int(text) < 2:
+        raise InvalidParameter(
+            "a number of inputs is needed, at least 2", parameter="--k", value=text, hint="Give --k 10."
+        )
+    return int(text)
+
+
 def source(options: argparse.Namespace, missing: str) -> Any:
-    """A class of sources: --source, --ball around --prior, or the one --prior."""
+    """A class of sources: --source, --ball around --prior, the one --prior, or --k equally likely inputs."""
+    k = options.k
+    if options.prior is None and k is not None:
+        options.prior = f"uniform:{_count(k)}"
+    if options.source == "any":
+        return SourceClass.simplex(len(prior(options.prior, "--prior")) if options.prior else _count(k))
     if options.source is not None:
         return SourceClass([prior(text.strip(), "--source") for text in options.source.split(";")])
     if options.prior is None:
@@ -110,8 +154,10 @@ def _arguments(who: str, wanted: Iterable[Option], options: argparse.Namespace) 
     found = {}
     for option in wanted:
         missing = f"{who} needs {option.required}"
-        if option.reads == "source":
+        if option.reads == "source" and (option.required or options.prior or options.source or options.k):
             found[option.argument] = source(options, missing)
+            continue
+        if option.reads == "source":
             continue
         text = getattr(options, option.flag.removeprefix("--"))
         if text is None and option.required:
@@ -119,12 +165,19 @@ def _arguments(who: str, wanted: Iterable[Option], options: argparse.Namespace) 
             raise InvalidParameter(missing, parameter=option.flag, value=None, hint=hint)
         if text is None:
             text = option.default
-        if text is not None:
+        if text is not None and option.reads == "values":
+            found[option.argument] = values(text, option.flag, options.k)
+        elif text is not None:
             found[option.argument] = READERS[option.reads](text, option.flag)
     return found
 
 
-READERS: dict[str, Callable[[str, str], Any]] = {"number": lambda text, _: text, "prior": prior, "matrix": matrix}
+READERS: dict[str, Callable[[str, str], Any]] = {
+    "number": lambda text, _: text,
+    "prior": prior,
+    "matrix": matrix,
+    "positions": positions,
+}
 
 
 def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) -> None:
@@ -137,11 +190,13 @@ def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) 
         metavar="NAME",
         help=f"what is wanted{' (may be repeated)' if several else ''}: {', '.join(CHOICES)}",
     )
+    verb.add_argument("--goal", choices=tuple(GOALS), help="what you want to estimate from the reports")
+    verb.add_argument("--k", metavar="K", help="number of inputs, equally likely unless --prior says otherwise")
     _add_options(verb, _options_of(CHOICES))
     verb.add_argument(
         "--source",
         metavar="P;P;…",
-        help="several priors, separated by semicolons: the worst case over their mixtures counts",
+        help="several priors, separated by semicolons, or any: the worst case over their mixtures counts",
     )
     verb.add_argument("--ball", metavar="RADIUS", help="all priors within this total variation of --prior")
 
@@ -181,7 +236,7 @@ def privacy(options: argparse.Namespace, epsilon: Any = None) -> Notion:
 
 def utility(options: argparse.Namespace, name: str | None = None) -> Utility:
     """The utility asked for, or the one that the other options speak of."""
-    chosen = name or options.utility or next(iter(spoken_of(options)), None)
+    chosen = name or options.utility or GOALS.get(options.goal) or next(iter(spoken_of(options)), None)
     if chosen is None:
         raise InvalidParameter(
             "say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior."

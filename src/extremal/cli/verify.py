@@ -10,6 +10,7 @@ from extremal.certificate import Verdict, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
+from extremal.mechanism.labels import count_text
 from extremal.privacy import Notion
 
 MARKS = {Verdict.PROVED: "ok ", Verdict.REFUTED: "NO ", Verdict.NOT_PROVEN: "?  ", Verdict.NOTHING: "-  "}
@@ -48,11 +49,11 @@ def run(options: argparse.Namespace) -> int:
             "reasons": list(outcome.reasons),
             "claim": None if claim is None else claim.to_json(),
             "inputs": mechanism.k,
-            "outputs": mechanism.m,
+            "outputs": mechanism.m if mechanism.m < 1 << 63 else count_text(mechanism.m),
         }
         print(json.dumps(found, ensure_ascii=False))
         return outcome.exit_code
-    print(f"{options.file}: {mechanism.k} inputs, {mechanism.m} outputs")
+    print(f"{options.file}: {mechanism.k} inputs, {count_text(mechanism.m)} outputs")
     for name, verdict in verdicts.items():
         print(f"  {MARKS[verdict]} {name:<10}  {verdict}")
     for reason in outcome.reasons:

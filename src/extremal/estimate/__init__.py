@@ -19,6 +19,7 @@ from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.crosstab import CrosstabEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.stratified import StratifiedEstimate
+from extremal.estimate.workload import WorkloadEstimate, estimate_workload
 
 __all__ = [
     "BayesTest",
@@ -30,8 +31,10 @@ __all__ = [
     "SequentialTest",
     "StratifiedEstimate",
     "TestResult",
+    "WorkloadEstimate",
     "estimate_crosstab",
     "estimate_frequencies",
+    "estimate_workload",
     "pool",
     "regress",
     "sequential_test",

@@ -21,8 +21,9 @@ from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Floats
-from extremal.estimate.counted import whole_counts
+from extremal.estimate.counted import aligned, whole_counts
 from extremal.estimate.results.crosstab import CrosstabEstimate, Side
+from extremal.estimate.tally import checked_weights
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import refuse_large
 
@@ -31,7 +32,7 @@ MOST_LISTED = 4096
 
 
 def estimate_crosstab(
-    frame: Any, columns: Mapping[Any, Mechanism | None], *, counts: str | None = None
+    frame: Any, columns: Mapping[Any, Mechanism | None], *, counts: str | None = None, weights: Any = None
 ) -> CrosstabEstimate:
     """Joint frequencies of two columns of a data frame.
 
@@ -42,6 +43,8 @@ def estimate_crosstab(
         frame: a data frame (pandas, polars, pyarrow) or a mapping from name to column.
         columns: the two columns, each with the mechanism that made it, or None for a public column.
         counts: a column that says how often each row occurred.
+        weights: survey weights, a column or its name; standard errors are linearised, intervals at the effective
+            number of pairs.
 
     Returns:
         CrosstabEstimate, with joint and conditional shares, margins and odds ratios.
@@ -75,13 +78,26 @@ def estimate_crosstab(
             "both columns must be of one length", parameter="lengths", value=(first.size, second.size)
         )
     repeats = None if counts is None else whole_counts(_column(frame, counts), first.size)
+    if weights is not None and counts is not None:
+        raise InvalidParameter(
+            "counted rows cannot be weighted as well", parameter="weights", hint="Give the raw rows."
+        )
     n = int(first.size if repeats is None else repeats.sum())
     if n < 2:
         raise InvalidParameter("there must be at least two reports", parameter="number of reports", value=n)
     shape = (sides[0].influence.shape[1], sides[1].influence.shape[1])
     refuse_large(*shape, "the table of reports")
-    table = np.bincount(first * shape[1] + second, weights=repeats, minlength=shape[0] * shape[1]).reshape(shape) / n
-    return CrosstabEstimate(sides[0], sides[1], np.asarray(table, dtype=np.float64), n)
+    given = _column(frame, weights) if isinstance(weights, str) else weights
+    w = None if given is None else checked_weights(aligned(given, _column(frame, next(iter(columns))), "weights"), n)
+
+    def shares(amounts: Any) -> Floats:
+        cells = np.bincount(first * shape[1] + second, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
+        return np.asarray(cells / cells.sum(), dtype=np.float64)
+
+    if w is None:
+        table = shares(repeats)
+        return CrosstabEstimate(sides[0], sides[1], table, n, table, float(n))
+    return CrosstabEstimate(sides[0], sides[1], shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)))
 
 
 def _column(frame: Any, name: Any) -> Any:

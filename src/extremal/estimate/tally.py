@@ -1,9 +1,10 @@
 """Reports → how often each occurs, from any container, by stratum and with weights.
 
 Accepted: a list or other iterable, NumPy array, pandas, polars or pyarrow column, a data frame with the name of its
-column, a mapping from report to count, or a file. Labels are matched strictly (True is not 1, "1" is not 1), a missing
-report is refused, and nothing is ever dropped in silence. Whatever the container, one batch at a time becomes integer
-codes and is counted with `bincount`. Counts are matched by label, columns of pandas by their index.
+column, a plan of an engine (counted there), a mapping from report to count, or a file. Labels are matched strictly
+(True is not 1, "1" is not 1), a missing report is refused, and nothing is ever dropped in silence. Whatever the
+container, one batch at a time becomes integer codes and is counted with `bincount`. Counts are matched by label,
+columns of pandas by their index.
 """
 
 from __future__ import annotations
@@ -17,16 +18,19 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.columns.column import distinct, refuse_lazy, refuse_missing
+from extremal.columns.engines import engine_of
 from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channels.channel import Channel, Floats
 from extremal.estimate.clusters import Sampled
 from extremal.estimate.counted import aligned, refuse_uncounted, whole_counts
+from extremal.estimate.counting import OTHER_MECHANISM, counted_reports
 from extremal.estimate.files import read_batches
 from extremal.estimate.sampling import Sampling
 from extremal.mechanism import Mechanism
 
 NO_REPORT = "Leave out those who did not report."
+LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
 
 
@@ -74,6 +78,11 @@ def tally(
 ) -> Tallies:
     """Count `reports` by stratum; without `by` the only stratum is None."""
     tallies: Tallies = {}
+    dropped = 0
+    if column is not None and weights is None and by is None and not counts and sampled is None and engine_of(reports):
+        reports, dropped = counted_reports(reports, column, mechanism)
+        if dropped and not drop:
+            raise InvalidParameter("reports must not be missing", parameter=column, value=None, hint=NO_REPORT)
     if isinstance(reports, Mapping) or counts is True:
         if weights is not None or by is not None or sampled is not None:
             raise InvalidParameter(
@@ -82,6 +91,7 @@ def tally(
                 hint='Give raw reports, or a data frame with column="…" and counts="…".',
             )
         tallies[None] = _counted(reports, mechanism, channel)
+        tallies[None].dropped = dropped
     else:
         refuse_uncounted(reports, column, counts, mechanism)
         for batch in _batches(reports, mechanism, column, weights, by, check_hash, counts):
@@ -139,7 +149,7 @@ def _batches(
         raise InvalidParameter(
             "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
         )
-    refuse_lazy(reports, "reports", "reports must be in memory")
+    refuse_lazy(reports, "reports", "with weights, strata or clusters, or without column=, reports must be in memory")
     framed = is_frame(reports)
     if framed and column is None:
         raise InvalidParameter(
@@ -194,7 +204,7 @@ def _add(tallies: Tallies, channel: Channel, batch: Batch, drop: bool) -> None:
     codes, labels = distinct(batch.reports, "reports")
     if not drop:
         refuse_missing(codes, "reports", NO_REPORT)
-    w = None if batch.weights is None else _checked_weights(batch.weights, codes.size)
+    w = None if batch.weights is None else checked_weights(batch.weights, codes.size)
     repeats = None if batch.counts is None else whole_counts(batch.counts, codes.size)
     groups, names = _strata(batch.strata, codes.size)
     dropped = int(np.count_nonzero(codes < 0)) if drop else 0
@@ -235,8 +245,7 @@ def _encoded(channel: Channel, label: Any) -> Hashable:
         return channel.encode(label)
     except UnknownLabel:
         plain = getattr(label, "item", lambda: label)()
-        more = "Were these reports made by another mechanism?"
-        raise UnknownLabel.hidden("report", plain, channel.labels.shown(), more=more) from None
+        raise UnknownLabel.hidden("report", plain, channel.labels.shown(), more=OTHER_MECHANISM) from None
 
 
 def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp] | None, Sequence[Any]]:
@@ -260,7 +269,8 @@ def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp]
     return codes, [name[0] if len(name) == 1 else name for name in chosen]
 
 
-def _checked_weights(weights: Any, n: int) -> Floats:
+def checked_weights(weights: Any, n: int) -> Floats:
+    """Survey weights as floats: finite, positive, one for each report."""
     try:
         w = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -270,6 +280,14 @@ def _checked_weights(weights: Any, n: int) -> Floats:
             f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape
         )
     bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
+    extreme = np.flatnonzero((w < LEAST_WEIGHT) | (w > 1 / LEAST_WEIGHT))
+    if extreme.size and not bad.size:
+        raise InvalidParameter(
+            f"weights must lie between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}",
+            parameter=f"weights[{extreme[0]}]",
+            value=float(w[extreme[0]]),
+            hint="Divide them all by their mean: only their ratios matter.",
+        )
     if bad.size:
         raise InvalidParameter(
             "weights must be finite and positive",

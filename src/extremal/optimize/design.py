@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from extremal.certificate import Certificate, NotKnown, certify
+from extremal.certificate import Certificate, NotKnown, certify, extended
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.optimize.approximate.solve import solve as approximate
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
@@ -22,13 +24,16 @@ from extremal.optimize.divergence.solve import solve as divergence
 from extremal.optimize.information.solve import solve as information
 from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
-from extremal.optimize.problem import Problem, Progress, Remark, Solution, Solver
+from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, Solver, no_further_proofs
 from extremal.optimize.rays import solve as listed_rays
+from extremal.optimize.workload.notes import Shares
+from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
 from extremal.tables import number
-from extremal.utility import Utility
+from extremal.utility import MutualInformation, SumOfColumns, Utility
 
 SOLVERS: tuple[Solver, ...] = (
+    approximate,
     divergence,
     information,
     hamming,
@@ -36,6 +41,7 @@ SOLVERS: tuple[Solver, ...] = (
     equal_hypotheses,
     leakage,
     leakage_for_a_class,
+    workload,
     divergence_on_metric,
     listed_rays,
 )
@@ -57,8 +63,9 @@ class Design:
         value: its utility (or cost), enclosed by exact arithmetic on the weights and rounded once.
         lower_bound, upper_bound: the optimum lies between; one of them is `value`.
         method: which way was taken.
-        certificate: what `ex.verify` checks.
+        proved: the certificate that value and bounds come from.
         remarks: sentences for people, or values that make one when `notes` is asked for.
+        further: makes proofs that the bounds do not need; called when `certificate` is first asked for.
     """
 
     mechanism: Mechanism
@@ -67,8 +74,14 @@ class Design:
     lower_bound: float
     upper_bound: float
     method: str
-    certificate: Certificate
+    proved: Certificate
     remarks: tuple[str | Remark, ...] = ()
+    further: FurtherProofs = field(default=no_further_proofs)
+
+    @cached_property
+    def certificate(self) -> Certificate:
+        """What `ex.verify` checks: the mechanism, its value, the bound, and every proof of it."""
+        return extended(self.proved, self.further())
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -167,8 +180,7 @@ def design(
         )
     if not 0 < tolerance < 1:
         raise InvalidParameter("tolerance must lie between 0 and 1", parameter="tolerance", value=tolerance)
-    if time_limit is not None and not time_limit > 0:
-        raise InvalidParameter("time_limit must be positive seconds", parameter="time_limit", value=time_limit)
+    _refuse_no_time(time_limit)
     outputs = None if max_outputs is None else as_count(max_outputs, "max_outputs", 1)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     extra = {} if progress is None else {"progress": progress}
@@ -183,6 +195,12 @@ def design(
         **extra,
     )
     return finished(utility, _solved(problem))
+
+
+def _refuse_no_time(time_limit: Any) -> None:
+    number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
+    if time_limit is not None and not (number and time_limit > 0):
+        raise InvalidParameter("time_limit must be positive seconds", parameter="time_limit", value=time_limit)
 
 
 def _refuse_other(name: str, given: Any, kind: type) -> None:
@@ -222,7 +240,18 @@ def finished(utility: Utility, solution: Solution) -> Design:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
-    return Design(solution.mechanism, utility, value, lower, upper, solution.method, certificate, solution.notes)
+    remarks = (*solution.notes, *_about_shares(utility, solution.mechanism))
+    return Design(
+        solution.mechanism, utility, value, lower, upper, solution.method, certificate, remarks, solution.further
+    )
+
+
+def _about_shares(utility: Utility, mechanism: Mechanism) -> tuple[Remark, ...]:
+    """A warning, where the best mechanism for something else is a bad one for shares."""
+    if not isinstance(utility, SumOfColumns):
+        return ()
+    prior = utility.prior.values if isinstance(utility, MutualInformation) else None
+    return (Shares(mechanism, prior),)
 
 
 def _unverified(utility: Utility, solution: Solution) -> Certificate:

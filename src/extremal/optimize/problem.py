@@ -43,6 +43,14 @@ class Remark(Protocol):
     def sentence(self) -> str: ...
 
 
+FurtherProofs = Callable[[], tuple[Proof, ...]]
+"""Makes proofs that a bound does not need, for whoever wants the certificate."""
+
+
+def no_further_proofs() -> tuple[Proof, ...]:
+    return ()
+
+
 def _silent(what: str, gap: float) -> None:
     """Progress that nobody watches."""
 
@@ -89,6 +97,7 @@ class Solution:
         method: which way was taken, in a few words; a closed form is named when it is proven optimal.
         proofs: for the certificate.
         notes: sentences for the summary, or values that make one when it is asked for.
+        further: makes more proofs when the certificate is asked for.
     """
 
     mechanism: Mechanism
@@ -96,6 +105,7 @@ class Solution:
     method: str
     proofs: tuple[Proof, ...] = ()
     notes: tuple[str | Remark, ...] = ()
+    further: FurtherProofs = field(default=no_further_proofs)
 
 
 Solver = Callable[[Problem], Solution | None]

@@ -38,7 +38,7 @@ def solve(problem: Problem) -> Solution | None:
         case LDP(delta=0), SumOfColumns() | WorstCase(), None:
             return _over_patterns(problem)
         case MetricPrivacy() as privacy, SumOfColumns() | WorstCase(), None:
-            return _over_metric(problem, privacy)
+            return over_metric(problem, privacy)
         case _:
             return None
 
@@ -56,7 +56,7 @@ def _over_patterns(problem: Problem) -> Solution:
     return _over(problem, columns, "enumeration of all staircase patterns")
 
 
-def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
+def over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
     """Rays have entries down to e^−εd; where a report can be infinite, the groups of related inputs are told apart."""
     columns, tree = extreme_rays(privacy, _SLACK), tree_edges(privacy)
     if isinstance(problem.utility, SumOfColumns) and not np.isfinite(problem.utility.column_values(columns)).all():

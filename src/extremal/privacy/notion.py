@@ -30,7 +30,8 @@ class Option:
     Attributes:
         argument: the name in the notion's constructor.
         flag: the option that gives it.
-        reads: what stands behind the flag: a number, a prior, a matrix, or a class of sources.
+        reads: what stands behind the flag: a number, a prior, a matrix, a class of sources, one number for each input,
+            or positions of inputs.
         help: a few words for the help text.
         default: the text that is read when the flag is not given; None: the argument is left out.
         required: what is needed, when it cannot do without; else empty.
@@ -38,7 +39,7 @@ class Option:
 
     argument: str
     flag: str
-    reads: Literal["number", "prior", "matrix", "source"]
+    reads: Literal["number", "prior", "matrix", "source", "values", "positions"]
     help: str
     default: str | None = None
     required: str = ""

@@ -4,7 +4,7 @@ A list, a NumPy array, a pandas or polars Series, a pyarrow Array or ChunkedArra
 has columns, of which some are randomised and everything else stays untouched; anything else is one value. Labels are
 looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and a value that is missing or no
 label is refused by its position, without being quoted: errors end up in logs. Nothing is sampled before every value has
-its code. Lazy frames are refused: evaluated twice they would report twice about the same person.
+its code. Lazy frames need ids (`release.lazy`): evaluated twice they would report twice about the same person.
 """
 
 from __future__ import annotations
@@ -19,11 +19,14 @@ from extremal.columns.frames import columns_of, is_frame, with_columns
 from extremal.columns.lists import Array, is_missing, labels_at
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
 from extremal.release.sampler import BadCode, sample_codes
 from extremal.release.words import WordSource, refuse_seed
 
-TWICE = "a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
+TWICE = (
+    "without row_id= a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
+)
 NO_ANSWER = (
     "Drop or fill missing values first, or give them a label of their own: who does not answer also tells something."
 )
@@ -35,6 +38,10 @@ def privatize(
     *,
     column: Any = None,
     mechanism: Mechanism | None = None,
+    row_id: Any = None,
+    release_key: Any = None,
+    check_ids: bool | None = None,
+    connection: Any = None,
     **options: Any,
 ) -> Any:
     """Randomise columns of a data frame, exactly by each mechanism's weights and with the operating system's
@@ -47,6 +54,12 @@ def privatize(
         frame: a pandas or polars DataFrame, a pyarrow Table, or another eager frame that narwhals knows.
         columns: mechanisms by column name; or else
         column, mechanism: one of each.
+        row_id: the name of a column of unique ids. With it reports are keyed (`release.keyed`): evaluating the result
+            again gives the same reports, so that plans (polars LazyFrame, DuckDB relations, Spark) are accepted.
+        release_key: a `ReleaseKey`; fresh for this call if not given. Never one that was used for other values of the
+            same people.
+        check_ids: whether to look for ids that are missing or occur twice; None: where that is one pass (not in Spark).
+        connection: of a DuckDB relation, when it is not DuckDB's default.
 
     Returns:
         A new frame of the same type. The one given is not changed.
@@ -62,7 +75,14 @@ def privatize(
     ['no', 'yes']
     """
     refuse_seed(options)
-    return privatize_frame(frame, columns_and_mechanisms(columns, column, mechanism))
+    chosen = columns_and_mechanisms(columns, column, mechanism)
+    if row_id is not None:
+        from extremal.release.lazy import privatize_keyed
+
+        return privatize_keyed(frame, chosen, row_id, release_key, check_ids, connection)
+    if release_key is not None:
+        raise InvalidParameter("a release key needs row ids", parameter="row_id", value=None, hint="row_id='id'.")
+    return privatize_frame(frame, chosen)
 
 
 def columns_and_mechanisms(
@@ -132,8 +152,12 @@ def privatize_column(
 
 
 def report_labels(mechanism: Mechanism, drawn: Array) -> Labels:
-    """What the codes of reports stand for: outputs, or in rows of codes the inputs of which a report is a set."""
-    return mechanism.input_labels if drawn.ndim == 2 else mechanism.output_labels
+    """What the codes of reports stand for: outputs, or in rows of codes the bytes of a word of bits, or the inputs of
+    which a report is a set."""
+    outputs = mechanism.output_labels
+    if drawn.ndim == 2:
+        return outputs.alphabet if isinstance(outputs, BitLabels) else mechanism.input_labels
+    return outputs
 
 
 def input_codes(container: Container, labels: Labels, column: Any, name: str) -> Array:

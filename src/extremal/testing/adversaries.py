@@ -8,6 +8,7 @@ with an extreme number, an ordinary one or one nearby in it. What the kernel acc
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -18,7 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import (
+    Coupled,
     Lines,
+    ListedCounts,
     OnePrior,
     Partition,
     Proof,
@@ -34,17 +37,27 @@ from extremal.certificate import (
 from extremal.errors import MalformedFile
 from extremal.exact import decimal_text
 from extremal.optimize import design
+from extremal.optimize.workload.inequality import best_inequality
+from extremal.optimize.workload.interior import optimal_design
+from extremal.optimize.workload.lifts import Coordinates, all_sets, staircase_deviations
+from extremal.optimize.workload.mean import one_statistic, sweep_proof
+from extremal.optimize.workload.proofs import listed_patterns
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.privacy.cones import coupled
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
 from extremal.privacy.cones.metric import extreme_rays
 from extremal.sources import SourceClass
 from extremal.utility import (
+    CDF,
     KL,
     ChiSquared,
     Distortion,
+    Frequencies,
     Hamming,
     JensenShannon,
+    Mean,
     MutualInformation,
+    Ranges,
     ReverseKL,
     SquaredHellinger,
     SymmetricKL,
@@ -121,7 +134,7 @@ def _vary(random: Generator, content: Any, k: int) -> None:
         extreme, ordinary = decimal_text(EXTREME[random.integers(len(EXTREME))]), repr(float(random.normal()))
         content[place] = (extreme, extreme, ordinary, repr(float(near)))[random.integers(4)]
     elif isinstance(value, int):
-        content[place] = int(random.integers(-2, max(k, value) + 2))
+        content[place] = int(random.integers(-2, min(max(k, value), 1 << 40) + 2))
     elif isinstance(value, list) and value and random.random() < 0.1:
         which = random.integers(len(value))
         value[which : which + 1] = [] if random.random() < 0.5 else [value[which], value[which]]
@@ -370,6 +383,87 @@ def classes(random: Generator) -> Iterator[Lie]:
     yield Lie(OnePrior(decimals(near), (), Truth()), LDP(epsilon), ball, reached)
 
 
+def coupled_rays(random: Generator) -> Iterator[Lie]:
+    """Duals of the (ε,δ) program that leaves some rays out, scaled, extreme, with prices below 0."""
+    from scipy.optimize import linprog
+
+    k, epsilon, delta = int(random.integers(2, 4)), an_epsilon(random), float(np.round(random.uniform(0.01, 0.4), 3))
+    privacy, utility, listed = LDP(epsilon, delta), a_divergence(random, k), coupled.rays(k, epsilon)
+    values, over = utility.column_values(listed), coupled.couplings(listed, epsilon)
+    limits, pairs = np.full(len(over), delta), [(x, z) for x in range(k) for z in range(k) if x != z]
+    scale = float(values.max())
+    if not 1e-12 < scale < math.inf:
+        return
+    solved = []
+    for kept in (np.ones(len(values), bool), random.random(len(values)) > random.choice([0, 0.1, 0.3])):
+        gains = -values[kept] / scale
+        solved.append(linprog(gains, over[:, kept], limits, listed[:, kept], np.ones(k), method="highs"))
+    truth, lie = solved
+    if truth.status or lie.status:
+        return
+    alpha, beta = -lie.eqlin.marginals * scale, -lie.ineqlin.marginals * scale
+    changes = 1 - 10.0 ** -random.integers(1, 12, size=beta.size)
+    for vector, prices in (
+        (decimals(alpha), decimals(beta)),
+        (decimals(alpha), decimals(beta * changes)),
+        (decimals(random.normal(size=k) * scale), decimals(random.normal(size=beta.size) * scale)),
+        tuple(tuple(EXTREME[i] for i in random.integers(len(EXTREME), size=n)) for n in (k, beta.size)),
+    ):
+        named = tuple((0, x, z, b) for (x, z), b in zip(pairs, prices, strict=True) if b)
+        yield Lie(Coupled(vector, named), privacy, utility, -truth.fun * scale)
+
+
+def a_whole(random: Generator, near: int) -> int:
+    """A whole number near this one, or nowhere near it."""
+    kind = random.integers(5)
+    if kind == 0:
+        return int(random.choice([0, 1, -1])) * int("1" + "0" * int(random.integers(40)))
+    if kind == 1:
+        return int(near * (1 + 0.1 * random.normal()))
+    return int(near * (1 + 10.0 ** -random.integers(2, 12) * random.normal())) if kind == 2 else near
+
+
+def spoiled_numbers(random: Generator, numbers: Any) -> Any:
+    if isinstance(numbers, tuple):
+        return tuple(spoiled_numbers(random, number) for number in numbers)
+    return a_whole(random, numbers)
+
+
+def workloads(random: Generator) -> Iterator[Lie]:
+    """Proofs about statistics, their numbers true, nearly true or wild, against the best mechanism on all patterns."""
+    k, epsilon = int(random.integers(2, 6)), an_epsilon(random)
+    if random.random() < 0.5:
+        p: Any = np.full(k, 1 / k)
+    else:
+        p = a_prior(random, k)
+    utility: Any = (CDF, Frequencies, Ranges, lambda q: Mean(random.normal(size=k).round(3), q))[random.integers(4)](p)
+    prior = utility.prior.values
+    coordinates, sets = Coordinates(prior, utility.rows), all_sets(k)
+    points = coordinates.points(staircase_deviations(sets, prior, math.expm1(epsilon)))
+    found = optimal_design(points, coordinates.guarded)
+    proofs: list[Proof] = [listed_patterns(coordinates, found, Fraction(utility.exact_gram[1]))]
+    proofs.append(best_inequality(coordinates, epsilon, 0.02).proof(LDP(epsilon), utility))
+    if isinstance(utility, Frequencies):
+        many = 1 << 40
+        classes = (0,) * k if random.random() < 0.5 else (*(0,) * (k - 1), 1)
+        count = max(classes) + 1
+        pairs = tuple((-many,) * g for g in range(1, count))
+        proofs.append(ListedCounts(classes, (many * k,) * count, pairs, (0,) * count))
+    if isinstance(utility, Mean):
+        values, place = np.unique(utility.values, return_inverse=True)
+        if values.size == k:
+            order = np.argsort(place)
+            line = sweep_proof(one_statistic(values, prior[order], epsilon), values, tuple(place.tolist()))
+            proofs.append(line)
+    for proof in proofs:
+        fields = {f.name: getattr(proof, f.name) for f in dataclasses.fields(proof)}
+        places = {name for name in fields if name in ("groups", "classes", "blocks", "scale")}
+        spoil = set(fields) - places if random.random() < 0.8 else {str(random.choice(sorted(fields)))}
+        yield Lie(proof, LDP(epsilon), utility, found.value)
+        told = {name: spoiled_numbers(random, fields[name]) for name in spoil}
+        yield Lie(dataclasses.replace(proof, **told), LDP(epsilon), utility, found.value)
+
+
 ATTACKS: tuple[Attack, ...] = (
     rays_and_lines,
     partitions,
@@ -378,4 +472,6 @@ ATTACKS: tuple[Attack, ...] = (
     lifted_searches,
     costs,
     classes,
+    coupled_rays,
+    workloads,
 )

@@ -356,6 +356,27 @@ def _rays(proof: Any, notion: Any, utility: Any) -> Decimal:
     return sum(alpha, ZERO) + k * max((worth(utility, r, mix) - dot(alpha, r)) / sum(r) for r in rays)
 
 
+def _coupled(proof: Any, notion: Any, utility: Any) -> Decimal:
+    k, alpha, mix = size(utility), numbers(proof["alpha"]), numbers(proof["mix"])
+    require(notion["notion"] == "LDP" and 2 <= k <= 6 and len(alpha) == k, "(ε,δ)-LDP of at most six inputs")
+    parts = len(utility["utilities"]) if utility["utility"] == "WorstCase" else 1
+    require(not mix or (len(mix) == parts and min(mix) >= 0 and max(mix) > 0), "one weight a part")
+    prices = [(x, z, number(b)) for _, x, z, b in proof["prices"]]
+    require(all(b >= 0 and x != z and min(x, z) >= 0 and max(x, z) < k for x, z, b in prices), "prices")
+    e, best = exponential(notion), -INFINITE
+    for levels in itertools.product((None, *range(k)), repeat=k):
+        used = {v for v in levels if v is not None}
+        if not used or used != set(range(len(used))) or (len(used) == 1 and levels.count(0) > 1):
+            continue
+        r = [ZERO if v is None else e**-v for v in levels]
+        paid = dot(alpha, r)
+        for x, z, b in prices:
+            tight = levels[x] is not None and levels[z] is not None and levels[z] == levels[x] + 1
+            paid += ZERO if tight else b * max(ZERO, r[x] - e * r[z])
+        best = max(best, (worth(utility, r, mix) - paid) / sum(r))
+    return sum(alpha, ZERO) + number(notion["delta"]) * sum((b for _, _, b in prices), ZERO) + k * best
+
+
 def _lines(proof: Any, notion: Any, utility: Any) -> Decimal:
     k, alpha, nodes = size(utility), numbers(proof["alpha"]), numbers(proof["nodes"])
     require(len(alpha) == k, "one number an input")
@@ -658,6 +679,7 @@ def _lies_in(weights: Vector, source: dict[str, Any]) -> bool:
 
 _KINDS: dict[str, Callable[[Any, Any, Any], Decimal]] = {
     "rays": _rays,
+    "coupled rays": _coupled,
     "lines": _lines,
     "partition": _partition,
     "subadditive prices": _subadditive,

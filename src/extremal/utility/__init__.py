@@ -10,6 +10,7 @@ from extremal.utility.information import MutualInformation
 from extremal.utility.level import LevelAtDistortion
 from extremal.utility.sublinear import Sublinear
 from extremal.utility.utility import UTILITIES, SumOfColumns, UserUtility, Utility, utility_from_json
+from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
 
 DIVERGENCES: dict[str, type[NamedDivergence]] = {
     name: kind for name, kind in UTILITIES.items() if issubclass(kind, NamedDivergence)
@@ -17,6 +18,7 @@ DIVERGENCES: dict[str, type[NamedDivergence]] = {
 """The named divergences, by name."""
 
 __all__ = [
+    "CDF",
     "DIVERGENCES",
     "UTILITIES",
     "Average",
@@ -24,15 +26,19 @@ __all__ = [
     "Distortion",
     "Divergence",
     "FDivergence",
+    "Frequencies",
     "Hamming",
     "LevelAtDistortion",
+    "Mean",
     "MutualInformation",
     "NamedDivergence",
     "PairwiseDivergence",
+    "Ranges",
     "Sublinear",
     "SumOfColumns",
     "UserUtility",
     "Utility",
+    "Workload",
     "WorstCase",
     "utility_from_json",
 ]

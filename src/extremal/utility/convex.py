@@ -133,7 +133,15 @@ class UserFunction(ConvexFunction):
 
 def _evaluate(f: Callable[[Any], Any], x: Floats) -> Floats:
     with np.errstate(all="ignore"):
-        values = np.asarray(f(np.asarray(x, dtype=np.float64)), dtype=np.float64)
+        try:
+            values = np.asarray(f(np.asarray(x, dtype=np.float64)), dtype=np.float64)
+        except Exception as error:
+            raise InvalidParameter(
+                f"f must take an array of numbers and give one; it raised {type(error).__name__}: {error}",
+                parameter="f",
+                value=getattr(f, "__qualname__", "f"),
+                hint="Use np.where, not if.",
+            ) from error
     if values.shape != np.shape(x):
         raise InvalidParameter(
             "f must be vectorised: an array in, an array of the same shape out",

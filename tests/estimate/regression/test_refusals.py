@@ -66,6 +66,12 @@ def test_hidden_covariates_are_named_by_their_terms(frame: pd.DataFrame) -> None
     assert predicted[1] - predicted[0] == pytest.approx(found.params["x[T.often]"])
     with pytest.raises(ex.InvalidParameter, match="true value of a covariate"):
         found.predict()
+    with pytest.raises(ex.InvalidParameter, match="inputs of the mechanism"):
+        found.predict(pd.DataFrame({"x": ["secret"], "z": [0.0], "region": [1]}))
+    drinks = ex.randomized_response(2, 3, inputs=[False, True])
+    told = ex.regress("y ~ b", frame.assign(b=frame.sex == "f"), {"b": drinks})
+    predicted = told.predict(pd.DataFrame({"b": [False, True]}))
+    assert predicted[1] - predicted[0] == pytest.approx(told.params["b[T.True]"])
 
 
 def test_a_hidden_covariate_is_found_by_its_name_and_not_by_its_letters(frame: pd.DataFrame) -> None:

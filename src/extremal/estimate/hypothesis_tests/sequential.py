@@ -88,6 +88,8 @@ class SequentialTest:
             f"  false rejection at most {self.alpha:g}, false acceptance at most {self.beta:g}"
         )
 
+    __str__ = summary
+
     def __repr__(self) -> str:
         return f"SequentialTest(n={self.n}, decision={self.decision})"
 

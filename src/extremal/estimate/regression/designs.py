@@ -141,6 +141,8 @@ def designs(right: str, table: Any, hidden: tuple[str, Mechanism] | None, ordere
         for column in sorted(set().union(*needed.values())):
             refuse_absent(column, list(other.columns), "frame")
         refuse_gaps(other, sorted(set().union(*needed.values())))
+        if hidden is not None and hidden[0] in other.columns:
+            other = other.assign(**{hidden[0]: _true_values(other[hidden[0]], hidden[1])})
         return _numbers(_matrix(spec, other)[kept], right)
 
     return Design(matrices, kept, _numbers(rest, right), list(rest.columns), again)
@@ -150,12 +152,33 @@ def _copies(table: Any, name: str, mechanism: Mechanism) -> Any:
     """The table once for each input of the mechanism, which stands in the column `name`."""
     import pandas
 
+    values = _inputs(np.repeat(np.arange(mechanism.k), len(table)), mechanism)
+    return pandas.concat([table] * mechanism.k, ignore_index=True).assign(**{name: values})
+
+
+def _inputs(codes: Any, mechanism: Mechanism) -> Any:
+    """Inputs by their positions: numbers when all labels are whole numbers, else categories."""
+    import pandas
+
     inputs = list(mechanism.inputs)
-    column = np.repeat(np.arange(len(inputs)), len(table))
-    values: Any = np.array(inputs)[column]
-    if not all(type(label) is int for label in inputs):
-        values = pandas.Categorical.from_codes(column, categories=pandas.Index([str(label) for label in inputs]))
-    return pandas.concat([table] * len(inputs), ignore_index=True).assign(**{name: values})
+    if all(type(label) is int for label in inputs):
+        return np.array(inputs)[codes]
+    return pandas.Categorical.from_codes(codes, categories=pandas.Index(inputs, dtype=object))
+
+
+def _true_values(values: Any, mechanism: Mechanism) -> Any:
+    """A column of true values to predict for, as the model saw them; numbers may lie between the inputs."""
+    if all(type(label) is int for label in mechanism.inputs):
+        return values
+    known = {label: code for code, label in enumerate(mechanism.inputs)}
+    try:
+        return _inputs([known[value] for value in values.tolist()], mechanism)
+    except KeyError:
+        raise InvalidParameter(
+            "frame must hold inputs of the mechanism of a privatised covariate",
+            parameter=f"frame[{values.name!r}]",
+            hint="True values, not reports.",
+        ) from None
 
 
 def _matrix(formula: Any, table: Any) -> Any:

@@ -43,14 +43,18 @@ class CrosstabEstimate:
 
     Attributes:
         first, second: the two columns.
-        table: shares of the pairs of reports.
+        table: shares of the pairs of reports, by weight.
         n: number of pairs.
+        squares: shares of the pairs by squared weight; as `table` without weights.
+        effective_n: Kish's (Σw)²/Σw²; n without weights.
     """
 
     first: Side
     second: Side
     table: Floats = field(repr=False)
     n: int
+    squares: Floats = field(repr=False)
+    effective_n: float
 
     @cached_property
     def estimate(self) -> Floats:
@@ -67,13 +71,15 @@ class CrosstabEstimate:
         """The variance of one pair's contribution to each cell: the larger of the fitted and the seen."""
         p = self.plausible
         fitted = self.first.moments @ p @ self.second.moments.T - p**2
-        seen = self.first.influence**2 @ self.table @ (self.second.influence**2).T - self.estimate**2
+        mean = self.first.influence @ self.squares @ self.second.influence.T
+        seen = self.first.influence**2 @ self.squares @ (self.second.influence**2).T
+        seen += self.estimate**2 - 2 * mean * self.estimate
         return np.asarray(np.maximum(np.maximum(fitted, seen), 0.0))
 
     @property
     def standard_error(self) -> Floats:
         """Of each joint frequency."""
-        return np.sqrt(self._unit / self.n)
+        return np.sqrt(self._unit / self.effective_n)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Score limits: an array of shape (rows, columns, 2)."""
@@ -84,7 +90,7 @@ class CrosstabEstimate:
         level = each(level, p.size if simultaneous else 1)
         limits = score_limits(
             self.estimate.ravel(),
-            self.n,
+            self.effective_n,
             quantile(level),
             (np.zeros(p.size), np.ones(p.size)),
             p,
@@ -203,10 +209,11 @@ class CrosstabEstimate:
     def _covariance(self, functions: list[Floats]) -> Floats:
         """Of these linear functions: at the fitted distribution or over the reports, whichever has the larger trace."""
         b = np.stack([(self.first.influence.T @ a @ self.second.influence).ravel() for a in functions])
-        seen = _moment(b, self.table.ravel()) / self.n
+        seen = _moment(b, self.squares.ravel(), b @ self.table.ravel()) / self.effective_n
         if self.first.matrix is None or self.second.matrix is None:
             return seen
-        fitted = _moment(b, (self.first.matrix.T @ self.plausible @ self.second.matrix).ravel()) / self.n
+        share = (self.first.matrix.T @ self.plausible @ self.second.matrix).ravel()
+        fitted = _moment(b, share, b @ share) / self.effective_n
         return seen if np.trace(seen) >= np.trace(fitted) else fitted
 
     def _axis(self, given: Any) -> int:
@@ -239,9 +246,10 @@ class CrosstabEstimate:
         return self._cell((index[0], index[1])), whole
 
 
-def _moment(b: Floats, w: Floats) -> Floats:
-    mean = b @ w
-    return np.asarray((b * w) @ b.T - np.outer(mean, mean))
+def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
+    """Σ w (b − centre)(b − centre)ᵀ for shares w."""
+    across = np.outer(b @ w, centre)
+    return np.asarray((b * w) @ b.T - across - across.T + np.outer(centre, centre))
 
 
 def _log_limits(ratio: float, error: float, level: float) -> tuple[float, float]:

@@ -1,14 +1,12 @@
-"""Nodes for a proof by lines: where to cut the range of ratios so that chords of f, less α, are nowhere worth much.
+"""Chords of f, and the nodes between them, as a proof by lines holds them.
 
-A proof holds a dual vector α and nodes t; the kernel bounds every column by the chord of f over its own interval. The
-search starts with a geometric grid and halves every interval whose chord is worth more than a tolerance. Nodes are kept
-by their logarithm, so that t and t − 1 both have all their digits; a proof gets them as decimals.
+A proof holds a dual vector α and nodes t; the kernel bounds every column by the chord of f over its own interval. Nodes
+are kept by their logarithm, so that t and t − 1 both have all their digits; a proof gets them as decimals.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -18,44 +16,8 @@ from extremal.optimize.problem import decimal
 from extremal.utility import Divergence
 
 Floats = npt.NDArray[np.float64]
-Most = Callable[[Floats], Floats]
-"""For vectors g in rows: what g·q is at most, over the columns of the cone, in the units of the tolerance."""
 
-FIRST_NODES = 25
-MOST_NODES = 600
-NARROWEST = 1e-6  # of an interval, relatively: a narrower one gains 1e-13 at most, and its chord is rounding
 LARGEST = 1e150  # stands for what is infinite or beyond floats
-FAR = 30.0  # a range that begins at −∞ has its second node at e^−30 at first
-OUTWARD = 1e-9  # the first and the last node are this much outside the range, relatively to its width
-
-
-def staircase_nodes(utility: Divergence, alpha: Floats, epsilon: float, tolerance: float) -> tuple[Fraction, ...]:
-    """Under ε-LDP: the sum of what is left over all columns is at most tolerance, where that can be."""
-    low, step = math.exp(-epsilon), -math.expm1(-epsilon)
-
-    def most(g: Floats) -> Floats:
-        total = low * g.sum(axis=1) + step * np.maximum(g, 0).sum(axis=1)
-        return np.asarray(total * utility.k / (1 + (utility.k - 1) * low))
-
-    return cover(utility, alpha, most, (-epsilon, epsilon), tolerance)
-
-
-def cover(
-    utility: Divergence, alpha: Floats, most: Most, logs: tuple[float, float], tolerance: float
-) -> tuple[Fraction, ...]:
-    """Increasing nodes around the ratios whose logarithms lie between the two given; kinks alone if f has any.
-
-    A range that begins at −∞ begins with the node 0.
-    """
-    if utility.kinks is not None:
-        return tuple(sorted({decimal(t) for t in utility.kinks}))
-    low, high = logs
-    floor = max(low, -FAR)
-    width = max(high - floor, 1e-300)
-    inner = np.linspace(floor - OUTWARD * width, high + OUTWARD * width, FIRST_NODES)
-    start = inner if low == floor else np.concatenate([[-np.inf], inner])
-    ends = _halved(utility, alpha, most, start, tolerance)
-    return tuple(node(log) for log in ends)
 
 
 def node(log: float) -> Fraction:
@@ -63,19 +25,6 @@ def node(log: float) -> Fraction:
     if log < -1:
         return decimal(math.exp(log))
     return 1 + decimal(math.expm1(log))
-
-
-def _halved(utility: Divergence, alpha: Floats, most: Most, start: Floats, tolerance: float) -> list[float]:
-    kept: set[float] = set(start.tolist())
-    left, right = start[:-1], start[1:]
-    while left.size and len(kept) < MOST_NODES:
-        middle = np.where(np.isfinite(left), (left + right) / 2, right - 8)
-        narrow = (right - left <= NARROWEST * np.maximum(np.abs(left), np.abs(right))) | (middle <= -720)
-        split = (most(chords(utility, left, right) - alpha) > tolerance) & ~narrow
-        left, middle, right = left[split], middle[split], right[split]
-        kept.update(middle.tolist())
-        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
-    return sorted(kept)
 
 
 def chords(utility: Divergence, left: Floats, right: Floats) -> Floats:

@@ -24,7 +24,7 @@ from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.cover import chords, node
 from extremal.optimize.problem import Problem, Solution, constant, decimal, decimals, shortened
-from extremal.optimize.rays import infinite
+from extremal.optimize.rays import infinite, over_metric
 from extremal.privacy import MetricPrivacy
 from extremal.privacy.cones.metric import MOST_IN_GENERAL, MOST_ON_TREE, Edge, group_columns, tree_edges
 from extremal.solver import TIME_LIMIT, Answer, LinearProgram, SolverFailed, SparseProgram
@@ -35,6 +35,7 @@ Indices = npt.NDArray[np.intp]
 Multiplier = tuple[int, int, int, Fraction]
 
 MOST_INPUTS = 40  # of a metric that is no tree: k² inequalities for each chord
+LISTED_ON_TREE, LISTED_IN_GENERAL = 10, 5  # inputs up to which rays are listed too when chords leave a gap
 MOST_ROUNDS = 40
 MOST_COLUMNS_ROUNDS = 2000
 _FIRST_NODES = 17
@@ -46,6 +47,7 @@ _FAR = 30.0  # logarithm of a ratio beyond which a line to 0 or to infinity serv
 _FARTHEST = 700.0  # and beyond which no float goes: e^−745 is the least
 _PRICE = 1e-13  # a column that gains less, relatively to the largest value, is rounding
 _ROUNDING = 4e-16
+_MARGINS = (0.0, 1e-14, 1e-12, 1e-10)  # relative to the largest line
 _OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, relatively to its width
 
 
@@ -66,12 +68,29 @@ def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> So
         return replace(constant(problem), bound=0.0, proofs=(_nothing(privacy),))
     if privacy.epsilon == 0:
         return _named_groups(problem, groups)
+    tree = tree_edges(privacy) is not None
+    few = privacy.k <= (MOST_ON_TREE if tree else MOST_IN_GENERAL)
     try:
-        return _by_chords(problem, privacy, utility)
+        found = _by_chords(problem, privacy, utility)
     except SolverFailed:
-        if privacy.k > (MOST_IN_GENERAL if tree_edges(privacy) is None else MOST_ON_TREE):
+        if not few:
             raise
         return None  # few enough inputs to list all rays
+    at_once = privacy.k <= (LISTED_ON_TREE if tree else LISTED_IN_GENERAL)
+    if (
+        not at_once
+        or not utility.verifiable
+        or problem.out_of_time
+        or _gap(found, privacy, utility) <= problem.tolerance
+    ):
+        return found
+    return min(found, over_metric(problem, privacy), key=lambda solution: _gap(solution, privacy, utility))
+
+
+def _gap(solution: Solution, privacy: MetricPrivacy, utility: Divergence) -> float:
+    """Between what the proofs reach and the value, relatively."""
+    best = min((float(proof.bound(privacy, utility)) for proof in solution.proofs), default=math.inf)
+    return 1 - utility(solution.mechanism) / best if best > 0 else 0.0
 
 
 def _named_groups(problem: Problem, groups: Floats) -> Solution:
@@ -241,9 +260,8 @@ class _TreeBlocks:
         program.add(self.rays, (lines.T @ self.rays).max(axis=0) / size)
         answer = program.solve(problem.seconds_left)
         for _ in range(MOST_COLUMNS_ROUNDS):
-            found, gains, _ = self._best_rays(lines / size - answer.duals[:, None])
-            best = np.argsort(-gains)[: self.privacy.k]
-            fresh = self._unseen(found[:, best[gains[best] > _PRICE]])
+            found = self._priced(lines / size - answer.duals[:, None])
+            fresh = self._unseen(found)
             if not fresh.size or problem.out_of_time:
                 break
             program.add(fresh, (lines.T @ fresh).max(axis=0) / size)
@@ -258,11 +276,19 @@ class _TreeBlocks:
         alpha, bound = self._safe(lines, answer.duals * size, answer.value * size)
         return chosen, bound, cover.proof(self.utility, alpha, [], tuple(self.edges))
 
+    def _priced(self, gains: Floats) -> Floats:
+        """The rays that gain most. Gains that are rounding count e^{εd} at the root and would hide all others, so they
+        are also sought with a little less at every input."""
+        found = np.hstack([self._best_rays(gains - margin)[0] for margin in _MARGINS])
+        worth = (gains.T @ found).max(axis=0)
+        best = np.argsort(-worth)[: self.privacy.k]
+        return found[:, best[worth[best] > _PRICE]]
+
     def _safe(self, lines: Floats, alpha: Floats, value: float) -> tuple[Floats, float]:
         """α raised a little where that makes the bound smaller: what is missing at an input counts e^{εd} at the
         root."""
         root, best = self.edges[0][0], (alpha, math.inf)
-        for slack in (0.0, *(abs(value) * 10.0**-n for n in range(16, 8, -1))):
+        for slack in (0.0, *(abs(value) * 10.0**-n for n in range(16, 5, -1))):
             raised = alpha + slack / self.privacy.k
             raised[root] = alpha[root]
             doubt = _ROUNDING * (np.abs(lines) + np.abs(raised[:, None]))  # exact lines differ from these by rounding

@@ -7,6 +7,9 @@ max(gap,0)/(1+s).
 
 from __future__ import annotations
 
+import math
+from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
 
@@ -53,7 +56,8 @@ def best_partition(value: BlockValue, nodes: Nodes, start: float = 0.0) -> tuple
         best, before = forward(rows, value.low * worth)
         gap = float(best[-1]) - worth * value.step
         found = path_to_end(before)
-        total = value.total(nodes, found)
+        blocks = [rows[stop][start] for start, stop in pairwise(found.tolist())]
+        total = math.fsum(blocks) / (1 + (len(blocks) - 1) * value.low) if len(blocks) > 1 else 0.0
         if not total > worth:
             break
         worth, cuts = total, found

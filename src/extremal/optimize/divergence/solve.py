@@ -18,22 +18,29 @@ from extremal.certificate import Lines, Partition, Proof
 from extremal.closed_forms import randomized_response
 from extremal.closed_forms.forms import curve_values
 from extremal.mechanism import Mechanism
-from extremal.optimize.divergence.cover import staircase_nodes
 from extremal.optimize.divergence.dual import dual_vector
 from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
 from extremal.optimize.divergence.paths import best_partition, best_with_outputs
-from extremal.optimize.divergence.polygon import Outcome
+from extremal.optimize.divergence.polygon import Outcome, proving_edges
 from extremal.optimize.divergence.polygon import solve as solve_polygon
-from extremal.optimize.problem import Problem, Solution, constant, decimal, decimals
+from extremal.optimize.problem import (
+    FurtherProofs,
+    Problem,
+    Solution,
+    constant,
+    decimal,
+    decimals,
+    no_further_proofs,
+)
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
-from extremal.solver import SolverFailed
 from extremal.tables import number
 from extremal.utility import Divergence
 
 NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
-LINES_UP_TO = 40  # inputs: below this the proof that does not rest on the theorem is made without being asked for
+LINES_UP_TO = 300  # inputs: below this a certificate holds the proof that does not rest on the theorem, too
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
+UNIT = 1e-15  # relative: rounding of a number that a few operations made
 COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
 DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
 
@@ -70,15 +77,15 @@ def _solved(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
             f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {outcome.cuts.size - 1} reports"
         )
     mechanism = _mechanism(problem, privacy, lorenz, cuts)
-    proofs = _proofs(problem, utility, lorenz, value, outcome)
+    proofs, further = _proofs(problem, utility, lorenz, value, outcome)
     compared = ClosedForms(utility, privacy.epsilon, mechanism)
-    return Solution(mechanism, outcome.bound, method, proofs, (*notes, compared))
+    return Solution(mechanism, outcome.bound, method, proofs, (*notes, compared), further)
 
 
 def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     if lorenz.n <= ALL_PARTITIONS_UP_TO:
         worth, cuts, gap = best_partition(value, lorenz.nodes)
-        edges = np.arange(lorenz.n + 1, dtype=np.intp)
+        edges = proving_edges(lorenz, value, worth, cuts, POLYGON_TOLERANCE)
         return Outcome(worth, worth + max(gap, 0.0) / (1 + value.low), cuts, edges)
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 
@@ -128,27 +135,45 @@ def _method(lorenz: Lorenz, outcome: Outcome) -> str:
 
 def _proofs(
     problem: Problem, utility: Divergence, lorenz: Lorenz, value: BlockValue, outcome: Outcome
-) -> tuple[Proof, ...]:
+) -> tuple[tuple[Proof, ...], FurtherProofs]:
+    """The proofs that the bound comes from, and those that are made when the certificate is asked for."""
     if not utility.verifiable:
-        return ()
+        return (), no_further_proofs
     if not math.isfinite(outcome.worth):  # beyond floats
-        return (Partition(Fraction(0), cells(lorenz, outcome.edges)),)
-    partition = Partition(decimal(outcome.worth), cells(lorenz, outcome.edges))
-    usual = (Partition.kind, Lines.kind) if utility.k <= LINES_UP_TO else (Partition.kind,)
-    wanted = usual if problem.proofs is None else problem.proofs
-    if Lines.kind not in wanted or lorenz.n < 2:
-        return (partition,)
-    try:
-        alpha = dual_vector(problem, utility, lorenz, value, outcome.worth, outcome.cuts)
-    except SolverFailed:
-        return (partition,)
-    nodes = staircase_nodes(utility, alpha, problem.privacy.epsilon, problem.tolerance / 4 * outcome.worth)
-    lines = Lines(decimals(alpha), nodes)
-    if Partition.kind not in wanted:
-        return (lines,)
-    # Unasked it is kept where it proves as much: at very small ε the digits of α do not suffice.
-    close = lines.bound(problem.privacy, utility) <= outcome.worth * (1 + problem.tolerance)
-    return (partition, lines) if close or problem.proofs is not None else (partition,)
+        return (Partition(Fraction(0), cells(lorenz, outcome.edges)),), no_further_proofs
+    wanted = (Partition.kind,) if problem.proofs is None else problem.proofs
+    partition = (Partition(decimal(outcome.worth), cells(lorenz, outcome.edges)),)
+    if lorenz.n < 2:
+        return partition, no_further_proofs
+    by_lines = ByLines(utility, lorenz, value, outcome, problem.tolerance * outcome.worth)
+    if Lines.kind in wanted:
+        return (partition if Partition.kind in wanted else ()) + (by_lines.proof()[0],), no_further_proofs
+    return partition, by_lines if problem.proofs is None and utility.k <= LINES_UP_TO else no_further_proofs
+
+
+@dataclass(frozen=True, eq=False)
+class ByLines:
+    """The proof that does not rest on the theorem, made when it is called for.
+
+    Unasked it is kept where it proves as much: at very small ε the digits of α do not suffice.
+    """
+
+    utility: Divergence
+    lorenz: Lorenz
+    value: BlockValue
+    outcome: Outcome
+    tolerance: float
+
+    def __call__(self) -> tuple[Proof, ...]:
+        proof, left = self.proof()
+        return (proof,) if left <= self.tolerance / 2 else ()
+
+    def proof(self) -> tuple[Lines, float]:
+        """It, and about how much it is above the value."""
+        worth, cuts = self.outcome.worth, self.outcome.cuts
+        dual = dual_vector(self.utility, self.lorenz, self.value, worth, cuts, self.tolerance / 4)
+        rounding = UNIT * float(np.abs(dual.alpha).sum())
+        return Lines(decimals(dual.alpha), dual.nodes), dual.left + rounding
 
 
 @dataclass(frozen=True, eq=False)

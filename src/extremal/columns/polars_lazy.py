@@ -1,0 +1,47 @@
+"""polars LazyFrame: reports are made batch by batch inside the plan, which stays a plan and keeps streaming."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+CHEAP_TO_CHECK = True
+
+
+def holds(frame: Any) -> bool:
+    return type(frame).__module__.partition(".")[0] == "polars" and type(frame).__name__ == "LazyFrame"
+
+
+def names(frame: Any) -> list[str]:
+    return list(frame.collect_schema().names())
+
+
+def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connection: Any) -> Any:
+    import polars as pl
+
+    schema = frame.collect_schema()
+
+    def replaced(name: str, column: Any) -> Any:
+        def batch(pair: Any) -> Any:
+            return column.reports(pair.struct.field(row_id), pair.struct.field(name))
+
+        made = column.reports(pl.Series(row_id, [], dtype=schema[row_id]), pl.Series(name, [], dtype=schema[name]))
+        # Element by element is what it is: each report depends on its row alone, so that polars may cut as it likes.
+        return pl.struct(row_id, name).map_batches(batch, return_dtype=made.dtype, is_elementwise=True).alias(name)
+
+    return frame.with_columns(replaced(name, column) for name, column in columns.items())
+
+
+def repeats(frame: Any, row_id: str) -> bool:
+    import polars as pl
+
+    ids = pl.col(row_id)
+    found = frame.select((ids.n_unique() != pl.len()) | ids.is_null().any()).collect(engine="streaming")
+    return bool(found.item())
+
+
+def counted(frame: Any, column: str) -> list[tuple[Any, int]]:
+    import polars as pl
+
+    found = frame.group_by(pl.col(column)).agg(pl.len().alias("how many")).collect(engine="streaming")
+    return [(tuple(v) if isinstance(v, list) else v, int(n)) for v, n in found.rows()]

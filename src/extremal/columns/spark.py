@@ -1,0 +1,73 @@
+"""Apache Spark: reports are made by a function on Arrow batches in the workers; a task that runs again makes the same.
+
+The workers need the package installed. The secret of a column reaches them as a broadcast variable, not in the plan's
+text; between machines encrypt it (`spark.network.crypto.enabled`, `spark.io.encryption.enabled`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from extremal.errors import MissingDependency
+
+CHEAP_TO_CHECK = False  # repeated ids are found only by shuffling all of them
+
+
+def holds(frame: Any) -> bool:
+    return type(frame).__module__.partition(".")[0] == "pyspark" and type(frame).__name__ == "DataFrame"
+
+
+def names(frame: Any) -> list[str]:
+    return list(frame.columns)
+
+
+def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connection: Any) -> Any:
+    try:
+        from pyspark.sql.functions import arrow_udf
+    except ImportError as error:
+        raise MissingDependency(
+            f"Spark frames need pyspark 4.1 or newer ({error})", hint="pip install 'extremal[spark]'."
+        ) from None
+    from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
+
+    kinds = {field.name: to_arrow_type(field.dataType) for field in frame.schema.fields if field.name in columns}
+    id_kind = to_arrow_type(frame.schema[row_id].dataType)
+    made = {}
+    for name, column in columns.items():
+        parts = frame.sparkSession.sparkContext.broadcast(column.shipped())
+        kind = from_arrow_type(column.reports(_empty(id_kind), _empty(kinds[name])).type)
+        function = arrow_udf(_batches(type(column), parts), kind)
+        made[name] = function(frame[_quoted(row_id)], frame[_quoted(name)])
+    return frame.withColumns(made)
+
+
+def _empty(kind: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array([], type=kind)
+
+
+def _batches(kind: Any, parts: Any) -> Any:
+    import pyarrow as pa
+
+    def batches(ids: pa.Array, values: pa.Array) -> pa.Array:
+        return kind.arrived(parts.value).reports(ids, values)
+
+    # Spark reads what a function takes from its annotations, and needs the classes rather than their names.
+    batches.__annotations__ = {"ids": pa.Array, "values": pa.Array, "return": pa.Array}
+    return batches
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def repeats(frame: Any, row_id: str) -> bool:
+    ids = frame.select(_quoted(row_id))
+    return int(ids.na.drop().distinct().count()) != int(ids.count())
+
+
+def counted(frame: Any, column: str) -> list[tuple[Any, int]]:
+    found = frame.groupBy(_quoted(column)).count().collect()
+    return [(tuple(v) if isinstance(v, list) else v, int(n)) for v, n in found]

@@ -1,0 +1,1 @@
+"""(ε,δ)-LDP on small alphabets: the exact program over the rays of the arrangement."""

@@ -1,0 +1,161 @@
+"""The best (ε,δ)-LDP mechanism: a linear program over the rays of `privacy/cones/coupled`.
+
+max Σ θ_r μ(r) s.t. Σ θ_r r = 1, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ for every ordered pair, θ ≥ 0. KOV treats two inputs
+(Theorem 19: the quaternary mechanism) and leaves more open; here the program is exact for up to 6. At most k² outputs
+are used. What a report may exclude is worth infinitely much to some divergences, however small its probability: then
+the value is infinite, or, in a worst case, such a part costs nothing and the others decide.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.certificate import Coupled
+from extremal.exact.weights import DENOMINATOR, Floats
+from extremal.mechanism import Mechanism
+from extremal.optimize.problem import Problem, Solution, decimal, decimals
+from extremal.optimize.rays import parts_of
+from extremal.privacy import LDP
+from extremal.privacy.cones.coupled import couplings, rays
+from extremal.solver import LinearProgram
+from extremal.tables import number
+from extremal.utility import SumOfColumns, Utility, WorstCase
+
+KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
+EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
+FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its own units
+_CORRECTIONS = 3
+
+
+def solve(problem: Problem) -> Solution | None:
+    """(ε,δ)-LDP with δ > 0, any sum of sublinear column values or the worst case of several."""
+    match problem.privacy, problem.utility, problem.max_outputs:
+        case LDP() as privacy, SumOfColumns() | WorstCase(), None if privacy.delta > 0:
+            return _solved(problem, privacy)
+        case _:
+            return None
+
+
+def _solved(problem: Problem, privacy: LDP) -> Solution:
+    columns, parts = rays(problem.utility.k, privacy.epsilon), parts_of(problem.utility)
+    values = np.array([part.column_values(columns) for part in parts])
+    finite = np.isfinite(values).all(axis=1)
+    if not finite.any() or (len(parts) == 1 and not finite.all()):
+        return _infinite(problem, privacy)
+    best = _best(columns, values[finite], privacy)
+    matrix = columns[:, best.used] * best.weights[best.used]
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    if not finite.all():
+        matrix = np.hstack([(1 - EXCLUDING) * matrix, EXCLUDING * _revealing(np.ones((columns.shape[0], 1)), privacy)])
+    mechanism = Mechanism.from_matrix(matrix, privacy, inputs=problem.inputs)
+    mix = np.zeros(len(parts))
+    mix[finite] = best.mix
+    proof = Coupled(decimals(best.alpha), best.prices, decimals(mix) if len(parts) > 1 else ())
+    proofs = (proof,) if problem.utility.verifiable else ()
+    notes = (RevealOrStaircase(problem.utility, privacy, mechanism),)
+    method = "linear program over the rays of the (ε,δ) arrangement"
+    return Solution(mechanism, best.bound(columns, values[finite], privacy), method, proofs, notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Vertex:
+    """A vertex of the program and its duals: of the rows of inputs, of the pairs, and of the utilities."""
+
+    weights: Floats
+    alpha: Floats
+    beta: Floats
+    mix: Floats
+
+    @property
+    def used(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(self.weights > KEPT * self.weights.max())
+
+    @property
+    def prices(self) -> tuple[tuple[int, int, int, Fraction], ...]:
+        k = self.alpha.size
+        pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
+        return tuple((0, x, z, decimal(b)) for (x, z), b in zip(pairs, self.beta.tolist(), strict=True) if b > 0)
+
+    def bound(self, columns: Floats, values: Floats, privacy: LDP) -> float:
+        """1·α + δ·Σβ + k·max over rays, as the proof says; what a user's function is left with."""
+        slack = self.mix @ values - self.alpha @ columns - self.beta @ couplings(columns, privacy.epsilon)
+        most = float((slack / columns.sum(axis=0)).max())
+        return float(self.alpha.sum() + privacy.delta * self.beta.sum() + self.alpha.size * most)
+
+
+def _best(columns: Floats, values: Floats, privacy: LDP) -> _Vertex:
+    """The program, with one row more for each utility: t ≤ Σ θ·value, t the difference of two variables.
+
+    Where δ and ε are small the optimum is far below the value of a ray: then the program is solved again in its units.
+    """
+    scale = float(np.abs(values).max()) or 1.0
+    vertex, value = _vertex(columns, values, privacy, scale)
+    return _vertex(columns, values, privacy, value)[0] if 0 < value < FINE * scale else vertex
+
+
+def _vertex(columns: Floats, values: Floats, privacy: LDP, scale: float) -> tuple[_Vertex, float]:
+    k, several = columns.shape[0], values.shape[0]
+    pairs = k * (k - 1)
+    goals = np.vstack([np.zeros((k + pairs, 2)), np.outer(np.ones(several), [-1.0, 1.0])])
+    matrix = np.hstack([np.vstack([columns, couplings(columns, privacy.epsilon), values / scale]), goals])
+    high = np.concatenate([np.ones(k), np.full(pairs, privacy.delta), np.full(several, np.inf)])
+    low = np.concatenate([np.ones(k), np.full(pairs, -np.inf), np.zeros(several)])
+    gains = np.concatenate([np.zeros(columns.shape[1]), [1.0, -1.0]])
+    program = LinearProgram(low, high)
+    program.add(matrix, gains)
+    answer, (basic, tight) = program.solve(), program.basis()
+    square, sides = matrix[np.ix_(tight, basic)], np.where(np.isfinite(high), high, low)
+    weights, duals = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[0])
+    weights[basic] = np.maximum(_polished(square, sides[tight], answer.x[basic]), 0.0)
+    duals[tight] = _polished(square.T, gains[basic], answer.duals[tight])
+    mix = np.maximum(-duals[k + pairs :], 0)
+    beta = np.maximum(duals[k : k + pairs], 0) * scale
+    return _Vertex(weights[:-2], duals[:k] * scale, beta, mix / mix.sum()), answer.value * scale
+
+
+def _polished(square: Floats, wanted: Floats, found: Floats) -> Floats:
+    """A better solution of the square system of a basis: the solver meets it to 1e-10 only."""
+    for _ in range(_CORRECTIONS):
+        residual = wanted - square @ found
+        better = found + np.linalg.lstsq(square, residual, rcond=None)[0]
+        if np.abs(wanted - square @ better).max() >= np.abs(residual).max():
+            break
+        found = better
+    return found
+
+
+def _revealing(plain: Floats, privacy: LDP) -> Floats:
+    """The mechanism that reveals the input with probability δ, and else does what an ε-LDP mechanism does."""
+    return np.hstack([(1 - privacy.delta) * plain, privacy.delta * np.eye(plain.shape[0])])
+
+
+def _infinite(problem: Problem, privacy: LDP) -> Solution:
+    """Revealing the input with probability δ makes the value infinite: nothing is left to prove."""
+    k, revealed = problem.utility.k, math.floor(privacy.exact_delta * DENOMINATOR)
+    weights = np.hstack([np.full((k, 1), DENOMINATOR - revealed), revealed * np.eye(k, dtype=np.int64)])
+    mechanism = Mechanism.from_weights(weights, DENOMINATOR, privacy, inputs=problem.inputs)
+    said = "the value is infinite: with probability δ a report may name an input that one hypothesis excludes"
+    return Solution(mechanism, math.inf, said)
+
+
+@dataclass(frozen=True, eq=False)
+class RevealOrStaircase:
+    """How much better the optimum is than revealing with probability δ and else the best ε-mechanism."""
+
+    utility: Utility
+    privacy: LDP
+    mechanism: Mechanism
+
+    def sentence(self) -> str:
+        from extremal.optimize.design import design
+
+        pure = LDP.from_json({**self.privacy.to_json(), "delta": "0"})
+        reached = self.utility(_revealing(design(pure, self.utility).mechanism.matrix, self.privacy))
+        best = self.utility(self.mechanism)
+        share = f" ({number(100 * reached / best, 5)}% of this)" if best and np.isfinite(best) else ""
+        return f"revealing with probability δ, else the best ε-mechanism: {number(reached)}{share}"

@@ -1,0 +1,195 @@
+"""Block designs: families of k sets that do the work of all C(k, d) subsets.
+
+Subset selection's information needs no more than that every pair of inputs lies in equally many reports. A *(k, d, λ)
+difference set* D of the integers modulo k meets every difference λ = d(d−1)/(k−1) times, so its k shifts are such a
+family; so are complements. Known here, by their constructions:
+
+* Singer: a hyperplane of the projective space PG(n, q), k = (q^{n+1}−1)/(q−1), d = (q^n−1)/(q−1): powers of a root of a
+  primitive polynomial whose trace is zero;
+* Paley: the squares modulo a prime k ≡ 3 (mod 4), d = (k−1)/2 (a Hadamard design);
+* twin primes: k = q(q+2), d = (k−1)/2;
+* the biquadratic residues modulo k = 4t²+1, t odd, with d = (k−1)/4, and with zero for k = 4t²+9.
+
+Affine planes of prime order p add families of p² + p sets of p on p² inputs. That each is what it claims is checked by
+counting, not assumed. Reference: Park, Nam, Lee, Exactly optimal and communication-efficient private estimation via
+block designs, 2023; Feldman, Nelson, Nguyen, Talwar 2022."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+
+Sets = tuple[tuple[int, ...], ...]
+
+LARGEST = 4096  # inputs
+
+
+@lru_cache(maxsize=512)
+def block_design(k: int, d: int) -> Sets | None:
+    """Sets of d of k inputs, every input and every pair in equally many, far fewer than C(k, d); None when none is
+    known here.
+    """
+    if not 1 <= d < k or k > LARGEST:
+        return None
+    if d == 1:
+        return tuple((x,) for x in range(k))
+    base = difference_set(k, d)
+    if base is not None:
+        return tuple(tuple(sorted((x + shift) % k for x in base)) for shift in range(k))
+    if d * d == k and _is_prime(d):
+        return _affine_plane(d)
+    return None
+
+
+@lru_cache(maxsize=512)
+def difference_set(k: int, d: int) -> tuple[int, ...] | None:
+    """A cyclic (k, d, λ) difference set, or None when none is known here."""
+    if d * (d - 1) % (k - 1):
+        return None
+    if 2 * d > k:
+        other = difference_set(k, k - d)
+        return None if other is None else tuple(x for x in range(k) if x not in set(other))
+    for candidate in _candidates(k, d):
+        if is_difference_set(candidate, k):
+            return tuple(sorted(candidate))
+    return None
+
+
+def is_difference_set(members: tuple[int, ...], k: int) -> bool:
+    """Whether every difference modulo k occurs equally often: decided by counting."""
+    chosen = np.array(members)
+    counts = np.bincount(((chosen[:, None] - chosen) % k).ravel(), minlength=k)
+    return bool((counts[1:] == counts[1]).all())
+
+
+def _candidates(k: int, d: int) -> Iterator[tuple[int, ...]]:
+    if d == 1:
+        yield (0,)
+    if k % 4 == 3 and 2 * d == k - 1 and _is_prime(k):
+        yield tuple(sorted({x * x % k for x in range(1, k)}))
+    if 2 * d == k - 1:
+        yield from _twin_primes(k)
+    if _is_prime(k) and k % 4 == 1:
+        fourth = sorted({pow(x, 4, k) for x in range(1, k)})
+        for members in (tuple(fourth), (0, *fourth)):
+            if len(members) == d:
+                yield members
+    yield from _singer(k, d)
+
+
+def _twin_primes(k: int) -> Iterator[tuple[int, ...]]:
+    q = math.isqrt(k + 1) - 1
+    if q * (q + 2) != k or not (_is_prime(q) and _is_prime(q + 2)):
+        return
+    squares, other = ({x * x % p for x in range(1, p)} for p in (q, q + 2))
+    yield tuple(x for x in range(k) if not x % (q + 2) or (x % q and (x % q in squares) == (x % (q + 2) in other)))
+
+
+def _singer(k: int, d: int) -> Iterator[tuple[int, ...]]:
+    """Every prime power q and dimension n with these numbers; the field of q^{n+1} elements is built over its prime."""
+    for q in range(2, max(3, d + 1)):
+        prime = _prime_of(q)
+        size, n = q + 1, 1
+        while prime and size < k:
+            n, size = n + 1, size * q + 1
+        if prime and size == k and (q**n - 1) // (q - 1) == d and n >= 2:
+            degree = round(math.log(q, prime)) * (n + 1)
+            yield _hyperplane(prime, degree, q, k)
+
+
+def _hyperplane(prime: int, degree: int, q: int, k: int) -> tuple[int, ...]:
+    """The exponents i < k with trace(ω^i) = 0 over the field with q elements, ω primitive: points of a hyperplane, up
+    to scalars.
+    """
+    polynomial = _primitive(prime, degree)
+    powers = _powers(polynomial, prime, prime**degree - 1)
+    place = {value: i for i, value in enumerate(powers)}
+    order, steps = prime**degree - 1, round(math.log(prime**degree, q))
+    found = []
+    for i in range(k):
+        total = (0,) * degree
+        for j in range(steps):
+            total = tuple((a + b) % prime for a, b in zip(total, powers[i * q**j % order], strict=True))
+        if total not in place:
+            found.append(i)
+    return tuple(found)
+
+
+@lru_cache(maxsize=64)
+def _primitive(prime: int, degree: int) -> tuple[int, ...]:
+    """Low coefficients of a monic polynomial one of whose roots generates the field: the first that works."""
+    order = prime**degree - 1
+    divisors = [order // p for p in _prime_factors(order)]
+    for low in product(range(prime), repeat=degree):
+        if (
+            low[0]
+            and _raised(low, order, prime) == _one(degree)
+            and all(_raised(low, e, prime) != _one(degree) for e in divisors)
+        ):
+            return low
+    raise ArithmeticError("every finite field has a primitive element")
+
+
+def _one(degree: int) -> tuple[int, ...]:
+    return (1,) + (0,) * (degree - 1)
+
+
+def _times_x(value: tuple[int, ...], low: tuple[int, ...], prime: int) -> tuple[int, ...]:
+    top = value[-1]
+    return tuple((a - top * c) % prime for a, c in zip((0, *value[:-1]), low, strict=True))
+
+
+def _product(a: tuple[int, ...], b: tuple[int, ...], low: tuple[int, ...], prime: int) -> tuple[int, ...]:
+    total = (0,) * len(low)
+    for coefficient in reversed(b):
+        total = _times_x(total, low, prime)
+        total = tuple((t + coefficient * v) % prime for t, v in zip(total, a, strict=True))
+    return total
+
+
+def _raised(low: tuple[int, ...], exponent: int, prime: int) -> tuple[int, ...]:
+    """x^exponent modulo the polynomial."""
+    result, power = _one(len(low)), _times_x(_one(len(low)), low, prime)
+    while exponent:
+        if exponent & 1:
+            result = _product(result, power, low, prime)
+        power, exponent = _product(power, power, low, prime), exponent >> 1
+    return result
+
+
+def _powers(low: tuple[int, ...], prime: int, count: int) -> list[tuple[int, ...]]:
+    powers = [_one(len(low))]
+    for _ in range(count - 1):
+        powers.append(_times_x(powers[-1], low, prime))
+    return powers
+
+
+def _affine_plane(p: int) -> Sets:
+    """Lines y = ax + b and x = c of the plane over the integers modulo a prime; the point (x, y) is input px + y."""
+    sloped = [tuple(p * x + (a * x + b) % p for x in range(p)) for a in range(p) for b in range(p)]
+    return (*sloped, *(tuple(p * c + y for y in range(p)) for c in range(p)))
+
+
+def _is_prime(n: int) -> bool:
+    return n > 1 and all(n % f for f in range(2, math.isqrt(n) + 1))
+
+
+def _prime_factors(n: int) -> list[int]:
+    found, f = [], 2
+    while f * f <= n:
+        if n % f == 0:
+            found.append(f)
+            while n % f == 0:
+                n //= f
+        f += 1
+    return [*found, n] if n > 1 else found
+
+
+def _prime_of(q: int) -> int:
+    """The prime that q is a power of, or 0."""
+    factors = _prime_factors(q)
+    return factors[0] if len(factors) == 1 else 0

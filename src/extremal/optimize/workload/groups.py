@@ -1,0 +1,122 @@
+"""Inputs alike in groups: an exact design on counts, whatever the number of inputs.
+
+When prior and workload do not change under permutations within groups, an optimal mechanism can be taken that does not
+either: it mixes *orbits*, all sets with t_g members in group g, one vector t of counts each. The orbit's information
+splits into a number for the differences within each group, λ_g = (e^ε−1)²t_g(n_g−t_g)/(n_g(n_g−1)m²), and a rank-one
+matrix between the groups; so F = Σ_g (n_g−1)ω_g/λ_g + tr(B V⁻¹ Bᵀ) with V of the size of the number of groups."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.certificate import ListedCounts
+from extremal.optimize.workload.interior import OptimalDesign, Scalars, optimal_design
+from extremal.optimize.workload.lifts import Floats
+
+MOST_COUNTS = 300_000
+Z_BITS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """Inputs that are alike.
+
+    Attributes:
+        of: the class of each input.
+        sizes: how many there are in each.
+        prior: the probability of one input of each.
+        within, between: W is `within` on the diagonal plus `between` for every pair of classes.
+    """
+
+    of: npt.NDArray[np.intp]
+    sizes: npt.NDArray[np.intp]
+    prior: Floats
+    within: Floats
+    between: Floats
+
+    @property
+    def counts(self) -> int:
+        """How many vectors of counts there are."""
+        return math.prod(int(n) + 1 for n in self.sizes)
+
+
+def alike(gram: Floats, prior: Floats) -> Classes | None:
+    """Classes of inputs that W and the prior cannot tell apart, or None when there is no such structure worth using."""
+    keys: dict[tuple[float, ...], int] = {}
+    signature = np.column_stack([prior, np.diagonal(gram), np.sort(gram, axis=1)])
+    of = np.array([keys.setdefault(tuple(row), len(keys)) for row in signature.tolist()], dtype=np.intp)
+    sizes = np.bincount(of)
+    first = np.unique(of, return_index=True)[1]
+    count = first.size
+    between = np.zeros((count, count))
+    for g in range(count):
+        for h in range(count):
+            members = np.flatnonzero(of == h)
+            between[g, h] = gram[first[g], members[-1]] if g != h or members.size > 1 else 0.0
+    expected = between[np.ix_(of, of)]
+    within = np.diagonal(gram)[first] - np.diagonal(between)
+    expected[np.diag_indices(prior.size)] += within[of]
+    if not np.array_equal(expected, gram):
+        return None
+    return Classes(of, sizes, prior[first], within, between)
+
+
+@dataclass(frozen=True, eq=False)
+class Orbits:
+    """Vectors of counts (one a column), the weights of their lifts, the design and Z."""
+
+    counts: npt.NDArray[np.intp]
+    theta: Floats
+    found: OptimalDesign
+    variances: Floats
+    covariance: Floats
+    prices: Floats
+
+
+def best_orbits(classes: Classes, epsilon: float) -> Orbits:
+    """The best mixture of orbits."""
+    sizes, growth = classes.sizes.astype(np.float64), math.expm1(epsilon)
+    counts = np.array(list(product(*(range(int(n) + 1) for n in classes.sizes))), dtype=np.intp).T
+    counts = counts[:, (counts.sum(axis=0) > 0) & (counts.sum(axis=0) < classes.of.size)]
+    mass = (classes.prior @ counts) * growth + 1
+    lift = growth * (counts / sizes[:, None] - (mass - 1) / growth) / mass  # mean deviation of a group
+    root = np.sqrt(sizes)
+    prior, ones = root * classes.prior, root  # the prior and 1 in the basis 1_g/√n_g
+    direction = prior / np.linalg.norm(prior)
+    normal = direction.copy()
+    normal[-1] += 1.0
+    normal /= np.linalg.norm(normal)
+    basis = (np.eye(sizes.size) - 2 * np.outer(normal, normal))[:, :-1]
+    gram = np.diag(classes.within) + np.outer(root, root) * classes.between
+    project = np.eye(sizes.size) - np.outer(prior, ones)
+    inner = basis.T @ project.T @ gram @ project @ basis
+    values, vectors = np.linalg.eigh((inner + inner.T) / 2)
+    statistics = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+    several = sizes > 1
+    rows = growth**2 * counts * (sizes[:, None] - counts) / (sizes * np.maximum(sizes - 1, 1))[:, None] / mass**2
+    scalars = Scalars(
+        ((sizes - 1) * classes.within)[several & (classes.within > 0)], rows[several & (classes.within > 0)]
+    )
+    found = optimal_design(basis.T @ (root[:, None] * lift), statistics, scalars=scalars)
+    sums = rows @ found.theta
+    variances = np.where(several, 1 / np.where(sums > 0, sums, 1.0), 0.0)
+    covariance = project @ basis @ found.inverse @ basis.T @ project.T / np.outer(root, root)
+    return Orbits(counts, found.theta, found, variances, covariance, basis @ found.tilt / root)
+
+
+def counts_proof(classes: Classes, orbits: Orbits, denominator: int) -> ListedCounts:
+    """The proof by counts, from the covariance of the shares and the multipliers."""
+    exponent = Z_BITS - math.ceil(math.log2(max(np.abs(orbits.variances).max(), np.abs(orbits.covariance).max())))
+    variances = np.where(classes.sizes > 1, orbits.variances, 0.0)
+    diagonal = tuple(round(math.ldexp(v, exponent)) for v in variances.tolist())
+    pairs = tuple(
+        tuple(round(math.ldexp(v, exponent)) for v in row[:g]) for g, row in enumerate(orbits.covariance.tolist()) if g
+    )
+    alpha = tuple(int(Fraction(a) * denominator * Fraction(2) ** (2 * exponent)) for a in orbits.prices.tolist())
+    return ListedCounts(tuple(int(g) for g in classes.of), diagonal, pairs, alpha)

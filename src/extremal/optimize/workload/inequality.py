@@ -1,0 +1,229 @@
+"""The bound that needs no list of patterns, made as large as possible.
+
+For d ≥ 0 and N ≥ 0 (see `extremal.certificate.matrix`) every ε-LDP mechanism has F ≥ (tr
+√(CRCᵀ))²/(−1ᵀR1), C = A_c, provided UᵀRU ⪰ 0. The logarithm of that is maximised over (log d, N) by L-BFGS-B. −1ᵀR1 =
+(1ᵀd)²(E−1)²/(4c). With M = CRCᵀ and Γ = CᵀM^{-1/2}C/tr√M the derivatives of 2·log tr√M by d and by a pair N_xz are Γ_xx
+− (E+1)(Γl)_x/c + E·lᵀΓl/c² and −2Γ_xz + 2((Γl)_x + (Γl)_z)/c − 2·lᵀΓl/c². N = 0 is nearly enough for ε ≤ 1. At d = p, N
+= 0 the bound is (tr√(A_c diag(p) A_cᵀ))²/sinh²(ε/2), which always exists."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.certificate import MatrixInequality, Refused
+from extremal.optimize.workload.lifts import Coordinates, Floats
+from extremal.optimize.workload.proofs import matrix_inequality
+from extremal.privacy import LDP
+from extremal.utility import Workload
+
+Blocks = npt.NDArray[np.intp]
+
+SINGULAR = 1e-11  # eigenvalues below this, relatively, count as lost: the inequality must be shown with room
+MOST_BLOCKS = 100  # N between so many blocks of neighbours has 5,050 entries
+PAIRS_FROM = 0.4  # below this ε, N adds less than a thousandth
+FAR = 30.0  # log d stays within this of its start: no overflow
+SHRINK = (1e-9, 1e-7, 1e-5, 1e-3)  # of Z, until the exact check has room
+
+
+@dataclass(frozen=True, eq=False)
+class Inequality:
+    """A bound in floats and what it is made of."""
+
+    d: Floats
+    pairs: Floats | None
+    blocks: Blocks | None
+    bound: float
+    z: Floats
+
+    def proof(self, privacy: LDP, utility: Workload, groups: tuple[int, ...] = ()) -> MatrixInequality:
+        """The same in integers, with as little room as the exact check needs."""
+        for shrink in SHRINK[:-1]:
+            proof = matrix_inequality(self.d, self.pairs, self.blocks, (1 - shrink) * self.z, groups)
+            try:
+                proof.bound(privacy, utility)
+            except Refused:
+                continue
+            return proof
+        return matrix_inequality(self.d, self.pairs, self.blocks, (1 - SHRINK[-1]) * self.z, groups)
+
+
+class _Objective:
+    """log of the bound, and its gradient, as a function of (log d, N)."""
+
+    def __init__(self, coordinates: Coordinates, epsilon: float, blocks: Blocks | None) -> None:
+        self.rows = coordinates.statistics @ coordinates.basis.T
+        self.ratio, self.growth, self.blocks, self.k = math.exp(epsilon), math.expm1(epsilon), blocks, coordinates.k
+        self.basis = coordinates.basis
+        self.deficient = coordinates.statistics.shape[0] < coordinates.k - 1
+        self.last = -math.inf  # log of the bound at the last point
+
+    def expanded(self, small: Floats) -> Floats:
+        pairs = small[np.ix_(self.blocks, self.blocks)] if self.blocks is not None else small
+        pairs = pairs.copy()
+        np.fill_diagonal(pairs, 0.0)
+        return np.asarray(pairs)
+
+    def pieces(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats, float]:
+        """R, l, c."""
+        if small is None:
+            c = self.ratio * d.sum()
+            line = (self.ratio + 1) / 2 * d
+            return np.diag(d) - np.outer(line, line) / c, line, c
+        pairs = self.expanded(small)
+        sums = pairs.sum(axis=1)
+        c = float(self.ratio * d.sum() - sums.sum())
+        line = (self.ratio + 1) / 2 * d - sums
+        return np.diag(d) - pairs - np.outer(line, line) / c, line, c
+
+    def __call__(self, d: Floats, small: Floats | None) -> tuple[float, Floats, Floats | None] | None:
+        """(log bound, gradient by d, gradient by the entries of `small`), or None outside the domain."""
+        r, line, c = self.pieces(d, small)
+        if not (c > 0 and np.isfinite(r).all()):
+            return None
+        whole = float(d.sum())
+        level = (whole * self.growth) ** 2 / (4 * c)  # −1ᵀR1 without its cancellation at small ε
+        if self.deficient and np.linalg.eigvalsh(self.basis.T @ r @ self.basis)[0] < SINGULAR * np.abs(d).max():
+            return None
+        values, vectors = np.linalg.eigh(self.rows @ r @ self.rows.T)
+        if values[0] < SINGULAR * values[-1]:
+            return None
+        roots = np.sqrt(values)
+        half = vectors.T @ self.rows
+        trace = float(roots.sum())
+        gamma = (half.T / roots) @ half / trace
+        along = gamma @ line
+        twice = float(line @ along)
+        by_d = (
+            np.diagonal(gamma) - (self.ratio + 1) * along / c + self.ratio * twice / c**2 - 2 / whole + self.ratio / c
+        )
+        self.last = 2 * math.log(trace) - math.log(level)
+        if small is None:
+            return self.last, by_d, None
+        pairs = -gamma + (along[:, None] + along) / c - twice / c**2 - 1 / c  # by N_xz and N_zx each
+        np.fill_diagonal(pairs, 0.0)
+        if self.blocks is not None:
+            count = int(self.blocks.max()) + 1
+            member = np.zeros((count, self.k))
+            member[self.blocks, np.arange(self.k)] = 1
+            pairs = member @ pairs @ member.T
+        return self.last, by_d, pairs
+
+
+class _Search:
+    """The best point met so far, and how to look further; stopped at any time it holds a valid bound."""
+
+    def __init__(self, objective: _Objective, seconds: float) -> None:
+        self.objective = objective
+        self.end = time.monotonic() + seconds
+        self.value, self.d, self.small = -math.inf, np.zeros(0), np.zeros((0, 0))
+
+    def meet(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats | None] | None:
+        """The gradients at a point, kept if it is the best; None outside the domain."""
+        found = self.objective(d, small)
+        if found is None:
+            return None
+        if found[0] > self.value:
+            self.value, self.d = found[0], d.copy()
+            self.small = np.zeros((0, 0)) if small is None else small.copy()
+        if time.monotonic() > self.end:
+            raise _Late
+        return found[1], found[2]
+
+    def climb(self, function: Callable[[Floats], tuple[float, Floats]], start: Floats, bounds: list[Any]) -> None:
+        """L-BFGS-B; a step that leaves the domain is told to be very bad."""
+        from scipy.optimize import minimize
+
+        options = {"maxiter": 2000, "maxfun": 3000, "ftol": 1e-12, "gtol": 1e-9, "maxcor": 20}
+        with contextlib.suppress(_Late):
+            minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+
+
+class _Late(Exception):
+    """Time is up."""
+
+
+OUTSIDE = 1e3  # what a point outside the domain is said to be worth
+
+
+def best_inequality(
+    coordinates: Coordinates, epsilon: float, seconds: float = 60.0, pairs: bool | None = None
+) -> Inequality:
+    """Maximise the bound over d, then over d and N together; valid wherever it stops.
+
+    Args:
+        coordinates: the prior and the statistics.
+        epsilon: of ε-LDP.
+        seconds: when to stop.
+        pairs: whether to look for N; by default when ε is large enough for it to matter.
+    """
+    k = coordinates.k
+    plain = _Search(_Objective(coordinates, epsilon, None), seconds)
+    origin = np.log(np.maximum(coordinates.prior, 1e-12))
+
+    def by_d(y: Floats) -> tuple[float, Floats]:
+        d = np.exp(y)
+        found = plain.meet(d, None)
+        return (OUTSIDE, np.zeros_like(y)) if found is None else (-plain.objective.last, -found[0] * d)
+
+    plain.climb(by_d, origin, [(y - FAR, y + FAR) for y in origin])
+    if not (epsilon > PAIRS_FROM if pairs is None else pairs):
+        return _finished(coordinates, plain, None)
+    blocks = np.arange(k) if k <= MOST_BLOCKS else np.arange(k) * MOST_BLOCKS // k
+    both = _Search(_Objective(coordinates, epsilon, blocks), plain.end - time.monotonic())
+    _with_pairs(both, plain.d / plain.d.sum(), blocks)
+    return _finished(coordinates, plain, None) if both.value <= plain.value else _finished(coordinates, both, blocks)
+
+
+def _with_pairs(search: _Search, d: Floats, blocks: Blocks) -> None:
+    """Climb in (log d, N) from (d, 0); a step out of the domain stops L-BFGS-B, so it starts again from the best."""
+    k, count = d.size, int(blocks.max()) + 1
+    i, j = np.tril_indices(count, -1 if count == k else 0)
+    sizes = np.sqrt(np.bincount(blocks, weights=d) / np.bincount(blocks))
+    unit = sizes[i] * sizes[j] / k
+    twice = np.where(i == j, 1.0, 2.0)
+
+    def function(x: Floats) -> tuple[float, Floats]:
+        scaled, small = np.exp(x[:k]), np.zeros((count, count))
+        small[i, j] = x[k:] * unit
+        small[j, i] = small[i, j]
+        found = search.meet(scaled, small)
+        if found is None or found[1] is None:
+            return OUTSIDE, np.zeros_like(x)
+        return -search.objective.last, -np.append(found[0] * scaled, found[1][i, j] * twice * unit)
+
+    x = np.append(np.log(d), np.zeros(i.size))
+    for _ in range(3):
+        search.climb(function, x, [(y - FAR, y + FAR) for y in x[:k]] + [(0.0, None)] * i.size)
+        if not search.small.size:
+            return
+        again = np.append(np.log(search.d), search.small[i, j] / unit)
+        if np.allclose(again, x, rtol=1e-6, atol=1e-9):
+            return
+        x = again
+
+
+def _finished(coordinates: Coordinates, search: _Search, blocks: Blocks | None) -> Inequality:
+    small = search.small if search.small.size else None
+    z = _z(coordinates, search.objective, search.d, small)
+    return Inequality(search.d, small, None if small is None else blocks, math.exp(search.value), z)
+
+
+def _z(coordinates: Coordinates, objective: _Objective, d: Floats, small: Floats | None) -> Floats:
+    """The Z with ZWZ ⪯ PRPᵀ and the largest tr WZ: H = R'Bᵀ(BR'Bᵀ)^{-1/2} in the coordinates of p⊥, Z the symmetric
+    matrix with ZBᵀ = H.
+    """
+    r, _, _ = objective.pieces(d, small)
+    inner, b = coordinates.basis.T @ r @ coordinates.basis, coordinates.statistics
+    values, vectors = np.linalg.eigh(b @ inner @ b.T)
+    h = inner @ b.T @ (vectors / np.sqrt(values)) @ vectors.T
+    undo = np.linalg.pinv(b)
+    first = h @ undo.T
+    return coordinates.covariance(first + first.T - undo @ (b @ h) @ undo.T)

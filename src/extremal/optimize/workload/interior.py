@@ -1,0 +1,197 @@
+"""min F(θ) over distributions θ with mean zero on given points: a primal-dual interior-point method.
+
+F(θ) = tr(B V⁻¹ Bᵀ), V = Σ_j θ_j d_j d_jᵀ, subject to Σθ d = 0, Σθ = 1, θ ≥ 0: an optimal design of experiments, convex.
+Gradient −d_jᵀGd_j with G = V⁻¹BᵀBV⁻¹; Hessian 2(dᵀV⁻¹d)∘(dᵀGd), of rank n(n+1)/2 in the coordinates where V⁻¹ is the
+identity and G diagonal, so a step costs O(N n⁴) whatever the number N of points. For any λ the number max_j (d_jᵀGd_j −
+λ·d_j) =: c bounds every design on these points:
+
+    F* ≥ F²/c            [tr(GV*) ≤ c, and Cauchy–Schwarz: (tr BV⁻¹Bᵀ)² ≤ tr(BV*⁻¹Bᵀ)·tr(GV*)].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+
+from extremal.optimize.workload.lifts import Floats
+
+ROUNDS = 100
+STALLED = 1e-6  # below this an iterate that gets worse is at the limit of rounding
+SHORTEN = 0.99  # how far to go towards the boundary
+
+
+@dataclass(frozen=True, eq=False)
+class Scalars:
+    """Parts of F that are one number each: costs, and rows l with l ≥ 0."""
+
+    costs: Floats
+    rows: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class OptimalDesign:
+    """What was found on the given points.
+
+    Attributes:
+        theta: weights of the points.
+        value: F.
+        inverse: V⁻¹.
+        slope: G.
+        tilt: λ, the multipliers of Σθd = 0.
+        level: c for this λ, over the given points.
+    """
+
+    theta: Floats
+    value: float
+    inverse: Floats
+    slope: Floats
+    tilt: Floats
+    level: float
+
+    @property
+    def bound(self) -> float:
+        """No design on the given points is better."""
+        return self.value**2 / self.level
+
+
+def excess_levels(points: Floats, slope: Floats, tilt: Floats) -> Floats:
+    """dᵀGd − λ·d of each point."""
+    return np.asarray(np.einsum("ij,ij->j", points, slope @ points) - tilt @ points)
+
+
+def optimal_design(
+    points: Floats, statistics: Floats, tolerance: float = 1e-10, scalars: Scalars | None = None
+) -> OptimalDesign:
+    """The best weights on the points, to a relative gap of `tolerance`; `scalars` adds Σ_g cost_g/(l_g·θ) to F."""
+    n, count = points.shape
+    size = float(np.sqrt((points**2).sum(axis=0).max()))
+    d = points / size
+    b = statistics
+    theta = np.full(count, 1.0 / count)
+    extra = (
+        Scalars(np.zeros(0), np.zeros((0, count)))
+        if scalars is None
+        else Scalars(scalars.costs * size**2, scalars.rows)
+    )
+    rows = np.vstack([d, np.ones(count)])
+    target = np.append(np.zeros(n), 1.0)
+    scale = _derivatives(d, b, theta, extra)[0]  # F is homogeneous in B: work with F near 1
+    b, extra = b / np.sqrt(scale), Scalars(extra.costs / scale, extra.rows)
+    value, inverse, slope, gradient = _derivatives(d, b, theta, extra)
+    dual = np.append(np.zeros(n), 1.5 * float((-gradient).max()))
+    slack = gradient + dual @ rows
+    best, kept = np.inf, (theta, dual, value, inverse, slope)
+    for _ in range(ROUNDS):
+        off_dual, off_rows = gradient + dual @ rows - slack, rows @ theta - target
+        mu = float(theta @ slack) / count
+        off = max(mu * count / value, float(np.abs(off_rows).max()), float(np.abs(off_dual).max()) / dual[-1])
+        if off < best:
+            best, kept = off, (theta, dual, value, inverse, slope)
+        if off <= tolerance or (best < STALLED and off > 10 * best):
+            break
+        try:
+            solve = _newton(d, inverse, slope, theta, slack, rows, extra)
+            step, dual_step, slack_step = solve(-theta * slack, off_dual, off_rows)
+            reach = min(_reach(theta, step), _reach(slack, slack_step))
+            ahead = float((theta + reach * step) @ (slack + reach * slack_step)) / count
+            centring = min(0.8, max(1e-5, (ahead / mu) ** 3))
+            step, dual_step, slack_step = solve(centring * mu - theta * slack, off_dual, off_rows)
+        except np.linalg.LinAlgError:
+            break  # V is singular to rounding, as it is at the optimum of a workload that does not need all of it
+        length = SHORTEN * min(_reach(theta, step), _reach(slack, slack_step))
+        for _ in range(30):  # F is not quadratic: shorten until the optimality conditions do not get much worse
+            try:
+                found = _derivatives(d, b, theta + length * step, extra)
+                moved = np.abs(found[3] + (dual + length * dual_step) @ rows - slack - length * slack_step).max()
+                if moved <= max(1.2 * np.abs(off_dual).max(), 0.3 * np.abs(gradient).max()):
+                    break
+            except np.linalg.LinAlgError:
+                pass
+            length /= 2
+        else:
+            break
+        theta, dual, slack = theta + length * step, dual + length * dual_step, slack + length * slack_step
+        value, inverse, slope, gradient = found
+    theta, dual, value, inverse, slope = kept
+    unit = scale / size**2  # of F
+    slope, inverse, tilt = slope * unit / size**2, inverse / size**2, dual[:n] * unit / size
+    within = extra.costs[:, None] * unit * extra.rows / ((extra.rows @ theta) ** 2)[:, None]
+    level = float((excess_levels(points, slope, tilt) + within.sum(axis=0)).max())
+    return OptimalDesign(theta, value * unit, inverse, slope, tilt, level)
+
+
+def _derivatives(d: Floats, b: Floats, theta: Floats, extra: Scalars) -> tuple[float, Floats, Floats, Floats]:
+    """F, V⁻¹, G and the gradient."""
+    factor = cho_factor((d * theta) @ d.T, lower=True)
+    inverse = cho_solve(factor, np.eye(d.shape[0]))
+    half = b @ inverse
+    slope = half.T @ half
+    sums = extra.rows @ theta
+    value = float(np.sum(half * b)) + float(np.sum(extra.costs / sums))
+    if not np.isfinite(value):
+        raise np.linalg.LinAlgError
+    return value, inverse, slope, -np.einsum("ij,ij->j", d, slope @ d) - (extra.costs / sums**2) @ extra.rows
+
+
+def _newton(
+    d: Floats, inverse: Floats, slope: Floats, theta: Floats, slack: Floats, rows: Floats, extra: Scalars
+) -> Callable[[Floats, Floats, Floats], tuple[Floats, Floats, Floats]]:
+    """A function that solves the linearised conditions for a right-hand side; the factorisation is made once."""
+    lower = np.linalg.cholesky((inverse + inverse.T) / 2)
+    undone = np.linalg.solve(lower, np.linalg.solve(lower, slope).T)
+    weights, turn = np.linalg.eigh((undone + undone.T) / 2)
+    weights = np.maximum(weights, 0.0)
+    coordinates = (lower @ turn).T @ d
+    i, j = np.triu_indices(d.shape[0])
+    pair = np.where(i == j, 2 * weights[i], 2 * (weights[i] + weights[j]))
+    kept = pair > 1e-15 * pair.max()
+    spread = np.sqrt(theta / slack)
+    factor = coordinates[i[kept]] * coordinates[j[kept]]
+    factor *= np.sqrt(pair[kept])[:, None]
+    factor = np.vstack([factor, np.sqrt(2 * extra.costs / (extra.rows @ theta) ** 3)[:, None] * extra.rows])
+    factor *= spread
+    scaled_rows = rows * spread
+    wide = factor.shape[0] <= factor.shape[1]
+    system = factor @ factor.T if wide else factor.T @ factor
+    system[np.diag_indices_from(system)] += 1.0
+    solved = _factored(system)
+
+    def apply(x: Floats) -> Floats:  # (I + factorᵀ factor)⁻¹ x
+        return np.asarray(x - factor.T @ cho_solve(solved, factor @ x) if wide else cho_solve(solved, x))
+
+    through = apply(scaled_rows.T)
+    small = scaled_rows @ through
+    small = (small + small.T) / 2
+    small[np.diag_indices_from(small)] += 1e-15 * np.trace(small) / small.shape[0]
+
+    def solve(complement: Floats, off_dual: Floats, off_rows: Floats) -> tuple[Floats, Floats, Floats]:
+        right = apply(spread * (complement / theta - off_dual))
+        dual_step: Floats = np.asarray(np.linalg.solve(small, scaled_rows @ right + off_rows), dtype=np.float64)
+        step = spread * (right - through @ dual_step)
+        return step, dual_step, (complement - slack * step) / theta
+
+    return solve
+
+
+def _factored(system: Floats) -> tuple[Floats, bool]:
+    """Cholesky, the diagonal raised by rounding where that is needed."""
+    raised = 0.0
+    while True:
+        try:
+            found: tuple[Floats, bool] = cho_factor(
+                system * (1 + raised * np.eye(system.shape[0])) if raised else system, lower=True
+            )
+            return found
+        except np.linalg.LinAlgError:
+            raised = max(1e-15, 10 * raised)
+            if raised > 1e-6:
+                raise
+
+
+def _reach(x: Floats, change: Floats) -> float:
+    """The longest step, at most 1, that keeps x + step·change ≥ 0."""
+    falling = change < 0
+    return min(1.0, float((-x[falling] / change[falling]).min())) if falling.any() else 1.0

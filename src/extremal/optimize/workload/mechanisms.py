@@ -1,0 +1,73 @@
+"""From weights on patterns to a mechanism in exact weights.
+
+A design in floats has far more outputs than it needs: only Σθ D and Σθ DDᵀ matter, so at most k(k+1)/2 patterns suffice
+(Carathéodory). The rows are then made to sum to one to the last float, and `Mechanism.from_matrix` rounds to integers
+and mixes a constant into what rounding broke."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from extremal.mechanism import Mechanism
+from extremal.optimize.workload.lifts import Floats, Sets
+from extremal.privacy import Notion
+
+FAINT = 1e-9  # weights below this, relative to the largest, are dust of the interior-point method
+MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outputs
+
+
+def reduced(points: Floats, theta: Floats) -> Floats:
+    """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need."""
+    from scipy.optimize import nnls
+
+    used = np.flatnonzero(theta > FAINT * theta.max())
+    n = points.shape[0]
+    if used.size <= n * (n + 1) // 2 + n + 1 or used.size > MOST_REDUCED:
+        kept = np.zeros_like(theta)
+        kept[used] = theta[used]
+        return kept
+    d = points[:, used] / np.abs(points[:, used]).max()
+    i, j = np.triu_indices(n)
+    moments = np.vstack([np.ones(used.size), d, d[i] * d[j]])
+    sizes = np.abs(moments).max(axis=1)
+    sizes[sizes == 0] = 1.0
+    moments /= sizes[:, None]
+    target = moments @ theta[used]
+    weights, residual = nnls(moments, target, maxiter=30 * used.size)
+    if residual > 1e-7 * np.linalg.norm(target):
+        weights = theta[used]
+    kept = np.zeros_like(theta)
+    kept[used] = weights
+    return kept
+
+
+def balanced(columns: Floats, weights: Floats) -> Floats:
+    """Weights moved a little so that Σ w·column = 1 in every row; the least change relative to the weights."""
+    used = weights > 0
+    w = weights[used]
+    scaled = columns[:, used] * w
+    for _ in range(4):
+        off = 1.0 - scaled.sum(axis=1)
+        if np.abs(off).max() < 1e-15:
+            break
+        factor = 1 + np.linalg.lstsq(scaled, off, rcond=None)[0]
+        if factor.min() <= 0:
+            break
+        scaled, w = scaled * factor, w * factor
+    moved = np.zeros_like(weights)
+    moved[used] = w
+    return moved
+
+
+def staircase_mechanism(
+    sets: Sets, theta: Floats, prior: Floats, privacy: Notion, inputs: Any = None, row_of: Any = None
+) -> Mechanism:
+    """The mechanism with weight θ on the lift of each set's staircase column; `row_of` spreads merged inputs back."""
+    low, used = float(np.exp(-privacy.epsilon)), theta > 0
+    columns = np.where(sets[:, used], 1.0, low)
+    weights = balanced(columns, theta[used] / (prior @ columns))
+    matrix = columns * weights
+    matrix /= matrix.sum(axis=1, keepdims=True)
+    return Mechanism.from_matrix(matrix if row_of is None else matrix[row_of], privacy=privacy, inputs=inputs)

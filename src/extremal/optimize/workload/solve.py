@@ -1,0 +1,306 @@
+"""Privacy and a workload → the mechanism with the least n × mean squared error.
+
+Which way is taken depends on what is asked (MATHS: optimal design of experiments):
+
+| asked | way | proof |
+|---|---|---|
+| shares, all inputs alike | closed form: a block design or subset selection | counts |
+| one statistic | intervals of values, to 40 values exactly; a grid and cells beyond | line |
+| at most 14 inputs, after merging those that no statistic tells apart | all patterns, interior point | patterns |
+| at most 60 inputs | column generation from random sets that the bound suggests | inequality |
+| more, ordered | random-scale subset selection | inequality |
+| PML, LIP, at most 12 inputs | all extreme columns | patterns |
+| a class of priors | saddle point, at most 10 inputs; means over all priors: one bit | as above, at the worst prior |
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from extremal.certificate import OnePrior, Proof
+from extremal.errors import InvalidParameter
+from extremal.mechanism import Mechanism
+from extremal.optimize.problem import Problem, Solution, decimals
+from extremal.optimize.workload.columns import generate
+from extremal.optimize.workload.copula import random_sets
+from extremal.optimize.workload.fewer import fewer_patterns
+from extremal.optimize.workload.inequality import best_inequality
+from extremal.optimize.workload.interior import optimal_design
+from extremal.optimize.workload.leakage import MOST_INPUTS as MOST_LISTED_LIFTS
+from extremal.optimize.workload.leakage import extreme_columns
+from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, all_sets, staircase_deviations
+from extremal.optimize.workload.mean import (
+    CELLS,
+    MOST_VALUES,
+    cells_for,
+    grid_columns,
+    grid_for,
+    on_grid,
+    one_bit,
+    one_bit_proof,
+    one_statistic,
+    rounded,
+    rounding,
+    sweep_proof,
+)
+from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
+from extremal.optimize.workload.merging import Merged, merged
+from extremal.optimize.workload.minimax import saddle
+from extremal.optimize.workload.notes import People, Precision
+from extremal.optimize.workload.ordered import best_mixture, mixture_mechanism
+from extremal.optimize.workload.proofs import listed_patterns
+from extremal.optimize.workload.symmetric import symmetric_mechanism, symmetric_proof
+from extremal.privacy import LDP, LIP, PML
+from extremal.sources import SourceClass
+from extremal.utility import Frequencies, Mean, Workload
+
+MOST_PATTERNS = 14  # inputs: 16,382 patterns
+MOST_BY_COLUMNS = 60
+MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
+MOST_MINIMAX = 10
+INWARD = Fraction(1, 10**11)  # of the way to the centre of a class, where rounding cannot leave it
+BOUND_SECONDS = 60.0
+
+
+def solve(problem: Problem) -> Solution | None:
+    """The best mechanism found, and a proof of how good it is; None for anything but a workload under pure ε-LDP, PML
+    or LIP."""
+    utility, privacy = problem.utility, problem.privacy
+    if not isinstance(utility, Workload):
+        return None
+    if not (isinstance(privacy, LDP) and not privacy.delta) and not isinstance(privacy, (PML, LIP)):
+        return None
+    if privacy.epsilon == 0:
+        raise InvalidParameter(
+            "at epsilon 0 the reports say nothing, and nothing can be estimated from them",
+            parameter="epsilon",
+            value=0,
+            hint="Use ε > 0.",
+        )
+    if isinstance(privacy, (PML, LIP)):
+        return _finished(problem, _by_lifts(problem, utility, privacy))
+    assert isinstance(privacy, LDP)
+    if utility.prior is None:
+        return _finished(problem, _minimax(problem, utility, privacy))
+    if _alike(utility, utility.prior.values):
+        mechanism, method = symmetric_mechanism(utility.k, privacy, problem.inputs)
+        if problem.max_outputs is None or mechanism.m <= problem.max_outputs or utility.k > MOST_PATTERNS:
+            return _finished(problem, Solution(mechanism, math.nan, method, (symmetric_proof(utility.k),)))
+    groups = merged(utility.rows, utility.prior.values)
+    few = groups.prior.size <= MOST_PATTERNS and (problem.max_outputs is not None or privacy.epsilon > MOST_ON_A_LINE)
+    if utility.rows.shape[0] == 1 and not few:
+        return _finished(problem, _one_statistic(problem, utility, privacy, groups))
+    if groups.prior.size <= MOST_PATTERNS:
+        return _finished(problem, _all_patterns(problem, utility, privacy, groups))
+    if groups.prior.size <= MOST_BY_COLUMNS:
+        return _finished(problem, _by_columns(problem, utility, privacy, groups))
+    return _finished(problem, _ordered(problem, utility, privacy))
+
+
+def _alike(utility: Workload, prior: Floats) -> bool:
+    return isinstance(utility, Frequencies) and utility.symmetric and len(set(prior.tolist())) == 1
+
+
+def _spread(group: Any, whole: bool) -> Any:
+    return None if whole else group
+
+
+def _all_patterns(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
+    coordinates = Coordinates(groups.prior, groups.rows)
+    sets = all_sets(groups.prior.size)
+    points = coordinates.points(staircase_deviations(sets, groups.prior, math.expm1(privacy.epsilon)))
+    found = optimal_design(points, coordinates.guarded)
+    denominator = _denominator(utility, groups)
+    proof = listed_patterns(coordinates, found, denominator, groups.groups)
+    theta = reduced(points, found.theta)
+    mechanism = _staircase(problem, privacy, coordinates, sets, theta, groups)
+    return Solution(mechanism, found.bound, _named("all patterns, interior point", groups), (proof,))
+
+
+def _staircase(
+    problem: Problem, privacy: LDP, coordinates: Coordinates, sets: Sets, theta: Floats, groups: Merged
+) -> Mechanism:
+    """The mechanism on these patterns, on fewer of them when `max_outputs` says so."""
+    limit = problem.max_outputs
+    if limit is not None and int((theta > 0).sum()) > limit:
+        found = fewer_patterns(coordinates, sets, theta, math.expm1(privacy.epsilon), limit)
+        if found is not None:
+            sets, theta = found
+    return staircase_mechanism(
+        sets, theta, coordinates.prior, privacy, problem.inputs, _spread(groups.group, groups.whole)
+    )
+
+
+def _named(method: str, groups: Merged) -> str:
+    return method if groups.whole else f"{method}; {groups.group.size} inputs merged into {groups.prior.size}"
+
+
+def _denominator(utility: Workload, groups: Merged) -> Fraction:
+    """What W is divided by in the units of a proof: merging multiplies it by the square of the groups' common multiple
+    of masses.
+    """
+    _, denominator = utility.exact_gram
+    if groups.whole or utility.prior is None:
+        return Fraction(denominator)
+    weights = np.array(utility.prior.weights, dtype=object)
+    masses = [int(weights[groups.group == g].sum()) or int((groups.group == g).sum()) for g in range(groups.prior.size)]
+    return Fraction(denominator * math.lcm(*masses) ** 2)
+
+
+def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
+    epsilon = privacy.epsilon
+    coordinates = Coordinates(groups.prior, groups.rows)
+    bound = best_inequality(coordinates, epsilon, _seconds(problem, 0.3))
+    start = random_sets(coordinates, bound, epsilon, 40 * coordinates.k, np.random.default_rng(0))
+    pool = generate(
+        coordinates, math.expm1(epsilon), lambda: problem.out_of_time, problem.progress, extra=start, floor=bound.bound
+    )
+    points = coordinates.points(staircase_deviations(pool.sets, groups.prior, math.expm1(epsilon)))
+    theta = reduced(points, pool.found.theta)
+    mechanism = _staircase(problem, privacy, coordinates, pool.sets, theta, groups)
+    proof = bound.proof(privacy, utility, groups.groups)
+    return Solution(mechanism, bound.bound, _named("column generation", groups), (proof,))
+
+
+def _ordered(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
+    assert utility.prior is not None
+    prior = utility.prior.values
+    coordinates = Coordinates(prior, utility.rows)
+    bound = best_inequality(coordinates, privacy.epsilon, _seconds(problem, 0.4))
+    mixture = best_mixture(
+        utility,
+        prior,
+        math.expm1(privacy.epsilon),
+        lambda: problem.out_of_time,
+        lambda gap: problem.progress("scales", gap),
+    )
+    mechanism = mixture_mechanism(mixture, privacy, problem.inputs)
+    proof = bound.proof(privacy, utility)
+    return Solution(mechanism, bound.bound, "random-scale subset selection", (proof,))
+
+
+def _seconds(problem: Problem, share: float) -> float:
+    left = problem.seconds_left
+    return BOUND_SECONDS if left is None else share * left
+
+
+def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
+    epsilon = privacy.epsilon
+    order = np.argsort(groups.rows[0], kind="stable")
+    values, prior = groups.rows[0][order], groups.prior[order]
+    place = np.argsort(order)[groups.group]  # of each input among the ascending values
+    if values.size <= MOST_VALUES:
+        design = one_statistic(values, prior, epsilon)
+        matrix: Any = grid_columns(design, epsilon)[place]
+        cells, levels, chosen = place, values, design
+    else:
+        grid = grid_for(values, prior, MOST_VALUES)
+        above, shares = rounding(values, grid)
+        design = one_statistic(grid, on_grid(prior, above, shares, grid.size), epsilon)
+        coarse = Mechanism.from_matrix(grid_columns(design, epsilon), privacy=privacy)
+        matrix = rounded(above, shares, coarse)[place]
+        cell = cells_for(values, prior, CELLS)
+        mass = np.asarray(np.bincount(cell, weights=prior), dtype=np.float64)
+        levels = np.asarray(np.bincount(cell, weights=prior * values) / mass)
+        chosen, cells = one_statistic(levels, mass, epsilon), cell[place]
+    named = tuple(int(c) for c in cells)
+    proof = sweep_proof(chosen, levels, groups=() if named == tuple(range(utility.k)) else named)
+    mechanism = Mechanism.from_matrix(matrix, privacy=privacy, inputs=problem.inputs)
+    return Solution(
+        mechanism,
+        chosen.bound,
+        "intervals of values" if values.size <= MOST_VALUES else "rounding to a grid of values",
+        (proof,),
+    )
+
+
+def _by_lifts(problem: Problem, utility: Workload, privacy: PML | LIP) -> Solution:
+    if utility.prior is None or (isinstance(privacy, PML) and privacy.source.single is None):
+        raise InvalidParameter(
+            "under PML and LIP a workload is designed for one prior", parameter="prior", value=utility.source
+        )
+    prior = utility.prior.values
+    if utility.k > MOST_LISTED_LIFTS or not privacy.prior.values.all() or not prior.all():
+        raise InvalidParameter(
+            f"under {privacy.name} a workload is designed for at most {MOST_LISTED_LIFTS} inputs, no prior zero",
+            parameter="k",
+            value=utility.k,
+            hint="Group inputs into fewer bins, or use ex.LDP.",
+        )
+    columns = extreme_columns(privacy)
+    lifts = columns / (prior @ columns)
+    coordinates = Coordinates(prior, utility.rows)
+    points = coordinates.points(lifts - 1)
+    found = optimal_design(points, coordinates.guarded)
+    theta = balanced(lifts, reduced(points, found.theta))
+    matrix = lifts[:, theta > 0] * theta[theta > 0]
+    mechanism = Mechanism.from_matrix(
+        matrix / matrix.sum(axis=1, keepdims=True), privacy=privacy, inputs=problem.inputs
+    )
+    proof = listed_patterns(coordinates, found, Fraction(utility.exact_gram[1]))
+    return Solution(mechanism, found.bound, "all extreme columns, interior point", (proof,))
+
+
+def _minimax(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
+    source, k = utility.source, utility.k
+    uniform = (Fraction(1),) * k
+    if isinstance(utility, Mean) and source.kind == "simplex":
+        bit = one_bit_proof(utility.values, privacy.epsilon)
+        mechanism = Mechanism.from_matrix(
+            one_bit(utility.values, privacy.epsilon), privacy=privacy, inputs=problem.inputs
+        )
+        return Solution(mechanism, math.nan, "closed form: one bit", (bit,))
+    if isinstance(utility, Frequencies) and utility.symmetric and source.kind in ("simplex", "permutation_invariant"):
+        mechanism, method = symmetric_mechanism(k, privacy, problem.inputs)
+        return Solution(mechanism, math.nan, method, (_at_prior(source, uniform, symmetric_proof(k)),))
+    if k > MOST_MINIMAX:
+        raise InvalidParameter(
+            f"the worst case over this class is designed for at most {MOST_MINIMAX} inputs",
+            parameter="k",
+            value=k,
+            hint="Give one prior, group inputs, or ask for the frequencies over ex.SourceClass.simplex.",
+        )
+    found = saddle(utility.rows, source, privacy.epsilon, lambda: problem.out_of_time, problem.progress)
+    points = found.coordinates.points(staircase_deviations(found.sets, found.prior, math.expm1(privacy.epsilon)))
+    mechanism = staircase_mechanism(
+        found.sets, reduced(points, found.found.theta), found.prior, privacy, problem.inputs
+    )
+    proof = listed_patterns(found.coordinates, found.found, Fraction(utility.exact_gram[1]))
+    return Solution(mechanism, found.found.bound, "saddle point", (_at_prior(source, decimals(found.prior), proof),))
+
+
+def _at_prior(source: SourceClass, prior: tuple[Fraction, ...], proof: Proof) -> OnePrior:
+    """The proof for one prior of the class: weights of a list's members, or probabilities moved inward beyond
+    rounding."""
+    from scipy.optimize import nnls
+
+    if source.kind in ("list", "ordered"):
+        hull = np.array([p.values for p in source.priors]).T
+        weights = nnls(hull, np.array([float(p) for p in prior]))[0]
+        return OnePrior((), decimals(weights / weights.sum()), proof)
+    if source.kind == "simplex":
+        return OnePrior(prior, (), proof)
+    total = sum(prior)
+    centre = SourceClass.simplex(source.k).member() if source.kind == "permutation_invariant" else source.member()
+    inward = [float((1 - INWARD) * p / total + INWARD * centre.fraction(x)) for x, p in enumerate(prior)]
+    return OnePrior(decimals(inward), (), proof)
+
+
+def _finished(problem: Problem, solution: Solution) -> Solution:
+    """At most `max_outputs` reports, or a clear refusal; and what the design means, for its summary."""
+    limit, utility = problem.max_outputs, problem.utility
+    if limit is None or solution.mechanism.m <= limit:
+        assert isinstance(utility, Workload)
+        notes = (Precision(utility, solution.mechanism), People(utility, solution.mechanism))
+        return replace(solution, notes=(*solution.notes, *notes))
+    raise InvalidParameter(
+        f"the best mechanism found for this workload has {solution.mechanism.m} reports",
+        parameter="max_outputs",
+        value=limit,
+        hint="Ask for at least that many.",
+    )

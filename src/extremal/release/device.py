@@ -1,0 +1,141 @@
+"""The device's side: the folder that a page needs, and the words → report protocol that every port must follow.
+
+On a device one report is drawn at a time, by inversion: the first report whose partial sum of weights exceeds the high
+62 bits of one word. Sets take one word for "does it hold x", then Floyd's steps. `device_report` is the protocol in
+Python; `randomiser.js` is the one that runs; `vectors` are words with the reports that both make of them, for whoever
+writes another. The weights are those of `sample_codes`; the words are used in another way.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from itertools import accumulate, count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from extremal.atomic import write_atomically
+from extremal.errors import FileConflict, InvalidParameter
+from extremal.exact.weights import WEIGHT_BITS
+from extremal.mechanism import Mechanism
+from extremal.mechanism.files import to_json
+from extremal.mechanism.structures import SubsetSelection
+from extremal.privacy import LDP
+from extremal.release.subsets import subset_reports
+from extremal.release.words import CipherWords
+
+SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
+VECTORS = 10_000
+
+
+class _OneByOne:
+    """The words of an iterator as a source."""
+
+    def __init__(self, words: Iterator[int]) -> None:
+        self.words = words
+
+    def fill(self, words: Any) -> None:
+        words[:] = [next(self.words) for _ in range(words.size)]
+
+
+def device_report(mechanism: Mechanism, code: int, words: Iterator[int]) -> Any:
+    """The report that a device makes on input `code` from these 64-bit words.
+
+    >>> import extremal as ex
+    >>> [device_report(ex.randomized_response(3, 0), 0, iter([word])) for word in (0, 2**63, 2**64 - 1)]
+    [0, 1, 2]
+    """
+    row = code if mechanism.row_of is None else int(mechanism.row_of[code])
+    structure = mechanism.structure
+    if isinstance(structure, SubsetSelection):
+        drawn = subset_reports(structure.r, structure.size, structure.inside, np.array([row]), _OneByOne(words))
+        return tuple(mechanism.input_labels[member] for member in drawn[0].tolist())
+    point = next(words) >> (64 - WEIGHT_BITS)
+    sums = accumulate(structure.row(row).tolist())
+    return mechanism.output_labels[next(report for report, partial in enumerate(sums) if partial > point)]
+
+
+def example_mechanisms() -> list[Mechanism]:
+    """Twenty mechanisms of every structure that a device may meet."""
+    letters = ["no", "yes", "won't say", 'ß ☂ "quoted"']
+    small = [
+        Mechanism.from_matrix([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3]], LDP(1), ["no", "yes"]),
+        Mechanism.from_weights([[3, 1], [1, 3]], 4, LDP.from_ratio(3), [False, True], [False, True]),
+        Mechanism.from_partition([0, 0, 1, 2, 2, 2], LDP("0.5")),
+        Mechanism.from_matrix([[0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]], LDP("1.4")),
+    ]
+    responses = [_response(k, epsilon) for k, epsilon in ((2, "0.1"), (3, "1"), (4, "2.5"), (50, "1"), (300, "4"))]
+    named = [Mechanism.from_partition([0, 1, 2, 3], LDP(2), letters, letters)]
+    windows = [Mechanism.from_windows(k, n, LDP("1")) for k, n in ((5, 2), (40, 11), (150, 40))]
+    circulants = [Mechanism.from_circulant([(3 << 54, 32), (2 << 54, 48), (1 << 54, 64)], LDP("1.2"))]
+    sets = [Mechanism.from_subsets(k, d, LDP(e)) for k, d, e in ((6, 2, 1), (40, 10, 1), (100, 27, 1), (64, 1, 3))]
+    tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *tiny]
+
+
+def _response(k: int, epsilon: str) -> Mechanism:
+    return Mechanism.from_partition(range(k), LDP(epsilon))
+
+
+def vectors(mechanisms: list[Mechanism], total: int = VECTORS) -> dict[str, Any]:
+    """Words and the reports that they make: public numbers under a fixed key, the same in every folder."""
+    source, made = CipherWords(bytes(32)), []
+    for number, m in enumerate(mechanisms):
+        share = total // len(mechanisms) + (number < total % len(mechanisms))
+        made.append({"mechanism": to_json(m), "vectors": [_vector(m, i % m.k, source) for i in range(share)]})
+    return {"format": "extremal-device-vectors", "version": "1.0", "mechanisms": made}
+
+
+def _vector(mechanism: Mechanism, code: int, source: CipherWords) -> dict[str, Any]:
+    used: list[int] = []
+
+    def words() -> Iterator[int]:
+        for place in count():
+            word = np.empty(1, dtype=np.uint64)
+            source.fill(word)
+            # The first words of some vectors are the ends of the range, where a port goes wrong first.
+            used.append({0: 0, 1: (1 << 64) - 1}.get(code % 17, int(word[0])) if place == 0 else int(word[0]))
+            yield used[-1]
+
+    report = device_report(mechanism, code, words())
+    return {"value": mechanism.input_labels[code], "words": [str(word) for word in used], "report": report}
+
+
+def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = False) -> list[Path]:
+    """Everything that a page needs: the script, a minimal page, the mechanism, the vectors and their check.
+
+    Raises:
+        InvalidParameter: the mechanism claims something else than LDP without δ, which is all that the script decides.
+        FileConflict: the folder is not empty.
+    """
+    claim = mechanism.privacy
+    if not isinstance(claim, LDP) or claim.exact_delta:
+        raise InvalidParameter(
+            "a device decides LDP without δ and refuses everything else",
+            parameter="mechanism.privacy",
+            value=claim,
+            hint="mechanism.claiming(ex.LDP(epsilon)) decides such a claim.",
+        )
+    target = Path(folder)
+    if target.exists() and any(target.iterdir()) and not overwrite:
+        raise FileConflict(
+            "the folder must be empty",
+            parameter="folder",
+            value=str(folder),
+            hint="Choose another one, or allow overwriting.",
+        )
+    target.mkdir(parents=True, exist_ok=True)
+    content = {Path(name).name: files("extremal.release").joinpath(name).read_bytes() for name in SCRIPTS}
+    content["package.json"] = b'{"type": "module", "private": true}\n'
+    content["mechanism.json"] = _as_bytes(to_json(mechanism))
+    content["vectors.json"] = _as_bytes(vectors(example_mechanisms()))
+    for name, data in content.items():
+        write_atomically(target / name, data)
+    return [target / name for name in content]
+
+
+def _as_bytes(content: Any) -> bytes:
+    return (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")

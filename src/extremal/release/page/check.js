@@ -1,0 +1,42 @@
+// Draws the reports of vectors.json and compares them: `node check.js`, or open check.html from a server.
+// With a number N it also draws N reports of the generator's own on the first input of every mechanism, and counts them.
+
+import { loadMechanism, secureWords } from "./randomiser.js";
+
+async function check(file, own) {
+  let [agreed, total] = [0, 0];
+  const counts = [];
+  for (const { mechanism: content, vectors } of file.mechanisms) {
+    const mechanism = await loadMechanism(JSON.stringify(content));
+    for (const { value, words, report } of vectors) {
+      const queue = words.map(BigInt);
+      const drawn = mechanism.draw(value, () => queue.shift());
+      total += 1;
+      agreed += Number(JSON.stringify(drawn) === JSON.stringify(report) && queue.length === 0);
+    }
+    const found = {};
+    const fresh = secureWords();
+    for (let i = 0; i < own; i += 1) {
+      const key = JSON.stringify(mechanism.draw(mechanism.inputs[0], fresh));
+      found[key] = (found[key] ?? 0) + 1;
+    }
+    counts.push(found);
+  }
+  return { agreed, total, counts: own ? counts : [] };
+}
+
+if (typeof document === "undefined") {
+  const { readFile } = await import("node:fs/promises");
+  const file = JSON.parse(await readFile(new URL("./vectors.json", import.meta.url), "utf8"));
+  const found = await check(file, Number(process.argv[2] ?? 0));
+  console.log(JSON.stringify(found));
+  process.exitCode = found.agreed === found.total ? 0 : 1;
+} else {
+  const place = document.getElementById("result");
+  try {
+    const file = await (await fetch("vectors.json")).json();
+    place.textContent = JSON.stringify(await check(file, Number(new URLSearchParams(location.search).get("own") ?? 0)));
+  } catch (error) {
+    place.textContent = JSON.stringify({ error: String(error) });
+  }
+}

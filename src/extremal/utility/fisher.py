@@ -1,0 +1,224 @@
+"""What one report says about the shares: its Fisher information at a prior.
+
+With m = Qᵀp the probabilities of the reports, J = Σ_y q_y q_yᵀ/m_y. Rows of Q sum to one, so Jp = 1, and all that can
+be learned beyond "shares sum to one" is the *excess* V = J − 11ᵀ = Σ_y (q_y − m_y)(q_y − m_y)ᵀ/m_y, with Vp = 0. V is
+formed from what a column deviates from its smallest entry, so that it keeps its digits at ε = 1e-6, where J itself is 1
+to twelve places. For a statistic a·p the least variance of an unbiased linear estimate from one report is a_cᵀ V⁺ a_c
+with a_c = a − (a·p)1, and infinite when a_c is not in the range of V (Gauss and Markov; at p also the Cramér–Rao
+bound)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from extremal.errors import TooLarge
+from extremal.exact.weights import WEIGHT_BITS, Floats, Indices
+from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import count_text
+from extremal.mechanism.structures import SubsetSelection
+from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
+from extremal.utility.reading import Reading, read_array
+
+CHUNK = 1 << 22  # entries of a dense block of columns
+# eigenvalues of the scaled V below this, relatively, are rounding: V has k entries of relative error 1e-16 a column
+NULL = 1e-12
+FLAT = (
+    1e-6  # an input that moves the reports less than this, relatively, is not scaled up: what is left of it is rounding
+)
+OUTSIDE = 1e-7  # a statistic with a larger part, relatively, in the null space of V is not identified
+
+
+@dataclass(frozen=True, eq=False)
+class Fisher:
+    """V at the level of the mechanism's different rows.
+
+    Attributes:
+        excess: r×r, V.
+        prior: probabilities of the rows.
+        row_of: row of each input; None when every input has its own.
+    """
+
+    excess: Floats
+    prior: Floats
+    row_of: Indices | None
+
+    def of_rows(self, statistics: Floats) -> Floats | None:
+        """Coefficients of the inputs (one statistic a row) as coefficients of the rows; None when inputs of one row
+        differ in them.
+        """
+        if self.row_of is None:
+            return statistics
+        first = np.unique(self.row_of, return_index=True)[1]
+        rows = statistics[:, first]
+        return rows if np.array_equal(rows[:, self.row_of], statistics) else None
+
+    def decoder(self, statistics: Floats) -> Floats | None:
+        """A_c V⁺ for statistics in the coefficients of the inputs, or None when they are not identified."""
+        rows = self.of_rows(statistics)
+        if rows is None:
+            return None
+        centred = rows - (rows @ self.prior)[:, None]
+        inverse, null = self._inverse
+        outside = np.abs(centred @ null).max(initial=0.0)
+        if outside > OUTSIDE * np.abs(centred).max(initial=1e-300):
+            return None
+        return np.asarray(centred @ inverse)
+
+    def value(self, statistics: Floats) -> float:
+        """Σ over the statistics of their least variance; infinite when one is not identified."""
+        decoder = self.decoder(statistics)
+        if decoder is None:
+            return float("inf")
+        rows = self.of_rows(statistics)
+        assert rows is not None
+        return float(np.sum(decoder * (rows - (rows @ self.prior)[:, None])))
+
+    @property
+    def _inverse(self) -> tuple[Floats, Floats]:
+        """(V⁺, a basis of the null space within p⊥), V scaled to a unit diagonal first."""
+        scale = np.sqrt(np.maximum(np.diagonal(self.excess), 0.0))
+        scale = np.maximum(scale, FLAT * scale.max()) if scale.max() > 0 else np.ones_like(scale)
+        scaled_prior = self.prior * scale
+        scaled = self.excess / np.outer(scale, scale)
+        direction = scaled_prior / np.linalg.norm(scaled_prior)
+        values, vectors = np.linalg.eigh(
+            scaled + np.outer(direction, direction)
+        )  # p is in the null space: put an eigenvalue 1 there
+        kept = values > NULL * max(1.0, float(values[-1]))
+        used = vectors[:, kept]
+        inverse = (used / values[kept]) @ used.T - np.outer(direction, direction)
+        return np.asarray(inverse / np.outer(scale, scale)), np.asarray(vectors[:, ~kept] / scale[:, None])
+
+
+def fisher(mechanism: Mechanism | Any, prior: Floats) -> Fisher:
+    """The information of a mechanism, or of a row-stochastic array, at `prior`."""
+    if not isinstance(mechanism, Mechanism):
+        reading = read_array(mechanism)
+        return _summed(_pieces_of_reading(reading), prior, None)
+    rows = _by_row(prior, mechanism.row_of, mechanism.row_classes)
+    refuse_large(rows.size, rows.size, "the information matrix")
+    kernel = mechanism.structure
+    if isinstance(kernel, SubsetSelection):
+        return _all_subsets(kernel, rows, mechanism.row_of)
+    return _summed(_pieces(mechanism), rows, mechanism.row_of)
+
+
+def _by_row(prior: Floats, row_of: Indices | None, r: int) -> Floats:
+    return prior if row_of is None else np.asarray(np.bincount(row_of, weights=prior, minlength=r), dtype=np.float64)
+
+
+def _summed(pieces: Iterator[tuple[Floats, Floats]], prior: Floats, row_of: Indices | None) -> Fisher:
+    excess = np.zeros((prior.size, prior.size))
+    for base, above in pieces:
+        mean = prior @ above
+        marginal = base + mean
+        seen = marginal > 0
+        deviation = (above - mean)[:, seen] / np.sqrt(marginal[seen])
+        excess += deviation @ deviation.T
+    return Fisher(excess, prior, row_of)
+
+
+def _pieces_of_reading(reading: Reading) -> Iterator[tuple[Floats, Floats]]:
+    yield reading.base, reading.excess
+
+
+def _pieces(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
+    """Blocks of columns: the smallest entry of each, and what every row has above it; integers until the last step."""
+    kernel, r = mechanism.structure, mechanism.row_classes
+    if r * mechanism.m <= LARGEST_DENSE:
+        rows = kernel.rows()
+        smallest = rows.min(axis=0)
+        yield (
+            np.ldexp(smallest.astype(np.float64), -WEIGHT_BITS),
+            np.ldexp((rows - smallest).astype(np.float64), -WEIGHT_BITS),
+        )
+        return
+    width, block = max(1, CHUNK // r), []
+    for column in kernel.columns():
+        if column.orbit:
+            raise TooLarge(
+                "the information of one report needs the reports listed, and they are too many",
+                parameter="m",
+                value=count_text(mechanism.m),
+            )
+        block.append(column.groups)
+        if len(block) == width:
+            yield _from_groups(block, r)
+            block = []
+    if block:
+        yield _from_groups(block, r)
+
+
+def _from_groups(block: list[Any], r: int) -> tuple[Floats, Floats]:
+    """Columns given as (weight, set of rows) groups, the smallest weight first: differences at the ends of runs, then
+    a running sum.
+    """
+    base = np.array([np.ldexp(groups[0][0], -WEIGHT_BITS) for groups in block])
+    change = np.zeros((r + 1, len(block)))
+    for y, groups in enumerate(block):
+        for weight, members in groups[1:]:
+            ends = np.asarray(members.runs, dtype=np.intp)
+            step = np.ldexp(float(weight - groups[0][0]), -WEIGHT_BITS)
+            change[ends[:, 0], y] += step
+            change[ends[:, 1], y] -= step
+    above = np.cumsum(change[:-1], axis=0)
+    return base, np.where(above > 0.5 * np.ldexp(1.0, -WEIGHT_BITS), above, 0.0)
+
+
+def _all_subsets(kernel: SubsetSelection, prior: Floats, row_of: Indices | None) -> Fisher:
+    """Every subset of a size, equally likely inputs: V = λ(I − 11ᵀ/r) by symmetry, λ from its trace."""
+    if np.ptp(prior) > 1e-12 * prior.max():
+        raise TooLarge(
+            f"all subsets of {kernel.size} of {kernel.r} have a closed form for equally likely inputs only",
+            parameter="prior",
+            value=f"{kernel.r} unequal probabilities",
+            hint="Use a mechanism that lists its reports, such as ex.design's.",
+        )
+    r, d = kernel.r, kernel.size
+    above = float(np.ldexp(float(kernel.inside * r - (d << WEIGHT_BITS)), -WEIGHT_BITS)) / r
+    scale = (r * above) ** 2 / (d * (r - d)) * r / (r - 1)
+    return Fisher(scale * (np.eye(r) - 1 / r), prior, row_of)
+
+
+def squared_influence(mechanism: Mechanism | Any, fisher: Fisher, statistics: Floats) -> Floats:
+    """∂F/∂p up to a constant, for each input: Σ_y Q(y|x)·|t_y|², t_y = A_c V⁺ (q_y − m_y)/m_y what report y moves the
+    estimates by.
+
+    F(p) = min over unbiased T of Σ m|T|² − |Ap|², so ∂F/∂p = Σ_y Q(y|·)|T_y|² − 2(Ap)·a_x with T = Ap + t, and Σ_y
+    Q(y|x)t_y = a_x − Ap."""
+    decoder = fisher.decoder(statistics)
+    assert decoder is not None
+    pieces = _pieces_of_reading(read_array(mechanism)) if not isinstance(mechanism, Mechanism) else _pieces(mechanism)
+    slope = np.zeros(fisher.prior.size)
+    for base, above in pieces:
+        mean = fisher.prior @ above
+        marginal = base + mean
+        seen = marginal > 0
+        moved = decoder @ ((above - mean)[:, seen] / marginal[seen])
+        squares = (moved**2).sum(axis=0)
+        slope += (base + above)[:, seen] @ squares
+    return slope if fisher.row_of is None else slope[fisher.row_of]
+
+
+def report_moments(mechanism: Mechanism, prior: Floats, shares: Floats) -> tuple[Floats, Floats]:
+    """Σ f_y δ_y and Σ f_y δ_yδ_yᵀ over reports with shares f, δ_y = (q_y − m_y)/m_y the deviation of a report's lift;
+    by rows.
+    """
+    rows = _by_row(prior, mechanism.row_of, mechanism.row_classes)
+    first, second = np.zeros(rows.size), np.zeros((rows.size, rows.size))
+    start = 0
+    for base, above in _pieces(mechanism):
+        f = shares[start : start + base.size]
+        start += base.size
+        seen = f > 0
+        if not seen.any():
+            continue
+        mean = rows @ above[:, seen]
+        deviation = (above[:, seen] - mean) / (base[seen] + mean)
+        first += deviation @ f[seen]
+        second += (deviation * f[seen]) @ deviation.T
+    return first, second

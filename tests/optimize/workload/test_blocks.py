@@ -1,0 +1,71 @@
+"""Block designs are what they claim to be."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.optimize.workload.blocks import block_design, difference_set, is_difference_set
+from extremal.utility.workload import Frequencies
+
+KNOWN = [
+    (7, 3),
+    (7, 4),
+    (11, 5),
+    (13, 4),
+    (13, 9),
+    (15, 7),
+    (21, 5),
+    (31, 6),
+    (31, 15),
+    (35, 17),
+    (37, 9),
+    (40, 13),
+    (57, 8),
+    (73, 9),
+    (85, 21),
+]
+
+
+@pytest.mark.parametrize(("k", "d"), KNOWN)
+def test_every_pair_of_inputs_occurs_equally_often(k: int, d: int) -> None:
+    sets = block_design(k, d)
+    assert sets is not None
+    assert len(sets) == k
+    member = np.zeros((k, k), dtype=int)
+    for y, chosen in enumerate(sets):
+        assert len(set(chosen)) == d
+        member[list(chosen), y] = 1
+    together = member @ member.T
+    assert (np.diagonal(together) == d).all()
+    assert set(together[~np.eye(k, dtype=bool)].tolist()) == {d * (d - 1) // (k - 1)}
+
+
+@pytest.mark.parametrize("p", [2, 3, 5, 7])
+def test_affine_planes_have_one_line_through_two_points(p: int) -> None:
+    lines = block_design(p * p, p)
+    assert lines is not None
+    assert len(lines) == p * p + p
+    pairs = [pair for line in lines for pair in itertools.combinations(sorted(line), 2)]
+    assert len(pairs) == len(set(pairs)) == p * p * (p * p - 1) // 2
+
+
+def test_what_is_not_a_difference_set_is_not_taken_for_one() -> None:
+    assert not is_difference_set((0, 1, 2), 7)
+    assert difference_set(8, 3) is None
+    assert difference_set(16, 6) is None  # exists, but in no cyclic group
+    assert block_design(10, 3) is None
+    assert block_design(10, 10) is None
+
+
+@pytest.mark.parametrize(("k", "d", "epsilon"), [(7, 3, 0.3), (13, 4, 1.0), (21, 5, 1.4), (9, 3, 0.9)])
+def test_a_block_design_is_worth_all_subsets(k: int, d: int, epsilon: float) -> None:
+    sets = block_design(k, d)
+    assert sets is not None
+    few = ex.Mechanism.from_cover(k, sets, ex.LDP(epsilon))
+    assert Frequencies(k)(few) == pytest.approx(Frequencies(k)(ex.subset_selection(k, epsilon, size=d)), rel=1e-9)
+    assert few.m == len(sets)
+    assert Frequencies(ex.SourceClass.simplex(k))(few) == pytest.approx(Frequencies(k)(few), rel=1e-8)

@@ -1,0 +1,228 @@
+"""Designs for workloads: the numbers that are known, optimality conditions, and every way that is taken."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
+
+
+def zipf(k: int, s: float) -> np.ndarray:
+    p = np.arange(1.0, k + 1) ** -s
+    return np.asarray(p / p.sum())
+
+
+def designed(privacy: Any, utility: Workload, **options: Any) -> tuple[float, float, ex.Design]:
+    """(value, proved bound, design); everything that it claims is proved again."""
+    design = ex.design(privacy, utility, **options)
+    assert ex.verify(design)
+    assert utility(design.mechanism) == pytest.approx(design.value, rel=1e-6)
+    return design.value, design.lower_bound, design
+
+
+@pytest.mark.parametrize(
+    ("utility", "epsilon", "value"),
+    [
+        (Frequencies(10), 0.5, 127.2172),
+        (Frequencies(10), 1, 30.00406),
+        (Frequencies(10), 2, 5.922117),
+        (Frequencies(zipf(10, 1.5)), 1, 28.34230),
+        (CDF(10), 0.5, 152.939),
+        (CDF(10), 1, 35.945),
+        (CDF(10), 2, 7.984),
+        (CDF(10), 4, 2.3209),
+        (Mean(np.arange(10) / 9), 0.5, 4.10082),
+        (Mean(np.arange(10) / 9), 1, 1.08351),
+        (Mean(np.arange(10) / 9), 2, 0.30073),
+        (Mean(np.arange(10) / 9), 4, 0.12918),
+    ],
+)
+def test_ten_inputs_have_their_known_optima(utility: Workload, epsilon: float, value: float) -> None:
+    found, bound, _ = designed(ex.LDP(epsilon), utility)
+    assert found == pytest.approx(value, rel=3e-5)
+    assert 1 - bound / found < 1e-6
+
+
+def test_subset_selection_needs_half_as_many_people_again_for_a_distribution_function() -> None:
+    utility = CDF(zipf(10, 1.5))
+    value, _, _ = designed(ex.LDP(1), utility)
+    assert utility(ex.subset_selection(10, 1)) / value == pytest.approx(1.561, abs=1e-3)
+    frequencies = Frequencies(10)
+    assert frequencies(ex.subset_selection(10, 1)) / designed(ex.LDP(1), frequencies)[0] == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 1e-3, 0.1, 1, 5, 20, 50])
+@pytest.mark.parametrize(
+    "utility",
+    [CDF(5), Frequencies(zipf(5, 3.0)), Mean([3, 1, 2, 8, 1]), Workload([[1, 0, 0, -1, 0], [0, 2, 0, 0, 1]], 5)],
+)
+def test_small_problems_are_solved_at_every_epsilon(utility: Workload, epsilon: float) -> None:
+    value, bound, _ = designed(ex.LDP(epsilon), utility)
+    assert 1 - bound / value < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_random_mechanism_beats_the_design(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    k = 5
+    utility = Workload(generator.normal(size=(3, k)), generator.dirichlet(np.ones(k)))
+    value, bound, _ = designed(ex.LDP(1), utility)
+    assert 1 - bound / value < 1e-6
+    for _ in range(20):  # subset selections on random relabellings, mixed at random, and post-processed
+        parts = [
+            ex.subset_selection(k, 1, size=int(d)).matrix[generator.permutation(k)] for d in generator.integers(1, k, 3)
+        ]
+        mixed = np.concatenate([w * q for w, q in zip(generator.dirichlet(np.ones(3)), parts, strict=True)], axis=1)
+        assert utility(mixed) >= bound
+        assert utility(mixed @ generator.dirichlet(np.full(12, 0.1), size=mixed.shape[1])) >= bound
+
+
+def test_relabelling_the_inputs_relabels_the_design() -> None:
+    prior, order = zipf(6, 1.0), np.array([3, 1, 5, 0, 2, 4])
+    assert designed(ex.LDP(1), Frequencies(prior))[0] == pytest.approx(
+        designed(ex.LDP(1), Frequencies(prior[order]))[0], rel=1e-9
+    )
+
+
+def test_less_privacy_costs_less() -> None:
+    values = [designed(ex.LDP(epsilon), CDF(6))[0] for epsilon in (0.5, 1, 1.5, 2, 4, 8)]
+    assert all(a > b for a, b in itertools.pairwise(values))
+    sampling = CDF(6)(np.eye(6))
+    assert values[-1] > sampling
+
+
+def test_deciles_of_a_thousand_bins_are_ten_inputs() -> None:
+    deciles = CDF(1000, thresholds=[100 * i - 1 for i in range(1, 10)])
+    value, bound, solution = designed(ex.LDP(1), deciles)
+    assert value == pytest.approx(35.945, rel=3e-5)
+    assert 1 - bound / value < 1e-6
+    assert solution.mechanism.row_classes == 10
+    assert "1000 inputs merged into 10" in solution.method
+
+
+def test_wanting_few_items_merges_the_others() -> None:
+    value, bound, solution = designed(ex.LDP(1), Frequencies(zipf(60, 1.0), items=[0, 7], weights=[1, 4]))
+    assert 1 - bound / value < 1e-6
+    assert solution.mechanism.row_classes == 3
+
+
+def test_a_prior_with_zeros_is_designed_for() -> None:
+    for utility in (CDF([0.5, 0.5, 0, 0]), Mean([1, 2, 3, 4], [0.5, 0.5, 0, 0]), Mean([1, 2, 4, 4], [0.5, 0.5, 0, 0])):
+        value, bound, _ = designed(ex.LDP(1), utility)
+        assert 1 - bound / value < 1e-6
+
+
+@pytest.mark.parametrize("notion", [ex.PML, ex.LIP])
+@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.0, 1.7])
+def test_under_a_prior_aware_notion_the_design_is_certified_and_at_least_as_good(notion: Any, epsilon: float) -> None:
+    prior = zipf(5, 0.7)
+    for utility in (Frequencies(prior), CDF(prior), Mean(range(5), prior)):
+        value, bound, _ = designed(notion(epsilon, prior), utility)
+        assert 1 - bound / value < 1e-6
+        # ε-LDP implies ε-PML and ε-LIP, so these notions leave more freedom
+        assert value <= designed(ex.LDP(epsilon), utility)[0] * (1 + 1e-9)
+
+
+def test_the_notion_may_have_another_prior_than_the_workload() -> None:
+    value, bound, _ = designed(ex.PML(0.5, [0.25] * 4), CDF(zipf(4, 1.0)))
+    assert 1 - bound / value < 1e-6
+
+
+def test_over_all_priors_the_mean_is_one_bit() -> None:
+    for epsilon in (0.1, 1, 3):
+        values = [0, 0.3, 0.31, 1]
+        value, bound, solution = designed(ex.LDP(epsilon), Mean(values, ex.SourceClass.simplex(4)))
+        assert solution.mechanism.m == 2
+        assert value == pytest.approx(1 / math.tanh(epsilon / 2) ** 2 / 4, rel=1e-9)
+        assert bound == pytest.approx(value, rel=1e-9)
+
+
+@pytest.mark.parametrize(("k", "outputs"), [(7, 7), (10, 120), (13, 13), (4, 4)])
+def test_over_all_priors_the_shares_are_a_block_design_or_subset_selection(k: int, outputs: int) -> None:
+    value, bound, solution = designed(ex.LDP(1 if k > 4 else 3), Frequencies(ex.SourceClass.simplex(k)))
+    assert solution.mechanism.m in (outputs, math.comb(k, 2), math.comb(k, 1))
+    assert bound == pytest.approx(value, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ex.SourceClass.simplex(4),
+        ex.SourceClass.ball([0.4, 0.3, 0.2, 0.1], 0.1),
+        ex.SourceClass.from_counts([40, 30, 20, 10]),
+        ex.SourceClass([[0.4, 0.3, 0.2, 0.1], [0.1, 0.1, 0.4, 0.4]]),
+        ex.SourceClass.permutation_invariant([0.5, 0.3, 0.1, 0.1]),
+        ex.SourceClass.from_inequalities([[-1, 0, 0, 0], [0, 0, 0, 1]], [-0.3, 0.2]),
+    ],
+)
+def test_over_a_class_the_saddle_closes(source: ex.SourceClass) -> None:
+    value, bound, _ = designed(ex.LDP(1), CDF(source))
+    assert 1 - bound / value < 1e-5
+
+
+def test_a_nominal_design_is_no_better_in_the_worst_case() -> None:
+    source = ex.SourceClass.ball(zipf(5, 1.5), 0.2)
+    value, _, _ = designed(ex.LDP(1), CDF(source))
+    nominal = designed(ex.LDP(1), CDF(zipf(5, 1.5)))[2].mechanism
+    assert CDF(source)(nominal) >= value * (1 - 1e-9)
+
+
+def test_twenty_inputs_are_certified_within_a_percent() -> None:
+    value, bound, solution = designed(ex.LDP(2), CDF(20))
+    assert value <= 23.142
+    assert 1 - bound / value < 0.01
+    assert solution.mechanism.m <= 20 * 21 // 2
+
+
+@pytest.mark.parametrize(
+    ("privacy", "utility", "message"),
+    [
+        (ex.LDP(0), CDF(4), "nothing can be estimated"),
+        (ex.PML(1, zipf(20, 1.0)), CDF(20), "at most 12 inputs"),
+        (ex.PML(1, [0.5, 0.5, 0, 0]), CDF(4), "no prior zero"),
+        (ex.PML(1, ex.SourceClass.simplex(4)), CDF(4), "one prior"),
+        (ex.LDP(1), CDF(ex.SourceClass.simplex(40)), "at most 10 inputs"),
+    ],
+)
+def test_what_is_not_solved_is_said(privacy: Any, utility: Workload, message: str) -> None:
+    with pytest.raises(ex.InvalidParameter, match=message):
+        ex.design(privacy, utility)
+
+
+def test_large_symmetric_alphabets_are_closed_forms() -> None:
+    value, bound, solution = designed(ex.LDP(1), Frequencies(1000))
+    assert value == pytest.approx(3675.333, rel=1e-6)
+    assert bound == pytest.approx(value, rel=1e-12)
+    assert "subset selection of size 269" in solution.method
+
+
+def test_a_thousand_values_have_a_mean_certified_to_a_percent() -> None:
+    value, bound, _ = designed(ex.LDP(2), Mean(np.arange(300) / 299))
+    assert 1 - bound / value < 5e-3
+
+
+def test_ordered_inputs_are_mixed_over_scales() -> None:
+    value, bound, solution = designed(ex.LDP(4), Ranges(64))
+    assert 1 - bound / value < 0.1
+    assert solution.method == "random-scale subset selection"
+    assert Ranges(64)(ex.subset_selection(64, 4)) > 1.5 * value
+
+
+@pytest.mark.parametrize("utility", [CDF(6), Frequencies(10), Mean(range(7)), Frequencies(zipf(8, 1.0))])
+def test_a_limit_on_the_reports_is_kept_and_its_price_is_seen(utility: Workload) -> None:
+    free = designed(ex.LDP(1), utility)[0]
+    last = math.inf
+    for limit in (utility.k, utility.k + 4, utility.k + 20):
+        value, bound, solution = designed(ex.LDP(1), utility, max_outputs=limit)
+        assert solution.mechanism.m <= limit
+        assert free * (1 - 1e-6) <= value <= last * (1 + 1e-6)
+        assert bound == pytest.approx(free, rel=1e-6)
+        last = value
+    with pytest.raises(ex.InvalidParameter, match="max_outputs=2"):
+        ex.design(ex.LDP(1), utility, max_outputs=2)

@@ -1,0 +1,328 @@
+"""The device's script: the same words give the same reports, and everything that is not as it should be is refused."""
+
+import contextlib
+import functools
+import html
+import http.server
+import json
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import extremal as ex
+from extremal.cli import main
+from extremal.mechanism.files import content_digest, to_json
+from extremal.release.device import device_report, example_mechanisms, vectors, write_folder
+
+NODE = shutil.which("node")
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed and could not be")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+M = ex.randomized_response(4, 1, inputs=list("abcd"))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("device")
+    write_folder(made, M)
+    return made
+
+
+def node(folder: Path, script: str, *arguments: str) -> Any:
+    """What a module prints as JSON; `load` makes a mechanism of an object, `said` the message of what is refused."""
+    start = """
+    import { loadMechanism, Respondent, Refused, secureWords, lowerExponential } from "./randomiser.js";
+    const load = (content) => loadMechanism(JSON.stringify(content));
+    const said = async (action) => {
+      try { await action(); return null; }
+      catch (error) { return error instanceof Refused ? error.message : `BUG ${error}`; }
+    };
+    """
+    path = folder / "case.js"
+    path.write_text(start + script, encoding="utf-8")
+    done = subprocess.run([str(NODE), str(path), *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@contextlib.contextmanager
+def served(folder: Path) -> Iterator[str]:
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=folder)) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def chromium(folder: Path, profile: Path, page: str) -> str:
+    with served(folder) as address:
+        options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=100000", "--dump-dom"]
+        command = [str(CHROMIUM), f"--user-data-dir={profile}", *options, f"{address}/{page}"]
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+def forged(change: Callable[[dict[str, Any]], Any], m: ex.Mechanism = M) -> dict[str, Any]:
+    """The file of a mechanism after a change, with a hash that fits: what somebody with a plan would write."""
+    content = json.loads(json.dumps(to_json(m)))
+    change(content)
+    content.pop("hash", None)
+    return {**content, "hash": content_digest(content)}
+
+
+def test_python_draws_exactly_by_the_weights() -> None:
+    """Words just below and at each partial sum: every report owns exactly its weight of the 2^62 points."""
+    for m in example_mechanisms():
+        if m.structure.kind == "subset_selection":
+            continue
+        row = m.structure.row(0 if m.row_of is None else int(m.row_of[0])).tolist()
+        edge = 0
+        for report, weight in enumerate(row):
+            if weight:
+                assert device_report(m, 0, iter([edge << 2])) == m.output_labels[report]
+                assert device_report(m, 0, iter([((edge + weight - 1) << 2) | 3])) == m.output_labels[report]
+            edge += weight
+        assert edge == 1 << 62
+
+
+def test_every_structure_that_a_device_meets_is_among_the_vectors() -> None:
+    kinds = {m.structure.kind for m in example_mechanisms()}
+    assert kinds == {"rows", "randomized_response", "two_valued_columns", "circulant", "subset_selection"}
+    made = vectors(example_mechanisms()[:3], 100)
+    assert sum(len(part["vectors"]) for part in made["mechanisms"]) == 100
+    assert made == vectors(example_mechanisms()[:3], 100)
+
+
+@needs_node
+def test_ten_thousand_vectors_agree_in_node(folder: Path) -> None:
+    done = subprocess.run([str(NODE), str(folder / "check.js")], capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout) == {"agreed": 10_000, "total": 10_000, "counts": []}
+    assert done.returncode == 0
+
+
+@needs_node
+def test_a_wrong_vector_shows(tmp_path: Path, folder: Path) -> None:
+    for path in folder.iterdir():
+        shutil.copy(path, tmp_path)
+    file = json.loads((tmp_path / "vectors.json").read_text())
+    vector = file["mechanisms"][5]["vectors"][3]
+    vector["report"] = (vector["report"] + 1) % 3
+    (tmp_path / "vectors.json").write_text(json.dumps(file))
+    done = subprocess.run([str(NODE), str(tmp_path / "check.js")], capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout)["agreed"] == 9_999
+    assert done.returncode == 1
+
+
+OWN = 5_000  # reports that the browser draws by itself on the first input of each mechanism
+
+
+def p_value(seen: Any, expected: Any) -> float:
+    """Of a chi-square test, cells with fewer than 25 expected taken together."""
+    few = OWN * expected < 25
+    cells = [(s, OWN * e) for s, e in zip(seen[~few], expected[~few], strict=True)]
+    if OWN * expected[few].sum() >= 25:
+        cells.append((seen[few].sum(), OWN * expected[few].sum()))
+    found, wanted = np.array(cells).T
+    return float(stats.chi2.sf(((found - wanted) ** 2 / wanted).sum(), max(1, len(cells) - 1)))
+
+
+@needs_chromium
+def test_vectors_agree_in_chromium_and_its_own_randomness_fits(tmp_path: Path, folder: Path) -> None:
+    """Chi-square on twenty mechanisms, all together at level 1e-9; against the row of another input it is refused."""
+    dom = chromium(folder, tmp_path, f"check.html?own={OWN}")
+    found = json.loads(html.unescape(re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)[1]))  # type: ignore[index]
+    assert (found["agreed"], found["total"]) == (10_000, 10_000)
+    refused = 0
+    for m, counts in zip(example_mechanisms(), found["counts"], strict=True):
+        assert sum(counts.values()) == OWN
+        if m.structure.kind == "subset_selection":
+            structure: Any = m.structure
+            holds = [sum(n for report, n in counts.items() if x in json.loads(report)) for x in (0, 1)]
+            others = (structure.size - structure.inside / 2**62) / (structure.r - 1)  # how often another x is held
+            for held, share in zip(holds, (structure.inside / 2**62, others), strict=True):
+                assert p_value(np.array([held, OWN - held]), np.array([share, 1 - share])) > 1e-9 / 40
+            continue
+        labels = [json.dumps(y, separators=(",", ":"), ensure_ascii=False) for y in m.outputs]
+        assert set(counts) <= set(labels)
+        seen = np.array([counts.get(label, 0) for label in labels])
+        assert p_value(seen, m.matrix[0]) > 1e-9 / 40
+        refused += p_value(seen, m.matrix[-1]) < 1e-9 / 40
+    assert refused >= 8  # a wrong row shows wherever ε is not small
+
+
+@needs_chromium
+def test_the_page_says_what_it_checked(tmp_path: Path, folder: Path) -> None:
+    assert "The mechanism keeps its promise: ε = 1." in chromium(folder, tmp_path / "a", "index.html")
+    for path in folder.iterdir():
+        shutil.copy(path, tmp_path)
+    text = (tmp_path / "mechanism.json").read_text()
+    (tmp_path / "mechanism.json").write_text(text.replace('"epsilon":"1"', '"epsilon":"0.9"'))
+    assert "Nothing is reported: the file was changed" in chromium(tmp_path, tmp_path / "b", "index.html")
+
+
+FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "a smaller ε": (lambda c: c["privacy"].update(epsilon="0.999999"), "the claim is false"),
+    "a row that sums to less": (lambda c: c["weights"].update(high="1"), "does not sum to 2^62"),
+    "another notion": (lambda c: c["privacy"].update(notion="PML"), "decides ε-local differential privacy only"),
+    "a δ": (lambda c: c["privacy"].update(delta="0.1"), "decides ε-local differential privacy only"),
+    "no claim": (lambda c: c.update(privacy=None), "decides ε-local differential privacy only"),
+    "an ε that is no number": (lambda c: c["privacy"].update(epsilon="1e9"), "a decimal or a fraction"),
+    "a huge ε": (lambda c: c["privacy"].update(epsilon="101"), "at most 100"),
+    "a newer version": (lambda c: c.update(version="2.0"), "another major version"),
+    "another format": (lambda c: c.update(format="something"), "no mechanism"),
+    "an unknown structure": (lambda c: c["weights"].update(kind="constructor"), "does not know"),
+    "a negative weight": (lambda c: c["weights"].update(low="-1"), "a string of digits"),
+    "a weight as a number": (lambda c: c["weights"].update(low=7), "a string of digits"),
+    "fewer outputs": (lambda c: c.update(outputs=["a", "b", "c"]), "the outputs do not fit"),
+    "repeated inputs": (lambda c: c.update(inputs=["a", "a", "c", "d"]), "inputs repeat"),
+    "fewer inputs": (lambda c: c.update(inputs=["a", "b"]), "the inputs do not fit"),
+    "rows that are not there": (lambda c: c.update(rows_of_inputs=[[9, 4]]), "the inputs do not fit"),
+    "no weights": (lambda c: c.pop("weights"), "does not know"),
+    "no rows": (lambda c: c.update(weights={"kind": "rows"}), "the weights are malformed"),
+}
+
+
+@needs_node
+def test_forged_files_are_refused_with_the_reason(folder: Path) -> None:
+    files = {name: forged(change) for name, (change, _) in FORGERIES.items()}
+    (folder / "cases.json").write_text(json.dumps(files))
+    found = node(
+        folder,
+        """
+        import { readFile } from "node:fs/promises";
+        const files = JSON.parse(await readFile(new URL("./cases.json", import.meta.url)));
+        const found = {};
+        for (const [name, content] of Object.entries(files)) found[name] = await said(() => load(content));
+        console.log(JSON.stringify(found));
+        """,
+    )
+    for name, (_, reason) in FORGERIES.items():
+        assert found[name] is not None, f"{name} was accepted"
+        assert reason in found[name], name
+
+
+@needs_node
+def test_every_digit_of_every_weight_is_under_the_hash(folder: Path) -> None:
+    """Files of all structures with one digit changed, the hash as it was."""
+    texts = [json.dumps(to_json(m), ensure_ascii=False) for m in example_mechanisms()]
+    changed = [
+        re.sub(r'("(?:rows|low|inside|runs|weights)": ?\\[*")([0-9])', lambda f: f[1] + str((int(f[2]) + 1) % 10), t)
+        for t in texts
+    ]
+    changed = [
+        c if c != t else t.replace('"delta": "0"', '"delta": "0.0"') for c, t in zip(changed, texts, strict=True)
+    ]
+    (folder / "cases.json").write_text(json.dumps([*changed, "", "{", "[]", "null"]))
+    found = node(
+        folder,
+        """
+        import { readFile } from "node:fs/promises";
+        const texts = JSON.parse(await readFile(new URL("./cases.json", import.meta.url)));
+        const found = [];
+        for (const text of texts) found.push(await said(() => loadMechanism(text)));
+        console.log(JSON.stringify(found));
+        """,
+    )
+    assert found[: len(changed)] == ["the file was changed after it was written"] * len(changed)
+    assert found[len(changed) :] == ["the file is no JSON"] * 2 + ["the file is no mechanism"] * 2
+
+
+@needs_node
+def test_the_bound_on_the_exponential_is_from_below_and_tight(folder: Path) -> None:
+    found = node(
+        folder,
+        """
+        const list = [[1n, 1n], [1n, 1000000n], [5n, 2n], [42n, 1n], [100n, 1n]];
+        console.log(JSON.stringify(list.map((e) => String(lowerExponential(e)))));
+        """,
+    )
+    from fractions import Fraction
+
+    from extremal.exact.exponential import exp_bounds
+
+    for text, epsilon in zip(found, ("1", "1/1000000", "5/2", "42", "100"), strict=True):
+        lower, upper = exp_bounds(Fraction(epsilon), 160)
+        assert int(text) <= upper
+        assert int(text) >= lower - 2 ** max(0, lower.bit_length() - 150)
+
+
+@needs_node
+def test_without_a_generator_or_a_memory_nothing_is_reported(folder: Path) -> None:
+    content = json.dumps(to_json(M))
+    found = node(
+        folder,
+        f"""
+        const mechanism = await load({content});
+        const found = [await said(() => new Respondent(undefined)), await said(() => new Respondent({{}}))];
+        const forgetful = {{ getItem: () => null, setItem: () => undefined }};
+        found.push(await said(() => new Respondent(forgetful).report("q", "a", mechanism)));
+        const full = {{ getItem: () => null, setItem: () => {{ throw new Refused("full"); }} }};
+        found.push(await said(() => new Respondent(full).report("q", "a", mechanism)));
+        Object.defineProperty(globalThis, "crypto", {{ value: undefined }});
+        found.push(await said(() => secureWords()), await said(() => new Respondent(new Map())));
+        found.push(await said(() => load({content})));
+        console.log(JSON.stringify(found));
+        """,
+    )
+    assert found[:2] == ["there is no place to remember the report"] * 2
+    assert found[2] == "the report could not be remembered, so it is not given out"
+    assert found[3] == "full"
+    assert found[4:6] == ["there is no cryptographic generator here"] * 2
+    assert "only in a secure context" in found[6]
+
+
+@needs_node
+def test_asking_again_gives_the_stored_report_whatever_the_value(folder: Path) -> None:
+    other = json.dumps(to_json(ex.randomized_response(4, 2, inputs=list("abcd"))))
+    found = node(
+        folder,
+        f"""
+        const [mechanism, other] = [await load({json.dumps(to_json(M))}), await load({other})];
+        const kept = new Map();
+        const storage = {{ getItem: (k) => kept.get(k) ?? null, setItem: (k, v) => kept.set(k, v) }};
+        const asked = [];
+        for (let i = 0; i < 1000; i += 1) asked.push(new Respondent(storage).report("q", "abcd"[i % 4], mechanism));
+        const second = [];
+        for (let i = 0; i < 100; i += 1) second.push(new Respondent(storage).report(`q${{i}}`, "a", mechanism));
+        console.log(JSON.stringify({{
+          asked, second,
+          other: await said(() => new Respondent(storage).report("q", "a", other)),
+          unknown: await said(() => new Respondent(storage).report("new", "e", mechanism)),
+        }}));
+        """,
+    )
+    assert len(set(found["asked"])) == 1
+    assert len(set(found["second"])) > 1
+    assert found["other"] == "the question was asked with another mechanism"
+    assert found["unknown"] == "the value is no label of the mechanism"
+
+
+def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    M.save(tmp_path / "m.json")
+    assert main(["device", "--mechanism", str(tmp_path / "m.json"), "--out", str(tmp_path / "new" / "folder")]) == 0
+    names = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
+    assert names >= {
+        "randomiser.js",
+        "index.html",
+        "page.js",
+        "check.js",
+        "check.html",
+        "mechanism.json",
+        "vectors.json",
+    }
+    assert "LDP(epsilon=1.0)" in capsys.readouterr().out
+    assert main(["device", "--mechanism", str(tmp_path / "m.json"), "--out", str(tmp_path / "new" / "folder")]) == 2
+    assert "the folder must be empty" in capsys.readouterr().err
+    ex.randomized_response(4, 1).claiming(None).save(tmp_path / "none.json")
+    assert main(["device", "--mechanism", str(tmp_path / "none.json"), "--out", str(tmp_path / "x")]) == 2
+    assert "a device decides LDP without δ" in capsys.readouterr().err
