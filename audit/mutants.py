@@ -21,7 +21,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNEL = Path("src/extremal/certificate")
-SECOND, PARTS, VERDICTS = (f"tests/certificate/test_{name}.py" for name in ("second_checker", "parts", "verdicts"))
+SECOND, WORKLOADS, PARTS, VERDICTS = (
+    f"tests/certificate/test_{name}.py" for name in ("second_checker", "second_workloads", "parts", "verdicts")
+)
 BOUNDS, FIELDS, EDGES = "derive_the_same_bound", "whatever_the_fields", "edge"
 
 TESTS: dict[str, list[list[str]]] = {
@@ -31,6 +33,10 @@ TESTS: dict[str, list[list[str]]] = {
     "information": [[SECOND, "-k", f"({BOUNDS} or {FIELDS}) and prices"], [PARTS]],
     "partition": [[SECOND, "-k", "partition"], [PARTS]],
     "search": [[SECOND, "-k", EDGES], [SECOND, "-k", "searches"], [PARTS]],
+    "coupled": [[SECOND, "-k", "coupled"], [PARTS]],
+    "workload": [[WORKLOADS]],
+    "matrix": [[WORKLOADS]],
+    "sweep": [[WORKLOADS]],
     "costs": [[SECOND, "-k", f"{BOUNDS} and (truth or one)"], [VERDICTS], [PARTS]],
     "verify": [[VERDICTS]],
     "certificate": [[VERDICTS]],
@@ -114,7 +120,7 @@ def main() -> int:
     if "extremal.certificate" in sys.modules:
         raise RuntimeError("the kernel must not be loaded before a fault is planted in it")
     with tempfile.TemporaryDirectory() as place:
-        everything = [[SECOND], [PARTS], [VERDICTS]]
+        everything = [[SECOND], [WORKLOADS], [PARTS], [VERDICTS]]
         if not words and not survives(None, everything, Path(place) / "extremal"):
             raise RuntimeError("the tests must pass where no fault is planted")
         for fault in chosen:

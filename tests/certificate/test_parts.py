@@ -14,6 +14,7 @@ from flint import arb, ctx, fmpq
 
 import extremal as ex
 from extremal.certificate import (
+    Coupled,
     Lines,
     OnePrior,
     Partition,
@@ -47,6 +48,7 @@ from extremal.testing.second_checker import disagreement
 P, WITH_ZERO = ["0.5", "0.3", "0.2"], ["0.6", "0", "0.4"]
 P0, P1 = ["0.7", "0.2", "0.1"], ["0.2", "0.3", "0.5"]
 ZERO = Fraction(0)
+TRIANGLE = ex.MetricPrivacy(1, [[0, 1, 2], [1, 0, 2], [2, 2, 0]])
 
 
 def shares(*weights: int) -> list[str]:
@@ -119,6 +121,17 @@ def test_what_is_too_large_to_list_is_refused() -> None:
         (Lines((ZERO,) * 3, (Fraction(1),)), ex.LDP(1), ex.Hamming(P)),
         (Lines((ZERO,) * 3, (Fraction(1),)), ex.LDP(1), ex.MutualInformation(P)),
         (Lines((ZERO,) * 3), ex.LDP(1), ex.KL(P0, P1)),
+        (Lines((ZERO,) * 3, (Fraction(1),), ((1, 0, 1, Fraction(-1)),)), TRIANGLE, ex.KL(P0, P1)),
+        (Lines((ZERO,) * 3, (), ((0, 0, 1, Fraction(-1)),)), TRIANGLE, ex.Hamming(P)),
+        (Lines((ZERO,) * 3, (), ((3, 0, 1, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
+        (Lines((ZERO,) * 3, (), ((-1, 0, 1, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
+        (Lines((ZERO,) * 3, (), ((0, 0, 0, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
+        (Lines((ZERO,) * 3, (), ((0, 0, 3, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
+        (Coupled((ZERO,) * 3, ((0, 0, 1, Fraction(-1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Coupled((ZERO,) * 3, ((0, 1, 1, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Coupled((ZERO,) * 3, ((0, 1, 3, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Coupled((ZERO,) * 3), ex.PML(1, P), ex.KL(P0, P1)),
+        (Coupled((ZERO,) * 7), ex.LDP(1, delta=0.1), ex.KL(even(7), shares(*range(1, 8)))),
         (Partition(Fraction(-1), ((2, 0),)), ex.LDP(1), ex.KL(P0, P1)),
         (Partition(ZERO, ((2, 0),)), ex.PML(1, P), ex.KL(P0, P1)),
         (Partition(ZERO, ((2, 0),)), ex.LDP(1), ex.MutualInformation(P)),

@@ -424,6 +424,55 @@ def _lines(proof: Any, notion: Any, utility: Any) -> Decimal:
     return total + cone.excess(vectors, [[place[i], a, b, amount] for i, a, b, amount in given if i in place])
 
 
+def _leaves(utility: dict[str, Any], weight: Decimal) -> Iterator[tuple[Decimal, dict[str, Any]]]:
+    parts = utility.get("utilities")
+    if parts is None:
+        yield weight, utility
+    for part in parts or []:
+        yield from _leaves(part, weight / len(parts or []))
+
+
+def _directions(proof: Any, notion: Any, utility: Any) -> Decimal:
+    k, alpha, mix = size(utility), numbers(proof["alpha"]), numbers(proof["mix"])
+    require(notion["notion"] == "LDP" and len(alpha) == k, "ε-LDP, one number an input")
+    worst = utility["utility"] == "WorstCase"
+    parts = utility["utilities"] if worst else [utility]
+    require(not mix or (len(mix) == len(parts) and min(mix) >= 0 and max(mix) > 0), "one weight a part")
+    shares = [w / sum(mix) for w in mix] if mix else [ONE / len(parts)] * len(parts)
+    weighted = [leaf for share, part in zip(shares, parts, strict=True) for leaf in _leaves(part, share)]
+    require(all("p0" in leaf for _, leaf in weighted), "divergences")
+    leaves = [(w, leaf) for w, leaf in weighted if w]
+    named: list[Vector] = _different([prior(leaf[name]) for _, leaf in leaves for name in ("p0", "p1")])
+
+    def place(p: Vector) -> int:
+        return next(i for i, q in enumerate(named) if all(abs(a - b) < NOTHING for a, b in zip(p, q, strict=True)))
+
+    rules = [(w, pair_rule(leaf), place(prior(leaf["p0"])), place(prior(leaf["p1"]))) for w, leaf in leaves]
+    m, top, best = len(named), Cone(notion, k, ()).top, ZERO
+    require(m <= 6 and len(proof["trees"]) == len(list(itertools.permutations(range(m)))), "a tree for each order")
+    wide = (top * 2**16).to_integral_value(decimal.ROUND_CEILING) / 2**16
+    edges = list(itertools.combinations(range(m), 2))
+    for order, tree in zip(itertools.permutations(range(m)), proof["trees"], strict=True):
+        corners = [[wide if i in order[:j] else ONE for i in range(m)] for j in range(m)]
+        stack = [[[v / sum(u) for v in u] for u in corners]]
+        for token in tree:
+            require(bool(stack) and -1 <= token < len(edges), "tokens of a tree")
+            cell = stack.pop()
+            if token >= 0:
+                a, b = edges[token]
+                middle = [(x + y) / 2 for x, y in zip(cell[a], cell[b], strict=True)]
+                stack += [[middle if i == end else u for i, u in enumerate(cell)] for end in (b, a)]
+                continue
+            heights = [sum((w * rule(u[i], u[j]) for w, rule, i, j in rules), ZERO) for u in cell]
+            # λ and a last −1 are orthogonal to every (vertex, height)
+            slopes = _direction([[*u, h] for u, h in zip(cell, heights, strict=True)], m + 1)
+            line = [-v / slopes[m] for v in slopes[:m]]
+            g = [sum((s * p[x] for s, p in zip(line, named, strict=True)), ZERO) - alpha[x] for x in range(k)]
+            best = max(best, sum(g, ZERO) + (top - 1) * sum((v for v in g if v > 0), ZERO))
+        require(not stack, "a tree covers its cone")
+    return sum(alpha, ZERO) + k * best / (top + k - 1)
+
+
 def _partition(proof: Any, notion: Any, utility: Any) -> Decimal:
     v, cells = number(proof["value"]), proof["cells"]
     require("p0" in utility and notion["notion"] == "LDP" and v >= 0 and bool(cells), "what the theorem is about")
@@ -681,6 +730,7 @@ _KINDS: dict[str, Callable[[Any, Any, Any], Decimal]] = {
     "rays": _rays,
     "coupled rays": _coupled,
     "lines": _lines,
+    "directions": _directions,
     "partition": _partition,
     "subadditive prices": _subadditive,
     "prices by size": _sizes,
@@ -692,7 +742,7 @@ _KINDS: dict[str, Callable[[Any, Any, Any], Decimal]] = {
 
 # -- two checkers --
 
-CLOSE = Fraction(1, 10**40)
+CLOSE = Fraction(1, 10**30)
 """How far the kernel may be on the safe side, relative to the numbers of the proof."""
 
 SAFE = Fraction(1, 10**100)
