@@ -54,12 +54,7 @@ def proofs(random: np.random.Generator, k: int) -> list[Any]:
     return [
         ListedColumns(z, alpha, groups),
         MatrixInequality(d, n, blocks, z, int(random.integers(-14, -4)), groups),
-        LineSweep(
-            tuple(whole(random, count - 1)),
-            tuple(whole(random, count, size=10**5)),
-            int(random.integers(10**6)),
-            groups,
-        ),
+        LineSweep(tuple(whole(random, count - 1)), prices, int(random.integers(10**6)), groups),
     ]
 
 
