@@ -11,8 +11,11 @@ Run with `make audit`; give words as arguments to run only the faults that conta
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import inspect
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -24,29 +27,48 @@ KERNEL = Path("src/extremal/certificate")
 SECOND, WORKLOADS, PARTS, VERDICTS = (
     f"tests/certificate/test_{name}.py" for name in ("second_checker", "second_workloads", "parts", "verdicts")
 )
-BOUNDS, FIELDS, EDGES = "derive_the_same_bound", "whatever_the_fields", "edge"
+ALL = [SECOND, WORKLOADS, PARTS, VERDICTS]
+SAME = "derive_the_same_bound"
 
-TESTS: dict[str, list[list[str]]] = {
-    "cones": [[SECOND, "-k", f"({BOUNDS} or {FIELDS}) and (rays or lines)"], [PARTS]],
-    "dual": [[SECOND, "-k", f"({BOUNDS} or {FIELDS}) and (rays or lines or one)"], [PARTS]],
-    "enclosures": [[SECOND, "-k", f"{BOUNDS} and (rays or lines)"], [PARTS], [VERDICTS]],
-    "information": [[SECOND, "-k", f"({BOUNDS} or {FIELDS}) and prices"], [PARTS]],
-    "partition": [[SECOND, "-k", "partition"], [PARTS]],
-    "search": [[SECOND, "-k", EDGES], [SECOND, "-k", "searches"], [PARTS]],
-    "coupled": [[SECOND, "-k", "coupled"], [PARTS]],
-    "workload": [[WORKLOADS]],
-    "matrix": [[WORKLOADS]],
-    "sweep": [[WORKLOADS]],
-    "costs": [[SECOND, "-k", f"{BOUNDS} and (truth or one)"], [VERDICTS], [PARTS]],
-    "verify": [[VERDICTS]],
-    "certificate": [[VERDICTS]],
-    "numbers": [[PARTS]],
-    "proof": [[PARTS]],
+TESTS: dict[str, list[tuple[str, str]]] = {
+    "cones": [
+        (SECOND, f"{SAME}[lines {SAME}[rays fields_hold[lines fields_hold[rays"),
+        (PARTS, ""),
+    ],
+    "dual": [
+        (
+            SECOND,
+            f"{SAME}[one {SAME}[lines {SAME}[rays fields_hold[one fields_hold[lines",
+        ),
+        (PARTS, ""),
+    ],
+    "enclosures": [(SECOND, f"{SAME}[lines {SAME}[rays"), (PARTS, ""), (VERDICTS, "")],
+    "information": [
+        (SECOND, f"{SAME}[subadditive {SAME}[prices fields_hold[prices"),
+        (PARTS, ""),
+    ],
+    "partition": [(SECOND, "[partition"), (PARTS, "")],
+    "search": [(SECOND, "edge"), (SECOND, "searches"), (PARTS, "")],
+    "coupled": [(SECOND, "[coupled"), (PARTS, "")],
+    "directions": [(SECOND, "[directions"), (PARTS, "")],
+    "workload": [(WORKLOADS, "")],
+    "matrix": [(WORKLOADS, "")],
+    "sweep": [(WORKLOADS, "")],
+    "costs": [(SECOND, f"{SAME}[truth {SAME}[one"), (VERDICTS, ""), (PARTS, "")],
+    "verify": [(VERDICTS, "")],
+    "certificate": [(VERDICTS, "")],
+    "numbers": [(PARTS, "")],
+    "proof": [(PARTS, "")],
 }
-"""What runs against a fault of each module, in this order."""
+"""What runs against a fault of each module, in this order: a file, and words of which one must be in the test."""
 
-
-PRELOADED = ("flint", "numpy", "scipy.optimize", "highspy", "pytest", "extremal.mechanism", "extremal.utility")
+MOST_SECONDS = 600  # a fault that makes a test run on is noticed, too
+PRELOADED = (
+    "extremal.optimize",
+    "extremal.testing.adversaries",
+    "extremal.testing.second_workloads",
+    "pytest",
+)
 
 
 @dataclass(frozen=True)
@@ -81,50 +103,90 @@ def faults() -> list[Fault]:
     return found
 
 
-def survives(fault: Fault | None, arguments_of: list[list[str]], place: Path) -> bool:
-    """Whether every test passes with the fault, if any, in a copy of the kernel; each in a process of its own."""
+def survives(fault: Fault | None, place: Path) -> bool:
+    """Whether every test passes with the fault, if any, in a copy of the kernel; in a process of its own."""
     shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(ROOT / KERNEL, place / "certificate", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / KERNEL,
+        place / "certificate",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
     if fault is not None:
         fault.plant(place / "certificate")
-    for arguments in arguments_of:
-        child = os.fork()
-        if child == 0:
-            os._exit(run(place, arguments))
-        if os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
-            return False
-    return True
+    child = os.fork()
+    if child == 0:
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 2)
+        signal.alarm(MOST_SECONDS)
+        try:
+            load_kernel(place)
+            for path, words in TESTS[fault.module] if fault else [(path, "") for path in ALL]:
+                run(ROOT / path, words)
+            os._exit(0)
+        except BaseException:  # whatever a fault brings about, an interrupt or an exit included, is noticed
+            os._exit(1)
+    return not os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def run(place: Path, arguments: list[str]) -> int:
-    """The tests, with the package looking for its kernel in another place first."""
+def load_kernel(place: Path) -> None:
+    """Import the kernel anew from another place, and put what it defines where its old names are used."""
+    old = {name: module for name, module in sys.modules.items() if name.startswith("extremal.certificate")}
+    known = {id(v): (name, key) for name, module in old.items() for key, v in vars(module).items() if key[:2] != "__"}
+    for name in old:
+        del sys.modules[name]
+    package = sys.modules["extremal"]
+    package.__path__.insert(0, str(place))
+    package.certificate = importlib.import_module("extremal.certificate")  # type: ignore[attr-defined]
+    for name in old:
+        importlib.import_module(name)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("extremal") and name not in old:
+            for key, value in list(vars(module).items()):
+                where, what = known.get(id(value), ("", ""))
+                if where and getattr(value, "__module__", where).startswith("extremal.certificate"):
+                    setattr(module, key, getattr(sys.modules[where], what))
+
+
+def run(path: Path, words: str) -> None:
+    """Every test of a file whose name and arguments contain one of the words; the first failure ends it."""
     import pytest
 
-    import extremal
-
-    silence = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(silence, 1)
-    os.dup2(silence, 2)
-    extremal.__path__.insert(0, str(place))
-    options = ["-x", "-q", "-p", "no:cacheprovider", "-o", "addopts=--import-mode=importlib"]
-    return int(pytest.main([*options, str(ROOT / arguments[0]), *arguments[1:]]))
+    spec = importlib.util.spec_from_file_location(f"planted_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, test in list(vars(module).items()):
+        if not name.startswith("test_"):
+            continue
+        marks = [mark.args for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
+        names, values = marks[0][:2] if marks else ((), [()])
+        names = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
+        for value in values:
+            given = dict(zip(names, value if len(names) != 1 else (value,), strict=True))
+            called = f"{name}[{' '.join(map(str, given.values()))[:80]}]"
+            if words and not any(all(w in called for w in word.split("&")) for word in words.split()):
+                continue
+            with (
+                pytest.MonkeyPatch.context() as patch,
+                tempfile.TemporaryDirectory() as place,
+            ):
+                fixtures = {"monkeypatch": patch, "tmp_path": Path(place)}
+                wanted = inspect.signature(test).parameters
+                test(**given, **{n: f for n, f in fixtures.items() if n in wanted})
 
 
 def main() -> int:
     words = sys.argv[1:]
     chosen = [f for f in faults() if not words or any(word in str(f) for word in words)]
     alive, start = [], time.monotonic()
-    os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     for module in PRELOADED:
         importlib.import_module(module)  # before the fork: every child has them
-    if "extremal.certificate" in sys.modules:
-        raise RuntimeError("the kernel must not be loaded before a fault is planted in it")
     with tempfile.TemporaryDirectory() as place:
-        everything = [[SECOND], [WORKLOADS], [PARTS], [VERDICTS]]
-        if not words and not survives(None, everything, Path(place) / "extremal"):
+        if not words and not survives(None, Path(place) / "extremal"):
             raise RuntimeError("the tests must pass where no fault is planted")
-        for fault in chosen:
-            if not fault.same and survives(fault, TESTS[fault.module], Path(place) / "extremal"):
+        for fault in (f for f in chosen if not f.same):
+            if survives(fault, Path(place) / "extremal"):
                 alive.append(fault)
                 print(f"SURVIVED  {fault}", flush=True)
     same = [f for f in chosen if f.same]

@@ -60,18 +60,16 @@ def proofs(random: np.random.Generator, k: int) -> list[Any]:
 
 @pytest.mark.parametrize("notion", NOTIONS, ids=repr)
 def test_the_same_bound_from_numbers_of_no_meaning(notion: Any) -> None:
-    random, accepted, different = np.random.default_rng(3), set(), []
+    random, accepted = np.random.default_rng(3), set()
     for utility in UTILITIES:
         for _ in range(8):
             for proof in proofs(random, 4):
-                what = workload_disagreement(proof, notion, utility)
-                different += [(proof, utility, what)] if what else []
+                assert workload_disagreement(proof, notion, utility) == "", (proof, utility)
                 try:
                     proof.bound(notion, utility)
                     accepted.add(proof.kind)
                 except Refused:
                     continue
-    assert not different
     assert accepted == {"listed columns", "matrix inequality", "line sweep"} or not notion.epsilon
 
 
@@ -132,14 +130,12 @@ def test_columns_of_other_notions_are_the_rays_of_their_cones(notion: Any) -> No
 
 @pytest.mark.parametrize("part", range(4))
 def test_two_checkers_agree_whatever_the_fields_hold(part: int) -> None:
-    different, told = [], 0
+    told = 0
     for seed in range(part * 9, part * 9 + 9):
         random = np.random.default_rng([5, seed])
         for lie in varied(random, workloads(random), 3):
             told += 1
-            what = workload_disagreement(lie.proof, lie.privacy, lie.utility)
-            different += [(lie, what)] if what else []
-    assert not different
+            assert workload_disagreement(lie.proof, lie.privacy, lie.utility) == "", lie
     assert told > 50
 
 
