@@ -28,6 +28,7 @@ from extremal.certificate import (
     proof_from_json,
 )
 from extremal.certificate.cones import Branches, Lifts, Staircase, cone_of
+from extremal.certificate.coupled import _levels
 from extremal.certificate.dual import _chord
 from extremal.certificate.enclosures import (
     above,
@@ -233,6 +234,23 @@ def test_units_of_a_search_are_rounded_down() -> None:
         _bounds(arb.nan())
 
 
+def test_a_search_that_misses_by_less_than_a_unit_is_refused() -> None:
+    """Four equal inputs, e^ε = 2: two of them must cost K = (1 + (2·ln 2 − 2)/2)/2 at least, and cost a little less."""
+    with decimal.localcontext(prec=120):
+        needed = Fraction(Decimal(2).ln() / 2)
+    unit, prior = Fraction(1, 1 << SCALE), [Fraction(1, 4)] * 4
+    source = {"kind": "list", "priors": [["1", "1", "1", "1"]]}
+    notion, utility = ex.PML.from_json({"notion": "PML", "ratio": "2", "source": source}), ex.MutualInformation(prior)
+    tree, zero = ((-1, 0, 0, 0, 0),), (ZERO,)
+    below = needed / 2 // unit * unit
+    enough = Search((below + unit * (1 << 20),) * 4, zero, tree)
+    assert enough.bound(notion, utility) == 4 * (below + unit * (1 << 20))
+    for more in (Fraction(0), unit / 1000):
+        assert below + more < needed / 2
+        with pytest.raises(Refused, match="not closed"):
+            Search((below + more,) * 4, zero, tree).bound(notion, utility)
+
+
 def test_a_tree_is_rounded_up() -> None:
     notion = ex.MetricPrivacy("0.8", [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
     cone = cone_of(notion, 3, ((0, 1), (1, 2)))
@@ -250,9 +268,36 @@ def test_a_tree_is_rounded_up() -> None:
 
 def test_a_tree_must_be_one() -> None:
     notion = ex.MetricPrivacy("0.8", [[0, 1, 2], [1, 0, 1], [2, 1, 0]])
-    for tree in (((0, 1),), ((0, 1), (0, 1)), ((0, 1), (2, 1)), ((0, 1), (1, 0)), ((1, 2), (0, 1)), ((0, 1), (1, 3))):
+    for tree in (
+        ((0, 1),),
+        ((0, 1), (0, 1)),
+        ((0, 1), (1, 2), (0, 2)),
+        ((0, 1), (2, 1)),
+        ((0, 1), (1, 0)),
+        ((1, 2), (0, 1)),
+        ((0, 1), (1, 3)),
+    ):
         with pytest.raises(Refused, match="tree|edges"):
             Rays((ZERO,) * 3, (), tree).bound(notion, ex.KL(P0, P1))
+
+
+def test_a_tree_grows_from_its_root() -> None:
+    """A parent that is placed later would leave its own place to chance."""
+    line = ex.MetricPrivacy("0.8", [[abs(x - z) for z in range(4)] for x in range(4)])
+    utility = ex.KL(shares(4, 3, 2, 1), even(4))
+    assert Rays((ZERO,) * 4, (), ((0, 1), (1, 2), (2, 3))).bound(line, utility) > 0
+    with pytest.raises(Refused, match="edges"):
+        Rays((ZERO,) * 4, (), ((0, 1), (3, 2), (1, 3))).bound(line, utility)
+
+
+@pytest.mark.parametrize(("k", "count"), [(2, 4), (3, 21), (4, 138), (5, 1055)])
+def test_coupled_rays_have_levels_without_a_gap(k: int, count: int) -> None:
+    found = list(_levels(k))
+    assert len(found) == len(set(found)) == count
+    for level in found:
+        used = sorted(set(level) - {0})
+        assert used == list(range(1, len(used) + 1))
+        assert len(used) > 1 or level.count(1) == 1
 
 
 def test_distances_are_symmetric_beyond_doubles() -> None:

@@ -67,6 +67,7 @@ DIVERGENCES: dict[str, Any] = {
     "SquaredHellinger": ex.SquaredHellinger(P0, WITH_ZERO),
     "JensenShannon": ex.JensenShannon(WITH_ZERO, P1),
     "AlphaDivergence of 2.5": ex.AlphaDivergence(P0, P1, "2.5"),
+    "AlphaDivergence of 2.5 with a zero": ex.AlphaDivergence(P0, WITH_ZERO, "2.5"),
     "AlphaDivergence of 0.5": ex.AlphaDivergence(P0, WITH_ZERO, "0.5"),
     "AlphaDivergence of -1": ex.AlphaDivergence(WITH_ZERO, P1, -1),
     "AlphaDivergence of 0": ex.AlphaDivergence(P0, P1, 0),
