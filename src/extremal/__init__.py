@@ -7,6 +7,7 @@ a sampler that is exact, and the estimators for what comes back.
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from extremal.closed_forms import (
@@ -66,7 +67,8 @@ from extremal.estimate import (
     test_hypotheses,
     test_independence,
 )
-from extremal.mechanism import Mechanism, load
+from extremal.loading import load
+from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
@@ -93,15 +95,28 @@ if TYPE_CHECKING:
     from extremal.certificate import Verdict, Verification, verify
     from extremal.estimate.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.questionnaire import Questionnaire
     from extremal.release.key import ReleaseKey
-    from extremal.release.memory import Memory, TwoLevels
-    from extremal.studies.compare import Comparison, compare
-    from extremal.studies.distortion import DistortionTradeoff, distortion_tradeoff
-    from extremal.studies.equal_leakage import EqualLeakage, equal_leakage
-    from extremal.studies.information_over_epsilon import InformationOverEpsilon, information_over_epsilon
-    from extremal.studies.planning import Plan, TestPlan, plan, plan_test
-    from extremal.studies.respondents import Respondents, respondents
-    from extremal.studies.tradeoff import Tradeoff, tradeoff
+    from extremal.release.memory import Memory
+    from extremal.release.two_levels import TwoLevels
+    from extremal.studies import (
+        Comparison,
+        DistortionTradeoff,
+        EqualLeakage,
+        InformationOverEpsilon,
+        Plan,
+        Respondents,
+        TestPlan,
+        Tradeoff,
+        compare,
+        distortion_tradeoff,
+        equal_leakage,
+        information_over_epsilon,
+        plan,
+        plan_test,
+        respondents,
+        tradeoff,
+    )
     from extremal.theory import error_exponent
 
 __version__ = "0.1.0"
@@ -142,6 +157,7 @@ __all__ = [
     "PairwiseDivergence",
     "Plan",
     "PrivacyViolation",
+    "Questionnaire",
     "Ranges",
     "ReleaseKey",
     "Respondents",
@@ -217,7 +233,9 @@ _LATER = {
     "extremal.estimate.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.key": ("ReleaseKey",),
-    "extremal.release.memory": ("Memory", "TwoLevels"),
+    "extremal.release.memory": ("Memory",),
+    "extremal.release.two_levels": ("TwoLevels",),
+    "extremal.questionnaire": ("Questionnaire",),
     "extremal.studies": (
         "Comparison",
         "DistortionTradeoff",
@@ -249,6 +267,8 @@ def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'extremal' has no attribute {name!r}")
     found = getattr(importlib.import_module(_ROOM_OF[name]), name)
+    if isinstance(found, ModuleType):  # a room whose file has the name of its function, imported by itself
+        found = getattr(found, name)
     globals()[name] = found
     return found
 
