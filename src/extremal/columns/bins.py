@@ -67,7 +67,7 @@ def binned(
 
     Raises:
         InvalidParameter: a value that is not a finite number (its place is named, not the value), edges that do not
-        increase, or a number of bins without `between` or `pilot`.
+            increase, or a number of bins without `between` or `pilot`.
 
     Reference: docs/design/index.md, on numbers and their bins.
 

@@ -29,8 +29,7 @@ class InformationOverEpsilon:
 
     Attributes:
         columns: "epsilon"; "optimum" and its "upper_bound"; "randomized_response"; "binary"; "limit" for any prior: m −
-            1 − ln m; all in
-        nats.
+            1 − ln m; all in nats.
 
     >>> import extremal as ex
     >>> sorted(ex.information_over_epsilon([0.5, 0.5], [1]).columns)[:3]
