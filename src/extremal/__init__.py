@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from extremal.closed_forms import (
     binary,
     binary_for_information,
+    bloom_filter,
     exponential,
     geometric,
     hadamard_response,
@@ -172,6 +173,7 @@ __all__ = [
     "binary",
     "binary_for_information",
     "binned",
+    "bloom_filter",
     "compare",
     "count_reports",
     "design",
