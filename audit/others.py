@@ -1,8 +1,8 @@
 """What others use, by sampling: n·MSE of simulated reports against what is stated, within 3%, and the audit of each.
 
 Three (k, ε) for each mechanism. For frequencies enough rounds that the standard error of the mean is below 0.7%; for
-means of ordered answers 400,000 reports with the decoder of each. What is stated is what was published, or equals it (the
-tests compare the two); for the Bloom filter, whose authors give no formula, what its moments say. Run with `make audit`.
+means of ordered answers 400,000 reports with the decoder of each. What is stated is what was published, or equals it
+(the tests compare the two); for the Bloom filter, whose authors give no formula, what its moments say.
 """
 
 from __future__ import annotations
