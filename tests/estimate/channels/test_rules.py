@@ -314,3 +314,26 @@ def test_variance_needs_identified_inputs() -> None:
     with pytest.raises(InvalidParameter, match="identified"):
         statistics_variance(shared, np.eye(3), [0.5, 0.25, 0.25])
     assert statistics_variance(m, np.eye(4), prior) == pytest.approx(frequency_variance(m, prior))
+
+
+def test_heavy_labels_are_heavy_and_their_limits_hold_together() -> None:
+    k, n = 5_000, 40_000
+    truth = np.full(k, 0.4 / k)
+    truth[[3, 70, 4_999]] += 0.2
+    x = np.random.default_rng(4).choice(k, size=n, p=truth)
+    for m in (ex.hadamard_response(k, 2), ex.projective_geometry(k, 2), ex.local_hashing(k, 2)):
+        reports = Simulation(6).privatize(m, x).reports
+        found = ex.estimate_frequencies(reports, m).heavy(0.1, level=0.999)
+        assert sorted(found.inputs) == [3, 70, 4_999]
+        assert (len(found), found.of, found.at_least, found.level) == (3, k, 0.1, 0.999)
+        assert (np.diff(found.estimate) <= 0).all()
+        assert ((found.low <= 0.2 + 0.4 / k) & (found.high >= 0.2 + 0.4 / k)).all()
+        assert found.to_frame()["input"].tolist() == list(found.inputs)
+        assert "3 of 5,000 labels above 0.1; 99.9% for all limits together" in str(found)
+    some = estimate_chosen(reports, m, [3, 70, 71]).heavy(0.1)
+    assert sorted(some.inputs) == [3, 70]
+    many = ex.estimate_frequencies(list(range(60)) * 400, ex.randomized_response(60, 20)).heavy()
+    assert "… and 20 more" in str(many)
+    for wrong in (-0.1, 1, math.nan, "a"):
+        with pytest.raises(InvalidParameter, match="at_least must be a frequency below 1"):
+            ex.estimate_frequencies(reports, m).heavy(wrong)  # type: ignore[arg-type]
