@@ -25,7 +25,6 @@ N, SQUARES, MEANS, TOLERANCE = 5_000, 45_000, 400_000, 0.03
 AUDITS = 1e-7  # how likely a good sampler is refused, in each audit
 MAKERS: dict[str, Any] = {
     "randomised response": ex.randomized_response,
-    "subset selection": ex.subset_selection,
     "unary encoding (optimised)": ex.unary_encoding,
     "unary encoding (symmetric)": lambda k, epsilon: ex.unary_encoding(k, epsilon, optimised=False),
     "local hashing": ex.local_hashing,

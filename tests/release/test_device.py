@@ -83,7 +83,7 @@ def forged(change: Callable[[dict[str, Any]], Any], m: ex.Mechanism = M) -> dict
 def test_python_draws_exactly_by_the_weights() -> None:
     """Words just below and at each partial sum: every report owns exactly its weight of the 2^62 points."""
     for m in example_mechanisms():
-        if m.structure.kind == "subset_selection":
+        if m.structure.kind in ("subset_selection", "independent_bits", "hashed"):
             continue
         row = m.structure.row(0 if m.row_of is None else int(m.row_of[0])).tolist()
         edge = 0
@@ -97,7 +97,8 @@ def test_python_draws_exactly_by_the_weights() -> None:
 
 def test_every_structure_that_a_device_meets_is_among_the_vectors() -> None:
     kinds = {m.structure.kind for m in example_mechanisms()}
-    assert kinds == {"rows", "randomized_response", "two_valued_columns", "circulant", "subset_selection"}
+    listed = {"rows", "randomized_response", "two_valued_columns", "circulant", "subset_selection"}
+    assert kinds == listed | {"independent_bits", "hashed"}
     made = vectors(example_mechanisms()[:3], 100)
     assert sum(len(part["vectors"]) for part in made["mechanisms"]) == 100
     assert made == vectors(example_mechanisms()[:3], 100)
@@ -136,6 +137,25 @@ def p_value(seen: Any, expected: Any) -> float:
     return float(stats.chi2.sf(((found - wanted) ** 2 / wanted).sum(), max(1, len(cells) - 1)))
 
 
+HELD: dict[str, Callable[[Any, str, int], bool]] = {
+    "subset_selection": lambda _m, report, x: x in json.loads(report),
+    "independent_bits": lambda _m, report, x: bool(json.loads(report)[0] >> (7 - x) & 1),
+    "hashed": lambda m, report, x: bool(m.structure.favours(np.array([x]), np.array([int(report)]))[0]),
+}
+
+
+def shares_held(m: Any) -> tuple[float, float]:
+    """How often the report on input 0 holds 0, and how often it holds 1."""
+    structure = m.structure
+    if structure.kind == "independent_bits":
+        return structure.own / 2**62, structure.other / 2**62
+    inside = structure.inside / 2**62
+    if structure.kind == "subset_selection":
+        return inside, (structure.size - inside) / (structure.r - 1)
+    overlap = float(structure.overlap(0, 1))
+    return inside, inside * overlap + (1 - inside) * (1 - overlap) / (structure.buckets - 1)
+
+
 @needs_chromium
 def test_vectors_agree_in_chromium_and_its_own_randomness_fits(tmp_path: Path, folder: Path) -> None:
     """Chi-square on twenty mechanisms, all together at level 1e-9; against the row of another input it is refused."""
@@ -145,11 +165,9 @@ def test_vectors_agree_in_chromium_and_its_own_randomness_fits(tmp_path: Path, f
     refused = 0
     for m, counts in zip(example_mechanisms(), found["counts"], strict=True):
         assert sum(counts.values()) == OWN
-        if m.structure.kind == "subset_selection":
-            structure: Any = m.structure
-            holds = [sum(n for report, n in counts.items() if x in json.loads(report)) for x in (0, 1)]
-            others = (structure.size - structure.inside / 2**62) / (structure.r - 1)  # how often another x is held
-            for held, share in zip(holds, (structure.inside / 2**62, others), strict=True):
+        if m.structure.kind in HELD:
+            holds = [sum(n for report, n in counts.items() if HELD[m.structure.kind](m, report, x)) for x in (0, 1)]
+            for held, share in zip(holds, shares_held(m), strict=True):
                 assert p_value(np.array([held, OWN - held]), np.array([share, 1 - share])) > 1e-9 / 40
             continue
         labels = [json.dumps(y, separators=(",", ":"), ensure_ascii=False) for y in m.outputs]
@@ -190,6 +208,44 @@ FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "no weights": (lambda c: c.pop("weights"), "does not know"),
     "no rows": (lambda c: c.update(weights={"kind": "rows"}), "the weights are malformed"),
 }
+
+
+def test_unary_encoding_and_hashing_are_drawn_as_elsewhere_and_the_rest_is_refused(tmp_path: Path) -> None:
+    for m in example_mechanisms():
+        if m.structure.kind in ("independent_bits", "hashed"):
+            words = [(i * 0x9E3779B97F4A7C15) % (1 << 64) for i in range(1, 60)]
+            report = device_report(m, 3, iter(words))
+            assert m.output_labels.find(report) is not None
+            m.output_labels.code(report)
+    for m in (ex.hadamard_response(5000, 1), ex.projective_geometry(5000, 1), ex.bloom_filter(50, 1)):
+        with pytest.raises(ex.InvalidParameter, match="a device does not know mechanisms of this kind"):
+            write_folder(tmp_path / "folder", m)
+
+
+@needs_node
+def test_rules_that_do_not_fit_are_refused_by_the_script(folder: Path) -> None:
+    bits, hashes = ex.unary_encoding(11, 1), ex.local_hashing(30, 1)
+    changes: dict[str, tuple[Any, Any, str]] = {
+        "likelier bit": (bits, lambda c: c["weights"].update(own=str(3 << 60)), "the claim is false"),
+        "fewer bits": (bits, lambda c: c.update(outputs={"bits": 10}), "the outputs do not fit"),
+        "truer bucket": (hashes, lambda c: c["weights"].update(inside=str(3 << 60)), "the claim is false"),
+        "buckets": (hashes, lambda c: c["weights"].update(buckets=5), "the claim is false"),
+        "fewer reports": (hashes, lambda c: c.update(outputs={"range": 7}), "the outputs do not fit"),
+        "unsafe numbers": (hashes, lambda c: c["weights"].update(buckets=1 << 20), "no safe whole numbers"),
+    }
+    (folder / "cases.json").write_text(json.dumps({n: forged(change, m) for n, (m, change, _) in changes.items()}))
+    found = node(
+        folder,
+        """
+        import { readFile } from "node:fs/promises";
+        const files = JSON.parse(await readFile(new URL("./cases.json", import.meta.url)));
+        const found = {};
+        for (const [name, content] of Object.entries(files)) found[name] = await said(() => load(content));
+        console.log(JSON.stringify(found));
+        """,
+    )
+    for name, (_, _, reason) in changes.items():
+        assert reason in (found[name] or "accepted"), name
 
 
 @needs_node

@@ -1,7 +1,8 @@
 """The device's side: the folder that a page needs, and the words → report protocol that every port must follow.
 
 On a device one report is drawn at a time, by inversion: the first report whose partial sum of weights exceeds the high
-62 bits of one word. Sets take one word for "does it hold x", then Floyd's steps. `device_report` is the protocol in
+62 bits of one word. Sets take one word for "does it hold x", then Floyd's steps; unary encoding takes a word for each
+bit; hashing draws a seed, a shift, and whether the bucket is that of x. `device_report` is the protocol in
 Python; `randomiser.js` is the one that runs; `vectors` are words with the reports that both make of them, for whoever
 writes another. The weights are those of `sample_codes`; the words are used in another way.
 """
@@ -21,14 +22,27 @@ from extremal.atomic import write_atomically
 from extremal.errors import FileConflict, InvalidParameter
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.files import to_json
-from extremal.mechanism.structures import SubsetSelection
+from extremal.mechanism.structures import (
+    BloomBits,
+    HadamardSets,
+    HashedSets,
+    IndependentBits,
+    ProjectiveSets,
+    SubsetSelection,
+)
+from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
+from extremal.mechanism.structures.chosen_sets import hashed_inside
 from extremal.privacy import LDP
+from extremal.release.loops import Loops
+from extremal.release.sampler import prepared
 from extremal.release.subsets import subset_reports
 from extremal.release.words import CipherWords
 
 SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
 VECTORS = 10_000
+NOT_ON_DEVICES = (HadamardSets.kind, ProjectiveSets.kind, BloomBits.kind)
 
 
 class _OneByOne:
@@ -53,13 +67,16 @@ def device_report(mechanism: Mechanism, code: int, words: Iterator[int]) -> Any:
     if isinstance(structure, SubsetSelection):
         drawn = subset_reports(structure.r, structure.size, structure.inside, np.array([row]), _OneByOne(words))
         return tuple(mechanism.input_labels[member] for member in drawn[0].tolist())
+    if isinstance(structure, (IndependentBits, HashedSets)):
+        made = prepared(structure).draw(np.array([row]), _OneByOne(words), Loops(1), np.empty(1, dtype=np.uint64))[0]
+        return tuple(made.tolist()) if isinstance(structure, IndependentBits) else int(made)
     point = next(words) >> (64 - WEIGHT_BITS)
     sums = accumulate(structure.row(row).tolist())
     return mechanism.output_labels[next(report for report, partial in enumerate(sums) if partial > point)]
 
 
 def example_mechanisms() -> list[Mechanism]:
-    """Twenty mechanisms of every structure that a device may meet."""
+    """Mechanisms of every structure that a device may meet."""
     letters = ["no", "yes", "won't say", 'ß ☂ "quoted"']
     small = [
         Mechanism.from_matrix([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3]], LDP(1), ["no", "yes"]),
@@ -73,7 +90,15 @@ def example_mechanisms() -> list[Mechanism]:
     circulants = [Mechanism.from_circulant([(3 << 54, 32), (2 << 54, 48), (1 << 54, 64)], LDP("1.2"))]
     sets = [Mechanism.from_subsets(k, d, LDP(e)) for k, d, e in ((6, 2, 1), (40, 10, 1), (100, 27, 1), (64, 1, 3))]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *tiny]
+    bits = [
+        Mechanism.from_structure(make(k, LDP(e).exponential), LDP(e), None, BitLabels(k))
+        for make, k, e in ((optimised_bits, 11, 1), (symmetric_bits, 40, 2))
+    ]
+    hashes = [
+        Mechanism.from_structure(HashedSets(k, hashed_inside(g, LDP(e).exponential), g), LDP(e))
+        for k, g, e in ((1000, 4, 1), (20, 2, "0.5"), (300, 9, 2))
+    ]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *tiny, *bits, *hashes]
 
 
 def _response(k: int, epsilon: str) -> Mechanism:
@@ -108,7 +133,8 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
     """Everything that a page needs: the script, a minimal page, the mechanism, the vectors and their check.
 
     Raises:
-        InvalidParameter: the mechanism claims something else than LDP without δ, which is all that the script decides.
+        InvalidParameter: the mechanism claims something else than LDP without δ, which is all that the script decides,
+        or stores its weights in a way that the script does not know.
         FileConflict: the folder is not empty.
     """
     claim = mechanism.privacy
@@ -118,6 +144,13 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             parameter="mechanism.privacy",
             value=claim,
             hint="mechanism.claiming(ex.LDP(epsilon)) decides such a claim.",
+        )
+    if mechanism.structure.kind in NOT_ON_DEVICES:
+        raise InvalidParameter(
+            "a device does not know mechanisms of this kind",
+            parameter="mechanism",
+            value=mechanism.structure.kind,
+            hint="Use ex.unary_encoding or ex.local_hashing.",
         )
     target = Path(folder)
     if target.exists() and any(target.iterdir()) and not overwrite:

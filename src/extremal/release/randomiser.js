@@ -9,6 +9,7 @@ const BITS = 62n;
 const WHOLE = 1n << BITS;
 const PRECISION = 160n;
 const LARGEST_EXPONENT = 100;
+const PRIME = 2 ** 21 - 9; // of the seeds of hashing
 
 export class Refused extends Error {}
 
@@ -131,6 +132,29 @@ const STRUCTURES = {
       draw: (x, words) => subset(r, d, inside, x, words),
     };
   },
+
+  // Unary encoding: a word for each bit; the bits travel as bytes, the first bit the highest.
+  independent_bits(stored) {
+    const r = count(stored.rows, 2, "rows");
+    const [own, other] = [weight(stored.own), weight(stored.other)];
+    const [high, low] = [own * (WHOLE - other), other * (WHOLE - own)];
+    return {
+      rows: r, reports: undefined, outputs: { bits: r }, ratios: [[high, low], [low, high]],
+      draw: (x, words) => bytes(Array.from({ length: r }, (_, i) => words() >> 2n < (i === x ? own : other))),
+    };
+  },
+
+  // Local hashing: a seed (a, b), then the bucket of x or another one; they travel as one whole number.
+  hashed(stored) {
+    const [r, g] = [count(stored.rows, 2, "rows"), count(stored.buckets, 2, "buckets")];
+    const inside = weight(stored.inside);
+    refuseUnless(r <= PRIME && PRIME * PRIME * g <= Number.MAX_SAFE_INTEGER, "the reports are no safe whole numbers");
+    const [held, free] = [inside * BigInt(g - 1), WHOLE - inside];
+    return {
+      rows: r, reports: undefined, outputs: { range: PRIME * PRIME * g }, ratios: [[held, free], [free, held]],
+      draw: (x, words) => hashed(g, inside, x, words),
+    };
+  },
 };
 
 // ---- sampling -------------------------------------------------------------------------------------------------------
@@ -167,6 +191,23 @@ function subset(r, d, inside, x, words) {
   }
   const others = [...chosen].map((other) => (other >= x ? other + 1 : other)); // numbered without x
   return (holds ? [...others, x] : others).sort((a, b) => a - b);
+}
+
+function bytes(bits) {
+  const packed = Array(Math.ceil(bits.length / 8)).fill(0);
+  bits.forEach((bit, i) => { packed[i >> 3] |= Number(bit) << (7 - (i & 7)); });
+  return packed;
+}
+
+// Products of two numbers below P stay below 2^42: exact as numbers.
+function hashed(g, inside, x, words) {
+  const [a, b] = [below(PRIME, words), below(PRIME, words)];
+  const shift = 1 + below(g - 1, words);
+  const holds = words() >> 2n < inside;
+  const moved = (x + 1234567) % PRIME;
+  const place = (((moved * moved) % PRIME) * moved) % PRIME;
+  const own = ((a * place + b) % PRIME) % g;
+  return (a * PRIME + b) * g + (holds ? own : (own + shift) % g);
 }
 
 // ---- the claim ------------------------------------------------------------------------------------------------------
@@ -234,7 +275,10 @@ export async function loadMechanism(text) {
   const sets = content.outputs?.subsets_of_inputs;
   refuseUnless((structure.reports === null) === (sets !== undefined), "the outputs do not fit the weights");
   refuseUnless(sets === undefined || sets === structure.size, "the outputs do not fit the weights");
-  const outputs = sets === undefined ? labels(content.outputs, "outputs") : null;
+  const unlisted = structure.outputs !== undefined;
+  const fits = !unlisted || canonical(content.outputs) === canonical(structure.outputs);
+  refuseUnless(fits, "the outputs do not fit the weights");
+  const outputs = sets === undefined && !unlisted ? labels(content.outputs, "outputs") : null;
   refuseUnless(outputs === null || outputs.length === structure.reports, "the outputs do not fit the weights");
   const runs = content.rows_of_inputs ?? Array.from({ length: structure.rows }, (_, row) => [row, 1]);
   const rowOf = runs.flatMap(([row, times]) => Array(count(times, 0, "a run")).fill(count(row, 0, "a row")));
@@ -250,6 +294,7 @@ export async function loadMechanism(text) {
       const code = inputs.findIndex((label) => label === value);
       refuseUnless(code >= 0, "the value is no label of the mechanism");
       const drawn = structure.draw(rowOf[code], words);
+      if (unlisted) return drawn;
       return Array.isArray(drawn) ? drawn.map((member) => inputs[member]) : outputs[drawn];
     },
   });
