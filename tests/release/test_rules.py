@@ -149,6 +149,13 @@ def test_reports_travel_in_every_container(name: str, make: Any) -> None:
     assert ex.estimate_frequencies(reports, m).n == 200
 
 
+def test_words_of_bits_take_a_byte_for_eight_in_typed_columns() -> None:
+    m = STRUCTURED["bits"]
+    assert m.privatize(pa.array([0, 1])).type == pa.list_(pa.uint8())
+    assert m.privatize(pl.Series([0, 1])).dtype == pl.List(pl.UInt8)
+    assert ex.subset_selection(60, 1).privatize(pa.array([0, 1])).type == pa.list_(pa.int64())
+
+
 @pytest.mark.parametrize("name", ["bits", "hashing", "projective", "filter"])
 @pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
 def test_reports_travel_in_files(name: str, ending: str, tmp_path: Path) -> None:
