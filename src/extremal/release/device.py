@@ -1,10 +1,9 @@
 """The device's side: the folder that a page needs, and the words → report protocol that every port must follow.
 
 On a device one report is drawn at a time, by inversion: the first report whose partial sum of weights exceeds the high
-62 bits of one word. Sets take one word for "does it hold x", then Floyd's steps; unary encoding takes a word for each
-bit; hashing draws a seed, a shift, and whether the bucket is that of x. `device_report` is the protocol in
-Python; `randomiser.js` is the one that runs; `vectors` are words with the reports that both make of them, for whoever
-writes another. The weights are those of `sample_codes`; the words are used in another way.
+62 bits of one word. Sets, bits and rules read their words as the sampler does for one value. `device_report` is the
+protocol in Python; `randomiser.js` is the one that runs; `vectors` are words with the reports that both make of them,
+for whoever writes another.
 """
 
 from __future__ import annotations
@@ -19,30 +18,33 @@ from typing import Any
 import numpy as np
 
 from extremal.atomic import write_atomically
+from extremal.columns.lists import labels_at
 from extremal.errors import FileConflict, InvalidParameter
-from extremal.exact.weights import WEIGHT_BITS
+from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.files import to_json
 from extremal.mechanism.structures import (
     BloomBits,
+    Circulant,
     HadamardSets,
     HashedSets,
-    IndependentBits,
     ProjectiveSets,
-    SubsetSelection,
+    RandomizedResponse,
+    Rows,
+    TwoValuedColumns,
 )
 from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
-from extremal.mechanism.structures.chosen_sets import hashed_inside
+from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.privacy import LDP
 from extremal.release.loops import Loops
+from extremal.release.privatize import report_labels
 from extremal.release.sampler import prepared
-from extremal.release.subsets import subset_reports
 from extremal.release.words import CipherWords
 
 SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
 VECTORS = 10_000
-NOT_ON_DEVICES = (HadamardSets.kind, ProjectiveSets.kind, BloomBits.kind)
+BY_INVERSION = {structure.kind for structure in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
 
 
 class _OneByOne:
@@ -63,16 +65,13 @@ def device_report(mechanism: Mechanism, code: int, words: Iterator[int]) -> Any:
     [0, 1, 2]
     """
     row = code if mechanism.row_of is None else int(mechanism.row_of[code])
-    structure = mechanism.structure
-    if isinstance(structure, SubsetSelection):
-        drawn = subset_reports(structure.r, structure.size, structure.inside, np.array([row]), _OneByOne(words))
-        return tuple(mechanism.input_labels[member] for member in drawn[0].tolist())
-    if isinstance(structure, (IndependentBits, HashedSets)):
-        made = prepared(structure).draw(np.array([row]), _OneByOne(words), Loops(1), np.empty(1, dtype=np.uint64))[0]
-        return tuple(made.tolist()) if isinstance(structure, IndependentBits) else int(made)
-    point = next(words) >> (64 - WEIGHT_BITS)
-    sums = accumulate(structure.row(row).tolist())
-    return mechanism.output_labels[next(report for report, partial in enumerate(sums) if partial > point)]
+    structure, source = mechanism.structure, _OneByOne(words)
+    if structure.kind in BY_INVERSION:
+        point = next(words) >> (64 - WEIGHT_BITS)
+        sums = accumulate(structure.row(row).tolist())
+        return mechanism.output_labels[next(report for report, partial in enumerate(sums) if partial > point)]
+    drawn = prepared(structure).draw(np.array([row]), source, Loops(1), np.empty(1, dtype=np.uint64))
+    return labels_at(drawn, report_labels(mechanism, drawn))[0]
 
 
 def example_mechanisms() -> list[Mechanism]:
@@ -89,16 +88,24 @@ def example_mechanisms() -> list[Mechanism]:
     windows = [Mechanism.from_windows(k, n, LDP("1")) for k, n in ((5, 2), (40, 11), (150, 40))]
     circulants = [Mechanism.from_circulant([(3 << 54, 32), (2 << 54, 48), (1 << 54, 64)], LDP("1.2"))]
     sets = [Mechanism.from_subsets(k, d, LDP(e)) for k, d, e in ((6, 2, 1), (40, 10, 1), (100, 27, 1), (64, 1, 3))]
+    rules = [
+        Mechanism.from_structure(structure, LDP(epsilon), outputs=outputs)
+        for structure, epsilon, outputs in (
+            (symmetric_bits(11, LDP(2).exponential), 2, BitLabels(11)),
+            (optimised_bits(40, LDP(1).exponential), 1, BitLabels(40)),
+            (HadamardSets(100, largest_inside(512, 16, LDP(2).exponential), 16, 32), 2, None),
+            (ProjectiveSets(121, largest_inside(121, 40, LDP(1).exponential), 3, 5), 1, None),
+            (HashedSets(5000, largest_inside(3 * HASH_PRIME**2, HASH_PRIME**2, LDP(1).exponential), 3), 1, None),
+            (HashedSets(9, largest_inside(2 * HASH_PRIME**2, HASH_PRIME**2, LDP("0.1").exponential), 2), "0.1", None),
+        )
+    ]
+    quarter = DENOMINATOR // 4
+    filters = [
+        Mechanism.from_structure(BloomBits(20, 12, 2, 4, 3 * quarter, quarter, *levels), LDP(e), outputs=BitLabels(14))
+        for levels, e in (((), "4.4"), ((DENOMINATOR - quarter // 2, quarter // 2), "3.2"))
+    ]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    bits = [
-        Mechanism.from_structure(make(k, LDP(e).exponential), LDP(e), None, BitLabels(k))
-        for make, k, e in ((optimised_bits, 11, 1), (symmetric_bits, 40, 2))
-    ]
-    hashes = [
-        Mechanism.from_structure(HashedSets(k, hashed_inside(g, LDP(e).exponential), g), LDP(e))
-        for k, g, e in ((1000, 4, 1), (20, 2, "0.5"), (300, 9, 2))
-    ]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *tiny, *bits, *hashes]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *tiny]
 
 
 def _response(k: int, epsilon: str) -> Mechanism:
@@ -133,8 +140,7 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
     """Everything that a page needs: the script, a minimal page, the mechanism, the vectors and their check.
 
     Raises:
-        InvalidParameter: the mechanism claims something else than LDP without δ, which is all that the script decides,
-        or stores its weights in a way that the script does not know.
+        InvalidParameter: the mechanism claims something else than LDP without δ, which is all that the script decides.
         FileConflict: the folder is not empty.
     """
     claim = mechanism.privacy
@@ -144,13 +150,6 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             parameter="mechanism.privacy",
             value=claim,
             hint="mechanism.claiming(ex.LDP(epsilon)) decides such a claim.",
-        )
-    if mechanism.structure.kind in NOT_ON_DEVICES:
-        raise InvalidParameter(
-            "a device does not know mechanisms of this kind",
-            parameter="mechanism",
-            value=mechanism.structure.kind,
-            hint="Use ex.unary_encoding or ex.local_hashing.",
         )
     target = Path(folder)
     if target.exists() and any(target.iterdir()) and not overwrite:
