@@ -67,7 +67,8 @@ from extremal.estimate import (
     test_hypotheses,
     test_independence,
 )
-from extremal.mechanism import Mechanism, load
+from extremal.loading import load
+from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from extremal.certificate import Verdict, Verification, verify
     from extremal.estimate.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.questionnaire import Questionnaire
     from extremal.release.key import ReleaseKey
     from extremal.release.memory import Memory, TwoLevels
     from extremal.studies import (
@@ -154,6 +156,7 @@ __all__ = [
     "PairwiseDivergence",
     "Plan",
     "PrivacyViolation",
+    "Questionnaire",
     "Ranges",
     "ReleaseKey",
     "Respondents",
@@ -231,6 +234,7 @@ _LATER = {
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.key": ("ReleaseKey",),
     "extremal.release.memory": ("Memory", "TwoLevels"),
+    "extremal.questionnaire": ("Questionnaire",),
     "extremal.studies": (
         "Comparison",
         "DistortionTradeoff",
