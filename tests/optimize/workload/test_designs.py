@@ -243,3 +243,18 @@ def test_many_unequal_shares_are_designed_for() -> None:
     value, bound, solution = designed(ex.LDP(1), utility)
     assert 1 - bound / value < 0.03
     assert solution.mechanism.m < 1000
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ex.SourceClass.ball([1 / 20] * 20, 0.3),
+        ex.SourceClass.from_counts([6, 5, 4, 5, 5, 4, 6, 5, 5, 4, 5, 5, 4, 6, 5, 5]),
+        ex.SourceClass([zipf(12, 1.0), [1 / 12] * 12]),
+    ],
+)
+def test_shares_over_a_class_with_the_uniform_prior_are_a_closed_form(source: ex.SourceClass) -> None:
+    value, bound, solution = designed(ex.LDP(1), Frequencies(source))
+    assert "closed form" in solution.method
+    assert bound == pytest.approx(value, rel=1e-8)
+    assert value == pytest.approx(Frequencies(source.k)(solution.mechanism), rel=1e-9)
