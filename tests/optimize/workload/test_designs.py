@@ -238,6 +238,20 @@ def test_many_shares_in_groups_are_bounded_exactly(epsilon: float) -> None:
     assert "about 10^" in solution.summary() or solution.mechanism.m < 10**15
 
 
+@pytest.mark.parametrize("epsilon", [6, 8, 20, 50])
+def test_randomised_response_is_proved_best_at_large_epsilon(epsilon: float) -> None:
+    for utility in (CDF(16), Ranges(zipf(15, 0.5))):
+        value, bound, _ = designed(ex.LDP(epsilon), utility)
+        assert 1 - bound / value < 1e-6
+        assert value == pytest.approx(utility(ex.randomized_response(utility.k, epsilon)), rel=1e-6)
+
+
+@pytest.mark.parametrize("values", [[0, 1e300], [0, 1e-300]])
+def test_units_that_no_float_can_square_are_refused(values: list[float]) -> None:
+    with pytest.raises(ex.InvalidParameter, match="another unit"):
+        ex.Mean(values)
+
+
 def test_many_unequal_shares_are_designed_for() -> None:
     utility = Frequencies(zipf(80, 1.0))
     value, bound, solution = designed(ex.LDP(1), utility)
