@@ -96,7 +96,8 @@ if TYPE_CHECKING:
     from extremal.optimize import Design, design, smallest_epsilon
     from extremal.questionnaire import Questionnaire
     from extremal.release.key import ReleaseKey
-    from extremal.release.memory import Memory, TwoLevels
+    from extremal.release.memory import Memory
+    from extremal.release.two_levels import TwoLevels
     from extremal.studies import (
         Comparison,
         DistortionTradeoff,
@@ -231,7 +232,8 @@ _LATER = {
     "extremal.estimate.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.key": ("ReleaseKey",),
-    "extremal.release.memory": ("Memory", "TwoLevels"),
+    "extremal.release.memory": ("Memory",),
+    "extremal.release.two_levels": ("TwoLevels",),
     "extremal.questionnaire": ("Questionnaire",),
     "extremal.studies": (
         "Comparison",
