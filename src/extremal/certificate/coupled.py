@@ -61,7 +61,7 @@ class Coupled(Proof):
             raise Refused("prices are ≥ 0, of two different rows", parameter="prices", value=len(beta))
         top = ratio_above(privacy.exponential)
         high, low = int(top.p), int(top.q)
-        weighing = Weighing(utility, lambda weights: lambda ray: zip(ray, weights, strict=True))
+        weighing = Weighing(utility, of_vectors)
 
         def excess(level: Sequence[int]) -> Any:
             depth = max(level)
