@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from flint import arb, fmpq
 
 from extremal.certificate.dual import _dual_vector, _mixture
-from extremal.certificate.enclosures import Weighing, largest, ratio_above, rational, upper
+from extremal.certificate.enclosures import Weighing, largest, of_vectors, ratio_above, rational, upper
 from extremal.certificate.proof import Multipliers, Numbers, Proof
 from extremal.certificate.refused import Refused
 from extremal.privacy import LDP, Notion

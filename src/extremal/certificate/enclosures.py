@@ -8,7 +8,7 @@ narrow, it is still an enclosure. No float takes part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
 from math import inf

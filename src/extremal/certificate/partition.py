@@ -62,20 +62,25 @@ def longest_path(cone: Staircase, utility: Divergence, nodes: list[Node], whole:
     with ctx.workprec(PATH_BITS + whole.bit_length()):  # differences of nodes are multiples of 1/whole: none is lost
         step, v = arb(cone.top - 1), arb(rational(value))
         points = [(step * arb(x / whole), step * arb(y / whole), step * arb((x - y) / whole)) for x, y in nodes]
-        longest, at_most = [arb(0)], [arb.pos_inf()]
+        # μ is subadditive: symbols that are added to a block are worth at most as much as by themselves. So a path to i
+        # and then to j is worth at most what it was at an earlier j, plus what lies between: `known` less `alone`.
+        longest, known, alone, before = [arb(0)], [arb.pos_inf()], arb(0), 0
         for j in range(1, len(points)):
             x, y, z = points[j]
             a, b, c = points[j - 1]
-            last = rule(x - a, y - b, z - c)
-            x, y, best = 1 + x, 1 + y, arb.neg_inf()
-            for i in range(j - 1, -1, -1):
-                at_most[i] = at_most[i] + last  # μ is subadditive: more symbols in a block add no more than this
-                if not at_most[i] <= best:
-                    a, b, c = points[i]
-                    at_most[i] = largest([longest[i] + rule(x - a, y - b, z - c)])
-                    best = largest([best, at_most[i]])
+            alone, best, limit = alone + rule(x - a, y - b, z - c), arb.neg_inf(), arb.neg_inf()
+            x, y = 1 + x, 1 + y
+            for i in (before, *range(j)):
+                if known[i] <= limit:
+                    continue
+                a, b, c = points[i]
+                path = largest([longest[i] + rule(x - a, y - b, z - c)])
+                known[i] = path - alone
+                if not path <= best:
+                    best, before = path, i
+                    limit = best - alone
             longest.append((best - v).upper())
-            at_most.append(arb.pos_inf())
+            known.append(arb.pos_inf())
         gap = longest[-1] - v * step
         return upper(v + gap.max(arb(0)) / arb(cone.top + 1))
 
@@ -102,11 +107,12 @@ def _nodes(utility: Divergence, cells: Pairs) -> tuple[list[Node], int]:
             parameter="len(cells)",
             value=len(cells),
         )
-    ends = [[(p0.weights[x], p1.weights[x]) for x in cell] for cell in cells]
+    u, v = p0.weights, p1.weights
+    ends = [((u[a], v[a]), (u[b], v[b])) for a, b in cells]
     edges = [end for cell in ends for end in cell]
     if any(_sign(a, b) > 0 for a, b in pairwise(edges)) or (0, 0) in edges:
         raise Refused("cells must be in order of likelihood ratio", parameter="cells", value=cells[:4])
-    nodes = turning_points(ends, _gathered(p0.weights, p1.weights, ends))
+    nodes = turning_points(ends, _gathered(u, v, ends))
     return [(x * p1.total, y * p0.total) for x, y in nodes], p0.total * p1.total
 
 

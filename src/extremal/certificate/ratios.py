@@ -1,12 +1,12 @@
 """The theorem of sorted partitions for millions of symbols: cells between ratios instead of between named symbols.
 
-*Assumes* what `partition` assumes. *Checks* that every symbol lies in the cell that its likelihood ratio belongs to, adds
-up the cells exactly, and bounds all paths over the nodes of the polygon as `partition` does. Any ratios serve: the closer
-they are to where the best partition cuts, the smaller the bound.
+*Assumes* what `partition` assumes. *Checks* that every symbol lies in the cell that its likelihood ratio belongs to,
+adds up the cells exactly, and bounds all paths over the nodes of the polygon as `partition` does. Any ratios serve: the
+closer they are to where the best partition cuts, the smaller the bound.
 
-The ratio of a symbol is compared in floats, which are off by less than `MARGIN` relatively, with each end moved both down
-and up by more than that: what lies below both or above both is decided, and the few symbols in between are decided by
-integer cross products. Sums are of integers.
+The ratio of a symbol is compared in floats, which are off by less than `MARGIN` relatively, with each end moved both
+down and up by more than that: what lies below both or above both is decided, and the few symbols in between are decided
+by integer cross products. Sums are of integers.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ KEY_SHIFT = 44  # a key is the exponent of a float and 8 bits of its mantissa
 
 @dataclass(frozen=True)
 class Ratios(Proof):
-    """Fields: value, a number V ≥ 0 (the bound is smallest when it is the optimum); ends, increasing numbers > 0: cell i
-    holds the symbols with P₀/P₁ between ends i−1 and i, the first those from 0 on, the last those up to infinity.
+    """Fields: value, a number V ≥ 0 (the bound is smallest when it is the optimum); ends, increasing numbers > 0: cell
+    i holds the symbols with P₀/P₁ between ends i−1 and i, the first those from 0 on, the last those up to infinity.
     """
 
     kind: ClassVar[str] = "ratios"

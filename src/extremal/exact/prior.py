@@ -50,6 +50,17 @@ class Prior:
         if isinstance(self._given, np.ndarray):
             self._given = self.values if self.values.size > DECIMALS_UP_TO else self._given.copy()
 
+    @classmethod
+    def of_binary(cls, values: Any) -> Prior:
+        """Floats taken for the binary numbers that they are, however few.
+
+        >>> Prior.of_binary([0.1, 0.9]).fraction(0) == Fraction(0.1) / (Fraction(0.1) + Fraction(0.9))
+        True
+        """
+        made = cls(np.array(values, dtype=np.float64))
+        made._given = made.values
+        return made
+
     def _checked(self, parameter: str) -> Floats:
         values = np.array([_float(p) for p in self._given]) if isinstance(self._given, list) else self._given
         if values.size < 2:

@@ -58,7 +58,7 @@ def exact_float_sums(values: Floats, cell: npt.NDArray[Any], count: int) -> tupl
                 raise OverflowError("floats to be added up exactly must add up to less than 4")
             levels[bits] = levels.get(bits, 0) + sums.astype(np.int64).astype(object)
             rest -= limb
-            left = np.count_nonzero(rest)
+            left = int(np.count_nonzero(rest))
             if left < rest.size // 2:
                 some = np.flatnonzero(rest)
                 rest, where = rest[some], where[some]

@@ -1,9 +1,10 @@
 """Two distributions on millions of symbols as a curve of bins: nothing is sorted but the few symbols that matter.
 
 All cuts of an optimal partition lie at likelihood ratios between e^−ε and e^ε. Symbols are binned there by the leading
-bits of P₀/P₁, what lies beyond goes into one bin on either side, and each bin is a group between the ratios at its ends.
-The polygon around that curve bounds every partition; where its best paths turn inside a bin, the symbols of that bin are
-fetched, sorted and put in its place, until no path does. Three passes over the symbols, a few numbers for each bin.
+bits of P₀/P₁, what lies beyond goes into one bin on either side, and each bin is a group between the ratios at its
+ends. The polygon around that curve bounds every partition; where its best paths turn inside a bin, the symbols of that
+bin are fetched, sorted and put in its place, until no path does. Three passes over the symbols, a few numbers for each
+bin.
 
 Sums are in floats: this is a search, and the kernel adds up again in integers.
 """
@@ -188,6 +189,8 @@ def solve(
     best: Any = None
     for _ in range(MOST_ROUNDS):
         curve = BinnedCurve.of(utility, bins, opened)
+        if curve.opened.size > MOST_OPENED * utility.k:
+            return None
         outcome = solve_polygon(curve, value, tolerance, stop_early)
         best = curve, outcome
         if not outcome.within.size or outcome.bound <= outcome.worth * (1 + tolerance) or stop_early():
@@ -195,6 +198,4 @@ def solve(
         turned = np.flatnonzero(np.isin(curve.of_bin, outcome.within) & ~opened)
         near = np.unique(np.clip(turned[:, None] + np.arange(-BESIDE, BESIDE + 1), 0, opened.size - 1))
         opened[near] = True
-        if np.isin(bins.key, np.flatnonzero(opened)).mean() > MOST_OPENED:
-            return None
     return best  # type: ignore[no-any-return]

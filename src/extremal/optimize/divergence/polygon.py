@@ -34,8 +34,8 @@ WINDOW = 9  # candidate positions for each cut when zooming in
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The best partition found, a bound on all partitions, the bin edges that prove it, and the groups in which a better
-    cut may lie when they have more than one ratio."""
+    """The best partition found, a bound on all partitions, the bin edges that prove it, and the groups of more than one
+    ratio in which a better cut may lie."""
 
     worth: float
     bound: float
