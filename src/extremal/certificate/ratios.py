@@ -28,6 +28,7 @@ from extremal.exact import Prior
 from extremal.privacy import Notion
 from extremal.utility import Divergence, Utility
 
+MOST_ENDS = 3_000
 MARGIN = Fraction(1, 1 << 44)  # floats of exact priors are off by a few units of 2^-53, and so is their quotient
 SMALLEST, LARGEST = Fraction(1, 10**200), Fraction(10**200)  # of ends: quotients of floats are accurate there
 TINY = 1e-250  # floats below are not taken for what they stand for
@@ -49,8 +50,8 @@ class Ratios(Proof):
         cone = cone_of(privacy, utility.k)
         if not isinstance(cone, Staircase) or not isinstance(utility, Divergence) or self.value < 0:
             raise Refused("the theorem is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
-        if not 1 <= len(self.ends) < MOST_CELLS:
-            raise Refused(f"there must be 1 to {MOST_CELLS} ends", parameter="len(ends)", value=len(self.ends))
+        if not 1 <= len(self.ends) <= MOST_ENDS:
+            raise Refused(f"there must be 1 to {MOST_ENDS} ends", parameter="len(ends)", value=len(self.ends))
         if self.ends[0] < SMALLEST or self.ends[-1] > LARGEST or any(a >= b for a, b in pairwise(self.ends)):
             raise Refused("ends must increase, and lie between 1e-200 and 1e200", parameter="ends", value=self.ends[:4])
         p0, p1 = utility.pair.p0, utility.pair.p1
@@ -61,6 +62,8 @@ class Ratios(Proof):
         masses = [(a * total1, b * total0) for a, b in zip(sums0, sums1, strict=True)]
         directions = [(0, 1), *((end.numerator, end.denominator) for end in self.ends), (1, 0)]
         filled = [(pair, mass) for pair, mass in zip(pairwise(directions), masses, strict=True) if any(mass)]
+        if len(filled) > MOST_CELLS:
+            raise Refused(f"there may be {MOST_CELLS} cells with mass", parameter="cells", value=len(filled))
         nodes = turning_points([pair for pair, _ in filled], [mass for _, mass in filled])
         return longest_path(cone, utility, nodes, total0 * total1, self.value)
 

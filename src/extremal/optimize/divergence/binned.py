@@ -145,12 +145,14 @@ class BinnedCurve:
         return cls(bins, symbols, place[kept.size :][own], of_bin, _nodes(*sums), _shares(low), _shares(high))
 
     def ends(self, edges: Indices) -> list[float]:
-        """Ratios between the groups on either side of the inner edges, and around all: what a proof by ratios holds."""
-        low, high = self.high.at(edges[1:-1] - 1), self.low.at(edges[1:-1])
-        middle = np.sqrt(low.share0 / low.share1) * np.sqrt(high.share0 / high.share1)
-        first, last = self.bins.edges[0] * (1 - OUTWARD), self.bins.edges[-1] * (1 + OUTWARD)
+        """Ratios around the groups on either side of the inner edges, and around all: what a proof by ratios holds."""
+        below, above = self.high.at(edges[1:-1] - 1), self.low.at(edges[1:-1])
+        last, first = below.share0 / below.share1 * (1 + APART), above.share0 / above.share1 * (1 - APART)
+        close = first <= last * (1 + APART)
+        middle = np.sqrt(last) * np.sqrt(first)
+        inner = np.where(close, np.stack([middle, middle]), np.stack([last, first])).T.ravel()
         kept: list[float] = []
-        for end in [first, *middle.tolist(), last]:
+        for end in [self.bins.edges[0] * (1 - APART), *inner.tolist(), self.bins.edges[-1] * (1 + APART)]:
             if SMALLEST_END < end < LARGEST_END and (not kept or end > kept[-1] * (1 + APART)):
                 kept.append(float(end))
         return kept

@@ -115,7 +115,7 @@ def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     if lorenz.n <= ALL_PARTITIONS_UP_TO:
         worth, cuts, gap = best_partition(value, lorenz.nodes)
         everything = np.arange(lorenz.n + 1, dtype=np.intp)
-        edges = proving_edges(lorenz, value, worth, cuts, POLYGON_TOLERANCE, everything)
+        edges = proving_edges(lorenz, value, worth, cuts, POLYGON_TOLERANCE, everything) if worth > 0 else everything
         return Outcome(worth, worth + max(gap, 0.0) / (1 + value.low), cuts, edges)
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 
