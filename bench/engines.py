@@ -1,16 +1,22 @@
 """Keyed release inside engines: rows a second for randomised response, k = 10, ids 0..n−1, one column, counted.
 
 Each engine is asked for the counts of the reports, so that every report is made and no row is collected; beside it the
-same question about the true values (the engine alone). Spark is measured when it is installed, and beside it a function
-that only passes its Arrow batch on: the transport's own limit.
+same question about the true values (the engine alone). Spark is measured when it is installed, and beside it, round by
+round in turn, a function that only passes its Arrow batch on: the transport's own limit. A machine with other work to
+do makes every wall-clock figure a floor; the second column, rows by the processor time of all processes together, does
+not depend on it. The memory of the driver is that of its process at its largest, after a tenth of the rows and after
+all of them.
 """
 
 from __future__ import annotations
 
 import importlib.util
+import os
+import re
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,17 +27,41 @@ ROWS = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000_000
 M = ex.randomized_response(10, 1)
 
 
-def seconds(action: Callable[[], Any], times: int = 3) -> float:
-    best = float("inf")
+def processor_seconds() -> float:
+    """Processor time of this process and of all that descend from it."""
+    ticks, parents = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended meanwhile
+        ticks[int(path.parent.name)], parents[int(path.parent.name)] = sum(map(int, fields[11:15])), int(fields[1])
+    total = 0
+    for process, used in ticks.items():
+        above = process
+        while above not in (os.getpid(), 0, 1):
+            above = parents.get(above, 0)
+        total += used if above == os.getpid() else 0
+    return total / os.sysconf("SC_CLK_TCK")
+
+
+def show(actions: dict[str, Callable[[], Any]], times: int = 3) -> None:
+    """The best of some rounds, in turn."""
+    best = dict.fromkeys(actions, (float("inf"), float("inf")))
     for _ in range(times):
-        start = time.perf_counter()
-        action()
-        best = min(best, time.perf_counter() - start)
-    return best
+        for name, action in actions.items():
+            used, start = processor_seconds(), time.perf_counter()
+            action()
+            wall, used = time.perf_counter() - start, processor_seconds() - used
+            best[name] = (min(best[name][0], wall), min(best[name][1], used))
+    for name, (wall, used) in best.items():
+        print(f"{name:<44} {ROWS / wall / 1e6:8.2f} M rows/s {ROWS / used / 1e6:8.2f} M rows/CPU-s", flush=True)
 
 
-def show(name: str, action: Callable[[], Any]) -> None:
-    print(f"{name:<44} {ROWS / seconds(action) / 1e6:8.2f} M rows/s", flush=True)
+def largest_memory(process: int | str = "self") -> int:
+    """MB that a process has had at most."""
+    found = re.search(r"VmHWM:\s+([0-9]+)", Path(f"/proc/{process}/status").read_text())
+    return int(found[1]) // 1024 if found else 0
 
 
 def main() -> int:
@@ -40,15 +70,19 @@ def main() -> int:
 
     values = np.random.default_rng(1).integers(0, 10, ROWS)
     frame = pl.DataFrame({"id": np.arange(ROWS), "answer": values})
-    show("polars, the engine alone", lambda: ex.count_reports(frame.lazy(), "answer", M))
     lazy = ex.privatize(frame.lazy(), {"answer": M}, row_id="id", check_ids=False)
-    show("polars LazyFrame, keyed", lambda: ex.count_reports(lazy, "answer", M))
-    show("polars DataFrame, keyed", lambda: ex.privatize(frame, {"answer": M}, row_id="id", check_ids=False))
     con = duckdb.connect()
     table = con.from_arrow(frame.to_arrow())
-    show("DuckDB, the engine alone", lambda: ex.count_reports(table, "answer", M))
     relation = ex.privatize(table, {"answer": M}, row_id="id", check_ids=False, connection=con)
-    show("DuckDB relation, keyed", lambda: ex.count_reports(relation, "answer", M))
+    show(
+        {
+            "polars, counting alone": lambda: ex.count_reports(frame.lazy(), "answer", M),
+            "polars LazyFrame, keyed": lambda: ex.count_reports(lazy, "answer", M),
+            "polars DataFrame, keyed": lambda: ex.privatize(frame, {"answer": M}, row_id="id", check_ids=False),
+            "DuckDB, counting alone": lambda: ex.count_reports(table, "answer", M),
+            "DuckDB relation, keyed": lambda: ex.count_reports(relation, "answer", M),
+        }
+    )
     if importlib.util.find_spec("pyspark") is not None:
         spark()
     return 0
@@ -59,18 +93,33 @@ def spark() -> None:
     from pyspark.sql import SparkSession
     from pyspark.sql.functions import arrow_udf
 
-    session = SparkSession.builder.master("local[*]").config("spark.ui.enabled", "false").getOrCreate()
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    settings = {"spark.ui.enabled": "false", "spark.driver.memory": "1g", "spark.driver.host": "127.0.0.1"}
+    session = SparkSession.builder.master("local[*]").config(map=settings).getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    frame = session.range(ROWS).selectExpr("id", "id % 10 AS answer")
+    gateway = session.sparkContext._gateway.proc.pid
 
     def passed(ids: pa.Array, values: pa.Array) -> pa.Array:  # noqa: ARG001 - it must cross, too
         return values
 
     passed.__annotations__ = {"ids": pa.Array, "values": pa.Array, "return": pa.Array}
-    through = frame.withColumn("answer", arrow_udf(passed, "long")("id", "answer"))
-    show("Spark, batches passed on", lambda: ex.count_reports(through, "answer", M))
-    plan = ex.privatize(frame, {"answer": M}, row_id="id")
-    show("Spark, keyed", lambda: ex.count_reports(plan, "answer", M))
+
+    def plans(rows: int) -> tuple[Any, Any]:
+        frame = session.range(rows).selectExpr("id", "id % 10 AS answer")
+        through = frame.withColumn("answer", arrow_udf(passed, "long")("id", "answer"))
+        return through, ex.privatize(frame, {"answer": M}, row_id="id")
+
+    ex.count_reports(plans(ROWS // 10)[1], "answer", M)
+    before = largest_memory()
+    through, plan = plans(ROWS)
+    show(
+        {
+            "Spark, Arrow batches passed on": lambda: ex.count_reports(through, "answer", M),
+            "Spark, keyed": lambda: ex.count_reports(plan, "answer", M),
+        }
+    )
+    print(f"driver: {before} MB after {ROWS // 10:,} rows, {largest_memory()} MB after {ROWS:,}; ", end="")
+    print(f"Java (heap of at most 1 GB): {largest_memory(gateway)} MB")
     session.stop()
 
 

@@ -16,3 +16,8 @@ def test_long_values_are_cut_and_absent_ones_left_out() -> None:
     assert str(ExtremalError("all wrong")) == "all wrong."
     assert str(ExtremalError("all wrong", value=3)) == "all wrong; got 3."
     assert isinstance(MissingDependency("needs polars"), ImportError)
+
+
+def test_a_number_of_many_digits_is_shown_by_its_size() -> None:
+    error = ExtremalError("too many", parameter="m", value=1 << 20_000)
+    assert str(error) == "too many; got m=a number of 20001 bits."

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 _LONGEST_VALUE = 120  # characters of a value that an error message shows
+_LONGEST_INTEGER = 4096  # bits; Python refuses to print integers of more than 4,300 digits
 
 
 _shown = {"values": False}
@@ -42,6 +43,8 @@ def _show(value: Any) -> str:
     plain = (
         value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
     )  # NumPy scalars read as numbers
+    if isinstance(plain, int) and plain.bit_length() > _LONGEST_INTEGER:
+        return f"a number of {plain.bit_length()} bits"
     text = " ".join(repr(plain).split())
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ from extremal.atomic import complete_or_absent, refuse_existing
 from extremal.errors import InvalidParameter, MissingDependency
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8a5a9e", "#c77d1e", "#555555", "#17a2a2", "#a0a000")
+MOST_TICKS = 7  # with numbers, on one axis
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
 
@@ -31,13 +34,37 @@ def figure(width: float = 7.0, height: float = 4.3, columns: int = 1) -> tuple[A
     return drawn, axes
 
 
+def plain_ticks(axis: Any, values: Iterable[float]) -> None:
+    """A logarithmic axis (`axes.xaxis` or `axes.yaxis`) with numbers as people write them, few enough to be read."""
+    if axis.axis_name == "x":
+        axis.axes.set_xscale("log")
+    else:
+        axis.axes.set_yscale("log")
+    seen = [float(v) for v in values]
+    low, high = min(seen), max(seen)
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        ticks = [
+            float(f"{step}e{power}")
+            for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+            for step in steps
+        ]
+        ticks = [tick for tick in ticks if low * 0.98 <= tick <= high * 1.02]
+        if len(ticks) <= MOST_TICKS:
+            break
+    axis.set_ticks(ticks, [f"{tick:,.6g}" if tick < 10**6 else f"{tick:.0e}" for tick in ticks])
+    axis.set_ticks([], minor=True)
+
+
 def save(drawn: Any, path: str | Path, overwrite: bool = False) -> Path:
-    """Write the figure, complete or not at all; the format follows the file's name.
+    """Write the figure, complete or not at all; the format follows the file's name. Drawn again, the file is the same
+    byte for byte.
 
     Raises:
         InvalidParameter: the name ends in no format that matplotlib writes.
         FileConflict: the file exists, and may not be replaced.
     """
+    from matplotlib import rc_context
+
     target = Path(path)
     ending = target.suffix.lower().removeprefix(".")
     known = drawn.canvas.get_supported_filetypes()
@@ -46,6 +73,7 @@ def save(drawn: Any, path: str | Path, overwrite: bool = False) -> Path:
             "a picture must have the ending of a format", parameter="path", value=str(target), hint="png, pdf or svg."
         )
     refuse_existing(target, overwrite)
-    with complete_or_absent(target, overwrite) as temporary:
-        drawn.savefig(temporary, dpi=150, format=ending)
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
+    with complete_or_absent(target, overwrite) as temporary, rc_context({"svg.hashsalt": "extremal"}):
+        drawn.savefig(temporary, dpi=150, format=ending, metadata=undated)
     return target

@@ -17,6 +17,7 @@ P, P0, P1 = [0.5, 0.3, 0.2], [0.7, 0.2, 0.1], [0.2, 0.3, 0.5]
 LINE, TRIANGLE = [[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 1.5], [1, 0, 1.2], [1.5, 1.2, 0]]
 PAIR, MANY = ex.SourceClass([P, [0.3, 0.4, 0.3]]), np.random.default_rng(3).dirichlet(np.ones(9), 2)
 INFORMATION, BOTH = ex.MutualInformation(P), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])
+TEN = np.random.default_rng(5).dirichlet(np.ones(10), 2)
 ZIPF = [1 / x for x in range(1, 41)]
 
 DESIGNS = {
@@ -47,6 +48,8 @@ DESIGNS = {
     "affine": lambda: ex.design(ex.LDP(0.5), ex.MutualInformation(["1/14"] * 14)),
     "response": lambda: ex.design(ex.LDP(4), INFORMATION),
     "prices": lambda: ex.design(ex.LDP(0.5), INFORMATION),
+    "directions": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN))),
+    "directions of a worst case": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN), worst_case=True)),
     "coupled rays": lambda: ex.design(ex.LDP(1, "0.05"), ex.KL(P0, P1)),
     "coupled rays of a worst case": lambda: ex.design(ex.LDP(1, "0.05"), BOTH),
     "listed columns": lambda: ex.design(ex.LDP(1), ex.CDF(P)),

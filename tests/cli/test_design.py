@@ -181,3 +181,27 @@ def test_every_notion_is_a_choice(capsys: pytest.CaptureFixture[str]) -> None:
     assert "{" + ",".join(PRIVACIES) + "}" in shown
     for kind in (*PRIVACIES.values(), *CHOICES.values()):
         assert all(f"{option.flag} " in shown for option in kind.options)
+
+
+def test_several_hypotheses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["--epsilon", "1", "--hypotheses", "0.5,0.3,0.2; 0.1,0.9,0; 0.2,0.2,0.6"]
+    assert main(["design", *given, "-o", str(tmp_path / "mean.json")]) == 0
+    assert "Average under LDP(epsilon=1.0), 3 inputs" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "mean.certificate.json")]) == 0
+    assert main(["design", *given, "--worst-case", "--utility", "alphadivergence", "--alpha", "2", "--json"]) == 0
+    assert '"utility": "WorstCase"' in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--hypotheses", "0.5,0.5"], "at least two distributions"),
+        (["--hypotheses", "0.5,0.5;0.1,0.9", "--utility", "MutualInformation"], "told apart by a divergence"),
+        (["--hypotheses", "0.5,0.5;0.1,0.9", "--p0", "0.5,0.5"], "replace --p0"),
+        (["--p0", "0.5,0.5", "--p1", "0.1,0.9", "--worst-case"], "goes with --hypotheses"),
+        (["--hypotheses", "0.5,0.5;0.1,0.8"], "must sum to 1"),
+    ],
+)
+def test_bad_hypotheses(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["design", "--epsilon", "1", *arguments]) == 2
+    assert said in capsys.readouterr().err

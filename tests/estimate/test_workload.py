@@ -60,9 +60,9 @@ def test_the_estimate_is_unbiased_whatever_the_shares(utility: Workload, epsilon
     worth = decoded(mechanism, utility)
     # Σ_y T_y Q(y|x) = a_x
     expected = worth @ mechanism.matrix.T
-    from extremal.estimate.workload import _statistics
+    from extremal.estimate.workload import statistics_of
 
-    assert np.allclose(expected, _statistics(utility, mechanism)[1], atol=1e-8)
+    assert np.allclose(expected, statistics_of(utility, mechanism.input_labels)[1], atol=1e-8)
 
 
 def test_standard_errors_are_those_of_the_design() -> None:

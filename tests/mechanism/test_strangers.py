@@ -18,7 +18,7 @@ import extremal as ex
 from extremal.errors import MalformedFile, TooLarge
 from extremal.mechanism import files
 from extremal.mechanism.labels import MOST_LABELS, Labels
-from extremal.mechanism.structures import Circulant, Rows, TwoValuedColumns
+from extremal.mechanism.structures import Circulant, HashedSets, Rows, TwoValuedColumns
 from extremal.mechanism.structures import circulant as circulants
 from extremal.testing.strangers import Outcomes, damaged, mutated, rehashed
 
@@ -26,6 +26,7 @@ SAVED = sorted((Path(__file__).parents[1] / "data" / "saved").glob("mechanism-*.
 LDP = {"notion": "LDP", "epsilon": "1", "delta": "0"}
 APPROXIMATE = {**LDP, "delta": "0.1"}
 HALF = str(1 << 61)
+MORE = str(3 << 60)
 
 
 def write(path: Path, **fields: Any) -> Path:
@@ -91,6 +92,33 @@ ENDLESS: dict[str, dict[str, Any]] = {
     "two-valued, no columns": {
         "weights": {"kind": "two_valued_columns", "rows": 9, "weights": [["0", HALF]], "columns": [7]}
     },
+    **{
+        f"{kind} {numbers}": {
+            "weights": {"kind": kind, "rows": rows, "inside": MORE, **numbers},
+            "inputs": {"range": 5},
+        }
+        for kind, rows, numbers in (
+            ("hashed", 1 << 53, {"buckets": 4}),
+            ("hashed", 5, {"buckets": 1 << 53}),
+            ("hadamard", 5, {"blocks": 1 << 52, "width": 1 << 52}),
+            ("hadamard", 5, {"blocks": 1, "width": 1 << 25}),
+            ("projective", 5, {"order": (1 << 53) - 111, "coordinates": 2}),
+            ("projective", 5, {"order": 65_521, "coordinates": 1 << 52}),
+            ("projective", 5, {"order": 2, "coordinates": 33}),
+        )
+    },
+    "bits": {
+        "weights": {"kind": "independent_bits", "rows": 1 << 52, "own": HALF, "other": "7"},
+        "outputs": {"bits": 1 << 52},
+    },
+    "names of bits": {"outputs": {"bits": 1 << 52}},
+    "names of many": {"outputs": {"range": {"integer": "9" * 300}}},
+    "other names of hashes": {
+        "weights": {"kind": "hashed", "rows": 5, "inside": MORE, "buckets": 4},
+        "denominator": str(HashedSets(5, int(MORE), 4).denominator),
+        "inputs": {"range": 5},
+        "outputs": {"range": 1 << 52},
+    },
     "digits of epsilon": {"privacy": {**LDP, "epsilon": "0." + "1" * 10**6}},
     "every prior": {
         **response(10**7, {"notion": "PML", "epsilon": "1", "source": {"kind": "simplex", "k": 10**7}}),
@@ -132,6 +160,14 @@ ODD = {
     "unused rows and outputs": ex.Mechanism.from_matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]]).spread([0, 2]),
     "unused rows of many": ex.randomized_response(5_000, 1).spread([0, 4_999]),
     "20,000 subsets": ex.subset_selection(20_000, 1),
+    "bits": ex.unary_encoding(11, 1),
+    "20,000 bits": ex.unary_encoding(20_000, 1, optimised=False),
+    "hashes": ex.local_hashing(1_000_000, 1),
+    "hashes to many buckets": ex.local_hashing(1_000, 14),
+    "Hadamard": ex.hadamard_response(300_000, 1),
+    "projective": ex.projective_geometry(300_000, 1),
+    "rule with shared rows": ex.local_hashing(50, 1).spread(np.arange(100) // 2, inputs=range(100)),
+    "a million subsets": ex.subset_selection(1_000_000, 12),
     "one and true": ex.randomized_response(2, 1, inputs=[True, False]),
     "text that reads like JSON": ex.randomized_response(2, 1, inputs=['{"integer": "7"}', "\u2028\0"]),
 }
@@ -242,6 +278,18 @@ def test_changed_files_are_read_or_refused(path: Path, tmp_path: Path) -> None:
         target.write_bytes(damaged(path.read_bytes(), random))
         with pytest.raises(ex.ExtremalError):
             ex.load(target)
+
+
+@pytest.mark.parametrize("name", ["bits", "hashes", "Hadamard", "projective", "rule with shared rows"])
+def test_changed_files_of_rules_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    target = tmp_path / "m.json"
+    random, content = Random(name), json.loads(ODD[name].save(target).read_text(encoding="utf-8"))
+    read = 0
+    for _ in range(60):
+        target.write_text(json.dumps(mutated(content, random)), encoding="utf-8")
+        with contextlib.suppress(ex.ExtremalError):
+            read += ex.load(target).k >= 2
+    assert read < 60
 
 
 def test_a_bare_exception_and_a_crash_would_be_seen() -> None:

@@ -20,7 +20,8 @@ from scipy import stats
 import extremal as ex
 from extremal.cli import main
 from extremal.mechanism.files import content_digest, to_json
-from extremal.release.device import device_report, example_mechanisms, vectors, write_folder
+from extremal.mechanism.structures import STRUCTURES
+from extremal.release.device import BY_INVERSION, device_report, example_mechanisms, vectors, write_folder
 
 NODE = shutil.which("node")
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -83,7 +84,7 @@ def forged(change: Callable[[dict[str, Any]], Any], m: ex.Mechanism = M) -> dict
 def test_python_draws_exactly_by_the_weights() -> None:
     """Words just below and at each partial sum: every report owns exactly its weight of the 2^62 points."""
     for m in example_mechanisms():
-        if m.structure.kind == "subset_selection":
+        if m.structure.kind not in BY_INVERSION:
             continue
         row = m.structure.row(0 if m.row_of is None else int(m.row_of[0])).tolist()
         edge = 0
@@ -97,7 +98,7 @@ def test_python_draws_exactly_by_the_weights() -> None:
 
 def test_every_structure_that_a_device_meets_is_among_the_vectors() -> None:
     kinds = {m.structure.kind for m in example_mechanisms()}
-    assert kinds == {"rows", "randomized_response", "two_valued_columns", "circulant", "subset_selection"}
+    assert kinds == set(STRUCTURES)
     made = vectors(example_mechanisms()[:3], 100)
     assert sum(len(part["vectors"]) for part in made["mechanisms"]) == 100
     assert made == vectors(example_mechanisms()[:3], 100)
@@ -138,26 +139,41 @@ def p_value(seen: Any, expected: Any) -> float:
 
 @needs_chromium
 def test_vectors_agree_in_chromium_and_its_own_randomness_fits(tmp_path: Path, folder: Path) -> None:
-    """Chi-square on twenty mechanisms, all together at level 1e-9; against the row of another input it is refused."""
+    """Chi-square on every mechanism, all together at level 1e-9; against the row of another input it is refused."""
     dom = chromium(folder, tmp_path, f"check.html?own={OWN}")
     found = json.loads(html.unescape(re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)[1]))  # type: ignore[index]
     assert (found["agreed"], found["total"]) == (10_000, 10_000)
     refused = 0
     for m, counts in zip(example_mechanisms(), found["counts"], strict=True):
         assert sum(counts.values()) == OWN
-        if m.structure.kind == "subset_selection":
-            structure: Any = m.structure
-            holds = [sum(n for report, n in counts.items() if x in json.loads(report)) for x in (0, 1)]
-            others = (structure.size - structure.inside / 2**62) / (structure.r - 1)  # how often another x is held
-            for held, share in zip(holds, (structure.inside / 2**62, others), strict=True):
-                assert p_value(np.array([held, OWN - held]), np.array([share, 1 - share])) > 1e-9 / 40
-            continue
-        labels = [json.dumps(y, separators=(",", ":"), ensure_ascii=False) for y in m.outputs]
-        assert set(counts) <= set(labels)
-        seen = np.array([counts.get(label, 0) for label in labels])
-        assert p_value(seen, m.matrix[0]) > 1e-9 / 40
-        refused += p_value(seen, m.matrix[-1]) < 1e-9 / 40
-    assert refused >= 8  # a wrong row shows wherever ε is not small
+        if m.structure.kind in BY_INVERSION:
+            labels = [json.dumps(y, separators=(",", ":"), ensure_ascii=False) for y in m.outputs]
+            assert set(counts) <= set(labels)
+            seen = np.array([counts.get(label, 0) for label in labels])
+            assert p_value(seen, m.matrix[0]) > 1e-9 / 60
+            refused += p_value(seen, m.matrix[-1]) < 1e-9 / 60
+        else:
+            for share, held in shares_of_rules(m.structure, counts):
+                assert p_value(np.array([held, OWN - held]), np.array([share, 1 - share])) > 1e-9 / 60
+                refused += p_value(np.array([held, OWN - held]), np.array([0.1, 0.9])) < 1e-9 / 60
+    assert refused >= 15  # a wrong row shows wherever ε is not small
+
+
+def shares_of_rules(structure: Any, counts: dict[str, int]) -> Iterator[tuple[float, int]]:
+    """With what probability a report favours input 0, and with what another one; and how many do."""
+    reports = [(json.loads(report), n) for report, n in counts.items()]
+    if structure.kind == "independent_bits":
+        for bit, weight in ((128, structure.own), (64, structure.other)):
+            yield weight / 2**62, sum(n for report, n in reports if report[0] & bit)
+    elif structure.kind == "subset_selection":
+        inside = structure.inside / 2**62
+        yield inside, sum(n for report, n in reports if 0 in report)
+        yield (structure.size - inside) / (structure.r - 1), sum(n for report, n in reports if 1 in report)
+    else:
+        inside, overlap = structure.inside / 2**62, float(structure.overlap(0, 1))
+        rest = (structure.size - overlap * structure.size) / (structure.m - structure.size)
+        for x, share in ((0, inside), (1, inside * overlap + (1 - inside) * rest)):
+            yield share, sum(n for report, n in reports if structure.favours(np.array([x]), np.array([report]))[0])
 
 
 @needs_chromium
@@ -189,12 +205,43 @@ FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "rows that are not there": (lambda c: c.update(rows_of_inputs=[[9, 4]]), "the inputs do not fit"),
     "no weights": (lambda c: c.pop("weights"), "does not know"),
     "no rows": (lambda c: c.update(weights={"kind": "rows"}), "the weights are malformed"),
+    "runs that are none": (lambda c: c.update(rows_of_inputs=[4]), "the inputs do not fit"),
+    "labels beyond 2^53": (
+        lambda c: c.update(inputs=["a", "b", "c", {"integer": "9007199254740993"}]),
+        "too large for this script",
+    ),
+    "a range of no length": (lambda c: c.update(outputs={"range": 0}), "not a sensible count"),
 }
+
+RULES = {m.structure.kind: m for m in example_mechanisms() if m.structure.kind not in BY_INVERSION}
+FORGED_RULES: list[tuple[str, str, Any, str]] = [
+    ("independent_bits", "own", str(2**62 - 1), "the claim is false"),
+    ("independent_bits", "other", "1", "the claim is false"),
+    ("independent_bits", "rows", 41, "the outputs do not fit"),
+    ("subset_selection", "inside", str(2**62 - 1), "the claim is false"),
+    ("subset_selection", "inside", "0", "the claim is false"),
+    ("subset_selection", "size", 1000, "a set must leave something out"),
+    ("hadamard", "inside", str(2**62 - 1), "the claim is false"),
+    ("hadamard", "width", 33, "blocks and width make no rule"),
+    ("hadamard", "blocks", 1, "blocks and width make no rule"),
+    ("projective", "inside", str(2**62 - 1), "the claim is false"),
+    ("projective", "order", 4, "order and coordinates make no rule"),
+    ("projective", "coordinates", 30, "order and coordinates make no rule"),
+    ("hashed", "inside", str(2**62 - 1), "the claim is false"),
+    ("hashed", "inside", "0", "the claim is false"),
+    ("hashed", "buckets", 2**20 + 1, "the buckets make no rule"),
+    ("hashed", "buckets", 2**20, "too many for this script"),
+]
 
 
 @needs_node
 def test_forged_files_are_refused_with_the_reason(folder: Path) -> None:
     files = {name: forged(change) for name, (change, _) in FORGERIES.items()}
+    expected = {name: reason for name, (_, reason) in FORGERIES.items()}
+    for kind, field, value, reason in FORGED_RULES:
+        name = f"{kind}: {field} {value}"
+        files[name] = forged(lambda c, f=field, v=value: c["weights"].update({f: v}), RULES[kind])
+        expected[name] = reason
     (folder / "cases.json").write_text(json.dumps(files))
     found = node(
         folder,
@@ -206,7 +253,7 @@ def test_forged_files_are_refused_with_the_reason(folder: Path) -> None:
         console.log(JSON.stringify(found));
         """,
     )
-    for name, (_, reason) in FORGERIES.items():
+    for name, reason in expected.items():
         assert found[name] is not None, f"{name} was accepted"
         assert reason in found[name], name
 

@@ -20,9 +20,9 @@ from extremal.release.keyed import (
     RowWords,
     id_blocks,
     id_column,
-    row_by_row,
     sample_keyed,
 )
+from extremal.release.loops import Loops
 from extremal.release.sampler import SAMPLERS, prepared
 from extremal.release.subsets import subset_reports
 
@@ -121,6 +121,8 @@ def test_sets_read_the_words_of_their_row_one_after_the_other(k: int, epsilon: f
         ex.Mechanism.from_windows(7, 3, ex.LDP(1)),
         ex.Mechanism.from_partition([0, 0, 1, 2], ex.LDP(0.5)),
         ex.binary([0.5, 0.3, 0.2], [0.2, 0.3, 0.5], 1),
+        ex.unary_encoding(11, 1),
+        ex.local_hashing(30, 1),
     ],
 )
 def test_keyed_reports_pass_the_audit_and_a_shared_word_does_not(m: ex.Mechanism) -> None:
@@ -134,18 +136,40 @@ def test_keyed_reports_pass_the_audit_and_a_shared_word_does_not(m: ex.Mechanism
     assert not audit(m, 20_000, 1 - 1e-9, sample=lambda codes: sample_keyed(m, codes, RowWords(0 * codes, key)))
 
 
-@pytest.mark.parametrize("m", [ex.randomized_response(6, 1), ex.subset_selection(40, 1)])
-def test_drawing_row_by_row_gives_what_drawing_together_gives(m: ex.Mechanism) -> None:
-    codes, words = np.arange(60) % m.k, words_of(m, np.arange(60))
-    assert (row_by_row(prepared(m.structure), codes, words) == sample_keyed(m, codes, words)).all()
+MANY_WORDS = [
+    ex.subset_selection(40, 1),
+    ex.unary_encoding(11, 1),
+    ex.local_hashing(300, 1),
+    ex.hadamard_response(500, 1),
+    ex.projective_geometry(500, 1),
+]
+
+
+@pytest.mark.parametrize("m", MANY_WORDS, ids=lambda m: m.structure.kind)
+def test_a_row_alone_gives_what_all_rows_together_give(m: ex.Mechanism) -> None:
+    """Also where some rows of a piece draw again, and need more words than the others."""
+    assert m.structure.kind not in ONE_WORD_A_VALUE
+    codes, ids, keys = np.arange(1_500) % m.k, np.arange(1_500), column(m, ex.ReleaseKey.new())._keys
+    together = sample_keyed(m, codes, RowWords(ids, keys))
+    for row in range(0, 1_500, 50):
+        assert (sample_keyed(m, codes[row : row + 1], RowWords(ids[row : row + 1], keys)) == together[row]).all()
+    order = np.random.default_rng(3).permutation(1_500)
+    assert (sample_keyed(m, codes[order], RowWords(ids[order], keys)) == together[order]).all()
+    sampler, words = (
+        prepared(m.structure),
+        RowWords(ids, keys),
+    )  # by the ordinary sampler, fed with the words of one row
+    for row in range(0, 1_500, 100):
+        stream = Listed(int(words.word(np.array([row]), j)[0]) for j in range(10_000))
+        alone = sampler.draw(codes[row : row + 1], stream, Loops(1), np.empty(1, dtype=np.uint64))
+        assert (alone[0] == together[row]).all()
 
 
 def test_every_structure_has_words_of_its_own_rows() -> None:
     """A structure whose sampler asks for more than one word a value must not read the words of other rows."""
-    assert {"rows", "randomized_response", "circulant", "two_valued_columns"} == ONE_WORD_A_VALUE
-    for kind in ONE_WORD_A_VALUE:
-        assert kind in STRUCTURES
-        assert kind in SAMPLERS
+    tried = {m.structure.kind for m in MANY_WORDS}
+    assert tried.isdisjoint(ONE_WORD_A_VALUE)
+    assert tried | ONE_WORD_A_VALUE == set(STRUCTURES) == set(SAMPLERS)
 
 
 def test_ids_enter_injectively() -> None:

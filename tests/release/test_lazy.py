@@ -42,16 +42,16 @@ def as_frame(plan: Any) -> pl.DataFrame:
     return found.sort("id")
 
 
-def polars_plans(data: pl.DataFrame, **options: Any) -> list[Any]:
+def polars_plans(data: pl.DataFrame, chosen: Any = CHOSEN, **options: Any) -> list[Any]:
     shuffled = data.sample(fraction=1, shuffle=True)
-    return [ex.privatize(frame.lazy(), CHOSEN, **options) for frame in (data, shuffled)]
+    return [ex.privatize(frame.lazy(), chosen, **options) for frame in (data, shuffled)]
 
 
-def duckdb_plans(data: pl.DataFrame, **options: Any) -> list[Any]:
+def duckdb_plans(data: pl.DataFrame, chosen: Any = CHOSEN, **options: Any) -> list[Any]:
     con = duckdb.connect()
     made = con.from_arrow(data.to_arrow())
     return [
-        ex.privatize(relation, CHOSEN, connection=con, **options)
+        ex.privatize(relation, chosen, connection=con, **options)
         for relation in (made, made.order("hash(id)"), made.filter("id % 3 = 0").union(made.filter("id % 3 <> 0")))
     ]
 
@@ -85,6 +85,22 @@ def test_counts_of_the_engine_are_those_of_the_collected_frame(plans: Any, data:
         outside = ex.estimate_frequencies(whole, m, column=column)
         np.testing.assert_allclose(inside.estimate, outside.estimate, rtol=0, atol=1e-12)
     assert sum(ex.count_reports(plan, "answer", LETTERS).values()) == N
+
+
+@PLANS
+@pytest.mark.parametrize("make", [ex.unary_encoding, ex.local_hashing, ex.hadamard_response])
+def test_bits_and_rules_are_released_and_counted_in_engines(plans: Any, make: Any, data: pl.DataFrame) -> None:
+    m, few, key = make(40, 1), data.head(600), ex.ReleaseKey.new()
+    chosen = {"number": m}
+    expected = ex.privatize(few, chosen, row_id="id", release_key=key).sort("id")["number"].to_list()
+    for plan in plans(few, chosen=chosen, row_id="id", release_key=key):
+        assert as_frame(plan)["number"].to_list() == expected
+        counts = ex.count_reports(plan, "number", m)
+        assert sum(counts.values()) == 600
+        assert counts == ex.count_reports(as_frame(plan), "number", m)
+        inside = ex.estimate_frequencies(plan, m, column="number")
+        outside = ex.estimate_frequencies(as_frame(plan), m, column="number")
+        np.testing.assert_allclose(inside.estimate, outside.estimate, rtol=0, atol=1e-12)
 
 
 def test_streaming_cuts_a_file_as_it_likes_and_types_stay(tmp_path: Path, data: pl.DataFrame, key: Any) -> None:

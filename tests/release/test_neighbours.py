@@ -13,6 +13,9 @@ import pytest
 
 import extremal as ex
 from extremal.columns.files import batches
+from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.labels import Labels
+from extremal.mechanism.structures import HadamardSets, HashedSets, IndependentBits, ProjectiveSets, Structure
 from extremal.release import sampler
 from extremal.release.files import privatize_file
 from extremal.testing import neighbours
@@ -86,6 +89,52 @@ def test_files_of_neighbours_are_released_alike(kind: str, tmp_path: Path, monke
         first, second = (released_files(m, v, f) for v, f in zip((one, other), folders, strict=True))
         assert first.keys() == second.keys()
         assert [name for name in first if first[name] != second[name]] == []
+
+
+HALF = 1 << 61
+MORE = HALF + (1 << 60)
+RULES: dict[str, tuple[Structure, Labels | None]] = {
+    "bits": (IndependentBits(4, HALF, HALF // 2), BitLabels(4)),
+    "many bits": (IndependentBits(4, HALF + 1, HALF), BitLabels(4)),
+    "hashing": (HashedSets(4, HALF, 3), None),
+    "hashing to many": (HashedSets(4, HALF, 1 << 20), None),
+    "Hadamard": (HadamardSets(4, MORE, 2, 4), None),
+    "Hadamard of millions": (HadamardSets(4, MORE, 1, 1 << 21), None),
+    "projective": (ProjectiveSets(4, MORE, 3, 3), None),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("kind", ["text", "numbers"])
+def test_reports_by_rules_are_released_alike(kind: str, rule: str) -> None:
+    """With draws that do not depend on the values: whatever is released depends on the draws alone."""
+    labels = KINDS[kind]
+    m = neighbours.blind(RULES[rule][0], labels, RULES[rule][1])
+    makers = [make for (of, _), make in COLUMNS.items() if of == kind]
+    for one, other in pairs(labels)[::3]:
+        for make in makers:
+            assert released_column(m, make(one)) == released_column(m, make(other))
+    for make in neighbours.frames().values():
+        assert released_frame(m, make(one)) == released_frame(m, make(other))
+
+
+@pytest.mark.parametrize("rule", ["bits", "hashing", "Hadamard of millions", "projective"])
+def test_files_of_reports_by_rules_are_released_alike(rule: str, tmp_path: Path) -> None:
+    m = neighbours.blind(RULES[rule][0], TEXT, RULES[rule][1])
+    folders = [tmp_path / side for side in "ab"]
+    for folder in folders:
+        folder.mkdir()
+    first, second = (released_files(m, v, f) for v, f in zip(pairs(TEXT)[0], folders, strict=True))
+    assert first.keys() == second.keys()
+    assert [name for name in first if first[name] != second[name]] == []
+
+
+def test_reports_by_rules_do_depend_on_the_values_otherwise() -> None:
+    structure, names = RULES["many bits"]
+    m = ex.Mechanism.from_structure(structure, None, TEXT, names)
+    certain = ex.unary_encoding(4, 50, optimised=False, inputs=TEXT)
+    assert released_column(certain, ["no"] * 9) != released_column(certain, ["other"] * 9)
+    assert released_column(m, ["no"] * 9) == released_column(m, ["no"] * 9)
 
 
 def test_row_groups_do_not_follow_the_bytes_of_the_values(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from extremal.cli import main
 from extremal.release.keyed import KeyedColumn
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is an extra: pip install 'extremal[spark]'")
-N = 5_000
+N = 3_000
 LETTERS = ex.randomized_response(4, 1, inputs=list("abcd"))
 SETS = ex.subset_selection(40, 1)
 CHOSEN = {"answer": LETTERS, "number": SETS}
@@ -33,13 +33,15 @@ def session() -> Iterator[Any]:
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are this Python
     made = (
-        SparkSession.builder.master("local[2,4]")  # two workers; a task may fail three times
+        SparkSession.builder.master("local[1,2]")  # one worker; a task may fail once
         .config("spark.ui.enabled", "false")
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.memory", "1g")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")  # short work: start soon
         .config("spark.driver.bindAddress", "127.0.0.1")
-        .config("spark.sql.shuffle.partitions", "4")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.adaptive.enabled", "false")
+        .config("spark.sql.codegen.wholeStage", "false")
         .getOrCreate()
     )
     made.sparkContext.setLogLevel("OFF")

@@ -3,6 +3,7 @@
 from extremal.certificate.certificate import Certificate
 from extremal.certificate.costs import Truth
 from extremal.certificate.coupled import Coupled
+from extremal.certificate.directions import Directions
 from extremal.certificate.dual import Lines, OnePrior, Rays
 from extremal.certificate.information import Sizes, Subadditive
 from extremal.certificate.matrix import MatrixInequality
@@ -20,6 +21,7 @@ __all__ = [
     "Certificate",
     "Contradiction",
     "Coupled",
+    "Directions",
     "LineSweep",
     "Lines",
     "ListedColumns",

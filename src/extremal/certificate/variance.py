@@ -252,7 +252,7 @@ def _symmetric(channel: Channel, prior: Any) -> tuple[Any, Any] | None:
     columns = channel.view.columns()
     first = next(columns)
     single = not first.orbit and channel.r == channel.m and _is_response(channel)
-    if not (first.orbit or single) or len(first.groups) != 2:
+    if first.bound or not (first.orbit or single) or len(first.groups) != 2:
         return None
     (low, _), (high, members) = first.groups
     r, d = channel.r, len(members)

@@ -17,7 +17,21 @@ from collections.abc import Iterator, Sequence
 from types import FrameType
 
 from extremal import __version__
-from extremal.cli import audit, compare, design, device, estimate, explain, privatize, test, theory, tradeoff, verify
+from extremal.cli import (
+    audit,
+    compare,
+    design,
+    device,
+    estimate,
+    explain,
+    plan,
+    privatize,
+    reproduce,
+    test,
+    theory,
+    tradeoff,
+    verify,
+)
 from extremal.errors import ExtremalError
 
 DONE, FALSE, BAD_INPUT, DEFECT, SIGNALLED = 0, 1, 2, 70, 128
@@ -27,7 +41,21 @@ DEFECT_FOUND = (
     "extremal: EXTREMAL_TRACEBACK=1 shows where it happened, and may show data."
 )
 
-VERBS = (design, verify, explain, compare, tradeoff, theory, privatize, device, estimate, test, audit)
+VERBS = (
+    design,
+    verify,
+    explain,
+    compare,
+    tradeoff,
+    theory,
+    plan,
+    privatize,
+    device,
+    estimate,
+    test,
+    audit,
+    reproduce,
+)
 
 DESCRIPTION = """\
 extremal: provably optimal local privacy.

@@ -19,7 +19,7 @@ from extremal.mechanism.files import LARGEST_FILE
 from extremal.mechanism.labels import MOST_LABELS
 from extremal.privacy import NOTIONS, Notion, Option
 from extremal.sources import SourceClass
-from extremal.utility import UTILITIES, Utility
+from extremal.utility import UTILITIES, Divergence, PairwiseDivergence, Utility
 
 PRIOR_HELP = (
     "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one "
@@ -199,6 +199,12 @@ def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) 
         help="several priors, separated by semicolons, or any: the worst case over their mixtures counts",
     )
     verb.add_argument("--ball", metavar="RADIUS", help="all priors within this total variation of --prior")
+    verb.add_argument(
+        "--hypotheses",
+        metavar="P;P;…",
+        help="several distributions to tell apart, separated by semicolons: the mean over all ordered pairs counts",
+    )
+    verb.add_argument("--worst-case", action="store_true", help="with --hypotheses: the pair that is told apart least")
 
 
 def add_privacy_arguments(verb: argparse.ArgumentParser) -> None:
@@ -241,8 +247,28 @@ def utility(options: argparse.Namespace, name: str | None = None) -> Utility:
         raise InvalidParameter(
             "say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior."
         )
+    if options.hypotheses is not None:
+        return _pairs(chosen, options)
+    if options.worst_case:
+        raise InvalidParameter("--worst-case goes with --hypotheses", parameter="--hypotheses", value=None)
     kind: Callable[..., Utility] = CHOICES[chosen]
     return kind(**_arguments(chosen, CHOICES[chosen].options or (), options))
+
+
+def _pairs(name: str, options: argparse.Namespace) -> Utility:
+    """All ordered pairs of --hypotheses, by a divergence with its parameters."""
+    kind: Any = CHOICES[name]
+    if not issubclass(kind, Divergence) or options.p0 is not None or options.p1 is not None:
+        raise InvalidParameter(
+            "--hypotheses are told apart by a divergence, and replace --p0 and --p1",
+            parameter="--utility",
+            value=name,
+            hint="Give --utility KL.",
+        )
+    own = [option for option in kind.options or () if option.reads == "number"]
+    parameters = _arguments(name, own, options)
+    distributions = [prior(text.strip(), "--hypotheses") for text in options.hypotheses.split(";")]
+    return PairwiseDivergence(distributions, lambda p, q: kind(p, q, **parameters), options.worst_case)
 
 
 def refuse_written(options: argparse.Namespace, *names: str) -> None:
@@ -264,5 +290,5 @@ def _folded(name: str) -> str:
 
 def spoken_of(options: argparse.Namespace) -> list[str]:
     """The usual utility for each option that is given: a pair, losses, a prior."""
-    usual = {"p0": "KL", "distances": "Distortion", "prior": "MutualInformation"}
+    usual = {"hypotheses": "KL", "p0": "KL", "distances": "Distortion", "prior": "MutualInformation"}
     return [name for option, name in usual.items() if getattr(options, option)]

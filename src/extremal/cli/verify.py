@@ -10,7 +10,7 @@ from extremal.certificate import Verdict, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
-from extremal.mechanism.mechanism import count_text
+from extremal.mechanism.labels import count_text
 from extremal.privacy import Notion
 
 MARKS = {Verdict.PROVED: "ok ", Verdict.REFUTED: "NO ", Verdict.NOT_PROVEN: "?  ", Verdict.NOTHING: "-  "}

@@ -13,9 +13,17 @@ from typing import Any
 from extremal.closed_forms import surveys
 from extremal.closed_forms.binary import binary, binary_for_information
 from extremal.closed_forms.geometric import geometric
+from extremal.closed_forms.hadamard_response import hadamard_response
+from extremal.closed_forms.hierarchical import hierarchical
 from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
+from extremal.closed_forms.local_hashing import local_hashing
+from extremal.closed_forms.mixed import better_of_two
+from extremal.closed_forms.piecewise import piecewise, square_wave
+from extremal.closed_forms.projective_geometry import projective_geometry
 from extremal.closed_forms.randomized_response import randomized_response
+from extremal.closed_forms.stochastic_rounding import stochastic_rounding
 from extremal.closed_forms.subset_selection import subset_selection
+from extremal.closed_forms.unary_encoding import unary_encoding
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
@@ -106,6 +114,10 @@ def _binary(setting: Setting) -> Mechanism:
     return binary(utility.pair.p0, utility.pair.p1, setting.epsilon, divergence=lambda *_: utility)
 
 
+def _better(setting: Setting) -> Mechanism:
+    return better_of_two(setting.divergence or MutualInformation(setting.prior), setting.epsilon)
+
+
 def _subsets(purpose: str) -> Callable[[Mechanism], str]:
     def label(mechanism: Mechanism) -> str:
         first = mechanism.output_labels[0]
@@ -137,12 +149,28 @@ FORMS: dict[str, Form] = {
             most_valued=DENSE_UP_TO,
             label=_subsets("information"),
         ),
+        Form("unary encoding (optimised)", lambda s: unary_encoding(s.k, s.epsilon)),
+        Form("unary encoding (symmetric)", lambda s: unary_encoding(s.k, s.epsilon, optimised=False)),
+        Form("local hashing", lambda s: local_hashing(s.k, s.epsilon)),
+        Form("Hadamard response", lambda s: hadamard_response(s.k, s.epsilon)),
+        Form("projective geometry response", lambda s: projective_geometry(s.k, s.epsilon)),
+        Form("stochastic rounding", lambda s: stochastic_rounding(s.k, s.epsilon)),
+        Form("piecewise", lambda s: piecewise(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
+        Form("hybrid", lambda s: piecewise(s.k, s.epsilon, hybrid=True), most_inputs=DENSE_UP_TO),
+        Form("square wave", lambda s: square_wave(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
+        Form("hierarchical", lambda s: hierarchical(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
         Form("binary", _binary, _has_pair, curve="binary"),
         Form(
             "binary for information",
             lambda s: binary_for_information(s.prior, s.epsilon),
             _has_prior,
             curve="binary",
+        ),
+        Form(
+            "better of binary and response",
+            _better,
+            lambda s: s.divergence is not None or s.prior is not None,
+            curve="better of the two",
         ),
         Form("PML high privacy", lambda s: pml_high_privacy(s.prior, s.epsilon), _has_prior, most_inputs=DENSE_UP_TO),
         Form(

@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 
 from extremal.columns import arrays, lists
-from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, refuse_wide, without_missing
+from extremal.columns.lists import (
+    MISSING,
+    MOST_LISTED,
+    Array,
+    Codes,
+    members,
+    only_kind,
+    refuse_wide,
+    without_missing,
+)
 from extremal.mechanism.labels import Labels
 
 
@@ -78,6 +87,8 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
         flat, sizes, parts = sets
         edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int32)
         return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=_own(parts)).take(pa.array(flat)))
+    if labels.numbered and (labels.count > MOST_LISTED or not pa.types.is_dictionary(like)):
+        return pa.array(codes, type=_holding(labels.count, like))
     kind, values = only_kind(labels), list(labels)
     refuse_wide(values)
     inner = like.value_type if pa.types.is_dictionary(like) else like
@@ -92,6 +103,15 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
     if pa.types.is_string_view(stored.type):  # compressed dictionaries of views are not read everywhere
         stored = stored.cast(pa.large_string())
     return pa.DictionaryArray.from_arrays(pa.array(codes, type=pa.int32()), stored, ordered=False)
+
+
+def _holding(count: int, like: Any) -> Any:
+    """`like` if it is a type of integers that holds 0..count−1, else int64."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(like):
+        return pa.int64()
+    return pa.from_numpy_dtype(arrays.fitting(np.dtype(like.to_pandas_dtype()), 0, count - 1))
 
 
 def schema_of_reports(schema: Any, types: Mapping[str, Any]) -> Any:

@@ -19,6 +19,7 @@ Array: TypeAlias = npt.NDArray[Any]
 Codes: TypeAlias = npt.NDArray[np.intp]
 
 MISSING = -1  # the code of a value that is not there
+MOST_LISTED = 1 << 20  # numbers 0..n−1 up to which a column lists them (categories, dictionaries); others are integers
 
 
 def holds(column: Any) -> bool:

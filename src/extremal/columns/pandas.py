@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from extremal.columns import arrays, arrow, lists
-from extremal.columns.lists import Array, Codes, common_kind, without_missing
+from extremal.columns.lists import MOST_LISTED, Array, Codes, common_kind, without_missing
 from extremal.mechanism.labels import Labels
 
 
@@ -73,6 +73,8 @@ def _data(codes: Array, labels: Labels, dtype: Any) -> Any:
     import pandas as pd
 
     kind = common_kind(labels) if codes.ndim == 1 else None
+    if isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) and labels.numbered and labels.count > MOST_LISTED:
+        dtype = np.dtype(np.int64)  # no list of so many numbers
     if isinstance(dtype, pd.CategoricalDtype) and codes.ndim == 1:
         return pd.Categorical.from_codes(codes, categories=pd.Index(list(labels), tupleize_cols=False))
     if isinstance(dtype, pd.StringDtype) and kind is str:

@@ -71,6 +71,9 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
         sublists = [named[start:stop] for start, stop in pairwise(edges)]
         return pl.Series(like.name, sublists, dtype=pl.List(inner))
     kind, dtype = only_kind(labels), like.dtype
+    if labels.numbered:
+        fits = dtype.is_integer() and _fits([0, labels.count - 1], dtype)
+        return pl.Series(like.name, codes, dtype=dtype if fits else pl.Int64)
     values: list[Any] = list(labels)
     refuse_wide(values)
     if kind is str:

@@ -11,8 +11,9 @@ from extremal.columns.engines import engine_of
 from extremal.columns.frames import names_of, pick, refuse_absent
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import Label, SubsetLabels
+from extremal.mechanism.labels import Label
 
+LISTED = 1 << 16  # reports up to which those that never occur are listed, too
 OTHER_MECHANISM = "Were these reports made by another mechanism?"
 
 
@@ -20,8 +21,8 @@ def count_reports(frame: Any, column: str, mechanism: Mechanism) -> dict[Label, 
     """How often each report occurs in a column: a dict from report to count, which `estimate_frequencies` reads.
 
     A plan (polars LazyFrame, DuckDB relation, Spark frame) is counted by its engine; no row is collected, only one
-    number for each different report. Reports that never occur are listed with 0, those that are all subsets of a size
-    only when they occur.
+    number for each different report (by hashing nearly all differ). Reports that never occur are listed with 0 if there
+    are at most 2^16 in all.
 
     Raises:
         InvalidParameter: no such column, or a report is missing.
@@ -49,7 +50,7 @@ def counted_reports(frame: Any, column: str, mechanism: Mechanism) -> tuple[dict
     else:
         found = _eager(frame, column)
     missing = 0
-    counts: dict[Label, int] = {} if isinstance(labels, SubsetLabels) else dict.fromkeys(mechanism.outputs, 0)
+    counts: dict[Label, int] = dict.fromkeys(mechanism.outputs, 0) if labels.count <= LISTED else {}
     for value, number in found:
         if value is None:
             missing += number

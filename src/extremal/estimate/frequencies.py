@@ -187,8 +187,8 @@ def estimate_frequencies(
     )
     combinations = Combinations.of(mechanism, channel)
     if not combinations.plain:
-        _refuse(mechanism, combinations, merge)
-    start = _row_prior(mechanism, prior)
+        refuse_unidentified(mechanism, combinations, merge)
+    start = row_prior(mechanism, prior)
     small = {name: found.n for name, found in tallies.items() if found.n < FEWEST}
     if len(small) == len(tallies):
         name, n = next(iter(small.items()))
@@ -221,7 +221,8 @@ def _with_missing(reports: Any, mechanism: Mechanism, column: str | None, counts
     )
 
 
-def _refuse(mechanism: Mechanism, combinations: Combinations, merge: bool) -> None:
+def refuse_unidentified(mechanism: Mechanism, combinations: Combinations, merge: bool = False) -> None:
+    """Raise when the reports do not determine every frequency, and combinations of them are not asked for."""
     if combinations.count == 1:
         raise NotIdentified(
             "the reports must depend on the input: every input of this mechanism makes the same reports",
@@ -239,7 +240,7 @@ def _refuse(mechanism: Mechanism, combinations: Combinations, merge: bool) -> No
         )
 
 
-def _row_prior(mechanism: Mechanism, prior: Any) -> Floats:
+def row_prior(mechanism: Mechanism, prior: Any) -> Floats:
     """The prior of the rows: uniform over inputs unless given."""
     r = mechanism.row_classes
     if prior is None:

@@ -31,6 +31,7 @@ from scipy.fft import dct, idct
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.channel import Floats
+from extremal.estimate.channels.indicators import IndicatorChannel
 from extremal.mechanism.structures.structure import refuse_large
 
 if TYPE_CHECKING:
@@ -50,6 +51,13 @@ def smoothed(fit: Fit) -> Floats:
     channel = fit.channel
     if not fit.combinations.plain:
         raise InvalidParameter("smooth needs every input by itself", parameter="method", value="smooth")
+    if isinstance(channel, IndicatorChannel):
+        raise InvalidParameter(
+            "smooth needs the shares of the reports, which are too many here",
+            parameter="method",
+            value="smooth",
+            hint='Use method="unbiased", "projected" or "shrunk".',
+        )
     refuse_large(channel.r, channel.r, "smoothing")
     # Subset selection counts members of reports: one drawn from each report makes a channel with rows that sum to one.
     mass = float(fit.statistic.sum())

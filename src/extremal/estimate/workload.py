@@ -146,6 +146,54 @@ def estimate_workload(
     >>> ex.estimate_workload(counts, m, ex.Mean([0, 10, 20])).names
     ('mean',)
     """
+    decoding = decoding_of(mechanism, workload)
+    prior, subsets = decoding.prior, isinstance(mechanism.structure, SubsetSelection)
+    encoder: Any = SubsetChannel(mechanism) if subsets else _Reports(mechanism)
+    counted = tally(
+        reports, mechanism, encoder, column=column, weights=weights, by=None, counts=counts, check_hash=check_hash
+    )[None]
+    keys, shares = counted.shares()
+    first, second = (
+        subset_moments(encoder, keys, shares)
+        if subsets
+        else report_moments(mechanism, prior, _spread(keys, shares, mechanism.m))
+    )
+    scatter = (second - np.outer(first, first)) * (counted.effective_n / max(counted.effective_n - 1, 1))
+    return decoding.estimate(first, scatter, counted.n, counted.effective_n)
+
+
+@dataclass(frozen=True, eq=False)
+class Decoding:
+    """What one report is worth: the statistics at the prior, and what the deviation of a report's lift adds.
+
+    Attributes:
+        names, rows: the statistics, in coefficients of the inputs.
+        prior: at which no unbiased estimate has less variance.
+        decoder: A_c V⁺.
+    """
+
+    names: tuple[Any, ...]
+    rows: Floats
+    prior: Floats
+    decoder: Floats
+
+    def estimate(self, mean: Floats, scatter: Floats, n: int, effective_n: float) -> WorkloadEstimate:
+        """From the mean and the scatter of the deviations among the reports."""
+        rows = self.rows
+        return WorkloadEstimate(
+            self.names,
+            np.asarray(rows @ self.prior + self.decoder @ mean),
+            n,
+            effective_n,
+            rows.min(axis=1),
+            rows.max(axis=1),
+            self.decoder,
+            scatter,
+        )
+
+
+def decoding_of(mechanism: Mechanism, workload: Workload | Any) -> Decoding:
+    """How `estimate_workload` reads the reports; refuses statistics that the mechanism does not identify."""
     wanted = workload if isinstance(workload, Workload) else Workload(workload, mechanism.k)
     if wanted.k != mechanism.k:
         raise InvalidParameter(
@@ -154,10 +202,9 @@ def estimate_workload(
             value=wanted.k,
         )
     prior = wanted.prior.values if wanted.prior is not None else wanted.worst_prior(mechanism).prior
-    subsets = isinstance(mechanism.structure, SubsetSelection)
-    if subsets:
+    if isinstance(mechanism.structure, SubsetSelection):
         prior = np.full(mechanism.k, 1 / mechanism.k)  # all subsets: the unbiased estimate of equally likely inputs
-    names, rows = _statistics(wanted, mechanism)
+    names, rows = statistics_of(wanted, mechanism.input_labels)
     information = fisher(mechanism, prior)
     decoder = information.decoder(rows)
     if decoder is None:
@@ -170,28 +217,14 @@ def estimate_workload(
             ),
             hint="ex.design for this workload makes a mechanism that does.",
         )
-    encoder: Any = SubsetChannel(mechanism) if subsets else _Reports(mechanism)
-    counted = tally(
-        reports, mechanism, encoder, column=column, weights=weights, by=None, counts=counts, check_hash=check_hash
-    )[None]
-    keys, shares = counted.shares()
-    first, second = (
-        _subset_moments(encoder, keys, shares)
-        if subsets
-        else report_moments(mechanism, prior, _spread(keys, shares, mechanism.m))
-    )
-    scatter = (second - np.outer(first, first)) * (counted.effective_n / max(counted.effective_n - 1, 1))
-    estimate = rows @ prior + decoder @ first
-    return WorkloadEstimate(
-        names, estimate, counted.n, counted.effective_n, rows.min(axis=1), rows.max(axis=1), decoder, scatter
-    )
+    return Decoding(names, rows, prior, decoder)
 
 
 def _spread(keys: list[Any], shares: Floats, m: int) -> Floats:
     return np.asarray(np.bincount(np.array(keys, dtype=np.intp), weights=shares, minlength=m), dtype=np.float64)
 
 
-def _subset_moments(channel: SubsetChannel, keys: list[Any], shares: Floats) -> tuple[Floats, Floats]:
+def subset_moments(channel: SubsetChannel, keys: list[Any], shares: Floats) -> tuple[Floats, Floats]:
     """Reports that are subsets: the lift of a report is one number on its members, another elsewhere."""
     k, d = channel.r, channel.size
     inside, outside = channel.with_truth * k / d - 1, (1 - channel.with_truth) * k / (k - d) - 1
@@ -200,9 +233,9 @@ def _subset_moments(channel: SubsetChannel, keys: list[Any], shares: Floats) -> 
     return members @ shares, (members * shares) @ members.T
 
 
-def _statistics(workload: Workload, mechanism: Mechanism) -> tuple[tuple[Any, ...], Floats]:
-    """Names and coefficients of the statistics as a person would list them."""
-    inputs, k = mechanism.input_labels, workload.k
+def statistics_of(workload: Workload, inputs: Any) -> tuple[tuple[Any, ...], Floats]:
+    """Names and coefficients of the statistics as a person would list them; `inputs` are the labels by position."""
+    k = workload.k
     if isinstance(workload, Mean):
         return ("mean",), workload.rows
     if isinstance(workload, Frequencies):

@@ -76,12 +76,15 @@ class Column:
     covering.
 
     An `orbit` stands for all columns that arise from it by permuting the row classes (subset selection: every subset of
-    a size); it has two groups, and only their sizes mean something.
+    a size); it has two groups, and only their sizes mean something. One that is a `bound` is not itself among the
+    columns: they all have its two weights, but on sets of other sizes, or on some sets of a size only. A ratio of two
+    weights is that of the columns, a ratio to a mean of weights is at least theirs, and nothing else may be read.
     """
 
     output: int
     groups: tuple[Group, ...]
     orbit: bool = False
+    bound: bool = False
 
     @property
     def smallest(self) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.labels import count_text
 from extremal.mechanism.mechanism import Mechanism
 
 
@@ -41,7 +42,7 @@ def _as_mechanism(first: Mechanism, matrix: Any, outputs: Any) -> Mechanism:
     array = np.asarray(matrix)
     if array.ndim != 2 or array.shape[0] != first.m:
         raise InvalidParameter(
-            f"post_processing must be a mapping, a Mechanism or a matrix with {first.m} rows",
+            f"post_processing must be a mapping, a Mechanism or a matrix with {count_text(first.m)} rows",
             parameter="post_processing.shape",
             value=array.shape,
         )

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
+from extremal.mechanism.labels import count_text
 from extremal.plotting import COLOURS, figure
 from extremal.tables import aligned, as_frame
 
@@ -307,7 +308,7 @@ def _dense_columns(mechanism: Mechanism) -> Iterator[list[int]]:
         raise InvalidParameter(
             "with a prior, explain reads every entry of the mechanism: at most 2^20 of them",
             parameter="k × m",
-            value=f"{mechanism.k} × {mechanism.m}",
+            value=f"{mechanism.k} × {count_text(mechanism.m)}",
             hint="Leave the prior out: the bounds then hold for every prior.",
         )
     for column in mechanism.weights.T:

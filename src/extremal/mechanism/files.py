@@ -22,7 +22,8 @@ import numpy as np
 from extremal.atomic import refuse_unusable, write_atomically
 from extremal.errors import ExtremalError, FileConflict, MalformedFile, TooLarge
 from extremal.exact.weights import Indices
-from extremal.mechanism.labels import LARGEST_JSON_INTEGER, MOST_LABELS, Labels, outputs_from_json
+from extremal.mechanism.bit_labels import reports_from_json
+from extremal.mechanism.labels import LARGEST_JSON_INTEGER, MOST_LABELS, Labels, count_text
 from extremal.mechanism.mechanism import Mechanism
 from extremal.mechanism.structures import structure_from_json
 from extremal.privacy import Notion, notion_from_json
@@ -262,11 +263,13 @@ def _build(content: dict[str, Any]) -> tuple[Mechanism, Notion | None]:
             "denominator must be what each row sums to", parameter="denominator", value=content["denominator"]
         )
     inputs = Labels.from_json(content["inputs"], "inputs")
-    outputs = outputs_from_json(content["outputs"], inputs)
+    outputs = reports_from_json(content["outputs"], inputs, structure.m)
     row_of = _row_of(content["rows_of_inputs"], structure.r) if "rows_of_inputs" in content else None
     if outputs.count != structure.m:
         raise MalformedFile(
-            f"outputs must name the {structure.m} columns of the weights", parameter="len(outputs)", value=outputs.count
+            f"outputs must name the {count_text(structure.m)} columns of the weights",
+            parameter="len(outputs)",
+            value=count_text(outputs.count),
         )
     if len(inputs) != (structure.r if row_of is None else row_of.size):
         raise MalformedFile("inputs must name the rows of the weights", parameter="len(inputs)", value=len(inputs))

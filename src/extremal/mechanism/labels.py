@@ -21,8 +21,10 @@ from extremal.errors import InvalidLabel, MalformedFile, TooLarge, UnknownLabel
 from extremal.exact import as_count
 
 MOST_LABELS = 1 << 24  # symbols of an alphabet: as many as are designed for
+MOST_LISTED = 1 << 24  # labels that are handed out one by one
 LARGEST_JSON_INTEGER = 1 << 53  # integers that every JSON reader keeps
 LONGEST_INTEGER = 400  # digits
+_LONGEST_COUNT = 9  # digits that a number of outputs is shown with
 
 Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
 
@@ -77,6 +79,13 @@ class Labels:
 
     @cached_property
     def values(self) -> tuple[Label, ...]:
+        if len(self._values) > MOST_LISTED:
+            raise TooLarge(
+                f"at most {MOST_LISTED:,} labels are listed",
+                parameter="labels",
+                value=len(self._values),
+                hint="They are 0, 1, …; privatize() needs no list.",
+            )
         return tuple(self._values)
 
     @cached_property
@@ -143,7 +152,7 @@ class Labels:
 
     def to_json(self) -> Any:
         if self.numbered:
-            return {"range": len(self._values)}
+            return {"range": _stored(len(self._values))}
         return [[_stored(p) for p in v] if isinstance(v, tuple) else _stored(v) for v in self._values]
 
     @classmethod
@@ -299,6 +308,22 @@ def outputs_from_json(content: Any, inputs: Labels) -> Labels:
     if isinstance(content, dict) and set(content) == {"subsets_of_inputs"}:
         return SubsetLabels(inputs, as_count(content["subsets_of_inputs"], "size", 1))
     return Labels.from_json(content, "outputs", tuples=True)
+
+
+def count_text(count: int) -> str:
+    """A number of outputs as text; of a very large one only its size.
+
+    >>> count_text(10), count_text(2**60_000)
+    ('10', 'about 10^18061')
+    """
+    digits = int((count.bit_length() - 1) * math.log10(2))
+    return str(count) if digits < _LONGEST_COUNT else f"about 10^{digits}"
+
+
+def range_from_json(content: Any, count: int) -> Labels | None:
+    """The labels 0..count−1 if that is what `content` describes, else None."""
+    short = count.bit_length() < 64 and isinstance(content, dict)
+    return Labels(range(count), "outputs") if short and content == {"range": _stored(count)} else None
 
 
 def _without_subclass(label: Any) -> Any:

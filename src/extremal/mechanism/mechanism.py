@@ -8,7 +8,6 @@ weights cannot be written to and the claim it carries was decided in integer ari
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +20,7 @@ from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Column, IndexSet, as_count, as_prior
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, frozen
 from extremal.mechanism.disclosure import Disclosure, disclosure
-from extremal.mechanism.labels import MOST_LABELS, Label, Labels, SubsetLabels
+from extremal.mechanism.labels import MOST_LABELS, Label, Labels, SubsetLabels, count_text
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
 from extremal.mechanism.structures import Circulant, Rows, Structure
 from extremal.mechanism.structures.assemble import canonical, checked_weights, distinct
@@ -36,8 +35,6 @@ from extremal.mechanism.structures.staircase import (
 )
 from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
 from extremal.privacy import LDP, Notion
-
-_LONGEST_COUNT = 4000  # digits; Python itself refuses to print more than 4300
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -256,6 +253,21 @@ class Mechanism:
         structure = Circulant.of(runs)
         names_in, names_out = _labels(inputs, structure.r, "inputs"), _labels(outputs, structure.m, "outputs", True)
         return cls._made(structure, None, names_in, names_out, privacy)
+
+    @classmethod
+    def from_structure(
+        cls, structure: Structure, privacy: Notion | None = None, inputs: Any = None, outputs: Labels | None = None
+    ) -> Mechanism:
+        """Weights that a structure holds, whatever their number; the claim decided exactly.
+
+        Args:
+            structure: one of `extremal.mechanism.structures`.
+            privacy: the notion to claim.
+            inputs: labels; 0, 1, … if not given.
+            outputs: labels; 0, 1, … if not given.
+        """
+        names_out = Labels(range(structure.m), "outputs") if outputs is None else outputs
+        return cls._made(structure, None, _labels(inputs, structure.r, "inputs"), names_out, privacy)
 
     @classmethod
     def _made(
@@ -497,16 +509,6 @@ class Mechanism:
         from extremal.mechanism.display import html_table
 
         return html_table(self)
-
-
-def count_text(count: int) -> str:
-    """A number of outputs as text; of a very large one only its size.
-
-    >>> count_text(10), count_text(2**60_000)
-    ('10', 'about 10^18061')
-    """
-    digits = int((count.bit_length() - 1) * math.log10(2))
-    return str(count) if digits < _LONGEST_COUNT else f"about 10^{digits}"
 
 
 def _labels(

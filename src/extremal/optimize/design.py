@@ -21,6 +21,7 @@ from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
 from extremal.optimize.divergence.solve import equal_hypotheses
 from extremal.optimize.divergence.solve import solve as divergence
+from extremal.optimize.hypotheses.solve import solve as hypotheses
 from extremal.optimize.information.solve import solve as information
 from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
@@ -43,6 +44,7 @@ SOLVERS: tuple[Solver, ...] = (
     leakage_for_a_class,
     workload,
     divergence_on_metric,
+    hypotheses,
     listed_rays,
 )
 """Asked in this order; the first that has a solution is taken. Listing rays comes last: others need no list."""

@@ -26,6 +26,7 @@ from extremal.exact import as_count
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, Notion
+from extremal.release.audit_pairs import has_pairs, pair_events
 from extremal.release.sampler import prepared, sample_codes
 
 Floats = npt.NDArray[np.float64]
@@ -108,6 +109,8 @@ def audit(
     count = as_count(draws, "draws", 1)
     if not 0 < confidence < 1:
         raise InvalidParameter("confidence must lie strictly between 0 and 1", parameter="confidence", value=confidence)
+    if has_pairs(mechanism.structure):
+        return _audit_by_pairs(mechanism, count, confidence, claim, sample)
     if prepared(mechanism.kernel).size is not None:
         raise InvalidParameter(
             "mechanisms whose reports are sets cannot be audited yet", parameter="mechanism", value=mechanism
@@ -126,6 +129,27 @@ def audit(
     labels = tuple(mechanism.input_labels[int(x)] for x in inputs)
     misfits = _misfits(mechanism, inputs, exact, lower, upper)
     return Audit(delivered, _allowed(mechanism, claim), labels, count, limits, confidence, misfits)
+
+
+def _audit_by_pairs(
+    mechanism: Mechanism, draws: int, confidence: float, claim: Notion | None, sample: Sample | None
+) -> Audit:
+    """The same for reports that cannot be listed: one event for each pair of a few inputs."""
+    events = pair_events(mechanism, draws, sample or (lambda codes: sample_codes(mechanism, codes)))
+    counts = np.array([event.counts for event in events])
+    exact = np.array([event.exact for event in events])
+    lower, upper = clopper_pearson(counts, draws, (1 - confidence) / (2 * counts.size))
+    best = float((lower[:, 0] / upper[:, 1]).max())
+    names = mechanism.input_labels
+    misfits = tuple(
+        f"input {names[events[i].z if j else events[i].x]!r} favours {names[events[i].x]!r} over "
+        f"{names[events[i].z]!r} with probability between {lower[i, j]:.6g} and {upper[i, j]:.6g}, "
+        f"not {exact[i, j]:.6g}"
+        for i, j in np.argwhere((exact < lower) | (exact > upper))[:MOST_SHOWN].tolist()
+    )
+    inputs = tuple(names[x] for x in dict.fromkeys(event.x for event in events))
+    delivered = math.log(best) if best > 0 else -math.inf
+    return Audit(delivered, _allowed(mechanism, claim), inputs, draws, 2 * counts.size, confidence, misfits)
 
 
 def audited_inputs(mechanism: Mechanism) -> npt.NDArray[np.int64]:

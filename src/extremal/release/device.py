@@ -1,9 +1,9 @@
 """The device's side: the folder that a page needs, and the words → report protocol that every port must follow.
 
 On a device one report is drawn at a time, by inversion: the first report whose partial sum of weights exceeds the high
-62 bits of one word. Sets take one word for "does it hold x", then Floyd's steps. `device_report` is the protocol in
-Python; `randomiser.js` is the one that runs; `vectors` are words with the reports that both make of them, for whoever
-writes another. The weights are those of `sample_codes`; the words are used in another way.
+62 bits of one word. Sets, bits and rules read their words as the sampler does for one value. `device_report` is the
+protocol in Python; `randomiser.js` is the one that runs; `vectors` are words with the reports that both make of them,
+for whoever writes another.
 """
 
 from __future__ import annotations
@@ -18,17 +18,32 @@ from typing import Any
 import numpy as np
 
 from extremal.atomic import write_atomically
+from extremal.columns.lists import labels_at
 from extremal.errors import FileConflict, InvalidParameter
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.files import to_json
-from extremal.mechanism.structures import SubsetSelection
+from extremal.mechanism.structures import (
+    Circulant,
+    HadamardSets,
+    HashedSets,
+    ProjectiveSets,
+    RandomizedResponse,
+    Rows,
+    TwoValuedColumns,
+)
+from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
+from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.privacy import LDP
-from extremal.release.subsets import subset_reports
+from extremal.release.loops import Loops
+from extremal.release.privatize import report_labels
+from extremal.release.sampler import prepared
 from extremal.release.words import CipherWords
 
 SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
 VECTORS = 10_000
+BY_INVERSION = {structure.kind for structure in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
 
 
 class _OneByOne:
@@ -49,17 +64,17 @@ def device_report(mechanism: Mechanism, code: int, words: Iterator[int]) -> Any:
     [0, 1, 2]
     """
     row = code if mechanism.row_of is None else int(mechanism.row_of[code])
-    structure = mechanism.structure
-    if isinstance(structure, SubsetSelection):
-        drawn = subset_reports(structure.r, structure.size, structure.inside, np.array([row]), _OneByOne(words))
-        return tuple(mechanism.input_labels[member] for member in drawn[0].tolist())
-    point = next(words) >> (64 - WEIGHT_BITS)
-    sums = accumulate(structure.row(row).tolist())
-    return mechanism.output_labels[next(report for report, partial in enumerate(sums) if partial > point)]
+    structure, source = mechanism.structure, _OneByOne(words)
+    if structure.kind in BY_INVERSION:
+        point = next(words) >> (64 - WEIGHT_BITS)
+        sums = accumulate(structure.row(row).tolist())
+        return mechanism.output_labels[next(report for report, partial in enumerate(sums) if partial > point)]
+    drawn = prepared(structure).draw(np.array([row]), source, Loops(1), np.empty(1, dtype=np.uint64))
+    return labels_at(drawn, report_labels(mechanism, drawn))[0]
 
 
 def example_mechanisms() -> list[Mechanism]:
-    """Twenty mechanisms of every structure that a device may meet."""
+    """Mechanisms of every structure that a device may meet."""
     letters = ["no", "yes", "won't say", 'ß ☂ "quoted"']
     small = [
         Mechanism.from_matrix([[0.5, 0.3, 0.2], [0.2, 0.5, 0.3]], LDP(1), ["no", "yes"]),
@@ -72,8 +87,19 @@ def example_mechanisms() -> list[Mechanism]:
     windows = [Mechanism.from_windows(k, n, LDP("1")) for k, n in ((5, 2), (40, 11), (150, 40))]
     circulants = [Mechanism.from_circulant([(3 << 54, 32), (2 << 54, 48), (1 << 54, 64)], LDP("1.2"))]
     sets = [Mechanism.from_subsets(k, d, LDP(e)) for k, d, e in ((6, 2, 1), (40, 10, 1), (100, 27, 1), (64, 1, 3))]
+    rules = [
+        Mechanism.from_structure(structure, LDP(epsilon), outputs=outputs)
+        for structure, epsilon, outputs in (
+            (symmetric_bits(11, LDP(2).exponential), 2, BitLabels(11)),
+            (optimised_bits(40, LDP(1).exponential), 1, BitLabels(40)),
+            (HadamardSets(100, largest_inside(512, 16, LDP(2).exponential), 16, 32), 2, None),
+            (ProjectiveSets(121, largest_inside(121, 40, LDP(1).exponential), 3, 5), 1, None),
+            (HashedSets(5000, largest_inside(3 * HASH_PRIME**2, HASH_PRIME**2, LDP(1).exponential), 3), 1, None),
+            (HashedSets(9, largest_inside(2 * HASH_PRIME**2, HASH_PRIME**2, LDP("0.1").exponential), 2), "0.1", None),
+        )
+    ]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *tiny]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *tiny]
 
 
 def _response(k: int, epsilon: str) -> Mechanism:

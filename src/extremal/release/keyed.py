@@ -27,11 +27,20 @@ from extremal.columns.lists import Array
 from extremal.errors import InvalidParameter
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import Circulant, RandomizedResponse, Rows, SubsetSelection, TwoValuedColumns
+from extremal.mechanism.structures import (
+    Circulant,
+    IndependentBits,
+    RandomizedResponse,
+    Rows,
+    Structure,
+    SubsetSelection,
+    TwoValuedColumns,
+)
 from extremal.release.key import KEY_BYTES, ReleaseKey
 from extremal.release.loops import Codes, Loops
 from extremal.release.privatize import input_codes, report_labels, unknown
-from extremal.release.sampler import BadCode, Sampler, prepared, sample_codes
+from extremal.release.rules import MOST_BITS
+from extremal.release.sampler import BadCode, prepared, sample_codes
 from extremal.release.subsets import LARGEST_BOUND, LARGEST_FLAGS
 from extremal.release.words import Words
 
@@ -40,6 +49,7 @@ ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoVal
 KINDS = ("integer", "text", "bytes")
 ID_BYTES, BLOCK_BYTES = 12, 16
 ROWS_AT_A_TIME = 1 << 15  # blocks of half a megabyte stay in the cache
+ROWS_IN_STEP = 1 << 9  # a rejection makes the rows of its piece be drawn again
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 Blocks = npt.NDArray[np.uint32]
@@ -202,29 +212,50 @@ def sample_keyed(mechanism: Mechanism, codes: Array, words: RowWords) -> Array:
     rows = whole if mechanism.row_of is None else mechanism.row_of.take(whole)
     if isinstance(structure, SubsetSelection):
         return keyed_subsets(structure.r, structure.size, structure.inside, rows, words)
-    return row_by_row(prepared(structure), rows, words)
+    return in_step(structure, rows, words)
 
 
-def row_by_row(sampler: Sampler, rows: Codes, words: RowWords) -> Codes:
-    """What any sampler draws for each row alone, from the words of that row one after the other."""
+def in_step(structure: Structure, rows: Codes, words: RowWords) -> Codes:
+    """What the structure's sampler draws for each row alone, from the words of that row one after the other.
+
+    Rows that read equally many words are drawn together; where one draws again (rejection), its piece is cut in halves,
+    until it is alone.
+    """
+    sampler, each = prepared(structure), structure.r if isinstance(structure, IndependentBits) else 1
     out = np.empty(rows.size if sampler.size is None else (rows.size, sampler.size), dtype=np.int64)
-    loops, buffer = Loops(1), np.empty(1, dtype=np.uint64)
-    for place in range(rows.size):
-        out[place] = sampler.draw(rows[place : place + 1], OneRow(words, place), loops, buffer)[0]
+    at_a_time = max(1, min(ROWS_IN_STEP, MOST_BITS // each))
+    pieces = [(start, min(start + at_a_time, rows.size)) for start in range(0, rows.size, at_a_time)]
+    while pieces:
+        start, stop = pieces.pop()
+        buffer = np.empty(stop - start, dtype=np.uint64)
+        try:
+            step = Step(words, start, stop - start, each)
+            out[start:stop] = sampler.draw(rows[start:stop], step, Loops(stop - start), buffer)
+        except Uneven:
+            middle = (start + stop) // 2
+            pieces += [(start, middle), (middle, stop)]
     return out
 
 
-class OneRow:
-    """A `WordSource` of the words 0, 1, … of one row."""
+class Uneven(Exception):
+    """Some rows of a piece need more words than others."""
 
-    __slots__ = ("_next", "_row", "_words")
 
-    def __init__(self, words: RowWords, row: int) -> None:
-        self._words, self._row, self._next = words, row, 0
+class Step:
+    """A `WordSource` for some rows: each gets its next words, `each` at a time; one row alone, as many as asked."""
+
+    __slots__ = ("_count", "_each", "_first", "_next", "_words")
+
+    def __init__(self, words: RowWords, first: int, count: int, each: int) -> None:
+        self._words, self._first, self._count, self._each, self._next = words, first, count, each, 0
 
     def fill(self, words: Words) -> None:
-        words[:] = self._words.word(np.full(words.size, self._row), self._next + np.arange(words.size))
-        self._next += words.size
+        each = words.size if self._count == 1 else self._each
+        if words.size != self._count * each:
+            raise Uneven
+        rows = np.repeat(np.arange(self._first, self._first + self._count), each)
+        words[:] = self._words.word(rows, self._next + np.tile(np.arange(each), self._count))
+        self._next += each
 
 
 def keyed_subsets(k: int, d: int, weight: int, codes: Codes, words: RowWords) -> Codes:

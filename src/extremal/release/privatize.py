@@ -19,6 +19,7 @@ from extremal.columns.frames import columns_of, is_frame, with_columns
 from extremal.columns.lists import Array, is_missing, labels_at
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
 from extremal.release.sampler import BadCode, sample_codes
 from extremal.release.words import WordSource, refuse_seed
@@ -151,8 +152,12 @@ def privatize_column(
 
 
 def report_labels(mechanism: Mechanism, drawn: Array) -> Labels:
-    """What the codes of reports stand for: outputs, or in rows of codes the inputs of which a report is a set."""
-    return mechanism.input_labels if drawn.ndim == 2 else mechanism.output_labels
+    """What the codes of reports stand for: outputs, or in rows of codes the bytes of a word of bits, or the inputs of
+    which a report is a set."""
+    outputs = mechanism.output_labels
+    if drawn.ndim == 2:
+        return outputs.alphabet if isinstance(outputs, BitLabels) else mechanism.input_labels
+    return outputs
 
 
 def input_codes(container: Container, labels: Labels, column: Any, name: str) -> Array:

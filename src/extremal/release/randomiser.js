@@ -9,6 +9,7 @@ const BITS = 62n;
 const WHOLE = 1n << BITS;
 const PRECISION = 160n;
 const LARGEST_EXPONENT = 100;
+const HASH_PRIME = 2 ** 21 - 9;
 
 export class Refused extends Error {}
 
@@ -133,6 +134,50 @@ const STRUCTURES = {
   },
 };
 
+// Rules: input x favours a set of c of the m reports. The report lies in it with probability inside/2^62 and is uniform
+// given that, so that one in the set weighs inside·(m − c) and any other (2^62 − inside)·c.
+function rule(stored, m, c, draw) {
+  const inside = weight(stored.inside);
+  refuseUnless(Number.isSafeInteger(m), "the reports are too many for this script");
+  const [held, free] = [inside * BigInt(m - c), (WHOLE - inside) * BigInt(c)];
+  return { rows: stored.rows, reports: m, ratios: [[held, free], [free, held]], draw: (x, words) => draw(x, inside, words) };
+}
+
+Object.assign(STRUCTURES, {
+  independent_bits(stored) {
+    const r = count(stored.rows, 2, "rows");
+    const [own, other] = [weight(stored.own), weight(stored.other)];
+    // Two inputs differ in two bits: (own against other) in one and (not other against not own) in the other one.
+    const [high, low] = [own * (WHOLE - other), other * (WHOLE - own)];
+    return {
+      rows: r, reports: null, bits: r, ratios: [[high, low], [low, high]],
+      draw: (x, words) => independentBits(r, own, other, x, words),
+    };
+  },
+
+  hadamard(stored) {
+    const r = count(stored.rows, 2, "rows");
+    const [blocks, width] = [count(stored.blocks, 1, "blocks"), count(stored.width, 2, "width")];
+    const powers = [blocks, width].every((n) => (BigInt(n) & BigInt(n - 1)) === 0n);
+    refuseUnless(powers && blocks * width <= 2 ** 32 && r <= blocks * (width - 1), "blocks and width make no rule");
+    return rule(stored, blocks * width, width / 2, (x, inside, words) => hadamard(blocks, width, inside, x, words));
+  },
+
+  projective(stored) {
+    const r = count(stored.rows, 2, "rows");
+    const [q, t] = [count(stored.order, 2, "order"), count(stored.coordinates, 2, "coordinates")];
+    refuseUnless(isPrime(q) && q ** t <= 2 ** 32 && r <= points(q, t), "order and coordinates make no rule");
+    return rule(stored, points(q, t), points(q, t - 1), (x, inside, words) => projective(q, t, inside, x, words));
+  },
+
+  hashed(stored) {
+    const r = count(stored.rows, 2, "rows");
+    const g = count(stored.buckets, 2, "buckets");
+    refuseUnless(g <= 2 ** 20 && r <= HASH_PRIME, "the buckets make no rule");
+    return rule(stored, HASH_PRIME ** 2 * g, HASH_PRIME ** 2, (x, inside, words) => hashed(g, inside, x, words));
+  },
+});
+
 // ---- sampling -------------------------------------------------------------------------------------------------------
 
 // The first report whose partial sum of weights exceeds the high 62 bits of a word: no rejection, and the same work
@@ -169,6 +214,84 @@ function subset(r, d, inside, x, words) {
   return (holds ? [...others, x] : others).sort((a, b) => a - b);
 }
 
+// One word for each bit; eight bits to a byte, the first bit the highest.
+function independentBits(r, own, other, x, words) {
+  const bytes = Array(Math.ceil(r / 8)).fill(0);
+  for (let j = 0; j < r; j += 1) {
+    bytes[j >> 3] |= Number(words() >> 2n < (j === x ? own : other)) << (7 - (j & 7));
+  }
+  return bytes;
+}
+
+const isOdd = (number) => {
+  let parity = 0;
+  for (let left = number; left > 0; left = Math.floor(left / 2)) parity ^= left & 1;
+  return parity === 1;
+};
+
+// A word, one below m − width/2, a word, whatever the outcome. In the own block the uniform word of bits is moved to the
+// right half by flipping the lowest bit of the line; elsewhere the number says where.
+function hadamard(blocks, width, inside, x, words) {
+  const [block, line] = [x % blocks, Math.floor(x / blocks) + 1];
+  const held = words() >> 2n < inside;
+  const place = below(blocks * width - width / 2, words);
+  let column = Number(words() & BigInt(width - 1));
+  if (isOdd(column & line) === held) column ^= line & -line;
+  if (held || place < width / 2) return block * width + column;
+  const other = place - width / 2;
+  return ((block + 1 + Math.floor(other / width)) % blocks) * width + (other % width);
+}
+
+const points = (q, t) => (q ** t - 1) / (q - 1);
+
+function isPrime(n) {
+  for (let d = 2; d * d <= n; d += 1) if (n % d === 0) return false;
+  return n >= 2;
+}
+
+// Point number n of projective space, and back: vectors are numbers in base q whose first digit is 1, in order.
+function vectorOf(n, q) {
+  let free = 0;
+  while (points(q, free + 1) <= n) free += 1;
+  return n - points(q, free) + q ** free;
+}
+
+function numberOf(vector, q) {
+  let free = 0;
+  while (q ** (free + 1) <= vector) free += 1;
+  return vector - q ** free + points(q, free);
+}
+
+// A word, then numbers below q^t until one will do: 0 is no point, and outside the hyperplane the product must not be 0.
+function projective(q, t, inside, x, words) {
+  const held = words() >> 2n < inside;
+  const own = vectorOf(x, q);
+  const digits = (number) => Array.from({ length: t }, (_, i) => Math.floor(number / q ** i) % q);
+  const left = digits(own);
+  const pivot = left.findLastIndex((digit) => digit > 0);
+  for (;;) {
+    const right = digits(below(q ** t, words));
+    const product = left.reduce((total, digit, i) => total + digit * right[i], 0) % q;
+    if (held) right[pivot] = (right[pivot] - product + q) % q; // the own first digit is 1: now the product is 0
+    const first = right[right.findLastIndex((digit) => digit > 0)];
+    if (first === undefined || (!held && product === 0)) continue;
+    let scale = 1;
+    while ((scale * first) % q !== 1) scale += 1;
+    return numberOf(right.reduce((total, digit, i) => total + ((digit * scale) % q) * q ** i, 0), q);
+  }
+}
+
+// The seed (a, b), another bucket, and a word for which one: the report is (a·P + b)·g + bucket.
+function hashed(g, inside, x, words) {
+  const prime = BigInt(HASH_PRIME);
+  const [a, b] = [BigInt(below(HASH_PRIME, words)), BigInt(below(HASH_PRIME, words))];
+  const scattered = (BigInt(x) + 1234567n) ** 3n % prime;
+  const own = Number((a * scattered + b) % prime) % g;
+  const moved = 1 + below(g - 1, words);
+  const bucket = words() >> 2n < inside ? own : (own + moved) % g;
+  return Number(a * prime + b) * g + bucket;
+}
+
 // ---- the claim ------------------------------------------------------------------------------------------------------
 
 // "1.25" or "5/4" as a fraction of integers.
@@ -203,10 +326,18 @@ function refuseFalseClaim(privacy, ratios) {
 
 // ---- what a page uses -----------------------------------------------------------------------------------------------
 
+// How many labels, the label of a code, and the code of a label (−1: none).
 function labels(stored, what) {
-  if (!Array.isArray(stored)) return Array.from({ length: count(stored?.range, 1, what) }, (_, code) => code);
+  if (!Array.isArray(stored)) {
+    const n = stored?.range;
+    refuseUnless(Number.isSafeInteger(n) && n >= 1, `${what} are not a sensible count`);
+    const find = (value) => (Number.isSafeInteger(value) && value >= 0 && value < n ? value : -1);
+    return { length: n, at: (code) => code, find };
+  }
+  const plain = (label) => label === null || typeof label !== "object" || (Array.isArray(label) && label.every(plain));
+  refuseUnless(stored.every(plain), `${what} beyond 2^53 are too large for this script`);
   refuseUnless(new Set(stored.map((label) => JSON.stringify(label))).size === stored.length, `${what} repeat`);
-  return stored;
+  return { length: stored.length, at: (code) => stored[code], find: (value) => stored.indexOf(value) };
 }
 
 // A mechanism from the text of its file; refused unless everything about it holds.
@@ -231,28 +362,45 @@ export async function loadMechanism(text) {
   }
   refuseFalseClaim(content.privacy, structure.ratios);
   const inputs = labels(content.inputs, "inputs");
-  const sets = content.outputs?.subsets_of_inputs;
-  refuseUnless((structure.reports === null) === (sets !== undefined), "the outputs do not fit the weights");
-  refuseUnless(sets === undefined || sets === structure.size, "the outputs do not fit the weights");
-  const outputs = sets === undefined ? labels(content.outputs, "outputs") : null;
-  refuseUnless(outputs === null || outputs.length === structure.reports, "the outputs do not fit the weights");
-  const runs = content.rows_of_inputs ?? Array.from({ length: structure.rows }, (_, row) => [row, 1]);
-  const rowOf = runs.flatMap(([row, times]) => Array(count(times, 0, "a run")).fill(count(row, 0, "a row")));
-  const named = rowOf.length === inputs.length && rowOf.every((row) => row < structure.rows);
-  refuseUnless(named, "the inputs do not fit the weights");
+  const fits = "the outputs do not fit the weights";
+  let named;
+  if (structure.reports === null) {
+    const { size, bits } = structure;
+    refuseUnless(content.outputs?.subsets_of_inputs === size && content.outputs?.bits === bits, fits);
+    named = (drawn) => (size === undefined ? drawn : drawn.map(inputs.at));
+  } else {
+    const outputs = labels(content.outputs, "outputs");
+    refuseUnless(outputs.length === structure.reports, fits);
+    named = outputs.at;
+  }
+  const rowOf = rowsOf(content.rows_of_inputs, structure.rows, inputs.length);
   return Object.freeze({
     hash,
     epsilon: content.privacy.epsilon ?? `log(${content.privacy.ratio})`,
-    inputs,
-    outputs,
+    inputs: { length: inputs.length, at: inputs.at },
     // The report on one value, from a source of words; a page uses `Respondent`, which remembers.
     draw(value, words) {
-      const code = inputs.findIndex((label) => label === value);
+      const code = inputs.find(value);
       refuseUnless(code >= 0, "the value is no label of the mechanism");
-      const drawn = structure.draw(rowOf[code], words);
-      return Array.isArray(drawn) ? drawn.map((member) => inputs[member]) : outputs[drawn];
+      return named(structure.draw(rowOf(code), words));
     },
   });
+}
+
+// The row of each input: its own, or as runs of [row, how many inputs] say.
+function rowsOf(runs, rows, inputs) {
+  const fits = "the inputs do not fit the weights";
+  if (runs === undefined) {
+    refuseUnless(rows === inputs, fits);
+    return (code) => code;
+  }
+  refuseUnless(Array.isArray(runs) && runs.every((run) => Array.isArray(run) && run.length === 2), fits);
+  refuseUnless(runs.every(([row, times]) => count(row, 0, "a row") < rows && count(times, 0, "a run") >= 0), fits);
+  refuseUnless(runs.reduce((total, [, times]) => total + times, 0) === inputs, fits);
+  return (code) => {
+    let left = code;
+    return runs.find(([, times]) => (left -= times) < 0)[0];
+  };
 }
 
 // One person's answers on this device: each question is answered once, and the stored report is repeated.

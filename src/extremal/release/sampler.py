@@ -23,6 +23,10 @@ from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
     Circulant,
+    HadamardSets,
+    HashedSets,
+    IndependentBits,
+    ProjectiveSets,
     RandomizedResponse,
     Rows,
     Structure,
@@ -32,6 +36,8 @@ from extremal.mechanism.structures import (
 from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.compiled import CompiledLoops, can_compile
 from extremal.release.loops import Codes, Loops
+from extremal.release.rules import FromBits, FromHadamard, FromHashes, FromProjective
+from extremal.release.sparse_subsets import is_sparse, sparse_subset_reports
 from extremal.release.subsets import subset_reports
 from extremal.release.trees import BlockTree
 from extremal.release.words import SecureWords, Words, WordSource
@@ -135,7 +141,9 @@ class _FromSubsets:
         return self.structure.size
 
     def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
-        return subset_reports(self.structure.r, self.structure.size, self.structure.inside, rows, source)
+        k, d = self.structure.r, self.structure.size
+        draw = sparse_subset_reports if is_sparse(k, d) else subset_reports
+        return draw(k, d, self.structure.inside, rows, source)
 
 
 SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
@@ -144,6 +152,10 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     SubsetSelection.kind: _FromSubsets,
     Circulant.kind: _cyclic,
     TwoValuedColumns.kind: _two_valued_columns,
+    IndependentBits.kind: FromBits,
+    HadamardSets.kind: FromHadamard,
+    ProjectiveSets.kind: FromProjective,
+    HashedSets.kind: FromHashes,
 }
 
 _prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()
@@ -212,10 +224,17 @@ def _refuse_unsuitable(mechanism: Mechanism, codes: Any, source: Any, dtype: Any
         raise InvalidParameter("codes must be a one-dimensional array of integers", parameter="codes", value=kind)
     if source is not None and not callable(getattr(source, "fill", None)):
         raise InvalidParameter("source must fill arrays with words", parameter="source", value=type(source).__name__)
-    most = (mechanism.k if isinstance(mechanism.structure, SubsetSelection) else mechanism.m) - 1
+    most = _most_code(mechanism)
     wanted = np.dtype(dtype)
     if wanted.kind not in "iu" or np.iinfo(wanted).max < most:
         raise InvalidParameter(f"dtype must be an integer type that holds 0..{most}", parameter="dtype", value=dtype)
+
+
+def _most_code(mechanism: Mechanism) -> int:
+    """The largest code that a draw can hold: of an output, or of the parts of which a report is made."""
+    if isinstance(mechanism.structure, IndependentBits):
+        return 255  # bytes
+    return (mechanism.k if isinstance(mechanism.structure, SubsetSelection) else mechanism.m) - 1
 
 
 def _threads() -> int:

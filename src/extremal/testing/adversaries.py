@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from extremal.certificate import (
     Coupled,
+    Directions,
     Lines,
     ListedCounts,
     OnePrior,
@@ -55,6 +56,7 @@ from extremal.utility import (
     JensenShannon,
     Mean,
     MutualInformation,
+    PairwiseDivergence,
     Ranges,
     ReverseKL,
     SquaredHellinger,
@@ -445,6 +447,28 @@ def workloads(random: Generator) -> Iterator[Lie]:
         yield Lie(dataclasses.replace(proof, **told), LDP(epsilon), utility, found.value)
 
 
+def directions(random: Generator) -> Iterator[Lie]:
+    """Dual vectors of all sorts for several hypotheses, with trees of any shape, at times not whole."""
+    m, k, epsilon = int(random.integers(2, 4)), int(random.integers(2, 5)), an_epsilon(random)
+    kind = DIVERGENCES[random.integers(len(DIVERGENCES))]
+    utility = PairwiseDivergence([a_prior(random, k) for _ in range(m)], kind)
+    rays = patterns(k, epsilon)
+    worth, dual = optimum(utility, rays)
+    if not 1e-12 < worth < math.inf:
+        return
+    edges, short = m * (m - 1) // 2, random.choice([0.0, 0.5, 0.8])
+
+    def tree(depth: int = 0) -> list[int]:
+        if depth == 7 or random.random() < short:
+            return [-1]
+        return [int(random.integers(edges)), *tree(depth + 1), *tree(depth + 1)]
+
+    trees = [tuple(tree()) for _ in range(math.factorial(m))]
+    if random.random() < 0.1:
+        trees[-1] = trees[-1][:-1]
+    yield Lie(Directions(a_vector(random, utility, rays, worth, dual), (), tuple(trees)), LDP(epsilon), utility, worth)
+
+
 ATTACKS: tuple[Attack, ...] = (
     rays_and_lines,
     partitions,
@@ -455,5 +479,6 @@ ATTACKS: tuple[Attack, ...] = (
     costs,
     classes,
     coupled_rays,
+    directions,
     workloads,
 )

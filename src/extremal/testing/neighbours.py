@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Labels
+from extremal.mechanism.structures import Structure
 from extremal.release import sampler
 from extremal.release.files import privatize_file
 from extremal.release.privatize import privatize_column, privatize_frame
@@ -38,6 +40,23 @@ def constant(labels: tuple[Any, ...], outputs: tuple[Any, ...] | None = None) ->
     """A mechanism at ε = 0: every input has the same row."""
     names = labels if outputs is None else outputs
     return Mechanism.from_matrix([[1 / len(names)] * len(names)] * len(labels), None, labels, names)
+
+
+class _Blind:
+    """A sampler that draws for the first input whatever the value is."""
+
+    def __init__(self, sampler: Any) -> None:
+        self.sampler, self.size = sampler, sampler.size
+
+    def draw(self, rows: Any, source: Any, loops: Any, buffer: Any) -> Any:
+        return self.sampler.draw(np.zeros_like(rows), source, loops, buffer)
+
+
+def blind(structure: Structure, labels: tuple[Any, ...], outputs: Labels | None = None) -> Mechanism:
+    """What a structure that exists for ε > 0 alone would be at ε = 0: the draws do not depend on the values."""
+    made = Mechanism.from_structure(structure, None, labels, outputs)
+    sampler._prepared[made.structure] = _Blind(sampler.prepared(made.structure))
+    return made
 
 
 def makers() -> dict[str, Maker]:

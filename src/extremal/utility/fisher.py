@@ -18,6 +18,7 @@ import numpy as np
 from extremal.errors import TooLarge
 from extremal.exact.weights import WEIGHT_BITS, Floats, Indices
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import count_text
 from extremal.mechanism.structures import SubsetSelection
 from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
 from extremal.utility.reading import Reading, read_array
@@ -138,6 +139,12 @@ def _pieces(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
         return
     width, block = max(1, CHUNK // r), []
     for column in kernel.columns():
+        if column.orbit:
+            raise TooLarge(
+                "the information of one report needs the reports listed, and they are too many",
+                parameter="m",
+                value=count_text(mechanism.m),
+            )
         block.append(column.groups)
         if len(block) == width:
             yield _from_groups(block, r)

@@ -14,12 +14,16 @@ from extremal.exact.weights import DENOMINATOR, as_probabilities, exact_sums
 from extremal.mechanism.structures import (
     STRUCTURES,
     Circulant,
+    HadamardSets,
+    HashedSets,
+    ProjectiveSets,
     RandomizedResponse,
     Rows,
     Structure,
     TwoValuedColumns,
     structure_from_json,
 )
+from extremal.mechanism.structures.bits import optimised_bits
 from extremal.mechanism.structures.staircase import subset_structure, window_structure
 
 QUARTER = DENOMINATOR // 4
@@ -35,11 +39,16 @@ LISTED: list[Structure] = [
     ),
     Circulant(((QUARTER, 1), (3 * QUARTER, 1), (0, 3))),
 ]
-UNLISTED: list[Structure] = [subset_structure(100, 30, Exponential(1))]
+UNLISTED: list[Structure] = [subset_structure(100, 30, Exponential(1)), optimised_bits(100, Exponential(1))]
+RULES: list[Structure] = [  # any entry can be had, but not all
+    HadamardSets(100, 3 * QUARTER, 1, 128),
+    ProjectiveSets(100, 3 * QUARTER, 3, 5),
+    HashedSets(100, 3 * QUARTER, 3),
+]
 
 
 def test_every_kind_is_tried_here() -> None:
-    assert {structure.kind for structure in [*LISTED, *UNLISTED]} == set(STRUCTURES)
+    assert {structure.kind for structure in [*LISTED, *UNLISTED, *RULES]} == set(STRUCTURES)
     assert all(cls.kind == kind for kind, cls in STRUCTURES.items())
 
 
@@ -67,7 +76,7 @@ def test_levels_add_up_to_the_columns(structure: Structure) -> None:
     assert (levels.excess >= 0).all()
 
 
-@pytest.mark.parametrize("structure", [*LISTED, *UNLISTED], ids=lambda s: s.kind)
+@pytest.mark.parametrize("structure", [*LISTED, *UNLISTED, *RULES], ids=lambda s: s.kind)
 def test_json_gives_the_same_structure_back(structure: Structure) -> None:
     stored = structure.to_json()
     again = structure_from_json(json.loads(json.dumps(stored)))
@@ -76,10 +85,13 @@ def test_json_gives_the_same_structure_back(structure: Structure) -> None:
     assert [c.groups for c in again.columns()] == [c.groups for c in structure.columns()]
 
 
-@pytest.mark.parametrize("structure", UNLISTED, ids=lambda s: s.kind)
+@pytest.mark.parametrize("structure", [*UNLISTED, *RULES], ids=lambda s: s.kind)
 def test_what_cannot_be_listed_is_said_in_words(structure: Structure) -> None:
     one = np.zeros(1, dtype=np.intp)
-    for ask in (structure.rows, structure.levels, lambda: structure.row(0), lambda: structure.entries(one, one)):
+    asked = [structure.rows, structure.levels, lambda: structure.row(0), lambda: structure.marginal(np.ones(100))]
+    if structure in UNLISTED:
+        asked.append(lambda: structure.entries(one, one))
+    for ask in asked:
         with pytest.raises(TooLarge, match="cannot be listed"):
             ask()
     words = structure.in_words()

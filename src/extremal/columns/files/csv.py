@@ -21,6 +21,7 @@ from extremal.columns.files.format import Change, Progress
 from extremal.columns.files.note import Hashes, beside, extended, with_note_beside
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter, MalformedFile
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels, SubsetLabels
 
 TITLE: str = "CSV"
@@ -29,6 +30,8 @@ ENDINGS: tuple[str, ...] = (".csv", ".tsv")
 BATCH = 1 << 15  # rows held at a time
 BATCH_CHARACTERS = 4 << 20  # and characters, if that is less
 LONGEST_LINE = 16 << 20  # characters
+LISTED = 1 << 16  # numbers 0..n−1 above this are read as numbers, without a list of them
+LONGEST_NUMBER = 20  # digits of a report; all are below 2^63
 ROWS_BETWEEN = 1 << 6  # rows after which the characters are looked at
 
 hashes = beside
@@ -45,7 +48,10 @@ class Cells:
     def __init__(self, labels: Labels, name: str) -> None:
         self._meaning: dict[str, Any] | None = None
         self._parts: Cells | None = None
-        self._as_json = False
+        self._as_json = self._whole = False
+        if labels.numbered and labels.count > LISTED:
+            self._whole = True
+            return
         if labels.kind is tuple:
             parts = _members(labels)
             texts = set(map(str, parts))
@@ -69,6 +75,8 @@ class Cells:
 
     def labels(self, texts: list[str]) -> list[Any]:
         """The labels that read so; what is no label stays text, and is refused where labels are looked up."""
+        if self._whole:
+            return [_number(text) for text in texts]
         if self._as_json:
             return [_from_json(text) for text in texts]
         if self._parts is not None:
@@ -80,7 +88,7 @@ class Cells:
 
 def _members(labels: Labels) -> list[Any]:
     """What sets of labels are made of."""
-    if isinstance(labels, SubsetLabels):
+    if isinstance(labels, (SubsetLabels, BitLabels)):
         return list(labels.alphabet)
     sets: Iterable[Any] = labels
     found = dict.fromkeys((type(part), part) for one in sets for part in one)
@@ -94,6 +102,12 @@ def _from_json(text: str) -> Any:
     except (ValueError, RecursionError):
         return text
     return tuple(content) if isinstance(content, list) else content if content is None else text
+
+
+def _number(text: str) -> Any:
+    """A report that is a number; what is none stays text, and an empty cell is missing."""
+    whole = text.isascii() and text.isdecimal() and len(text) < LONGEST_NUMBER and str(int(text)) == text
+    return int(text) if whole else text or None
 
 
 def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) -> Iterator[dict[str, Any]]:

@@ -6,14 +6,27 @@ from collections.abc import Callable
 
 from extremal.estimate.channels.channel import Channel
 from extremal.estimate.channels.dense import DenseChannel
+from extremal.estimate.channels.indicators import BitsChannel, HashChannel
 from extremal.estimate.channels.response import ResponseChannel
 from extremal.estimate.channels.subsets import SubsetChannel
+from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveChannel
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import RandomizedResponse, SubsetSelection
+from extremal.mechanism.structures import (
+    HadamardSets,
+    HashedSets,
+    IndependentBits,
+    ProjectiveSets,
+    RandomizedResponse,
+    SubsetSelection,
+)
 
 CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
     RandomizedResponse.kind: ResponseChannel,
     SubsetSelection.kind: SubsetChannel,
+    IndependentBits.kind: BitsChannel,
+    HashedSets.kind: HashChannel,
+    HadamardSets.kind: HadamardChannel,
+    ProjectiveSets.kind: ProjectiveChannel,
 }
 """Structures with estimators of their own, by the kernel's kind."""
 

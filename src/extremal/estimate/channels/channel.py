@@ -56,6 +56,10 @@ class Inverse(Protocol):
         """E (A L e_Y)² given each input: a row for each entry, a column for each row of the mechanism."""
         ...
 
+    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
+        """E (L e_Y)² of each entry when the truth is another input, when it follows p, and when it is its own."""
+        ...
+
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         """Mean of (A L e_Y − A centre)² over the reports themselves; NaN where `statistic` does not tell."""
         ...
@@ -115,6 +119,9 @@ class Channel(Protocol):
         ...
 
 
+NEGLIGIBLE = 1e-12
+"""The share that an input without any is given where a mean over inputs would otherwise have no weight."""
+
 TWO_VALUES = 1e-9
 """Relative distance within which values of an influence count as the same: an inverse carries rounding of about
 1e-12."""
@@ -126,6 +133,17 @@ def two_valued(influence: Floats) -> Flags:
     near = TWO_VALUES * (high - low)
     same = (influence - low <= near) | (high - influence <= near)
     return np.asarray(same.all(axis=1) & (high > low)[:, 0])
+
+
+def ends_of(moments: Floats, p: Floats) -> tuple[Floats, Floats, Floats]:
+    """`Inverse.ends` from all the moments.
+
+    >>> [v.tolist() for v in ends_of(np.array([[4.0, 1], [2, 5]]), np.array([0.5, 0.5]))]
+    [[1.0, 2.0], [2.5, 3.5], [4.0, 5.0]]
+    """
+    weights = (p + NEGLIGIBLE) * ~np.eye(p.size, dtype=np.bool_)
+    others = (moments * weights).sum(axis=1) / weights.sum(axis=1)
+    return np.asarray(others), np.asarray(moments @ p), np.diagonal(moments).copy()
 
 
 def dense_moment(influence: Floats, rows: Floats | None, w: Floats, centre: Floats, spread: Floats) -> Floats:

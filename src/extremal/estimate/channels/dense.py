@@ -17,7 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Floats, Inverse, dense_moment, two_valued
+from extremal.estimate.channels.channel import (
+    WORST_CONDITION,
+    Flags,
+    Floats,
+    Inverse,
+    dense_moment,
+    ends_of,
+    two_valued,
+)
 from extremal.estimate.likelihood import maximise
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
@@ -157,6 +165,9 @@ class DenseInverse:
 
     def moments(self, rows: Floats | None) -> Floats:
         return np.asarray(self._rows(rows) ** 2 @ self.q.T)
+
+    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
+        return ends_of(self.moments(None), p)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         middle = centre if rows is None else rows @ centre

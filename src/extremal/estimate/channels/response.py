@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Flags, Floats, Inverse, dense_moment, two_valued
+from extremal.estimate.channels.channel import Flags, Floats, Inverse, dense_moment, ends_of, two_valued
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
@@ -111,6 +111,9 @@ class ResponseInverse:
             rows = np.eye(self.r)
         squares = self._rows(rows) ** 2
         return np.asarray(self.low * squares.sum(axis=1, keepdims=True) + self.step * squares)
+
+    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
+        return ends_of(self.moments(None), p)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         if rows is None:

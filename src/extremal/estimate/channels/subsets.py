@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channels.channel import Flags, Floats, Inverse
+from extremal.estimate.channels.channel import Flags, Floats, Inverse, ends_of
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import SubsetSelection
@@ -138,6 +138,9 @@ class SubsetInverse:
         own = (b - both) * squares + (self.step - 2 * apart) * rows**2
         pairs = (both + b**2) * ones**2 + 2 * apart * rows * ones
         return np.asarray((own + pairs - 2 * b * ones * (b * ones + self.step * rows)) / self.step**2)
+
+    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
+        return ends_of(self.moments(None), p)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         if rows is not None:  # needs how often pairs are held together, which is not counted

@@ -180,24 +180,60 @@ def test_hypotheses(
         )
     first, second = marginals(mechanism, p0, p1)
     n = int(seen.sum())
-    ratios, step = on_grid(log_ratios(first, second), n)
-    statistic = _total(seen, first, second, ratios)
-    error = (mechanism.k + 8) * UNIT  # of a probability of a report: a sum of k rounded products
-    under_null, under_other = Tail(ratios, first, n, step, error), Tail(-ratios, second, n, step, error)
-    critical = critical_value(under_null, size)
+    rule = Rule.of(first, second, n, size, mechanism.k)
+    statistic = _total(seen, first, second, rule.ratios)
     return LikelihoodRatioTest(
         statistic,
-        under_null.at_least(statistic),
+        rule.under_null.at_least(statistic),
         size,
-        critical,
-        under_null.at_least(critical),
-        under_other.at_least(step - critical),  # S < critical, on the grid
+        rule.critical,
+        rule.level,
+        rule.missed,
         n,
-        under_null.exact and under_other.exact,
+        rule.exact,
     )
 
 
 test_hypotheses.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """When H₀ is rejected, and how often that is wrong: all that can be said before a report is seen.
+
+    Attributes:
+        ratios: log M₁/M₀ of each output, on the grid.
+        under_null: the distribution of S under H₀.
+        critical: H₀ is rejected when S is at least this.
+        level, missed: upper bounds on P₀(reject) and P₁(do not reject).
+        exact: whether these are exact up to rounding, or Chernoff's bounds.
+    """
+
+    ratios: Floats
+    under_null: Tail
+    critical: float
+    level: float
+    missed: float
+    exact: bool
+
+    @classmethod
+    def of(cls, first: Floats, second: Floats, n: int, alpha: float, k: int) -> Rule:
+        """The test of M₀ = `first` against M₁ = `second` with n reports, each a mixture of k rows."""
+        ratios, step = on_grid(log_ratios(first, second), n)
+        error = (k + 8) * UNIT  # of a probability of a report: a sum of k rounded products
+        under_null, under_other = Tail(ratios, first, n, step, error), Tail(-ratios, second, n, step, error)
+        critical = critical_value(under_null, alpha)
+        missed = under_other.at_least(step - critical)  # S < critical, on the grid
+        if critical == math.inf:  # rejected only when a report is seen that H₀ excludes
+            missed = under_other.at_least(under_other.lowest) if under_other.occurs else 0.0
+        return cls(
+            ratios,
+            under_null,
+            critical,
+            under_null.at_least(critical),
+            missed,
+            under_null.exact and under_other.exact,
+        )
 
 
 def marginals(mechanism: Mechanism, p0: Any, p1: Any) -> tuple[Floats, Floats]:

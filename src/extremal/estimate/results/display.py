@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency
+from extremal.mechanism.labels import count_text
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
@@ -17,7 +18,6 @@ FAKE = 0.01  # share of fake or non-compliant reporters in every summary
 FEW = 30  # expected reports below which a normal interval is rough
 SUSPICIOUS = 1e-3  # goodness of fit below which a note says so
 _WIDEST = 28
-_MANY = 10**9  # outputs beyond this are given by their order of magnitude
 
 
 def notes(result: FrequencyEstimate) -> tuple[str, ...]:
@@ -87,7 +87,7 @@ def _title(result: FrequencyEstimate) -> str:
     mechanism = result.fit.mechanism
     weighted = f" (weighted, as {result.effective_n:.0f})" if result.fit.weighted else ""
     claim = f", {mechanism.privacy!r}" if mechanism.privacy is not None else ""
-    outputs = mechanism.m if mechanism.m < _MANY else f"about 10^{len(str(mechanism.m)) - 1}"
+    outputs = count_text(mechanism.m)
     return (
         f"Frequencies from {result.n} reports{weighted}, method {result.method}; {mechanism.k} inputs, {outputs} "
         f"outputs{claim}"

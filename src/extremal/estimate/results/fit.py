@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.estimate.channels.channel import Channel, Flags, Floats, Inverse
+from extremal.estimate.channels.channel import NEGLIGIBLE, Channel, Flags, Floats, Inverse
 from extremal.estimate.combinations import Combinations
 from extremal.estimate.intervals.binomial import beta_limits, mapped, mapped_limits
 from extremal.estimate.intervals.levels import quantile
@@ -122,14 +122,7 @@ class Fit:
     def _score(
         self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags
     ) -> Floats:
-        moments = self.inverse.moments(rows)[chosen]
-        a = np.eye(self.plausible.size)[chosen] if rows is None else rows[chosen]
-        fitted = np.asarray(a @ self.plausible)
-        ends = (
-            _mean_where(moments, a == least[chosen, None], self.plausible),
-            moments @ self.plausible,
-            _mean_where(moments, a == most[chosen, None], self.plausible),
-        )
+        ends, fitted = self._ends(rows, least, most, chosen)
         n = self._effective(rows, chosen)
         return score_limits(
             estimate[chosen],
@@ -140,6 +133,19 @@ class Fit:
             self.unit_variances(rows)[chosen],
             ends,
         )
+
+    def _ends(
+        self, rows: Floats | None, least: Floats, most: Floats, chosen: Flags
+    ) -> tuple[tuple[Floats, Floats, Floats], Floats]:
+        """The second moments of a report's contribution at the least, the fitted and the largest value, and the fitted
+        value."""
+        if rows is None:
+            low, middle, high = (moment[chosen] for moment in self.inverse.ends(self.plausible))
+            return (low, middle, high), self.plausible[chosen]
+        moments, a = self.inverse.moments(rows)[chosen], rows[chosen]
+        low = _mean_where(moments, a == least[chosen, None], self.plausible)
+        high = _mean_where(moments, a == most[chosen, None], self.plausible)
+        return (low, moments @ self.plausible, high), np.asarray(a @ self.plausible)
 
     def _effective(self, rows: Floats | None, chosen: Flags) -> Floats:
         """How many independent unweighted reports are as precise, for each."""
@@ -154,5 +160,5 @@ class Fit:
 
 def _mean_where(moments: Floats, where: Flags, p: Floats) -> Floats:
     """The mean of each row's moments over the inputs at a bound, weighted by their frequencies if they have any."""
-    weight = where * (p + 1e-12)
+    weight = where * (p + NEGLIGIBLE)
     return np.asarray((moments * weight).sum(axis=1) / weight.sum(axis=1))

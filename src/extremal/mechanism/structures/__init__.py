@@ -3,6 +3,8 @@
 from typing import Any
 
 from extremal.errors import MalformedFile
+from extremal.mechanism.structures.bits import IndependentBits
+from extremal.mechanism.structures.chosen_sets import ChosenSets, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.circulant import Circulant
 from extremal.mechanism.structures.response import RandomizedResponse
 from extremal.mechanism.structures.rows import Rows
@@ -16,6 +18,10 @@ STRUCTURES: dict[str, type[Structure]] = {
     RandomizedResponse.kind: RandomizedResponse,
     SubsetSelection.kind: SubsetSelection,
     Circulant.kind: Circulant,
+    IndependentBits.kind: IndependentBits,
+    HadamardSets.kind: HadamardSets,
+    ProjectiveSets.kind: ProjectiveSets,
+    HashedSets.kind: HashedSets,
 }
 
 
@@ -31,8 +37,13 @@ def structure_from_json(content: dict[str, Any]) -> Structure:
 
 __all__ = [
     "STRUCTURES",
+    "ChosenSets",
     "Circulant",
+    "HadamardSets",
+    "HashedSets",
+    "IndependentBits",
     "Levels",
+    "ProjectiveSets",
     "RandomizedResponse",
     "Rows",
     "Structure",

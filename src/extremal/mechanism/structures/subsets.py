@@ -10,9 +10,11 @@ from typing import Any, ClassVar
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Column, IndexSet
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
+from extremal.mechanism.labels import MOST_LABELS
 from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_weight
 
 MOST_SUBSET_ROWS = 1 << 16  # their number is an integer of as many bits
+MOST_MEMBERS = MOST_SUBSET_ROWS // MOST_LABELS.bit_length()  # of sets from larger alphabets: no more bits than that
 _SHOWN_AS_FLOAT = 10**300  # counts of outputs below this still have a float
 
 
@@ -31,7 +33,8 @@ class SubsetSelection:
     kind: ClassVar[str] = "subset_selection"
 
     def __post_init__(self) -> None:
-        refuse_many_rows(self.r, MOST_SUBSET_ROWS)
+        few = type(self.size) is int and 0 < self.size <= MOST_MEMBERS
+        refuse_many_rows(self.r, MOST_LABELS if few else MOST_SUBSET_ROWS)
         if type(self.size) is not int or not 1 <= self.size < self.r:
             raise InvalidParameter(
                 "size must be at least 1 and less than the number of rows", parameter="size", value=self.size

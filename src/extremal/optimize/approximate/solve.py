@@ -29,7 +29,6 @@ from extremal.utility import SumOfColumns, Utility, WorstCase
 KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
 EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
 FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its own units
-_CORRECTIONS = 3
 
 
 def solve(problem: Problem) -> Solution | None:
@@ -108,25 +107,11 @@ def _vertex(columns: Floats, values: Floats, privacy: LDP, scale: float) -> tupl
     gains = np.concatenate([np.zeros(columns.shape[1]), [1.0, -1.0]])
     program = LinearProgram(low, high)
     program.add(matrix, gains)
-    answer, (basic, tight) = program.solve(), program.basis()
-    square, sides = matrix[np.ix_(tight, basic)], np.where(np.isfinite(high), high, low)
-    weights, duals = np.zeros(matrix.shape[1]), np.zeros(matrix.shape[0])
-    weights[basic] = np.maximum(_polished(square, sides[tight], answer.x[basic]), 0.0)
-    duals[tight] = _polished(square.T, gains[basic], answer.duals[tight])
+    answer = program.polished(program.solve())
+    duals = answer.duals
     mix = np.maximum(-duals[k + pairs :], 0)
     beta = np.maximum(duals[k : k + pairs], 0) * scale
-    return _Vertex(weights[:-2], duals[:k] * scale, beta, mix / mix.sum()), answer.value * scale
-
-
-def _polished(square: Floats, wanted: Floats, found: Floats) -> Floats:
-    """A better solution of the square system of a basis: the solver meets it to 1e-10 only."""
-    for _ in range(_CORRECTIONS):
-        residual = wanted - square @ found
-        better = found + np.linalg.lstsq(square, residual, rcond=None)[0]
-        if np.abs(wanted - square @ better).max() >= np.abs(residual).max():
-            break
-        found = better
-    return found
+    return _Vertex(answer.x[:-2], duals[:k] * scale, beta, mix / mix.sum()), answer.value * scale
 
 
 def _revealing(plain: Floats, privacy: LDP) -> Floats:

@@ -17,7 +17,7 @@ async function check(file, own) {
     const found = {};
     const fresh = secureWords();
     for (let i = 0; i < own; i += 1) {
-      const key = JSON.stringify(mechanism.draw(mechanism.inputs[0], fresh));
+      const key = JSON.stringify(mechanism.draw(mechanism.inputs.at(0), fresh));
       found[key] = (found[key] ?? 0) + 1;
     }
     counts.push(found);

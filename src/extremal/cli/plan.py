@@ -1,0 +1,152 @@
+"""`extremal plan`: how many people, how private, how precise or how powerful, given the others."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from typing import Any
+
+from extremal.cli.progress import ProgressLine
+from extremal.cli.reading import PRIOR_HELP, prior, refuse_written
+from extremal.errors import InvalidParameter
+from extremal.mechanism import Mechanism, load
+from extremal.plotting import save
+from extremal.sources import SourceClass
+from extremal.studies import Plan, TestPlan, plan, plan_test
+from extremal.utility import CDF, Mean, Workload
+
+
+def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = verbs.add_parser(
+        "plan",
+        help="how many people a survey needs, at which ε, for which precision or power",
+        description="Give all but one of --n, --epsilon (or --mechanism) and --half-width: it is solved for. With --p0 "
+        "and --p1 a test is planned, and --power stands for --half-width.",
+        epilog="examples:  extremal plan --k 4 --epsilon 1 --half-width 0.05      extremal plan --p0 0.5,0.5 "
+        "--p1 0.4,0.6 --epsilon 1 --power 0.8",
+    )
+    verb.add_argument("--mechanism", metavar="FILE", help="what will be asked with; left out: the best at --epsilon")
+    verb.add_argument("--k", type=int, help="number of different answers")
+    verb.add_argument("--inputs", metavar="A,B,…", help="the answers, comma-separated, instead of --k")
+    verb.add_argument("--epsilon", help="privacy level in nats")
+    verb.add_argument("--n", type=int, help="number of people")
+    verb.add_argument("--half-width", type=float, metavar="H", help="of the widest interval: 0.05 for ± 5 points")
+    verb.add_argument("--prior", help=f"expected shares; left out: the worst case. {PRIOR_HELP}")
+    verb.add_argument("--cdf", action="store_true", help="plan for shares of each answer or an earlier one")
+    verb.add_argument("--mean", metavar="V,V,…", help="plan for the mean of these numbers, one for each answer")
+    verb.add_argument("--level", type=float, help="of confidence; default: 0.95")
+    verb.add_argument("--p0", help="of a test: the hypothesis")
+    verb.add_argument("--p1", help="of a test: the alternative")
+    verb.add_argument("--alpha", type=float, help="of a test: significance; default: 0.05")
+    verb.add_argument("--power", type=float, help="of a test: the probability to find the alternative if it is true")
+    verb.add_argument("--plot", metavar="FILE", help="draw curves over n and ε (png, pdf or svg)")
+    verb.add_argument("-o", "--output", metavar="FILE", help="write the mechanism")
+    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
+    verb.add_argument("--json", action="store_true", help="print one JSON object")
+    verb.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    refuse_written(options, "plot", "output")
+    mechanism = None if options.mechanism is None else load(options.mechanism)
+    with ProgressLine():
+        found = _precision(options, mechanism) if options.p0 is None else _test(options, mechanism)
+    if options.plot:
+        save(found.plot(), options.plot, options.overwrite)
+    if options.output:
+        found.mechanism.save(options.output, overwrite=options.overwrite)
+    if options.json:
+        print(json.dumps(_fields(found), ensure_ascii=False, allow_nan=False))
+    else:
+        print(found)
+        for path in (options.plot, options.output):
+            if path:
+                print(f"written: {path}")
+    return 0
+
+
+def _precision(options: argparse.Namespace, mechanism: Mechanism | None) -> Plan:
+    _refuse(options, "--p0 and --p1 plan a test", "p1", "alpha", "power")
+    shares = None if options.prior is None else prior(options.prior, "--prior")
+    inputs = None if options.inputs is None else options.inputs.split(",")
+    k = options.k
+    if mechanism is not None and k is None:
+        k = mechanism.k
+    elif inputs is not None:
+        k = len(inputs)
+    return plan(
+        mechanism,
+        k=options.k,
+        epsilon=options.epsilon,
+        n=options.n,
+        half_width=options.half_width,
+        prior=shares if not (options.cdf or options.mean) else None,
+        level=0.95 if options.level is None else options.level,
+        inputs=inputs,
+        workload=_workload(options, shares, k),
+    )
+
+
+def _workload(options: argparse.Namespace, shares: Any, k: int | None) -> Workload | None:
+    """What is wanted instead of shares; without a prior, at the worst one."""
+    if not options.cdf and options.mean is None:
+        return None
+    if options.cdf and options.mean is not None:
+        raise InvalidParameter("give either --cdf or --mean", parameter="--mean", value=options.mean)
+    values = None if options.mean is None else [part.strip() for part in options.mean.split(",")]
+    size = k if values is None else len(values)
+    if shares is None and size is None:
+        raise InvalidParameter("--cdf needs the number of answers", parameter="--k", value=None, hint="Give --k 10.")
+    source = SourceClass.simplex(size or 0) if shares is None else shares
+    return CDF(source) if values is None else Mean(values, source)
+
+
+def _test(options: argparse.Namespace, mechanism: Mechanism | None) -> TestPlan:
+    _refuse(options, "a test needs --p0, --p1 and --power", "k", "inputs", "half_width", "prior", "level", "mean")
+    if options.p1 is None:
+        raise InvalidParameter("a test needs an alternative", parameter="--p1", value=None, hint="Give --p1 0.4,0.6.")
+    return plan_test(
+        mechanism,
+        p0=prior(options.p0, "--p0"),
+        p1=prior(options.p1, "--p1"),
+        epsilon=options.epsilon,
+        n=options.n,
+        alpha=0.05 if options.alpha is None else options.alpha,
+        power=options.power,
+    )
+
+
+def _refuse(options: argparse.Namespace, why: str, *names: str) -> None:
+    """Raise on options that belong to the other kind of plan."""
+    for name in names:
+        if getattr(options, name) is not None:
+            raise InvalidParameter(why, parameter=f"--{name.replace('_', '-')}", value=getattr(options, name))
+
+
+def _fields(found: Plan | TestPlan) -> dict[str, object]:
+    shared: dict[str, object] = {
+        "solved": found.solved,
+        "n": found.n,
+        "epsilon": found.epsilon if math.isfinite(found.epsilon) else None,
+        "wanted": found.wanted,
+        "without_privacy": found.without_privacy,
+        "mechanism": found.mechanism.hash,
+    }
+    if isinstance(found, Plan):
+        widest = found.widest if isinstance(found.widest, (str, int)) else str(found.widest)
+        return {
+            **shared,
+            "half_width": found.half_width,
+            "level": found.level,
+            "widest": widest,
+            "value": found.value,
+        }
+    return {
+        **shared,
+        "power": found.power,
+        "alpha": found.alpha,
+        "level": found.level,
+        "critical": found.critical if math.isfinite(found.critical) else None,
+        "exact": found.exact,
+    }

@@ -1,0 +1,106 @@
+"""The estimate before the survey: what n reports say when each comes as often as it is expected to.
+
+With frequencies p the statistic of the reports is E s, the unbiased estimate is p itself, and standard errors and
+limits are those that a survey of n reports will have, up to the luck of the draw. Nothing is sampled, and nothing needs
+the outputs listed: 10,000 symbols of subset selection are as easy as two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from extremal.estimate.channels import channel_of
+from extremal.estimate.channels.subsets import SubsetChannel
+from extremal.estimate.combinations import Combinations
+from extremal.estimate.frequencies import FEWEST, refuse_unidentified, row_prior
+from extremal.estimate.likelihood import project_onto_simplex
+from extremal.estimate.results.estimate import FrequencyEstimate
+from extremal.estimate.results.fit import Fit
+from extremal.estimate.workload import WorkloadEstimate, decoding_of, subset_moments
+from extremal.exact import as_count
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import SubsetSelection
+from extremal.utility import Workload
+from extremal.utility.fisher import report_moments
+
+
+def expected_estimate(mechanism: Mechanism, prior: Any, n: int) -> FrequencyEstimate:
+    """What `ex.estimate_frequencies` returns for n reports that are as frequent as expected when inputs follow `prior`.
+
+    Guarantee: `.estimate` is the prior, `.interval` what the plain call reports at these counts; where limits are of a
+    binomial count, the count is rounded to a whole one.
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 1, inputs=["no", "yes"])
+    >>> expected = expected_estimate(m, [0.8, 0.2], 1000)
+    >>> expected.estimate.round(9).tolist(), expected.interval().round(3).tolist()
+    ([0.8, 0.2], [[0.735, 0.865], [0.135, 0.265]])
+    """
+    count = as_count(n, "n", FEWEST)
+    channel = channel_of(mechanism)
+    combinations = Combinations.of(mechanism, channel)
+    if not combinations.plain:
+        refuse_unidentified(mechanism, combinations)
+    statistic = channel.expected(row_prior(mechanism, prior))
+    inverse = channel.inverse(row_prior(mechanism, None))
+    unbiased = inverse.apply(statistic)
+    plausible = project_onto_simplex(unbiased)
+    fit = Fit(
+        mechanism=mechanism,
+        channel=channel,
+        combinations=combinations,
+        statistic=statistic,
+        unbiased_inverse=inverse,
+        unbiased=unbiased,
+        inverse=inverse,
+        centre=unbiased,
+        plausible=plausible,
+        spread=plausible,
+        effective_n=float(count),
+        weighted=False,
+        distinct=int(np.count_nonzero(statistic)),
+        n=count,
+        squares=statistic,
+    )
+    return FrequencyEstimate(
+        inputs=combinations.names,
+        estimate=unbiased,
+        centre=unbiased,
+        n=count,
+        method="unbiased",
+        deficit=None,
+        fit=fit,
+    )
+
+
+def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callable[[int], WorkloadEstimate]:
+    """n ↦ what `ex.estimate_workload` returns for n reports that are as frequent as expected.
+
+    Inputs follow the workload's prior; with a class of priors, the one of largest total variance.
+
+    >>> import extremal as ex
+    >>> mean = ex.Mean([0, 10, 20])
+    >>> expected = expected_workload(ex.randomized_response(3, 1), mean)(400)
+    >>> expected.estimate.round(9).tolist(), expected.standard_error.round(3).tolist()
+    ([10.0], [1.122])
+    """
+    decoding = decoding_of(mechanism, workload)
+    truth = decoding.prior
+    if isinstance(workload, Workload):
+        truth = workload.prior.values if workload.prior is not None else workload.worst_prior(mechanism).prior
+    shares = mechanism.marginal(truth)
+    if isinstance(mechanism.structure, SubsetSelection):
+        channel = SubsetChannel(mechanism)
+        first, second = subset_moments(channel, [channel.encode(y) for y in mechanism.outputs], shares)
+    else:
+        first, second = report_moments(mechanism, decoding.prior, shares)
+    spread = second - np.outer(first, first)
+
+    def at(n: int) -> WorkloadEstimate:
+        count = as_count(n, "n", FEWEST)
+        return decoding.estimate(first, spread * (count / (count - 1)), count, float(count))
+
+    return at

@@ -1,0 +1,131 @@
+"""The names of reports that are words of bits: tuples of bytes, eight bits in each, the first bit the highest.
+
+A word of k bits is ⌈k/8⌉ numbers 0..255; bits beyond k are 0. That is what `numpy.packbits` writes and
+`numpy.unpackbits` reads, and what columns, files and other languages carry without a bitmap type.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
+from extremal.exact import as_count
+from extremal.mechanism.labels import MOST_LABELS, Label, Labels, outputs_from_json, range_from_json
+
+
+class BitLabels(Labels):
+    """All words of `bits` bits.
+
+    >>> BitLabels(10).code((0, 64)), BitLabels(10)[1]
+    (1, (0, 64))
+    """
+
+    def __init__(self, bits: int) -> None:
+        self.bits = as_count(bits, "bits", 1)
+        if self.bits > MOST_LABELS:
+            raise InvalidParameter(f"a report has at most {MOST_LABELS:,} bits", parameter="bits", value=bits)
+        self._values = ()
+
+    @cached_property
+    def alphabet(self) -> Labels:
+        """What the tuples are made of."""
+        return Labels(range(256))
+
+    @property
+    def size(self) -> int:
+        """How many bytes a report has."""
+        return (self.bits + 7) // 8
+
+    @property
+    def numbered(self) -> bool:
+        return False
+
+    @property
+    def kind(self) -> type:
+        return tuple
+
+    @cached_property
+    def values(self) -> tuple[Label, ...]:
+        raise TooLarge(
+            "the outputs cannot be listed: every word of bits is one",
+            parameter="bits",
+            value=self.bits,
+            hint="Use privatize().",
+        )
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Any:
+        return iter(self.values)
+
+    def __getitem__(self, code: int) -> Label:
+        return tuple((code << (8 * self.size - self.bits)).to_bytes(self.size, "big"))
+
+    def code(self, label: Any, parameter: str = "value") -> int:
+        """The number that the bits are in base 2."""
+        return self._number(self.packed(label, parameter))
+
+    def find(self, label: Any) -> int | None:
+        word = self._word(label)
+        return None if word is None else self._number(word)
+
+    def shown(self) -> str:
+        return f"tuples of {self.size} bytes that hold {self.bits} bits"
+
+    def nearest(self, _label: Any) -> str:
+        return ""  # words are too many to look through
+
+    def packed(self, label: Any, parameter: str = "value") -> bytes:
+        """A report as bytes.
+
+        Raises:
+            UnknownLabel: no tuple of that many bytes, or a bit beyond the last is set.
+        """
+        word = self._word(label)
+        if word is None:
+            raise UnknownLabel(
+                f"{parameter} must be a tuple of {self.size} bytes that hold {self.bits} bits",
+                parameter=parameter,
+                value=label,
+                hint="numpy.packbits makes them.",
+            )
+        return word
+
+    def _number(self, word: bytes) -> int:
+        return int.from_bytes(word, "big") >> (8 * self.size - self.bits)
+
+    def _word(self, label: Any) -> bytes | None:
+        parts = tuple(label) if isinstance(label, (tuple, list)) else ()
+        fits = len(parts) == self.size and all(type(part) is int and 0 <= part < 256 for part in parts)
+        spare = (1 << (8 * self.size - self.bits)) - 1
+        return bytes(parts) if fits and not parts[-1] & spare else None
+
+    def to_json(self) -> Any:
+        return {"bits": self.bits}
+
+    @property
+    def count(self) -> int:
+        return 1 << self.bits
+
+
+def reports_from_json(content: Any, inputs: Labels, count: int) -> Labels:
+    """The labels of `count` outputs that `to_json` described: words of bits, numbers, or what inputs are named by."""
+    if isinstance(content, dict) and set(content) == {"bits"}:
+        return BitLabels(as_count(content["bits"], "bits", 1))
+    # So many outputs as the structure has, which bounds them itself, take no list.
+    return range_from_json(content, count) or outputs_from_json(content, inputs)
+
+
+def unpacked(words: list[bytes], bits: int) -> npt.NDArray[np.uint8]:
+    """Reports of so many bits as rows of 0 and 1.
+
+    >>> unpacked([bytes([160])], 3).tolist()
+    [[1, 0, 1]]
+    """
+    array = np.frombuffer(b"".join(words), dtype=np.uint8).reshape(len(words), -1)
+    return np.unpackbits(array, axis=1, count=bits)

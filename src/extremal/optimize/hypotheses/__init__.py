@@ -1,0 +1,1 @@
+"""Several divergences between several hypotheses at once, under ε-LDP."""

@@ -1,0 +1,61 @@
+"""Means and worst cases of divergences between several hypotheses, under ε-LDP, on alphabets too large to list.
+
+A mean is again a sum of sublinear column values, a worst case has a row of the program for each part, and at most
+k − 1 + (number of parts) reports are needed: often more than k, where one pair never needs more than k. Exact pricing
+cuts the (m−1)-dimensional set of directions into cells; with at most four distributions that is a few thousand, so the
+optimum is found and proved (`Directions`). With five or six the cells may run out, and with more there is no such
+proof: then the bound is what the cells that were cut, or the parts one by one, prove, and the summary says so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from extremal.certificate import Directions
+from extremal.mechanism import Mechanism
+from extremal.optimize.hypotheses.cells import priced
+from extremal.optimize.hypotheses.columns import MOST_CELLS, Mixture, allowed, best_mixture, proposed
+from extremal.optimize.hypotheses.goals import Goals, is_known
+from extremal.optimize.problem import Problem, Solution, decimals
+from extremal.privacy import LDP
+
+MOST_DISTRIBUTIONS = 6  # that `Directions` takes
+MOST_LISTED = 9  # inputs: up to here all patterns are listed
+FEW_CELLS = 10_000  # when time ran out
+MARGIN = 1.2  # how much more than the best set found a cell may seem to be worth
+KEPT = 1e-13  # of the largest weight: what is below is rounding of a vertex
+
+
+def solve(problem: Problem) -> Solution | None:
+    """A mean or the worst case of divergences, under ε-LDP."""
+    match problem.privacy, problem.max_outputs:
+        case LDP(delta=0) as privacy, None if privacy.epsilon > 0 and problem.utility.k > MOST_LISTED:
+            if not is_known(problem.utility):
+                return None
+            goals = Goals.of(problem.utility, privacy.epsilon)
+            return _solved(problem, goals) if goals.m <= MOST_DISTRIBUTIONS else None
+        case _:
+            return None
+
+
+def _solved(problem: Problem, goals: Goals) -> Solution:
+    best = best_mixture(problem, goals)
+    restricted, weights = goals.restricted(best.mix @ goals.weights)
+    enough, most = allowed(goals, problem.tolerance / 4 * abs(best.value)), MOST_CELLS
+    if not best.complete:  # some sets are worth more than their prices: no cell can show less than they do
+        sets = proposed(goals, best, best.sets, 0.0, np.random.default_rng(0))
+        over = goals.reduced(sets, best.mix @ goals.weights, best.alpha)
+        enough, most = max(enough, MARGIN * float(over.max(initial=0.0))), FEW_CELLS
+    answer = priced(restricted, weights, best.alpha, enough, most, every=True)
+    proof = Directions(decimals(best.alpha), decimals(best.mix) if best.mix.size > 1 else (), answer.trees)
+    bound = float(best.alpha.sum()) + goals.k * max(0.0, answer.excess) / (1 + (goals.k - 1) * goals.low)
+    proofs = (proof,) if problem.utility.verifiable else ()
+    method = "column generation over sets of inputs, priced on cells of directions"
+    notes = () if best.complete else ("stopped early: the gap is what is proved, not what is possible",)
+    return Solution(_mechanism(problem, goals, best), bound, method, proofs, notes)
+
+
+def _mechanism(problem: Problem, goals: Goals, best: Mixture) -> Mechanism:
+    used = best.theta > KEPT * best.theta.max()
+    matrix = (goals.low + goals.step * best.sets[used].T) * best.theta[used]
+    return Mechanism.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), problem.privacy, inputs=problem.inputs)

@@ -1,0 +1,344 @@
+"""How many people, how private, how powerful a test between two hypotheses is: given two, the third.
+
+The test is that of `ex.test_hypotheses`: most powerful of its level, with errors bounded for the n at hand. Its power
+is one minus the bound on a miss, so a plan never promises more than the test will print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from extremal.errors import InvalidParameter
+from extremal.estimate.hypothesis_tests.likelihood_ratio import Rule, log_ratios, marginals
+from extremal.estimate.hypothesis_tests.reports import refuse_no_mechanism, significance
+from extremal.estimate.hypothesis_tests.tails import WIDTH, on_grid
+from extremal.exact import Prior, as_count, as_prior
+from extremal.exact.weights import Floats
+from extremal.mechanism import Mechanism
+from extremal.optimize import design
+from extremal.plotting import COLOURS, figure, plain_ticks
+from extremal.privacy import LDP
+from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
+from extremal.tables import as_frame, number
+from extremal.utility.divergences import KL
+
+FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
+POINTS = 13  # of a curve
+CIRCLE = 1 << 18
+"""Cells of a fast transform: twice what a sum spreads over, so that it does not meet itself."""
+
+
+@dataclass(frozen=True, eq=False)
+class TestPlan:
+    """A test that was planned, from `ex.plan_test`. `str()` says it in sentences.
+
+    Attributes:
+        solved: what was left out: "n", "epsilon" or "power".
+        n: people.
+        epsilon: the level of the mechanism under LDP, nats.
+        power: the probability to reject H₀ when H₁ is true, with these n and this mechanism, is at least this.
+        wanted: the power that was asked for, or None.
+        alpha: significance.
+        level: the probability to reject H₀ when it is true is at most this, and at most alpha.
+        critical: H₀ is rejected when the log-likelihood ratio is at least this.
+        exact: whether power and level are exact up to rounding, or Chernoff's bounds.
+        mechanism: to ask with.
+        without_privacy: how many unrandomised answers reach `power`.
+        p0, p1: the hypotheses.
+    """
+
+    __test__ = False  # a test runner must not collect it
+
+    solved: str
+    n: int
+    epsilon: float
+    power: float
+    wanted: float | None
+    alpha: float
+    level: float
+    critical: float
+    exact: bool
+    mechanism: Mechanism
+    without_privacy: int
+    p0: Prior = field(repr=False)
+    p1: Prior = field(repr=False)
+    designed: bool = True
+
+    def summary(self) -> str:
+        """The plan in sentences."""
+        asked = "" if self.wanted is None else f" (asked for: {number(self.wanted, 4)})"
+        kind = "exact for this n" if self.exact else "a lower bound for this n, by Chernoff"
+        false = f"with probability at most {number(self.level, 4)} when it is true (α = {self.alpha:g})"
+        lines = [
+            f"{self.n:,} people at ε = {number(self.epsilon, 4)}: power {number(self.power, 4)}{asked}, {kind}.",
+            f"H₀ is rejected when the log-likelihood ratio is at least {number(self.critical, 4)}: {false}.",
+            f"The same without randomisation needs {self.without_privacy:,} people.",
+        ]
+        if self.solved == "n" and self.n > 1:
+            lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
+        return "\n".join(lines)
+
+    __str__ = summary
+
+    def to_frame(self, ns: Iterable[int] | None = None, epsilons: Iterable[Any] | None = None) -> Any:
+        """A data frame of powers: columns epsilon, n, power.
+
+        Args:
+            ns: numbers of people; a range around `n` if not given.
+            epsilons: levels, each with the best mechanism there; that of the plan if not given.
+        """
+        chosen = [(self.epsilon, self.mechanism)]
+        if epsilons is not None:
+            if not self.designed:
+                raise InvalidParameter(
+                    "the plan is for one mechanism: other levels would be other mechanisms",
+                    parameter="epsilons",
+                    value=list(epsilons),
+                    hint="Plan with epsilon instead of a mechanism.",
+                )
+            chosen = [(LDP(e).epsilon, _best(self.p0, self.p1, e)) for e in epsilons]
+        rows = [
+            (epsilon, int(n), _Test.of(m, self.p0, self.p1, self.alpha).power(as_count(n, "ns", 1)))
+            for epsilon, m in chosen
+            for n in (self._around() if ns is None else ns)
+        ]
+        return as_frame({name: [row[i] for row in rows] for i, name in enumerate(("epsilon", "n", "power"))})
+
+    def _around(self) -> list[int]:
+        last = min(max(20, self.n * 4), MOST_PEOPLE)
+        return sorted({round(n) for n in np.geomspace(max(1, self.n // 10), last, POINTS).tolist()})
+
+    def plot(self) -> Any:
+        """Power against the number of people, and against ε where the mechanism was designed; a matplotlib figure."""
+        drawn, axes = figure(width=10.5 if self.designed else 6.0, height=4.2, columns=2 if self.designed else 1)
+        left, ns = (axes[0] if self.designed else axes), self._around()
+        chosen = [(self.epsilon, self.mechanism)]
+        if self.designed:
+            levels = [_decimal(min(factor * self.epsilon, float(MOST_EPSILON))) for factor in FACTORS]
+            chosen = [(float(e), _best(self.p0, self.p1, e)) for e in levels]
+        for j, (epsilon, m) in enumerate(chosen):
+            tested = _Test.of(m, self.p0, self.p1, self.alpha)
+            left.plot(ns, [tested.power(n) for n in ns], color=COLOURS[j], label=f"ε = {number(epsilon, 4)}")
+        plain = _Test(self.p0.values, self.p1.values, self.alpha, len(self.p0.values))
+        left.plot(ns, [plain.power(n) for n in ns], "--", color=COLOURS[5], label="no randomisation")
+        left.plot([self.n], [self.power], "o", color="black", label=f"this plan: n = {self.n:,}")
+        left.set_xlabel("people n")
+        left.legend(frameon=False, fontsize=8)
+        if self.designed:
+            right = axes[1]
+            most = min(self.epsilon * 8, float(MOST_EPSILON))
+            grid = [_decimal(e) for e in np.geomspace(max(self.epsilon / 8, 1e-6), most, POINTS).tolist()]
+            designs = [_Test.of(_best(self.p0, self.p1, e), self.p0, self.p1, self.alpha) for e in grid]
+            for j, n in enumerate((max(self.n // 4, 1), self.n, min(self.n * 4, MOST_PEOPLE))):
+                there = [tested.power(n) for tested in designs]
+                right.plot([float(e) for e in grid], there, color=COLOURS[j], label=f"n = {n:,}")
+            right.plot([self.epsilon], [self.power], "o", color="black")
+            right.set_xlabel("ε (nats)")
+            right.legend(frameon=False, fontsize=8)
+        for axis in axes if self.designed else (left,):
+            plain_ticks(axis.xaxis, [v for line in axis.get_lines() for v in line.get_xdata()])
+            axis.set_ylim(0, 1.02)
+            axis.set_ylabel(f"power at α = {self.alpha:g}")
+        return drawn
+
+
+def plan_test(
+    mechanism: Mechanism | None = None,
+    *,
+    p0: Any,
+    p1: Any,
+    epsilon: Any = None,
+    n: int | None = None,
+    alpha: float = 0.05,
+    power: float | None = None,
+) -> TestPlan:
+    """How many people, how private, or how powerful: solves for the one of n, ε and power that is left out.
+
+    Power is P₁(reject) of the test that `ex.test_hypotheses(reports, plan.mechanism, p0, p1, alpha)` makes.
+
+    Guarantee: with the n that is returned the power is at least what was asked for, and with n − 1 the test does not
+    promise it; ε has four digits, and one unit of the last less does not do.
+
+    Args:
+        mechanism: what will be asked with; left out, the one of largest KL(p0, p1) at ε, whose misses fall fastest with
+            n at any fixed α (Stein's lemma).
+        p0, p1: the hypotheses about the inputs.
+        epsilon: of LDP, in nats; left out with a mechanism.
+        n: number of people.
+        alpha: significance.
+        power: between alpha and 1.
+
+    >>> import extremal as ex
+    >>> found = ex.plan_test(p0=[0.5, 0.5], p1=[0.4, 0.6], epsilon=1, power=0.8)
+    >>> found.n, round(found.power, 3), found.without_privacy
+    (736, 0.803, 158)
+
+    References: Neyman and Pearson (1933); Cover and Thomas, Elements of Information Theory, Theorem 11.8.3 (Stein);
+    Kairouz, Oh, Viswanath (JMLR 2016), Section 3.
+    """
+    size = significance(alpha)
+    first = as_prior(p0, "p0")
+    second = as_prior(p1, "p1", k=len(first.values))
+    solved = _left_out(mechanism, epsilon, n, power)
+    people = None if n is None else as_count(n, "n", 1)
+    wanted = None if power is None else _checked_power(power, size)
+    plain = _Test(first.values, second.values, size, len(first.values))
+    if people is not None and wanted is not None:
+        epsilon = _level(first, second, size, people, wanted)
+    asked = _best(first, second, epsilon) if mechanism is None else mechanism
+    tested = _Test.of(asked, first, second, size)
+    if people is None and wanted is not None:
+        people = tested.people(wanted)
+    if people is None:
+        raise InvalidParameter(
+            f"power must be reached by at most {MOST_PEOPLE:,} people",
+            parameter="power",
+            value=wanted,
+            hint="The reports hardly differ between p0 and p1: ask at a larger ε.",
+        )
+    rule = tested.rule(people)
+    without = plain.people(1 - rule.missed) if size < 1 - rule.missed < 1 else people
+    return TestPlan(
+        solved=solved,
+        n=people,
+        epsilon=LDP(1).level(asked) if mechanism is not None else LDP(epsilon).epsilon,
+        power=1 - rule.missed,
+        wanted=wanted,
+        alpha=size,
+        level=rule.level,
+        critical=rule.critical,
+        exact=rule.exact,
+        mechanism=asked,
+        without_privacy=people if without is None else min(without, people),
+        p0=first,
+        p1=second,
+        designed=mechanism is None,
+    )
+
+
+plan_test.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
+
+
+@dataclass(frozen=True, eq=False)
+class _Test:
+    """The test between two distributions of the reports."""
+
+    first: Floats
+    second: Floats
+    alpha: float
+    k: int
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, p0: Prior, p1: Prior, alpha: float) -> _Test:
+        return cls(*marginals(mechanism, p0, p1), alpha, mechanism.k)
+
+    def rule(self, n: int) -> Rule:
+        return Rule.of(self.first, self.second, n, self.alpha, self.k)
+
+    def power(self, n: int) -> float:
+        return 1 - self.rule(n).missed
+
+    def people(self, wanted: float) -> int | None:
+        """The smallest number that reaches the power; None to 10^10."""
+        if (self.first == self.second).all():
+            return None
+        return smallest_count(
+            lambda n: self.power(n) >= wanted, self._guess(wanted), 1, lambda n: self.sketch(n) >= wanted
+        )
+
+    def sketch(self, n: int) -> float:
+        """The power, by fast transforms and without bounds on their rounding; to find where to look."""
+        ratios, step = on_grid(log_ratios(self.first, self.second), n)
+        values = np.unique(ratios)
+        span = (values[-1] - values[0]) / step if np.isfinite(values).all() else math.inf
+        if values.size <= 2 or span * min(n, WIDTH * math.sqrt(n)) > CIRCLE / 2:  # bounds are cheap, or all there is
+            return self.power(n)
+        codes = np.rint((ratios - values[0]) / step).astype(np.int64)
+        sums = []
+        for p in (self.first, self.second):
+            single = np.bincount(codes, weights=p, minlength=CIRCLE)
+            sums.append(np.fft.irfft(np.fft.rfft(single) ** n, CIRCLE))
+        middle = round(n * float(self.first @ codes + self.second @ codes) / 2)
+        under_null, under_other = (np.roll(masses, CIRCLE // 2 - middle % CIRCLE) for masses in sums)
+        rejected = np.cumsum(under_null[::-1])[::-1] <= self.alpha
+        return float(under_other[rejected].sum())
+
+    def _guess(self, wanted: float) -> int:
+        """By the normal approximation of both sums."""
+        ratios = log_ratios(self.first, self.second)
+        common = np.isfinite(ratios)
+        if not common.all():  # some report decides at once
+            return 2
+        means, spreads = [], []
+        for p in (self.first, self.second):
+            mean = float(p @ ratios)
+            means.append(mean)
+            spreads.append(math.sqrt(max(float(p @ (ratios - mean) ** 2), 0.0)))
+        reach = -NormalDist().inv_cdf(self.alpha) * spreads[0] + NormalDist().inv_cdf(wanted) * spreads[1]
+        apart = means[1] - means[0]
+        return max(1, math.ceil(min((reach / apart) ** 2, float(MOST_PEOPLE)))) if apart > 0 else MOST_PEOPLE
+
+
+def _best(p0: Prior, p1: Prior, epsilon: Any) -> Mechanism:
+    return design(LDP(epsilon), KL(p0, p1)).mechanism
+
+
+def _level(p0: Prior, p1: Prior, alpha: float, people: int, wanted: float) -> Fraction:
+    """The smallest ε at which n people reach the power with the best mechanism."""
+
+    def test(epsilon: Fraction) -> _Test:
+        return _Test.of(_best(p0, p1, epsilon), p0, p1, alpha)
+
+    found = smallest_level(lambda e: test(e).power(people) >= wanted, lambda e: test(e).sketch(people) >= wanted)
+    if found is not None:
+        return found
+    needed = _Test(p0.values, p1.values, alpha, len(p0.values)).people(wanted)
+    raise InvalidParameter(
+        "n people must be able to reach power at some ε up to 50",
+        parameter="n, power",
+        value=(people, wanted),
+        hint="No number of people will do."
+        if needed is None
+        else f"Without any randomisation it needs {needed:,} people.",
+    )
+
+
+def _decimal(epsilon: float) -> Fraction:
+    return Fraction(f"{epsilon:.4g}")
+
+
+def _left_out(mechanism: Mechanism | None, epsilon: Any, n: Any, power: Any) -> str:
+    if mechanism is not None:
+        refuse_no_mechanism(mechanism)
+        if epsilon is not None:
+            raise InvalidParameter(
+                "a mechanism has its own level", parameter="epsilon", value=epsilon, hint="Leave epsilon out."
+            )
+    given = {"n": n, "epsilon": epsilon if mechanism is None else mechanism, "power": power}
+    missing = [name for name, value in given.items() if value is None]
+    if len(missing) != 1:
+        raise InvalidParameter(
+            "leave out one of n, epsilon (or the mechanism) and power: it is what is solved for",
+            parameter="left out",
+            value=missing,
+        )
+    return missing[0]
+
+
+def _checked_power(power: Any, alpha: float) -> float:
+    value = significance(power, "power")
+    if value <= alpha:
+        raise InvalidParameter(
+            "power must be above alpha: that much has a coin",
+            parameter="power",
+            value=power,
+            hint=f"alpha is {alpha:g}; power is usually 0.8 or 0.9.",
+        )
+    return value

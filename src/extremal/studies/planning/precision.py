@@ -1,0 +1,339 @@
+"""How many people, how private, how precise: given two, the third.
+
+In the manner of sample-size calculators: `ex.plan` is told all but one of the number of people n, the privacy level ε
+(or a mechanism) and the half-width of the widest interval, and solves for the one left out. Half-widths are those of
+the intervals that the estimators will report (`extremal.studies.planning.widths`), not of a normal approximation.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from extremal.errors import InvalidParameter
+from extremal.estimate.intervals.levels import checked_level
+from extremal.exact import as_count, as_prior
+from extremal.mechanism import Mechanism
+from extremal.plotting import COLOURS, figure, plain_ticks
+from extremal.privacy import LDP
+from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
+from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
+from extremal.studies.planning.widths import Widths
+from extremal.tables import as_frame, number
+from extremal.utility import Workload
+
+FEWEST = 2
+"""People: one report says nothing about its own spread."""
+START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
+FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
+POINTS = 13  # of a curve
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A survey that was planned, from `ex.plan`. `str()` says it in sentences.
+
+    Attributes:
+        solved: what was left out: "n", "epsilon" or "half_width".
+        n: people.
+        epsilon: the level of the mechanism under LDP, nats.
+        half_width: of the widest interval with these n and this mechanism: what is reached.
+        wanted: the half-width that was asked for, or None.
+        level: of confidence.
+        mechanism: to ask with.
+        widest: what the widest interval is about: the label of a cell, or the name of a statistic.
+        value: its frequency, or value, at the prior in question.
+        without_privacy: how many unrandomised answers reach `half_width`.
+    """
+
+    solved: str
+    n: int
+    epsilon: float
+    half_width: float
+    wanted: float | None
+    level: float
+    mechanism: Mechanism
+    widest: Any
+    value: float
+    without_privacy: int
+    goal: Goal = field(repr=False)
+    designed: bool = True
+
+    def summary(self) -> str:
+        """The plan in sentences."""
+        asked = "" if self.wanted is None else f" (asked for: {number(self.wanted, 4)})"
+        people = f"{self.n:,} people at ε = {number(self.epsilon, 4)}"
+        about = f"The widest {100 * self.level:g}% interval, of the {self.goal.name} {self.widest!r} at "
+        lines = [
+            f"{people}: half-width {number(self.half_width, 4)}{asked}, {self.goal.where}.",
+            f"{about}{number(self.value, 3)}, as {self.goal.call} will report it at the expected counts.",
+            f"The same without randomisation needs {self.without_privacy:,} people.",
+        ]
+        if self.solved == "n" and self.n > FEWEST:
+            lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
+        return "\n".join(lines)
+
+    __str__ = summary
+
+    def to_frame(self, ns: Iterable[int] | None = None, epsilons: Iterable[Any] | None = None) -> Any:
+        """A data frame of half-widths: columns epsilon, n, half_width.
+
+        Args:
+            ns: numbers of people; a range around `n` if not given.
+            epsilons: levels, each with the best mechanism there; that of the plan if not given.
+        """
+        people = self._around() if ns is None else [as_count(n, "ns", FEWEST) for n in ns]
+        rows = [(e, n, widths.at(n).half_width) for e, widths in self._mechanisms(epsilons) for n in people]
+        return as_frame({name: [row[i] for row in rows] for i, name in enumerate(("epsilon", "n", "half_width"))})
+
+    def _mechanisms(self, epsilons: Iterable[Any] | None) -> list[tuple[float, Widths]]:
+        if epsilons is None:
+            return [(self.epsilon, self.goal.widths(self.mechanism))]
+        if not self.designed:
+            raise InvalidParameter(
+                "the plan is for one mechanism: other levels would be other mechanisms",
+                parameter="epsilons",
+                value=list(epsilons),
+                hint="Plan with k or inputs instead of a mechanism.",
+            )
+        return [(LDP(e).epsilon, self.goal.widths(self.goal.mechanism(e))) for e in epsilons]
+
+    def _around(self) -> list[int]:
+        first, last = max(10, self.n // 20), min(max(200, self.n * 20), MOST_PEOPLE)
+        return [round(n) for n in np.geomspace(first, last, POINTS).tolist()]
+
+    def plot(self) -> Any:
+        """Half-width against the number of people, and against ε where the mechanism was designed; a matplotlib
+        figure."""
+        drawn, axes = figure(width=10.5 if self.designed else 6.0, height=4.2, columns=2 if self.designed else 1)
+        left = axes[0] if self.designed else axes
+        curves = [(self.epsilon, self.goal.widths(self.mechanism))]
+        if self.designed:
+            levels = [Fraction(f"{min(factor * self.epsilon, float(MOST_EPSILON)):.4g}") for factor in FACTORS]
+            curves = self._mechanisms(levels)
+        ns = self._around()
+        for j, (epsilon, widths) in enumerate(curves):
+            label = f"ε = {number(epsilon, 4)}"
+            left.plot(ns, [widths.at(n).half_width for n in ns], color=COLOURS[j], label=label)
+        plain = self.goal.plain(self.mechanism)
+        left.plot(ns, [plain.at(n).half_width for n in ns], "--", color=COLOURS[5], label="no randomisation")
+        left.plot([self.n], [self.half_width], "o", color="black", label=f"this plan: n = {self.n:,}")
+        left.set_xlabel("people n")
+        plain_ticks(left.xaxis, ns)
+        left.legend(frameon=False, fontsize=8)
+        if self.designed:
+            right = axes[1]
+            ends = max(self.epsilon / 8, 1e-6), min(self.epsilon * 8, float(MOST_EPSILON))
+            grid = [Fraction(f"{e:.4g}") for e in np.geomspace(*ends, POINTS).tolist()]
+            designs = self._mechanisms(grid)
+            for j, n in enumerate((max(self.n // 4, FEWEST), self.n, min(self.n * 4, MOST_PEOPLE))):
+                there = [widths.at(n).half_width for _, widths in designs]
+                right.plot([float(e) for e in grid], there, color=COLOURS[j], label=f"n = {n:,}")
+            right.plot([self.epsilon], [self.half_width], "o", color="black")
+            right.set_xlabel("ε (nats)")
+            plain_ticks(right.xaxis, [float(e) for e in grid])
+            right.legend(frameon=False, fontsize=8)
+        for axis in axes if self.designed else (left,):
+            plain_ticks(axis.yaxis, [v for line in axis.get_lines() for v in line.get_ydata()])
+            axis.set_ylabel(f"half-width of the widest {100 * self.level:g}% interval")
+        return drawn
+
+
+def plan(
+    mechanism: Mechanism | None = None,
+    *,
+    k: int | None = None,
+    epsilon: Any = None,
+    n: int | None = None,
+    half_width: float | None = None,
+    prior: Any = None,
+    level: float = 0.95,
+    inputs: Any = None,
+    workload: Workload | None = None,
+) -> Plan:
+    """How many people, how private, or how precise: solves for the one of n, ε and half-width that is left out.
+
+    The half-width is half the length of the widest interval that `ex.estimate_frequencies(reports, plan.mechanism)`
+    reports when each report is as frequent as expected.
+
+    Guarantee: with the n that is returned the half-width is at most what was asked for, and with n − 1 it is not; ε has
+    four digits, and one unit of the last less does not do. Without a prior it holds at every prior: there the widest
+    expected interval is the largest over all of them, found to about 10^-5 in the frequency.
+
+    Args:
+        mechanism: what will be asked with; left out, the best one at ε: for shares, subset selection with the narrowest
+            widest interval or, with a prior, the design for it where that is narrower; for a workload its design.
+        k: number of inputs; not needed with a mechanism, a prior or inputs.
+        epsilon: of LDP, in nats; left out with a mechanism.
+        n: number of people.
+        half_width: of the widest interval, between 0 and ½ for shares.
+        prior: what the shares are expected to be; None: the worst case over all, or what the workload says.
+        level: of confidence.
+        inputs: labels for the designed mechanism.
+        workload: what is wanted instead of shares: an `ex.Mean`, `ex.CDF`, `ex.Ranges` or `ex.Workload`; intervals are
+            then those of `ex.estimate_workload`, at the workload's prior or, of a class, the prior of largest total
+            variance.
+
+    Raises:
+        InvalidParameter: not exactly one of the three is left out, or no n up to 10^10 and no ε up to 50 will do.
+
+    >>> import extremal as ex
+    >>> found = ex.plan(k=4, epsilon=1, half_width=0.05)
+    >>> found.n, round(found.half_width, 4), found.without_privacy
+    (4059, 0.05, 391)
+    >>> ex.plan(k=4, n=2000, half_width=0.05).epsilon
+    1.423
+    >>> round(ex.plan(ex.randomized_response(2, 1), n=1000, prior=[0.8, 0.2]).half_width, 4)
+    0.065
+    >>> ex.plan(workload=ex.Mean([0, 1, 2, 3]), epsilon=1, half_width=0.1).n
+    3904
+
+    Reference: for the method, Chow, Shao and Wang, Sample Size Calculations in Clinical Research; for the estimates,
+    Warner (1965), Ye and Barg (2018).
+    """
+    of_confidence = checked_level(level)
+    solved = _left_out(mechanism, epsilon, n, half_width)
+    goal: Goal = (
+        _shares(mechanism, k, prior, inputs, of_confidence)
+        if workload is None
+        else _statistics(mechanism, k, prior, inputs, of_confidence, workload)
+    )
+    wanted = None if half_width is None else _checked_width(half_width, goal.largest)
+    people = None if n is None else as_count(n, "n", FEWEST)
+    if people is not None and wanted is not None:
+        epsilon = _level(goal, people, wanted)
+    asked = goal.mechanism(epsilon) if mechanism is None else mechanism
+    widths = goal.widths(asked)
+    if people is None and wanted is not None:
+        people = _people(widths, wanted)
+    if people is None:
+        raise InvalidParameter(
+            f"half_width must be reached by at most {MOST_PEOPLE:,} people",
+            parameter="half_width",
+            value=wanted,
+            hint="Ask for a larger half_width or a larger ε.",
+        )
+    reached = widths.at(people)
+    without = _people(goal.plain(asked), reached.half_width, people)
+    return Plan(
+        solved=solved,
+        n=people,
+        epsilon=LDP(1).level(asked) if mechanism is not None else LDP(epsilon).epsilon,
+        half_width=reached.half_width,
+        wanted=wanted,
+        level=of_confidence,
+        mechanism=asked,
+        widest=reached.about,
+        value=reached.value,
+        without_privacy=people if without is None else without,
+        goal=goal,
+        designed=mechanism is None,
+    )
+
+
+def _left_out(mechanism: object, epsilon: Any, n: Any, half_width: Any) -> str:
+    if mechanism is not None and not isinstance(mechanism, Mechanism):
+        raise InvalidParameter(
+            "mechanism must be a Mechanism",
+            parameter="mechanism",
+            value=type(mechanism).__name__,
+            hint="The number of inputs is k=…; ex.load reads a mechanism from a file.",
+        )
+    if mechanism is not None and epsilon is not None:
+        raise InvalidParameter(
+            "a mechanism has its own level", parameter="epsilon", value=epsilon, hint="Leave epsilon out."
+        )
+    given = {"n": n, "epsilon": epsilon if mechanism is None else mechanism, "half_width": half_width}
+    missing = [name for name, value in given.items() if value is None]
+    if len(missing) != 1:
+        raise InvalidParameter(
+            "leave out one of n, epsilon (or the mechanism) and half_width: it is what is solved for",
+            parameter="left out",
+            value=missing,
+        )
+    return missing[0]
+
+
+def _shares(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float) -> ShareOfEach:
+    if mechanism is not None:
+        if inputs is not None or (k is not None and k != mechanism.k):
+            raise InvalidParameter(
+                "a mechanism has its own inputs", parameter="k, inputs", value=(k, inputs), hint="Leave them out."
+            )
+        return ShareOfEach(mechanism.k, mechanism.inputs, _prior(prior, mechanism.k), level)
+    labels = None if inputs is None else list(inputs)
+    sizes = [as_count(k, "k", 2)] if k is not None else []
+    sizes += [len(labels)] if labels is not None else []
+    if prior is not None and not sizes:
+        sizes.append(len(as_prior(prior).values))
+    if not sizes or len(set(sizes)) > 1:
+        raise InvalidParameter(
+            "the number of inputs must be known, once", parameter="k", value=k, hint="Give k, a prior or inputs."
+        )
+    return ShareOfEach(sizes[0], labels, _prior(prior, sizes[0]), level)
+
+
+def _statistics(
+    mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float, workload: Any
+) -> Statistics:
+    if not isinstance(workload, Workload):
+        raise InvalidParameter(
+            "workload must be an ex.Mean, ex.CDF, ex.Ranges, ex.Frequencies or ex.Workload",
+            parameter="workload",
+            value=workload,
+        )
+    labels = list(inputs) if mechanism is None and inputs is not None else inputs
+    sizes = {"k": k, "mechanism.k": mechanism and mechanism.k, "inputs": None if labels is None else len(labels)}
+    for name, size in sizes.items():
+        if size is not None and size != workload.k:
+            raise InvalidParameter(f"the workload is about {workload.k} inputs", parameter=name, value=size)
+    if mechanism is not None:
+        labels = mechanism.inputs
+    return Statistics(workload if prior is None else workload.at(prior), labels, level)
+
+
+def _prior(prior: Any, k: int) -> Any:
+    return None if prior is None else as_prior(prior, k=k)
+
+
+def _checked_width(half_width: Any, largest: float) -> float:
+    if isinstance(half_width, bool) or not isinstance(half_width, (int, float, Fraction, np.floating)):
+        raise InvalidParameter("half_width must be a number", parameter="half_width", value=half_width)
+    if not 0 < half_width < largest:
+        raise InvalidParameter(
+            f"half_width must lie between 0 and {number(largest)}: that much is known without asking anybody",
+            parameter="half_width",
+            value=half_width,
+            hint="Write ± 5 percentage points as 0.05.",
+        )
+    return float(half_width)
+
+
+def _level(goal: Goal, people: int, wanted: float) -> Fraction:
+    """The smallest ε at which n people reach the half-width with the best mechanism."""
+    found = smallest_level(lambda e: goal.widths(goal.mechanism(e)).at(people).half_width <= wanted)
+    if found is not None:
+        return found
+    needed = _people(goal.plain(goal.mechanism(MOST_EPSILON)), wanted)
+    raise InvalidParameter(
+        "n people must be able to reach half_width at some ε up to 50",
+        parameter="n, half_width",
+        value=(people, wanted),
+        hint="Ask for a larger half_width."
+        if needed is None
+        else f"Without any randomisation it needs {needed:,} people.",
+    )
+
+
+def _people(widths: Widths, wanted: float, most: int | None = None) -> int | None:
+    """The smallest number for which the widest interval is as wanted."""
+    guess = START if most is None else most
+    for _ in range(2):
+        scaled = guess * (widths.at(guess).half_width / wanted) ** 2
+        guess = max(FEWEST, min(math.ceil(scaled), MOST_PEOPLE))
+    return smallest_count(lambda n: widths.at(n).half_width <= wanted, guess, FEWEST)

@@ -1,0 +1,210 @@
+"""How wide the intervals of a survey will be, before it is made.
+
+The half-width of a cell is half the length of the interval that `ex.estimate_frequencies` reports when every report is
+as frequent as expected. At a given prior that is read off the estimate itself (`extremal.estimate.expected`).
+
+Without a prior it is the largest over all priors, and that needs no search over the simplex. Where the count behind
+cell x is binomial, its interval depends on p(x) alone. Elsewhere the score interval at p(x) = t grows with the second
+moment of one report's contribution, t·M(x, x) + Σ_{z≠x} p(z)·M(x, z), at t and on both lines that lead away from it;
+so the worst prior with p(x) = t puts all the rest on the z with the largest M(x, z). One number t is left for each
+cell. Limits are cut to [0, 1], so that the largest length may lie next to an end; t is searched on a grid that is
+refined three times, to about 10^-5.
+
+For the statistics of a workload it is read off `ex.estimate_workload` in the same way, at the workload's own prior; of
+a class of priors, at the one with the largest total variance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from extremal.estimate.channels import channel_of
+from extremal.estimate.channels.channel import Flags, Floats
+from extremal.estimate.channels.dense import DenseChannel
+from extremal.estimate.combinations import Combinations
+from extremal.estimate.expected import expected_estimate, expected_workload
+from extremal.estimate.frequencies import refuse_unidentified, row_prior
+from extremal.estimate.intervals.binomial import mapped_limits
+from extremal.estimate.intervals.levels import quantile
+from extremal.estimate.intervals.score import score_limits
+from extremal.estimate.workload import WorkloadEstimate, statistics_of
+from extremal.exact import Prior
+from extremal.mechanism import Mechanism
+from extremal.utility import Workload
+
+GRID = 33
+"""Values of t in each round, and rounds: each narrows the step by 16."""
+ROUNDS = 4
+
+
+class Reached(NamedTuple):
+    """The widest interval: its half-width, what it is about, and what that is at the prior in question."""
+
+    half_width: float
+    about: Any
+    value: float
+
+
+class Widths(Protocol):
+    """The widest interval as a function of the number of reports."""
+
+    def at(self, n: int) -> Reached:
+        """With n reports."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class AtPrior:
+    """At one prior."""
+
+    mechanism: Mechanism
+    prior: Prior
+    level: float
+
+    def at(self, n: int) -> Reached:
+        """With n reports."""
+        expected = expected_estimate(self.mechanism, self.prior, n)
+        return _widest(expected.interval(self.level), expected.inputs, expected.estimate)
+
+
+@dataclass(frozen=True, eq=False)
+class PlainAtPrior:
+    """At one prior, without randomisation."""
+
+    labels: tuple[Any, ...]
+    prior: Prior
+    level: float
+
+    def at(self, n: int) -> Reached:
+        """With n answers."""
+        p = self.prior.values
+        limits = mapped_limits(np.rint(n * p).astype(np.int64), n, self.level, np.ones(p.size), np.zeros(p.size))
+        return _widest(limits, self.labels, p)
+
+
+@dataclass(frozen=True, eq=False)
+class AtWorst:
+    """At the worst prior: whatever the frequencies turn out to be, no expected interval is wider."""
+
+    mechanism: Mechanism
+    level: float
+
+    @cached_property
+    def _cells(self) -> tuple[Flags, Floats, Floats, tuple[Any, ...]]:
+        """Which cells are binomial, and two numbers of each: P(counted | in it), P(counted | not in it); or its largest
+        second moments given an input in it, and not."""
+        mechanism, channel = self.mechanism, channel_of(self.mechanism)
+        combinations = Combinations.of(mechanism, channel)
+        if not combinations.plain:
+            refuse_unidentified(mechanism, combinations)
+        inverse = channel.inverse(row_prior(mechanism, None))
+        binomial = inverse.binary(None)
+        small, large = (np.broadcast_to(v, binomial.shape) for v in inverse.extremes(None))
+        inside, outside = (1 - small) / (large - small), -small / (large - small)
+        labels = combinations.names
+        if not isinstance(channel, DenseChannel):  # all cells are alike
+            return binomial[:1], inside[:1], outside[:1], labels[:1]
+        if not binomial.all():
+            moments = np.array(inverse.moments(None))
+            own = np.diagonal(moments).copy()
+            np.fill_diagonal(moments, -np.inf)
+            inside, outside = np.where(binomial, inside, own), np.where(binomial, outside, moments.max(axis=1))
+        return binomial, inside, outside, labels
+
+    def at(self, n: int) -> Reached:
+        """With n reports."""
+        binomial, first, second, labels = self._cells
+        low, high = np.zeros(first.size), np.ones(first.size)
+        for _ in range(ROUNDS):
+            t = low + (high - low) * np.linspace(0, 1, GRID)[:, None]
+            widths = np.empty(t.shape)
+            if binomial.any():
+                widths[:, binomial] = _binomial(t[:, binomial], n, self.level, first[binomial], second[binomial])
+            if not binomial.all():
+                rest = ~binomial
+                widths[:, rest] = _score(t[:, rest], n, self.level, first[rest], second[rest])
+            best = widths.argmax(axis=0)
+            step = (high - low) / (GRID - 1)
+            middle = low + step * best
+            low, high = np.maximum(0.0, middle - step), np.minimum(1.0, middle + step)
+        widest = int(widths.max(axis=0).argmax())
+        return Reached(float(widths.max()), labels[widest], float(middle[widest]))
+
+
+@dataclass(frozen=True, eq=False)
+class PlainAtWorst:
+    """At the worst prior, without randomisation."""
+
+    label: Any
+    level: float
+
+    def at(self, n: int) -> Reached:
+        """With n answers: a share of one half has the widest interval."""
+        t = np.linspace(0, 1, 2 * GRID - 1)
+        widths = _binomial(t, n, self.level, np.ones(t.size), np.zeros(t.size))
+        best = int(widths.argmax())
+        return Reached(float(widths[best]), self.label, float(t[best]))
+
+
+@dataclass(frozen=True, eq=False)
+class OfStatistics:
+    """Of a workload's statistics, by `ex.estimate_workload`."""
+
+    mechanism: Mechanism
+    workload: Workload
+    level: float
+
+    @cached_property
+    def _expected(self) -> Callable[[int], WorkloadEstimate]:
+        return expected_workload(self.mechanism, self.workload)
+
+    def at(self, n: int) -> Reached:
+        """With n reports."""
+        expected = self._expected(n)
+        return _widest(expected.interval(self.level), expected.names, expected.estimate)
+
+
+@dataclass(frozen=True, eq=False)
+class OfPlainStatistics:
+    """The same without randomisation: means of what each answer is worth."""
+
+    labels: Sequence[Any]
+    workload: Workload
+    prior: Floats
+    level: float
+
+    def at(self, n: int) -> Reached:
+        """With n answers."""
+        names, rows = statistics_of(self.workload, self.labels)
+        p = self.prior
+        centre = rows @ p
+        variance = np.maximum(rows**2 @ p - centre**2, 0.0)
+        reach = quantile(self.level) * np.sqrt(variance / (n - 1))
+        low, high = np.maximum(rows.min(axis=1), centre - reach), np.minimum(rows.max(axis=1), centre + reach)
+        return _widest(np.column_stack([low, high]), names, centre)
+
+
+def _binomial(t: Floats, n: int, level: float, inside: Floats, outside: Floats) -> Floats:
+    count = np.rint(n * (outside + (inside - outside) * t)).astype(np.int64)
+    limits = mapped_limits(count, n, level, np.broadcast_to(inside, t.shape), np.broadcast_to(outside, t.shape))
+    return np.asarray((limits[..., 1] - limits[..., 0]) / 2)
+
+
+def _score(t: Floats, n: int, level: float, own: Floats, other: Floats) -> Floats:
+    own, other = np.broadcast_to(own, t.shape).ravel(), np.broadcast_to(other, t.shape).ravel()
+    at = t.ravel()
+    moment = at * own + (1 - at) * other
+    bounds = np.zeros(at.size), np.ones(at.size)
+    limits = score_limits(at, n, quantile(level), bounds, at, moment - at**2, (other, moment, own))
+    return np.asarray((limits[:, 1] - limits[:, 0]) / 2).reshape(t.shape)
+
+
+def _widest(limits: Floats, labels: tuple[Any, ...], values: Floats) -> Reached:
+    lengths = limits[:, 1] - limits[:, 0]
+    place = int(lengths.argmax())
+    return Reached(float(lengths[place]) / 2, labels[place], float(values[place]))

@@ -1,0 +1,203 @@
+"""A port of the device's script from `docs/release/devices.md` alone: section numbers are those of the page."""
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from extremal.release.device import example_mechanisms, vectors
+
+W = 1 << 62
+P = 2**21 - 9
+
+
+def event(weight: int, words: Iterator[int]) -> bool:
+    return next(words) // 4 < weight
+
+
+def below(n: int, words: Iterator[int]) -> int:
+    while True:
+        p = next(words) // 2**32 * n
+        if p % 2**32 >= 2**32 % n:
+            return p // 2**32
+
+
+def digest(content: dict[str, Any]) -> str:
+    """1."""
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def table(stored: dict[str, Any]) -> list[list[int]]:
+    """2."""
+    kind = stored["kind"]
+    if kind == "rows":
+        made = [[int(w) for w in row] for row in stored["rows"]]
+    elif kind == "randomized_response":
+        r, low, high = stored["rows"], int(stored["low"]), int(stored["high"])
+        made = [[high if y == x else low for y in range(r)] for x in range(r)]
+    elif kind == "circulant":
+        column = [int(w) for w, length in stored["runs"] for _ in range(length)]
+        made = [[column[(x - y) % len(column)] for y in range(len(column))] for x in range(len(column))]
+    else:
+        pairs = [[int(w) for w in pair] for pair in stored["weights"]]
+        made = [
+            [
+                pairs[p][any(a <= x < b for a, b in zip(edges[::2], edges[1::2], strict=True))]
+                for p, *edges in stored["columns"]
+            ]
+            for x in range(stored["rows"])
+        ]
+    assert all(sum(row) == W for row in made)
+    return made
+
+
+def rule(stored: dict[str, Any]) -> tuple[int, int]:
+    """7, 8, 9: how many reports, and how many of them in each set."""
+    if stored["kind"] == "hadamard":
+        return stored["blocks"] * stored["width"], stored["width"] // 2
+    if stored["kind"] == "projective":
+        q, t = stored["order"], stored["coordinates"]
+        return (q**t - 1) // (q - 1), (q ** (t - 1) - 1) // (q - 1)
+    return P * P * stored["buckets"], P * P
+
+
+def pairs(stored: dict[str, Any]) -> list[tuple[int, int]]:
+    """3, the two tables."""
+    kind = stored["kind"]
+    if kind in ("rows", "randomized_response", "circulant", "two_valued_columns"):
+        return [(max(column), min(column)) for column in zip(*table(stored), strict=True)]
+    if kind == "independent_bits":
+        own, other = int(stored["own"]), int(stored["other"])
+        a, b = own * (W - other), other * (W - own)
+    else:
+        m, c = (stored["rows"], stored["size"]) if kind == "subset_selection" else rule(stored)
+        a, b = int(stored["inside"]) * (m - c), (W - int(stored["inside"])) * c
+    return [(a, b), (b, a)]
+
+
+def holds(privacy: dict[str, Any], stored: dict[str, Any]) -> bool:
+    """3."""
+    assert (privacy["notion"], privacy["delta"]) == ("LDP", "0")
+    if "ratio" in privacy:
+        ratio = Fraction(privacy["ratio"])
+        return all(a * ratio.denominator <= b * ratio.numerator for a, b in pairs(stored))
+    epsilon, term, total, j = Fraction(privacy["epsilon"]), 1 << 224, 0, 1
+    while term:
+        total, term, j = total + term, math.floor(term * epsilon / j), j + 1
+    return all(a << 160 <= b * (total >> 64) for a, b in pairs(stored))
+
+
+def from_table(stored: dict[str, Any], x: int, words: Iterator[int]) -> int:
+    """4."""
+    u, total = next(words) // 4, 0
+    for y, weight in enumerate(table(stored)[x]):
+        total += weight
+        if total > u:
+            return y
+    raise AssertionError
+
+
+def from_subsets(stored: dict[str, Any], x: int, words: Iterator[int]) -> list[int]:
+    """5."""
+    r, d, chosen = stored["rows"], stored["size"], set()
+    held = event(int(stored["inside"]), words)
+    for step in range(d - 1 if held else d, 0, -1):
+        t = r - 1 - step
+        j = below(t + 1, words)
+        chosen.add(t if j in chosen else j)
+    return sorted([j + (j >= x) for j in chosen] + [x] * held)
+
+
+def from_bits(stored: dict[str, Any], x: int, words: Iterator[int]) -> list[int]:
+    """6."""
+    answer = [0] * ((stored["rows"] + 7) // 8)
+    for j in range(stored["rows"]):
+        if event(int(stored["own"] if j == x else stored["other"]), words):
+            answer[j // 8] |= 1 << (7 - j % 8)
+    return answer
+
+
+def from_hadamard(stored: dict[str, Any], x: int, words: Iterator[int]) -> int:
+    """7."""
+    blocks, b = stored["blocks"], stored["width"]
+    line, block = x // blocks + 1, x % blocks
+    held = event(int(stored["inside"]), words)
+    place = below(blocks * b - b // 2, words)
+    column = next(words) % b
+    if (bin(column & line).count("1") % 2 == 0) != held:
+        column ^= line & -line
+    if held or place < b // 2:
+        return block * b + column
+    o = place - b // 2
+    return (block + 1 + o // b) % blocks * b + o % b
+
+
+def from_projective(stored: dict[str, Any], x: int, words: Iterator[int]) -> int:
+    """8."""
+    q, t = stored["order"], stored["coordinates"]
+
+    def digits(number: int) -> list[int]:
+        return [number // q**place % q for place in range(t)]
+
+    def first(number: int) -> int:
+        return max(place for place, digit in enumerate(digits(number)) if digit)
+
+    points = [n for n in range(1, q**t) if digits(n)[first(n)] == 1]
+    own, held = points[x], event(int(stored["inside"]), words)
+    while True:
+        v = digits(below(q**t, words))
+        s = sum(a * b for a, b in zip(v, digits(own), strict=True)) % q
+        if held:
+            v[first(own)] = (v[first(own)] - s) % q
+        if any(v) and (held or s):
+            break
+    scale = pow(next(digit for digit in reversed(v) if digit), -1, q)
+    return points.index(sum(digit * scale % q * q**place for place, digit in enumerate(v)))
+
+
+def from_hashes(stored: dict[str, Any], x: int, words: Iterator[int]) -> int:
+    """9."""
+    g, a, b = stored["buckets"], below(P, words), below(P, words)
+    own = (a * (x + 1234567) ** 3 + b) % P % g
+    moved = 1 + below(g - 1, words)
+    bucket = own if event(int(stored["inside"]), words) else (own + moved) % g
+    return (a * P + b) * g + bucket
+
+
+DRAWS: dict[str, Callable[[dict[str, Any], int, Iterator[int]], Any]] = {
+    "subset_selection": from_subsets,
+    "independent_bits": from_bits,
+    "hadamard": from_hadamard,
+    "projective": from_projective,
+    "hashed": from_hashes,
+}
+
+
+def answer(content: dict[str, Any], value: Any, words: Iterator[int]) -> Any:
+    inputs, outputs, stored = content["inputs"], content["outputs"], content["weights"]
+    code = value if isinstance(inputs, dict) else inputs.index(value)
+    runs = content.get("rows_of_inputs")
+    row = code if runs is None else [row for row, n in runs for _ in range(n)][code]
+    drawn = DRAWS.get(stored["kind"], from_table)(stored, row, words)
+    if stored["kind"] == "subset_selection":
+        return [member if isinstance(inputs, dict) else inputs[member] for member in drawn]
+    return drawn if isinstance(outputs, dict) else outputs[drawn]
+
+
+MADE = json.loads(json.dumps(vectors(example_mechanisms(), 520)))["mechanisms"]
+
+
+@pytest.mark.parametrize("part", MADE, ids=[part["mechanism"]["weights"]["kind"] for part in MADE])
+def test_a_port_from_the_page_alone_makes_the_same_reports(part: dict[str, Any]) -> None:
+    content = dict(part["mechanism"])
+    assert content.pop("hash") == digest(content)
+    assert holds(content["privacy"], content["weights"])
+    for vector in part["vectors"]:
+        words = iter([int(word) for word in vector["words"]])
+        assert answer(content, vector["value"], words) == vector["report"]
+        assert next(words, None) is None

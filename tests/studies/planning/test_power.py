@@ -1,0 +1,134 @@
+"""Plans of tests: what they promise is what the test prints, and what happens."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.studies.planning.power import _Test
+from extremal.testing.surveys import simulated_rejections
+
+P0, P1 = [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]
+WIDE = ex.Mechanism.from_weights([[4, 2, 1, 1], [1, 4, 2, 1], [1, 1, 2, 4]], 8)
+
+
+def test_the_plan_says_what_the_test_will_print() -> None:
+    for found in (
+        ex.plan_test(p0=P0, p1=P1, epsilon=1, n=150),
+        ex.plan_test(WIDE, p0=P0, p1=P1, n=60, alpha=0.01),
+    ):
+        counts = np.zeros(found.mechanism.m, dtype=int)
+        counts[0] = found.n
+        printed = ex.test_hypotheses(counts, found.mechanism, P0, P1, found.alpha, counts=True)
+        assert (printed.level, printed.critical, printed.exact) == (found.level, found.critical, found.exact)
+        assert printed.missed == pytest.approx(1 - found.power, abs=1e-12)
+        assert found.level <= found.alpha
+
+
+@pytest.mark.parametrize("mechanism", [None, WIDE])
+def test_n_does_and_one_fewer_does_not(mechanism: ex.Mechanism | None) -> None:
+    options = {"p0": P0, "p1": P1} | ({"epsilon": 1} if mechanism is None else {})
+    found = ex.plan_test(mechanism, power=0.8, **options)
+    assert found.solved == "n"
+    assert found.power >= 0.8
+    assert ex.plan_test(mechanism, n=found.n - 1, **options).power < 0.8
+    assert found.without_privacy < found.n
+
+
+def test_epsilon_does_and_a_little_less_does_not() -> None:
+    found = ex.plan_test(p0=P0, p1=P1, n=300, power=0.8)
+    assert found.solved == "epsilon"
+    assert found.power >= 0.8
+    assert ex.plan_test(p0=P0, p1=P1, n=300, epsilon=round(found.epsilon - 1e-4, 4)).power < 0.8
+
+
+@pytest.mark.parametrize("case", range(4))
+def test_simulated_tests_are_as_powerful_as_planned(case: int) -> None:
+    """The audit does the same for 20 plans and more data."""
+    found = [
+        lambda: ex.plan_test(p0=P0, p1=P1, epsilon=1, power=0.8),
+        lambda: ex.plan_test(p0=P0, p1=P1, epsilon=3, power=0.9, alpha=0.01),
+        lambda: ex.plan_test(p0=[0.5, 0.5], p1=[0.4, 0.6], n=200, epsilon=2),
+        lambda: ex.plan_test(WIDE, p0=P0, p1=P1, power=0.6),
+    ][case]()
+    p0, p1 = (P0, P1) if found.mechanism.k == 3 else ([0.5, 0.5], [0.4, 0.6])
+    tests = 4000
+    false, seen = simulated_rejections(
+        found.mechanism, p0, p1, found.n, found.alpha, tests, np.random.default_rng(case)
+    )
+    assert abs(seen - found.power) <= 5 * math.sqrt(found.power * (1 - found.power) / tests)
+    assert false <= found.level + 5 * math.sqrt(found.level * (1 - found.level) / tests)
+
+
+def test_a_plan_with_fewer_people_is_less_powerful_than_promised() -> None:
+    found = ex.plan_test(p0=P0, p1=P1, epsilon=1, power=0.8)
+    _, seen = simulated_rejections(found.mechanism, P0, P1, found.n // 2, 0.05, 4000, np.random.default_rng(2))
+    assert seen < 0.8 - 5 * math.sqrt(0.16 / 4000)
+
+
+@pytest.mark.parametrize("n", [1, 7, 100, 800])
+def test_the_sketch_is_the_power(n: int) -> None:
+    tested = _Test(*(WIDE.marginal(p) for p in (P0, P1)), 0.05, 3)
+    assert tested.sketch(n) == pytest.approx(tested.power(n), abs=1e-9)
+
+
+def test_the_design_is_at_least_as_good_as_randomised_response() -> None:
+    best = ex.plan_test(p0=P0, p1=P1, epsilon=1, power=0.9)
+    usual = ex.plan_test(ex.randomized_response(3, 1), p0=P0, p1=P1, power=0.9)
+    assert best.n < usual.n
+
+
+def test_the_sentences_hold_the_numbers() -> None:
+    found = ex.plan_test(p0=P0, p1=P1, epsilon=1, power=0.8)
+    said = str(found)
+    assert said.startswith(f"{found.n:,} people at ε = 1: power {found.power:.4g} (asked for: 0.8), exact for this n.")
+    assert f"at least {found.critical:.4g}: with probability at most {found.level:.4g}" in said
+    assert f"needs {found.without_privacy:,} people" in said
+    assert f"{found.n - 1:,} people do not reach" in said
+    assert "asked for" not in str(ex.plan_test(p0=P0, p1=P1, epsilon=1, n=10))
+    plain = ex.Mechanism.from_matrix(np.eye(3))
+    assert ex.plan_test(plain, p0=P0, p1=P1, n=found.without_privacy).power >= found.power
+
+
+def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("extremal.studies.planning.power.POINTS", 3)
+    found = ex.plan_test(p0=[0.5, 0.5], p1=[0.3, 0.7], epsilon=1, power=0.8)
+    frame = found.to_frame(ns=[50, 500], epsilons=[0.5, 1])
+    assert frame["power"].tolist() == sorted(frame["power"].tolist()[:2]) + sorted(frame["power"].tolist()[2:])
+    assert found.to_frame()["power"].max() > 0.99
+    drawn = found.plot()
+    assert [axis.get_xlabel() for axis in drawn.axes] == ["people n", "ε (nats)"]
+    given = ex.plan_test(ex.randomized_response(2, 1), p0=[0.5, 0.5], p1=[0.3, 0.7], power=0.8)
+    assert len(given.plot().axes) == 1
+    with pytest.raises(ex.InvalidParameter, match="one mechanism"):
+        given.to_frame(epsilons=[1])
+
+
+def test_a_report_that_decides_at_once() -> None:
+    plain = ex.Mechanism.from_matrix(np.eye(2))
+    found = ex.plan_test(plain, p0=[1, 0], p1=[0.5, 0.5], power=0.99)
+    assert found.n == 7
+    assert found.power == pytest.approx(1 - 2**-7)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 1}, "leave out one"),
+        ({"epsilon": 1, "n": 10, "power": 0.8}, "leave out one"),
+        ({"epsilon": 1, "power": 0.04}, "above alpha"),
+        ({"epsilon": 1, "power": 80}, "between 0 and 1"),
+        ({"mechanism": 3, "n": 10}, "must be a Mechanism"),
+        ({"mechanism": WIDE, "epsilon": 1, "n": 10}, "its own level"),
+        ({"n": 3, "power": 0.8}, r"some ε up to 50.*needs \d+ people"),
+        ({"p1": P0, "epsilon": 1, "power": 0.8}, "hardly differ"),
+        ({"p1": P0, "n": 10, "power": 0.8}, "No number of people"),
+        ({"p1": [0.5, 0.5], "epsilon": 1, "n": 10}, "p1"),
+    ],
+)
+def test_bad_plans_are_refused_with_the_fix(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ex.InvalidParameter, match=message):
+        ex.plan_test(**{"p0": P0, "p1": P1, **options})

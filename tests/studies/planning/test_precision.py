@@ -1,0 +1,218 @@
+"""Plans of precision: what they say is what the estimators report, at the shares given or at the worst."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.estimate.expected import expected_estimate, expected_workload
+from extremal.testing.surveys import simulated_surveys
+
+SKEWED = [0.7, 0.2, 0.1]
+ROUND = ex.Mechanism.from_weights([[2, 1, 1], [1, 2, 1], [1, 1, 2]], 4)
+WIDE = ex.Mechanism.from_weights([[4, 2, 1, 1], [1, 4, 2, 1], [1, 1, 2, 4]], 8)
+
+
+@pytest.mark.parametrize("mechanism", [ROUND, WIDE])
+def test_the_half_width_is_that_of_the_estimate_at_the_expected_counts(mechanism: ex.Mechanism) -> None:
+    prior, n = [0.5, 0.25, 0.25], 3200
+    counts = [round(n * share) for share in mechanism.marginal(prior).tolist()]
+    assert counts == pytest.approx((n * mechanism.marginal(prior)).tolist())
+    limits = ex.estimate_frequencies(counts, mechanism, counts=True).interval(0.9)
+    found = ex.plan(mechanism, n=n, prior=prior, level=0.9)
+    assert found.half_width == pytest.approx(float(np.ptp(limits, axis=1).max()) / 2, rel=1e-9)
+    assert found.widest == int(np.ptp(limits, axis=1).argmax())
+
+
+def test_a_workload_s_half_width_is_that_of_its_estimate() -> None:
+    prior, n = [0.5, 0.25, 0.25], 3200
+    for workload in (ex.Mean([0, 1, 5], prior), ex.CDF(prior), ex.CDF(3)):
+        for mechanism in (ROUND, WIDE, ex.subset_selection(3, 1)):
+            truth = prior if workload.prior is None or workload.prior.values[0] == 0.5 else [1 / 3] * 3
+            shares = mechanism.marginal(truth)
+            expected = expected_workload(mechanism, workload)(n)
+            limits = ex.estimate_workload(np.rint(10**9 * shares).astype(int), mechanism, workload, counts=True)
+            scale = math.sqrt(10**9 / n)
+            assert expected.standard_error == pytest.approx(limits.standard_error * scale, rel=1e-3)
+            found = ex.plan(mechanism, n=n, workload=workload)
+            widest = float(np.ptp(expected.interval(), axis=1).max()) / 2
+            assert found.half_width == pytest.approx(widest)
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        ex.randomized_response(3, 0.5),
+        ex.randomized_response(4, 3),
+        ex.subset_selection(5, 0.7),
+        WIDE,
+        ex.Mechanism.from_matrix(np.random.default_rng(3).dirichlet(np.ones(5), 3)),
+    ],
+)
+def test_no_prior_has_a_wider_interval_than_the_worst_and_one_has_it(mechanism: ex.Mechanism) -> None:
+    generator, n = np.random.default_rng(1), 2000
+    worst = ex.plan(mechanism, n=n)
+    priors = generator.dirichlet(np.full(mechanism.k, 0.3), 200)
+    corners = np.eye(mechanism.k)
+    pairs = [
+        t * corners[x] + (1 - t) * corners[z]
+        for x in range(mechanism.k)
+        for z in range(mechanism.k)
+        for t in (0.1, 0.5, 0.9)
+    ]
+    seen = [float(np.ptp(expected_estimate(mechanism, p, n).interval(), axis=1).max()) / 2 for p in [*priors, *pairs]]
+    assert max(seen) <= worst.half_width + 1e-4
+    x = mechanism.inputs.index(worst.widest)
+    there = [worst.value * corners[x] + (1 - worst.value) * corners[z] for z in range(mechanism.k) if z != x]
+    reached = max(float(np.ptp(expected_estimate(mechanism, p, n).interval()[x])) / 2 for p in there)
+    assert reached == pytest.approx(worst.half_width, abs=2e-4)
+
+
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 1), (4, 1), (4, 0.3), (12, 2), (50, 1)])
+def test_the_size_of_the_subsets_has_the_narrowest_widest_interval(k: int, epsilon: float) -> None:
+    best = ex.plan(k=k, epsilon=epsilon, n=10_000_000).half_width
+    sizes = range(1, k) if k < 12 else {round(k / (1 + math.exp(share * epsilon))) for share in (0.2, 0.4, 0.6, 1)}
+    for size in sizes:
+        other = ex.plan(ex.subset_selection(k, epsilon, size), n=10_000_000).half_width
+        assert best <= other * (1 + 1e-3)
+
+
+def test_n_does_and_one_fewer_does_not() -> None:
+    for options in ({"k": 4}, {"prior": SKEWED}, {"workload": ex.Mean([0, 1, 2])}):
+        found = ex.plan(epsilon=1, half_width=0.06, **options)
+        assert found.solved == "n"
+        assert found.half_width <= 0.06
+        again = ex.plan(epsilon=1, n=found.n, **options)
+        assert again.half_width == found.half_width
+        assert again.wanted is None
+        assert ex.plan(epsilon=1, n=found.n - 1, **options).half_width > 0.06
+        assert found.without_privacy < found.n
+
+
+def test_epsilon_does_and_a_little_less_does_not() -> None:
+    found = ex.plan(k=3, n=4000, half_width=0.05)
+    assert found.solved == "epsilon"
+    assert found.half_width <= 0.05
+    assert found.mechanism.privacy == ex.LDP(str(found.epsilon))
+    less = Fraction(str(found.epsilon)) - Fraction(1, 10**4)
+    assert ex.plan(k=3, n=4000, epsilon=less).half_width > 0.05 or found.epsilon >= 1
+
+
+def test_with_a_prior_the_design_is_taken_where_it_is_narrower() -> None:
+    rare = [0.96, 0.01, 0.01, 0.01, 0.01]
+    found = ex.plan(prior=rare, epsilon=1, n=10_000)
+    for size in range(1, 5):
+        assert found.half_width < ex.plan(ex.subset_selection(5, 1, size), prior=rare, n=10_000).half_width
+
+
+@pytest.mark.parametrize("case", range(6))
+def test_simulated_surveys_are_as_precise_as_planned(case: int) -> None:
+    """The audit does the same for 20 plans and more surveys."""
+    plan, prior, workload = [
+        (lambda: ex.plan(prior=SKEWED, epsilon=1, half_width=0.06), SKEWED, None),
+        (lambda: ex.plan(prior=SKEWED, epsilon=3, half_width=0.04, level=0.8), SKEWED, None),
+        (lambda: ex.plan(WIDE, prior=SKEWED, half_width=0.08), SKEWED, None),
+        (lambda: ex.plan(ex.subset_selection(3, 1), prior=SKEWED, half_width=0.08), SKEWED, None),
+        (lambda: ex.plan(workload=ex.CDF(SKEWED), epsilon=1, half_width=0.06), SKEWED, ex.CDF(SKEWED)),
+        (lambda: ex.plan(workload=ex.Mean([0, 1, 5], SKEWED), n=2000, epsilon=1), SKEWED, ex.Mean([0, 1, 5], SKEWED)),
+    ][case]
+    found = plan()
+    seen = simulated_surveys(
+        found.mechanism, prior, found.n, found.widest, found.level, 300, np.random.default_rng(case), workload
+    )
+    mean, error = seen.mean_half_width
+    one = found.half_width / math.sqrt(found.n)
+    assert abs(mean - found.half_width) <= 5 * error + one
+    assert seen.coverage >= found.level - 5 * math.sqrt(found.level * (1 - found.level) / 300)
+    fewer = simulated_surveys(
+        found.mechanism, prior, round(found.n * 0.8), found.widest, found.level, 100, np.random.default_rng(9), workload
+    )
+    mean, error = fewer.mean_half_width
+    assert mean > found.half_width + 5 * error + one
+
+
+def test_the_sentences_hold_the_numbers() -> None:
+    found = ex.plan(k=4, epsilon=1, half_width=0.05)
+    said = str(found)
+    assert said.startswith(
+        f"{found.n:,} people at ε = 1: half-width {found.half_width:.4g} (asked for: 0.05), whatever"
+    )
+    assert f"needs {found.without_privacy:,} people" in said
+    assert f"{found.n - 1:,} people do not reach" in said
+    assert f"95% interval, of the share {found.widest!r} at {found.value:.3g}" in said
+    plain = ex.Mechanism.from_matrix(np.eye(4))
+    assert ex.plan(plain, n=found.without_privacy).half_width <= found.half_width * (1 + 1e-3)
+    assert ex.plan(plain, n=found.without_privacy - 3).half_width > found.half_width
+    given = str(ex.plan(prior=SKEWED, epsilon=1, n=500))
+    assert "asked for" not in given
+    assert "do not reach" not in given
+    assert "at the given shares" in given
+    assert "prior of its class" in str(ex.plan(workload=ex.Mean([0, 1], ex.SourceClass.simplex(2)), epsilon=1, n=500))
+
+
+def test_large_alphabets_and_people() -> None:
+    found = ex.plan(k=10_000, epsilon=1, half_width=0.01)
+    assert found.half_width <= 0.01
+    tiny = ex.plan(k=2, epsilon="0.001", half_width=0.1)
+    assert tiny.n == pytest.approx(4 * 1e6 / 4 * (1.96 / 0.1) ** 2, rel=0.01)
+
+
+def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("extremal.studies.planning.precision.POINTS", 3)
+    found = ex.plan(k=3, epsilon=1, half_width=0.2)
+    frame = found.to_frame(ns=[100, 1000], epsilons=[0.5, 1])
+    assert frame["half_width"].is_monotonic_decreasing is False
+    assert frame.loc[3, "half_width"] == ex.plan(k=3, epsilon=1, n=1000).half_width
+    assert found.to_frame()["n"].min() < found.n < found.to_frame()["n"].max()
+    drawn = found.plot()
+    assert [axis.get_xlabel() for axis in drawn.axes] == ["people n", "ε (nats)"]
+    assert "95% interval" in drawn.axes[0].get_ylabel()
+    given = ex.plan(ROUND, half_width=0.05)
+    assert len(given.plot().axes) == 1
+    assert given.epsilon == pytest.approx(math.log(2))
+    with pytest.raises(ex.InvalidParameter, match="one mechanism"):
+        given.to_frame(epsilons=[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 3, "epsilon": 1}, r"leave out one of n.*'n', 'half_width'"),
+        ({"k": 3, "epsilon": 1, "n": 10, "half_width": 0.1}, "leave out one"),
+        ({"epsilon": 1, "n": 10}, "number of inputs must be known"),
+        ({"k": 3, "inputs": ["a", "b"], "epsilon": 1, "n": 10}, "known, once"),
+        ({"k": 3, "epsilon": 1, "half_width": 0.5}, "between 0 and 0.5"),
+        ({"k": 3, "epsilon": 1, "half_width": 5}, "as 0.05"),
+        ({"k": 3, "epsilon": 1, "half_width": "wide"}, "must be a number"),
+        ({"k": 3, "epsilon": 1, "half_width": True}, "must be a number"),
+        ({"k": 3, "epsilon": 1, "half_width": math.nan}, "between 0 and 0.5"),
+        ({"k": 3, "epsilon": 1, "n": 1}, "at least 2"),
+        ({"k": 3, "epsilon": 1, "n": 10, "level": 95}, "0.95"),
+        ({"k": 3, "n": 100, "half_width": 0.01}, r"some ε up to 50.*needs 9,\d\d\d people"),
+        ({"k": 3, "epsilon": "0.00001", "half_width": 0.001}, "10,000,000,000 people"),
+        ({"mechanism": 3, "epsilon": 1, "n": 10}, r"must be a Mechanism.*k="),
+        ({"mechanism": ROUND, "epsilon": 1, "n": 10}, "its own level"),
+        ({"mechanism": ROUND, "k": 4, "n": 10}, "its own inputs"),
+        ({"workload": 3, "epsilon": 1, "n": 10}, "must be an ex.Mean"),
+        ({"workload": ex.CDF(4), "k": 3, "epsilon": 1, "n": 10}, "about 4 inputs"),
+        ({"workload": ex.CDF(4), "mechanism": ROUND, "n": 10}, "about 4 inputs"),
+        ({"prior": [0.5, 0.6], "epsilon": 1, "n": 10}, "sum to"),
+    ],
+)
+def test_bad_plans_are_refused_with_the_fix(options: dict[str, object], message: str) -> None:
+    with pytest.raises(ex.InvalidParameter, match=message):
+        ex.plan(**options)
+
+
+def test_what_is_not_identified_cannot_be_planned() -> None:
+    merged = ex.Mechanism.from_matrix([[0.7, 0.3], [0.7, 0.3], [0.2, 0.8]])
+    with pytest.raises(ex.NotIdentified):
+        ex.plan(merged, n=100)
+    with pytest.raises(ex.NotIdentified):
+        ex.plan(merged, n=100, prior=SKEWED)
+    with pytest.raises(ex.NotIdentified):
+        ex.plan(merged, n=100, workload=ex.CDF(3))
