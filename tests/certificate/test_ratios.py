@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import Partition, Ratios, Refused
+from extremal.certificate import Partition, Ratios, Refused, Subadditive
+from extremal.certificate.information import _parted
 from extremal.certificate.ratios import _cells
 from extremal.exact import Prior
 from extremal.optimize.divergence.lorenz import Lorenz
@@ -105,3 +106,27 @@ def test_numbers_too_small_for_floats_are_decided_exactly() -> None:
 def test_negative_zeros_are_zeros() -> None:
     p0, p1 = Prior.of_binary([0.5, 0.5, -0.0]), Prior.of_binary([-0.0, 0.5, 0.5])
     assert _cells(p0, p1, (Fraction(1, 2), Fraction(2))).tolist() == [2, 1, 0]
+
+
+def test_prices_of_binary_priors_are_those_of_their_fractions() -> None:
+    values = np.random.default_rng(5).dirichlet(np.full(12, 0.5))
+    values[3] = 0.0
+    binary = Prior.of_binary(values / values.sum())
+    exact = Prior([binary.fraction(x) for x in range(12)])
+    for contact in ("0", "0.02", "0.3", "5", "1e300"):
+        proof = Subadditive(Fraction(contact))
+        first, second = (proof.bound(ex.LDP(1), ex.MutualInformation(p)) for p in (binary, exact))
+        assert first == second
+    # An edge that is the probability of a symbol: it is light, and its neighbour above is heavy.
+    for x in range(12):
+        edge = binary.fraction(x)
+        for prior in (binary, exact):
+            light, heavy = _parted(prior, edge)
+            assert light == sum((p for y in range(12) if (p := binary.fraction(y)) <= edge), Fraction(0))
+            assert sorted(heavy) == sorted(p for y in range(12) if (p := binary.fraction(y)) > edge)
+
+
+def test_a_prior_that_is_certain_has_no_information() -> None:
+    for prior in (Prior.of_binary([0.0, 1.0]), Prior([0, 1])):
+        for contact in (0, 1, 100):
+            assert Subadditive(Fraction(contact)).bound(ex.LDP("0.1"), ex.MutualInformation(prior)) == 0
