@@ -17,6 +17,7 @@ from extremal.certificate.ratios import _cells
 from extremal.exact import Prior
 from extremal.optimize.divergence.lorenz import Lorenz
 from extremal.optimize.divergence.solve import cells
+from extremal.testing.adversaries import optimum
 
 
 def _pair(seed: int, k: int, binary: bool) -> tuple[Prior, Prior]:
@@ -130,3 +131,31 @@ def test_a_prior_that_is_certain_has_no_information() -> None:
     for prior in (Prior.of_binary([0.0, 1.0]), Prior([0, 1])):
         for contact in (0, 1, 100):
             assert Subadditive(Fraction(contact)).bound(ex.LDP("0.1"), ex.MutualInformation(prior)) == 0
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        ex.KL,
+        ex.ReverseKL,
+        ex.SymmetricKL,
+        ex.ChiSquared,
+        ex.SquaredHellinger,
+        lambda a, b: ex.AlphaDivergence(a, b, alpha=3),
+    ],
+)
+def test_symbols_that_one_hypothesis_excludes_hide_no_path(make: Any) -> None:
+    """By themselves they may be worth infinitely much; next to others they are not."""
+    for seed in range(6):
+        p0, p1 = _pair(seed, 6, binary=False)
+        utility = make(p0, p1)
+        patterns = np.array(np.meshgrid(*[[1.0, math.exp(2)]] * 6)).reshape(6, -1)[:, 1:-1]
+        best, _ = optimum(utility, patterns)
+        lorenz = Lorenz.of(utility)
+        bound = Partition(Fraction(best), cells(lorenz, np.arange(lorenz.n + 1))).bound(ex.LDP(2), utility)
+        assert best * (1 - 1e-8) <= bound <= best * (1 + 1e-8)
+        ends = sorted({_ratio(p0, p1, x) * (1 + Fraction(s, 10**11)) for x in range(3, 6) for s in (-1, 1)})
+        assert best * (1 - 1e-8) <= Ratios(Fraction(best), tuple(ends)).bound(ex.LDP(2), utility) <= best * (1 + 1e-6)
+        found = ex.design(ex.LDP(2), utility)
+        assert found.value == pytest.approx(best, rel=1e-8)
+        assert found.gap < 1e-9

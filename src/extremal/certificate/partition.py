@@ -69,6 +69,8 @@ def longest_path(cone: Staircase, utility: Divergence, nodes: list[Node], whole:
             x, y, z = points[j]
             a, b, c = points[j - 1]
             alone, best, limit = alone + rule(x - a, y - b, z - c), arb.neg_inf(), arb.neg_inf()
+            if not alone.is_finite():  # symbols that are worth infinitely much by themselves: nothing is known any more
+                alone, known = arb(0), [arb.pos_inf()] * j
             x, y = 1 + x, 1 + y
             for i in (before, *range(j)):
                 if known[i] <= limit:
