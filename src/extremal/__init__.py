@@ -66,7 +66,8 @@ from extremal.estimate import (
     test_hypotheses,
     test_independence,
 )
-from extremal.mechanism import Mechanism, load
+from extremal.loading import load
+from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
@@ -93,8 +94,10 @@ if TYPE_CHECKING:
     from extremal.certificate import Verdict, Verification, verify
     from extremal.estimate.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.questionnaire import Questionnaire
     from extremal.release.key import ReleaseKey
-    from extremal.release.memory import Memory, TwoLevels
+    from extremal.release.memory import Memory
+    from extremal.release.two_levels import TwoLevels
     from extremal.studies import (
         Comparison,
         DistortionTradeoff,
@@ -153,6 +156,7 @@ __all__ = [
     "PairwiseDivergence",
     "Plan",
     "PrivacyViolation",
+    "Questionnaire",
     "Ranges",
     "ReleaseKey",
     "Respondents",
@@ -228,7 +232,9 @@ _LATER = {
     "extremal.estimate.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.key": ("ReleaseKey",),
-    "extremal.release.memory": ("Memory", "TwoLevels"),
+    "extremal.release.memory": ("Memory",),
+    "extremal.release.two_levels": ("TwoLevels",),
+    "extremal.questionnaire": ("Questionnaire",),
     "extremal.studies": (
         "Comparison",
         "DistortionTradeoff",

@@ -140,7 +140,8 @@ function rule(stored, m, c, draw) {
   const inside = weight(stored.inside);
   refuseUnless(Number.isSafeInteger(m), "the reports are too many for this script");
   const [held, free] = [inside * BigInt(m - c), (WHOLE - inside) * BigInt(c)];
-  return { rows: stored.rows, reports: m, ratios: [[held, free], [free, held]], draw: (x, words) => draw(x, inside, words) };
+  const ratios = [[held, free], [free, held]];
+  return { rows: stored.rows, reports: m, ratios, draw: (x, words) => draw(x, inside, words) };
 }
 
 Object.assign(STRUCTURES, {
@@ -340,18 +341,37 @@ function labels(stored, what) {
   return { length: stored.length, at: (code) => stored[code], find: (value) => stored.indexOf(value) };
 }
 
-// A mechanism from the text of its file; refused unless everything about it holds.
-export async function loadMechanism(text) {
+// What a file says, if it is of this format and matches its hash.
+async function opened(text, format, what) {
   let content;
   try {
-    content = JSON.parse(text);
+    content = typeof text === "string" ? JSON.parse(text) : text;
   } catch {
     throw new Refused("the file is no JSON");
   }
-  refuseUnless(content?.format === "extremal-mechanism", "the file is no mechanism");
+  refuseUnless(content?.format === format, `the file is no ${what}`);
   refuseUnless(/^1\.[0-9]+$/.test(content.version), "the file has another major version");
   const { hash, ...rest } = content;
   refuseUnless(hash === (await digest(rest)), "the file was changed after it was written");
+  return content;
+}
+
+// Questions by name, each with its mechanism, from the text of a questionnaire's file. What one person reports to all of
+// them together costs the sum of their ε.
+export async function loadQuestionnaire(text) {
+  const content = await opened(text, "extremal-questionnaire", "questionnaire");
+  const listed = Array.isArray(content.questions) ? content.questions : [];
+  const names = listed.map((entry) => entry?.name);
+  const named = names.every((name) => typeof name === "string" && name.trim() !== "");
+  refuseUnless(named && names.length > 0 && new Set(names).size === names.length, "questions need names of their own");
+  const questions = new Map();
+  for (const { name, mechanism } of listed) questions.set(name, await loadMechanism(mechanism));
+  return Object.freeze({ hash: content.hash, questions });
+}
+
+// A mechanism from the text of its file; refused unless everything about it holds.
+export async function loadMechanism(text) {
+  const content = await opened(text, "extremal-mechanism", "mechanism");
   const make = Object.hasOwn(STRUCTURES, content.weights?.kind) ? STRUCTURES[content.weights.kind] : null;
   refuseUnless(make, "the file stores its weights in a way that this script does not know");
   let structure;
@@ -375,9 +395,10 @@ export async function loadMechanism(text) {
   }
   const rowOf = rowsOf(content.rows_of_inputs, structure.rows, inputs.length);
   return Object.freeze({
-    hash,
+    hash: content.hash,
     epsilon: content.privacy.epsilon ?? `log(${content.privacy.ratio})`,
     inputs: { length: inputs.length, at: inputs.at },
+    knows: (value) => inputs.find(value) >= 0,
     // The report on one value, from a source of words; a page uses `Respondent`, which remembers.
     draw(value, words) {
       const code = inputs.find(value);
@@ -430,5 +451,17 @@ export class Respondent {
     this.#storage.setItem(key, kept);
     refuseUnless(this.#storage.getItem(key) === kept, "the report could not be remembered, so it is not given out");
     return report;
+  }
+
+  // The reports on all questions of a questionnaire, by name; every answer is looked up before any report is drawn.
+  reports(answers, questionnaire) {
+    for (const [name, mechanism] of questionnaire.questions) {
+      refuseUnless(Object.hasOwn(answers, name) && mechanism.knows(answers[name]), "an answer is missing or no label");
+    }
+    const found = {};
+    for (const [name, mechanism] of questionnaire.questions) {
+      Object.defineProperty(found, name, { value: this.report(name, answers[name], mechanism), enumerable: true });
+    }
+    return found;
   }
 }

@@ -2,7 +2,8 @@
 
 Each attack draws a small problem, its optimum by a linear program over listed rays (or the value of a mechanism that
 exists), and proofs whose numbers are extreme, ordinary, or the best lie: the solution of a program that leaves some
-rays out, so that its sum is below the truth. What the kernel accepts must not be beyond the optimum.
+rays out, so that its sum is below the truth. `varied` goes on from each: any field of the proof, as a file holds it,
+with an extreme number, an ordinary one or one nearby in it. What the kernel accepts must not be beyond the optimum.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -33,8 +34,10 @@ from extremal.certificate import (
     Subadditive,
     Truth,
     enclosure,
+    proof_from_json,
 )
-from extremal.exact import Prior
+from extremal.errors import MalformedFile
+from extremal.exact import Prior, decimal_text
 from extremal.optimize import design
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.interior import optimal_design
@@ -106,6 +109,40 @@ class Lie:
 
 
 Attack = Callable[[Generator], Iterator[Lie]]
+
+
+def varied(random: Generator, lies: Iterator[Lie], count: int) -> Iterator[Lie]:
+    """Each lie, and `count` others with one to three of its fields changed."""
+    for lie in lies:
+        yield lie
+        for _ in range(count if fields(lie.proof) else 0):
+            content = lie.proof.to_json()
+            for _ in range(random.integers(1, 4)):
+                _vary(random, content, lie.utility.k)
+            try:
+                yield replace(lie, proof=proof_from_json(content))
+            except MalformedFile:
+                continue
+
+
+def _vary(random: Generator, content: Any, k: int) -> None:
+    """Change one number or index somewhere in the content, or leave an item of a list out, or repeat it."""
+    places = [name for name in (content if isinstance(content, dict) else range(len(content))) if name != "kind"]
+    if not places:
+        return
+    place = places[random.integers(len(places))]
+    value = content[place]
+    if isinstance(value, str):
+        near = float(value) * (1 + random.choice([-1, 1]) * 10.0 ** -random.integers(1, 14))
+        extreme, ordinary = decimal_text(EXTREME[random.integers(len(EXTREME))]), repr(float(random.normal()))
+        content[place] = (extreme, extreme, ordinary, repr(float(near)))[random.integers(4)]
+    elif isinstance(value, int):
+        content[place] = int(random.integers(-2, min(max(k, value), 1 << 40) + 2))
+    elif isinstance(value, list) and value and random.random() < 0.1:
+        which = random.integers(len(value))
+        value[which : which + 1] = [] if random.random() < 0.5 else [value[which], value[which]]
+    elif isinstance(value, list | dict):
+        _vary(random, value, k)
 
 
 def decimals(numbers: Any) -> Numbers:

@@ -50,6 +50,8 @@ def test_a_workload_s_half_width_is_that_of_its_estimate() -> None:
         ex.randomized_response(4, 3),
         ex.subset_selection(5, 0.7),
         WIDE,
+        ex.hadamard_response(6, 1),
+        ex.unary_encoding(4, 1),
         ex.Mechanism.from_matrix(np.random.default_rng(3).dirichlet(np.ones(5), 3)),
     ],
 )
