@@ -125,14 +125,14 @@ class Subadditive(Proof):
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
         curve, t = _curve(privacy, utility), rational(self.contact)
+        if not curve.c or _positive(utility.prior) == 1:  # type: ignore[attr-defined]
+            return Fraction(0)
         if t < 0:
             raise Refused("the contact must not be negative", parameter="contact", value=self.contact)
-        if t > 0 and curve.c:
+        if t:
             return self._by_tangent(curve, t, utility.prior)  # type: ignore[attr-defined]
         weights, total = _weights(utility)
         k = len(weights)
-        if not curve.c or k == 1:
-            return Fraction(0)
         v = sum((curve.value(_mass(w, total)) for w in weights), arb(0)) / arb(curve.c + k)
         two = [_mass(w, total) for w in weights[:2]]
         merged = curve.value(two[0]) + curve.value(two[1]) - curve.value(two[0] + two[1])
@@ -143,8 +143,6 @@ class Subadditive(Proof):
         """Light symbols cost in proportion to their mass, so that their sum will do."""
         v = narrow(lambda: arb(t) - arb(t).log1p())
         light, heavy = _parted(prior, fraction(t / curve.c))
-        if _positive(prior) == 1:
-            return Fraction(0)
         prices = curve.slope(t / curve.c) * arb(rational(light))
         return upper(_proved(curve, v, sum((curve.value(rational(p)) - v for p in heavy), prices)))
 

@@ -60,7 +60,7 @@ def test_exchanges_level_bins_and_keep_what_rows_are_in() -> None:
 def test_no_two_bins_no_design() -> None:
     curve = InformationCurve(1.0)
     assert packing(np.array([0.7, 0.3]), curve, 0.35, 1.0, 1e-9, lambda: False) is None
-    assert packing(np.array([0.5, 0.5]), curve, 1e-5, 1.0, 1e-9, lambda: False) is None
+    assert design._sizes(curve, 0, 1.0, 0.0, 1e-5, 1.0) is None
 
 
 def test_large_alphabets_are_closed() -> None:

@@ -46,9 +46,11 @@ def packing(
     order = np.argsort(-prior, kind="stable")
     h = int((prior > contact).sum())
     light = order[h:]
+    if light.size < 2:
+        return None
     mass, alone = float(prior[light].sum()), float(curve.value(prior[order[:h]]).sum())
     sizes = _sizes(curve, h, mass, alone, contact, upper * (1 - SHARE * aim))
-    if sizes is None or light.size < 2:
+    if sizes is None:
         return None
     r, bins = sizes
     row_of_light = _rows(prior[light], mass * r / bins, bins / r)
