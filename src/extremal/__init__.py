@@ -7,12 +7,14 @@ a sampler that is exact, and the estimators for what comes back.
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from extremal.closed_forms import (
     better_of_two,
     binary,
     binary_for_information,
+    bloom_filter,
     exponential,
     geometric,
     hadamard_response,
@@ -178,6 +180,7 @@ __all__ = [
     "binary",
     "binary_for_information",
     "binned",
+    "bloom_filter",
     "compare",
     "count_reports",
     "design",
@@ -266,6 +269,8 @@ def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'extremal' has no attribute {name!r}")
     found = getattr(importlib.import_module(_ROOM_OF[name]), name)
+    if isinstance(found, ModuleType):  # a room whose file has the name of its function, imported by itself
+        found = getattr(found, name)
     globals()[name] = found
     return found
 

@@ -167,6 +167,15 @@ def shares_of_rules(structure: Any, counts: dict[str, int]) -> Iterator[tuple[fl
     if structure.kind == "independent_bits":
         for bit, weight in ((128, structure.own), (64, structure.other)):
             yield weight / 2**62, sum(n for report, n in reports if report[0] & bit)
+    elif structure.kind == "bloom_filter":
+        start = structure.cohort_bits
+        words = [(np.unpackbits(np.array(report, dtype=np.uint8)), n) for report, n in reports]
+        places = [int("".join(map(str, word[:start])), 2) for word, _ in words]
+        first = [int(structure.places(np.array([0]), np.array([c]))[0, 0]) for c in places]
+        clear = [next(i for i in range(9) if i not in structure.places(np.array([0]), np.array([c]))) for c in places]
+        for bits, weight in zip((first, clear), structure.shown, strict=True):
+            held = sum(n for (word, n), bit in zip(words, bits, strict=True) if word[start + bit])
+            yield weight / structure.denominator, held
     elif structure.kind == "subset_selection":
         inside = structure.inside / 2**62
         yield inside, sum(n for report, n in reports if 0 in report)
@@ -220,6 +229,10 @@ FORGED_RULES: list[tuple[str, str, Any, str]] = [
     ("independent_bits", "own", str(2**62 - 1), "the claim is false"),
     ("independent_bits", "other", "1", "the claim is false"),
     ("independent_bits", "rows", 41, "the outputs do not fit"),
+    ("bloom_filter", "own", str(2**62 - 1), "the claim is false"),
+    ("bloom_filter", "zero", "0", "the claim is false"),
+    ("bloom_filter", "hashes", 7, "bits, hashes and cohorts make no rule"),
+    ("bloom_filter", "bits", 13, "the outputs do not fit"),
     ("subset_selection", "inside", str(2**62 - 1), "the claim is false"),
     ("subset_selection", "inside", "0", "the claim is false"),
     ("subset_selection", "size", 1000, "a set must leave something out"),

@@ -171,6 +171,22 @@ Object.assign(STRUCTURES, {
     return rule(stored, points(q, t), points(q, t - 1), (x, inside, words) => projective(q, t, inside, x, words));
   },
 
+  // The filter of an input has h bits; two filters differ in at most h bits that one sets and in h that the other sets.
+  bloom_filter(stored) {
+    const r = count(stored.rows, 2, "rows");
+    const [b, h, cohorts] = ["bits", "hashes", "cohorts"].map((name) => count(stored[name], 1, name));
+    const rule = b <= 2 ** 12 && h <= 8 && 2 * h <= b && cohorts <= 2 ** 10 && (cohorts & (cohorts - 1)) === 0;
+    refuseUnless(rule && r <= HASH_PRIME, "bits, hashes and cohorts make no rule");
+    const [own, other, one, zero] = ["own", "other", "one", "zero"].map((name) => weight(stored[name]));
+    const shown = (kept) => kept * one + (WHOLE - kept) * zero; // over 2^124
+    const high = (shown(own) * (WHOLE ** 2n - shown(other))) ** BigInt(h);
+    const low = (shown(other) * (WHOLE ** 2n - shown(own))) ** BigInt(h);
+    return {
+      rows: r, reports: null, bits: Math.log2(cohorts) + b, ratios: [[high, low], [low, high]],
+      draw: (x, words) => bloomFilter({ b, h, cohorts, own, other, one, zero }, x, words),
+    };
+  },
+
   hashed(stored) {
     const r = count(stored.rows, 2, "rows");
     const g = count(stored.buckets, 2, "buckets");
@@ -291,6 +307,29 @@ function hashed(g, inside, x, words) {
   const moved = 1 + below(g - 1, words);
   const bucket = words() >> 2n < inside ? own : (own + moved) % g;
   return Number(a * prime + b) * g + bucket;
+}
+
+// A cohort, a word for each bit that is kept, and one for each that is shown unless what is kept is.
+function bloomFilter({ b, h, cohorts, own, other, one, zero }, x, words) {
+  const prime = BigInt(HASH_PRIME);
+  const scattered = (n) => (BigInt(n) + 1234567n) ** 3n % prime;
+  const cohort = below(cohorts, words);
+  const set = [];
+  for (let j = 0; j < h; j += 1) {
+    const seed = 2 * (cohort * h + j);
+    let place = Number((scattered(seed + 1) * scattered(x) + scattered(seed + 2)) % prime) % (b - j);
+    for (const taken of set) place += Number(place >= taken);
+    set.push(place);
+    set.sort((p, q) => p - q);
+  }
+  const kept = Array.from({ length: b }, (_, i) => words() >> 2n < (set.includes(i) ? own : other));
+  const same = one === WHOLE && zero === 0n;
+  const shown = same ? kept : kept.map((bit) => words() >> 2n < (bit ? one : zero));
+  const start = Math.log2(cohorts);
+  const bits = [...Array.from({ length: start }, (_, i) => (cohort >> (start - 1 - i)) & 1), ...shown];
+  const bytes = Array(Math.ceil(bits.length / 8)).fill(0);
+  bits.forEach((bit, i) => { bytes[i >> 3] |= Number(bit) << (7 - (i & 7)); });
+  return bytes;
 }
 
 // ---- the claim ------------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ Which way is taken depends on what is asked (MATHS: optimal design of experiment
 | more, ordered | random-scale subset selection | inequality |
 | PML, LIP, at most 12 inputs | all extreme columns | patterns |
 | a class of priors | saddle point, at most 10 inputs; means over all priors: one bit | as above, at the worst prior |
+| such a class that holds the uniform prior, shares | closed form: a block design or subset selection | counts |
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import numpy as np
 
 from extremal.certificate import OnePrior, Proof
 from extremal.errors import InvalidParameter
+from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.optimize.workload.columns import generate
@@ -263,16 +265,16 @@ def _by_lifts(problem: Problem, utility: Workload, privacy: PML | LIP) -> Soluti
 
 def _minimax(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     source, k = utility.source, utility.k
-    uniform = (Fraction(1),) * k
     if isinstance(utility, Mean) and source.kind == "simplex":
         bit = one_bit_proof(utility.values, privacy.epsilon)
         mechanism = Mechanism.from_matrix(
             one_bit(utility.values, privacy.epsilon), privacy=privacy, inputs=problem.inputs
         )
         return Solution(mechanism, math.nan, "closed form: one bit", (bit,))
-    if isinstance(utility, Frequencies) and utility.symmetric and source.kind in ("simplex", "permutation_invariant"):
+    central = source.kind == "permutation_invariant" or source.admits(Prior([Fraction(1, k)] * k))
+    if isinstance(utility, Frequencies) and utility.symmetric and central:
         mechanism, method = symmetric_mechanism(k, privacy, problem.inputs)
-        return Solution(mechanism, math.nan, method, (_at_prior(source, uniform, symmetric_proof(k)),))
+        return Solution(mechanism, math.nan, method, (_at_uniform(source, symmetric_proof(k)),))
     if k > MOST_MINIMAX:
         raise InvalidParameter(
             f"the worst case over this class is designed for at most {MOST_MINIMAX} inputs",
@@ -287,6 +289,14 @@ def _minimax(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     )
     proof = listed_patterns(found.coordinates, found.found, Fraction(utility.exact_gram[1]))
     return Solution(mechanism, found.found.bound, "saddle point", (_at_prior(source, decimals(found.prior), proof),))
+
+
+def _at_uniform(source: SourceClass, proof: Proof) -> OnePrior:
+    """The proof at the uniform prior, exactly: a member of a list, or weights that are all one."""
+    if source.kind in ("list", "ordered"):
+        first = next(i for i, p in enumerate(source.priors) if len(set(p.weights)) == 1)
+        return OnePrior((), tuple(Fraction(int(i == first)) for i in range(len(source.priors))), proof)
+    return OnePrior((Fraction(1),) * source.k, (), proof)
 
 
 def _at_prior(source: SourceClass, prior: tuple[Fraction, ...], proof: Proof) -> OnePrior:
