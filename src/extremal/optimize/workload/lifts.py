@@ -58,7 +58,7 @@ class Coordinates:
         """
         found = (self.rows - (self.rows @ self.prior)[:, None]) @ self.basis
         if found.shape[0] > found.shape[1]:
-            found = np.linalg.qr(found, mode="r")
+            found = np.asarray(np.linalg.qr(found, mode="r"))
         if found.shape[0] <= FEW_ROWS:
             _, sizes, directions = np.linalg.svd(found, full_matrices=False)
             kept = sizes > DEPENDENT * sizes[0]
