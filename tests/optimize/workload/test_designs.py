@@ -241,9 +241,16 @@ def test_many_shares_in_groups_are_bounded_exactly(epsilon: float) -> None:
 @pytest.mark.parametrize("epsilon", [6, 8, 20, 50])
 def test_randomised_response_is_proved_best_at_large_epsilon(epsilon: float) -> None:
     for utility in (CDF(16), Ranges(zipf(15, 0.5))):
-        value, bound, _ = designed(ex.LDP(epsilon), utility)
+        value, bound, solution = designed(ex.LDP(epsilon), utility)
         assert 1 - bound / value < 1e-6
         assert value == pytest.approx(utility(ex.randomized_response(utility.k, epsilon)), rel=1e-6)
+        assert (solution.method, solution.mechanism.m) == ("randomised response", utility.k) or epsilon < 8
+
+
+def test_a_hundred_bins_at_large_epsilon_are_randomised_response() -> None:
+    value, bound, solution = designed(ex.LDP(12), CDF(101))
+    assert solution.method == "randomised response"
+    assert 1 - bound / value < 1e-6
 
 
 @pytest.mark.parametrize("values", [[0, 1e300], [0, 1e-300]])

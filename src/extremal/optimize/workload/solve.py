@@ -34,7 +34,7 @@ from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.optimize.workload.columns import generate
 from extremal.optimize.workload.copula import random_sets
 from extremal.optimize.workload.fewer import fewer_patterns
-from extremal.optimize.workload.inequality import best_inequality
+from extremal.optimize.workload.inequality import Inequality, best_inequality
 from extremal.optimize.workload.interior import optimal_design
 from extremal.optimize.workload.leakage import MOST_INPUTS as MOST_LISTED_LIFTS
 from extremal.optimize.workload.leakage import extreme_columns
@@ -69,6 +69,7 @@ MOST_PATTERNS = 14  # inputs: 16,382 patterns
 MOST_BY_COLUMNS = 60
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 MOST_MINIMAX = 10
+AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
 MOST_ORDERED = 1500  # rows that the kernel inverts
 INWARD = Fraction(1, 10**11)  # of the way to the centre of a class, where rounding cannot leave it
 BOUND_SECONDS = 60.0
@@ -172,6 +173,8 @@ def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merge
     epsilon = privacy.epsilon
     coordinates = Coordinates(groups.prior, groups.rows)
     bound = best_inequality(coordinates, epsilon, *_seconds(problem, 0.3))
+    if groups.whole and (response := _response(problem, utility, privacy, bound)) is not None:
+        return response
     start = random_sets(coordinates, bound, epsilon, 40 * coordinates.k, np.random.default_rng(0))
     pool = generate(
         coordinates, math.expm1(epsilon), lambda: problem.out_of_time, problem.progress, extra=start, floor=bound.bound
@@ -183,11 +186,21 @@ def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merge
     return Solution(mechanism, bound.bound, _named("column generation", groups), (proof,))
 
 
+def _response(problem: Problem, utility: Workload, privacy: LDP, bound: Inequality) -> Solution | None:
+    """Randomised response where the bound says that nothing is better, as at large ε; else None."""
+    mechanism = Mechanism.from_partition(range(utility.k), privacy, inputs=problem.inputs)
+    if utility(mechanism) > bound.bound * (1 + AS_GOOD):
+        return None
+    return Solution(mechanism, bound.bound, "randomised response", (bound.proof(privacy, utility),))
+
+
 def _ordered(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     assert utility.prior is not None
     prior = utility.prior.values
     coordinates = Coordinates(prior, utility.rows)
     bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.4))
+    if (response := _response(problem, utility, privacy, bound)) is not None:
+        return response
     mixture = best_mixture(
         utility,
         prior,
