@@ -12,7 +12,7 @@ from extremal.closed_forms.forms import Setting, made_for
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.estimate.variance import statistics_variance
 from extremal.mechanism import Mechanism
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.optimize.workload.notes import half_width
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP

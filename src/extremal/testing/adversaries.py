@@ -38,7 +38,7 @@ from extremal.certificate import (
 )
 from extremal.errors import MalformedFile
 from extremal.exact import Prior, decimal_text
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.interior import optimal_design
 from extremal.optimize.workload.lifts import Coordinates, all_sets, staircase_deviations

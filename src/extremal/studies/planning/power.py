@@ -22,7 +22,7 @@ from extremal.estimate.hypothesis_tests.tails import WIDTH, on_grid
 from extremal.exact import Prior, as_count, as_prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
