@@ -70,9 +70,7 @@ class Regions:
         body = [
             [str(r.number), number(r.start), number(r.stop), str(r.number - 1), str(r.nameable)] for r in self.regions
         ]
-        table = aligned(["region", "from ε", "to ε", "may rule out", "may name"], body)
-        meaning = "Inputs that a report may rule out, and that it may name with certainty by the end of the region."
-        return f"{table}\n{meaning}"
+        return aligned(["region", "from ε", "to ε", "may rule out", "may name"], body)
 
 
 def pml_regions(prior: Any) -> Regions:
