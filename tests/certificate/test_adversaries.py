@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from extremal.certificate import PROOFS
-from extremal.testing.adversaries import ATTACKS, classes, costs, rays_and_lines, workloads
+from extremal.testing.adversaries import ATTACKS, classes, costs, coupled_chords, rays_and_lines, workloads
 
-ROUNDS = {rays_and_lines: 250, costs: 60, classes: 60, workloads: 60}
+ROUNDS = {rays_and_lines: 250, costs: 60, classes: 60, workloads: 60, coupled_chords: 10}
 USUAL = 200
 
 

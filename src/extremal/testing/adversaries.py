@@ -27,6 +27,7 @@ from extremal.certificate import (
     Proof,
     Rays,
     Refused,
+    Revealed,
     Search,
     Sizes,
     Subadditive,
@@ -34,6 +35,8 @@ from extremal.certificate import (
     enclosure,
 )
 from extremal.optimize import design
+from extremal.optimize.approximate.chords import between_chords
+from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.interior import optimal_design
 from extremal.optimize.workload.lifts import Coordinates, all_sets, staircase_deviations
@@ -428,6 +431,26 @@ def workloads(random: Generator) -> Iterator[Lie]:
         yield Lie(dataclasses.replace(proof, **told), LDP(epsilon), utility, found.value)
 
 
+def coupled_chords(random: Generator) -> Iterator[Lie]:
+    """Multipliers and nodes of any kind for (ε,δ)-LDP, and what inputs are worth, against a mechanism that exists."""
+    k, epsilon, delta = int(random.integers(2, 4)), an_epsilon(random), float(np.round(random.uniform(0.01, 0.4), 3))
+    privacy, utility = LDP(epsilon, delta), a_divergence(random, k)
+    found = between_chords(Problem(privacy, utility), privacy, utility)
+    if found is None or not 1e-12 < found.value < math.inf:
+        return
+    proof, shrunk = found.proof, Fraction(int(random.integers(0, 100)), 100)
+    fewer = tuple((i, x, z, f * shrunk if random.random() < 0.3 else f) for i, x, z, f in proof.multipliers)
+    lower = tuple(a * (1 - Fraction(int(random.integers(0, 100)), 1000)) for a in proof.alpha)
+    for told in (
+        Revealed(),
+        proof,
+        dataclasses.replace(proof, multipliers=fewer),
+        dataclasses.replace(proof, alpha=lower),
+        dataclasses.replace(proof, nodes=proof.nodes[1:-1]),
+    ):
+        yield Lie(told, privacy, utility, found.value)
+
+
 def directions(random: Generator) -> Iterator[Lie]:
     """Dual vectors of all sorts for several hypotheses, with trees of any shape, at times not whole."""
     m, k, epsilon = int(random.integers(2, 4)), int(random.integers(2, 5)), an_epsilon(random)
@@ -459,6 +482,7 @@ ATTACKS: tuple[Attack, ...] = (
     costs,
     classes,
     coupled_rays,
+    coupled_chords,
     directions,
     workloads,
 )
