@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from extremal.closed_forms import (
+    better_of_two,
     binary,
     binary_for_information,
     exponential,
@@ -169,6 +170,7 @@ __all__ = [
     "WorkloadEstimate",
     "WorstCase",
     "__version__",
+    "better_of_two",
     "binary",
     "binary_for_information",
     "binned",

@@ -21,9 +21,13 @@ from extremal.certificate import (
     NotKnown,
     OnePrior,
     Refused,
+    counts,
     enclosure,
     variance,
 )
+from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import SubsetLabels
+from extremal.mechanism.structures.staircase import subset_structure
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
@@ -309,6 +313,29 @@ def test_two_ways_to_add_up_the_information_agree(monkeypatch: pytest.MonkeyPatc
     by_sets = enclosure(utility, mechanism)
     assert max(by_rows[0], by_sets[0]) <= min(by_rows[1], by_sets[1])
     assert by_sets[1] - by_sets[0] <= by_sets[0] / 10**25
+
+
+@pytest.mark.parametrize("groups", [(3, 4), (1, 6), (2, 2, 3)])
+def test_subsets_counted_by_groups_cost_what_their_list_does(
+    groups: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prior = [g + 1 for g, n in enumerate(groups) for _ in range(n)]
+    prior = [Fraction(p, sum(prior)) for p in prior]
+    kept = Mechanism._made(
+        subset_structure(7, 3, ex.LDP(1).exponential),
+        None,
+        ex.subset_selection(7, 1).input_labels,
+        SubsetLabels(ex.subset_selection(7, 1).input_labels, 3),
+        ex.LDP(1),
+    )
+    for utility in (CDF(prior), Frequencies(prior), Mean([0, 1, 5, 2, 2, 7, 3], prior)):
+        low, high = enclosure(utility, kept)
+        listed = enclosure(utility, ex.subset_selection(7, 1, size=3))
+        assert max(low, listed[0]) == pytest.approx(min(high, listed[1]), rel=1e-15)
+        assert high - low <= low / 10**40
+    monkeypatch.setattr(counts, "MOST_COUNTS", 1)
+    with pytest.raises(NotKnown, match="too many"):
+        enclosure(CDF(prior), kept)
 
 
 def test_a_class_of_a_user_is_not_known() -> None:

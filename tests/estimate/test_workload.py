@@ -11,6 +11,7 @@ import extremal as ex
 from extremal.estimate.workload import estimate_workload
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.solve import solve
+from extremal.simulate import Simulation
 from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
 
 
@@ -131,6 +132,23 @@ def test_subsets_too_many_to_list() -> None:
     found = estimate_workload(labels, mechanism, CDF(40))
     same = ex.estimate_frequencies(labels, mechanism)
     assert np.allclose(found.estimate, np.cumsum(same.estimate)[:-1], atol=1e-9)
+
+
+def test_subsets_too_many_to_list_are_read_at_the_prior() -> None:
+    """Inputs in two groups: the error is the design's value, and below that of the estimate for equal shares."""
+    prior = np.array([10.0] * 3 + [1.0] * 17)
+    utility = Frequencies(prior / prior.sum())
+    mechanism = ex.subset_selection(20, 3, size=4)
+    assert mechanism.structure.kind == "subset_selection"
+    truth = utility.prior.values if utility.prior is not None else prior
+    codes = np.random.default_rng(4).choice(20, size=40_000, p=truth)
+    reports = Simulation(5).privatize(mechanism, codes.tolist()).reports
+    found = estimate_workload(reports, mechanism, utility)
+    designed = utility(mechanism)
+    assert found.n * (found.standard_error**2).sum() == pytest.approx(designed, rel=0.02)
+    assert ((found.estimate - truth) ** 2).sum() * found.n < 3 * designed
+    usual = estimate_workload(reports, mechanism, Frequencies(20))
+    assert usual.n * (usual.standard_error**2).sum() > 1.02 * designed
 
 
 def test_bad_input_is_refused() -> None:

@@ -4,6 +4,7 @@ mechanism.
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -101,7 +102,7 @@ def test_structures_give_what_their_matrix_gives() -> None:
 
 def test_too_many_subsets_at_unequal_priors_are_refused() -> None:
     prior = np.linspace(1, 2, 40) / np.linspace(1, 2, 40).sum()
-    with pytest.raises(ex.TooLarge, match="equally likely"):
+    with pytest.raises(ex.TooLarge, match="at most 3 different"):
         Frequencies(prior)(ex.subset_selection(40, 1))
 
 
@@ -175,3 +176,25 @@ def test_a_workload_survives_its_file(utility: Workload) -> None:
 def test_bad_input_is_refused_by_name(make, message: str) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(ex.ExtremalError, match=message):
         make()
+
+
+@pytest.mark.parametrize("groups", [(3, 12), (1, 14), (4, 10, 1), (15,)])
+@pytest.mark.parametrize("epsilon", [1e-4, 1.0, 6.0])
+def test_subsets_counted_by_groups_are_worth_what_their_list_is(groups: tuple[int, ...], epsilon: float) -> None:
+    k, d = 15, 7
+    prior = np.concatenate([np.full(n, 1.0 + 3 * g) for g, n in enumerate(groups)])
+    prior /= prior.sum()
+    mechanism = ex.subset_selection(k, epsilon, size=d)
+    assert mechanism.structure.kind == "subset_selection"
+    held = mechanism.structure.inside / 2**62
+    subsets = np.array(list(itertools.combinations(range(k), d)))
+    inside = np.zeros((k, len(subsets)), dtype=bool)
+    inside[subsets.T, np.arange(len(subsets))] = True
+    above = (held * k - d) * (1 / d + 1 / (k - d)) / len(subsets)  # without cancellation at small ε
+    lifts = (inside - prior @ inside) * above
+    marginal = (1 - held) * k / (k - d) / len(subsets) + above * (prior @ inside)
+    excess = (lifts / marginal) @ lifts.T
+    for utility in (Frequencies(prior), CDF(prior)):
+        centred = utility.rows - (utility.rows @ prior)[:, None]
+        listed = np.trace(centred @ np.linalg.pinv(excess, rcond=1e-9) @ centred.T)
+        assert utility(mechanism) == pytest.approx(listed, rel=1e-6)

@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
 
+from extremal.certificate.counts import by_counts
 from extremal.certificate.doubles import SUM_BITS, member_sums, pair_sums
 from extremal.certificate.enclosures import lower, upper
 from extremal.certificate.refused import NotKnown
@@ -228,13 +229,15 @@ class Cost:
 
 def cost_at(channel: Channel, workload: ExactWorkload, prior: Any, slope: bool = False) -> Cost:
     """F at a prior, in balls; with its slope where asked for."""
-    symmetric = _symmetric(channel, prior)
-    if channel.r > MOST_ROWS and symmetric is None:
+    symmetric, first = _symmetric(channel, prior), next(iter(channel.view.columns()))
+    if channel.r > MOST_ROWS and symmetric is None and not first.orbit:
         raise NotKnown(f"at most {MOST_ROWS} different rows are inverted", parameter="k", value=channel.r)
     with ctx.workprec(BITS if min(channel.r, channel.m) <= MANY else BITS_OF_MANY):
         wanted = Statistics.of(workload, prior, channel.view)
         if symmetric is not None and not slope:
             return Cost(_with_symmetry(channel, wanted, *symmetric), wanted.trace)
+        if first.orbit and not slope and channel.view.row_of is None:
+            return Cost(by_counts(wanted, channel, first, prior), wanted.trace)
         try:
             if channel.m < channel.r:
                 return _by_reports(channel, wanted, prior, slope)

@@ -26,6 +26,7 @@ from extremal.cli import (
     explain,
     plan,
     privatize,
+    reproduce,
     test,
     theory,
     tradeoff,
@@ -40,7 +41,21 @@ DEFECT_FOUND = (
     "extremal: EXTREMAL_TRACEBACK=1 shows where it happened, and may show data."
 )
 
-VERBS = (design, verify, explain, compare, tradeoff, theory, plan, privatize, device, estimate, test, audit)
+VERBS = (
+    design,
+    verify,
+    explain,
+    compare,
+    tradeoff,
+    theory,
+    plan,
+    privatize,
+    device,
+    estimate,
+    test,
+    audit,
+    reproduce,
+)
 
 DESCRIPTION = """\
 extremal: provably optimal local privacy.

@@ -58,7 +58,7 @@ def _respondents(options: argparse.Namespace) -> int:
     assert isinstance(wanted, Workload)
     table = respondents(wanted, epsilon=options.epsilon)
     if options.plot:
-        save(table.plot(), options.plot)
+        save(table.plot(), options.plot, options.overwrite)
     if options.json:
         rows = [_row({"row": vars(row)})["row"] for row in table.rows]
         print(json.dumps({"epsilon": table.epsilon, "bound": table.bound, "rows": rows}, ensure_ascii=False))

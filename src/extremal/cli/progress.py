@@ -32,6 +32,10 @@ class ProgressLine:
         rate = done / max(self._seconds, 1e-9) / 1e6
         self._say(f"{filled}{share} rows, {rate:.1f} M rows/s", last=done == total)
 
+    def share(self, what: str, done: float) -> None:
+        """What share of the work is done."""
+        self._say(f"[{'#' * int(30 * done):30s}] {done:6.1%}  {what}, {self._seconds:.0f} s")
+
     @property
     def _seconds(self) -> float:
         return time.monotonic() - self._started

@@ -11,6 +11,7 @@ from extremal.closed_forms.hamming import hamming
 from extremal.closed_forms.hierarchical import hierarchical
 from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
 from extremal.closed_forms.local_hashing import local_hashing
+from extremal.closed_forms.mixed import better_of_two
 from extremal.closed_forms.piecewise import piecewise, square_wave
 from extremal.closed_forms.projective_geometry import projective_geometry
 from extremal.closed_forms.quaternary import quaternary
@@ -24,6 +25,7 @@ __all__ = [
     "Form",
     "Setting",
     "balanced_subset",
+    "better_of_two",
     "binary",
     "binary_for_information",
     "exponential",

@@ -17,6 +17,7 @@ from extremal.closed_forms.hadamard_response import hadamard_response
 from extremal.closed_forms.hierarchical import hierarchical
 from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
 from extremal.closed_forms.local_hashing import local_hashing
+from extremal.closed_forms.mixed import better_of_two
 from extremal.closed_forms.piecewise import piecewise, square_wave
 from extremal.closed_forms.projective_geometry import projective_geometry
 from extremal.closed_forms.randomized_response import randomized_response
@@ -113,6 +114,10 @@ def _binary(setting: Setting) -> Mechanism:
     return binary(utility.pair.p0, utility.pair.p1, setting.epsilon, divergence=lambda *_: utility)
 
 
+def _better(setting: Setting) -> Mechanism:
+    return better_of_two(setting.divergence or MutualInformation(setting.prior), setting.epsilon)
+
+
 def _subsets(purpose: str) -> Callable[[Mechanism], str]:
     def label(mechanism: Mechanism) -> str:
         first = mechanism.output_labels[0]
@@ -160,6 +165,12 @@ FORMS: dict[str, Form] = {
             lambda s: binary_for_information(s.prior, s.epsilon),
             _has_prior,
             curve="binary",
+        ),
+        Form(
+            "better of binary and response",
+            _better,
+            lambda s: s.divergence is not None or s.prior is not None,
+            curve="better of the two",
         ),
         Form("PML high privacy", lambda s: pml_high_privacy(s.prior, s.epsilon), _has_prior, most_inputs=DENSE_UP_TO),
         Form(

@@ -94,7 +94,7 @@ def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callabl
     shares = mechanism.marginal(truth)
     if isinstance(mechanism.structure, SubsetSelection):
         channel = SubsetChannel(mechanism)
-        first, second = subset_moments(channel, [channel.encode(y) for y in mechanism.outputs], shares)
+        first, second = subset_moments(channel, decoding.prior, [channel.encode(y) for y in mechanism.outputs], shares)
     else:
         first, second = report_moments(mechanism, decoding.prior, shares)
     spread = second - np.outer(first, first)

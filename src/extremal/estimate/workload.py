@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, NotIdentified
+from extremal.errors import InvalidParameter, NotIdentified, TooLarge
 from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.estimate.intervals.levels import each, quantile
@@ -154,7 +154,7 @@ def estimate_workload(
     )[None]
     keys, shares = counted.shares()
     first, second = (
-        subset_moments(encoder, keys, shares)
+        subset_moments(encoder, prior, keys, shares)
         if subsets
         else report_moments(mechanism, prior, _spread(keys, shares, mechanism.m))
     )
@@ -202,10 +202,12 @@ def decoding_of(mechanism: Mechanism, workload: Workload | Any) -> Decoding:
             value=wanted.k,
         )
     prior = wanted.prior.values if wanted.prior is not None else wanted.worst_prior(mechanism).prior
-    if isinstance(mechanism.structure, SubsetSelection):
-        prior = np.full(mechanism.k, 1 / mechanism.k)  # all subsets: the unbiased estimate of equally likely inputs
     names, rows = statistics_of(wanted, mechanism.input_labels)
-    information = fisher(mechanism, prior)
+    try:
+        information = fisher(mechanism, prior)
+    except TooLarge:  # too many subsets to count: the unbiased estimate that is best for equally likely inputs
+        prior = np.full(mechanism.k, 1 / mechanism.k)
+        information = fisher(mechanism, prior)
     decoder = information.decoder(rows)
     if decoder is None:
         raise NotIdentified(
@@ -224,13 +226,16 @@ def _spread(keys: list[Any], shares: Floats, m: int) -> Floats:
     return np.asarray(np.bincount(np.array(keys, dtype=np.intp), weights=shares, minlength=m), dtype=np.float64)
 
 
-def subset_moments(channel: SubsetChannel, keys: list[Any], shares: Floats) -> tuple[Floats, Floats]:
+def subset_moments(channel: SubsetChannel, prior: Floats, keys: list[Any], shares: Floats) -> tuple[Floats, Floats]:
     """Reports that are subsets: the lift of a report is one number on its members, another elsewhere."""
     k, d = channel.r, channel.size
-    inside, outside = channel.with_truth * k / d - 1, (1 - channel.with_truth) * k / (k - d) - 1
-    members = np.full((k, len(keys)), outside)
-    members[np.array(keys).T, np.arange(len(keys))] = inside
-    return members @ shares, (members * shares) @ members.T
+    members = np.zeros((k, len(keys)))
+    members[np.array(keys).T, np.arange(len(keys))] = 1.0
+    mass = prior @ members
+    step = channel.with_truth / d - (1 - channel.with_truth) / (k - d)
+    marginal = channel.with_truth / d * mass + (1 - channel.with_truth) / (k - d) * (1 - mass)
+    lifts = (members - mass) * (step / marginal)
+    return lifts @ shares, (lifts * shares) @ lifts.T
 
 
 def statistics_of(workload: Workload, inputs: Any) -> tuple[tuple[Any, ...], Floats]:

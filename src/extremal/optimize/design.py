@@ -108,7 +108,7 @@ class Design:
             f"{self.utility.name} under {claim!r}, {self.mechanism.k} inputs",
             f"  value         {number(self.value, 12)}   ({best} possible: {self._range()})",
             f"  gap           {self.gap:.1e} relative",
-            f"  reports       {self.mechanism.m}",
+            f"  reports       {_count(self.mechanism.m)}",
             f"  achieved ε    {claim.level(self.mechanism)!r}, decided in integers"
             if claim is not None
             else "  no claim",
@@ -262,3 +262,8 @@ def _unverified(utility: Utility, solution: Solution) -> Certificate:
     beaten = sign * (value - solution.bound) > BELIEVED * abs(value)
     bound = sign * math.inf if beaten else sign * max(sign * value, sign * solution.bound)
     return Certificate(solution.mechanism, utility, value, bound)
+
+
+def _count(m: int) -> str:
+    """A number of reports, as long as a line allows."""
+    return str(m) if m < 10**15 else f"about 10^{len(str(m)) - 1}"

@@ -6,6 +6,7 @@ from extremal.theory.blackwell import Dominance, Equivalence, Separation, canoni
 from extremal.theory.composition import compose, composed_level, pml_composed_bound
 from extremal.theory.converses import Bound, Converses, converses, low_privacy_coefficient
 from extremal.theory.duals import response_dual, total_variation_dual
+from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
 from extremal.theory.hypothesis_tests import ErrorExponent, chernoff_information, error_exponent, fano, le_cam
 from extremal.theory.leakage.distribution import LeakageDistribution, disclosable, leakage_distribution, majorizes
@@ -43,9 +44,12 @@ __all__ = [
     "compose",
     "composed_level",
     "converses",
+    "correlation",
     "disclosable",
     "distortion",
     "dominates",
+    "empirical_correlation",
+    "empirical_information",
     "equivalent",
     "error_exponent",
     "error_region",

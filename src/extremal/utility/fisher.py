@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,8 @@ from extremal.mechanism.structures import SubsetSelection
 from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
 from extremal.utility.reading import Reading, read_array
 
+MOST_GROUPS = 3  # of equally likely inputs, where all subsets are counted
+MOST_COUNTS = 300_000
 CHUNK = 1 << 22  # entries of a dense block of columns
 # eigenvalues of the scaled V below this, relatively, are rounding: V has k entries of relative error 1e-16 a column
 NULL = 1e-12
@@ -170,18 +173,54 @@ def _from_groups(block: list[Any], r: int) -> tuple[Floats, Floats]:
 
 
 def _all_subsets(kernel: SubsetSelection, prior: Floats, row_of: Indices | None) -> Fisher:
-    """Every subset of a size, equally likely inputs: V = λ(I − 11ᵀ/r) by symmetry, λ from its trace."""
-    if np.ptp(prior) > 1e-12 * prior.max():
+    """Every subset S of a size d, by how many members S has of each group of equally likely inputs.
+
+    Such a vector t of counts has C(n_1, t_1)···/C(r, d) of the subsets, and the lift of S is 1 + c_t(1_S − p(S)). Given
+    t, x lies in S with probability t_g/n_g, and a pair by the same count without replacement; equally likely inputs
+    are one group, and V = λ(I − 11ᵀ/r).
+    """
+    of = np.unique(np.rint(prior / prior.max() * 1e12), return_inverse=True)[1]
+    sizes = np.bincount(of)
+    values = np.bincount(of, weights=prior) / sizes
+    if values.size > MOST_GROUPS or np.prod(sizes[:-1] + 1.0) > MOST_COUNTS:
         raise TooLarge(
-            f"all subsets of {kernel.size} of {kernel.r} have a closed form for equally likely inputs only",
+            f"all subsets of {kernel.size} of {kernel.r} are counted for at most {MOST_GROUPS} different probabilities",
             parameter="prior",
-            value=f"{kernel.r} unequal probabilities",
+            value=f"{values.size} different probabilities",
             hint="Use a mechanism that lists its reports, such as ex.design's.",
         )
-    r, d = kernel.r, kernel.size
-    above = float(np.ldexp(float(kernel.inside * r - (d << WEIGHT_BITS)), -WEIGHT_BITS)) / r
-    scale = (r * above) ** 2 / (d * (r - d)) * r / (r - 1)
-    return Fisher(scale * (np.eye(r) - 1 / r), prior, row_of)
+    r, d, held = kernel.r, kernel.size, float(np.ldexp(kernel.inside, -WEIGHT_BITS))
+    counts = _counts(sizes, d)
+    mass = values @ counts  # p(S)
+    marginal = r * (held * mass / d + (1 - held) * (1 - mass) / (r - d))  # m_S·C(r, d)
+    step = float(np.ldexp(float(kernel.inside * r - (d << WEIGHT_BITS)), -WEIGHT_BITS)) * r / (d * (r - d))
+    often = _hypergeometric(sizes, counts) * step**2 / marginal  # θ_t·c_t²
+    share = counts / sizes[:, None]
+    apart = share - mass
+    between = (apart * often) @ apart.T
+    alone = (share * (1 - share)) @ often * (sizes / np.maximum(sizes - 1, 1))  # Σθc²·(P(x ∈ S) − P(x, x' ∈ S))
+    within = (alone / sizes)[of]  # of share² it is not covered: P(x, x' ∈ S) = share² − alone/n
+    excess = between[np.ix_(of, of)] - np.where(of[:, None] == of, within, 0.0)
+    excess[np.diag_indices(r)] += alone[of]
+    return Fisher(excess, prior, row_of)
+
+
+def _counts(sizes: Indices, d: int) -> Floats:
+    """All vectors of counts t ≤ sizes with sum d, one in each column."""
+    listed = list(product(*(range(n + 1) for n in sizes[:-1].tolist())))
+    first = np.array(listed, dtype=np.float64).reshape(len(listed), sizes.size - 1)
+    last = d - first.sum(axis=1)
+    return np.asarray(np.column_stack([first, last])[(last >= 0) & (last <= sizes[-1])].T)
+
+
+def _hypergeometric(sizes: Indices, counts: Floats) -> Floats:
+    """Which share of all subsets has these counts."""
+    from scipy.special import gammaln
+
+    n = sizes[:, None].astype(np.float64)
+    logs = (gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)).sum(axis=0)
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum())
 
 
 def squared_influence(mechanism: Mechanism | Any, fisher: Fisher, statistics: Floats) -> Floats:

@@ -188,6 +188,7 @@ def test_twenty_inputs_are_certified_within_a_percent() -> None:
         (ex.PML(1, [0.5, 0.5, 0, 0]), CDF(4), "no prior zero"),
         (ex.PML(1, ex.SourceClass.simplex(4)), CDF(4), "one prior"),
         (ex.LDP(1), CDF(ex.SourceClass.simplex(40)), "at most 10 inputs"),
+        (ex.LDP(1), CDF(1600), "at most 1500 different inputs"),
     ],
 )
 def test_what_is_not_solved_is_said(privacy: Any, utility: Workload, message: str) -> None:
@@ -226,3 +227,19 @@ def test_a_limit_on_the_reports_is_kept_and_its_price_is_seen(utility: Workload)
         last = value
     with pytest.raises(ex.InvalidParameter, match="max_outputs=2"):
         ex.design(ex.LDP(1), utility, max_outputs=2)
+
+
+@pytest.mark.parametrize("epsilon", [1, 3])
+def test_many_shares_in_groups_are_bounded_exactly(epsilon: float) -> None:
+    prior = np.array([4.0] * 20 + [1.0] * 100)
+    value, bound, solution = designed(ex.LDP(epsilon), Frequencies(prior / prior.sum()))
+    assert 1 - bound / value < (1e-3 if epsilon < 2 else 3e-2)
+    assert "subset selection" in solution.method or "geometry" in solution.method
+    assert "about 10^" in solution.summary() or solution.mechanism.m < 10**15
+
+
+def test_many_unequal_shares_are_designed_for() -> None:
+    utility = Frequencies(zipf(80, 1.0))
+    value, bound, solution = designed(ex.LDP(1), utility)
+    assert 1 - bound / value < 0.03
+    assert solution.mechanism.m < 1000

@@ -10,9 +10,14 @@ family; so are complements. Known here, by their constructions:
 * twin primes: k = q(q+2), d = (k−1)/2;
 * the biquadratic residues modulo k = 4t²+1, t odd, with d = (k−1)/4, and with zero for k = 4t²+9.
 
-Affine planes of prime order p add families of p² + p sets of p on p² inputs. That each is what it claims is checked by
-counting, not assumed. Reference: Park, Nam, Lee, Exactly optimal and communication-efficient private estimation via
-block designs, 2023; Feldman, Nelson, Nguyen, Talwar 2022."""
+Several base sets modulo k whose differences together occur equally often (a *difference family*) are found for small k
+by a short search. A *residual*, what the other sets of such a family have outside one of them, is a block design too:
+on k inputs with sets of d it comes from a difference set of size d(k−1)/(k−d). Affine geometries are residuals of
+projective ones. *Restricted* to fewer inputs, the sets of a family still hold every pair equally often, if not equally
+many inputs: for any k and any ratio near 1/2, 1/3, 1/4, 1/5, 1/7, … there is a family of a few k sets that is nearly as
+good as all subsets. That each is what it claims is checked by counting, not assumed. References: Park, Nam, Lee,
+Exactly optimal and communication-efficient private estimation via block designs, 2023; Feldman, Nelson, Nguyen, Talwar
+2022."""
 
 from __future__ import annotations
 
@@ -22,10 +27,16 @@ from functools import lru_cache
 from itertools import product
 
 import numpy as np
+import numpy.typing as npt
 
 Sets = tuple[tuple[int, ...], ...]
 
 LARGEST = 4096  # inputs
+LARGEST_SEARCHED = 40  # inputs up to which families of several base sets are searched for
+MOST_BASES = 30
+ATTEMPTS = 4
+EXCHANGES = 6000
+WARMTH = 2.0
 
 
 @lru_cache(maxsize=512)
@@ -39,10 +50,83 @@ def block_design(k: int, d: int) -> Sets | None:
         return tuple((x,) for x in range(k))
     base = difference_set(k, d)
     if base is not None:
-        return tuple(tuple(sorted((x + shift) % k for x in base)) for shift in range(k))
-    if d * d == k and _is_prime(d):
-        return _affine_plane(d)
+        return _shifts(base, k)
+    size, rest = divmod(d * (k - 1), k - d)
+    other = difference_set(k + size, size) if not rest and k + size <= LARGEST else None
+    if other is not None:
+        return _residual(_shifts(other, k + size))
+    family = difference_family(k, d) if k <= LARGEST_SEARCHED else None
+    return None if family is None else tuple(chosen for base in family for chosen in _shifts(base, k))
+
+
+def _shifts(base: tuple[int, ...], k: int) -> Sets:
+    return tuple(tuple(sorted((x + shift) % k for x in base)) for shift in range(k))
+
+
+def _residual(sets: Sets) -> Sets:
+    """The other sets without the members of the first, on what the first leaves out."""
+    first = set(sets[0])
+    place = {x: i for i, x in enumerate(x for x in range(len(sets)) if x not in first)}
+    return tuple(tuple(sorted(place[x] for x in other if x in place)) for other in sets[1:])
+
+
+def restricted_design(k: int, growth: float) -> Sets:
+    """Sets of k inputs, every input and every pair in equally many, as near as known here to the best size for shares:
+    projective geometries of at least k points, restricted; growth is e^ε − 1."""
+    found = []
+    for q in filter(_prime_of, range(2, LARGEST)):
+        points, n = q * q + q + 1, 2
+        while points < k:
+            n, points = n + 1, points * q + 1
+        if points > LARGEST:
+            continue
+        size = (q**n - 1) // (q - 1)
+        share = size / points
+        found.append(((1 + growth * share) ** 2 / (share * (1 - share)), points, size))
+        if q > 2 * (growth + 2):  # sets much smaller than the best size
+            break
+    _, points, size = min(found)
+    base = difference_set(points, size)
+    assert base is not None
+    inside = (tuple(x for x in chosen if x < k) for chosen in _shifts(base, points))
+    return tuple(chosen for chosen in inside if chosen)
+
+
+def difference_family(k: int, d: int) -> Sets | None:
+    """A few sets of d integers modulo k in which together every difference occurs equally often; None when a short
+    search finds none whose shifts are fewer than half of all subsets."""
+    least = (k - 1) // math.gcd(d * (d - 1), k - 1)
+    for count in range(least, min(MOST_BASES, ATTEMPTS * least) + 1, least):
+        found = _searched(k, d, count) if 2 * count * k < math.comb(k, d) else None
+        if found is not None:
+            return found
     return None
+
+
+def _searched(k: int, d: int, count: int) -> Sets | None:
+    """Members are exchanged while that evens the differences out, or sometimes does not."""
+    generator = np.random.default_rng(0)  # proposals of a search, always the same ones
+    wanted = count * d * (d - 1) // (k - 1)
+    sets = [generator.choice(k, size=d, replace=False) for _ in range(count)]
+    often = np.sum([_differences(chosen, k) for chosen in sets], axis=0)
+    uneven = int(((often[1:] - wanted) ** 2).sum())
+    for trial in range(EXCHANGES):
+        if not uneven:
+            return tuple(tuple(sorted(chosen.tolist())) for chosen in sets)
+        which, place, new = trial % count, int(generator.integers(d)), int(generator.integers(k))
+        if new in sets[which]:
+            continue
+        moved = sets[which].copy()
+        moved[place] = new
+        then = often - _differences(sets[which], k) + _differences(moved, k)
+        change = int(((then[1:] - wanted) ** 2).sum()) - uneven
+        if change <= 0 or generator.random() < math.exp(-change / WARMTH):
+            sets[which], often, uneven = moved, then, uneven + change
+    return None
+
+
+def _differences(members: npt.NDArray[np.int64], k: int) -> npt.NDArray[np.int64]:
+    return np.bincount(((members[:, None] - members) % k).ravel(), minlength=k)
 
 
 @lru_cache(maxsize=512)
@@ -61,8 +145,7 @@ def difference_set(k: int, d: int) -> tuple[int, ...] | None:
 
 def is_difference_set(members: tuple[int, ...], k: int) -> bool:
     """Whether every difference modulo k occurs equally often: decided by counting."""
-    chosen = np.array(members)
-    counts = np.bincount(((chosen[:, None] - chosen) % k).ravel(), minlength=k)
+    counts = _differences(np.array(members), k)
     return bool((counts[1:] == counts[1]).all())
 
 
@@ -166,12 +249,6 @@ def _powers(low: tuple[int, ...], prime: int, count: int) -> list[tuple[int, ...
     for _ in range(count - 1):
         powers.append(_times_x(powers[-1], low, prime))
     return powers
-
-
-def _affine_plane(p: int) -> Sets:
-    """Lines y = ax + b and x = c of the plane over the integers modulo a prime; the point (x, y) is input px + y."""
-    sloped = [tuple(p * x + (a * x + b) % p for x in range(p)) for a in range(p) for b in range(p)]
-    return (*sloped, *(tuple(p * c + y for y in range(p)) for c in range(p)))
 
 
 def _is_prime(n: int) -> bool:

@@ -25,6 +25,7 @@ from extremal.privacy import LDP
 from extremal.utility import Workload
 
 Blocks = npt.NDArray[np.intp]
+Clock = Callable[[], float]
 
 SINGULAR = 1e-11  # eigenvalues below this, relatively, count as lost: the inequality must be shown with room
 MOST_BLOCKS = 100  # N between so many blocks of neighbours has 5,050 entries
@@ -120,9 +121,9 @@ class _Objective:
 class _Search:
     """The best point met so far, and how to look further; stopped at any time it holds a valid bound."""
 
-    def __init__(self, objective: _Objective, seconds: float) -> None:
-        self.objective = objective
-        self.end = time.monotonic() + seconds
+    def __init__(self, objective: _Objective, seconds: float, clock: Clock) -> None:
+        self.objective, self.clock = objective, clock
+        self.end = clock() + seconds
         self.value, self.d, self.small = -math.inf, np.zeros(0), np.zeros((0, 0))
 
     def meet(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats | None] | None:
@@ -133,7 +134,7 @@ class _Search:
         if found[0] > self.value:
             self.value, self.d = found[0], d.copy()
             self.small = np.zeros((0, 0)) if small is None else small.copy()
-        if time.monotonic() > self.end:
+        if self.clock() > self.end:
             raise _Late
         return found[1], found[2]
 
@@ -154,18 +155,23 @@ OUTSIDE = 1e3  # what a point outside the domain is said to be worth
 
 
 def best_inequality(
-    coordinates: Coordinates, epsilon: float, seconds: float = 60.0, pairs: bool | None = None
+    coordinates: Coordinates,
+    epsilon: float,
+    seconds: float = 60.0,
+    pairs: bool | None = None,
+    clock: Clock = time.process_time,
 ) -> Inequality:
     """Maximise the bound over d, then over d and N together; valid wherever it stops.
 
     Args:
         coordinates: the prior and the statistics.
         epsilon: of ε-LDP.
-        seconds: when to stop.
+        seconds: when to stop, by the clock.
         pairs: whether to look for N; by default when ε is large enough for it to matter.
+        clock: of the processor, so that what is found does not depend on what else the machine does; or of the wall.
     """
     k = coordinates.k
-    plain = _Search(_Objective(coordinates, epsilon, None), seconds)
+    plain = _Search(_Objective(coordinates, epsilon, None), seconds, clock)
     origin = np.log(np.maximum(coordinates.prior, 1e-12))
 
     def by_d(y: Floats) -> tuple[float, Floats]:
@@ -177,13 +183,32 @@ def best_inequality(
     if not (epsilon > PAIRS_FROM if pairs is None else pairs):
         return _finished(coordinates, plain, None)
     blocks = np.arange(k) if k <= MOST_BLOCKS else np.arange(k) * MOST_BLOCKS // k
-    both = _Search(_Objective(coordinates, epsilon, blocks), plain.end - time.monotonic())
-    _with_pairs(both, plain.d / plain.d.sum(), blocks)
+    start = np.zeros((int(blocks.max()) + 1,) * 2)
+    if k > 2 * MOST_BLOCKS:
+        start = _lifted(coordinates, epsilon, (plain.end - clock()) / 4, blocks, clock)
+    both = _Search(_Objective(coordinates, epsilon, blocks), plain.end - clock(), clock)
+    _with_pairs(both, plain.d / plain.d.sum(), start, blocks)
     return _finished(coordinates, plain, None) if both.value <= plain.value else _finished(coordinates, both, blocks)
 
 
-def _with_pairs(search: _Search, d: Floats, blocks: Blocks) -> None:
-    """Climb in (log d, N) from (d, 0); a step out of the domain stops L-BFGS-B, so it starts again from the best."""
+def _lifted(coordinates: Coordinates, epsilon: float, seconds: float, blocks: Blocks, clock: Clock) -> Floats:
+    """The N of the blocks as inputs, spread over their pairs: for columns that are constant on blocks it says the same,
+    relative to Σd = 1."""
+    sizes = np.bincount(blocks)
+    prior = np.asarray(np.bincount(blocks, weights=coordinates.prior), dtype=np.float64)
+    if not prior.all():
+        return np.zeros((sizes.size, sizes.size))
+    member = np.zeros((blocks.size, sizes.size))
+    member[np.arange(blocks.size), blocks] = coordinates.prior / prior[blocks]
+    coarse = best_inequality(Coordinates(prior, coordinates.rows @ member), epsilon, seconds, True, clock)
+    if coarse.pairs is None:
+        return np.zeros((sizes.size, sizes.size))
+    return np.asarray(coarse.pairs / np.outer(sizes, sizes) / coarse.d.sum())
+
+
+def _with_pairs(search: _Search, d: Floats, start: Floats, blocks: Blocks) -> None:
+    """Climb in (log d, N) from (d, start); a step out of the domain stops L-BFGS-B, so it starts again from the
+    best."""
     k, count = d.size, int(blocks.max()) + 1
     i, j = np.tril_indices(count, -1 if count == k else 0)
     sizes = np.sqrt(np.bincount(blocks, weights=d) / np.bincount(blocks))
@@ -191,15 +216,16 @@ def _with_pairs(search: _Search, d: Floats, blocks: Blocks) -> None:
     twice = np.where(i == j, 1.0, 2.0)
 
     def function(x: Floats) -> tuple[float, Floats]:
-        scaled, small = np.exp(x[:k]), np.zeros((count, count))
-        small[i, j] = x[k:] * unit
-        small[j, i] = small[i, j]
-        found = search.meet(scaled, small)
+        scaled = np.exp(x[:k])
+        found = search.meet(scaled, _symmetric(x[k:] * unit, i, j, count))
         if found is None or found[1] is None:
             return OUTSIDE, np.zeros_like(x)
         return -search.objective.last, -np.append(found[0] * scaled, found[1][i, j] * twice * unit)
 
-    x = np.append(np.log(d), np.zeros(i.size))
+    x = np.append(np.log(d), start[i, j] / unit)
+    with contextlib.suppress(_Late):
+        while x[k:].any() and search.meet(d, _symmetric(x[k:] * unit, i, j, count)) is None:
+            x[k:] = np.where(x[k:] > x[k:].max() / 64, x[k:] / 2, 0.0)
     for _ in range(3):
         search.climb(function, x, [(y - FAR, y + FAR) for y in x[:k]] + [(0.0, None)] * i.size)
         if not search.small.size:
@@ -208,6 +234,12 @@ def _with_pairs(search: _Search, d: Floats, blocks: Blocks) -> None:
         if np.allclose(again, x, rtol=1e-6, atol=1e-9):
             return
         x = again
+
+
+def _symmetric(numbers: Floats, i: Blocks, j: Blocks, count: int) -> Floats:
+    small = np.zeros((count, count))
+    small[i, j] = small[j, i] = numbers
+    return small
 
 
 def _finished(coordinates: Coordinates, search: _Search, blocks: Blocks | None) -> Inequality:

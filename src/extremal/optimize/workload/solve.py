@@ -8,6 +8,7 @@ Which way is taken depends on what is asked (MATHS: optimal design of experiment
 | one statistic | intervals of values, to 40 values exactly; a grid and cells beyond | line |
 | at most 14 inputs, after merging those that no statistic tells apart | all patterns, interior point | patterns |
 | at most 60 inputs | column generation from random sets that the bound suggests | inequality |
+| more, shares | subset selection, or a projective geometry on its first points | counts for groups, else inequality |
 | more, ordered | random-scale subset selection | inequality |
 | PML, LIP, at most 12 inputs | all extreme columns | patterns |
 | a class of priors | saddle point, at most 10 inputs; means over all priors: one bit | as above, at the worst prior |
@@ -16,6 +17,8 @@ Which way is taken depends on what is asked (MATHS: optimal design of experiment
 from __future__ import annotations
 
 import math
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -54,6 +57,7 @@ from extremal.optimize.workload.minimax import saddle
 from extremal.optimize.workload.notes import People, Precision
 from extremal.optimize.workload.ordered import best_mixture, mixture_mechanism
 from extremal.optimize.workload.proofs import listed_patterns
+from extremal.optimize.workload.shares import many_shares
 from extremal.optimize.workload.symmetric import symmetric_mechanism, symmetric_proof
 from extremal.privacy import LDP, LIP, PML
 from extremal.sources import SourceClass
@@ -63,6 +67,7 @@ MOST_PATTERNS = 14  # inputs: 16,382 patterns
 MOST_BY_COLUMNS = 60
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 MOST_MINIMAX = 10
+MOST_ORDERED = 1500  # rows that the kernel inverts
 INWARD = Fraction(1, 10**11)  # of the way to the centre of a class, where rounding cannot leave it
 BOUND_SECONDS = 60.0
 
@@ -99,6 +104,15 @@ def solve(problem: Problem) -> Solution | None:
         return _finished(problem, _all_patterns(problem, utility, privacy, groups))
     if groups.prior.size <= MOST_BY_COLUMNS:
         return _finished(problem, _by_columns(problem, utility, privacy, groups))
+    if utility.k > MOST_ORDERED:
+        raise InvalidParameter(
+            f"this workload is designed for at most {MOST_ORDERED} different inputs",
+            parameter="k",
+            value=utility.k,
+            hint="Group inputs into fewer bins, or ask for fewer thresholds or items.",
+        )
+    if isinstance(utility, Frequencies) and groups.whole:
+        return _finished(problem, many_shares(problem, utility, privacy, *_seconds(problem, 0.4)))
     return _finished(problem, _ordered(problem, utility, privacy))
 
 
@@ -155,7 +169,7 @@ def _denominator(utility: Workload, groups: Merged) -> Fraction:
 def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     epsilon = privacy.epsilon
     coordinates = Coordinates(groups.prior, groups.rows)
-    bound = best_inequality(coordinates, epsilon, _seconds(problem, 0.3))
+    bound = best_inequality(coordinates, epsilon, *_seconds(problem, 0.3))
     start = random_sets(coordinates, bound, epsilon, 40 * coordinates.k, np.random.default_rng(0))
     pool = generate(
         coordinates, math.expm1(epsilon), lambda: problem.out_of_time, problem.progress, extra=start, floor=bound.bound
@@ -171,7 +185,7 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     assert utility.prior is not None
     prior = utility.prior.values
     coordinates = Coordinates(prior, utility.rows)
-    bound = best_inequality(coordinates, privacy.epsilon, _seconds(problem, 0.4))
+    bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.4))
     mixture = best_mixture(
         utility,
         prior,
@@ -184,9 +198,10 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     return Solution(mechanism, bound.bound, "random-scale subset selection", (proof,))
 
 
-def _seconds(problem: Problem, share: float) -> float:
+def _seconds(problem: Problem, share: float) -> tuple[float, None, Callable[[], float]]:
+    """For `best_inequality`: a share of the time that is left, or seconds of the processor."""
     left = problem.seconds_left
-    return BOUND_SECONDS if left is None else share * left
+    return (BOUND_SECONDS, None, time.process_time) if left is None else (share * left, None, time.monotonic)
 
 
 def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:

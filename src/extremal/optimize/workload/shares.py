@@ -1,0 +1,76 @@
+"""Shares of many inputs, some likelier than others: subset selection, bounded exactly where inputs come in groups.
+
+When the prior has a few different values, the best mechanism mixes all sets with certain counts in each group of
+equally likely inputs; the bound is exact (`groups`). Subset selection of the best size has nearly the same information,
+its cost is counted exactly as well, and it is one number to store. Otherwise, and where that is better, a projective
+geometry restricted to the inputs (`blocks`): every pair in equally many sets, bounded by the matrix inequality.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from typing import Any
+
+import numpy as np
+
+from extremal.certificate import Proof
+from extremal.errors import TooLarge
+from extremal.mechanism import Mechanism
+from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.workload.blocks import restricted_design
+from extremal.optimize.workload.groups import MOST_COUNTS, alike, best_orbits, counts_proof
+from extremal.optimize.workload.inequality import best_inequality
+from extremal.optimize.workload.lifts import Coordinates
+from extremal.optimize.workload.symmetric import best_size
+from extremal.privacy import LDP
+from extremal.utility import Workload
+
+MOST_CLASSES = 3
+NEAR = 1e-3  # relative: closer to the bound nothing else is tried
+
+
+def many_shares(problem: Problem, utility: Workload, privacy: LDP, *until: Any) -> Solution:
+    """The better of subset selection and a restricted block design, with the best bound there is; `until` are the time,
+    pairs and clock of `best_inequality`."""
+    assert utility.prior is not None
+    classes = alike(utility.gram, utility.prior.values)
+    if classes is not None and classes.sizes.size <= MOST_CLASSES and classes.counts <= MOST_COUNTS:
+        orbits = best_orbits(classes, privacy.epsilon)
+        proof: Proof = counts_proof(classes, orbits, utility.exact_gram[1])
+        least = orbits.found.bound
+    else:
+        bound = best_inequality(Coordinates(utility.prior.values, utility.rows), privacy.epsilon, *until)
+        proof, least = bound.proof(privacy, utility), bound.bound
+    found = []
+    with contextlib.suppress(TooLarge):  # the prior has too many different values to count subsets by
+        found.append(_best_subsets(problem, utility, privacy))
+    if not found or found[0][0] > least * (1 + NEAR):
+        sets = restricted_design(utility.k, math.expm1(privacy.epsilon))
+        listed = Mechanism.from_cover(utility.k, sets, privacy, inputs=problem.inputs)
+        found.append((utility(listed), listed, f"projective geometry, {listed.m} sets"))
+    _, mechanism, method = min(found, key=lambda one: one[0])
+    return Solution(mechanism, least, method, (proof,))
+
+
+def _best_subsets(problem: Problem, utility: Workload, privacy: LDP) -> tuple[float, Mechanism, str]:
+    """Subset selection of the size that suits the prior: from the size for equal shares, downhill."""
+    k, tried = utility.k, dict[int, tuple[float, Mechanism]]()
+
+    def cost(size: int) -> float:
+        if size not in tried:
+            mechanism = Mechanism.from_subsets(k, size, privacy, inputs=problem.inputs)
+            tried[size] = (utility(mechanism), mechanism)
+        return tried[size][0]
+
+    size = best_size(k, float(np.exp(privacy.epsilon)))
+    step = max(1, size // 8)
+    while step:
+        near = [s for s in (size - step, size + step) if 1 <= s < k]
+        better = min(near, key=cost)
+        if cost(better) < cost(size):
+            size = better
+        else:
+            step //= 2
+    value, mechanism = tried[size]
+    return value, mechanism, f"subset selection of size {size}"
