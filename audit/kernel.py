@@ -2,35 +2,41 @@
 
 Each attack of `extremal.testing.adversaries` draws small problems, their optimum by a linear program over listed rays
 (or the value of a mechanism that exists), and proofs with extreme numbers, ordinary ones, or the best lie that a linear
-program finds. Reported for each: lies told, and bounds beyond the truth that were accepted (must be none). Run with
-`make audit`; give another number of lies as an argument.
+program finds; then each of them again and again with some fields replaced by extreme or ordinary numbers. Reported:
+lies told, and bounds beyond the truth that were accepted (must be none). Run with `make audit`; give another number of
+lies as an argument.
 """
 
 from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 
 import numpy as np
 
-from extremal.testing.adversaries import ATTACKS
+from extremal.testing.adversaries import ATTACKS, varied
 
+VARIATIONS = 7  # of each lie
 LIES = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 
 
 def main() -> int:
-    believed = 0
+    believed, kinds = 0, Counter[str]()
     for attack in ATTACKS:
         told, wrong, seed, start = 0, 0, 0, time.monotonic()
         while told < LIES / len(ATTACKS):
-            for lie in attack(np.random.default_rng([7, seed])):
+            random = np.random.default_rng([7, seed])
+            for lie in varied(random, attack(random), VARIATIONS):
                 told += 1
+                kinds[lie.proof.kind] += 1
                 if lie.is_believed():
                     wrong += 1
                     print(f"  BELIEVED: {attack.__name__}, seed {seed}: {lie}")
             seed += 1
         print(f"{attack.__name__:<16} {told:>7} lies, {wrong} believed, {time.monotonic() - start:.0f} s", flush=True)
         believed += wrong
+    print("by kind:", ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
     return 1 if believed else 0
 
 

@@ -3,9 +3,9 @@
 * Precision: 20 plans (mechanisms, shares, ε and levels) with the n that `ex.plan` returns. 400 surveys of each are
   simulated at the planned shares, or at the worst ones, and estimated as the plan says. The mean half-width of the
   widest cell must be the planned one within 4 standard errors and the length that one report more or less makes
-  (expected counts are rounded to whole ones; at the worst shares, where the plan takes the widest of neighbouring
-  counts, it may also be smaller, by at most 2%). The interval must hold the truth with the planned level, less 4
-  standard errors.
+  (expected counts are rounded to whole ones). It may be smaller by at most 5% at the worst shares, where the plan takes
+  the widest of neighbouring counts, and where an interval next to the expected one is cut at 0 or 1. The interval must
+  hold the truth with the planned level, less 4 standard errors.
 * Power: 20 plans of `ex.plan_test`; 20,000 data sets of each under either hypothesis. Rejections under the alternative
   must be as frequent as planned within 4 standard errors, and under the hypothesis at most as frequent as the level.
 * What must be caught: plans with 20% fewer people than needed, in both.
@@ -26,7 +26,7 @@ import numpy as np
 import extremal as ex
 from extremal.testing.surveys import simulated_rejections, simulated_surveys
 
-SURVEYS, TESTS, SEED, ERRORS, SLACK = 400, 20_000, 20_261_115, 4.0, 0.02
+SURVEYS, TESTS, SEED, ERRORS, SLACK = 400, 20_000, 20_261_115, 4.0, 0.05
 SKEWED, FIVE, RARE = [0.7, 0.2, 0.1], [0.35, 0.25, 0.2, 0.15, 0.05], [0.96, 0.01, 0.01, 0.01, 0.01]
 OLD = ex.Mechanism.from_matrix([[0.6, 0.2, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1], [0.1, 0.1, 0.3, 0.5]])
 
@@ -70,7 +70,8 @@ def _reached(plan: ex.Plan, prior: Any, workload: Any, n: int, i: int) -> tuple[
     seen = simulated_surveys(plan.mechanism, prior, n, plan.widest, plan.level, SURVEYS, generator, workload)
     mean, error = seen.mean_half_width
     one = plan.half_width / math.sqrt(n) if workload is None else 0.0
-    slack = SLACK * plan.half_width if plan.goal.where.startswith("whatever") else 0.0
+    cut = workload is None and not 2 * plan.half_width < plan.value < 1 - 2 * plan.half_width
+    slack = SLACK * plan.half_width if cut or plan.goal.where.startswith("whatever") else 0.0
     fits = plan.half_width - slack - ERRORS * error - one <= mean <= plan.half_width + ERRORS * error + one
     holds = seen.coverage >= plan.level - ERRORS * math.sqrt(plan.level * (1 - plan.level) / SURVEYS)
     said = f"planned ±{plan.half_width:.5f}, seen ±{mean:.5f} (s.e. {error:.1e}), coverage {seen.coverage:.4f}"

@@ -28,6 +28,7 @@ ROOMS_WITH_MORE = {
     "estimate": {"utility"},  # what is estimated is what was designed for
     "studies": {"columns", "estimate"},  # planning designs, then estimates
     "questionnaire": {"*"},
+    "loading": {"*"},
     "collect": {"*"},
     "reproduce": {"*"},
     "cli": {"*"},

@@ -7,12 +7,14 @@ a sampler that is exact, and the estimators for what comes back.
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from extremal.closed_forms import (
     better_of_two,
     binary,
     binary_for_information,
+    bloom_filter,
     exponential,
     geometric,
     hadamard_response,
@@ -66,7 +68,8 @@ from extremal.estimate import (
     test_hypotheses,
     test_independence,
 )
-from extremal.mechanism import Mechanism, load
+from extremal.loading import load
+from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.release import privatize
 from extremal.sources import SourceClass
@@ -95,8 +98,10 @@ if TYPE_CHECKING:
     from extremal.certificate import Verdict, Verification, verify
     from extremal.estimate.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
+    from extremal.questionnaire import Questionnaire
     from extremal.release.key import ReleaseKey
-    from extremal.release.memory import Memory, TwoLevels
+    from extremal.release.memory import Memory
+    from extremal.release.two_levels import TwoLevels
     from extremal.studies import (
         Comparison,
         DistortionTradeoff,
@@ -156,6 +161,7 @@ __all__ = [
     "PairwiseDivergence",
     "Plan",
     "PrivacyViolation",
+    "Questionnaire",
     "Ranges",
     "ReleaseKey",
     "Respondents",
@@ -178,6 +184,7 @@ __all__ = [
     "binary",
     "binary_for_information",
     "binned",
+    "bloom_filter",
     "compare",
     "count_reports",
     "design",
@@ -232,7 +239,9 @@ _LATER = {
     "extremal.estimate.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.key": ("ReleaseKey",),
-    "extremal.release.memory": ("Memory", "TwoLevels"),
+    "extremal.release.memory": ("Memory",),
+    "extremal.release.two_levels": ("TwoLevels",),
+    "extremal.questionnaire": ("Questionnaire",),
     "extremal.studies": (
         "Comparison",
         "DistortionTradeoff",
@@ -264,6 +273,8 @@ def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'extremal' has no attribute {name!r}")
     found = getattr(importlib.import_module(_ROOM_OF[name]), name)
+    if isinstance(found, ModuleType):  # a room whose file has the name of its function, imported by itself
+        found = getattr(found, name)
     globals()[name] = found
     return found
 

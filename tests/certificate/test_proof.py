@@ -23,6 +23,7 @@ ZIPF = [1 / x for x in range(1, 41)]
 
 DESIGNS = {
     "partition": lambda: ex.design(ex.LDP(1), ex.KL(P0, P1), proofs=["partition"]),
+    "ratios": lambda: ex.design(ex.LDP(1), ex.KL(*np.random.default_rng(3).dirichlet(np.ones(4097), 2))),
     "lines": lambda: ex.design(ex.LDP(1), ex.KL(P0, P1), proofs=["lines"]),
     "patterns": lambda: ex.design(ex.LDP(1), BOTH),
     "hamming": lambda: ex.design(ex.LDP(0.1), ex.Hamming(PAIR)),

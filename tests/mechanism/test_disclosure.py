@@ -10,7 +10,7 @@ import pytest
 
 import extremal as ex
 from extremal.cli import main
-from extremal.mechanism.disclosure import BELIEFS, percent
+from extremal.mechanism.disclosure import BELIEFS, percent, ratio_in_words
 
 
 def mechanisms() -> list[ex.Mechanism]:
@@ -114,7 +114,50 @@ def test_table_frame_picture_and_page(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_short_texts_and_reports_that_nobody_sees() -> None:
     short = str(ex.randomized_response(2, 1).explain())
-    assert "more" not in short.split("Not promised")[0]
+    assert "… and" not in short
     assert "guesses" not in short
     certain = ex.Mechanism.from_weights([[2, 0], [1, 1]], 2).explain([1, 0])
     assert [float(b.most) for b in certain.beliefs] == [1.0, 0.0]
+
+
+def test_answers_with_the_same_bounds_are_said_once() -> None:
+    alike = ex.randomized_response(5, 1).explain()
+    assert len(alike.grouped()) == len(BELIEFS)
+    assert alike.html().count("the same holds for any other") == len(BELIEFS)
+    assert "each answer" in alike.html()
+    two = ex.Mechanism.from_weights([[6, 1, 1], [6, 1, 1], [2, 2, 4]], 8, inputs=["a", "b", "c"]).explain()
+    assert "“a” (the same holds for “b”)" in two.html()
+    assert "each of a, b" in two.html()
+    listed = ex.Mechanism.from_weights([[6, 1, 1]] * 4 + [[2, 2, 4]], 8).explain()
+    assert "“0” (the same holds for “1” and 2 more)" in listed.html()
+    assert "each of 0, 1 and 2 more" in listed.html()
+    subsets = ex.subset_selection(6, 1).explain([0.3, 0.2, 0.2, 0.1, 0.1, 0.1])
+    assert [labels for labels, _ in subsets.grouped()] == [[0], [1, 2], [3, 4, 5]]
+    single = ex.Mechanism.from_weights([[6, 1, 1], [2, 3, 3]], 8).explain([0.7, 0.3])
+    assert "your answer is “0” will" in single.html()
+    assert "right with probability 70%" in single.html()
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([[3, 1], [1, 3]], "more than 3 times"),
+        ([[1023, 1], [1, 1023]], "more than 1,023 times"),
+    ],
+)
+def test_the_guarantee_says_the_largest_ratio(weights: list[list[int]], said: str) -> None:
+    assert said in ex.Mechanism.from_weights(weights, sum(weights[0])).explain().guarantee()
+
+
+def test_the_guarantee_of_a_certain_report_and_of_a_claim() -> None:
+    assert "rules out an answer" in ex.Mechanism.from_weights([[2, 0], [1, 1]], 2).explain().guarantee()
+    said = ex.randomized_response(2, 1).explain().guarantee()
+    assert said.startswith("No report is more than 2.72 times as likely from one answer as from another. The mechanism")
+    assert "LDP(epsilon=1.0)" in said
+
+
+@pytest.mark.parametrize("ratio", ["2.001", "1", "99.991", "100.001", "9999.9", "123456789", "12345/12344"])
+def test_ratios_are_rounded_up(ratio: str) -> None:
+    value = Fraction(ratio)
+    said = Fraction(ratio_in_words(value).replace(",", ""))
+    assert value <= said <= value * Fraction(1011, 1000)

@@ -46,6 +46,7 @@ EXAMPLES: dict[str, Utility] = {
     "LevelAtDistortion": LevelAtDistortion(P0, 0.3),
     "FDivergence": ex.FDivergence(P0, P1, lambda x: x**4 - 4 * x + 3),
     "Workload": ex.Workload([[1, 0, -1, 0], [0, 0.5, 0, 2]], P0),
+    "ConvexUtility": ex.ConvexUtility(4, lambda matrix: matrix.max(axis=0).sum()),
     "Sublinear": ex.Sublinear(4, lambda c: c.max(axis=0)),
     "Average": ex.Average([ex.KL(P0, P1), ex.MutualInformation(P2)]),
     "WorstCase": ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)]),

@@ -79,11 +79,12 @@ class Belief:
     least: Fraction
     most: Fraction
 
-    def sentence(self) -> str:
-        """The same in words."""
+    def sentence(self, answers: str | None = None) -> str:
+        """The same in words; `answers` names several with the same bounds."""
         least, most = percent(self.least, False), percent(self.most, True)
+        which = f"“{self.answer}”" if answers is None else answers
         return (
-            f"Someone who thinks it {percent(self.before, True)} likely that your answer is “{self.answer}” will, "
+            f"Someone who thinks it {percent(self.before, True)} likely that your answer is {which} will, "
             f"whatever you report, think it at least {least} and at most {most} likely."
         )
 
@@ -107,24 +108,46 @@ class Disclosure:
 
     def sentences(self) -> list[str]:
         """The same in words, bounds rounded outwards."""
-        said = [belief.sentence() for belief in self.beliefs]
-        if self.guess_before is not None and self.guess_after is not None:
-            before, after = percent(self.guess_before, True), percent(self.guess_after, True)
-            said.append(
-                "Someone who guesses your answer as well as they can is right with probability "
-                f"{before} without your report and at most {after} with it."
-            )
-        return said
+        return [belief.sentence() for belief in self.beliefs] + self._guessing()
+
+    def _guessing(self) -> list[str]:
+        if self.guess_before is None or self.guess_after is None:
+            return []
+        before, most = percent(self.guess_before, True), percent(self.guess_after, True)
+        said = (
+            "Someone who guesses your answer as well as they can is right with probability "
+            f"{before} without your report and at most {most} with it."
+        )
+        return [said]
 
     def guarantee(self) -> str:
         """What is promised, and by what."""
-        claim = self.mechanism.privacy
-        if claim is None:
-            return "No privacy is claimed for this mechanism; the figures below are those of its probabilities."
-        return (
-            f"The mechanism satisfies {claim!r}. This was decided in whole numbers, not by simulation, and anyone can "
-            "decide it again from the mechanism's file: extremal verify FILE."
+        claim, largest = self.mechanism.privacy, self.ratio
+        plain = (
+            "Some report rules out an answer for certain."
+            if largest is None
+            else f"No report is more than {ratio_in_words(largest)} times as likely from one answer as from another."
         )
+        if claim is None:
+            return f"No privacy is claimed for this mechanism; the figures are those of its probabilities. {plain}"
+        return (
+            f"{plain} The mechanism satisfies {claim!r}: this was decided in whole numbers, not by simulation, and "
+            "anyone can decide it again from the mechanism's file with extremal verify FILE."
+        )
+
+    @property
+    def ratio(self) -> Fraction | None:
+        """The largest factor by which a report is likelier from one answer than from another; None is infinite."""
+        largest = [high for _, high in likelihood_ratios(self.mechanism)]
+        known = [high for high in largest if high is not None]
+        return max(known) if len(known) == len(largest) else None
+
+    def grouped(self) -> list[tuple[list[Any], Belief]]:
+        """The answers that have the same bounds, and one belief for all of them."""
+        alike: dict[Any, list[Belief]] = {}
+        for belief in self.beliefs:
+            alike.setdefault(alike_key(belief.before, belief.least, belief.most), []).append(belief)
+        return [([b.answer for b in same], same[0]) for same in alike.values()]
 
     @staticmethod
     def not_promised() -> list[str]:
@@ -150,7 +173,8 @@ class Disclosure:
 
     def plot(self) -> Any:
         """Belief before and the range after, answer by answer; a matplotlib figure."""
-        shown = self.beliefs[:40]
+        groups = self.grouped()[:40]
+        shown = [belief for _, belief in groups]
         drawn, axis = figure(height=max(2.4, 0.34 * len(shown) + 1.2))
         places = range(len(shown))
         axis.hlines(
@@ -163,12 +187,12 @@ class Disclosure:
             label="belief after any report",
         )
         axis.plot([100 * float(b.before) for b in shown], places, "o", color=COLOURS[1], label="belief before")
-        axis.set_yticks(list(places), [str(b.answer) for b in shown])
+        axis.set_yticks(list(places), [answers_in_table(labels, self.mechanism.k) for labels, _ in groups])
         axis.invert_yaxis()
         axis.set_xlim(0, 100)
         axis.set_xlabel("how likely someone thinks the answer is (%)")
         axis.set_ylabel("answer")
-        axis.legend(frameon=False)
+        drawn.legend(frameon=False, loc="outside lower center", ncols=2, fontsize=8)
         return drawn
 
     def __str__(self) -> str:
@@ -183,31 +207,84 @@ class Disclosure:
 
     def html(self, title: str = "What a report discloses") -> str:
         """One self-contained page that can be printed: sentences, table, picture, guarantee, limits, how to check."""
+        groups, k = self.grouped(), self.mechanism.k
         rows = "".join(
-            f"<tr><td>{escape(str(b.answer))}</td><td>{percent(b.before, True)}</td>"
+            f"<tr><td>{escape(answers_in_table(labels, k))}</td><td>{percent(b.before, True)}</td>"
             f"<td>{percent(b.least, False)}</td><td>{percent(b.most, True)}</td></tr>"
-            for b in self.beliefs
+            for labels, b in groups
         )
-        said = "".join(f"<li>{escape(line)}</li>" for line in self.sentences()[:_ROWS])
+        lines = [b.sentence(answers_in_words(labels, k)) for labels, b in groups[:_ROWS]] + self._guessing()
+        said = "".join(f"<li>{escape(line)}</li>" for line in lines)
         limits = "".join(f"<li>{escape(line)}</li>" for line in self.not_promised())
-        return _PAGE.format(
-            title=escape(title),
+        body = _BODY.format(
             guarantee=escape(self.guarantee()),
             said=said,
             rows=rows,
-            picture=_as_svg(self.plot()),
+            picture=as_svg(self.plot()),
             limits=limits,
             digest=self.mechanism.hash,
         )
+        return document(title, body)
 
 
-def _as_svg(drawn: Any) -> str:
+def as_svg(drawn: Any) -> str:
+    """A figure as an element of a page."""
     import io
 
     held = io.StringIO()
     drawn.savefig(held, format="svg", metadata={"Date": None})
     text = held.getvalue()
     return text[text.index("<svg") :]
+
+
+def alike_key(before: Fraction, *bounds: Fraction) -> tuple[Any, ...]:
+    """What bounds share that are the same up to the rounding of weights, and are printed alike: pairs (least, most)."""
+    said = [percent(bound, up=bool(i % 2)) for i, bound in enumerate(bounds)]
+    return before, *said, *(round(float(bound), 12) for bound in bounds)
+
+
+def answers_in_words(labels: list[Any], k: int) -> str:
+    """One answer, and which others of the k have the same bounds, as a sentence has it.
+
+    >>> answers_in_words(["no"], 2), answers_in_words(["no", "yes"], 2), answers_in_words(list("abcd"), 4)
+    ('“no”', '“no” (the same holds for “yes”)', '“a” (the same holds for any other)')
+    """
+    named, rest = [f"“{label}”" for label in labels[:3]], len(labels) - 1
+    if not rest:
+        return named[0]
+    if rest <= 2:
+        return f"{named[0]} (the same holds for {' and '.join(named[1:])})"
+    others = "any other" if len(labels) == k else f"{named[1]} and {rest - 1} more"
+    return f"{named[0]} (the same holds for {others})"
+
+
+def answers_in_table(labels: list[Any], k: int) -> str:
+    """Answers with the same bounds, as a row of a table has them.
+
+    >>> answers_in_table(["no", "yes"], 2), answers_in_table(list("abcd"), 4), answers_in_table(list("abcd"), 5)
+    ('each of no, yes', 'each answer', 'each of a, b and 2 more')
+    """
+    if len(labels) <= 3:
+        return f"{'each of ' if len(labels) > 1 else ''}{', '.join(str(label) for label in labels)}"
+    return "each answer" if len(labels) == k else f"each of {labels[0]}, {labels[1]} and {len(labels) - 2} more"
+
+
+def ratio_in_words(ratio: Fraction) -> str:
+    """How many times as likely, rounded up to a hundredth, or to four digits from 100 on.
+
+    >>> ratio_in_words(Fraction(20001, 10000)), ratio_in_words(Fraction(123456)), ratio_in_words(Fraction(2))
+    ('2.01', '123,500', '2')
+    """
+    unit = Fraction(1, 100)
+    while ratio / unit > 10**4:
+        unit *= 10
+    rounded = math.ceil(ratio / unit) * unit
+    return f"{int(rounded):,}" if rounded.denominator == 1 else f"{float(rounded):.2f}".rstrip("0").rstrip(".")
+
+
+def document(title: str, body: str) -> str:
+    """One self-contained page; the body is HTML."""
+    return _PAGE.format(title=escape(title), body=body)
 
 
 _PAGE = """<!doctype html>
@@ -231,7 +308,13 @@ code {{ overflow-wrap: anywhere; }}
 <body>
 <main>
 <h1>{title}</h1>
-<p>Your answer is changed at random before it leaves your device. What is sent is a <em>report</em>; your
+{body}
+</main>
+</body>
+</html>
+"""
+
+_BODY = """<p>Your answer is changed at random before it leaves your device. What is sent is a <em>report</em>; your
 answer itself is never sent. This page says how much a report can tell somebody about your answer.</p>
 <h2>What someone can conclude</h2>
 <ul>{said}</ul>
@@ -250,11 +333,7 @@ answer itself is never sent. This page says how much a report can tell somebody 
 <h2>How to check</h2>
 <p>The mechanism is a file with whole-number probabilities, SHA-256 <code>{digest}</code>.
 <code>extremal verify FILE</code> decides its claim again;
-<code>extremal explain FILE --html page.html</code> makes this page again. All bounds are rounded outwards.</p>
-</main>
-</body>
-</html>
-"""
+<code>extremal explain FILE --html page.html</code> makes this page again. All bounds are rounded outwards.</p>"""
 
 
 def disclosure(mechanism: Mechanism, prior: Any = None) -> Disclosure:
@@ -272,8 +351,8 @@ def disclosure(mechanism: Mechanism, prior: Any = None) -> Disclosure:
     """
     if prior is None:
         found = [
-            Belief(label, before, *_after(before, ratios))
-            for label, ratios in zip(mechanism.inputs, _ratios(mechanism), strict=True)
+            Belief(label, before, *after(before, ratios))
+            for label, ratios in zip(mechanism.inputs, likelihood_ratios(mechanism), strict=True)
             for before in BELIEFS
         ]
         return Disclosure(mechanism, None, tuple(found), None, None)
@@ -295,7 +374,7 @@ def disclosure(mechanism: Mechanism, prior: Any = None) -> Disclosure:
     return Disclosure(mechanism, exact, tuple(found), max(beliefs), best)
 
 
-def _after(before: Fraction, ratios: tuple[Fraction | None, Fraction | None]) -> tuple[Fraction, Fraction]:
+def after(before: Fraction, ratios: tuple[Fraction | None, Fraction | None]) -> tuple[Fraction, Fraction]:
     """(least, most) belief after a report, from the smallest and largest likelihood ratio; None is infinite."""
     low, high = ratios
     least = Fraction(0) if not low else before * low / (before * low + 1 - before)
@@ -315,7 +394,7 @@ def _dense_columns(mechanism: Mechanism) -> Iterator[list[int]]:
         yield [int(w) for w in column.tolist()]
 
 
-def _ratios(mechanism: Mechanism) -> list[tuple[Fraction | None, Fraction | None]]:
+def likelihood_ratios(mechanism: Mechanism) -> list[tuple[Fraction | None, Fraction | None]]:
     """For each input the smallest and the largest Q(y|x)/Q(y|x') over reports and other inputs; None is infinite."""
     if mechanism.k * mechanism.m <= MOST_ENTRIES:
         return _listed_ratios(list(_dense_columns(mechanism)), mechanism.k)

@@ -118,7 +118,12 @@ def load(path: str | Path) -> Mechanism:
         MalformedFile: not a mechanism file, corrupted, or of a newer major version.
         PrivacyViolation: the file is whole but its claim is false.
     """
-    mechanism, claim = read(path)
+    return mechanism_from_json(parse(Path(path)), str(path))
+
+
+def mechanism_from_json(content: dict[str, Any], source: str) -> Mechanism:
+    """The mechanism that a parsed file describes, its claim decided again."""
+    mechanism, claim = from_json(content, source)
     return mechanism if claim is None else mechanism.claiming(claim)
 
 
@@ -212,7 +217,7 @@ def _safe_integer(text: str) -> int:
 
 def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Notion | None]:
     """Build what a parsed file describes; nothing in it is trusted."""
-    _check_version(content, source)
+    check_version(content, source, FORMAT, VERSION, "a mechanism file")
     stored = content.get("hash")
     found = content_digest({key: value for key, value in content.items() if key != "hash"})
     if stored != found:
@@ -240,16 +245,17 @@ def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Notion |
         ) from error
 
 
-def _check_version(content: dict[str, Any], source: str) -> None:
-    if content.get("format") != FORMAT:
-        raise MalformedFile(f"{source} must be a mechanism file", parameter="format", value=content.get("format"))
+def check_version(content: dict[str, Any], source: str, kind: str, newest: tuple[int, int], what: str) -> None:
+    """Raise unless a file is of this kind, and of a major version that is read."""
+    if content.get("format") != kind:
+        raise MalformedFile(f"{source} must be {what}", parameter="format", value=content.get("format"))
     version = content.get("version")
     parts = version.split(".") if isinstance(version, str) else []
     if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
         raise MalformedFile("version must be major.minor", parameter="version", value=version)
-    if int(parts[0]) > VERSION[0]:
+    if int(parts[0]) > newest[0]:
         raise MalformedFile(
-            f"this release reads version {VERSION[0]}.x",
+            f"this release reads version {newest[0]}.x",
             parameter="version",
             value=version,
             hint="Install a newer extremal.",

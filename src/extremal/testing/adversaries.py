@@ -2,7 +2,8 @@
 
 Each attack draws a small problem, its optimum by a linear program over listed rays (or the value of a mechanism that
 exists), and proofs whose numbers are extreme, ordinary, or the best lie: the solution of a program that leaves some
-rays out, so that its sum is below the truth. What the kernel accepts must not be beyond the optimum.
+rays out, so that its sum is below the truth. `varied` goes on from each: any field of the proof, as a file holds it,
+with an extreme number, an ordinary one or one nearby in it. What the kernel accepts must not be beyond the optimum.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,6 +26,7 @@ from extremal.certificate import (
     OnePrior,
     Partition,
     Proof,
+    Ratios,
     Rays,
     Refused,
     Revealed,
@@ -33,7 +35,10 @@ from extremal.certificate import (
     Subadditive,
     Truth,
     enclosure,
+    proof_from_json,
 )
+from extremal.errors import MalformedFile
+from extremal.exact import Prior, decimal_text
 from extremal.optimize import design
 from extremal.optimize.approximate.chords import between_chords
 from extremal.optimize.problem import Problem
@@ -107,6 +112,40 @@ class Lie:
 
 
 Attack = Callable[[Generator], Iterator[Lie]]
+
+
+def varied(random: Generator, lies: Iterator[Lie], count: int) -> Iterator[Lie]:
+    """Each lie, and `count` others with one to three of its fields changed."""
+    for lie in lies:
+        yield lie
+        for _ in range(count if fields(lie.proof) else 0):
+            content = lie.proof.to_json()
+            for _ in range(random.integers(1, 4)):
+                _vary(random, content, lie.utility.k)
+            try:
+                yield replace(lie, proof=proof_from_json(content))
+            except MalformedFile:
+                continue
+
+
+def _vary(random: Generator, content: Any, k: int) -> None:
+    """Change one number or index somewhere in the content, or leave an item of a list out, or repeat it."""
+    places = [name for name in (content if isinstance(content, dict) else range(len(content))) if name != "kind"]
+    if not places:
+        return
+    place = places[random.integers(len(places))]
+    value = content[place]
+    if isinstance(value, str):
+        near = float(value) * (1 + random.choice([-1, 1]) * 10.0 ** -random.integers(1, 14))
+        extreme, ordinary = decimal_text(EXTREME[random.integers(len(EXTREME))]), repr(float(random.normal()))
+        content[place] = (extreme, extreme, ordinary, repr(float(near)))[random.integers(4)]
+    elif isinstance(value, int):
+        content[place] = int(random.integers(-2, min(max(k, value), 1 << 40) + 2))
+    elif isinstance(value, list) and value and random.random() < 0.1:
+        which = random.integers(len(value))
+        value[which : which + 1] = [] if random.random() < 0.5 else [value[which], value[which]]
+    elif isinstance(value, list | dict):
+        _vary(random, value, k)
 
 
 def decimals(numbers: Any) -> Numbers:
@@ -221,6 +260,23 @@ def partitions(random: Generator) -> Iterator[Lie]:
         cells = [(int(a), int(b)) for a, b in random.integers(0, k, size=(3, 2))]
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
     yield Lie(Partition(believed[random.integers(5)], tuple(cells)), LDP(epsilon), utility, worth)
+
+
+def ratios(random: Generator) -> Iterator[Lie]:
+    """Ends on the ratios of symbols, next to them, or anywhere; floats taken for decimals, and for what they are."""
+    k, epsilon = int(random.integers(2, 6)), an_epsilon(random)
+    utility = a_divergence(random, k)
+    if random.random() < 0.5:
+        utility = utility.between(*(Prior.of_binary(p) for p in (utility.p0, utility.p1)))
+    worth, _ = optimum(utility, patterns(k, epsilon))
+    at = [utility.pair.p0.fraction(x) / utility.pair.p1.fraction(x) for x in range(k)]
+    beside = [r * (1 + Fraction(int(random.integers(-3, 4)), 1 << int(random.integers(40, 60)))) for r in at]
+    anywhere = decimals(np.exp(random.normal(size=4) * 3))
+    ends = sorted({Fraction(e).limit_denominator(10**30) for e in (*at, *beside, *anywhere) if random.random() < 0.5})
+    if random.random() < 0.1:
+        ends = ends[::-1]
+    believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
+    yield Lie(Ratios(believed[random.integers(5)], tuple(ends)), LDP(epsilon), utility, worth)
 
 
 def prices(random: Generator) -> Iterator[Lie]:
@@ -428,7 +484,7 @@ def workloads(random: Generator) -> Iterator[Lie]:
         spoil = set(fields) - places if random.random() < 0.8 else {str(random.choice(sorted(fields)))}
         yield Lie(proof, LDP(epsilon), utility, found.value)
         told = {name: spoiled_numbers(random, fields[name]) for name in spoil}
-        yield Lie(dataclasses.replace(proof, **told), LDP(epsilon), utility, found.value)
+        yield Lie(replace(proof, **told), LDP(epsilon), utility, found.value)
 
 
 def coupled_chords(random: Generator) -> Iterator[Lie]:
@@ -444,9 +500,9 @@ def coupled_chords(random: Generator) -> Iterator[Lie]:
     for told in (
         Revealed(),
         proof,
-        dataclasses.replace(proof, multipliers=fewer),
-        dataclasses.replace(proof, alpha=lower),
-        dataclasses.replace(proof, nodes=proof.nodes[1:-1]),
+        replace(proof, multipliers=fewer),
+        replace(proof, alpha=lower),
+        replace(proof, nodes=proof.nodes[1:-1]),
     ):
         yield Lie(told, privacy, utility, found.value)
 
@@ -476,6 +532,7 @@ def directions(random: Generator) -> Iterator[Lie]:
 ATTACKS: tuple[Attack, ...] = (
     rays_and_lines,
     partitions,
+    ratios,
     prices,
     searches,
     lifted_searches,

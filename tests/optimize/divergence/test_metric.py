@@ -115,3 +115,11 @@ def test_edges() -> None:
     assert late.method == "constant mechanism: time ran out"
     assert ex.verify(late)
     assert math.isfinite(late.upper_bound)
+
+
+def test_a_small_epsilon_beside_the_tolerance_of_the_solver() -> None:
+    """The program's own mechanism breaks the notion by 1e-9 there: rays are listed instead."""
+    privacy = ex.MetricPrivacy("0.0000257", [[0, 1.25, 3.25], [1.25, 0, 2], [3.25, 2, 0]])
+    p1 = [f"{w}/49999999999999999" for w in (36077255132030585, 5540773290519347, 8381971577450067)]
+    found = check(ex.design(privacy, ex.SymmetricKL(["1/3", "1/3", "1/3"], p1)))
+    assert found.value == pytest.approx(4.40486e-10, rel=1e-5)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import Lines, Rays
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.cover import chords, node
 from extremal.optimize.problem import Problem, Solution, constant, decimal, decimals, shortened
@@ -161,7 +161,13 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
             if failure.value == TIME_LIMIT or math.isfinite(upper):
                 break  # what was found in earlier rounds stands, with its gap
             raise
-        mechanism = Mechanism.from_matrix(columns / columns.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
+        rows = columns / columns.sum(axis=1, keepdims=True)
+        try:
+            mechanism = Mechanism.from_matrix(rows, privacy, inputs=problem.inputs)
+        except PrivacyViolation as violation:  # at a small ε the solver's tolerance is not small beside it
+            if math.isfinite(upper):
+                break
+            raise SolverFailed("the linear program must satisfy the notion") from violation
         reached = utility(mechanism)
         if value < upper:
             upper, best = value, Solution(mechanism, value, method, (proof,))

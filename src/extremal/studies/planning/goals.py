@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from extremal.closed_forms import subset_selection
+from extremal.closed_forms import randomized_response, subset_selection
 from extremal.estimate.workload import statistics_of
 from extremal.exact import Prior
 from extremal.exact.weights import Floats
@@ -103,7 +103,12 @@ class ShareOfEach:
         return "whatever the shares are" if self.prior is None else "at the given shares"
 
     def mechanism(self, epsilon: Any) -> Mechanism:
-        usual = subset_selection(self.k, epsilon, self._size(LDP(epsilon).epsilon), inputs=self.inputs)
+        size = self._size(LDP(epsilon).epsilon)
+        usual = (
+            randomized_response(self.k, epsilon, inputs=self.inputs)  # reports are the answers, not sets of one
+            if size == 1
+            else subset_selection(self.k, epsilon, size, inputs=self.inputs)
+        )
         if self.prior is None or self.k > MOST_DESIGNED:
             return usual
         made = design(LDP(epsilon), Frequencies(self.prior), inputs=self.inputs, tolerance=TOLERANCE).mechanism

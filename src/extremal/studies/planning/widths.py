@@ -25,7 +25,6 @@ import numpy as np
 
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Flags, Floats
-from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.combinations import Combinations
 from extremal.estimate.expected import expected_estimate, expected_workload
 from extremal.estimate.frequencies import refuse_unidentified, row_prior
@@ -107,14 +106,15 @@ class AtWorst:
         small, large = (np.broadcast_to(v, binomial.shape) for v in inverse.extremes(None))
         inside, outside = (1 - small) / (large - small), -small / (large - small)
         labels = combinations.names
-        if not isinstance(channel, DenseChannel):  # all cells are alike
-            return binomial[:1], inside[:1], outside[:1], labels[:1]
         if not binomial.all():
             moments = np.array(inverse.moments(None))
             own = np.diagonal(moments).copy()
             np.fill_diagonal(moments, -np.inf)
             inside, outside = np.where(binomial, inside, own), np.where(binomial, outside, moments.max(axis=1))
-        return binomial, inside, outside, labels
+        # Cells of a symmetric mechanism are alike up to rounding: one of each kind is enough.
+        kinds = np.column_stack([binomial, _significant(inside), _significant(outside)])
+        first = np.sort(np.unique(kinds, axis=0, return_index=True)[1])
+        return binomial[first], inside[first], outside[first], tuple(labels[x] for x in first.tolist())
 
     def at(self, n: int) -> Reached:
         """With n reports."""
@@ -187,6 +187,12 @@ class OfPlainStatistics:
         reach = quantile(self.level) * np.sqrt(variance / (n - 1))
         low, high = np.maximum(rows.min(axis=1), centre - reach), np.minimum(rows.max(axis=1), centre + reach)
         return _widest(np.column_stack([low, high]), names, centre)
+
+
+def _significant(values: Floats) -> Floats:
+    """Rounded to ten digits."""
+    unit = 10.0 ** (np.floor(np.log10(np.maximum(np.abs(values), 1e-300))) - 9)
+    return np.asarray(np.rint(values / unit) * unit)
 
 
 def _binomial(t: Floats, n: int, level: float, inside: Floats, outside: Floats) -> Floats:

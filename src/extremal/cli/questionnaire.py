@@ -1,0 +1,191 @@
+"""`extremal questionnaire`: several questions to one person, from the budget to the estimates."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from extremal.atomic import write_atomically
+from extremal.cli.progress import ProgressLine
+from extremal.cli.reading import prior, refuse_written
+from extremal.errors import InvalidParameter
+from extremal.loading import load
+from extremal.mechanism import Mechanism
+from extremal.questionnaire import Questionnaire
+from extremal.release.files import privatize_file
+
+
+def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    verb = verbs.add_parser(
+        "questionnaire",
+        help="several questions to one person under one budget",
+        description="Make a questionnaire, say what it discloses, randomise answers to it, estimate from the reports.",
+        epilog="extremal questionnaire make --epsilon 2 drugs=no,yes party=left,centre,right -o q.json",
+    )
+    actions = verb.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+    action = _action(actions, "make", _make, "write a questionnaire")
+    action.add_argument(
+        "question",
+        nargs="+",
+        metavar="NAME=…",
+        help="with --epsilon: the answers, comma-separated, or their number; without: a mechanism file",
+    )
+    action.add_argument("--epsilon", help="what one person spends on all questions together, in nats")
+    action.add_argument("--split", choices=("equal", "variance"), default="equal", help="of --epsilon; default: equal")
+    action.add_argument(
+        "--weight",
+        action="append",
+        metavar="NAME=W",
+        help="how much a question's variance counts, for --split variance",
+    )
+    action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
+    action.add_argument("--overwrite", action="store_true", help="replace the file if it exists")
+
+    action = _action(actions, "show", _show, "decide its claims again and say what a person spends")
+    action.add_argument("file", help="a questionnaire file")
+
+    action = _action(actions, "explain", _explain, "say what the reports disclose, in plain sentences")
+    action.add_argument("file", help="a questionnaire file")
+    action.add_argument(
+        "--prior", action="append", metavar="NAME=P", help="what someone believes before; may be repeated"
+    )
+    action.add_argument("--html", metavar="FILE", help="write one self-contained page that can be printed")
+    action.add_argument("--title", default="What this questionnaire discloses", help="title of the page")
+    action.add_argument("--overwrite", action="store_true", help="replace the page if it exists")
+
+    action = _action(actions, "privatize", _privatize, "randomise the questions' columns of a file")
+    action.add_argument("file", help="a questionnaire file")
+    action.add_argument("answers", help="a Parquet, CSV or Feather file with a column for each question")
+    action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write, of the same format")
+    action.add_argument("--overwrite", action="store_true", help="replace the output file if it exists")
+
+    action = _action(actions, "estimate", _estimate, "estimate the frequencies of every question")
+    action.add_argument("file", help="a questionnaire file")
+    action.add_argument("reports", help="a file that privatize wrote")
+    action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+
+
+def _action(actions: Any, name: str, run: Any, explain: str) -> argparse.ArgumentParser:
+    action: argparse.ArgumentParser = actions.add_parser(name, help=explain, description=explain)
+    action.add_argument("--json", action="store_true", help="print one JSON object")
+    action.set_defaults(run=run)
+    return action
+
+
+def _pairs(texts: list[str] | None, parameter: str) -> dict[str, str]:
+    """NAME=… as typed, each name once."""
+    found: dict[str, str] = {}
+    for text in texts or []:
+        name, equals, rest = text.partition("=")
+        if not equals or not name or not rest or name in found:
+            raise InvalidParameter(f"{parameter} must be NAME=…, each name once", parameter=parameter, value=text)
+        found[name] = rest
+    return found
+
+
+def _loaded(path: str) -> Questionnaire:
+    found = load(path)
+    if not isinstance(found, Questionnaire):
+        raise InvalidParameter(
+            "the file must be a questionnaire",
+            parameter="file",
+            value=path,
+            hint="extremal questionnaire make writes one.",
+        )
+    return found
+
+
+def _make(options: argparse.Namespace) -> int:
+    refuse_written(options, "output")
+    given = _pairs(options.question, "question")
+    if options.epsilon is None:
+        if options.weight or options.split != "equal":
+            raise InvalidParameter(
+                "a budget is split when there is one", parameter="--epsilon", value=None, hint="Give --epsilon 2."
+            )
+        made = Questionnaire({name: _mechanism(path) for name, path in given.items()})
+    else:
+        answers = {name: int(t) if t.isascii() and t.isdecimal() else t.split(",") for name, t in given.items()}
+        weights = _pairs(options.weight, "--weight")
+        made = Questionnaire.within(options.epsilon, answers, options.split, weights or None)
+    made.save(options.output, overwrite=options.overwrite)
+    return _said(options, made, f"\nwritten: {options.output}")
+
+
+def _mechanism(path: str) -> Mechanism:
+    found = load(path)
+    if not isinstance(found, Mechanism):
+        raise InvalidParameter("a question needs a mechanism file", parameter="question", value=path)
+    return found
+
+
+def _show(options: argparse.Namespace) -> int:
+    return _said(options, _loaded(options.file), "")
+
+
+def _said(options: argparse.Namespace, asked: Questionnaire, last: str) -> int:
+    if options.json:
+        levels = {name: _finite(asked.level_of(name)) for name in asked.questions}
+        content = {
+            "epsilon": _finite(asked.epsilon),
+            "delta": float(asked.delta),
+            "questions": levels,
+            "hash": asked.hash,
+        }
+        print(json.dumps(content, ensure_ascii=False))
+    else:
+        print(f"{asked}{last}")
+    return 0
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _explain(options: argparse.Namespace) -> int:
+    refuse_written(options, "html")
+    priors = {name: prior(text, "--prior") for name, text in _pairs(options.prior, "--prior").items()}
+    explained = _loaded(options.file).explain(priors)
+    if options.html:
+        write_atomically(Path(options.html), explained.html(options.title).encode("utf-8"), options.overwrite)
+    if options.json:
+        print(json.dumps({"guarantee": explained.guarantee(), "sentences": explained.sentences()}, ensure_ascii=False))
+    else:
+        print(explained)
+        if options.html:
+            print(f"written: {options.html}")
+    return 0
+
+
+def _privatize(options: argparse.Namespace) -> int:
+    asked = _loaded(options.file)
+    with ProgressLine() as line:
+        rows = privatize_file(
+            options.answers, options.output, dict(asked.questions), overwrite=options.overwrite, progress=line.rows
+        )
+    if options.json:
+        content = {"rows": rows, "output": options.output, "epsilon": _finite(asked.epsilon), "hash": asked.hash}
+        print(json.dumps(content, ensure_ascii=False))
+    else:
+        print(f"{options.output}: {rows:,} rows, {asked.said_level()} per person")
+    return 0
+
+
+def _estimate(options: argparse.Namespace) -> int:
+    found = _loaded(options.file).estimate(Path(options.reports))
+    if options.json:
+        content = {}
+        for name, result in found.items():
+            limits = result.interval(options.level)
+            content[name] = [
+                {"answer": label, "estimate": float(e), "low": float(low), "high": float(high)}
+                for label, e, (low, high) in zip(result.inputs, result.estimate, limits, strict=True)
+            ]
+        print(json.dumps(content, ensure_ascii=False))
+    else:
+        print("\n\n".join(f"{name}\n{result.summary(options.level)}" for name, result in found.items()))
+    return 0

@@ -1,0 +1,273 @@
+"""What all reports of one person let someone believe, for people who do not know ε.
+
+About the answer to one question two bounds are given. *Its own report*: the bounds of `extremal.mechanism.disclosure`.
+*All reports*: other reports may tell about this answer as well, through whatever the answers have to do with each
+other. With R_i the largest likelihood ratio of question i between any two answers, the likelihood ratio of all reports
+between records with and without answer x is at most R_j(x)·Π_{i≠j} R_i and at least r_j(x)/Π_{i≠j} R_i, and somebody's
+beliefs attain both: who holds two records possible that differ in every answer. If the answers have nothing to do with
+each other, the bounds of the own report hold.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from extremal.exact import as_prior
+from extremal.mechanism.disclosure import (
+    after,
+    alike_key,
+    answers_in_table,
+    answers_in_words,
+    as_svg,
+    document,
+    likelihood_ratios,
+    percent,
+    ratio_in_words,
+)
+from extremal.plotting import COLOURS, figure
+from extremal.tables import aligned, as_frame, number
+
+if TYPE_CHECKING:
+    from extremal.questionnaire.questionnaire import Questionnaire
+
+BELIEFS = (Fraction(1, 10), Fraction(1, 2))
+"""Beliefs that the table starts from, for questions without a prior."""
+SHOWN = 24  # rows of a text; a page shows all
+NOT_PROMISED = (
+    (
+        "The bounds are for answering this questionnaire once. Answering again with fresh randomness, or answering "
+        "other questionnaires, discloses more; the ε add up. Repeating the stored reports discloses nothing more."
+    ),
+    (
+        "They are about what the reports add. What can be concluded about you from the answers of others, or from the "
+        "fact that you took part, is not changed by them."
+    ),
+    "They assume that the device follows the mechanisms and that only the reports leave it.",
+)
+
+
+@dataclass(frozen=True)
+class AnswerBelief:
+    """How sure someone can become of one answer.
+
+    Attributes:
+        question: which.
+        answers: the labels that have these bounds, each for itself.
+        count: of all answers to the question.
+        before: their belief before.
+        own: the least and the most after the report to this question alone.
+        all: the same after the reports to all questions, whatever the answers have to do with each other.
+    """
+
+    question: str
+    answers: tuple[Any, ...]
+    count: int
+    before: Fraction
+    own: tuple[Fraction, Fraction]
+    all: tuple[Fraction, Fraction]
+
+    def in_table(self) -> str:
+        """The answers as a row of a table has them."""
+        return answers_in_table(list(self.answers), self.count)
+
+    def sentence(self, reports: int) -> str:
+        """The same in words."""
+        answer = answers_in_words(list(self.answers), self.count)
+        before, low, high = percent(self.before, True), percent(self.own[0], False), percent(self.own[1], True)
+        said = (
+            f"Someone who thinks it {before} likely that your answer to “{self.question}” is {answer} will, after "
+            f"your report to that question, think it at least {low} and at most {high} likely"
+        )
+        if reports == 1:
+            return f"{said}."
+        low, high = percent(self.all[0], False), percent(self.all[1], True)
+        return (
+            f"{said}; after the reports to all {reports} questions, at least {low} and at most {high}, whatever the "
+            "answers have to do with each other."
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class QuestionnaireDisclosure:
+    """What a questionnaire discloses about a person; `str()` is text, `html()` one printable page.
+
+    Attributes:
+        questionnaire: the questionnaire.
+        beliefs: how sure someone can become, question by question and answer by answer.
+        ratio: no set of reports is more than this many times as likely from one record as from another; None: infinite.
+    """
+
+    questionnaire: Questionnaire
+    beliefs: tuple[AnswerBelief, ...]
+    ratio: Fraction | None
+
+    def guarantee(self) -> str:
+        """What is promised per person, with and without ε."""
+        asked = self.questionnaire
+        count = len(asked)
+        if self.ratio is None:
+            plain = "Some report can rule out an answer for certain; nothing is promised about all reports together."
+        else:
+            plain = (
+                f"No set of reports is more than {ratio_in_words(self.ratio)} times as likely from one person as from "
+                "another, whatever they answer."
+            )
+        if not math.isfinite(asked.epsilon):
+            return f"{plain} There is no finite ε per person."
+        levels = {number(asked.level_of(name), 6) for name in asked.questions}
+        each = f", ε = {levels.pop()} each," if len(levels) == 1 and count > 1 else ""
+        delta = f" and δ = {float(asked.delta):g}" if asked.delta else ""
+        total = number(asked.epsilon, 6)
+        what = (
+            f"{count} questions{each} come to ε = {total} per person{delta}"
+            if count > 1
+            else (f"One question comes to ε = {total} per person{delta}")
+        )
+        return f"{plain} {what}. This was decided in whole numbers, not by simulation."
+
+    def sentences(self) -> list[str]:
+        """Beliefs in words, bounds rounded outwards."""
+        return [belief.sentence(len(self.questionnaire)) for belief in self.beliefs]
+
+    @staticmethod
+    def not_promised() -> list[str]:
+        """What the figures do not cover."""
+        return list(NOT_PROMISED)
+
+    def to_frame(self) -> Any:
+        """A data frame with a row for each belief."""
+        rows = self.beliefs
+        return as_frame(
+            {
+                "question": [b.question for b in rows],
+                "answer": [b.in_table() for b in rows],
+                "before": [float(b.before) for b in rows],
+                "own_at_least": [float(b.own[0]) for b in rows],
+                "own_at_most": [float(b.own[1]) for b in rows],
+                "all_at_least": [float(b.all[0]) for b in rows],
+                "all_at_most": [float(b.all[1]) for b in rows],
+            }
+        )
+
+    def _rows(self) -> list[list[str]]:
+        return [
+            [
+                b.question,
+                b.in_table(),
+                percent(b.before, True),
+                f"{percent(b.own[0], False)} – {percent(b.own[1], True)}",
+                f"{percent(b.all[0], False)} – {percent(b.all[1], True)}",
+            ]
+            for b in self.beliefs
+        ]
+
+    def table(self, rows: int | None = None) -> str:
+        """The bounds as text."""
+        body = self._rows()[: rows or len(self.beliefs)]
+        return aligned(["question", "answer", "before", "after its report", "after all reports"], body, left=2)
+
+    def plot(self) -> Any:
+        """Belief before, and the ranges after one and after all reports; a matplotlib figure."""
+        shown = self.beliefs[:40]
+        drawn, axis = figure(height=max(2.6, 0.36 * len(shown) + 1.4))
+        places = range(len(shown))
+        for pairs, colour, width, label in (
+            ([b.all for b in shown], COLOURS[5], 3, "belief after all reports"),
+            ([b.own for b in shown], COLOURS[0], 7, "belief after its own report"),
+        ):
+            low, high = [100 * float(p[0]) for p in pairs], [100 * float(p[1]) for p in pairs]
+            axis.hlines(places, low, high, color=colour, linewidth=width, alpha=0.6, label=label)
+        axis.plot([100 * float(b.before) for b in shown], places, "o", color=COLOURS[1], label="belief before")
+        axis.set_yticks(list(places), [f"{b.question}: {b.in_table()}" for b in shown])
+        axis.invert_yaxis()
+        axis.set_xlim(0, 100)
+        axis.set_xlabel("how likely someone thinks the answer is (%)")
+        axis.set_ylabel("question and answer")
+        drawn.legend(frameon=False, loc="outside lower center", ncols=3, fontsize=8)
+        return drawn
+
+    def __str__(self) -> str:
+        lines = [self.guarantee(), "", self.table(SHOWN)]
+        if len(self.beliefs) > SHOWN:
+            lines.append(f"… and {len(self.beliefs) - SHOWN} more")
+        lines += ["", self.sentences()[0], "", "Not promised:", *(f"- {line}" for line in self.not_promised())]
+        return "\n".join(lines)
+
+    def html(self, title: str = "What this questionnaire discloses") -> str:
+        """One self-contained page that can be printed."""
+        asked = self.questionnaire
+        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
+        said = "".join(f"<li>{escape(line)}</li>" for line in self.sentences()[:SHOWN])
+        limits = "".join(f"<li>{escape(line)}</li>" for line in self.not_promised())
+        levels = "".join(
+            f"<tr><td>{escape(name)}</td><td>{m.k}</td><td>{number(asked.level_of(name), 6)}</td></tr>"
+            for name, m in asked.questions.items()
+        )
+        return document(
+            title,
+            f"""<p>Each of your answers is changed at random before it leaves your device. What is sent are
+<em>reports</em>; your answers themselves are never sent. This page says how much the reports can tell somebody.</p>
+<h2>What is guaranteed</h2>
+<p>{escape(self.guarantee())}</p>
+<table><thead><tr><th scope="col">question</th><th scope="col">possible answers</th><th scope="col">ε</th></tr></thead>
+<tbody>{levels}</tbody></table>
+<h2>What someone can conclude</h2>
+<ul>{said}</ul>
+<p>If the answers have nothing to do with each other, the first two bounds are all that the reports allow.</p>
+<h2>Question by question</h2>
+<table>
+<thead><tr><th scope="col">question</th><th scope="col">answer</th><th scope="col">before</th>
+<th scope="col">after its report</th><th scope="col">after all reports</th></tr></thead>
+<tbody>{rows}</tbody>
+</table>
+<figure>{as_svg(self.plot())}</figure>
+<h2>What is not promised</h2>
+<ul>{limits}</ul>
+<h2>How to check</h2>
+<p>The questionnaire is a file with whole-number probabilities, SHA-256 <code>{asked.hash}</code>.
+<code>extremal questionnaire show FILE</code> decides the claims of all its mechanisms again;
+<code>extremal questionnaire explain FILE --html page.html</code> makes this page again. All bounds are rounded
+outwards.</p>""",
+        )
+
+
+def disclosure(questionnaire: Questionnaire, prior: dict[str, Any]) -> QuestionnaireDisclosure:
+    """See `QuestionnaireDisclosure`; `prior` by question."""
+    ratios = {name: likelihood_ratios(m) for name, m in questionnaire.questions.items()}
+    largest = {name: _product([high for _, high in found], largest=True) for name, found in ratios.items()}
+    beliefs: list[AnswerBelief] = []
+    for name, mechanism in questionnaire.questions.items():
+        others = _product([ratio for other, ratio in largest.items() if other != name])
+        if name in prior:
+            exact = as_prior(prior[name], f"prior[{name!r}]", k=mechanism.k)
+            alone = mechanism.explain(exact).beliefs
+            starts = [(x, b.before, (b.least, b.most)) for x, b in enumerate(alone)]
+        else:
+            starts = [(x, p, after(p, ratios[name][x])) for x in range(mechanism.k) for p in BELIEFS]
+        grouped: dict[Any, tuple[Any, ...]] = {}
+        for x, before, own in starts:
+            low, high = ratios[name][x]
+            together = (
+                None if low is None else (low / others if others is not None else Fraction(0)),
+                None if high is None or others is None else high * others,
+            )
+            every = after(before, together)
+            same = grouped.setdefault(alike_key(before, *own, *every), (before, own, every, []))
+            same[-1].append(mechanism.inputs[x])
+        beliefs += [
+            AnswerBelief(name, tuple(labels), mechanism.k, before, own, every)
+            for before, own, every, labels in grouped.values()
+        ]
+    return QuestionnaireDisclosure(questionnaire, tuple(beliefs), _product(list(largest.values())))
+
+
+def _product(ratios: list[Fraction | None], largest: bool = False) -> Fraction | None:
+    """The product of likelihood ratios, or the largest of them; None is infinite."""
+    known = [ratio for ratio in ratios if ratio is not None]
+    if len(known) < len(ratios):
+        return None
+    return max(known) if largest else math.prod(known, start=Fraction(1))

@@ -1,0 +1,81 @@
+"""`extremal questionnaire`: from a budget to estimates."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import extremal as ex
+from extremal.cli import main
+
+
+def test_from_a_budget_to_estimates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, answers, reports = (str(tmp_path / name) for name in ("q.json", "answers.csv", "reports.csv"))
+    questions = ["drugs=no,yes", "party=3"]
+    asked = ["questionnaire", "make", *questions, "--epsilon", "40", "--split", "variance", "--weight", "drugs=2"]
+    assert main([*asked, "-o", file]) == 0
+    assert "2 questions: ε = 40 per person" in capsys.readouterr().out
+    assert main([*asked, "-o", file]) == 2
+    pd.DataFrame({"drugs": ["no", "yes", "no"] * 30, "party": [0, 1, 2] * 30}).to_csv(answers, index=False)
+    assert main(["questionnaire", "privatize", file, answers, "-o", reports]) == 0
+    assert "90 rows, ε = 40 per person" in capsys.readouterr().out
+    assert main(["questionnaire", "estimate", file, reports, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["answer"] for row in found["drugs"]] == ["no", "yes"]
+    assert found["drugs"][0]["estimate"] == pytest.approx(2 / 3, abs=0.01)
+    assert main(["questionnaire", "estimate", file, reports]) == 0
+    assert "party" in capsys.readouterr().out
+    assert main(["questionnaire", "privatize", file, answers, "-o", reports, "--overwrite", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["epsilon"] == 40
+    assert main(["questionnaire", "show", file, "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["hash"] == ex.load(file).hash
+    assert sum(shown["questions"].values()) == pytest.approx(40)
+
+
+def test_from_mechanisms_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mechanism = ex.randomized_response(2, 1, inputs=["no", "yes"]).save(tmp_path / "m.json")
+    plain = ex.Mechanism.from_weights([[1, 0], [0, 1]], 1).save(tmp_path / "plain.json")
+    file, page = str(tmp_path / "q.json"), str(tmp_path / "p.html")
+    named = [f"q{i}={mechanism}" for i in range(6)]
+    assert main(["questionnaire", "make", *named, "-o", file]) == 0
+    capsys.readouterr()
+    assert main(["questionnaire", "show", file]) == 0
+    assert "ε = 6 per person" in capsys.readouterr().out
+    asked = ["questionnaire", "explain", file, "--prior", "q0=0.9,0.1", "--html", page]
+    assert main(asked) == 0
+    assert "ε = 6 per person" in capsys.readouterr().out
+    assert "ε = 6 per person" in Path(page).read_text(encoding="utf-8")
+    assert main(asked) == 2
+    assert main(["questionnaire", "explain", file, "--json"]) == 0
+    assert "6 per person" in json.loads(capsys.readouterr().out)["guarantee"]
+    assert main(["questionnaire", "make", f"sure={plain}", "-o", str(tmp_path / "s.json"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["epsilon"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["make", "a", "-o", "x.json"], "NAME="),
+        (["make", "a=2", "a=3", "--epsilon", "1", "-o", "x.json"], "each name once"),
+        (["make", "a=m.json", "--split", "variance", "-o", "x.json"], "--epsilon"),
+        (["make", "a=q.json", "-o", "x.json"], "needs a mechanism file"),
+        (["show", "m.json"], "must be a questionnaire"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    arguments: list[str],
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    m = ex.randomized_response(2, 1)
+    m.save("m.json")
+    ex.Questionnaire({"a": m}).save("q.json")
+    assert main(["questionnaire", *arguments]) == 2
+    assert said in capsys.readouterr().err
