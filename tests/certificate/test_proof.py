@@ -140,5 +140,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 15
+    assert len(PROOFS) == 16
     assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())

@@ -24,6 +24,7 @@ from extremal.certificate.dual import _dual_vector, _mixture
 from extremal.certificate.enclosures import Weighing, largest, of_vectors, ratio_above, rational, upper
 from extremal.certificate.proof import Multipliers, Numbers, Proof
 from extremal.certificate.refused import Refused
+from extremal.exact import Prior
 from extremal.privacy import LDP, Notion
 from extremal.utility import Utility
 
@@ -80,6 +81,12 @@ class Coupled(Proof):
         return upper(arb(total) + utility.k * largest(map(excess, _levels(utility.k))))
 
 
+def _of_unit_vectors(prior: Prior) -> tuple[Any, int]:
+    """What `Weighing` gathers when a column is the unit vector of an input, given by its number."""
+    weights, total = prior.weights, prior.total
+    return lambda x: [(1, weights[x]), (0, total - weights[x])], total
+
+
 @dataclass(frozen=True)
 class Revealed(Proof):
     """OPT ≤ what the inputs themselves are worth: a mechanism is a random function of its input, whatever the notion.
@@ -94,7 +101,7 @@ class Revealed(Proof):
         if utility.k > MOST_REVEALED:
             raise Refused(f"unit vectors are listed for at most {MOST_REVEALED}", parameter="k", value=utility.k)
         mix = _mixture(self.mix, utility)
-        weighing = Weighing(utility, lambda weights: lambda x: [(1, weights[x]), (0, sum(weights) - weights[x])])
+        weighing = Weighing(utility, _of_unit_vectors)
         total = arb(0)
         for x in range(utility.k):
             total += sum((w * v for w, v in zip(mix, weighing.values(x), strict=True) if w), arb(0))
