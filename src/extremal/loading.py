@@ -29,6 +29,8 @@ LOADERS: dict[str, Callable[[dict[str, Any], str], Any]] = {
 def load(path: str | Path) -> Any:
     """Read a mechanism or a questionnaire, and decide its claims again.
 
+    Guarantee: what is returned satisfies its claims in integer arithmetic, whatever the file says.
+
     Returns:
         A `Mechanism` or a `Questionnaire`, as the file says.
 
@@ -36,6 +38,8 @@ def load(path: str | Path) -> Any:
         FileNotFoundError: there is no such file.
         MalformedFile: not a file of the package, corrupted, or of a newer major version.
         PrivacyViolation: the file is whole but a claim in it is false.
+
+    Reference: docs/reference/mechanism_file.md.
 
     >>> import extremal as ex, tempfile, pathlib
     >>> folder = pathlib.Path(tempfile.mkdtemp())

@@ -25,9 +25,13 @@ class ConvexUtility(Utility):
     them all, for at most 5 inputs. Both properties are tried on random mechanisms, which catches mistakes and proves
     nothing: optimality is reported as unverified.
 
+    Guarantee: the value is a float; `ex.verify` says what of it and of its optimum is proved.
+
     Args:
         k: number of inputs.
         function: takes a k×m array of probabilities with rows that sum to 1, any m; returns a number.
+
+    Reference: docs/design/index.md.
 
     >>> import extremal as ex
     >>> guess = ex.ConvexUtility(3, lambda matrix: matrix.max(axis=0).sum())

@@ -39,6 +39,8 @@ def RobustDivergence(  # noqa: N802 - reads as the utility it makes
     mechanism that `ex.design` finds for it under ε-LDP is worth at least as much for every pair of the two balls, and
     none is worth more at worst; `p0` and `p1` of what is returned are that pair.
 
+    Guarantee: `ex.design` finds the best worst case with a bound.
+
     Args:
         class0, class1: a distribution, a list of distributions, or a ball.
         divergence: a class such as `ex.KL`, or a function of two priors.
