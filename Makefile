@@ -48,7 +48,7 @@ audit: $(VENV)/.dev
 
 $(VENV)-bench/.ready: pyproject.toml bench/requirements.txt
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[fast,frames,plot]' -r bench/requirements.txt
+	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[fast,frames,duckdb,spark,plot]' -r bench/requirements.txt
 	@touch $@
 
 bench: $(VENV)-bench/.ready

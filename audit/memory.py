@@ -6,9 +6,9 @@ Every report is drawn from 1,000 labels, so that one made twice would show. Run 
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,24 +17,37 @@ from pathlib import Path
 import extremal as ex
 
 KILLS = 200
-WRITER = """
-import sys, extremal as ex
-m = ex.randomized_response(1000, 1)
-with ex.Memory(sys.argv[1], limit=1) as memory:
-    print("ready", flush=True)
-    for person in range(int(sys.argv[2]), 10**9):
-        print(person, memory.report(person, "q", person % 1000, m), flush=True)
-"""
+M = ex.randomized_response(1000, 1)
+
+
+def write(path: Path, start: int, out: int) -> None:
+    """Store reports and say so, for ever."""
+    with ex.Memory(path, limit=1) as memory:
+        os.write(out, b"ready\n")
+        for person in range(start, 10**9):
+            os.write(out, f"{person} {memory.report(person, 'q', person % 1000, M)}\n".encode())
 
 
 def acknowledged(path: Path, start: int) -> dict[int, int]:
-    """What a writer had printed when it was killed at a random moment."""
-    with subprocess.Popen([sys.executable, "-c", WRITER, str(path), str(start)], stdout=subprocess.PIPE) as writer:
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        time.sleep(random.SystemRandom().uniform(0, 0.1))
-        writer.send_signal(signal.SIGKILL)
-        lines = writer.stdout.read().decode().splitlines(keepends=True)
+    """What a writer had said when it was killed at a random moment."""
+    chance = random.SystemRandom()
+    read, out = os.pipe()
+    writer = os.fork()
+    if writer == 0:
+        os.close(read)
+        try:
+            write(path, start, out)
+        finally:
+            os._exit(1)
+    os.close(out)
+    with os.fdopen(read, "rb") as said:
+        said.readline()
+        lines = [said.readline().decode() for _ in range(chance.randrange(6))]
+        time.sleep(chance.uniform(0, 0.02))
+        os.kill(writer, signal.SIGKILL)
+        lines += said.read().decode().splitlines(keepends=True)
+    _, status = os.waitpid(writer, 0)
+    assert os.WTERMSIG(status) == signal.SIGKILL
     return {int(a): int(b) for a, b in (line.split() for line in lines if line.endswith("\n"))}
 
 
@@ -43,7 +56,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "memory.db"
         for _ in range(KILLS):
-            said |= acknowledged(path, len(said))
+            said |= acknowledged(path, max(said, default=-1) + 1)
         with ex.Memory(path, limit=1) as memory:
             whole = memory._database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
             rows = memory._database.execute("SELECT person, report FROM reports").fetchall()

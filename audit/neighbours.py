@@ -11,10 +11,20 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, IndependentBits, ProjectiveSets
 from extremal.testing import neighbours
 from extremal.testing.neighbours import NUMBERS, TEXT, TRUTHS, constant
 
 PAIRS, FILES = 10_000, 400
+HALF, MORE = 1 << 61, 3 << 60
+RULES: list[Any] = [  # structures of four inputs, drawn without regard to the value
+    lambda labels: neighbours.blind(IndependentBits(4, HALF, HALF // 2), labels, BitLabels(4)),
+    lambda labels: neighbours.blind(HashedSets(4, HALF, 3), labels),
+    lambda labels: neighbours.blind(HadamardSets(4, MORE, 1, 1 << 21), labels),
+    lambda labels: neighbours.blind(ProjectiveSets(4, MORE, 3, 3), labels),
+    lambda labels: neighbours.blind(BloomBits(4, 8, 2, 2, HALF + 1, HALF, MORE, HALF), labels, BitLabels(9)),
+]
 LABELS: dict[str, tuple[Any, ...]] = {"text": TEXT, "numbers": NUMBERS, "truths": TRUTHS}
 
 
@@ -35,6 +45,8 @@ def main(pairs: int = PAIRS, files: int = FILES) -> int:
         kind = random.choice(list(LABELS))
         one, other = pair(LABELS[kind], random)
         m = constant(LABELS[kind], random.choice((None, None, ("none", "some"), (5, 6, 7))))
+        if kind != "truths" and random.random() < 0.3:
+            m = random.choice(RULES)(LABELS[kind])
         framed = random.random() < 0.3
         makers = neighbours.frames() if framed else {**neighbours.makers(), **special[kind]}
         name = random.choice(list(makers))

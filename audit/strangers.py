@@ -21,6 +21,14 @@ from extremal.testing.strangers import Outcomes, damaged, mutated
 SAVED = Path(__file__).parents[1] / "tests" / "data" / "saved"
 CHANGES, DAMAGES, TOGETHER = 5_000, 60, 25
 SECONDS, MEMORY = 20, 500 << 20
+RULES = {  # stored by rule, in a few numbers
+    "bits": ex.unary_encoding(11, 1),
+    "hashes": ex.local_hashing(1_000_000, 1),
+    "hadamard": ex.hadamard_response(300_000, 1),
+    "projective": ex.projective_geometry(300_000, 1),
+    "bloom": ex.bloom_filter(1_000, 4, once=1),
+    "sparse-subsets": ex.subset_selection(1_000_000, 12),
+}
 EMPTY = ex.randomized_response(len(TEXT), 1, inputs=list(TEXT))
 
 
@@ -62,11 +70,13 @@ def main(changes: int = CHANGES, damages: int = DAMAGES) -> int:
         folder = Path(name)
         for kind in ("mechanism", "certificate"):
             stored = sorted(SAVED.glob(f"{kind}-*.json"))
+            if kind == "mechanism":
+                stored += [m.save(folder / f"mechanism-{name}.json") for name, m in RULES.items()]
             attempts = []
             for number in range(changes // 2):
                 path = stored[number % len(stored)]
                 content = mutated(json.loads(path.read_text(encoding="utf-8")), random)
-                attempts.append((f"{path.stem} {number}", read(folder / path.name, content)))
+                attempts.append((f"{path.stem} {number}", read(folder / f"{kind}.json", content)))
             found = Outcomes()
             found.attempt(attempts, TOGETHER)
             good &= said(f"{changes // 2} changes of {len(stored)} {kind} files", found)

@@ -7,12 +7,14 @@ a sampler that is exact, and the estimators for what comes back.
 from __future__ import annotations
 
 import importlib
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from extremal.closed_forms import (
     better_of_two,
     binary,
     binary_for_information,
+    bloom_filter,
     exponential,
     geometric,
     hadamard_response,
@@ -96,7 +98,8 @@ if TYPE_CHECKING:
     from extremal.optimize import Design, design, smallest_epsilon
     from extremal.questionnaire import Questionnaire
     from extremal.release.key import ReleaseKey
-    from extremal.release.memory import Memory, TwoLevels
+    from extremal.release.memory import Memory
+    from extremal.release.two_levels import TwoLevels
     from extremal.studies import (
         Comparison,
         DistortionTradeoff,
@@ -177,6 +180,7 @@ __all__ = [
     "binary",
     "binary_for_information",
     "binned",
+    "bloom_filter",
     "compare",
     "count_reports",
     "design",
@@ -231,7 +235,8 @@ _LATER = {
     "extremal.estimate.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.key": ("ReleaseKey",),
-    "extremal.release.memory": ("Memory", "TwoLevels"),
+    "extremal.release.memory": ("Memory",),
+    "extremal.release.two_levels": ("TwoLevels",),
     "extremal.questionnaire": ("Questionnaire",),
     "extremal.studies": (
         "Comparison",
@@ -264,6 +269,8 @@ def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'extremal' has no attribute {name!r}")
     found = getattr(importlib.import_module(_ROOM_OF[name]), name)
+    if isinstance(found, ModuleType):  # a room whose file has the name of its function, imported by itself
+        found = getattr(found, name)
     globals()[name] = found
     return found
 

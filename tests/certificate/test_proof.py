@@ -22,6 +22,7 @@ ZIPF = [1 / x for x in range(1, 41)]
 
 DESIGNS = {
     "partition": lambda: ex.design(ex.LDP(1), ex.KL(P0, P1), proofs=["partition"]),
+    "ratios": lambda: ex.design(ex.LDP(1), ex.KL(*np.random.default_rng(3).dirichlet(np.ones(4097), 2))),
     "lines": lambda: ex.design(ex.LDP(1), ex.KL(P0, P1), proofs=["lines"]),
     "patterns": lambda: ex.design(ex.LDP(1), BOTH),
     "hamming": lambda: ex.design(ex.LDP(0.1), ex.Hamming(PAIR)),
@@ -135,5 +136,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 14
+    assert len(PROOFS) == 15
     assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())

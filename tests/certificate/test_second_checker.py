@@ -24,6 +24,7 @@ from extremal.certificate import (
     OnePrior,
     Partition,
     Proof,
+    Ratios,
     Rays,
     Refused,
     Search,
@@ -155,6 +156,17 @@ def cases() -> Iterator[tuple[str, Proof, Any, Any]]:
                 (uneven, ((3, 1), (0, 2))),
             ):
                 yield f"partition {cells}", Partition(Fraction(text), cells), ex.LDP.from_ratio(ratio), pair
+            for pair in (four, tied, zeros, uneven):
+                for ends in (
+                    ("1",),
+                    ("0.3", "0.9", "2.5"),
+                    ("2", "1"),
+                    ("0",),
+                    ("1e-190", "1e190"),
+                    ("1", "1.00000000000001"),
+                ):
+                    proof = Ratios(Fraction(text), tuple(map(Fraction, ends)))
+                    yield f"ratios {ends}", proof, ex.LDP.from_ratio(ratio), pair
     for what, prior in {
         "P": P,
         "zero": WITH_ZERO,

@@ -41,3 +41,34 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_command_line_errors(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["compare", *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_goal_counts_people(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["compare", "--goal", "cdf", "--k", "6", "--epsilon", "1"]
+    assert main([*asked, "--plot", str(tmp_path / "people.png")]) == 0
+    shown = capsys.readouterr().out
+    assert "best mechanism" in shown
+    assert "no 1-LDP mechanism has n·MSE below" in shown
+    assert max(map(len, shown.splitlines())) <= 120
+    assert main([*asked, "--plot", str(tmp_path / "people.png")]) == 2
+    assert main([*asked, "--plot", str(tmp_path / "people.png"), "--overwrite", "--json"]) == 0
+    captured = capsys.readouterr().out
+    found = json.loads(captured[captured.index("{") :])
+    assert found["rows"][0]["value"] >= found["bound"]
+    assert all(row["people"] == "inf" or row["people"] >= 1 for row in found["rows"])
+
+
+@pytest.mark.parametrize(
+    ("goal", "more"),
+    [
+        ("frequencies", ["--k", "7"]),
+        ("cdf", ["--prior", "0.5,0.3,0.2"]),
+        ("ranges", ["--k", "4"]),
+        ("mean", ["--k", "4", "--values", "0,1,5,2"]),
+    ],
+)
+def test_a_goal_is_designed_for(goal: str, more: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["design", "--goal", goal, "--epsilon", "1", *more]) == 0
+    shown = capsys.readouterr().out
+    assert "at n = 1,000" in shown
+    assert "people" in shown

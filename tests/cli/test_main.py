@@ -162,7 +162,7 @@ def test_design_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["design", "--epsilon", "1", "--prior", "uniform:99999999999"], "uniform:K with K from 2 to 4,194,304"),
+        (["design", "--epsilon", "1", "--prior", "uniform:99999999999"], "uniform:K with K from 2 to 16,777,216"),
         (["design", "--epsilon", "1", "--prior", "1e400,1"], "must"),
         (["design", "--epsilon", "1", "--prior", "@list.json"], "a JSON list or one number a line"),
         (["design", "--epsilon", "1", "--prior", "@deep.json"], "a JSON list or one number a line"),

@@ -7,6 +7,7 @@ from hypothesis import given
 
 from extremal.errors import InvalidPrior
 from extremal.exact import Prior, as_prior
+from extremal.exact.prior import DECIMALS_UP_TO
 from extremal.testing import priors
 
 
@@ -91,3 +92,40 @@ def test_denominators_that_no_computer_can_join_are_refused() -> None:
     huge = [Fraction(1, 3**n) for n in (10_000, 20_000, 90_000)]
     with pytest.raises(InvalidPrior, match="common denominator of a prior"):
         Prior([1 - sum(huge), *huge]).weights  # noqa: B018
+
+
+def test_many_floats_are_the_binary_numbers_that_they_are() -> None:
+    values = np.random.default_rng(6).dirichlet(np.ones(DECIMALS_UP_TO + 1))
+    values[:2] = 0.0, 1e-300
+    prior = Prior(values / values.sum())
+    assert prior.binary is prior.values
+    total = sum(map(Fraction, prior.values.tolist()))
+    assert prior.sum_of_values == total
+    assert Prior(prior).binary is prior.values
+    assert [prior.fraction(x) for x in (0, 1, 7)] == [Fraction(float(prior.values[x])) / total for x in (0, 1, 7)]
+    assert prior.fraction(7) == Fraction(prior.weights[7], prior.total)
+    assert Prior.from_json(prior.to_json()) == prior
+    few = Prior(np.full(DECIMALS_UP_TO, 1 / DECIMALS_UP_TO))
+    assert few.binary is None
+
+
+def test_masses_are_exact_sums_over_cells() -> None:
+    values, cell = [0.1, 0.2, 0.3, 0.4], np.array([2, 0, 0, 2], dtype=np.int8)
+    for prior in (Prior(values), Prior.of_binary(values)):
+        sums, total = prior.masses(cell, 4)
+        assert [Fraction(s, total) for s in sums] == [
+            prior.fraction(1) + prior.fraction(2),
+            0,
+            prior.fraction(0) + prior.fraction(3),
+            0,
+        ]
+    assert Prior.of_binary(values).sum_of_values == sum(map(Fraction, Prior.of_binary(values).values.tolist()))
+
+
+def test_bad_entries_of_many_floats_are_named() -> None:
+    good = np.full(DECIMALS_UP_TO + 4, 1 / (DECIMALS_UP_TO + 4))
+    for entry in (np.nan, np.inf, -1e-300):
+        bad = good.copy()
+        bad[5] = entry
+        with pytest.raises(InvalidPrior, match=r"prior\[5\]"):
+            Prior(bad)

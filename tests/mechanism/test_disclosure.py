@@ -131,6 +131,8 @@ def test_answers_with_the_same_bounds_are_said_once() -> None:
     listed = ex.Mechanism.from_weights([[6, 1, 1]] * 4 + [[2, 2, 4]], 8).explain()
     assert "“0” (the same holds for “1” and 2 more)" in listed.html()
     assert "each of 0, 1 and 2 more" in listed.html()
+    subsets = ex.subset_selection(6, 1).explain([0.3, 0.2, 0.2, 0.1, 0.1, 0.1])
+    assert [labels for labels, _ in subsets.grouped()] == [[0], [1, 2], [3, 4, 5]]
     single = ex.Mechanism.from_weights([[6, 1, 1], [2, 3, 3]], 8).explain([0.7, 0.3])
     assert "your answer is “0” will" in single.html()
     assert "right with probability 70%" in single.html()

@@ -167,6 +167,7 @@ ODD = {
     "Hadamard": ex.hadamard_response(300_000, 1),
     "projective": ex.projective_geometry(300_000, 1),
     "rule with shared rows": ex.local_hashing(50, 1).spread(np.arange(100) // 2, inputs=range(100)),
+    "Bloom filters": ex.bloom_filter(1_000_000, 4, once=1, cohorts=2),
     "a million subsets": ex.subset_selection(1_000_000, 12),
     "one and true": ex.randomized_response(2, 1, inputs=[True, False]),
     "text that reads like JSON": ex.randomized_response(2, 1, inputs=['{"integer": "7"}', "\u2028\0"]),
@@ -280,7 +281,7 @@ def test_changed_files_are_read_or_refused(path: Path, tmp_path: Path) -> None:
             ex.load(target)
 
 
-@pytest.mark.parametrize("name", ["bits", "hashes", "Hadamard", "projective", "rule with shared rows"])
+@pytest.mark.parametrize("name", ["bits", "hashes", "Hadamard", "projective", "Bloom filters", "rule with shared rows"])
 def test_changed_files_of_rules_are_read_or_refused(name: str, tmp_path: Path) -> None:
     target = tmp_path / "m.json"
     random, content = Random(name), json.loads(ODD[name].save(target).read_text(encoding="utf-8"))

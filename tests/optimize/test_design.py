@@ -92,7 +92,8 @@ def test_a_solver_leaves_what_is_not_its_kind(solver: Any) -> None:
             ex.Frequencies(3),
         )
     ]
-    assert any(answers) or solver.__module__.endswith("prior_class")
+    larger = ("prior_class", "hypotheses.solve")  # for classes of priors; for more inputs than can be listed
+    assert any(answers) or solver.__module__.endswith(larger)
     assert not all(answers)
 
 

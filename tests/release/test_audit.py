@@ -117,11 +117,3 @@ def test_bad_arguments() -> None:
         audit(m, 0)
     with pytest.raises(ex.InvalidParameter, match="confidence must lie strictly between 0 and 1; got confidence=1"):
         audit(m, confidence=1)
-
-
-def test_reports_that_are_sets_are_refused_for_now(monkeypatch: pytest.MonkeyPatch) -> None:
-    from extremal.release import audit as module
-
-    monkeypatch.setattr(module, "prepared", lambda _: type("Sets", (), {"size": 2}))
-    with pytest.raises(ex.InvalidParameter, match="reports are sets cannot be audited yet"):
-        audit(ex.randomized_response(2, 1))

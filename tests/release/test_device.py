@@ -24,9 +24,11 @@ from extremal.mechanism.structures import STRUCTURES
 from extremal.release.device import BY_INVERSION, device_report, example_mechanisms, vectors, write_folder
 
 NODE = shutil.which("node")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-needs_node = pytest.mark.skipif(NODE is None, reason="Node is not installed and could not be")
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium")
+BROWSERS = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
+# Some systems have a program of that name that only says how to install one.
+CHROMIUM = next((b for b in BROWSERS if subprocess.run([b, "--version"], capture_output=True).returncode == 0), None)
+needs_node = pytest.mark.skipif(NODE is None, reason="THE SCRIPT IS NOT TESTED: Node is not installed and could not be")
+needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="NOT TESTED IN A BROWSER: there is no Chromium")
 M = ex.randomized_response(4, 1, inputs=list("abcd"))
 
 
@@ -165,6 +167,15 @@ def shares_of_rules(structure: Any, counts: dict[str, int]) -> Iterator[tuple[fl
     if structure.kind == "independent_bits":
         for bit, weight in ((128, structure.own), (64, structure.other)):
             yield weight / 2**62, sum(n for report, n in reports if report[0] & bit)
+    elif structure.kind == "bloom_filter":
+        start = structure.cohort_bits
+        words = [(np.unpackbits(np.array(report, dtype=np.uint8)), n) for report, n in reports]
+        places = [int("".join(map(str, word[:start])), 2) for word, _ in words]
+        first = [int(structure.places(np.array([0]), np.array([c]))[0, 0]) for c in places]
+        clear = [next(i for i in range(9) if i not in structure.places(np.array([0]), np.array([c]))) for c in places]
+        for bits, weight in zip((first, clear), structure.shown, strict=True):
+            held = sum(n for (word, n), bit in zip(words, bits, strict=True) if word[start + bit])
+            yield weight / structure.denominator, held
     elif structure.kind == "subset_selection":
         inside = structure.inside / 2**62
         yield inside, sum(n for report, n in reports if 0 in report)
@@ -218,6 +229,10 @@ FORGED_RULES: list[tuple[str, str, Any, str]] = [
     ("independent_bits", "own", str(2**62 - 1), "the claim is false"),
     ("independent_bits", "other", "1", "the claim is false"),
     ("independent_bits", "rows", 41, "the outputs do not fit"),
+    ("bloom_filter", "own", str(2**62 - 1), "the claim is false"),
+    ("bloom_filter", "zero", "0", "the claim is false"),
+    ("bloom_filter", "hashes", 7, "bits, hashes and cohorts make no rule"),
+    ("bloom_filter", "bits", 13, "the outputs do not fit"),
     ("subset_selection", "inside", str(2**62 - 1), "the claim is false"),
     ("subset_selection", "inside", "0", "the claim is false"),
     ("subset_selection", "size", 1000, "a set must leave something out"),
@@ -352,6 +367,69 @@ def test_asking_again_gives_the_stored_report_whatever_the_value(folder: Path) -
     assert len(set(found["second"])) > 1
     assert found["other"] == "the question was asked with another mechanism"
     assert found["unknown"] == "the value is no label of the mechanism"
+
+
+def questionnaire(*questions: tuple[str, Any]) -> dict[str, Any]:
+    listed = [{"name": name, "mechanism": to_json(m) if isinstance(m, ex.Mechanism) else m} for name, m in questions]
+    content = {"format": "extremal-questionnaire", "version": "1.0", "questions": listed}
+    return {**content, "hash": content_digest(content)}
+
+
+def test_the_questionnaire_files_of_these_tests_are_those_of_the_package(tmp_path: Path) -> None:
+    asked = {"smoking": M, "bits": ex.unary_encoding(9, 1)}
+    saved = json.loads(ex.Questionnaire(asked).save(tmp_path / "q.json").read_text(encoding="utf-8"))
+    assert saved == questionnaire(*asked.items())
+
+
+@needs_node
+def test_a_questionnaire_is_checked_and_answered_as_a_whole(folder: Path) -> None:
+    good = questionnaire(("smoking", M), ("bits", ex.unary_encoding(9, 1)), ("__proto__", M))
+    changed = json.loads(json.dumps(good))
+    changed["questions"][0]["name"] = "drinking"
+    false = questionnaire(("smoking", forged(lambda c: c["privacy"].update(epsilon="0.9"))))
+    wrong = {
+        "changed": changed,
+        "false": false,
+        "twice": questionnaire(("a", M), ("a", M)),
+        "nameless": questionnaire((" ", M)),
+        "empty": questionnaire(),
+        "mechanism": to_json(M),
+    }
+    (folder / "cases.json").write_text(json.dumps({"good": good, "wrong": wrong}))
+    found = node(
+        folder,
+        """
+        import { readFile } from "node:fs/promises";
+        import { loadQuestionnaire } from "./randomiser.js";
+        const { good, wrong } = JSON.parse(await readFile(new URL("./cases.json", import.meta.url)));
+        const asked = await loadQuestionnaire(JSON.stringify(good));
+        const kept = new Map();
+        const storage = { getItem: (k) => kept.get(k) ?? null, setItem: (k, v) => kept.set(k, v) };
+        const person = new Respondent(storage);
+        const answers = JSON.parse('{"smoking": "a", "bits": 3, "__proto__": "b"}');
+        const refused = {};
+        for (const [name, file] of Object.entries(wrong)) {
+          refused[name] = await said(() => loadQuestionnaire(JSON.stringify(file)));
+        }
+        const incomplete = await said(() => person.reports({ smoking: "a" }, asked));
+        const unknown = await said(() => person.reports({ ...answers, bits: 9 }, asked));
+        const before = kept.size;
+        const first = Object.entries(person.reports(answers, asked));
+        answers.smoking = "d";
+        const second = Object.entries(person.reports(answers, asked));
+        console.log(JSON.stringify({ refused, incomplete, unknown, before, first, second, hash: asked.hash }));
+        """,
+    )
+    assert found["hash"] == good["hash"]
+    assert found["refused"]["changed"] == "the file was changed after it was written"
+    assert "the claim is false" in found["refused"]["false"]
+    for name in ("twice", "nameless", "empty"):
+        assert found["refused"][name] == "questions need names of their own"
+    assert found["refused"]["mechanism"] == "the file is no questionnaire"
+    assert found["incomplete"] == found["unknown"] == "an answer is missing or no label"
+    assert found["before"] == 0  # nothing was drawn for those who answered in part
+    assert [name for name, _ in found["first"]] == ["smoking", "bits", "__proto__"]
+    assert found["first"] == found["second"]
 
 
 def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

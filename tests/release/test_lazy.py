@@ -5,6 +5,7 @@ from typing import Any
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -173,6 +174,29 @@ def test_the_secret_is_in_no_plan(data: pl.DataFrame, tmp_path: Path, key: ex.Re
         assert secret[:16] not in text
     with pytest.raises(pl.exceptions.ComputeError, match="never pickled"):
         polars_plans(data, row_id="id")[0].serialize()
+
+
+@pytest.mark.parametrize("names", [("^a.*$", "^.*$"), ("*", "id*"), ("a b", 'quo"ted')])
+def test_names_are_names_and_no_patterns(names: tuple[str, str], key: ex.ReleaseKey) -> None:
+    column, row_id = names
+    frame = pl.DataFrame({row_id: [1, 2, 3], column: ["a", "b", "c"], "another": ["x", "y", "z"]})
+    expected = ex.privatize(frame, {column: LETTERS}, row_id=row_id, release_key=key)
+    plan = ex.privatize(frame.lazy(), {column: LETTERS}, row_id=row_id, release_key=key)
+    assert plan.collect().equals(expected)
+    assert sum(ex.count_reports(plan, column, LETTERS).values()) == 3
+    con = duckdb.connect()
+    relation = ex.privatize(
+        con.from_arrow(frame.to_arrow()), {column: LETTERS}, row_id=row_id, release_key=key, connection=con
+    )
+    assert relation.fetchall() == expected.rows()
+
+
+def test_columns_whose_names_agree_as_text_are_refused(key: ex.ReleaseKey) -> None:
+    """They would share their words: the difference of the reports would be that of the values."""
+    m = ex.randomized_response(4, 0.01)
+    frame = pd.DataFrame({"id": [1, 2], 1: [0, 1], "1": [2, 3]})
+    with pytest.raises(ex.InvalidParameter, match="names that differ as text"):
+        ex.privatize(frame, {1: m, "1": m}, row_id="id", release_key=key)
 
 
 def test_a_relation_of_another_connection_is_refused(data: pl.DataFrame) -> None:

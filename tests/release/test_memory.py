@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.release.memory import cost
+from extremal.release.two_levels import cost
 
 M = ex.randomized_response(4, 1, inputs=["never", "once", "often", "daily"])
 
@@ -116,6 +116,7 @@ def test_two_levels_are_decided_on_the_integers() -> None:
     assert math.log(worst) <= two.once <= math.log(worst) * (1 + 1e-14)
     assert two.forever == ex.LDP(2).level(permanent)
     assert two.once < 0.7 < two.forever
+    np.testing.assert_allclose(two.together.matrix, permanent.matrix @ instant.matrix, rtol=0, atol=1e-15)
     revealing = ex.TwoLevels(ex.randomized_response(2, 0), ex.Mechanism.from_matrix([[1, 0], [0, 1]]))
     assert revealing.once == revealing.forever == 0
     with pytest.raises(ex.InvalidParameter, match="must take the permanent one's outputs"):
@@ -129,6 +130,29 @@ def test_instantaneous_reports_vary_about_one_permanent_report(memory: ex.Memory
     share = said.count(kept) / 500
     assert abs(share - math.exp(2) / (1 + math.exp(2))) < 0.1
     assert memory.spent("ann") == 1
+
+
+def test_bits_have_two_levels_as_in_rappor(memory: ex.Memory) -> None:
+    """Each bit of the permanent word is randomised again; the level of one report is that of the bits together."""
+    permanent, instant = ex.unary_encoding(5, "1.5", optimised=False), ex.randomized_response(2, "0.8")
+    two = ex.TwoLevels(permanent, instant)
+    structure, again = permanent.structure, instant.matrix
+    own, other = (w / 2**62 * again[1, 1] + (1 - w / 2**62) * again[0, 1] for w in (structure.own, structure.other))
+    assert two.once == pytest.approx(math.log(own * (1 - other) / (other * (1 - own))), rel=1e-12)
+    assert two.once < 1.5 == two.forever
+    assert ex.LDP(two.once * (1 + 1e-9)).holds(two.together)
+    assert not ex.LDP(two.once * (1 - 1e-9)).holds(two.together)
+    said = [memory.instantaneous(person, "q", 3, two) for person in range(300) for _ in range(2)]
+    kept = [memory.report(person, "q", 0, permanent) for person in range(300)]
+    assert memory.spent(7) == Fraction(3, 2)
+    bits = np.unpackbits(np.array(said, dtype=np.uint8), axis=1, count=5)
+    known = np.repeat(np.unpackbits(np.array(kept, dtype=np.uint8), axis=1, count=5), 2, axis=0)
+    assert abs((bits == known).mean() - again[1, 1]) < 0.06  # 3,000 bits: 7 standard deviations
+    assert not np.array_equal(bits[::2], bits[1::2])  # two asks differ
+    estimate = ex.estimate_frequencies(said[::2], two.together)
+    assert abs(estimate.estimate[3] - 1) < 7 * estimate.standard_error[3]
+    with pytest.raises(ex.InvalidParameter, match="For each bit: 0 and 1"):
+        ex.TwoLevels(permanent, ex.randomized_response(3, 1))
 
 
 def test_bad_calls_are_refused(memory: ex.Memory, tmp_path: Path) -> None:
@@ -166,7 +190,7 @@ def killed_while_writing(path: Path, start: int, seconds: float) -> dict[int, in
     """What a writer had acknowledged when it was killed without warning."""
     with subprocess.Popen([sys.executable, "-c", WRITER, str(path), str(start)], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None
-        first = writer.stdout.readline()
+        first = writer.stdout.readline() + writer.stdout.readline()
         time.sleep(seconds)
         writer.send_signal(signal.SIGKILL)
         lines = (first + writer.stdout.read()).decode().splitlines(keepends=True)

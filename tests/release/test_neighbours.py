@@ -15,7 +15,14 @@ import extremal as ex
 from extremal.columns.files import batches
 from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structures import HadamardSets, HashedSets, IndependentBits, ProjectiveSets, Structure
+from extremal.mechanism.structures import (
+    BloomBits,
+    HadamardSets,
+    HashedSets,
+    IndependentBits,
+    ProjectiveSets,
+    Structure,
+)
 from extremal.release import sampler
 from extremal.release.files import privatize_file
 from extremal.testing import neighbours
@@ -101,6 +108,7 @@ RULES: dict[str, tuple[Structure, Labels | None]] = {
     "Hadamard": (HadamardSets(4, MORE, 2, 4), None),
     "Hadamard of millions": (HadamardSets(4, MORE, 1, 1 << 21), None),
     "projective": (ProjectiveSets(4, MORE, 3, 3), None),
+    "filter": (BloomBits(4, 8, 2, 2, HALF + 1, HALF, MORE, HALF), BitLabels(9)),
 }
 
 

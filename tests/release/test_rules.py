@@ -14,11 +14,14 @@ from scipy.stats import chisquare
 
 import extremal as ex
 from extremal.exact.weights import DENOMINATOR
-from extremal.mechanism.structures import HadamardSets, IndependentBits, ProjectiveSets
+from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.structures import BloomBits, HadamardSets, IndependentBits, ProjectiveSets
 from extremal.release.audit import audit
+from extremal.release.bloom import keep, report
 from extremal.release.files import privatize_file
 from extremal.release.sampler import sample_codes
 from extremal.simulate import Simulation
+from extremal.testing.neighbours import FixedWords
 
 INSIDE = DENOMINATOR * 7 // 10
 STRUCTURED = {
@@ -28,7 +31,15 @@ STRUCTURED = {
     "Hadamard": ex.hadamard_response(300, 1),
     "Hadamard in blocks": ex.hadamard_response(300, 3),
     "projective": ex.projective_geometry(300, 1),
+    "filter": ex.bloom_filter(40, 6, once=3, bits=32, cohorts=2),
+    "subsets": ex.subset_selection(60, 1),
 }
+
+
+def drawn_by(m: ex.Mechanism) -> Any:
+    """The package's sampler on words that are the same in every run."""
+    words = FixedWords()
+    return lambda codes: sample_codes(m, codes, source=words)
 
 
 @pytest.mark.parametrize(
@@ -62,18 +73,54 @@ def test_every_word_of_bits_has_its_probability() -> None:
 @pytest.mark.parametrize("name", STRUCTURED)
 def test_the_audit_passes_and_refuses_a_tilted_sampler(name: str) -> None:
     m = STRUCTURED[name]
-    assert audit(m, draws=20_000, confidence=0.999999)
+    draw = drawn_by(m)
+    assert audit(m, draws=20_000, confidence=0.999, sample=draw)
 
     def tilted(codes: Any) -> Any:
         """Two in ten people are given a report of the first input, which favours it."""
-        moved = np.where(np.arange(codes.size) % 5 == 0, 0, codes)
-        return sample_codes(m, moved)
+        return draw(np.where(np.arange(codes.size) % 5 == 0, 0, codes))
 
     found = audit(m, draws=20_000, confidence=0.999, sample=tilted)
     assert not found
     assert "favours" in found.summary()
-    revealing = audit(m, draws=20_000, confidence=0.999, claim=ex.LDP("0.3"))
+    revealing = audit(m, draws=20_000, confidence=0.999, claim=ex.LDP("0.3"), sample=draw)
     assert revealing.exceeds
+    assert audit(m, draws=2_000, confidence=1 - 1e-9)  # and on words of the operating system
+
+
+def test_every_filter_has_its_probability() -> None:
+    quarter = DENOMINATOR // 4
+    structure = BloomBits(5, 4, 2, 2, 3 * quarter, quarter, 3 * quarter + 9, quarter // 2)
+    m = ex.Mechanism.from_structure(structure, None, None, BitLabels(5))
+    a, b = (weight / structure.denominator for weight in structure.shown)
+    bits, n = np.array([[w >> (3 - i) & 1 for i in range(4)] for w in range(16)]), 40_000
+    for x in (0, 4):
+        given = [np.where(structure.filters(c)[x], a, b) for c in range(2)]
+        expected = np.concatenate([n * np.prod(np.where(bits, g, 1 - g), axis=1) / 2 for g in given])
+        reports = Simulation(5).privatize(m, [x] * n).reports
+        counts = np.bincount([m.output_labels.code(report) for report in reports], minlength=32)
+        assert chisquare(counts, expected).pvalue > 1e-4
+
+
+def test_what_is_kept_is_reported_again() -> None:
+    """Reports about one kept filter differ, and their mean shows what is kept, not what it was made from."""
+    m = ex.bloom_filter(40, 2, once=1, bits=32, cohorts=4)
+    structure: Any = m.structure
+    kept = keep(m, [7])
+    shown = np.unpackbits(np.array(report(m, kept * 4000), dtype=np.uint8), axis=1, count=34).astype(float)
+    truth = np.unpackbits(np.array(kept, dtype=np.uint8), axis=1, count=34)[0]
+    assert (shown[:, :2] == truth[:2]).all()  # the cohort stays
+    rate = np.where(truth[2:], structure.one / DENOMINATOR, structure.zero / DENOMINATOR)
+    assert np.abs(shown[:, 2:].mean(axis=0) - rate).max() < 8 * (0.25 / 4000) ** 0.5
+    assert report(m, []) == []
+    plain = ex.bloom_filter(40, 2)
+    once = keep(plain, [3, 4])
+    assert report(plain, once) == once  # without a second level what is kept is what is shown
+    for ask in (lambda: keep(ex.unary_encoding(5, 1), [1]), lambda: report(ex.randomized_response(3, 1), [1])):
+        with pytest.raises(ex.InvalidParameter, match="must be a Bloom filter"):
+            ask()
+    with pytest.raises(ex.UnknownLabel, match=r"kept\[0\] must be a tuple of 5 bytes"):
+        report(m, [(1, 2)])
 
 
 def test_an_audit_with_few_draws_has_nothing_to_say() -> None:
@@ -82,10 +129,10 @@ def test_an_audit_with_few_draws_has_nothing_to_say() -> None:
 
 def test_rows_that_several_inputs_share_are_audited_once() -> None:
     m = STRUCTURED["hashing"].spread(np.repeat(np.arange(1000), 2), inputs=range(2000))
-    assert audit(m, draws=5_000, confidence=0.999999)
+    assert audit(m, draws=5_000, confidence=1 - 1e-9)
 
 
-@pytest.mark.parametrize("name", ["bits", "hashing", "Hadamard", "projective"])
+@pytest.mark.parametrize("name", ["bits", "hashing", "Hadamard", "projective", "filter"])
 @pytest.mark.parametrize(
     "make",
     [list, np.array, pd.Series, pl.Series, pa.array, lambda v: pd.Series([str(x) for x in v])],
@@ -102,7 +149,14 @@ def test_reports_travel_in_every_container(name: str, make: Any) -> None:
     assert ex.estimate_frequencies(reports, m).n == 200
 
 
-@pytest.mark.parametrize("name", ["bits", "hashing", "projective"])
+def test_words_of_bits_take_a_byte_for_eight_in_typed_columns() -> None:
+    m = STRUCTURED["bits"]
+    assert m.privatize(pa.array([0, 1])).type == pa.list_(pa.uint8())
+    assert m.privatize(pl.Series([0, 1])).dtype == pl.List(pl.UInt8)
+    assert ex.subset_selection(60, 1).privatize(pa.array([0, 1])).type == pa.list_(pa.int64())
+
+
+@pytest.mark.parametrize("name", ["bits", "hashing", "projective", "filter"])
 @pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
 def test_reports_travel_in_files(name: str, ending: str, tmp_path: Path) -> None:
     m = STRUCTURED[name]

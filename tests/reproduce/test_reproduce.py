@@ -9,7 +9,7 @@ import pytest
 
 import extremal as ex
 from extremal.cli import main
-from extremal.reproduce import FIGURES
+from extremal.reproduce import FIGURES, kov
 from extremal.reproduce.figure import Figure, Reproduced, as_csv
 from extremal.reproduce.instances import Experiment, experiment, pairs
 
@@ -130,7 +130,6 @@ def test_made_twice_the_files_are_the_same(name: str, tmp_path: Path) -> None:
 
 
 def test_the_caption_says_when_a_claim_fails() -> None:
-    """The 70% claim: in the reference 97–99% of the instances reach it, and the caption says that not all do."""
     found = Experiment(
         (1.0,),
         {
@@ -143,6 +142,11 @@ def test_the_caption_says_when_a_claim_fails() -> None:
     )
     assert found.ratio("mixed").min() == pytest.approx(0.61)
     assert found.average("binary")[0] == pytest.approx((0.61 + 99 * 0.9) / 200)
+    assert kov._judged(6, 0.7, 0.61, 0.99).startswith(
+        "At least 70% in all instances for 6 inputs, as printed, does not"
+    )
+    assert kov._judged(6, 0.7, 0.61, 0.99).endswith("the worst has 0.610, and 99% of the instances have as much.")
+    assert "agrees: 0.756" in kov._judged(6, 0.75, 0.756, 1.0)
 
 
 def test_the_list_and_two_figures_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from extremal.certificate.information import Sizes, Subadditive
 from extremal.certificate.matrix import MatrixInequality
 from extremal.certificate.partition import Partition
 from extremal.certificate.proof import PROOFS, Proof, proof_from_json
+from extremal.certificate.ratios import Ratios
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.certificate.search import Search
 from extremal.certificate.sweep import LineSweep
@@ -30,6 +31,7 @@ __all__ = [
     "OnePrior",
     "Partition",
     "Proof",
+    "Ratios",
     "Rays",
     "Refused",
     "Search",

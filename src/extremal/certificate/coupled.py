@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 from flint import arb, fmpq
 
 from extremal.certificate.dual import _dual_vector, _mixture
-from extremal.certificate.enclosures import Weighing, largest, ratio_above, rational, upper
+from extremal.certificate.enclosures import Weighing, largest, of_vectors, ratio_above, rational, upper
 from extremal.certificate.proof import Multipliers, Numbers, Proof
 from extremal.certificate.refused import Refused
 from extremal.privacy import LDP, Notion
@@ -61,7 +61,7 @@ class Coupled(Proof):
             raise Refused("prices are ≥ 0, of two different rows", parameter="prices", value=len(beta))
         top = ratio_above(privacy.exponential)
         high, low = int(top.p), int(top.q)
-        weighing = Weighing(utility, lambda weights: lambda ray: zip(ray, weights, strict=True))
+        weighing = Weighing(utility, of_vectors)
 
         def excess(level: Sequence[int]) -> Any:
             depth = max(level)

@@ -24,6 +24,7 @@ from extremal.certificate.enclosures import (
     above,
     fraction,
     largest,
+    of_vectors,
     pair_rule,
     pair_value,
     rational,
@@ -65,7 +66,7 @@ class Rays(Proof):
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
         (whole, common), mix = _dual_vector(self.alpha, utility), _mixture(self.mix, utility)
         cone = cone_of(privacy, utility.k, self.tree)
-        weighing = Weighing(utility, lambda weights: lambda ray: zip(ray, weights, strict=True))
+        weighing = Weighing(utility, of_vectors)
 
         def excess(ray: Sequence[int]) -> Any:
             worth = sum((w * v for w, v in zip(mix, weighing.values(ray), strict=True) if w), arb(0))

@@ -8,7 +8,7 @@ narrow, it is still an enclosure. No float takes part.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import reduce
 from math import inf
@@ -17,7 +17,7 @@ from typing import Any
 from flint import arb, ctx, fmpq
 
 from extremal.certificate.refused import NotKnown
-from extremal.exact import ExactView, Exponential, by_row_class, prefix_sums
+from extremal.exact import ExactView, Exponential, Prior, prefix_sums
 from extremal.utility import (
     KL,
     AlphaDivergence,
@@ -207,18 +207,17 @@ def pair_value(rule: PairRule, m0: Rational, m1: Rational) -> Ball:
 class Weighing:
     """μ of exact columns, for each leaf of a utility.
 
-    `gather(weights)` turns the k integer weights of a prior into a function from columns to pairs (value q, weight of
-    the inputs that have it): a column may be a plain integer vector, or the groups of a mechanism's structure.
+    `gather(prior)` gives a function from columns to pairs (value q, weight of the inputs that have it), and the total
+    weight: a column may be a plain integer vector, or the groups of a mechanism's structure.
     """
 
-    def __init__(self, utility: Utility, gather: Callable[[Sequence[int]], Any]) -> None:
+    def __init__(self, utility: Utility, gather: Callable[[Prior], tuple[Any, int]]) -> None:
         self.parts = [self._rule(part, gather) for part in leaves_of(utility)]
 
     @staticmethod
-    def _rule(utility: Utility, gather: Callable[[Sequence[int]], Any]) -> Callable[[Any], Ball]:
+    def _rule(utility: Utility, gather: Callable[[Prior], tuple[Any, int]]) -> Callable[[Any], Ball]:
         if type(utility) is MutualInformation:
-            prior = utility.prior
-            masses, total = gather(prior.weights), prior.total
+            masses, total = gather(utility.prior)
 
             def information(column: Any) -> Ball:
                 groups: dict[int, int] = {}
@@ -228,8 +227,8 @@ class Weighing:
 
             return information
         rule = pair_rule(utility)
-        p0, p1 = utility.pair.p0, utility.pair.p1  # type: ignore[attr-defined]
-        first, second, t0, t1 = gather(p0.weights), gather(p1.weights), p0.total, p1.total
+        pair = utility.pair  # type: ignore[attr-defined]
+        (first, t0), (second, t1) = gather(pair.p0), gather(pair.p1)
 
         def divergence(column: Any) -> Ball:
             m0, m1 = (sum(q * m for q, m in masses(column)) for masses in (first, second))
@@ -259,6 +258,12 @@ def spread_value(groups: list[tuple[int, int]], total: int) -> Ball:
     return narrow(compute)
 
 
+def of_vectors(prior: Prior) -> tuple[Any, int]:
+    """What `Weighing` gathers when columns are plain vectors."""
+    weights = prior.weights
+    return lambda ray: zip(ray, weights, strict=True), prior.total
+
+
 def leaves_of(utility: Any) -> tuple[Utility, ...]:
     """The parts of a combination; the utility itself otherwise."""
     if type(utility) not in (Average, WorstCase):
@@ -285,9 +290,12 @@ def value_of(utility: Utility, view: ExactView) -> Ball:
     if view.k != utility.k:
         raise NotKnown("the mechanism and the utility are about different inputs", parameter="k", value=view.k)
 
-    def gather(weights: Sequence[int]) -> Any:
-        prefix = prefix_sums(by_row_class(weights, view))
-        return lambda column: [(q, members.total(prefix)) for q, members in column.groups]
+    def gather(prior: Prior) -> tuple[Any, int]:
+        by_row, total = (
+            (prior.weights, prior.total) if view.row_of is None else prior.masses(view.row_of, view.row_classes)
+        )
+        prefix = prefix_sums(by_row)
+        return lambda column: [(q, members.total(prefix)) for q, members in column.groups], total
 
     weighing = Weighing(utility, gather)
     totals: list[Ball | None] = [arb(0)] * len(weighing.parts)  # None: infinite

@@ -12,16 +12,20 @@ because every pattern is at most E. Inputs of probability 0 take no part.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from math import nextafter
 from typing import Any, ClassVar
 
+import numpy as np
 from flint import arb, fmpq
 
 from extremal.certificate.cones import Staircase, cone_of
-from extremal.certificate.enclosures import Ball, Rational, above, largest, narrow, rational, upper
+from extremal.certificate.enclosures import Ball, Rational, above, fraction, largest, narrow, rational, upper
 from extremal.certificate.proof import Lines, Number, Proof
 from extremal.certificate.refused import Refused
+from extremal.exact import Prior
 from extremal.privacy import Notion
 from extremal.utility import MutualInformation, Utility
 
@@ -55,12 +59,51 @@ def _excess(d: Rational) -> Ball:
     return (1 + arb(d)) * arb(d).log1p() - arb(d)
 
 
-def _problem(privacy: Notion, utility: Utility) -> tuple[Curve, list[int], int]:
-    """The curve and the positive weights of the prior, increasing, with their sum."""
+def _curve(privacy: Notion, utility: Utility) -> Curve:
     cone = cone_of(privacy, utility.k)
     if not isinstance(cone, Staircase) or type(utility) is not MutualInformation:
         raise Refused("this is about mutual information under ε-LDP", parameter="utility", value=utility.name)
-    return Curve(cone.top), sorted(w for w in utility.prior.weights if w), utility.prior.total
+    return Curve(cone.top)
+
+
+def _weights(utility: Any) -> tuple[list[int], int]:
+    """The positive weights of the prior, increasing, with their sum."""
+    return sorted(w for w in utility.prior.weights if w), utility.prior.total
+
+
+def _positive(prior: Prior) -> int:
+    """How many symbols can occur."""
+    return sum(map(bool, prior.weights)) if prior.binary is None else int(np.count_nonzero(prior.binary))
+
+
+def _parted(prior: Prior, edge: Fraction) -> tuple[Fraction, list[Fraction]]:
+    """The sum of the probabilities that are at most `edge`, and the others, exactly."""
+    if prior.binary is None:
+        above = edge * prior.total
+        light, heavy = 0, []
+        for w in prior.weights:
+            if w > above:
+                heavy.append(Fraction(w, prior.total))
+            else:
+                light += w
+        return Fraction(light, prior.total), heavy
+    at_most = float_at_or_below(edge * prior.sum_of_values)
+    beyond = prior.binary > at_most
+    (light, _), total = prior.masses(beyond, 2)
+    return Fraction(light, total), [prior.fraction(x) for x in np.flatnonzero(beyond).tolist()]
+
+
+def float_at_or_below(number: Fraction) -> float:
+    """The largest float that is not above a number ≥ 0.
+
+    >>> float_at_or_below(Fraction(1, 3)), float_at_or_below(Fraction(1, 4))
+    (0.3333333333333333, 0.25)
+    """
+    try:
+        near = float(number)
+    except OverflowError:
+        return sys.float_info.max
+    return near if Fraction(near) <= number else nextafter(near, 0.0)
 
 
 def _proved(curve: Curve, v: Ball, prices: Ball) -> Ball:
@@ -81,23 +124,27 @@ class Subadditive(Proof):
     contact: Number
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        curve, weights, total = _problem(privacy, utility)
-        k, t = len(weights), rational(self.contact)
-        if not curve.c or k == 1:
+        curve, t = _curve(privacy, utility), rational(self.contact)
+        if not curve.c or _positive(utility.prior) == 1:  # type: ignore[attr-defined]
             return Fraction(0)
         if t < 0:
             raise Refused("the contact must not be negative", parameter="contact", value=self.contact)
-        if not t:
-            v = sum((curve.value(_mass(w, total)) for w in weights), arb(0)) / arb(curve.c + k)
-            two = [_mass(w, total) for w in weights[:2]]
-            merged = curve.value(two[0]) + curve.value(two[1]) - curve.value(two[0] + two[1])
-            return upper(v + (k - 1) * (v - merged).max(arb(0)))
+        if t:
+            return self._by_tangent(curve, t, utility.prior)  # type: ignore[attr-defined]
+        weights, total = _weights(utility)
+        k = len(weights)
+        v = sum((curve.value(_mass(w, total)) for w in weights), arb(0)) / arb(curve.c + k)
+        two = [_mass(w, total) for w in weights[:2]]
+        merged = curve.value(two[0]) + curve.value(two[1]) - curve.value(two[0] + two[1])
+        return upper(v + (k - 1) * (v - merged).max(arb(0)))
+
+    @staticmethod
+    def _by_tangent(curve: Curve, t: Rational, prior: Prior) -> Fraction | float:
+        """Light symbols cost in proportion to their mass, so that their sum will do."""
         v = narrow(lambda: arb(t) - arb(t).log1p())
-        edge = t / curve.c * total
-        light = sum(w for w in weights if w <= edge)
-        heavy = [w for w in weights if w > edge]
-        prices = curve.slope(t / curve.c) * arb(_mass(light, total))
-        return upper(_proved(curve, v, sum((curve.value(_mass(w, total)) - v for w in heavy), prices)))
+        light, heavy = _parted(prior, fraction(t / curve.c))
+        prices = curve.slope(t / curve.c) * arb(rational(light))
+        return upper(_proved(curve, v, sum((curve.value(rational(p)) - v for p in heavy), prices)))
 
 
 def _mass(weight: int, total: int) -> Rational:
@@ -118,7 +165,7 @@ class Sizes(Proof):
     lines: Lines
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        curve, weights, total = _problem(privacy, utility)
+        curve, (weights, total) = _curve(privacy, utility), _weights(utility)
         if not curve.c or len(weights) == 1:
             return Fraction(0)
         if self.value < 0 or not 1 <= len(self.lines) * len(weights) <= MOST_STEPS:

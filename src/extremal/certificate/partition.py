@@ -32,6 +32,8 @@ from extremal.utility import Divergence, Utility
 
 MOST_CELLS = 1_500  # the recursion takes the square of that many steps
 KEY_BITS = 62
+Node = tuple[Any, Any]  # what two hypotheses give to some symbols
+Bound = Fraction | float
 PATH_BITS = 128  # of differences of nodes; a bound is rounded up, so more bits would only make it longer
 
 
@@ -50,24 +52,55 @@ class Partition(Proof):
         cone = cone_of(privacy, utility.k)
         if not isinstance(cone, Staircase) or not isinstance(utility, Divergence) or self.value < 0:
             raise Refused("the theorem is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
-        rule = pair_rule(utility)
         nodes, whole = _nodes(utility, self.cells)
-        with ctx.workprec(
-            PATH_BITS + whole.bit_length()
-        ):  # differences of nodes are multiples of 1/whole: none is lost
-            step, v = arb(cone.top - 1), arb(rational(self.value))
-            points = [(step * arb(x / whole), step * arb(y / whole), step * arb((x - y) / whole)) for x, y in nodes]
-            longest = [arb(0)]
-            for j in range(1, len(points)):
-                x, y, z = points[j]
-                x, y = 1 + x, 1 + y
-                paths = (best + rule(x - a, y - b, z - c) for best, (a, b, c) in zip(longest, points, strict=False))
-                longest.append((largest(paths) - v).upper())
-            gap = longest[-1] - v * step
-            return upper(v + gap.max(arb(0)) / arb(cone.top + 1))
+        return longest_path(cone, utility, nodes, whole, self.value)
 
 
-def _nodes(utility: Divergence, cells: Pairs) -> tuple[list[tuple[Any, Any]], int]:
+def longest_path(cone: Staircase, utility: Divergence, nodes: list[Node], whole: int, value: Fraction) -> Bound:
+    """V + g⁺/(1+E) for the nodes of a polygon, which are to be divided by `whole`."""
+    rule = pair_rule(utility)
+    with ctx.workprec(PATH_BITS + whole.bit_length()):  # differences of nodes are multiples of 1/whole: none is lost
+        step, v = arb(cone.top - 1), arb(rational(value))
+        points = [(step * arb(x / whole), step * arb(y / whole), step * arb((x - y) / whole)) for x, y in nodes]
+        # μ is subadditive: symbols that are added to a block are worth at most as much as by themselves. So a path to i
+        # and then to j is worth at most what it was at an earlier j, plus what lies between: `known` less `alone`.
+        longest, known, alone, before = [arb(0)], [arb.pos_inf()], arb(0), 0
+        for j in range(1, len(points)):
+            x, y, z = points[j]
+            a, b, c = points[j - 1]
+            alone, best, limit = alone + rule(x - a, y - b, z - c), arb.neg_inf(), arb.neg_inf()
+            if not alone.is_finite():  # symbols that are worth infinitely much by themselves: nothing is known any more
+                alone, known = arb(0), [arb.pos_inf()] * j
+            x, y = 1 + x, 1 + y
+            for i in (before, *range(j)):
+                if known[i] <= limit:
+                    continue
+                a, b, c = points[i]
+                path = largest([longest[i] + rule(x - a, y - b, z - c)])
+                known[i] = path - alone
+                if not path <= best:
+                    best, before = path, i
+                    limit = best - alone
+            longest.append((best - v).upper())
+            known.append(arb.pos_inf())
+        gap = longest[-1] - v * step
+        return upper(v + gap.max(arb(0)) / arb(cone.top + 1))
+
+
+def turning_points(ends: Sequence[tuple[Node, Node]], masses: Sequence[Node]) -> list[Node]:
+    """The nodes of the polygon around the curve of cells with the given ratios at their ends and masses in between."""
+    nodes, x, y = [(fmpq(0), fmpq(0))], fmpq(0), fmpq(0)
+    for (first, last), (mass0, mass1) in zip(ends, masses, strict=True):
+        turn = first[1] * last[0] - first[0] * last[1]
+        if turn > 0:  # the part of the cell's mass that sits at its first ratio
+            share = fmpq(mass1 * last[0] - mass0 * last[1], turn)
+            nodes.append((x + share * first[0], y + share * first[1]))
+        x, y = x + mass0, y + mass1
+        nodes.append((x, y))
+    return nodes
+
+
+def _nodes(utility: Divergence, cells: Pairs) -> tuple[list[Node], int]:
     """The nodes (P₀, P₁ to the left of it) of the polygon, times the integer that is returned too."""
     p0, p1 = utility.pair.p0, utility.pair.p1
     if not 1 <= len(cells) <= MOST_CELLS or any(not 0 <= x < utility.k for cell in cells for x in cell):
@@ -76,18 +109,12 @@ def _nodes(utility: Divergence, cells: Pairs) -> tuple[list[tuple[Any, Any]], in
             parameter="len(cells)",
             value=len(cells),
         )
-    ends = [[(p0.weights[x], p1.weights[x]) for x in cell] for cell in cells]
+    u, v = p0.weights, p1.weights
+    ends = [((u[a], v[a]), (u[b], v[b])) for a, b in cells]
     edges = [end for cell in ends for end in cell]
     if any(_sign(a, b) > 0 for a, b in pairwise(edges)) or (0, 0) in edges:
         raise Refused("cells must be in order of likelihood ratio", parameter="cells", value=cells[:4])
-    nodes, x, y = [(fmpq(0), fmpq(0))], fmpq(0), fmpq(0)
-    for (first, last), (mass0, mass1) in zip(ends, _gathered(p0.weights, p1.weights, ends), strict=True):
-        turn = first[1] * last[0] - first[0] * last[1]
-        if turn > 0:  # the part of the cell's mass that sits at its first ratio
-            share = fmpq(mass1 * last[0] - mass0 * last[1], turn)
-            nodes.append((x + share * first[0], y + share * first[1]))
-        x, y = x + mass0, y + mass1
-        nodes.append((x, y))
+    nodes = turning_points(ends, _gathered(u, v, ends))
     return [(x * p1.total, y * p0.total) for x, y in nodes], p0.total * p1.total
 
 

@@ -3,6 +3,7 @@
 from extremal.closed_forms import surveys
 from extremal.closed_forms.balance import balanced_subset
 from extremal.closed_forms.binary import binary, binary_for_information
+from extremal.closed_forms.bloom_filter import bloom_filter
 from extremal.closed_forms.exponential import exponential
 from extremal.closed_forms.forms import FORMS, Form, Setting
 from extremal.closed_forms.geometric import geometric
@@ -28,6 +29,7 @@ __all__ = [
     "better_of_two",
     "binary",
     "binary_for_information",
+    "bloom_filter",
     "exponential",
     "geometric",
     "hadamard_response",

@@ -12,6 +12,7 @@ from typing import Any
 
 from extremal.closed_forms import surveys
 from extremal.closed_forms.binary import binary, binary_for_information
+from extremal.closed_forms.bloom_filter import bloom_filter
 from extremal.closed_forms.geometric import geometric
 from extremal.closed_forms.hadamard_response import hadamard_response
 from extremal.closed_forms.hierarchical import hierarchical
@@ -31,6 +32,7 @@ from extremal.privacy import LDP, Notion
 from extremal.utility import Divergence, MutualInformation, Utility
 
 DENSE_UP_TO = 1000  # inputs: beyond this, forms without structure are left out of tables
+FILTERED_UP_TO = 1000  # inputs whose frequencies a filter of the usual size still tells apart
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,7 @@ FORMS: dict[str, Form] = {
         Form("local hashing", lambda s: local_hashing(s.k, s.epsilon)),
         Form("Hadamard response", lambda s: hadamard_response(s.k, s.epsilon)),
         Form("projective geometry response", lambda s: projective_geometry(s.k, s.epsilon)),
+        Form("Bloom filter (RAPPOR)", lambda s: bloom_filter(s.k, s.epsilon), most_inputs=FILTERED_UP_TO),
         Form("stochastic rounding", lambda s: stochastic_rounding(s.k, s.epsilon)),
         Form("piecewise", lambda s: piecewise(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
         Form("hybrid", lambda s: piecewise(s.k, s.epsilon, hybrid=True), most_inputs=DENSE_UP_TO),

@@ -8,7 +8,7 @@ from typing import Any
 from extremal.closed_forms.unary_encoding import refuse_no_epsilon
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.chosen_sets import HASH_PRIME, HashedSets, largest_inside
+from extremal.mechanism.structures.chosen_sets import HashedSets, hashed_inside
 from extremal.privacy import LDP
 
 MOST_BUCKETS = 1 << 20
@@ -41,5 +41,4 @@ def local_hashing(k: int, epsilon: Any, buckets: int | None = None, inputs: Any 
     refuse_no_epsilon(notion)
     best = round(math.exp(min(notion.epsilon, 20.0))) + 1
     g = min(MOST_BUCKETS, best) if buckets is None else as_count(buckets, "buckets", 2)
-    inside = largest_inside(HASH_PRIME**2 * g, HASH_PRIME**2, notion.exponential)
-    return Mechanism.from_structure(HashedSets(count, inside, g), notion, inputs)
+    return Mechanism.from_structure(HashedSets(count, hashed_inside(g, notion.exponential), g), notion, inputs)

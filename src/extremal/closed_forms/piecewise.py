@@ -74,7 +74,7 @@ def square_wave(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
 
     >>> m = square_wave(101, 1)
     >>> m.m, m.privacy.level(m)
-    (152, 1.0)
+    (151, 1.0)
     """
     count, notion = as_count(k, "k", 2), LDP(epsilon)
     refuse_no_epsilon(notion)
@@ -86,7 +86,7 @@ def half_window(epsilon: float) -> float:
     """b of the square wave, as a share of the range.
 
     >>> round(half_window(1), 6), round(half_window(1e-9), 6), half_window(1e-3) < half_window(0.999e-3)
-    (0.256079, 0.5, True)
+    (0.256083, 0.5, True)
     """
     if epsilon < _SMALL:
         return 0.5 - epsilon / 3 + 5 * epsilon**2 / 36

@@ -62,7 +62,7 @@ def best_order(k: int, epsilon: float) -> int:
     """The prime of least variance for a rare answer among the neighbours of e^ε + 1, with a transform that fits.
 
     >>> [best_order(1000, epsilon) for epsilon in (0.5, 1, 2, 3)]
-    [2, 3, 7, 19]
+    [3, 3, 7, 23]
     """
     target = min(math.exp(min(epsilon, 20.0)) + 1, LARGEST_ORDER)
     below = next(q for q in range(int(target), 1, -1) if is_prime(q))

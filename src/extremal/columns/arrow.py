@@ -23,6 +23,7 @@ from extremal.columns.lists import (
     refuse_wide,
     without_missing,
 )
+from extremal.mechanism.bit_labels import ByteLabels
 from extremal.mechanism.labels import Labels
 
 
@@ -86,7 +87,8 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
     if (sets := members(codes, labels)) is not None:
         flat, sizes, parts = sets
         edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int32)
-        return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=_own(parts)).take(pa.array(flat)))
+        inner = pa.uint8() if isinstance(labels, ByteLabels) else _own(parts)
+        return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=inner).take(pa.array(flat)))
     if labels.numbered and (labels.count > MOST_LISTED or not pa.types.is_dictionary(like)):
         return pa.array(codes, type=_holding(labels.count, like))
     kind, values = only_kind(labels), list(labels)

@@ -32,15 +32,15 @@ class Bins:
     edges: Floats
     names: tuple[str, ...]
     middles: Floats
-    labels: tuple[str, ...]
+    labels: list[str]
 
     @property
     def k(self) -> int:
         return len(self.names)
 
-    def of(self, values: Any) -> tuple[str, ...]:
+    def of(self, values: Any) -> list[str]:
         """The labels of other values."""
-        return tuple(self.names[i] for i in _places(_numbers(values, "values"), self.edges))
+        return [self.names[i] for i in _places(_numbers(values, "values"), self.edges)]
 
     def __repr__(self) -> str:
         return f"Bins({self.k} bins from {self.edges[0]:g} to {self.edges[-1]:g}, {len(self.labels)} values)"
@@ -64,9 +64,9 @@ def binned(
     >>> import extremal as ex
     >>> ages = ex.binned([17, 30, 64, 99], [0, 18, 30, 65, 120])
     >>> ages.labels, ages.middles.tolist()
-    (('0–18', '30–65', '30–65', '65–120'), [9.0, 24.0, 47.5, 92.5])
+    (['0–18', '30–65', '30–65', '65–120'], [9.0, 24.0, 47.5, 92.5])
     >>> ex.binned([0.5, 2], 4, between=(0, 1)).labels
-    ('0.5–0.75', '0.75–1')
+    ['0.5–0.75', '0.75–1']
     """
     answers = _numbers(values, "values")
     if isinstance(bins, (int, np.integer)) and not isinstance(bins, bool):
@@ -87,7 +87,7 @@ def binned(
             count > 0, np.bincount(place, weights=sample, minlength=middles.size) / np.maximum(count, 1), middles
         )
     names = tuple(f"{a:.10g}–{b:.10g}" for a, b in pairwise(edges.tolist()))
-    return Bins(edges, names, np.asarray(middles), tuple(names[i] for i in _places(answers, edges)))
+    return Bins(edges, names, np.asarray(middles), [names[i] for i in _places(answers, edges)])
 
 
 def _spread(count: int, between: tuple[float, float] | None, pilot: Any) -> tuple[Floats, Floats | None]:
@@ -99,8 +99,10 @@ def _spread(count: int, between: tuple[float, float] | None, pilot: Any) -> tupl
             hint="Edges taken from the answers themselves would reveal the smallest and the largest of them.",
         )
     if between is not None:
-        low, high = _numbers(between, "between")
-        return np.linspace(low, high, count + 1), None
+        ends = _numbers(between, "between")
+        if ends.size != 2:
+            raise InvalidParameter("between must be two numbers", parameter="len(between)", value=int(ends.size))
+        return np.linspace(ends[0], ends[1], count + 1), None
     sample = _numbers(pilot, "pilot")
     return np.unique(np.quantile(sample, np.linspace(0, 1, count + 1))), sample
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from extremal.columns import arrays, lists
 from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, refuse_wide, without_missing
+from extremal.mechanism.bit_labels import ByteLabels
 from extremal.mechanism.labels import Labels
 
 
@@ -65,7 +66,8 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
 
     if (sets := members(codes, labels)) is not None:
         flat, sizes, parts = sets
-        inner = {str: pl.String, int: pl.Int64, bool: pl.Boolean}[only_kind(parts)]
+        whole = pl.UInt8 if isinstance(labels, ByteLabels) else pl.Int64
+        inner = {str: pl.String, int: whole, bool: pl.Boolean}[only_kind(parts)]
         edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.intp))).tolist()
         named = pl.Series(parts, dtype=inner).gather(flat).to_list()
         sublists = [named[start:stop] for start, stop in pairwise(edges)]

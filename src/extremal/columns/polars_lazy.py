@@ -16,6 +16,13 @@ def names(frame: Any) -> list[str]:
     return list(frame.collect_schema().names())
 
 
+def _columns(*names: str) -> Any:
+    """Columns by their names as they are: elsewhere polars reads "^…$" as a pattern and "*" as all of them."""
+    from polars import selectors
+
+    return selectors.by_name(*names)
+
+
 def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connection: Any) -> Any:
     import polars as pl
 
@@ -23,11 +30,17 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connectio
 
     def replaced(name: str, column: Any) -> Any:
         def batch(pair: Any) -> Any:
-            return column.reports(pair.struct.field(row_id), pair.struct.field(name))
+            both = pair.struct.unnest()
+            ids, values = (both.to_series(both.columns.index(one)) for one in (row_id, name))
+            return column.reports(ids, values)
 
         made = column.reports(pl.Series(row_id, [], dtype=schema[row_id]), pl.Series(name, [], dtype=schema[name]))
         # Element by element is what it is: each report depends on its row alone, so that polars may cut as it likes.
-        return pl.struct(row_id, name).map_batches(batch, return_dtype=made.dtype, is_elementwise=True).alias(name)
+        return (
+            pl.struct(_columns(row_id, name))
+            .map_batches(batch, return_dtype=made.dtype, is_elementwise=True)
+            .alias(name)
+        )
 
     return frame.with_columns(replaced(name, column) for name, column in columns.items())
 
@@ -35,7 +48,7 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connectio
 def repeats(frame: Any, row_id: str) -> bool:
     import polars as pl
 
-    ids = pl.col(row_id)
+    ids = _columns(row_id).as_expr()
     found = frame.select((ids.n_unique() != pl.len()) | ids.is_null().any()).collect(engine="streaming")
     return bool(found.item())
 
@@ -43,5 +56,5 @@ def repeats(frame: Any, row_id: str) -> bool:
 def counted(frame: Any, column: str) -> list[tuple[Any, int]]:
     import polars as pl
 
-    found = frame.group_by(pl.col(column)).agg(pl.len().alias("how many")).collect(engine="streaming")
+    found = frame.group_by(_columns(column).as_expr()).agg(pl.len().alias("how many")).collect(engine="streaming")
     return [(tuple(v) if isinstance(v, list) else v, int(n)) for v, n in found.rows()]

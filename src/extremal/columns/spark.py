@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from extremal.errors import MissingDependency
+from extremal.errors import InvalidParameter, MissingDependency
 
 CHEAP_TO_CHECK = False  # repeated ids are found only by shuffling all of them
 
@@ -29,6 +29,13 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connectio
         raise MissingDependency(
             f"Spark frames need pyspark 4.1 or newer ({error})", hint="pip install 'extremal[spark]'."
         ) from None
+    if ".connect." in type(frame).__module__:
+        raise InvalidParameter(
+            "Spark Connect cannot give its workers a secret",
+            parameter="frame",
+            value=type(frame).__module__,
+            hint="Use a session on the driver: SparkSession.builder.master(…).",
+        )
     from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
     kinds = {field.name: to_arrow_type(field.dataType) for field in frame.schema.fields if field.name in columns}

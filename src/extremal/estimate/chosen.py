@@ -14,6 +14,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.indicators import MOST_HASHES, HashChannel
+from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
 from extremal.estimate.tally import tally
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
@@ -43,6 +44,10 @@ class ChosenEstimate:
         share = (1 - level) / (len(self.inputs) if simultaneous else 1)
         half = float(-ndtri(share / 2)) * self.standard_error
         return np.column_stack([self.estimate - half, self.estimate + half])
+
+    def heavy(self, at_least: float = 0.0, level: float = 0.95) -> HeavyLabels:
+        """Those of the labels that are more frequent than `at_least` beyond doubt, with limits that hold together."""
+        return heavy_labels(self.inputs, self.estimate, self.interval(level, simultaneous=True), at_least, level)
 
 
 def estimate_chosen(

@@ -30,6 +30,7 @@ import numpy as np
 from scipy.fft import dct, idct
 
 from extremal.errors import InvalidParameter
+from extremal.estimate.channels.bloom import BloomChannel
 from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.indicators import IndicatorChannel
 from extremal.mechanism.structures.structure import refuse_large
@@ -51,7 +52,7 @@ def smoothed(fit: Fit) -> Floats:
     channel = fit.channel
     if not fit.combinations.plain:
         raise InvalidParameter("smooth needs every input by itself", parameter="method", value="smooth")
-    if isinstance(channel, IndicatorChannel):
+    if isinstance(channel, (IndicatorChannel, BloomChannel)):
         raise InvalidParameter(
             "smooth needs the shares of the reports, which are too many here",
             parameter="method",

@@ -20,7 +20,7 @@ def frequency_variance(mechanism: Mechanism, prior: Any = None) -> float:
 
     >>> import extremal as ex
     >>> round(frequency_variance(ex.randomized_response(4, 1)), 6)
-    4.825957
+    8.306223
     """
     channel = channel_of(mechanism)
     if channel.combinations() is not None or channel.r < mechanism.k:

@@ -2,11 +2,13 @@
 
 A prior is read as the decimals it prints as, must be non-negative and sum to 1 within 1e-9, and is divided by its exact
 sum. `values` are the floats; `weights` and `total` the same vector as integers (weights/total is exact), made only when
-asked for.
+asked for. More than `DECIMALS_UP_TO` floats are not read as decimals: they are the binary numbers `values`, divided by
+their exact sum, which millions of symbols can be added up in.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
@@ -14,12 +16,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.errors import ExtremalError, InvalidPrior
 from extremal.exact.numbers import as_fraction, decimal_text
-from extremal.exact.weights import Floats
+from extremal.exact.weights import Floats, exact_float_sums
 
 SUM_TOLERANCE = 1e-9  # DESIGN: a prior must sum to 1 within this
+DECIMALS_UP_TO = 4096  # floats
 MOST_PLACES = 400  # of a decimal in a file
 MOST_BITS = 1 << 17  # of a common denominator
 
@@ -43,18 +47,31 @@ class Prior:
         self._given = _sequence(probabilities, parameter)
         self.values = self._checked(parameter)
         self.values.setflags(write=False)
+        if isinstance(self._given, np.ndarray):
+            self._given = self.values if self.values.size > DECIMALS_UP_TO else self._given.copy()
+
+    @classmethod
+    def of_binary(cls, values: Any) -> Prior:
+        """Floats taken for the binary numbers that they are, however few.
+
+        >>> Prior.of_binary([0.1, 0.9]).fraction(0) == Fraction(0.1) / (Fraction(0.1) + Fraction(0.9))
+        True
+        """
+        made = cls(np.array(values, dtype=np.float64))
+        made._given = made.values
+        return made
 
     def _checked(self, parameter: str) -> Floats:
-        values = np.array([_float(p) for p in self._given]) if isinstance(self._given, list) else np.array(self._given)
+        values = np.array([_float(p) for p in self._given]) if isinstance(self._given, list) else self._given
         if values.size < 2:
             raise InvalidPrior(f"{parameter} must have at least 2 entries", parameter=parameter, value=self._given)
-        bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
-        if bad.size:
+        total = math.fsum(values) if values.size <= DECIMALS_UP_TO else float(values.sum())
+        if not (values.min() >= 0 and math.isfinite(total)):
+            bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
             where = f"{parameter}[{bad[0]}]"
             raise InvalidPrior(
                 f"{parameter} must hold finite, non-negative numbers", parameter=where, value=float(values[bad[0]])
             )
-        total = math.fsum(values)
         if abs(total - 1) > SUM_TOLERANCE:
             raise InvalidPrior(
                 f"{parameter} must sum to 1 within {SUM_TOLERANCE:g}, and sums to {total:.12g}",
@@ -62,7 +79,35 @@ class Prior:
                 value=self._given if len(values) <= 12 else f"{len(values)} entries",
                 hint=f"Divide by the sum: {parameter} / {parameter}.sum().",
             )
-        return values / total if total != 1 else values
+        return np.asarray(values / total)
+
+    @property
+    def binary(self) -> Floats | None:
+        """Floats that the probabilities are in exact proportion to: `values`, if more than `DECIMALS_UP_TO` were given
+        as floats."""
+        return self.values if self._given is self.values else None
+
+    @cached_property
+    def sum_of_values(self) -> Fraction:
+        """The exact sum of `values`, which need not be 1."""
+        sums, unit = exact_float_sums(self.values, np.zeros(len(self), dtype=np.int8), 1)
+        return Fraction(sums[0], unit)
+
+    def masses(self, cell: npt.NDArray[Any], count: int) -> tuple[list[int], int]:
+        """Exact sums over cells: `cell` gives the cell of each symbol, 0..count−1; each sum is to be divided by the
+        integer that is returned too.
+
+        >>> Prior([0.5, 0.3, 0.2]).masses(np.array([0, 1, 0]), 2)
+        ([7, 3], 10)
+        """
+        if self.binary is not None:
+            sums, unit = exact_float_sums(self.binary, cell, count)
+            self.__dict__["sum_of_values"] = Fraction(sum(sums), unit)
+            return sums, sum(sums)
+        order = np.argsort(cell, kind="stable")
+        starts = np.searchsorted(cell[order], np.arange(count + 1))
+        ordered = np.array(self.weights, dtype=object)[order]
+        return [int(ordered[a:b].sum()) for a, b in itertools.pairwise(starts.tolist())], self.total
 
     @cached_property
     def _integers(self) -> tuple[tuple[int, ...], int]:
@@ -70,6 +115,8 @@ class Prior:
             fractions = [as_fraction(p, "prior") for p in self._given]
             common = _common([f.denominator for f in fractions])
             weights = [f.numerator * (common // f.denominator) for f in fractions]
+        elif self.binary is not None:
+            weights = _shifted(self.binary)
         else:
             weights, _ = _scaled(list(map(repr, self._given.tolist())))
         shared = math.gcd(*weights)
@@ -88,6 +135,8 @@ class Prior:
 
     def fraction(self, x: int) -> Fraction:
         """The exact probability of symbol x."""
+        if self.binary is not None:
+            return Fraction(float(self.binary[x])) / self.sum_of_values
         return Fraction(self.weights[x], self.total)
 
     def to_json(self) -> list[str]:
@@ -153,6 +202,14 @@ def _common(denominators: list[int]) -> int:
     return common
 
 
+def _shifted(values: Floats) -> list[int]:
+    """Integers in proportion to floats ≥ 0."""
+    mantissas, exponents = np.frexp(values)
+    digits, least = np.ldexp(mantissas, 53).astype(np.int64), int(exponents[values > 0].min())
+    shifts = np.where(values > 0, exponents - least, 0)
+    return [d << s for d, s in zip(digits.tolist(), shifts.tolist(), strict=True)]
+
+
 def _scaled(texts: list[str]) -> tuple[list[int], int]:
     """Integers in proportion to decimals, and their number of places: digits and exponents are read off the texts."""
     digits, places = [], []
@@ -178,7 +235,7 @@ def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
     if array is not None and array.ndim != 1:
         raise InvalidPrior(f"{parameter} must be one-dimensional", parameter=f"{parameter}.shape", value=array.shape)
     if array is not None and array.dtype == np.float64:
-        return array.copy()
+        return array
     checked = []
     for x, p in enumerate(items):
         try:

@@ -17,6 +17,13 @@ from extremal.exact import as_count
 from extremal.mechanism.labels import MOST_LABELS, Label, Labels, outputs_from_json, range_from_json
 
 
+class ByteLabels(Labels):
+    """The numbers 0..255, which a typed column stores in one byte each."""
+
+    def __init__(self) -> None:
+        super().__init__(range(256))
+
+
 class BitLabels(Labels):
     """All words of `bits` bits.
 
@@ -33,7 +40,7 @@ class BitLabels(Labels):
     @cached_property
     def alphabet(self) -> Labels:
         """What the tuples are made of."""
-        return Labels(range(256))
+        return ByteLabels()
 
     @property
     def size(self) -> int:

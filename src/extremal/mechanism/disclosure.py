@@ -144,9 +144,9 @@ class Disclosure:
 
     def grouped(self) -> list[tuple[list[Any], Belief]]:
         """The answers that have the same bounds, and one belief for all of them."""
-        alike: dict[tuple[Fraction, Fraction, Fraction], list[Belief]] = {}
+        alike: dict[Any, list[Belief]] = {}
         for belief in self.beliefs:
-            alike.setdefault((belief.before, belief.least, belief.most), []).append(belief)
+            alike.setdefault(alike_key(belief.before, belief.least, belief.most), []).append(belief)
         return [([b.answer for b in same], same[0]) for same in alike.values()]
 
     @staticmethod
@@ -235,6 +235,12 @@ def as_svg(drawn: Any) -> str:
     drawn.savefig(held, format="svg", metadata={"Date": None})
     text = held.getvalue()
     return text[text.index("<svg") :]
+
+
+def alike_key(before: Fraction, *bounds: Fraction) -> tuple[Any, ...]:
+    """What bounds share that are the same up to the rounding of weights, and are printed alike: pairs (least, most)."""
+    said = [percent(bound, up=bool(i % 2)) for i, bound in enumerate(bounds)]
+    return before, *said, *(round(float(bound), 12) for bound in bounds)
 
 
 def answers_in_words(labels: list[Any], k: int) -> str:

@@ -20,7 +20,7 @@ import numpy as np
 from extremal.errors import InvalidLabel, MalformedFile, TooLarge, UnknownLabel
 from extremal.exact import as_count
 
-MOST_LABELS = 1 << 22  # symbols of an alphabet: four times what anybody was seen to use
+MOST_LABELS = 1 << 24  # symbols of an alphabet: as many as are designed for
 MOST_LISTED = 1 << 24  # labels that are handed out one by one
 LARGEST_JSON_INTEGER = 1 << 53  # integers that every JSON reader keeps
 LONGEST_INTEGER = 400  # digits

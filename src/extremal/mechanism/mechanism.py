@@ -143,13 +143,12 @@ class Mechanism:
             raise InvalidParameter(
                 "blocks must give a block number for each of at least 2 inputs", parameter="blocks", value=blocks
             )
-        present = np.unique(row_of)
-        count = int(present[-1]) + 1
-        if present[0] != 0 or present.size != count or count < 2:
+        count = int(row_of.max()) + 1
+        if row_of.min() < 0 or not 2 <= count <= row_of.size or not np.bincount(row_of, minlength=count).all():
             raise InvalidParameter(
                 "block numbers must be 0..L−1 with at least two blocks, none empty",
                 parameter="blocks",
-                value=present[:8].tolist(),
+                value=np.unique(row_of)[:8].tolist(),
             )
         names_in, names_out = _labels(inputs, row_of.size, "inputs"), _labels(outputs, count, "outputs", True)
         structure = response_structure(count, privacy.exponential)
@@ -157,7 +156,7 @@ class Mechanism:
             return cls._made(structure, np.zeros(row_of.size, dtype=np.intp), names_in, names_out, privacy)
         if row_of.size == count:  # every input its own block: the outputs in the order of the inputs
             return cls._made(structure, None, names_in, names_out.take(row_of.tolist()), privacy)
-        return cls._made(structure, row_of.astype(np.intp), names_in, names_out, privacy)
+        return cls._made(structure, row_of.astype(np.intp, copy=False), names_in, names_out, privacy)
 
     @classmethod
     def from_windows(cls, k: int, length: int, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:

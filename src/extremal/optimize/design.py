@@ -131,7 +131,7 @@ class Design:
 
     def __repr__(self) -> str:
         return (
-            f"Design({self.utility.name}={self.value!r}, gap={self.gap:.1e}, m={self.mechanism.m}, "
+            f"Design({self.utility.name}={self.value!r}, gap={self.gap:.1e}, m={_count(self.mechanism.m)}, "
             f"method={self.method!r})"
         )
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from extremal.exact import as_prior
 from extremal.mechanism.disclosure import (
     after,
+    alike_key,
     answers_in_table,
     answers_in_words,
     as_svg,
@@ -247,17 +248,19 @@ def disclosure(questionnaire: Questionnaire, prior: dict[str, Any]) -> Questionn
             starts = [(x, b.before, (b.least, b.most)) for x, b in enumerate(alone)]
         else:
             starts = [(x, p, after(p, ratios[name][x])) for x in range(mechanism.k) for p in BELIEFS]
-        grouped: dict[Any, list[Any]] = {}
+        grouped: dict[Any, tuple[Any, ...]] = {}
         for x, before, own in starts:
             low, high = ratios[name][x]
             together = (
                 None if low is None else (low / others if others is not None else Fraction(0)),
                 None if high is None or others is None else high * others,
             )
-            grouped.setdefault((before, own, after(before, together)), []).append(mechanism.inputs[x])
+            every = after(before, together)
+            same = grouped.setdefault(alike_key(before, *own, *every), (before, own, every, []))
+            same[-1].append(mechanism.inputs[x])
         beliefs += [
-            AnswerBelief(name, tuple(labels), mechanism.k, before, own, together)
-            for (before, own, together), labels in grouped.items()
+            AnswerBelief(name, tuple(labels), mechanism.k, before, own, every)
+            for before, own, every, labels in grouped.values()
         ]
     return QuestionnaireDisclosure(questionnaire, tuple(beliefs), _product(list(largest.values())))
 

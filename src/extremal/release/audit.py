@@ -27,7 +27,7 @@ from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, Notion
 from extremal.release.audit_pairs import has_pairs, pair_events
-from extremal.release.sampler import prepared, sample_codes
+from extremal.release.sampler import sample_codes
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -111,10 +111,6 @@ def audit(
         raise InvalidParameter("confidence must lie strictly between 0 and 1", parameter="confidence", value=confidence)
     if has_pairs(mechanism.structure):
         return _audit_by_pairs(mechanism, count, confidence, claim, sample)
-    if prepared(mechanism.kernel).size is not None:
-        raise InvalidParameter(
-            "mechanisms whose reports are sets cannot be audited yet", parameter="mechanism", value=mechanism
-        )
     inputs = audited_inputs(mechanism)
     rows = inputs if mechanism.row_of is None else mechanism.row_of[inputs]
     exact = np.ldexp(np.array([mechanism.kernel.row(int(i)) for i in rows]).astype(np.float64), -WEIGHT_BITS)

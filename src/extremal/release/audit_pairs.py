@@ -1,7 +1,9 @@
 """What an audit counts where reports are too many to list: pairs of inputs.
 
 For two inputs x and z the event "the report favours x and not z" has the largest ratio that the mechanism allows, and
-its probability under either is known exactly. Counting it needs no list of reports.
+its probability under either is known exactly. Counting it needs no list of reports. To favour x is to lie in the set
+of x, to have a 1 in its bit, to hold it among others; for a Bloom filter, to have a 1 in every bit that x sets and z
+does not, and a 0 in every bit that z sets and x does not, in the cohorts where these are most.
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import numpy.typing as npt
 
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import ChosenSets, IndependentBits, Structure
+from extremal.mechanism.structures import BloomBits, ChosenSets, IndependentBits, Structure, SubsetSelection
 
 MOST_INPUTS = 6
+
+Codes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class PairEvent:
 
 def has_pairs(structure: Structure) -> bool:
     """Whether this is the way to audit a structure."""
-    return isinstance(structure, (ChosenSets, IndependentBits))
+    return isinstance(structure, (ChosenSets, IndependentBits, SubsetSelection, BloomBits))
 
 
 def pair_events(mechanism: Mechanism, draws: int, sample: Callable[[Any], Any]) -> list[PairEvent]:
@@ -46,23 +50,61 @@ def pair_events(mechanism: Mechanism, draws: int, sample: Callable[[Any], Any]) 
     k = mechanism.k
     chosen = sorted({round(i * (k - 1) / (MOST_INPUTS - 1)) for i in range(MOST_INPUTS)})
     rows = chosen if mechanism.row_of is None else mechanism.row_of[chosen].tolist()
-    held = {}
-    for x in chosen:
+    pairs = [(i, j) for i in range(len(chosen)) for j in range(len(chosen)) if rows[i] != rows[j]]
+    counts = {pair: [0, 0] for pair in pairs}
+    for truth, x in enumerate(chosen):  # one input's reports at a time: words of bits take room
         drawn = sample(np.full(draws, x))
-        held[x] = np.array([_held(mechanism.structure, drawn, row) for row in rows])
-    events = []
-    for i, x in enumerate(chosen):
-        for j, z in enumerate(chosen):
-            if rows[i] != rows[j]:
-                counts = tuple(int((held[truth][i] & ~held[truth][j]).sum()) for truth in (x, z))
-                events.append(PairEvent(x, z, (counts[0], counts[1]), _exact(mechanism.structure, rows[i], rows[j])))
-    return events
+        favours = _of_pairs(mechanism.structure, drawn, rows)
+        for i, j in pairs:
+            if truth in (i, j):
+                counts[i, j][int(truth == j)] = int(favours(i, j).sum())
+    return [
+        PairEvent(
+            chosen[i], chosen[j], (counts[i, j][0], counts[i, j][1]), _exact(mechanism.structure, rows[i], rows[j])
+        )
+        for i, j in pairs
+    ]
+
+
+Favours = Callable[[int, int], npt.NDArray[np.bool_]]
+
+
+def _of_pairs(structure: Structure, drawn: npt.NDArray[np.int64], rows: list[int]) -> Favours:
+    """(i, j) ↦ which of the reports favour rows[i] and not rows[j]."""
+    if isinstance(structure, BloomBits):
+        start = structure.cohort_bits
+        bits = np.unpackbits(drawn.astype(np.uint8), axis=1, count=start + structure.bits).astype(np.bool_)
+        cohort = bits[:, :start] @ (1 << np.arange(start - 1, -1, -1))
+
+        def in_filter(i: int, j: int) -> npt.NDArray[np.bool_]:
+            found = np.zeros(drawn.shape[0], dtype=np.bool_)
+            for c, ones, zeros in _differences(structure, rows[i], rows[j]):
+                here = np.flatnonzero(cohort == c)
+                found[here] = bits[np.ix_(here, start + ones)].all(axis=1) & ~bits[np.ix_(here, start + zeros)].any(
+                    axis=1
+                )
+            return found
+
+        return in_filter
+    held = [_held(structure, drawn, row) for row in rows]
+    return lambda i, j: held[i] & ~held[j]
 
 
 def _held(structure: Structure, drawn: npt.NDArray[np.int64], row: int) -> npt.NDArray[np.bool_]:
     if isinstance(structure, ChosenSets):
         return structure.favours(np.array([row]), drawn)
+    if isinstance(structure, SubsetSelection):
+        return np.asarray((drawn == row).any(axis=1))
     return np.asarray(drawn[:, row // 8] >> (7 - row % 8) & 1, dtype=np.bool_)
+
+
+def _differences(structure: BloomBits, x: int, z: int) -> list[tuple[int, Codes, Codes]]:
+    """The cohorts in which x and z differ most, each with the bits that x alone and that z alone sets."""
+    every = np.arange(structure.cohorts)
+    ones, zeros = (structure.places(np.full(every.size, row), every) for row in (x, z))
+    found = [(c, np.setdiff1d(ones[c], zeros[c]), np.setdiff1d(zeros[c], ones[c])) for c in every.tolist()]
+    most = max(alone.size for _, alone, _ in found)
+    return [one for one in found if one[1].size == most]
 
 
 def _exact(structure: Structure, x: int, z: int) -> tuple[float, float]:
@@ -70,6 +112,14 @@ def _exact(structure: Structure, x: int, z: int) -> tuple[float, float]:
         inside, apart = structure.inside / DENOMINATOR, 1 - float(structure.overlap(x, z))
         odds = structure.size / (structure.m - structure.size)
         return inside * apart, (1 - inside) * apart * odds
+    if isinstance(structure, SubsetSelection):
+        inside, others = structure.inside / DENOMINATOR, structure.r - 1
+        return inside * (1 - (structure.size - 1) / others), (1 - inside) * structure.size / others
+    if isinstance(structure, BloomBits):
+        a, b = (weight / structure.denominator for weight in structure.shown)
+        cohorts = _differences(structure, x, z)
+        share, d = len(cohorts) / structure.cohorts, cohorts[0][1].size
+        return share * (a * (1 - b)) ** d, share * (b * (1 - a)) ** d
     assert isinstance(structure, IndependentBits)
     own, other = structure.own / DENOMINATOR, structure.other / DENOMINATOR
     return own * (1 - other), (1 - own) * other

@@ -20,11 +20,12 @@ import numpy as np
 from extremal.atomic import write_atomically
 from extremal.columns.lists import labels_at
 from extremal.errors import FileConflict, InvalidParameter
-from extremal.exact.weights import WEIGHT_BITS
+from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.files import to_json
 from extremal.mechanism.structures import (
+    BloomBits,
     Circulant,
     HadamardSets,
     HashedSets,
@@ -98,8 +99,13 @@ def example_mechanisms() -> list[Mechanism]:
             (HashedSets(9, largest_inside(2 * HASH_PRIME**2, HASH_PRIME**2, LDP("0.1").exponential), 2), "0.1", None),
         )
     ]
+    quarter = DENOMINATOR // 4
+    filters = [
+        Mechanism.from_structure(BloomBits(20, 12, 2, 4, 3 * quarter, quarter, *levels), LDP(e), outputs=BitLabels(14))
+        for levels, e in (((), "4.4"), ((DENOMINATOR - quarter // 2, quarter // 2), "3.2"))
+    ]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *tiny]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *tiny]
 
 
 def _response(k: int, epsilon: str) -> Mechanism:

@@ -3,8 +3,7 @@
 Averaging many independent reports about one person uncovers the truth: T reports at ε cost Tε. A memory answers the
 same question about the same person with the *stored* report, whatever the value is now: T equal reports tell what one
 tells, and cost ε once. A new report on purpose (`renew`) is counted, and refused when the sum of ε passes the limit
-(basic composition). `TwoLevels` is the arrangement of RAPPOR (Erlingsson, Pihur, Korolova 2014): a permanent report,
-stored and never shown, and for each ask a fresh instantaneous report about it.
+(basic composition). `TwoLevels` keeps a permanent report that is never shown, and makes a fresh one about it each time.
 
 A report is on the disk before anyone sees it: SQLite with a write-ahead log and synchronous=FULL, one transaction a
 call, so that a killed process or a power cut loses no report that was given out and doubles none.
@@ -17,7 +16,6 @@ import os
 import sqlite3
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -26,83 +24,16 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, MalformedFile, PrivacyViolation
 from extremal.exact import as_fraction
-from extremal.exact.exponential import level_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
-from extremal.privacy import LDP
 from extremal.release.privatize import privatize_column, unknown
+from extremal.release.two_levels import TwoLevels, cost
 
 APPLICATION, VERSION = 0x65787472, 1  # "extr"
 WAIT = 60.0  # seconds for another process that writes
 SCHEMA = """CREATE TABLE IF NOT EXISTS reports (
   person TEXT NOT NULL, question TEXT NOT NULL, wave INTEGER NOT NULL, mechanism TEXT NOT NULL, report TEXT NOT NULL,
   epsilon TEXT NOT NULL, PRIMARY KEY (person, question, wave)) WITHOUT ROWID"""
-
-
-class TwoLevels:
-    """A permanent report, kept, and an instantaneous one about it each time somebody asks.
-
-    One report satisfies `once`-LDP, and any number of them together `forever`-LDP: all are post-processing of the
-    permanent one. Both levels are decided on integers: `once` on the product of the weights over 2^124.
-
-    Args:
-        permanent: a mechanism that claims pure LDP.
-        instantaneous: a mechanism whose inputs are the permanent one's outputs. It needs no claim.
-
-    Reference: Erlingsson, Pihur, Korolova, RAPPOR, CCS 2014, whose f and (p, q) are two randomised responses.
-
-    >>> import extremal as ex
-    >>> two = TwoLevels(ex.randomized_response(2, 2), ex.randomized_response(2, 1))
-    >>> two.forever, round(two.once, 4), two.once < two.forever
-    (2.0, 0.7353, True)
-    """
-
-    def __init__(self, permanent: Mechanism, instantaneous: Mechanism) -> None:
-        cost(permanent)
-        if instantaneous.inputs != permanent.outputs:
-            raise InvalidParameter(
-                "the instantaneous mechanism must take the permanent one's outputs as its inputs",
-                parameter="instantaneous.inputs",
-                value=instantaneous.inputs,
-                hint=f"The outputs are {permanent.outputs[:6]!r}.",
-            )
-        self.permanent, self.instantaneous = permanent, instantaneous
-
-    @cached_property
-    def once(self) -> float:
-        """The smallest ε of one report, rounded up so that LDP holds there."""
-        rows = self.permanent.distinct_rows().astype(object) @ self.instantaneous.weights.astype(object)
-        used = rows[:, rows.max(axis=0) > 0]
-        largest, smallest = used.max(axis=0), used.min(axis=0)
-        if not smallest.all():
-            return float("inf")
-        a, b = max(zip(largest, smallest, strict=True), key=lambda pair: Fraction(int(pair[0]), int(pair[1])))
-        return level_of_ratio(int(a), int(b))
-
-    @property
-    def forever(self) -> float:
-        """The smallest ε of all reports together, however many, rounded up so that LDP holds there."""
-        return LDP(0).level(self.permanent)
-
-
-def cost(mechanism: Mechanism) -> Fraction:
-    """The ε that a report costs: the claim's own rational, or an upper bound when e^ε is the rational.
-
-    Raises:
-        PrivacyViolation: no pure LDP is claimed, so that nothing can be added up.
-    """
-    claim = mechanism.privacy
-    if not isinstance(claim, LDP) or claim.exact_delta:
-        raise PrivacyViolation(
-            "a memory adds up ε, which needs a mechanism that claims LDP without δ",
-            parameter="mechanism.privacy",
-            value=claim,
-            hint="mechanism.claiming(ex.LDP(epsilon)) decides such a claim.",
-        )
-    exponent, ratio = claim.exponential.exponent, claim.exponential.ratio
-    if exponent is not None or ratio is None:
-        return exponent or Fraction(0)
-    return Fraction(level_of_ratio(ratio.numerator, ratio.denominator))
 
 
 class Memory:
@@ -178,9 +109,7 @@ class Memory:
 
     def instantaneous(self, person: str | int, question: str, value: Any, levels: TwoLevels) -> Label:
         """A fresh report about the stored permanent one, which is made if there is none and never returned."""
-        permanent = self.report(person, question, value, levels.permanent)
-        made: Label = privatize_column(levels.instantaneous, [permanent])[0]
-        return made
+        return levels.about(self.report(person, question, value, levels.permanent))
 
     def spent(self, person: str | int) -> Fraction:
         """The sum of ε of all stored reports of a person."""

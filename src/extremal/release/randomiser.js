@@ -140,7 +140,8 @@ function rule(stored, m, c, draw) {
   const inside = weight(stored.inside);
   refuseUnless(Number.isSafeInteger(m), "the reports are too many for this script");
   const [held, free] = [inside * BigInt(m - c), (WHOLE - inside) * BigInt(c)];
-  return { rows: stored.rows, reports: m, ratios: [[held, free], [free, held]], draw: (x, words) => draw(x, inside, words) };
+  const ratios = [[held, free], [free, held]];
+  return { rows: stored.rows, reports: m, ratios, draw: (x, words) => draw(x, inside, words) };
 }
 
 Object.assign(STRUCTURES, {
@@ -168,6 +169,22 @@ Object.assign(STRUCTURES, {
     const [q, t] = [count(stored.order, 2, "order"), count(stored.coordinates, 2, "coordinates")];
     refuseUnless(isPrime(q) && q ** t <= 2 ** 32 && r <= points(q, t), "order and coordinates make no rule");
     return rule(stored, points(q, t), points(q, t - 1), (x, inside, words) => projective(q, t, inside, x, words));
+  },
+
+  // The filter of an input has h bits; two filters differ in at most h bits that one sets and in h that the other sets.
+  bloom_filter(stored) {
+    const r = count(stored.rows, 2, "rows");
+    const [b, h, cohorts] = ["bits", "hashes", "cohorts"].map((name) => count(stored[name], 1, name));
+    const rule = b <= 2 ** 12 && h <= 8 && 2 * h <= b && cohorts <= 2 ** 10 && (cohorts & (cohorts - 1)) === 0;
+    refuseUnless(rule && r <= HASH_PRIME, "bits, hashes and cohorts make no rule");
+    const [own, other, one, zero] = ["own", "other", "one", "zero"].map((name) => weight(stored[name]));
+    const shown = (kept) => kept * one + (WHOLE - kept) * zero; // over 2^124
+    const high = (shown(own) * (WHOLE ** 2n - shown(other))) ** BigInt(h);
+    const low = (shown(other) * (WHOLE ** 2n - shown(own))) ** BigInt(h);
+    return {
+      rows: r, reports: null, bits: Math.log2(cohorts) + b, ratios: [[high, low], [low, high]],
+      draw: (x, words) => bloomFilter({ b, h, cohorts, own, other, one, zero }, x, words),
+    };
   },
 
   hashed(stored) {
@@ -292,6 +309,29 @@ function hashed(g, inside, x, words) {
   return Number(a * prime + b) * g + bucket;
 }
 
+// A cohort, a word for each bit that is kept, and one for each that is shown unless what is kept is.
+function bloomFilter({ b, h, cohorts, own, other, one, zero }, x, words) {
+  const prime = BigInt(HASH_PRIME);
+  const scattered = (n) => (BigInt(n) + 1234567n) ** 3n % prime;
+  const cohort = below(cohorts, words);
+  const set = [];
+  for (let j = 0; j < h; j += 1) {
+    const seed = 2 * (cohort * h + j);
+    let place = Number((scattered(seed + 1) * scattered(x) + scattered(seed + 2)) % prime) % (b - j);
+    for (const taken of set) place += Number(place >= taken);
+    set.push(place);
+    set.sort((p, q) => p - q);
+  }
+  const kept = Array.from({ length: b }, (_, i) => words() >> 2n < (set.includes(i) ? own : other));
+  const same = one === WHOLE && zero === 0n;
+  const shown = same ? kept : kept.map((bit) => words() >> 2n < (bit ? one : zero));
+  const start = Math.log2(cohorts);
+  const bits = [...Array.from({ length: start }, (_, i) => (cohort >> (start - 1 - i)) & 1), ...shown];
+  const bytes = Array(Math.ceil(bits.length / 8)).fill(0);
+  bits.forEach((bit, i) => { bytes[i >> 3] |= Number(bit) << (7 - (i & 7)); });
+  return bytes;
+}
+
 // ---- the claim ------------------------------------------------------------------------------------------------------
 
 // "1.25" or "5/4" as a fraction of integers.
@@ -340,18 +380,37 @@ function labels(stored, what) {
   return { length: stored.length, at: (code) => stored[code], find: (value) => stored.indexOf(value) };
 }
 
-// A mechanism from the text of its file; refused unless everything about it holds.
-export async function loadMechanism(text) {
+// What a file says, if it is of this format and matches its hash.
+async function opened(text, format, what) {
   let content;
   try {
-    content = JSON.parse(text);
+    content = typeof text === "string" ? JSON.parse(text) : text;
   } catch {
     throw new Refused("the file is no JSON");
   }
-  refuseUnless(content?.format === "extremal-mechanism", "the file is no mechanism");
+  refuseUnless(content?.format === format, `the file is no ${what}`);
   refuseUnless(/^1\.[0-9]+$/.test(content.version), "the file has another major version");
   const { hash, ...rest } = content;
   refuseUnless(hash === (await digest(rest)), "the file was changed after it was written");
+  return content;
+}
+
+// Questions by name, each with its mechanism, from the text of a questionnaire's file. What one person reports to all of
+// them together costs the sum of their ε.
+export async function loadQuestionnaire(text) {
+  const content = await opened(text, "extremal-questionnaire", "questionnaire");
+  const listed = Array.isArray(content.questions) ? content.questions : [];
+  const names = listed.map((entry) => entry?.name);
+  const named = names.every((name) => typeof name === "string" && name.trim() !== "");
+  refuseUnless(named && names.length > 0 && new Set(names).size === names.length, "questions need names of their own");
+  const questions = new Map();
+  for (const { name, mechanism } of listed) questions.set(name, await loadMechanism(mechanism));
+  return Object.freeze({ hash: content.hash, questions });
+}
+
+// A mechanism from the text of its file; refused unless everything about it holds.
+export async function loadMechanism(text) {
+  const content = await opened(text, "extremal-mechanism", "mechanism");
   const make = Object.hasOwn(STRUCTURES, content.weights?.kind) ? STRUCTURES[content.weights.kind] : null;
   refuseUnless(make, "the file stores its weights in a way that this script does not know");
   let structure;
@@ -375,9 +434,10 @@ export async function loadMechanism(text) {
   }
   const rowOf = rowsOf(content.rows_of_inputs, structure.rows, inputs.length);
   return Object.freeze({
-    hash,
+    hash: content.hash,
     epsilon: content.privacy.epsilon ?? `log(${content.privacy.ratio})`,
     inputs: { length: inputs.length, at: inputs.at },
+    knows: (value) => inputs.find(value) >= 0,
     // The report on one value, from a source of words; a page uses `Respondent`, which remembers.
     draw(value, words) {
       const code = inputs.find(value);
@@ -430,5 +490,17 @@ export class Respondent {
     this.#storage.setItem(key, kept);
     refuseUnless(this.#storage.getItem(key) === kept, "the report could not be remembered, so it is not given out");
     return report;
+  }
+
+  // The reports on all questions of a questionnaire, by name; every answer is looked up before any report is drawn.
+  reports(answers, questionnaire) {
+    for (const [name, mechanism] of questionnaire.questions) {
+      refuseUnless(Object.hasOwn(answers, name) && mechanism.knows(answers[name]), "an answer is missing or no label");
+    }
+    const found = {};
+    for (const [name, mechanism] of questionnaire.questions) {
+      Object.defineProperty(found, name, { value: this.report(name, answers[name], mechanism), enumerable: true });
+    }
+    return found;
   }
 }

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism.structures.bits import IndependentBits
+from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, HadamardSets, HashedSets, ProjectiveSets, scattered
 from extremal.release.loops import Codes, Loops
 from extremal.release.subsets import uniform_below
@@ -142,3 +143,55 @@ class FromHashes:
         moved = 1 + uniform_below(g - 1, rows.size, source)
         bucket = np.where(happens(self.structure.inside, rows.size, source), own, (own + moved) % g)
         return (a * HASH_PRIME + b) * g + bucket
+
+
+@dataclass(frozen=True, eq=False)
+class FromBloom:
+    """A uniform cohort, the kept bits of its filter, and those that are shown of them."""
+
+    structure: BloomBits
+
+    @property
+    def size(self) -> int:
+        return (self.structure.cohort_bits + self.structure.bits + 7) // 8
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        out = np.empty((rows.size, self.size), dtype=np.int64)
+        at_a_time = max(1, MOST_BITS // self.structure.bits)
+        for start in range(0, rows.size, at_a_time):
+            cohort, kept = kept_filters(self.structure, rows[start : start + at_a_time], source)
+            bits = shown_filters(self.structure, kept, source)
+            out[start : start + at_a_time] = packed_filters(self.structure, cohort, bits)
+        return out
+
+
+Bits = npt.NDArray[np.bool_]
+
+
+def kept_filters(structure: BloomBits, rows: Codes, source: WordSource) -> tuple[Codes, Bits]:
+    """A cohort for each row, and its permanently randomised filter."""
+    cohort = uniform_below(structure.cohorts, rows.size, source)
+    words: Words = np.empty(rows.size * structure.bits, dtype=np.uint64)
+    source.fill(words)
+    words >>= _SPARE
+    table = words.reshape(rows.size, structure.bits)
+    bits = table < np.uint64(structure.other)
+    own = (np.arange(rows.size)[:, None], structure.places(rows, cohort))
+    bits[own] = table[own] < np.uint64(structure.own)
+    return cohort, bits
+
+
+def shown_filters(structure: BloomBits, kept: Bits, source: WordSource) -> Bits:
+    """An instantaneous report of kept filters; they themselves where there is no second level."""
+    if not structure.zero and structure.one == structure.permanent.one:
+        return kept
+    words: Words = np.empty(kept.size, dtype=np.uint64)
+    source.fill(words)
+    table = (words >> _SPARE).reshape(kept.shape)
+    return np.asarray(np.where(kept, table < np.uint64(structure.one), table < np.uint64(structure.zero)))
+
+
+def packed_filters(structure: BloomBits, cohort: Codes, bits: Bits) -> Codes:
+    """The bytes of reports: the cohort, then the filter, the first bit the highest."""
+    places = np.arange(structure.cohort_bits - 1, -1, -1)
+    return np.packbits(np.column_stack([cohort[:, None] >> places & 1, bits]).astype(np.bool_), axis=1).astype(np.int64)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
+    BloomBits,
     Circulant,
     HadamardSets,
     HashedSets,
@@ -36,7 +37,7 @@ from extremal.mechanism.structures import (
 from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.compiled import CompiledLoops, can_compile
 from extremal.release.loops import Codes, Loops
-from extremal.release.rules import FromBits, FromHadamard, FromHashes, FromProjective
+from extremal.release.rules import FromBits, FromBloom, FromHadamard, FromHashes, FromProjective
 from extremal.release.sparse_subsets import is_sparse, sparse_subset_reports
 from extremal.release.subsets import subset_reports
 from extremal.release.trees import BlockTree
@@ -156,6 +157,7 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     HadamardSets.kind: FromHadamard,
     ProjectiveSets.kind: FromProjective,
     HashedSets.kind: FromHashes,
+    BloomBits.kind: FromBloom,
 }
 
 _prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()
@@ -232,7 +234,7 @@ def _refuse_unsuitable(mechanism: Mechanism, codes: Any, source: Any, dtype: Any
 
 def _most_code(mechanism: Mechanism) -> int:
     """The largest code that a draw can hold: of an output, or of the parts of which a report is made."""
-    if isinstance(mechanism.structure, IndependentBits):
+    if isinstance(mechanism.structure, (IndependentBits, BloomBits)):
         return 255  # bytes
     return (mechanism.k if isinstance(mechanism.structure, SubsetSelection) else mechanism.m) - 1
 

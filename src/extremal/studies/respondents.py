@@ -126,7 +126,7 @@ def respondents(workload: Workload, *, epsilon: Any, time_limit: float | None = 
     >>> import extremal as ex
     >>> table = ex.respondents(ex.CDF(6), epsilon=1)
     >>> [row.name for row in table.rows][:2], round(table.rows[1].people, 3)
-    (['best mechanism', 'subset selection (frequencies, d=2)'], 1.148)
+    (['best mechanism', 'subset selection (frequencies, d=2)'], 1.259)
     """
     given: object = workload
     if not isinstance(given, Workload):

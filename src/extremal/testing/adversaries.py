@@ -26,6 +26,7 @@ from extremal.certificate import (
     OnePrior,
     Partition,
     Proof,
+    Ratios,
     Rays,
     Refused,
     Search,
@@ -36,7 +37,7 @@ from extremal.certificate import (
     proof_from_json,
 )
 from extremal.errors import MalformedFile
-from extremal.exact import decimal_text
+from extremal.exact import Prior, decimal_text
 from extremal.optimize import design
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.interior import optimal_design
@@ -256,6 +257,23 @@ def partitions(random: Generator) -> Iterator[Lie]:
         cells = [(int(a), int(b)) for a, b in random.integers(0, k, size=(3, 2))]
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
     yield Lie(Partition(believed[random.integers(5)], tuple(cells)), LDP(epsilon), utility, worth)
+
+
+def ratios(random: Generator) -> Iterator[Lie]:
+    """Ends on the ratios of symbols, next to them, or anywhere; floats taken for decimals, and for what they are."""
+    k, epsilon = int(random.integers(2, 6)), an_epsilon(random)
+    utility = a_divergence(random, k)
+    if random.random() < 0.5:
+        utility = utility.between(*(Prior.of_binary(p) for p in (utility.p0, utility.p1)))
+    worth, _ = optimum(utility, patterns(k, epsilon))
+    at = [utility.pair.p0.fraction(x) / utility.pair.p1.fraction(x) for x in range(k)]
+    beside = [r * (1 + Fraction(int(random.integers(-3, 4)), 1 << int(random.integers(40, 60)))) for r in at]
+    anywhere = decimals(np.exp(random.normal(size=4) * 3))
+    ends = sorted({Fraction(e).limit_denominator(10**30) for e in (*at, *beside, *anywhere) if random.random() < 0.5})
+    if random.random() < 0.1:
+        ends = ends[::-1]
+    believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
+    yield Lie(Ratios(believed[random.integers(5)], tuple(ends)), LDP(epsilon), utility, worth)
 
 
 def prices(random: Generator) -> Iterator[Lie]:
@@ -491,6 +509,7 @@ def directions(random: Generator) -> Iterator[Lie]:
 ATTACKS: tuple[Attack, ...] = (
     rays_and_lines,
     partitions,
+    ratios,
     prices,
     searches,
     lifted_searches,

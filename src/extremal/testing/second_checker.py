@@ -492,6 +492,29 @@ def _partition(proof: Any, notion: Any, utility: Any) -> Decimal:
         if own:
             masses[own[-1]][0] += s[0]
             masses[own[-1]][1] += s[1]
+    return _along(cone, utility, v, ends, masses)
+
+
+def _ratios(proof: Any, notion: Any, utility: Any) -> Decimal:
+    v, ends = number(proof["value"]), [number(text) for text in proof["ends"]]
+    require("p0" in utility and notion["notion"] == "LDP" and v >= 0 and bool(ends), "what the theorem is about")
+    far, apart = Decimal(10) ** 200, ONE / 2**44
+    require(ONE / far <= ends[0] and ends[-1] <= far, "ends that floats can be compared with")
+    require(all(a < b for a, b in itertools.pairwise(ends)), "order")
+    require(all(a * (1 + apart) <= b * (1 - apart) for a, b in itertools.pairwise(ends)), "ends apart")
+    masses = [[ZERO, ZERO] for _ in range(len(ends) + 1)]
+    for a, b in zip(prior(utility["p0"]), prior(utility["p1"]), strict=True):
+        own = sum(a - end * b >= -NOTHING for end in ends) if a or b else 0
+        masses[own][0] += a
+        masses[own][1] += b
+    directions = [(ZERO, ONE), *((end, ONE) for end in ends), (ONE, ZERO)]
+    filled = [(pair, m) for pair, m in zip(itertools.pairwise(directions), masses, strict=True) if any(m)]
+    cone = Cone(notion, size(utility), ())
+    return _along(cone, utility, v, [pair for pair, _ in filled], [m for _, m in filled])
+
+
+def _along(cone: Cone, utility: Any, v: Decimal, ends: Any, masses: Any) -> Decimal:
+    """The best path over the nodes of the polygon around cells with these ratios at their ends."""
     nodes = [(ZERO, ZERO)]
     for ((u, w), (u1, w1)), (a, b) in zip(ends, masses, strict=True):
         turn = w * u1 - u * w1
@@ -732,6 +755,7 @@ _KINDS: dict[str, Callable[[Any, Any, Any], Decimal]] = {
     "lines": _lines,
     "directions": _directions,
     "partition": _partition,
+    "ratios": _ratios,
     "subadditive prices": _subadditive,
     "prices by size": _sizes,
     "search": _search,

@@ -8,6 +8,7 @@ that the reader is reached.
 from __future__ import annotations
 
 import copy
+import faulthandler
 import os
 import resource
 import signal
@@ -150,6 +151,7 @@ class Outcomes:
         child = os.fork()
         if not child:
             os.close(reading)
+            faulthandler.disable()  # a crash here is counted, not printed
             with os.fdopen(writing, "w") as out:
                 for name, work in attempts:
                     out.write(f"{_one(work)}\t{name}\n")

@@ -56,6 +56,11 @@ class Pair:
     def __len__(self) -> int:
         return len(self.p0)
 
+    @property
+    def binary(self) -> bool:
+        """Whether both are floats that are taken for what they are, so that millions of symbols add up exactly."""
+        return self.p0.binary is not None and self.p1.binary is not None
+
     @cached_property
     def difference(self) -> Floats:
         """P₀ − P₁, each entry correctly rounded (up to 4,096 symbols)."""

@@ -38,6 +38,7 @@ from extremal.utility.reading import Reading
 from extremal.utility.utility import Floats, Utility, registered
 from extremal.utility.worst_prior import WorstPrior, worst_prior
 
+LARGEST_ENTRY = 1e30  # of a workload, and its reciprocal: squares of these are far from the ends of floats
 MOST_INPUTS = 4096  # k×k matrices beyond this are refused: 2^24 entries
 
 RESOLUTION = Fraction(1, 1 << 80)
@@ -406,6 +407,13 @@ def _checked(matrix: Any, k: int) -> Floats:
         )
     if not np.isfinite(array).all():
         raise InvalidParameter("matrix must be finite", parameter="matrix", value=array.ravel()[:8].tolist())
+    if not 1 / LARGEST_ENTRY <= np.abs(array).max(initial=0.0) <= LARGEST_ENTRY and array.any():
+        raise InvalidParameter(
+            f"the largest entry of matrix must lie between {1 / LARGEST_ENTRY:g} and {LARGEST_ENTRY:g}",
+            parameter="matrix",
+            value=float(np.abs(array).max()),
+            hint="Choose another unit: estimates scale with it.",
+        )
     if not np.ptp(array, axis=1).any():
         raise InvalidParameter(
             "some row of matrix must not be constant: shares sum to one", parameter="matrix", value=array[:2].tolist()

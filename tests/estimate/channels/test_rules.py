@@ -11,6 +11,7 @@ import pytest
 import extremal as ex
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels import CHANNELS, channel_of, indicators
+from extremal.estimate.channels.bloom import BloomChannel
 from extremal.estimate.channels.channel import ends_of
 from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
@@ -19,7 +20,8 @@ from extremal.estimate.chosen import estimate_chosen
 from extremal.estimate.variance import frequency_variance, statistics_variance
 from extremal.exact import Exponential
 from extremal.exact.weights import DENOMINATOR
-from extremal.mechanism.structures import HadamardSets, ProjectiveSets
+from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.structures import BloomBits, HadamardSets, ProjectiveSets
 from extremal.mechanism.structures.chosen_sets import largest_inside
 from extremal.simulate import Simulation
 
@@ -42,7 +44,12 @@ RULED = {
     "points": _projective(11, 1, 3, 3),
     "many points": _projective(30, 2, 5, 3),
 }
-STRUCTURED = {"bits": ex.unary_encoding(11, 1), "hashes": ex.local_hashing(11, 1), **RULED}
+STRUCTURED = {
+    "bits": ex.unary_encoding(11, 1),
+    "hashes": ex.local_hashing(11, 1),
+    "filter": ex.bloom_filter(11, 6, once=4, bits=16, cohorts=4),
+    **RULED,
+}
 
 
 @pytest.mark.parametrize("name", RULED)
@@ -127,6 +134,48 @@ def test_unary_encoding_is_the_dense_algebra() -> None:
     assert np.isnan(inverse.sample_variances(rows, channel.statistic(keys, f), prior)).all()
 
 
+def test_a_bloom_filter_is_the_dense_algebra() -> None:
+    structure = BloomBits(4, 5, 2, 2, DENOMINATOR // 4 * 3, DENOMINATOR // 4, DENOMINATOR // 8 * 7, DENOMINATOR // 16)
+    m = ex.Mechanism.from_structure(structure, None, None, BitLabels(6))
+    channel: Any = channel_of(m)
+    a, b = (weight / structure.denominator for weight in structure.shown)
+    words = [m.output_labels[code] for code in range(64)]
+    keys = [channel.encode(word) for word in words]
+    bits = np.array([[code >> (4 - i) & 1 for i in range(5)] for code in range(32)])
+    rows = []
+    for x in range(4):
+        given = [np.where(structure.filters(c)[x], a, b) for c in range(2)]
+        rows.append(np.concatenate([np.prod(np.where(bits, g, 1 - g), axis=1) / 2 for g in given]))
+    q = np.array(rows)
+    assert q.sum(axis=1) == pytest.approx(np.ones(4))
+    prior = np.array([0.4, 0.3, 0.2, 0.1])
+    statistics = np.column_stack([channel.statistic([key], np.ones(1)) for key in keys])
+    same_algebra(channel, prior, q, statistics)
+    inverse = channel.inverse(prior)
+    influence = inverse.apply(statistics)
+    assert influence @ q.T == pytest.approx(np.eye(4), abs=1e-10)
+    wanted = np.vstack([np.tri(4), [1, -1, 0, 2]])
+    spread, at = wanted @ influence, wanted @ prior
+    direct = (spread * (prior @ q)) @ spread.T - np.outer(at, at)
+    assert inverse.covariance(wanted, prior, prior) == pytest.approx(direct)
+    assert np.diagonal(inverse.covariance(None, prior, prior)) == pytest.approx(inverse.variances(prior, prior))
+    assert inverse.extremes(wanted)[0] == pytest.approx(spread.min(axis=1))
+    assert inverse.extremes(None)[1] == pytest.approx(influence.max(axis=1))
+    assert channel.uniform() == pytest.approx(channel.statistic(keys, np.full(64, 1 / 64)))
+    assert channel.statistic(keys, prior @ q) == pytest.approx(channel.expected(prior))
+    assert channel.smallest_share(prior) > 0
+    assert np.isnan(inverse.sample_variances(wanted, statistics[:, 0], prior)).all()
+
+
+def test_filters_that_tell_too_little_apart_are_said() -> None:
+    m = ex.bloom_filter(60, 3, bits=8, cohorts=2)
+    reports = Simulation(1).privatize(m, [0, 1, 2] * 10).reports
+    with pytest.raises(ex.NotIdentified, match="the reports do not determine every frequency"):
+        ex.estimate_frequencies(reports, m)
+    with pytest.raises(InvalidParameter, match="more bits or cohorts"):
+        ex.estimate_frequencies(reports, m, merge=True)
+
+
 def test_hashing_is_unbiased_with_the_stated_variance_over_random_seeds() -> None:
     m = ex.local_hashing(6, 1)
     channel = channel_of(m)
@@ -155,7 +204,7 @@ def test_estimates_with_intervals_from_reports(name: str) -> None:
     assert channel_of(m).smallest_share(prior) > 0
     assert "input" in found.summary() or found.summary()
     assert found.linear(np.arange(m.k)).interval()[1] > 0
-    if name in ("bits", "hashes"):
+    if name in ("bits", "hashes", "filter"):
         with pytest.raises(InvalidParameter, match="smooth needs the shares of the reports"):
             ex.estimate_frequencies(Simulation(5).privatize(m, x.tolist()).reports, m, method="smooth")
     else:
@@ -172,7 +221,7 @@ def test_reports_that_cannot_be_are_refused() -> None:
 
 
 def test_each_channel_takes_its_own_mechanism_alone() -> None:
-    for channel in (BitsChannel, HashChannel, HadamardChannel, ProjectiveChannel):
+    for channel in (BitsChannel, HashChannel, HadamardChannel, ProjectiveChannel, BloomChannel):
         with pytest.raises(InvalidParameter, match="the mechanism must be"):
             channel(ex.randomized_response(3, 1))
     assert {"independent_bits", "hashed", "hadamard", "projective"} <= set(CHANNELS)
@@ -265,3 +314,26 @@ def test_variance_needs_identified_inputs() -> None:
     with pytest.raises(InvalidParameter, match="identified"):
         statistics_variance(shared, np.eye(3), [0.5, 0.25, 0.25])
     assert statistics_variance(m, np.eye(4), prior) == pytest.approx(frequency_variance(m, prior))
+
+
+def test_heavy_labels_are_heavy_and_their_limits_hold_together() -> None:
+    k, n = 5_000, 40_000
+    truth = np.full(k, 0.4 / k)
+    truth[[3, 70, 4_999]] += 0.2
+    x = np.random.default_rng(4).choice(k, size=n, p=truth)
+    for m in (ex.hadamard_response(k, 2), ex.projective_geometry(k, 2), ex.local_hashing(k, 2)):
+        reports = Simulation(6).privatize(m, x).reports
+        found = ex.estimate_frequencies(reports, m).heavy(0.1, level=0.999)
+        assert sorted(found.inputs) == [3, 70, 4_999]
+        assert (len(found), found.of, found.at_least, found.level) == (3, k, 0.1, 0.999)
+        assert (np.diff(found.estimate) <= 0).all()
+        assert ((found.low <= 0.2 + 0.4 / k) & (found.high >= 0.2 + 0.4 / k)).all()
+        assert found.to_frame()["input"].tolist() == list(found.inputs)
+        assert "3 of 5,000 labels above 0.1; 99.9% for all limits together" in str(found)
+    some = estimate_chosen(reports, m, [3, 70, 71]).heavy(0.1)
+    assert sorted(some.inputs) == [3, 70]
+    many = ex.estimate_frequencies(list(range(60)) * 400, ex.randomized_response(60, 20)).heavy()
+    assert "… and 20 more" in str(many)
+    for wrong in (-0.1, 1, math.nan, "a"):
+        with pytest.raises(InvalidParameter, match="at_least must be a frequency below 1"):
+            ex.estimate_frequencies(reports, m).heavy(wrong)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from extremal.mechanism.structures import RandomizedResponse
 def test_weights_that_are_no_response_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="must sum"):
         RandomizedResponse(3, 5, 7)
-    with pytest.raises(InvalidParameter, match="rows must be a whole number from 2 to 4,194,304; got rows=1"):
+    with pytest.raises(InvalidParameter, match="rows must be a whole number from 2 to 16,777,216; got rows=1"):
         RandomizedResponse(1, 0, DENOMINATOR)
     with pytest.raises(InvalidParameter, match="0 ≤ low < high"):
         RandomizedResponse(2, DENOMINATOR // 2, DENOMINATOR // 2)

@@ -13,6 +13,7 @@ from extremal.exact import Exponential, IndexSet
 from extremal.exact.weights import DENOMINATOR, as_probabilities, exact_sums
 from extremal.mechanism.structures import (
     STRUCTURES,
+    BloomBits,
     Circulant,
     HadamardSets,
     HashedSets,
@@ -39,7 +40,11 @@ LISTED: list[Structure] = [
     ),
     Circulant(((QUARTER, 1), (3 * QUARTER, 1), (0, 3))),
 ]
-UNLISTED: list[Structure] = [subset_structure(100, 30, Exponential(1)), optimised_bits(100, Exponential(1))]
+UNLISTED: list[Structure] = [
+    subset_structure(100, 30, Exponential(1)),
+    optimised_bits(100, Exponential(1)),
+    BloomBits(100, 64, 2, 4, 3 * QUARTER, QUARTER),
+]
 RULES: list[Structure] = [  # any entry can be had, but not all
     HadamardSets(100, 3 * QUARTER, 1, 128),
     ProjectiveSets(100, 3 * QUARTER, 3, 5),

@@ -165,6 +165,14 @@ def test_large_alphabets_close_the_gap() -> None:
             check(found, tolerance=1e-12)
 
 
+def test_nothing_to_tell_on_alphabets_of_any_size() -> None:
+    for k in (2, 30, 200, 400):
+        p = np.arange(1, k + 1) / (k * (k + 1) / 2)
+        for epsilon, other in ((0, p[::-1]), (1, p)):
+            found = ex.design(ex.LDP(epsilon), ex.KL(p, other))
+            assert (found.value, found.upper_bound) == (0.0, 0.0)
+
+
 def test_budget_of_reports() -> None:
     p0, p1 = np.arange(1, 21) / 210, np.arange(20, 0, -1) / 210
     utility = ex.KL(p0, p1)

@@ -238,8 +238,44 @@ def test_many_shares_in_groups_are_bounded_exactly(epsilon: float) -> None:
     assert "about 10^" in solution.summary() or solution.mechanism.m < 10**15
 
 
+@pytest.mark.parametrize("epsilon", [6, 8, 20, 50])
+def test_randomised_response_is_proved_best_at_large_epsilon(epsilon: float) -> None:
+    for utility in (CDF(16), Ranges(zipf(15, 0.5))):
+        value, bound, solution = designed(ex.LDP(epsilon), utility)
+        assert 1 - bound / value < 1e-6
+        assert value == pytest.approx(utility(ex.randomized_response(utility.k, epsilon)), rel=1e-6)
+        assert (solution.method, solution.mechanism.m) == ("randomised response", utility.k) or epsilon < 8
+
+
+def test_a_hundred_bins_at_large_epsilon_are_randomised_response() -> None:
+    value, bound, solution = designed(ex.LDP(12), CDF(101))
+    assert solution.method == "randomised response"
+    assert 1 - bound / value < 1e-6
+
+
+@pytest.mark.parametrize("values", [[0, 1e300], [0, 1e-300]])
+def test_units_that_no_float_can_square_are_refused(values: list[float]) -> None:
+    with pytest.raises(ex.InvalidParameter, match="another unit"):
+        ex.Mean(values)
+
+
 def test_many_unequal_shares_are_designed_for() -> None:
     utility = Frequencies(zipf(80, 1.0))
     value, bound, solution = designed(ex.LDP(1), utility)
     assert 1 - bound / value < 0.03
     assert solution.mechanism.m < 1000
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ex.SourceClass.ball([1 / 20] * 20, 0.3),
+        ex.SourceClass.from_counts([6, 5, 4, 5, 5, 4, 6, 5, 5, 4, 5, 5, 4, 6, 5, 5]),
+        ex.SourceClass([zipf(12, 1.0), [1 / 12] * 12]),
+    ],
+)
+def test_shares_over_a_class_with_the_uniform_prior_are_a_closed_form(source: ex.SourceClass) -> None:
+    value, bound, solution = designed(ex.LDP(1), Frequencies(source))
+    assert "closed form" in solution.method
+    assert bound == pytest.approx(value, rel=1e-8)
+    assert value == pytest.approx(Frequencies(source.k)(solution.mechanism), rel=1e-9)

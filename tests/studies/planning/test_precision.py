@@ -124,14 +124,14 @@ def test_simulated_surveys_are_as_precise_as_planned(case: int) -> None:
     ][case]
     found = plan()
     seen = simulated_surveys(
-        found.mechanism, prior, found.n, found.widest, found.level, 300, np.random.default_rng(case), workload
+        found.mechanism, prior, found.n, found.widest, found.level, 150, np.random.default_rng(case), workload
     )
     mean, error = seen.mean_half_width
     one = found.half_width / math.sqrt(found.n)
     assert abs(mean - found.half_width) <= 5 * error + one
-    assert seen.coverage >= found.level - 5 * math.sqrt(found.level * (1 - found.level) / 300)
+    assert seen.coverage >= found.level - 5 * math.sqrt(found.level * (1 - found.level) / 150)
     fewer = simulated_surveys(
-        found.mechanism, prior, round(found.n * 0.8), found.widest, found.level, 100, np.random.default_rng(9), workload
+        found.mechanism, prior, round(found.n * 0.8), found.widest, found.level, 60, np.random.default_rng(9), workload
     )
     mean, error = fewer.mean_half_width
     assert mean > found.half_width + 5 * error + one

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from extremal.estimate.channels.bloom import BloomChannel
 from extremal.estimate.channels.channel import Channel
 from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
@@ -12,6 +13,7 @@ from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveChannel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
+    BloomBits,
     HadamardSets,
     HashedSets,
     IndependentBits,
@@ -25,6 +27,7 @@ CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
     SubsetSelection.kind: SubsetChannel,
     IndependentBits.kind: BitsChannel,
     HashedSets.kind: HashChannel,
+    BloomBits.kind: BloomChannel,
     HadamardSets.kind: HadamardChannel,
     ProjectiveSets.kind: ProjectiveChannel,
 }

@@ -180,23 +180,29 @@ class TransformInverse:
 
     def __init__(self, channel: TransformChannel) -> None:
         self.channel = channel
+        self._last: tuple[Floats, Floats] | None = None
+
+    def _favoured(self, f: Floats) -> Floats:
+        """The channel's transform of f; that of the last f is kept, for it takes most of the time."""
+        if self._last is None or self._last[0] is not f:
+            self._last = (f, self.channel.favoured(f))
+        return self._last[1]
 
     def apply(self, statistic: Floats) -> Floats:
         if statistic.ndim == 2:
             return np.column_stack([self.apply(column) for column in statistic.T])
         c = self.channel
         block = c.blocks_of_reports(statistic)[np.arange(c.r) % c.blocks] if c.between else 0.0
-        return np.asarray((c.favoured(statistic) - c.between * block - c.constant * statistic.sum()) / c.step)
+        return np.asarray((self._favoured(statistic) - c.between * block - c.constant * statistic.sum()) / c.step)
 
     def variances(self, centre: Floats, spread: Floats) -> Floats:
         """L_x takes three values: on the set of x, on the rest of its block, elsewhere."""
-        second = self._second(self.channel.expected(spread))
-        return np.asarray(second - 2 * spread * centre + centre**2)
+        return np.asarray(self.ends(spread)[1] - 2 * spread * centre + centre**2)
 
     def _second(self, f: Floats) -> Floats:
         """The mean of L_x² when reports are as frequent as f."""
         c = self.channel
-        held = c.favoured(f)
+        held = self._favoured(f)
         block = c.blocks_of_reports(f)[np.arange(c.r) % c.blocks]
         inside, beside, away = self._values()
         return np.asarray(inside**2 * held + beside**2 * (block - held) + away**2 * (f.sum() - block))

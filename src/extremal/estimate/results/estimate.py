@@ -21,6 +21,7 @@ from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.functions import FunctionEstimate
 from extremal.estimate.results.goodness import GoodnessOfFit
+from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
 from extremal.estimate.results.order import CDFEstimate, QuantileEstimate
 from extremal.estimate.shrinkage import shrunk
 from extremal.mechanism.labels import Label
@@ -245,6 +246,16 @@ class FrequencyEstimate:
     def quantile(self, q: float = 0.5, level: float = 0.95) -> QuantileEstimate:
         """The first input that a share q of the respondents does not exceed, with an interval of inputs."""
         return self.cdf().quantile(q, level)
+
+    def heavy(self, at_least: float = 0.0, level: float = 0.95) -> HeavyLabels:
+        """The inputs that are more frequent than `at_least` beyond doubt, with limits that hold together for all.
+
+        >>> import extremal as ex
+        >>> m = ex.randomized_response(1000, 20)
+        >>> ex.estimate_frequencies(m.privatize([7] * 700 + [8] * 300), m).heavy(0.1).inputs
+        (7, 8)
+        """
+        return heavy_labels(self.inputs, self.centre, self.interval(level, simultaneous=True), at_least, level)
 
     def difference(self, other: FrequencyEstimate) -> CombinedEstimate:
         """self − other for each input: two waves, two groups. The reports must be independent."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from extremal.errors import MalformedFile
 from extremal.mechanism.structures.bits import IndependentBits
+from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import ChosenSets, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.circulant import Circulant
 from extremal.mechanism.structures.response import RandomizedResponse
@@ -22,6 +23,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     HadamardSets.kind: HadamardSets,
     ProjectiveSets.kind: ProjectiveSets,
     HashedSets.kind: HashedSets,
+    BloomBits.kind: BloomBits,
 }
 
 
@@ -37,6 +39,7 @@ def structure_from_json(content: dict[str, Any]) -> Structure:
 
 __all__ = [
     "STRUCTURES",
+    "BloomBits",
     "ChosenSets",
     "Circulant",
     "HadamardSets",

@@ -311,6 +311,11 @@ def largest_inside(m: int, size: int, exponential: Exponential) -> int:
     return inside
 
 
+def hashed_inside(buckets: int, exponential: Exponential) -> int:
+    """The same for hashing to so many buckets."""
+    return largest_inside(HASH_PRIME**2 * buckets, HASH_PRIME**2, exponential)
+
+
 def points(order: int, coordinates: int) -> int:
     """How many points the projective space with that many coordinates has: (q^t − 1)/(q − 1).
 

@@ -14,7 +14,7 @@ import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +39,35 @@ class Nodes(NamedTuple):
         return Nodes(self.left0[where], self.right1[where], self.gap[where])
 
 
+class Shares(NamedTuple):
+    """P₀/(P₀+P₁), P₁/(P₀+P₁) and (P₀−P₁)/(P₀+P₁) of each group of symbols."""
+
+    share0: Floats
+    share1: Floats
+    tilt: Floats
+
+    def at(self, where: Indices) -> Shares:
+        return Shares(self.share0[where], self.share1[where], self.tilt[where])
+
+
+class Curve(Protocol):
+    """What a search for the best partition needs of a pair: groups of symbols in order of ratio.
+
+    Attributes:
+        nodes: the n + 1 nodes between the groups.
+        low, high: the shares at the smallest and at the largest ratio of each group; the same when it has one ratio.
+    """
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def nodes(self) -> Nodes: ...
+    @property
+    def low(self) -> Shares: ...
+    @property
+    def high(self) -> Shares: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Lorenz:
     """The sorted symbols of a pair.
@@ -61,6 +90,12 @@ class Lorenz:
     def n(self) -> int:
         """Number of different ratios."""
         return int(self.share0.size)
+
+    @property
+    def low(self) -> Shares:
+        return Shares(self.share0, self.share1, self.tilt)
+
+    high = low
 
     @classmethod
     def of(cls, utility: Divergence) -> Lorenz:

@@ -9,13 +9,14 @@ path uses real nodes only, or the gap is small enough.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.optimize.divergence.lorenz import BlockValue, Floats, Lorenz, Nodes
+from extremal.optimize.divergence.lorenz import BlockValue, Curve, Floats, Nodes
 from extremal.optimize.divergence.paths import backward, forward, path_to_end
 from extremal.optimize.problem import NO_CHANGE
 
@@ -23,7 +24,7 @@ Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 FIRST_BINS = 64  # quantiles each of P₀, P₁ and |P₀−P₁|
-FEW = 24  # ratios: as many bins are checked at once
+GROWTH = 3  # of the bins that prove, from one at a cut to the next
 MOST_ROUNDS = 200
 MOST_NODES = 6_000  # of one program: 150 MB of block values
 MOST_EDGES = 1_400  # the kernel takes 1,500 cells; 200 to 250 are usual
@@ -33,15 +34,17 @@ WINDOW = 9  # candidate positions for each cut when zooming in
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The best partition found, a bound on all partitions, and the bin edges that prove it."""
+    """The best partition found, a bound on all partitions, the bin edges that prove it, and the groups of more than one
+    ratio in which a better cut may lie."""
 
     worth: float
     bound: float
     cuts: Indices
     edges: Indices
+    within: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
-def polygon(lorenz: Lorenz, edges: Indices, alive: Mask) -> tuple[Nodes, Indices, Indices]:
+def polygon(lorenz: Curve, edges: Indices, alive: Mask) -> tuple[Nodes, Indices, Indices]:
     """The nodes of the circumscribed polygon, in order: the ends of the bins that are alive, and the fictitious node of
     each.
 
@@ -52,15 +55,16 @@ def polygon(lorenz: Lorenz, edges: Indices, alive: Mask) -> tuple[Nodes, Indices
     ends = np.unique(np.concatenate([np.flatnonzero(alive), np.flatnonzero(alive) + 1, [0, edges.size - 1]]))
     real = lorenz.nodes.at(edges[ends])
     start, stop = edges[:-1], edges[1:]
-    low, high = lorenz.tilt[start], lorenz.tilt[stop - 1]
-    b = np.flatnonzero(alive & (stop - start > 1) & (high > low))
+    at_low, at_high = lorenz.low.at(start), lorenz.high.at(stop - 1)
+    low, high = at_low.tilt, at_high.tilt
+    b = np.flatnonzero(alive & (high > low))
     first, last = lorenz.nodes.at(start[b]), lorenz.nodes.at(stop[b])
     mass = (last.left0 - first.left0) + (first.right1 - last.right1)
     # The share of the bin at its low extreme: weights w_l + w_h = mass, w_l·low + w_h·high = gap.
     lower = np.clip((high[b] * mass - (last.gap - first.gap)) / (high[b] - low[b]), 0.0, mass)
     fictitious = Nodes(
-        first.left0 + lower * lorenz.share0[start[b]],
-        last.right1 + (mass - lower) * lorenz.share1[stop[b] - 1],
+        first.left0 + lower * at_low.share0[b],
+        last.right1 + (mass - lower) * at_high.share1[b],
         first.gap + lower * low[b],
     )
     order = np.argsort(np.concatenate([2 * ends, 2 * b + 1]), kind="stable")
@@ -70,7 +74,7 @@ def polygon(lorenz: Lorenz, edges: Indices, alive: Mask) -> tuple[Nodes, Indices
     return nodes, position, owner.astype(np.intp)
 
 
-def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: Callable[[], bool] | None = None) -> Outcome:
+def solve(lorenz: Curve, value: BlockValue, tolerance: float, stop_early: Callable[[], bool] | None = None) -> Outcome:
     """Refine until bound − worth ≤ tolerance·worth, no bin is left to split, or `stop_early()` says so.
 
     A bin is dead when no path through its two ends or its fictitious node can beat what was found: then no optimal
@@ -81,7 +85,7 @@ def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: Calla
         return Outcome(0.0, 0.0, cuts, np.array([0, lorenz.n], dtype=np.intp))
     edges = _first_edges(lorenz, cuts)
     alive = np.ones(edges.size - 1, dtype=bool)
-    bound, seen = np.inf, set()
+    bound, seen, within = np.inf, set(), np.empty(0, dtype=np.intp)
     for _ in range(MOST_ROUNDS):
         nodes, position, owner = polygon(lorenz, edges, alive)
         if nodes.left0.size > MOST_NODES:
@@ -104,27 +108,28 @@ def solve(lorenz: Lorenz, value: BlockValue, tolerance: float, stop_early: Calla
             break
         through = best + backward(rows, value.low * worth) - worth * value.step
         split = owner[(owner >= 0) & (through > max(0.0, SPLIT_ABOVE * gap))]
-        if not split.size:
+        single = edges[split + 1] - edges[split] == 1
+        within = edges[split[single]]
+        if single.all():
             break
         alive = _still_alive(edges, alive, position, owner, through, -tolerance * worth)
         finer, still = _refined(lorenz, edges, alive, split, cuts)
         if finer.size > MOST_EDGES:
             break
         edges, alive = finer, still
-    return Outcome(worth, float(bound), cuts, edges)
+    return Outcome(worth, float(bound), cuts, edges, within)
 
 
-def proving_edges(lorenz: Lorenz, value: BlockValue, worth: float, cuts: Indices, tolerance: float) -> Indices:
-    """Few bins, narrow at the cuts of the best partition and wide elsewhere, that prove as much as all of them."""
-    everything = np.arange(lorenz.n + 1, dtype=np.intp)
-    if lorenz.n < FEW:
-        return everything
-    steps = np.concatenate([[0], 1 << np.arange(lorenz.n.bit_length())])
+def proving_edges(
+    lorenz: Curve, value: BlockValue, worth: float, cuts: Indices, tolerance: float, otherwise: Indices
+) -> Indices:
+    """Few bins, narrow at the cuts of the best partition and wide elsewhere, that prove as much as all of them; else
+    the given ones."""
+    steps = np.concatenate([[0], GROWTH ** np.arange(int(math.log(lorenz.n, GROWTH)) + 1)])
     near = np.concatenate([cuts[:, None] - steps, cuts[:, None] + steps], axis=None)
     edges = np.unique(near[(near >= 0) & (near <= lorenz.n)])
-    alive = np.ones(edges.size - 1, dtype=bool)
-    while edges.size < lorenz.n // 2:
-        nodes, _, owner = polygon(lorenz, edges, alive)
+    while edges.size < otherwise.size:
+        nodes, _, owner = polygon(lorenz, edges, np.ones(edges.size - 1, dtype=bool))
         rows = value.rows(nodes)
         best, _ = forward(rows, value.low * worth)
         gap = float(best[-1]) - worth * value.step
@@ -135,8 +140,8 @@ def proving_edges(lorenz: Lorenz, value: BlockValue, worth: float, cuts: Indices
         finer = np.unique(np.concatenate([edges, _middles(lorenz, edges, split)]))
         if finer.size == edges.size:
             break
-        edges, alive = finer, np.ones(finer.size - 1, dtype=bool)
-    return everything
+        edges = finer
+    return otherwise
 
 
 def _still_alive(edges: Indices, alive: Mask, position: Indices, owner: Indices, through: Floats, floor: float) -> Mask:
@@ -149,7 +154,7 @@ def _still_alive(edges: Indices, alive: Mask, position: Indices, owner: Indices,
     return alive & (good[:-1] | good[1:] | inside)
 
 
-def _refined(lorenz: Lorenz, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
+def _refined(lorenz: Curve, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
     """The bins to split halved by mass, and edges beside every cut; a new bin is alive if the one that it came from
     was."""
     beside = np.clip(np.concatenate([cuts - 1, cuts, cuts + 1]), 0, lorenz.n)
@@ -158,7 +163,7 @@ def _refined(lorenz: Lorenz, edges: Indices, alive: Mask, split: Indices, cuts: 
     return grown, alive[parent]
 
 
-def _best_two_blocks(lorenz: Lorenz, value: BlockValue) -> tuple[float, Indices]:
+def _best_two_blocks(lorenz: Curve, value: BlockValue) -> tuple[float, Indices]:
     n, nodes = lorenz.n, lorenz.nodes
     if n < 2:
         return 0.0, np.array([0, n], dtype=np.intp)
@@ -169,14 +174,14 @@ def _best_two_blocks(lorenz: Lorenz, value: BlockValue) -> tuple[float, Indices]
     return float(both[best]) / (1 + value.low), np.array([0, inner[best], n], dtype=np.intp)
 
 
-def _first_edges(lorenz: Lorenz, cuts: Indices) -> Indices:
+def _first_edges(lorenz: Curve, cuts: Indices) -> Indices:
     quantiles, nodes, n = np.linspace(0, 1, FIRST_BINS + 1), lorenz.nodes, lorenz.n
     absolute = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(nodes.gap)))))
     edges = [
         np.searchsorted(nodes.left0, quantiles * nodes.left0[-1]),
         np.searchsorted(nodes.right1[0] - nodes.right1, quantiles * nodes.right1[0]),
         np.searchsorted(absolute, quantiles * absolute[-1]),
-        np.searchsorted(lorenz.tilt, np.linspace(lorenz.tilt[0], lorenz.tilt[-1], FIRST_BINS // 2 + 1)),
+        np.searchsorted(lorenz.low.tilt, np.linspace(lorenz.low.tilt[0], lorenz.high.tilt[-1], FIRST_BINS // 2 + 1)),
         cuts,
         cuts - 1,
         cuts + 1,
@@ -185,7 +190,7 @@ def _first_edges(lorenz: Lorenz, cuts: Indices) -> Indices:
     return np.unique(np.clip(np.concatenate(edges), 0, n)).astype(np.intp)
 
 
-def _middles(lorenz: Lorenz, edges: Indices, split: Indices) -> Indices:
+def _middles(lorenz: Curve, edges: Indices, split: Indices) -> Indices:
     """For each bin to be split the node that halves its mass."""
     nodes, middles = lorenz.nodes, []
     for b in np.unique(split).tolist():
@@ -197,7 +202,7 @@ def _middles(lorenz: Lorenz, edges: Indices, split: Indices) -> Indices:
     return np.array(middles, dtype=np.intp)
 
 
-def _zoomed(lorenz: Lorenz, value: BlockValue, cuts: Indices, edges: Indices) -> Indices:
+def _zoomed(lorenz: Curve, value: BlockValue, cuts: Indices, edges: Indices) -> Indices:
     """Improve a partition by moving every cut within a shrinking window at once: a small layered program a step."""
     inner = cuts[1:-1]
     if not inner.size:
@@ -219,7 +224,7 @@ def _zoomed(lorenz: Lorenz, value: BlockValue, cuts: Indices, edges: Indices) ->
 
 
 def _window_step(
-    lorenz: Lorenz, value: BlockValue, cuts: Indices, stride: Indices, offsets: Indices
+    lorenz: Curve, value: BlockValue, cuts: Indices, stride: Indices, offsets: Indices
 ) -> tuple[Indices, npt.NDArray[np.bool_]]:
     n, layers = lorenz.n, cuts.size - 1
     candidates = np.clip(cuts[1:-1, None] + stride[:, None] * offsets, 0, n)

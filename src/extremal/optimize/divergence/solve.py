@@ -14,12 +14,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate import Lines, Partition, Proof
+from extremal.certificate import Lines, Partition, Proof, Ratios
 from extremal.closed_forms import randomized_response
 from extremal.closed_forms.forms import curve_values
 from extremal.mechanism import Mechanism
+from extremal.optimize.divergence.binned import solve as solve_bins
 from extremal.optimize.divergence.dual import dual_vector
-from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
+from extremal.optimize.divergence.lorenz import BlockValue, Curve, Indices, Lorenz
 from extremal.optimize.divergence.paths import best_partition, best_with_outputs
 from extremal.optimize.divergence.polygon import Outcome, proving_edges
 from extremal.optimize.divergence.polygon import solve as solve_polygon
@@ -40,6 +41,7 @@ NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
 LINES_UP_TO = 300  # inputs: below this a certificate holds the proof that does not rest on the theorem, too
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
+BINS_TOLERANCE = 1e-12  # of the proof by ratios
 UNIT = 1e-15  # relative: rounding of a number that a few operations made
 COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
 DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
@@ -65,27 +67,55 @@ def equal_hypotheses(problem: Problem) -> Solution | None:
 
 
 def _solved(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
+    if utility.pair.binary and utility.verifiable and problem.proofs in (None, (Partition.kind,), (Ratios.kind,)):
+        found = _by_bins(problem, privacy, utility)
+        if found is not None:
+            return found
     lorenz, value = Lorenz.of(utility), BlockValue.of(utility, privacy.epsilon)
     outcome = _search(problem, lorenz, value)
     if outcome.worth <= 0:
         return _nothing_to_tell(problem, lorenz)
-    cuts, method, notes = outcome.cuts, _method(lorenz, outcome), []
-    if problem.max_outputs is not None and outcome.cuts.size - 1 > problem.max_outputs:
-        worth, cuts = _with_budget(lorenz, value, outcome, problem.max_outputs)
-        method = f"sorted partition with at most {problem.max_outputs} reports (layered dynamic program)"
-        notes.append(
-            f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {outcome.cuts.size - 1} reports"
-        )
+    cuts, method, notes = _within_budget(problem, lorenz, value, outcome)
     mechanism = _mechanism(problem, privacy, lorenz, cuts)
     proofs, further = _proofs(problem, utility, lorenz, value, outcome)
     compared = ClosedForms(utility, privacy.epsilon, mechanism)
     return Solution(mechanism, outcome.bound, method, proofs, (*notes, compared), further)
 
 
+def _by_bins(problem: Problem, privacy: LDP, utility: Divergence) -> Solution | None:
+    """Millions of symbols, without sorting them; None where that gains nothing or does not close the gap."""
+    value = BlockValue.of(utility, privacy.epsilon)
+    if not 0 < value.step < 1:
+        return None
+    found = solve_bins(utility, value, privacy.epsilon, POLYGON_TOLERANCE, lambda: problem.out_of_time)
+    if found is None or not 0 < found[1].worth < math.inf:
+        return None
+    curve, outcome = found
+    edges = proving_edges(curve, value, outcome.worth, outcome.cuts, BINS_TOLERANCE, outcome.edges)
+    proof = Ratios(decimal(outcome.worth), decimals(curve.ends(edges)))
+    cuts, method, notes = _within_budget(problem, curve, value, outcome)
+    mechanism = Mechanism.from_partition(curve.blocks(cuts), privacy, inputs=problem.inputs)
+    compared = ClosedForms(utility, privacy.epsilon, mechanism)
+    return Solution(mechanism, outcome.bound, method, (proof,), (*notes, compared))
+
+
+def _within_budget(
+    problem: Problem, curve: Curve, value: BlockValue, outcome: Outcome
+) -> tuple[Indices, str, list[str]]:
+    """The cuts, how they were found, and what a budget of reports costs."""
+    most, count = problem.max_outputs, outcome.cuts.size - 1
+    if most is None or count <= most:
+        return outcome.cuts, _method(problem.utility.k, outcome), []
+    worth, cuts = _with_budget(curve, value, outcome, most)
+    method = f"sorted partition with at most {most} reports (layered dynamic program)"
+    return cuts, method, [f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {count} reports"]
+
+
 def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     if lorenz.n <= ALL_PARTITIONS_UP_TO:
         worth, cuts, gap = best_partition(value, lorenz.nodes)
-        edges = proving_edges(lorenz, value, worth, cuts, POLYGON_TOLERANCE)
+        everything = np.arange(lorenz.n + 1, dtype=np.intp)
+        edges = proving_edges(lorenz, value, worth, cuts, POLYGON_TOLERANCE, everything) if worth > 0 else everything
         return Outcome(worth, worth + max(gap, 0.0) / (1 + value.low), cuts, edges)
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 
@@ -105,7 +135,7 @@ def cells(lorenz: Lorenz, edges: Indices) -> tuple[tuple[int, int], ...]:
     return tuple(zip(first.tolist(), last.tolist(), strict=True))
 
 
-def _with_budget(lorenz: Lorenz, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
+def _with_budget(lorenz: Curve, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
     """The best partition into at most `most` blocks, cutting at the nodes that matter."""
     where = outcome.edges if outcome.edges.size - 1 < lorenz.n else np.arange(lorenz.n + 1)
     worth, cuts = best_with_outputs(value, lorenz.nodes.at(where), most)
@@ -122,11 +152,11 @@ def _mechanism(problem: Problem, privacy: LDP, lorenz: Lorenz, cuts: Indices) ->
     return Mechanism.from_partition(blocks, privacy, inputs=problem.inputs)
 
 
-def _method(lorenz: Lorenz, outcome: Outcome) -> str:
+def _method(inputs: int, outcome: Outcome) -> str:
     blocks = outcome.cuts.size - 1
     if outcome.bound > outcome.worth * (1 + 1e-9):
         return "sorted partition (polygon bound not closed)"
-    if blocks == lorenz.n == lorenz.order.size:
+    if blocks == inputs:
         return "randomised response, proven optimal here"
     if blocks == 2:
         return "binary mechanism (one cut in likelihood ratio), proven optimal here"

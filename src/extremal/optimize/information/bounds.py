@@ -31,14 +31,15 @@ _STEPS = 200  # halvings; bisection stops earlier when the floats are adjacent
 
 def fluid_contact(prior: Floats, curve: InformationCurve) -> float:
     """t with Σg(p_x) = cV: the contact is z_c = t/c and the bound V = t − ln(1+t)."""
-    c, worth = curve.c, curve.value(prior)
+    c, ordered = curve.c, np.sort(prior)
+    masses = np.concatenate([[0.0], np.cumsum(ordered)])
+    worth = np.concatenate([np.cumsum(curve.value(ordered)[::-1])[::-1], [0.0]])
     low, high = 0.0, curve.top / c
 
     def surplus(t: float) -> float:
-        light = prior <= t / c
-        slope = curve.top - c * math.log1p(t)
-        v = log_excess(t)
-        return slope * float(prior[light].sum()) + float((worth[~light] - v).sum()) - c * v
+        light = int(np.searchsorted(ordered, t / c, side="right"))
+        slope, v = curve.top - c * math.log1p(t), log_excess(t)
+        return slope * float(masses[light]) + float(worth[light]) - (ordered.size - light) * v - c * v
 
     for _ in range(_STEPS):
         middle = (low + high) / 2

@@ -4,6 +4,8 @@ are."""
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,26 +17,51 @@ from extremal.utility.curve import InformationCurve
 EXACT_BALANCE = 32  # symbols for which the balanced set is searched exactly: a tenth of a second
 
 
-def notes(prior: Prior, curve: InformationCurve, reached: float) -> tuple[str, ...]:
-    """Lines for `Design.summary`: the capacity-like limit, randomised response, one bit about the most balanced set."""
-    support = prior.values[prior.values > 0]
-    entropy = -math.fsum((support * np.log(support)).tolist())
-    balance = balanced_subset(prior, EXACT_BALANCE)
-    closest = "closest to 1/2" if balance.proven else "close to 1/2"
-    imbalance = float(balance.imbalance)
-    where = f"off by {number(imbalance / 2, 2)}" if imbalance else "exactly half"
-    response, one_bit = curve.response(support), curve.binary(float(balance.probability))
-    return (
-        (
-            f"of entropy    {number(entropy)} nats; no report at this ε carries more than {number(curve.limit)}, "
-            "whatever the prior"
-        ),
-        f"randomised response keeps {number(response)} ({_share(response, reached)})",
-        (
-            f"one bit keeps {number(one_bit)} ({_share(one_bit, reached)}); its {len(balance.members)} inputs have "
-            f"P(T) {closest}: {where}"
-        ),
-    )
+@dataclass(frozen=True, eq=False)
+class Notes:
+    """Lines for `Design.summary`, made when one is asked for: the capacity-like limit, randomised response, one bit
+    about the most balanced set."""
+
+    prior: Prior
+    curve: InformationCurve
+    reached: float
+
+    @cached_property
+    def lines(self) -> tuple[str, str, str]:
+        support, curve, reached = self.prior.values[self.prior.values > 0], self.curve, self.reached
+        entropy = -math.fsum((support * np.log(support)).tolist())
+        balance = balanced_subset(self.prior, EXACT_BALANCE)
+        closest = "closest to 1/2" if balance.proven else "close to 1/2"
+        imbalance = float(balance.imbalance)
+        where = f"off by {number(imbalance / 2, 2)}" if imbalance else "exactly half"
+        response, one_bit = curve.response(support), curve.binary(float(balance.probability))
+        return (
+            (
+                f"of entropy    {number(entropy)} nats; no report at this ε carries more than {number(curve.limit)}, "
+                "whatever the prior"
+            ),
+            f"randomised response keeps {number(response)} ({_share(response, reached)})",
+            (
+                f"one bit keeps {number(one_bit)} ({_share(one_bit, reached)}); its {len(balance.members)} inputs have "
+                f"P(T) {closest}: {where}"
+            ),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Note:
+    """One of the lines."""
+
+    notes: Notes
+    line: int
+
+    def sentence(self) -> str:
+        return self.notes.lines[self.line]
+
+
+def notes(prior: Prior, curve: InformationCurve, reached: float) -> tuple[Note, ...]:
+    made = Notes(prior, curve, reached)
+    return tuple(Note(made, line) for line in range(3))
 
 
 def _share(value: float, reached: float) -> str:

@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from extremal.certificate import Proof, Subadditive
+from extremal.exact import Prior
 from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import LARGEST_DENSE
@@ -23,13 +24,14 @@ from extremal.optimize.information.columns import EXACT_NODES, LP_SECONDS, PATIE
 from extremal.optimize.information.large import alternating, best_window, blocks, circulant, coarsened, two_rings
 from extremal.optimize.information.mixture import Mixture, from_counts
 from extremal.optimize.information.notes import notes
+from extremal.optimize.information.packing import packing
 from extremal.optimize.information.pricing import Counts, Pricing
 from extremal.optimize.information.response import response_is_optimal
 from extremal.optimize.information.trees import proof_by_search
-from extremal.optimize.problem import Problem, Solution, constant
+from extremal.optimize.problem import Problem, Remark, Solution, constant
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
-from extremal.utility.curve import Floats, InformationCurve
+from extremal.utility.curve import Floats, InformationCurve, log_excess
 
 DIRECT = 260  # different symbols up to which column generation works on all of them
 DIRECT_FEW, FEW = (
@@ -42,6 +44,7 @@ _AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the check
 _FINEST = 2e-13  # relative: finer gaps are rounding
 _NEARLY_UNIFORM = 1e-2  # relative gap of windows below which a prior is treated as nearly uniform
 _LOOSE = 1e-4  # relative
+MANY, CROWDED = 4096, 20.0  # symbols, and symbols to a set of the contact's mass: beyond, the fluid bound is tight
 RESPONSE = Fraction(0)  # the contact that stands for randomised response in a proof
 _SMALL = 12  # symbols: closed to rounding always, it takes no time
 
@@ -95,7 +98,7 @@ def _solved(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solut
         best.interrupted = True
     mechanism = best.make() if best.make is not None else task.response()
     proofs = () if best.proof is None else (best.proof,)
-    remarks = notes(prior, task.curve, best.lower)
+    remarks: tuple[str | Remark, ...] = notes(prior, task.curve, best.lower)
     if best.interrupted:
         remarks = ("interrupted: this is the best so far", *remarks)
     elif best.gap > problem.tolerance:
@@ -104,6 +107,15 @@ def _solved(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solut
             *remarks,
         )
     return Solution(mechanism, best.upper, best.method, proofs, remarks)
+
+
+def _groups(prior: Prior, support: Indices) -> Indices:
+    """Symbols of equal probability share a group; groups by decreasing probability."""
+    if prior.binary is not None:
+        return np.unique(-prior.binary[support], return_inverse=True)[1].astype(np.intp)
+    weights = [prior.weights[x] for x in support.tolist()]
+    position = {w: g for g, w in enumerate(sorted(set(weights), reverse=True))}
+    return np.array([position[w] for w in weights], dtype=np.intp)
 
 
 class _Task:
@@ -116,10 +128,8 @@ class _Task:
     def __init__(self, problem: Problem, privacy: LDP, utility: MutualInformation, support: Indices) -> None:
         self.problem, self.privacy, self.utility, self.support = problem, privacy, utility, support
         self.prior = prior = utility.prior.values[support]
-        weights = [utility.prior.weights[x] for x in support.tolist()]
         self.curve = InformationCurve(privacy.epsilon)
-        position = {w: g for g, w in enumerate(sorted(set(weights), reverse=True))}
-        self.group_of = np.array([position[w] for w in weights], dtype=np.intp)
+        self.group_of = _groups(utility.prior, support)
         self.count = np.bincount(self.group_of).astype(np.int64)
         self.mass = np.empty(self.count.size)
         self.mass[self.group_of] = prior
@@ -174,6 +184,8 @@ class _Task:
         problem = self.problem
         if best.gap <= 0 and best.proof == Subadditive(RESPONSE):
             return
+        if self.many and self._packed(best):
+            return
         best.bound(*affine(self.prior, self.curve))
         d, value = best_window(self.prior, self.curve)
         uniform = self.count.size == 1
@@ -189,6 +201,8 @@ class _Task:
             self._nearly_uniform(best)
             if self.enough(best):
                 return
+        if self.count.size > DIRECT and not self.many and self._packed(best):
+            return
         if self.count.size > DIRECT:
             design = circulant(self.prior, self.curve, self.contact)
             if design is not None and design.fits:
@@ -203,6 +217,21 @@ class _Task:
             self._generate(best, self.mass, self.count, self.group_of, "column generation")
         else:
             self._coarse(best)
+
+    @property
+    def many(self) -> bool:
+        """Whether there are so many symbols, all small, that a packing design is tried before anything else."""
+        return self.prior.size > MANY and self.contact * self.prior.size > CROWDED and self.count.size > DIRECT
+
+    def _packed(self, best: _Best) -> bool:
+        """A packing design on rows of symbols; whether that is enough."""
+        stop, upper = (lambda: self.problem.out_of_time), log_excess(self.contact * self.curve.c)
+        design = packing(self.prior, self.curve, self.contact, upper, self.aim, stop)
+        if design is not None:
+            value = design.value(self.prior, self.curve)
+            best.propose(value, "packing design on rows of symbols", self.mixture(design))
+        self.problem.progress("packing design", best.gap)
+        return self.enough(best)
 
     def _nearly_uniform(self, best: _Best) -> None:
         """Where windows are nearly optimal: two lengths at once, and a bound that prices both."""

@@ -27,7 +27,8 @@ def random_sets(
     target = coordinates.basis @ np.linalg.inv((inner + inner.T) / 2) @ coordinates.basis.T
     size = np.sqrt(np.maximum(np.diagonal(target), 1e-300))
     share = min(0.5, max(1.0 / coordinates.k, 1 / (math.exp(epsilon) + 1)))
-    wanted = np.clip(target / np.outer(size, size), -1.0, 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # few statistics leave some directions without a size
+        wanted = np.clip(np.nan_to_num(target / np.outer(size, size)), -1.0, 1.0)
     values, vectors = np.linalg.eigh(_gaussian(wanted, share))
     root = vectors * np.sqrt(np.maximum(values, LEAST))
     root /= np.sqrt((root**2).sum(axis=1, keepdims=True))

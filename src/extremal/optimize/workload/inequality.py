@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import MatrixInequality, Refused
-from extremal.optimize.workload.lifts import Coordinates, Floats
+from extremal.optimize.workload.lifts import Coordinates, Floats, staircase_deviations
 from extremal.optimize.workload.proofs import matrix_inequality
 from extremal.privacy import LDP
 from extremal.utility import Workload
@@ -187,8 +187,54 @@ def best_inequality(
     if k > 2 * MOST_BLOCKS:
         start = _lifted(coordinates, epsilon, (plain.end - clock()) / 4, blocks, clock)
     both = _Search(_Objective(coordinates, epsilon, blocks), plain.end - clock(), clock)
-    _with_pairs(both, plain.d / plain.d.sum(), start, blocks)
+    d = plain.d / plain.d.sum() if plain.d.size else coordinates.prior
+    single = _singles(coordinates, epsilon)
+    if single is not None and k > MOST_BLOCKS:
+        alone = _Search(_Objective(coordinates, epsilon, np.arange(k)), 0.0, clock)
+        with contextlib.suppress(_Late):
+            alone.meet(*single)
+        if alone.value > plain.value:
+            return _finished(coordinates, alone, np.arange(k))
+    elif single is not None:
+        with contextlib.suppress(_Late):
+            both.meet(*single)
+        if both.value > plain.value:
+            d, start = single
+    _with_pairs(both, d, start, blocks)
     return _finished(coordinates, plain, None) if both.value <= plain.value else _finished(coordinates, both, blocks)
+
+
+def _singles(coordinates: Coordinates, epsilon: float) -> tuple[Floats, Floats] | None:
+    """(d, N) for which the inequality is tight at randomised response, which large ε leads to; None below e^ε + 1 = k.
+
+    It is tight on single inputs when l = λ1 with λ = 1ᵀd/2 and d = 2(N1 + λ1)/(E+1). With G = ZWZ, Z the covariance of
+    randomised response, and λ' = λ/(k+E−1), R = G + pvᵀ + vpᵀ makes N = −G − pvᵀ − vpᵀ − λ' off the diagonal, and v
+    and λ' solve linear equations. N ≥ 0 when E is large; otherwise it is cut off there, and only a start.
+    """
+    p, k, growth = coordinates.prior, coordinates.k, math.expm1(epsilon)
+    if growth + 2 <= k or not p.all():
+        return None
+    points = coordinates.points(staircase_deviations(np.eye(k, dtype=np.bool_), p, growth))
+    a = 1 + growth * p
+    information = (points * (a / (k + growth))) @ points.T
+    try:
+        z = coordinates.covariance(np.asarray(np.linalg.inv(information), dtype=np.float64))
+    except np.linalg.LinAlgError:
+        return None
+    slope = z @ coordinates.rows.T @ coordinates.rows @ z
+    g = np.diagonal(slope)
+    system = [
+        [1 + (p / a).sum(), -growth / 2 * (1 / a).sum()],
+        [-2 * (p**2 / a).sum(), growth * (p / a).sum() + k - 2 * (k + growth)],
+    ]
+    total, level = np.linalg.solve(system, [-growth / 2 * (g / a).sum(), -(g / a).sum()])
+    v = (growth / 2 * (level - g) - p * total) / a
+    d = (growth * p * level - 2 * p**2 * total + g) / a + level
+    if not (d > 0).all():
+        return None
+    pairs = np.maximum(-slope - np.outer(p, v) - np.outer(v, p) - level, 0.0)
+    np.fill_diagonal(pairs, 0.0)
+    return np.asarray(d), np.asarray((pairs + pairs.T) / 2)
 
 
 def _lifted(coordinates: Coordinates, epsilon: float, seconds: float, blocks: Blocks, clock: Clock) -> Floats:

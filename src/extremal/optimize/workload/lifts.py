@@ -21,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 Sets = npt.NDArray[np.bool_]
 
 RIDGE = 1e-7  # relative to B: costs about as much of F
+FEW_ROWS = 256  # statistics up to which dependent ones are looked for
+DEPENDENT = 1e-10  # singular values below this share of the largest are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +52,19 @@ class Coordinates:
 
     @cached_property
     def statistics(self) -> Floats:
-        """B = A_c U, compressed to at most k−1 rows with the same BᵀB."""
-        centred = (self.rows - (self.rows @ self.prior)[:, None]) @ self.basis
-        return np.asarray(np.linalg.qr(centred, mode="r")) if centred.shape[0] > centred.shape[1] else centred
+        """B = A_c U, compressed to at most k−1 rows with the same BᵀB.
+
+        A few dependent rows are made independent: the shares of "no" and of "yes" would make BBᵀ singular.
+        """
+        found = (self.rows - (self.rows @ self.prior)[:, None]) @ self.basis
+        if found.shape[0] > found.shape[1]:
+            found = np.asarray(np.linalg.qr(found, mode="r"))
+        if found.shape[0] <= FEW_ROWS:
+            _, sizes, directions = np.linalg.svd(found, full_matrices=False)
+            kept = sizes > DEPENDENT * sizes[0]
+            if not kept.all():
+                found = sizes[kept, None] * directions[kept]
+        return np.asarray(found)
 
     @cached_property
     def guarded(self) -> Floats:

@@ -12,6 +12,7 @@ Which way is taken depends on what is asked (MATHS: optimal design of experiment
 | more, ordered | random-scale subset selection | inequality |
 | PML, LIP, at most 12 inputs | all extreme columns | patterns |
 | a class of priors | saddle point, at most 10 inputs; means over all priors: one bit | as above, at the worst prior |
+| such a class that holds the uniform prior, shares | closed form: a block design or subset selection | counts |
 """
 
 from __future__ import annotations
@@ -27,12 +28,13 @@ import numpy as np
 
 from extremal.certificate import OnePrior, Proof
 from extremal.errors import InvalidParameter
+from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.optimize.workload.columns import generate
 from extremal.optimize.workload.copula import random_sets
 from extremal.optimize.workload.fewer import fewer_patterns
-from extremal.optimize.workload.inequality import best_inequality
+from extremal.optimize.workload.inequality import Inequality, best_inequality
 from extremal.optimize.workload.interior import optimal_design
 from extremal.optimize.workload.leakage import MOST_INPUTS as MOST_LISTED_LIFTS
 from extremal.optimize.workload.leakage import extreme_columns
@@ -67,6 +69,7 @@ MOST_PATTERNS = 14  # inputs: 16,382 patterns
 MOST_BY_COLUMNS = 60
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 MOST_MINIMAX = 10
+AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
 MOST_ORDERED = 1500  # rows that the kernel inverts
 INWARD = Fraction(1, 10**11)  # of the way to the centre of a class, where rounding cannot leave it
 BOUND_SECONDS = 60.0
@@ -170,6 +173,8 @@ def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merge
     epsilon = privacy.epsilon
     coordinates = Coordinates(groups.prior, groups.rows)
     bound = best_inequality(coordinates, epsilon, *_seconds(problem, 0.3))
+    if groups.whole and (response := _response(problem, utility, privacy, bound)) is not None:
+        return response
     start = random_sets(coordinates, bound, epsilon, 40 * coordinates.k, np.random.default_rng(0))
     pool = generate(
         coordinates, math.expm1(epsilon), lambda: problem.out_of_time, problem.progress, extra=start, floor=bound.bound
@@ -181,11 +186,21 @@ def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merge
     return Solution(mechanism, bound.bound, _named("column generation", groups), (proof,))
 
 
+def _response(problem: Problem, utility: Workload, privacy: LDP, bound: Inequality) -> Solution | None:
+    """Randomised response where the bound says that nothing is better, as at large ε; else None."""
+    mechanism = Mechanism.from_partition(range(utility.k), privacy, inputs=problem.inputs)
+    if utility(mechanism) > bound.bound * (1 + AS_GOOD):
+        return None
+    return Solution(mechanism, bound.bound, "randomised response", (bound.proof(privacy, utility),))
+
+
 def _ordered(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     assert utility.prior is not None
     prior = utility.prior.values
     coordinates = Coordinates(prior, utility.rows)
     bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.4))
+    if (response := _response(problem, utility, privacy, bound)) is not None:
+        return response
     mixture = best_mixture(
         utility,
         prior,
@@ -263,16 +278,16 @@ def _by_lifts(problem: Problem, utility: Workload, privacy: PML | LIP) -> Soluti
 
 def _minimax(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     source, k = utility.source, utility.k
-    uniform = (Fraction(1),) * k
     if isinstance(utility, Mean) and source.kind == "simplex":
         bit = one_bit_proof(utility.values, privacy.epsilon)
         mechanism = Mechanism.from_matrix(
             one_bit(utility.values, privacy.epsilon), privacy=privacy, inputs=problem.inputs
         )
         return Solution(mechanism, math.nan, "closed form: one bit", (bit,))
-    if isinstance(utility, Frequencies) and utility.symmetric and source.kind in ("simplex", "permutation_invariant"):
+    central = source.kind == "permutation_invariant" or source.admits(Prior([Fraction(1, k)] * k))
+    if isinstance(utility, Frequencies) and utility.symmetric and central:
         mechanism, method = symmetric_mechanism(k, privacy, problem.inputs)
-        return Solution(mechanism, math.nan, method, (_at_prior(source, uniform, symmetric_proof(k)),))
+        return Solution(mechanism, math.nan, method, (_at_uniform(source, symmetric_proof(k)),))
     if k > MOST_MINIMAX:
         raise InvalidParameter(
             f"the worst case over this class is designed for at most {MOST_MINIMAX} inputs",
@@ -287,6 +302,14 @@ def _minimax(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     )
     proof = listed_patterns(found.coordinates, found.found, Fraction(utility.exact_gram[1]))
     return Solution(mechanism, found.found.bound, "saddle point", (_at_prior(source, decimals(found.prior), proof),))
+
+
+def _at_uniform(source: SourceClass, proof: Proof) -> OnePrior:
+    """The proof at the uniform prior, exactly: a member of a list, or weights that are all one."""
+    if source.kind in ("list", "ordered"):
+        first = next(i for i, p in enumerate(source.priors) if len(set(p.weights)) == 1)
+        return OnePrior((), tuple(Fraction(int(i == first)) for i in range(len(source.priors))), proof)
+    return OnePrior((Fraction(1),) * source.k, (), proof)
 
 
 def _at_prior(source: SourceClass, prior: tuple[Fraction, ...], proof: Proof) -> OnePrior:
