@@ -176,7 +176,7 @@ def cases() -> Iterator[tuple[str, Proof, Any, Any]]:
     }.items():
         for notion in (NOTIONS["LDP, a ratio"], ex.LDP("0.1"), ex.LDP(6), ex.LDP(0)):
             information = ex.MutualInformation(prior)
-            for contact in ("0", "0.01", "0.6", "1", "200"):  # 1: the contact at e^ε = 7/2 is a probability of 0.4
+            for contact in ("0", "0.01", "0.5", "0.6", "200"):  # 0.5: at e^ε = 7/2 it is a probability of 0.2
                 yield f"subadditive: {what}", Subadditive(Fraction(contact)), notion, information
             for lines in (
                 (("0.01", "0.2"),),
