@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit system audit bench clean help
+.PHONY: run test lint types unit system audit bench bench-check profile clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -53,6 +53,12 @@ $(VENV)-bench/.ready: pyproject.toml bench/requirements.txt
 
 bench: $(VENV)-bench/.ready
 	@for script in bench/*.py; do echo "== $$script"; $(VENV)-bench/bin/python $$script || exit 1; done
+
+bench-check: $(VENV)-bench/.ready
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-bench/bin/python bench/default_calls.py --largest 1000000 --check
+
+profile: $(VENV)/.dev
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/default_calls.py --profile
 
 clean:
 	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .coverage
