@@ -187,7 +187,7 @@ def cases() -> Iterator[tuple[str, Proof, Any, Any]]:
                 yield f"sizes: {what}", Sizes(value, tuple(numbers(*line) for line in lines)), notion, information  # type: ignore[misc]
     for what, source in {"P": P, "tied": TIED, "zero": WITH_ZERO}.items():
         yield f"truth: {what}", Truth(), NOTIONS["LDP, a ratio"], ex.Hamming(source)
-        for within in ("0.1", "0.35", "0.45", "0.9"):
+        for within in ("0.1", "0.35", "0.45", "0.5", "0.6", "0.9"):
             yield f"truth: {what}, {within}", Truth(), ex.LDP(1), LevelAtDistortion(source, within)
     yield "truth: too much to ask", Truth(), ex.LDP(1), LevelAtDistortion(P, 0)
     yield from one_prior_cases()
