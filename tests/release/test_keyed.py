@@ -142,6 +142,7 @@ MANY_WORDS = [
     ex.local_hashing(300, 1),
     ex.hadamard_response(500, 1),
     ex.projective_geometry(500, 1),
+    ex.bloom_filter(50, 4, once=1),
 ]
 
 

@@ -74,6 +74,10 @@ def pairs(stored: dict[str, Any]) -> list[tuple[int, int]]:
     if kind == "independent_bits":
         own, other = int(stored["own"]), int(stored["other"])
         a, b = own * (W - other), other * (W - own)
+    elif kind == "bloom_filter":
+        own, other, one, zero = (int(stored[name]) for name in ("own", "other", "one", "zero"))
+        s, v = (w * one + (W - w) * zero for w in (own, other))
+        a, b = ((p * (W * W - q)) ** stored["hashes"] for p, q in ((s, v), (v, s)))
     else:
         m, c = (stored["rows"], stored["size"]) if kind == "subset_selection" else rule(stored)
         a, b = int(stored["inside"]) * (m - c), (W - int(stored["inside"])) * c
@@ -169,12 +173,36 @@ def from_hashes(stored: dict[str, Any], x: int, words: Iterator[int]) -> int:
     return (a * P + b) * g + bucket
 
 
+def from_filters(stored: dict[str, Any], x: int, words: Iterator[int]) -> list[int]:
+    """10."""
+
+    def f(n: int) -> int:
+        return (n + 1234567) ** 3 % P
+
+    b, h, cohorts, chosen = stored["bits"], stored["hashes"], stored["cohorts"], []
+    own, other, one, zero = (int(stored[name]) for name in ("own", "other", "one", "zero"))
+    cohort = below(cohorts, words)
+    for j in range(h):
+        s = 2 * (cohort * h + j)
+        place = (f(s + 1) * f(x) + f(s + 2)) % P % (b - j)
+        for member in sorted(chosen):
+            place += place >= member
+        chosen.append(place)
+    bits = [event(own if i in chosen else other, words) for i in range(b)]
+    if (one, zero) != (W, 0):
+        bits = [event(one if bit else zero, words) for bit in bits]
+    first = cohorts.bit_length() - 1
+    bits = [bool(cohort >> (first - 1 - i) & 1) for i in range(first)] + bits
+    return [sum(bit << (7 - i) for i, bit in enumerate(bits[start : start + 8])) for start in range(0, len(bits), 8)]
+
+
 DRAWS: dict[str, Callable[[dict[str, Any], int, Iterator[int]], Any]] = {
     "subset_selection": from_subsets,
     "independent_bits": from_bits,
     "hadamard": from_hadamard,
     "projective": from_projective,
     "hashed": from_hashes,
+    "bloom_filter": from_filters,
 }
 
 
