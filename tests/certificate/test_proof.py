@@ -18,6 +18,7 @@ LINE, TRIANGLE = [[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 1.5], [1, 0, 1.2], [
 PAIR, MANY = ex.SourceClass([P, [0.3, 0.4, 0.3]]), np.random.default_rng(3).dirichlet(np.ones(9), 2)
 INFORMATION, BOTH = ex.MutualInformation(P), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])
 TEN = np.random.default_rng(5).dirichlet(np.ones(10), 2)
+SEVEN = np.arange(1, 8) / 28, np.arange(7, 0, -1) / 28
 ZIPF = [1 / x for x in range(1, 41)]
 
 DESIGNS = {
@@ -50,6 +51,8 @@ DESIGNS = {
     "prices": lambda: ex.design(ex.LDP(0.5), INFORMATION),
     "directions": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN))),
     "directions of a worst case": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN), worst_case=True)),
+    "chords of coupled columns": lambda: ex.design(ex.LDP(1, "0.05"), ex.TotalVariation(*SEVEN)),
+    "inputs revealed": lambda: ex.design(ex.LDP(1, "0.05"), ex.MutualInformation(SEVEN[0])),
     "coupled rays": lambda: ex.design(ex.LDP(1, "0.05"), ex.KL(P0, P1)),
     "coupled rays of a worst case": lambda: ex.design(ex.LDP(1, "0.05"), BOTH),
     "listed columns": lambda: ex.design(ex.LDP(1), ex.CDF(P)),
@@ -58,6 +61,7 @@ DESIGNS = {
     "matrix inequality": lambda: ex.design(ex.LDP(1), ex.CDF(15)),
 }
 LOOSE = {
+    "inputs revealed": 1.0,
     "one prior of the class": 1.0,
     "fluid": 1e-2,
     "matrix inequality": 1e-2,
@@ -136,5 +140,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 15
+    assert len(PROOFS) == 16
     assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())

@@ -46,6 +46,7 @@ EXAMPLES: dict[str, Utility] = {
     "LevelAtDistortion": LevelAtDistortion(P0, 0.3),
     "FDivergence": ex.FDivergence(P0, P1, lambda x: x**4 - 4 * x + 3),
     "Workload": ex.Workload([[1, 0, -1, 0], [0, 0.5, 0, 2]], P0),
+    "ConvexUtility": ex.ConvexUtility(4, lambda matrix: matrix.max(axis=0).sum()),
     "Sublinear": ex.Sublinear(4, lambda c: c.max(axis=0)),
     "Average": ex.Average([ex.KL(P0, P1), ex.MutualInformation(P2)]),
     "WorstCase": ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)]),
@@ -206,7 +207,7 @@ def test_stored_made_again_and_pickled(name: str) -> None:
 @pytest.mark.parametrize("name", VARIANTS)
 def test_what_can_be_verified_is_known_by_its_type(name: str) -> None:
     utility = VARIANTS[name]
-    assert utility.verifiable == (name not in ("FDivergence", "Sublinear"))
+    assert utility.verifiable == (name not in ("FDivergence", "Sublinear", "ConvexUtility"))
     mine = type("Mine", (type(utility),), {})
     changed = object.__new__(mine)
     changed.__dict__.update(utility.__dict__)

@@ -2,7 +2,7 @@
 
 from extremal.certificate.certificate import Certificate
 from extremal.certificate.costs import Truth
-from extremal.certificate.coupled import Coupled
+from extremal.certificate.coupled import Coupled, Revealed
 from extremal.certificate.directions import Directions
 from extremal.certificate.dual import Lines, OnePrior, Rays
 from extremal.certificate.information import Sizes, Subadditive
@@ -34,6 +34,7 @@ __all__ = [
     "Ratios",
     "Rays",
     "Refused",
+    "Revealed",
     "Search",
     "Sizes",
     "Subadditive",

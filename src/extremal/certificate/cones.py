@@ -184,6 +184,42 @@ class Inequalities:
 
 
 @dataclass(frozen=True)
+class Coupling:
+    """(ε,δ)-LDP: any columns q ≥ 0, but Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ for all x ≠ z: inequality (x, z) may be broken, by
+    all columns together by δ at most."""
+
+    k: int
+    top: Rational
+    delta: Rational
+
+    def rays(self) -> Iterator[Ray]:
+        raise Refused("with delta > 0 the columns are coupled", parameter="privacy", value="delta > 0")
+
+    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        """As for inequalities; what is taken off a vector may come back, δ times the most that any of them needs."""
+        left, most = [[fmpq(v, scale) for v in g] for g, scale in vectors], dict[tuple[int, int], Rational]()
+        taken = dict[tuple[int, int, int], Rational]()
+        for y, x, z, amount in multipliers:
+            if amount < 0 or not 0 <= y < len(left) or x == z or not (0 <= x < self.k and 0 <= z < self.k):
+                raise Refused(
+                    "a multiplier must be ≥ 0, of a vector and two different inputs",
+                    parameter="multiplier",
+                    value=(y, x, z),
+                )
+            f = rational(amount)
+            left[y][x] -= f
+            left[y][z] += f * self.top
+            taken[y, x, z] = taken.get((y, x, z), fmpq(0)) + f
+            most[x, z] = max(most.get((x, z), fmpq(0)), taken[y, x, z])
+        beyond = sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
+        return beyond + self.delta * sum(most.values(), fmpq(0))
+
+    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
+        """Only what no input is worth anything to: a column may be any unit vector."""
+        return all(v <= 0 for v in vector[0])
+
+
+@dataclass(frozen=True)
 class Branches:
     """The larger cone that only the inequalities along a spanning tree cut: 1/F ≤ q_x/q_z ≤ F on each edge (z, x)
     with its factor F.
@@ -240,7 +276,7 @@ class Branches:
         return most / scale
 
 
-Cone = Staircase | Lifts | Inequalities | Branches
+Cone = Staircase | Lifts | Inequalities | Branches | Coupling
 
 
 def cone_of(privacy: Notion, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:
@@ -257,6 +293,8 @@ def _cone(privacy: Any, k: int) -> Cone:
     kind = type(privacy)
     if kind is LDP and not privacy.exact_delta:
         return Staircase(k, ratio_above(privacy.exponential))
+    if kind is LDP:
+        return Coupling(k, ratio_above(privacy.exponential), rational(privacy.exact_delta))
     if kind is PML and privacy.source.single is not None:
         return Lifts(privacy.source.single, fmpq(0), ratio_above(privacy.exponential))
     if kind is LIP:

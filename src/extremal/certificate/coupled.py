@@ -6,7 +6,8 @@ With E ≥ e^ε rational, every (ε,δ)-LDP mechanism has Σ_y (Q(y|x) − E·Q(
 
 On each cell of the arrangement {q_x = E·q_z} the last sum is linear, so g is sublinear there and is at most what the
 extreme rays of the cell give. Those have entries E^0, E^−1, …, E^−L on a support, without a gap: one entry alone, or at
-least two levels (`_levels` lists them, by its own code).
+least two levels (`_levels` lists them, by its own code). Beyond six inputs there are too many: divergences of one pair
+are proved by `Lines`; for the rest `Revealed` bounds what any mechanism is worth by what the inputs are.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ from extremal.certificate.dual import _dual_vector, _mixture
 from extremal.certificate.enclosures import Weighing, largest, of_vectors, ratio_above, rational, upper
 from extremal.certificate.proof import Multipliers, Numbers, Proof
 from extremal.certificate.refused import Refused
+from extremal.exact import Prior
 from extremal.privacy import LDP, Notion
 from extremal.utility import Utility
 
 MOST_INPUTS = 6
+MOST_REVEALED = 5_000
 
 
 def _levels(k: int) -> Iterator[tuple[int, ...]]:
@@ -76,3 +79,30 @@ class Coupled(Proof):
 
         total = fmpq(sum(whole), common) + rational(privacy.exact_delta) * sum((b for _, _, b in beta), fmpq(0))
         return upper(arb(total) + utility.k * largest(map(excess, _levels(utility.k))))
+
+
+def _of_unit_vectors(prior: Prior) -> tuple[Any, int]:
+    """What `Weighing` gathers when a column is the unit vector of an input, given by its number."""
+    weights, total = prior.weights, prior.total
+    return lambda x: [(1, weights[x]), (0, total - weights[x])], total
+
+
+@dataclass(frozen=True)
+class Revealed(Proof):
+    """OPT ≤ what the inputs themselves are worth: a mechanism is a random function of its input, whatever the notion.
+
+    Σ_y μ(q_y) ≤ Σ_y Σ_x q_y(x)·μ(e_x) = Σ_x μ(e_x), because μ is sublinear. Fields: mix, as for `Rays`.
+    """
+
+    kind: ClassVar[str] = "inputs revealed"
+    mix: Numbers = ()
+
+    def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
+        if utility.k > MOST_REVEALED:
+            raise Refused(f"unit vectors are listed for at most {MOST_REVEALED}", parameter="k", value=utility.k)
+        mix = _mixture(self.mix, utility)
+        weighing = Weighing(utility, _of_unit_vectors)
+        total = arb(0)
+        for x in range(utility.k):
+            total += sum((w * v for w, v in zip(mix, weighing.values(x), strict=True) if w), arb(0))
+        return upper(total)

@@ -16,6 +16,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.solve import solve as approximate
+from extremal.optimize.convex.vertices import solve as convex
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
 from extremal.optimize.divergence.metric import solve as divergence_on_metric
@@ -45,6 +46,7 @@ SOLVERS: tuple[Solver, ...] = (
     workload,
     divergence_on_metric,
     hypotheses,
+    convex,
     listed_rays,
 )
 """Asked in this order; the first that has a solution is taken. Listing rays comes last: others need no list."""

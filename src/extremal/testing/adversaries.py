@@ -29,6 +29,7 @@ from extremal.certificate import (
     Ratios,
     Rays,
     Refused,
+    Revealed,
     Search,
     Sizes,
     Subadditive,
@@ -39,6 +40,8 @@ from extremal.certificate import (
 from extremal.errors import MalformedFile
 from extremal.exact import Prior, decimal_text
 from extremal.optimize import design
+from extremal.optimize.approximate.chords import between_chords
+from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.interior import optimal_design
 from extremal.optimize.workload.lifts import Coordinates, all_sets, staircase_deviations
@@ -490,7 +493,27 @@ def workloads(random: Generator) -> Iterator[Lie]:
         spoil = set(fields) - places if random.random() < 0.8 else {str(random.choice(sorted(fields)))}
         yield Lie(proof, LDP(epsilon), utility, found.value)
         told = {name: spoiled_numbers(random, fields[name]) for name in spoil}
-        yield Lie(dataclasses.replace(proof, **told), LDP(epsilon), utility, found.value)
+        yield Lie(replace(proof, **told), LDP(epsilon), utility, found.value)
+
+
+def coupled_chords(random: Generator) -> Iterator[Lie]:
+    """Multipliers and nodes of any kind for (ε,δ)-LDP, and what inputs are worth, against a mechanism that exists."""
+    k, epsilon, delta = int(random.integers(2, 4)), an_epsilon(random), float(np.round(random.uniform(0.01, 0.4), 3))
+    privacy, utility = LDP(epsilon, delta), a_divergence(random, k)
+    found = between_chords(Problem(privacy, utility), privacy, utility)
+    if found is None or not 1e-12 < found.value < math.inf:
+        return
+    proof, shrunk = found.proof, Fraction(int(random.integers(0, 100)), 100)
+    fewer = tuple((i, x, z, f * shrunk if random.random() < 0.3 else f) for i, x, z, f in proof.multipliers)
+    lower = tuple(a * (1 - Fraction(int(random.integers(0, 100)), 1000)) for a in proof.alpha)
+    for told in (
+        Revealed(),
+        proof,
+        replace(proof, multipliers=fewer),
+        replace(proof, alpha=lower),
+        replace(proof, nodes=proof.nodes[1:-1]),
+    ):
+        yield Lie(told, privacy, utility, found.value)
 
 
 def directions(random: Generator) -> Iterator[Lie]:
@@ -525,6 +548,7 @@ ATTACKS: tuple[Attack, ...] = (
     costs,
     classes,
     coupled_rays,
+    coupled_chords,
     directions,
     workloads,
 )

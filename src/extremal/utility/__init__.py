@@ -8,6 +8,8 @@ from extremal.utility.divergence import Divergence, FDivergence, NamedDivergence
 from extremal.utility.divergences import *  # noqa: F403 - the named ones, as that module lists them
 from extremal.utility.information import MutualInformation
 from extremal.utility.level import LevelAtDistortion
+from extremal.utility.processed import ConvexUtility
+from extremal.utility.robust import RobustDivergence
 from extremal.utility.sublinear import Sublinear
 from extremal.utility.utility import UTILITIES, SumOfColumns, UserUtility, Utility, utility_from_json
 from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
@@ -23,6 +25,7 @@ __all__ = [
     "UTILITIES",
     "Average",
     "ConvexFunction",
+    "ConvexUtility",
     "Distortion",
     "Divergence",
     "FDivergence",
@@ -34,6 +37,7 @@ __all__ = [
     "NamedDivergence",
     "PairwiseDivergence",
     "Ranges",
+    "RobustDivergence",
     "Sublinear",
     "SumOfColumns",
     "UserUtility",

@@ -7,6 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 import extremal as ex
+from extremal.optimize.approximate.chords import between_chords
+from extremal.optimize.problem import Problem
 from extremal.privacy.cones.coupled import couplings, levels, rays
 from extremal.testing.designs import check
 
@@ -118,5 +120,52 @@ def test_a_users_function_is_bounded_in_floats() -> None:
 
 
 def test_delta_is_named_when_there_are_too_many_inputs() -> None:
-    with pytest.raises(ex.TooLarge, match="delta > 0"):
-        ex.design(ex.LDP(1, "0.1"), ex.MutualInformation(["1/7"] * 7))
+    with pytest.raises(ex.TooLarge, match="delta > 0 are for at most 40 inputs"):
+        ex.design(ex.LDP(1, "0.1"), ex.MutualInformation(["1/41"] * 41))
+
+
+@pytest.mark.parametrize("kind", [ex.KL, ex.TotalVariation, ex.SquaredHellinger])
+def test_chords_and_rays_agree(kind: type) -> None:
+    """On an alphabet for which both work: the same optimum, by two programs and two proofs."""
+    utility, privacy = kind([0.4, 0.3, 0.2, 0.1], [0.05, 0.25, 0.3, 0.4]), ex.LDP(1, "0.1")
+    found = between_chords(Problem(privacy, utility), privacy, utility)
+    assert found is not None
+    optimum = ex.design(privacy, utility).value
+    assert found.value == pytest.approx(optimum, rel=1e-7)
+    assert float(found.proof.bound(privacy, utility)) == pytest.approx(optimum, rel=1e-7)
+    assert float(found.proof.bound(privacy, utility)) >= optimum
+
+
+def test_eight_inputs_by_chords() -> None:
+    utility = ex.KL([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05], [0.02, 0.05, 0.08, 0.15, 0.1, 0.1, 0.2, 0.3])
+    found = check(ex.design(ex.LDP(1, "0.05"), utility), 1e-3)
+    assert found.certificate.proofs[0].kind == "lines"
+    plain = ex.design(ex.LDP(1), utility).mechanism.matrix
+    assert found.value >= utility(np.hstack([0.95 * plain, 0.05 * np.eye(8)])) * (1 - 1e-12)
+
+
+def test_one_hypothesis_excludes_inputs_of_many() -> None:
+    """Hellinger stays finite: chords reach from 0 to infinity."""
+    utility = ex.SquaredHellinger([0.4, 0.2, 0.2, 0.1, 0.1, 0, 0], [0, 0.1, 0.2, 0.1, 0.1, 0.2, 0.3])
+    check(ex.design(ex.LDP(1, "0.05"), utility), 1e-2)
+    assert ex.design(ex.LDP(1, "0.05"), ex.KL(utility.p0, utility.p1)).value == np.inf
+
+
+@pytest.mark.parametrize(
+    "utility",
+    [
+        ex.MutualInformation([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1]),
+        ex.PairwiseDivergence([np.roll(np.arange(1, 8) / 28, i) for i in range(3)], worst_case=True),
+    ],
+    ids=lambda utility: utility.name,
+)
+def test_other_goals_of_many_inputs_have_a_loose_bound(utility: ex.Utility) -> None:
+    found = check(ex.design(ex.LDP(1, "0.1"), utility), 1.0)
+    assert "loose" in found.summary()
+    assert found.certificate.proofs[0].kind == "inputs revealed"
+    assert found.upper_bound == pytest.approx(utility(ex.Mechanism.from_matrix(np.eye(7))), rel=1e-12)
+
+
+def test_equal_hypotheses_of_many_inputs() -> None:
+    found = ex.design(ex.LDP(1, "0.1"), ex.KL(["1/8"] * 8, ["1/8"] * 8))
+    assert found.value == found.upper_bound == 0

@@ -9,6 +9,7 @@ import pytest
 
 import extremal as ex
 from extremal.studies.planning.power import _Test
+from extremal.tables import outward
 from extremal.testing.surveys import simulated_rejections
 
 P0, P1 = [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]
@@ -84,8 +85,10 @@ def test_the_design_is_at_least_as_good_as_randomised_response() -> None:
 def test_the_sentences_hold_the_numbers() -> None:
     found = ex.plan_test(p0=P0, p1=P1, epsilon=1, power=0.8)
     said = str(found)
-    assert said.startswith(f"{found.n:,} people at ε = 1: power {found.power:.4g} (asked for: 0.8), exact for this n.")
-    assert f"at least {found.critical:.4g}: with probability at most {found.level:.4g}" in said
+    assert said.startswith(
+        f"{found.n:,} people at ε = 1: power {outward(found.power, up=False)} (asked for: 0.8), exact for this n."
+    )
+    assert f"at least {found.critical:.4g}: with probability at most {outward(found.level, up=True)}" in said
     assert f"needs {found.without_privacy:,} people" in said
     assert f"{found.n - 1:,} people do not reach" in said
     assert "asked for" not in str(ex.plan_test(p0=P0, p1=P1, epsilon=1, n=10))
@@ -132,3 +135,10 @@ def test_a_report_that_decides_at_once() -> None:
 def test_bad_plans_are_refused_with_the_fix(options: dict[str, object], message: str) -> None:
     with pytest.raises(ex.InvalidParameter, match=message):
         ex.plan_test(**{"p0": P0, "p1": P1, **options})
+
+
+@pytest.mark.parametrize("value", [0.999999, 0.04855, 0.05, 1.0, 0.0, 1e-9, 0.80000001, 12345.6])
+def test_what_is_said_is_rounded_outwards(value: float) -> None:
+    assert float(outward(value, up=False)) <= value * (1 + 1e-9)
+    assert float(outward(value, up=True)) >= value * (1 - 1e-9)
+    assert outward(math.inf, up=True) == "inf"

@@ -2,8 +2,10 @@
 
 max Σ θ_r μ(r) s.t. Σ θ_r r = 1, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ for every ordered pair, θ ≥ 0. KOV treats two inputs
 (Theorem 19: the quaternary mechanism) and leaves more open; here the program is exact for up to 6. At most k² outputs
-are used. What a report may exclude is worth infinitely much to some divergences, however small its probability: then
-the value is infinite, or, in a worst case, such a part costs nothing and the others decide.
+are used. With more inputs, divergences of one pair are solved by chords up to a stated gap (`chords`), and all else
+gets the mechanism that reveals the input with probability δ, with a bound that may be loose. What a report may exclude
+is worth infinitely much to some divergences, however small its probability: then the value is infinite, or, in a worst
+case, such a part costs nothing and the others decide.
 """
 
 from __future__ import annotations
@@ -15,17 +17,22 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Coupled
+from extremal.certificate import Coupled, Proof, Revealed
+from extremal.errors import TooLarge
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
+from extremal.optimize.approximate.chords import between_chords
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
 from extremal.optimize.rays import parts_of
 from extremal.privacy import LDP
 from extremal.privacy.cones.coupled import couplings, rays
 from extremal.solver import LinearProgram
 from extremal.tables import number
-from extremal.utility import SumOfColumns, Utility, WorstCase
+from extremal.utility import Divergence, SumOfColumns, Utility, WorstCase
 
+MOST_LISTED = 6  # inputs whose rays are listed
+MOST_BY_CHORDS = 24  # inputs whose pairs fit into a program
+MOST_INPUTS = 40  # beyond, to decide (ε,δ) takes too long
 KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
 EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
 FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its own units
@@ -34,18 +41,61 @@ FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its
 def solve(problem: Problem) -> Solution | None:
     """(ε,δ)-LDP with δ > 0, any sum of sublinear column values or the worst case of several."""
     match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP() as privacy, SumOfColumns() | WorstCase(), None if privacy.delta > 0:
-            return _solved(problem, privacy)
+        case LDP() as privacy, SumOfColumns() | WorstCase() as utility, None if privacy.delta > 0:
+            worth = np.array([part.column_values(np.eye(utility.k)).sum() for part in _parts(utility)])
+            if not np.isfinite(worth).any() or (worth.size == 1 and not np.isfinite(worth).all()):
+                return _infinite(problem, privacy)
+            return _solved(problem, privacy) if utility.k <= MOST_LISTED else _many(problem, privacy, worth)
         case _:
             return None
+
+
+def _parts(utility: Utility) -> tuple[SumOfColumns, ...]:
+    if utility.k > MOST_INPUTS:
+        raise TooLarge(
+            f"designs with delta > 0 are for at most {MOST_INPUTS} inputs",
+            parameter="k",
+            value=utility.k,
+            hint="Use delta=0, or merge inputs.",
+        )
+    return parts_of(utility)
+
+
+def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
+    """More inputs than rays can be listed for: chords for a divergence of one pair; else, and where that is better,
+    revealing with probability δ, with what the inputs are worth for a bound."""
+    utility, several = problem.utility, worth.size > 1
+    revealing = _revealing(_plain(problem, privacy), privacy)
+    if isinstance(utility, Divergence) and utility.k <= MOST_BY_CHORDS and utility.pair.difference.any():
+        found = between_chords(problem, privacy, utility)
+        if found is not None:
+            better = utility(revealing) > found.value
+            made = Mechanism.from_matrix(revealing, privacy, inputs=problem.inputs) if better else found.mechanism
+            proofs: tuple[Proof, ...] = (found.proof,) if utility.verifiable else ()
+            notes = (RevealOrStaircase(utility, privacy, made),)
+            return Solution(made, found.bound, "chords of f, with coupled columns", proofs, notes)
+    mechanism = Mechanism.from_matrix(revealing, privacy, inputs=problem.inputs)
+    mix = np.where(np.arange(worth.size) == int(np.argmin(worth)), 1.0, 0.0)
+    proofs = (Revealed(decimals(mix) if several else ()),) if utility.verifiable else ()
+    method, loose = (
+        "reveal with probability δ, else the best ε-mechanism",
+        "the bound is what the inputs are worth: loose",
+    )
+    return Solution(mechanism, float(worth.min()), method, proofs, (loose,))
+
+
+def _plain(problem: Problem, privacy: LDP) -> Floats:
+    """The best ε-LDP mechanism."""
+    from extremal.optimize.design import design
+
+    pure = LDP.from_json({**privacy.to_json(), "delta": "0"})
+    return design(pure, problem.utility, time_limit=problem.seconds_left).mechanism.matrix
 
 
 def _solved(problem: Problem, privacy: LDP) -> Solution:
     columns, parts = rays(problem.utility.k, privacy.epsilon), parts_of(problem.utility)
     values = np.array([part.column_values(columns) for part in parts])
     finite = np.isfinite(values).all(axis=1)
-    if not finite.any() or (len(parts) == 1 and not finite.all()):
-        return _infinite(problem, privacy)
     best = _best(columns, values[finite], privacy)
     matrix = columns[:, best.used] * best.weights[best.used]
     matrix /= matrix.sum(axis=1, keepdims=True)
@@ -137,10 +187,7 @@ class RevealOrStaircase:
     mechanism: Mechanism
 
     def sentence(self) -> str:
-        from extremal.optimize.design import design
-
-        pure = LDP.from_json({**self.privacy.to_json(), "delta": "0"})
-        reached = self.utility(_revealing(design(pure, self.utility).mechanism.matrix, self.privacy))
+        reached = self.utility(_revealing(_plain(Problem(self.privacy, self.utility), self.privacy), self.privacy))
         best = self.utility(self.mechanism)
         share = f" ({number(100 * reached / best, 5)}% of this)" if best and np.isfinite(best) else ""
         return f"revealing with probability δ, else the best ε-mechanism: {number(reached)}{share}"

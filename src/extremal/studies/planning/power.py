@@ -26,7 +26,7 @@ from extremal.optimize import design
 from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
-from extremal.tables import as_frame, number
+from extremal.tables import as_frame, number, outward
 from extremal.utility.divergences import KL
 
 FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
@@ -73,11 +73,12 @@ class TestPlan:
 
     def summary(self) -> str:
         """The plan in sentences."""
-        asked = "" if self.wanted is None else f" (asked for: {number(self.wanted, 4)})"
+        asked = "" if self.wanted is None else f" (asked for: {self.wanted:g})"
         kind = "exact for this n" if self.exact else "a lower bound for this n, by Chernoff"
-        false = f"with probability at most {number(self.level, 4)} when it is true (α = {self.alpha:g})"
+        false = f"with probability at most {outward(self.level, up=True)} when it is true (α = {self.alpha:g})"
+        people = f"{self.n:,} people at ε = {number(self.epsilon, 4)}"
         lines = [
-            f"{self.n:,} people at ε = {number(self.epsilon, 4)}: power {number(self.power, 4)}{asked}, {kind}.",
+            f"{people}: power {outward(self.power, up=False)}{asked}, {kind}.",
             f"H₀ is rejected when the log-likelihood ratio is at least {number(self.critical, 4)}: {false}.",
             f"The same without randomisation needs {self.without_privacy:,} people.",
         ]

@@ -24,7 +24,7 @@ from extremal.privacy import LDP
 from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
 from extremal.studies.planning.widths import Widths
-from extremal.tables import as_frame, number
+from extremal.tables import as_frame, number, outward
 from extremal.utility import Workload
 
 FEWEST = 2
@@ -66,11 +66,11 @@ class Plan:
 
     def summary(self) -> str:
         """The plan in sentences."""
-        asked = "" if self.wanted is None else f" (asked for: {number(self.wanted, 4)})"
+        asked = "" if self.wanted is None else f" (asked for: {self.wanted:g})"
         people = f"{self.n:,} people at ε = {number(self.epsilon, 4)}"
         about = f"The widest {100 * self.level:g}% interval, of the {self.goal.name} {self.widest!r} at "
         lines = [
-            f"{people}: half-width {number(self.half_width, 4)}{asked}, {self.goal.where}.",
+            f"{people}: half-width {outward(self.half_width, up=True)}{asked}, {self.goal.where}.",
             f"{about}{number(self.value, 3)}, as {self.goal.call} will report it at the expected counts.",
             f"The same without randomisation needs {self.without_privacy:,} people.",
         ]

@@ -1,0 +1,165 @@
+"""f-divergences of one pair under (ε,δ)-LDP with more inputs than rays can be listed for: chords of f.
+
+Every column lies below the chord of f on its own interval of ratios. So the program with one column q_i for each chord,
+
+    max Σ_i chord_i·q_i   s.t.  Σ_i q_i = 1,   q_i(x) − e^ε·q_i(z) ≤ s_i(x,z),   Σ_i s_i(x,z) ≤ δ,   q, s ≥ 0,
+
+bounds the optimum, and its mechanism is nearly worth as much. Inequalities are added as they are broken; nodes are put
+where the mechanism has its ratios until the two values meet or time is up. The duals make the proof: α, and for each
+chord the multiplier of each pair, of which the largest is paid δ times.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.certificate import Lines
+from extremal.exact.weights import Floats
+from extremal.mechanism import Mechanism
+from extremal.optimize.divergence.cover import chords, node
+from extremal.optimize.problem import Problem, decimal, decimals
+from extremal.privacy import LDP
+from extremal.solver import SolverFailed, SparseProgram
+from extremal.utility import Divergence
+
+FIRST_NODES = 9
+MOST_NODES = 90
+MOST_ROUNDS = 8
+ENOUGH = 1e-7  # relative gap: chords get no nearer by the solver's tolerance
+SECONDS = 20.0  # without a time limit: no new round after these
+_ROWS_A_ROUND = 600
+_BROKEN = 1e-9
+_USED = 1e-9
+_OUTWARD = 1e-9
+_CLOSE = 1e-5
+
+
+@dataclass(frozen=True, eq=False)
+class Bounded:
+    """A mechanism, and a proof of what none exceeds."""
+
+    mechanism: Mechanism
+    value: float
+    bound: float
+    proof: Lines
+
+
+def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bounded | None:
+    """The best mechanism found and the best bound; None when no program could be solved."""
+    logs, best, start = _first_nodes(utility), None, time.monotonic()
+    for _ in range(MOST_ROUNDS):
+        try:
+            columns, bound, proof = _Program(privacy, utility, logs).solve(problem)
+        except SolverFailed:
+            return best
+        used = columns[:, columns.max(axis=0) > _USED]
+        mechanism = Mechanism.from_matrix(used / used.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
+        value = utility(mechanism)
+        if best is None or value > best.value:
+            best = Bounded(mechanism, value, math.inf, proof) if best is None else replace(best, mechanism=mechanism)
+            best = replace(best, value=value)
+        if bound < best.bound:
+            best = replace(best, bound=bound, proof=proof)
+        problem.progress("refining chords", 1 - best.value / (best.bound or 1.0))
+        late = problem.out_of_time or (problem.deadline is None and time.monotonic() - start > SECONDS)
+        finer = _refined(logs, used, utility)
+        if late or best.bound - best.value <= ENOUGH * best.bound or not logs.size < finer.size <= MOST_NODES:
+            return best
+        logs = finer
+    return best
+
+
+def _first_nodes(utility: Divergence) -> Floats:
+    """Between the least and the largest ratio of an input: a column may be a unit vector, and is no further out."""
+    occurs = (utility.p0 > 0) | (utility.p1 > 0)
+    with np.errstate(divide="ignore"):
+        logs = np.log(utility.p0[occurs]) - np.log(utility.p1[occurs])
+    inside = logs[np.isfinite(logs)]
+    low, high = float(inside.min(initial=0.0)), float(inside.max(initial=0.0))
+    width = _OUTWARD * max(high - low, 1.0)
+    kinks = [math.log(t) for t in utility.kinks or () if t > 0 and low < math.log(t) < high]
+    grid = np.unique([*np.linspace(low - width, high + width, FIRST_NODES), *kinks])
+    ends = ([-math.inf] if logs.min() == -math.inf else [], [math.inf] if logs.max() == math.inf else [])
+    return np.concatenate([ends[0], grid, ends[1]])
+
+
+def _refined(logs: Floats, columns: Floats, utility: Divergence) -> Floats:
+    """More nodes at the ratios of the mechanism and a quarter of the way to their neighbours."""
+    with np.errstate(divide="ignore"):
+        ratios = np.log(utility.p0 @ columns) - np.log(utility.p1 @ columns)
+    ratios = np.unique(ratios[np.isfinite(ratios) & (ratios > logs[0]) & (ratios < logs[-1])])
+    at = np.searchsorted(logs, ratios)
+    left, right = np.maximum(logs[at - 1], ratios - 4), np.minimum(logs[at], ratios + 4)
+    merged = np.unique(np.concatenate([logs, ratios, ratios + (right - ratios) / 4, ratios - (ratios - left) / 4]))
+    with np.errstate(invalid="ignore"):
+        apart = np.concatenate([[True], ~(np.diff(merged) <= _CLOSE * np.abs(merged[1:]))])
+    apart[-1] = True
+    return np.asarray(merged[apart])
+
+
+class _Program:
+    """The program for given nodes."""
+
+    def __init__(self, privacy: LDP, utility: Divergence, logs: Floats) -> None:
+        self.k, self.logs, self.top, self.utility = utility.k, logs, math.exp(privacy.epsilon), utility
+        self.lines = chords(utility, logs[:-1], logs[1:])
+        self.count, self.scale = len(self.lines), float(np.abs(self.lines).max()) or 1.0
+        self.pairs = np.array(list(itertools.permutations(range(self.k), 2)))
+        columns, slacks = self.count * self.k, self.count * len(self.pairs)
+        gains = np.concatenate([-self.lines.ravel() / self.scale, np.zeros(slacks)])
+        self.program = SparseProgram(gains)
+        rows = np.repeat(np.arange(self.k), self.count)
+        places = (np.arange(self.count) * self.k + np.arange(self.k)[:, None]).ravel()
+        self.program.add(rows, places, np.ones(rows.size), np.ones(self.k), np.ones(self.k))
+        rows = np.repeat(np.arange(len(self.pairs)), self.count)
+        places = columns + (np.arange(self.count) * len(self.pairs) + np.arange(len(self.pairs))[:, None]).ravel()
+        none = np.full(len(self.pairs), -np.inf)
+        self.program.add(rows, places, np.ones(rows.size), none, np.full(len(self.pairs), privacy.delta))
+        self.added = np.zeros((self.count, len(self.pairs)), dtype=bool)
+        self.order = np.zeros((0, 2), dtype=np.intp)
+
+    def solve(self, problem: Problem) -> tuple[Floats, float, Lines]:
+        """The columns (k × chords), the bound, and its proof."""
+        size, (x, z) = self.count * self.k, self.pairs.T
+        while True:
+            answer = self.program.solve(problem.seconds_left)
+            q = answer.x[:size].reshape(self.count, self.k)
+            slack = answer.x[size:].reshape(self.count, len(self.pairs))
+            broken = np.where(self.added, 0.0, q[:, x] - self.top * q[:, z] - slack)
+            worst = np.argsort(-broken, axis=None)[:_ROWS_A_ROUND]
+            worst = worst[broken.ravel()[worst] > _BROKEN]
+            if not worst.size:
+                return q.T, -answer.value * self.scale, self._proof(answer.duals * self.scale)
+            self._add(np.stack(np.unravel_index(worst, broken.shape), axis=1))
+
+    def _add(self, wanted: npt.NDArray[np.intp]) -> None:
+        chord, pair = wanted.T
+        x, z = self.pairs[pair].T
+        start, slack = chord * self.k, self.count * self.k + chord * len(self.pairs) + pair
+        places = np.stack([start + x, start + z, slack])
+        values = np.tile([1.0, -self.top, -1.0], len(wanted))
+        rows = np.repeat(np.arange(len(wanted)), 3)
+        self.program.add(rows, places.T.ravel(), values, np.full(len(wanted), -np.inf), np.zeros(len(wanted)))
+        self.added[chord, pair] = True
+        self.order = np.vstack([self.order, wanted])
+
+    def _proof(self, duals: Floats) -> Lines:
+        """Prices and multipliers; the solver minimises, so its duals have the other sign."""
+        alpha, flows = -duals[: self.k], -duals[self.k + len(self.pairs) :]
+        finite = [log for log in self.logs.tolist() if log < math.inf]
+        multipliers = tuple(
+            (self._number(int(i), len(finite)), *self.pairs[pair].tolist(), decimal(f))
+            for (i, pair), f in zip(self.order, flows.tolist(), strict=True)
+            if f > 0
+        )
+        return Lines(decimals(alpha), tuple(node(log) for log in finite), multipliers)
+
+    def _number(self, chord: int, nodes: int) -> int:
+        """What a proof calls the line of an interval: the one to infinity comes last."""
+        return nodes if chord == nodes - 1 else chord

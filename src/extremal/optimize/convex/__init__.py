@@ -1,0 +1,1 @@
+"""Convex utilities of the user."""
