@@ -1,12 +1,13 @@
 # make run    the main job, end to end, on the bundled survey
 # make test   everything that must hold: style, types, tests, coverage
+# make docs   the documentation as a site: out/docs/index.html
 # make audit  the slow proofs by sampling     make bench  speed, as ratios against peers
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit system audit bench bench-check profile clean help
+.PHONY: run test lint types unit system site docs audit bench bench-check profile clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -26,7 +27,7 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 run: $(VENV)/.run
 	$(BIN)/python examples/survey.py
 
-test: lint types unit
+test: lint types unit site
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -42,6 +43,14 @@ system:
 unit: $(VENV)/.dev system
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -rs --cov --cov-report=
 	$(BIN)/coverage report --fail-under=100 --include='src/extremal/exact/*,src/extremal/mechanism/*,src/extremal/privacy/*'
+
+# Every page, every link between pages and every docstring; the gallery's scripts are run by the tests and not again here.
+site: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html -D plot_gallery=0 -d out/doctrees-unrun docs out/docs-unrun
+
+docs: $(VENV)/.dev
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -b html -d out/doctrees docs out/docs
+	@echo "open out/docs/index.html"
 
 audit: $(VENV)/.dev
 	@for script in audit/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
@@ -61,4 +70,4 @@ profile: $(VENV)/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/default_calls.py --profile
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .coverage
+	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .coverage out

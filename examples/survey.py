@@ -1,99 +1,88 @@
-"""The main job, end to end, on a real survey: choose a mechanism, randomise each answer, estimate, compare.
+"""The main job, end to end, on a real survey: a goal, the best mechanism and its proof, reports, the estimate.
 
-Run with `make run`. Nobody's answer leaves this program unrandomised except in the column "survey", which a real study
+Run with `make run`. Nobody's answer leaves this program unrandomised except in the line "truth", which a real study
 would not have.
 """
 
-from collections import Counter
+import sys
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 import extremal as ex
-from extremal.data import LEVELS, survey
-from extremal.plotting import save
-from extremal.release.audit import audit
+from extremal.data import INCOME_MIDDLES, LEVELS, survey
+from extremal.plotting import COLOURS, figure, save
 
-QUESTION, EPSILON, PICTURES = "party", 2.0, Path("out")
-COMPARED_AT = 1.0  # the designs differ more where privacy is stronger
-
-
-def shares(question: str) -> list[float]:
-    """How the answers are distributed, in the order of the question's levels."""
-    counts = Counter(survey()[question])
-    return [counts[level] / sum(counts.values()) for level in LEVELS[question]]
+EPSILON = float(sys.argv[1]) if len(sys.argv) > 1 else 2.0
+PICTURE = Path("out/survey.png")
 
 
-def compare_designs() -> None:
-    """What the usual designs keep of the answers at the same ε: Warner's for a yes/no question, the others for seven
-    answers."""
-    for question in ("vote", QUESTION):
-        table = ex.compare(ex.MutualInformation(shares(question)), epsilon=COMPARED_AT)
-        wanted = (
-            "Warner",
-            "randomised response",
-            "subset selection (frequencies",
-            "binary for information",
-            "geometric",
-        )
-        chosen = ex.Comparison(table.epsilon, tuple(row for row in table.rows if row.name.startswith(wanted)))
-        print(
-            f"Designs for the question {question!r} ({len(LEVELS[question])} answers) at ε = {COMPARED_AT:g}; "
-            "information in nats\n"
-        )
-        print(f"{chosen}\n")
-        print_standard_errors(question)
-        PICTURES.mkdir(exist_ok=True)
-        print(f"picture: {save(chosen.plot(), PICTURES / f'designs-{question}.png')}\n")
+def one_bit(values: tuple[float, ...], epsilon: float) -> ex.Mechanism:
+    """Round at random to the lowest or highest value, then randomised response (Duchi, Jordan and Wainwright 2013)."""
+    place = (np.array(values) - min(values)) / (max(values) - min(values))
+    high = 0.5 + np.tanh(epsilon / 2) * (place - 0.5)
+    return ex.Mechanism.from_matrix(np.column_stack([1 - high, high]), ex.LDP(epsilon), inputs=LEVELS["income"])
 
 
-def print_standard_errors(question: str) -> None:
-    """The survey run once with each design that identifies the shares: how precise they become."""
-    answers, levels = survey()[question], LEVELS[question]
-    designs = {
-        "randomised response": ex.randomized_response(len(levels), COMPARED_AT, inputs=levels),
-        "subset selection": ex.subset_selection(len(levels), COMPARED_AT, inputs=levels),
+def picture(names: list[str], people: list[float], found: list[Any], truth: float) -> Any:
+    """What each mechanism needs, and what each found."""
+    drawn, (left, right) = figure(width=10, height=3.1, columns=2)
+    left.barh(names, people, color=[COLOURS[0]] + ["#9db4c0"] * (len(names) - 1))
+    for y, n in enumerate(people):
+        left.text(n, y, f" {n:,.0f}", va="center", fontsize=9)
+    left.margins(x=0.14)
+    left.set_xlabel(f"respondents for the margin of {people[0]:,.0f} with the designed one")
+    for y, one in enumerate(found):
+        (low, high), colour = one.interval()[0], COLOURS[0] if not y else "#6c8290"
+        right.plot([low, high], [y, y], color=colour, linewidth=4, alpha=0.6)
+        right.plot(one.estimate, [y], "o", color=colour)
+    right.axvline(truth, color="black", linestyle=":", label="truth")
+    right.set_yticks(range(len(names)), [""] * len(names))
+    right.set_xlabel("mean income (thousand dollars), estimate and 95% interval")
+    right.legend(frameon=False, loc="lower right")
+    for axis in (left, right):
+        axis.set_ylim(len(names) - 0.5, -0.5)
+        axis.grid(visible=False, axis="y")
+    drawn.suptitle(f"Household income, {len(LEVELS['income'])} brackets, ε = {EPSILON:g}", fontsize=11)
+    return drawn
+
+
+def main() -> None:
+    """The whole story in one screen."""
+    answers, brackets = survey()["income"], LEVELS["income"]
+    print(f"{len(answers)} people, household income in {len(brackets)} brackets. Goal: the mean.")
+    odds = f"{np.exp(EPSILON):.3g} times as likely from one income as from another"
+    print(f"Promise: ε = {EPSILON:g}, no report is more than {odds}.\n")
+
+    goal = ex.Mean(INCOME_MIDDLES)
+    best = ex.design(ex.LDP(EPSILON), goal, inputs=brackets)
+    print(best.summary(), "\n")
+    print("Checked without the solver:")
+    print(ex.verify(best), "\n")
+
+    mechanisms = {
+        "designed": best.mechanism,
+        "one bit (for means)": one_bit(INCOME_MIDDLES, EPSILON),
+        "subset selection": ex.subset_selection(brackets, EPSILON),
+        "randomised response": ex.randomized_response(brackets, EPSILON),
     }
-    if len(levels) == 2:
-        design = ex.surveys.warner(epsilon=COMPARED_AT)
-        designs["Warner"] = ex.Mechanism.from_weights(
-            design.weights, privacy=design.privacy, inputs=levels, outputs=levels
-        )
-    for name, mechanism in designs.items():
-        result = ex.estimate_frequencies(mechanism.privatize(answers), mechanism)
-        print(f"  mean standard error with {name}: {result.standard_error.mean():.1%}")
-    print()
-
-
-def run_survey() -> None:
-    """Randomise each answer with randomised response and estimate the shares from the reports."""
-    answers, levels = survey()[QUESTION], LEVELS[QUESTION]
-    mechanism = ex.randomized_response(len(levels), EPSILON, inputs=levels)
-    proof = ex.verify(mechanism)
-    print(f"{len(answers)} respondents, question: {QUESTION!r}, {len(levels)} answers, ε = {EPSILON:g}")
-    print(f"privacy: {proof.reasons[0]}")
-
-    check = audit(mechanism, draws=200_000, confidence=0.999999)
-    print(f"sampler: {check.summary()}\n")
-
-    reports = mechanism.privatize(
-        answers
-    )  # exact weights, words from a cipher that the operating system keys for this call
-    result = ex.estimate_frequencies(reports, mechanism)
-
-    truth, low_high = shares(QUESTION), result.interval(0.95)
-    print(f"{'answer':24s} {'survey':>7s} {'estimate':>9s} {'± s.e.':>8s}   95% interval")
-    for x, level in enumerate(levels):
-        low, high = low_high[x]
-        print(
-            f"{level:24s} {truth[x]:7.1%} {result.estimate[x]:9.1%} {result.standard_error[x]:8.1%}   {low:6.1%} to "
-            f"{high:6.1%}"
-        )
-    same = sum(a == r for a, r in zip(answers, reports, strict=True)) / len(answers)
-    print(f"\n{same:.0%} of the reports happen to be the true answer; nobody can tell which ones.")
-
-    print(f"\n{result.summary()}")
-    print(f"\npicture: {save(result.plot(truth=truth), PICTURES / 'estimates.png')}")
+    people = [len(answers) * goal(m) / best.value for m in mechanisms.values()]
+    found = [ex.estimate_workload(m.privatize(answers), m, goal) for m in mechanisms.values()]
+    truth = float(np.mean([INCOME_MIDDLES[brackets.index(answer)] for answer in answers]))
+    print(f"{'mechanism':20s} {'estimate':>9s} {'95% margin':>11s}   {'people needed for the designed margin':s}")
+    for name, n, one in zip(mechanisms, people, found, strict=True):
+        print(f"{name:20s} {one.estimate[0]:9.1f} {1.96 * one.standard_error[0]:11.1f}   {n:,.0f}")
+    print(f"{'truth':20s} {truth:9.1f}   thousand dollars; randomised once, your numbers differ each time\n")
+    saved = [f"{people[i] - people[0]:,.0f} people against {what}" for i, what in ((1, "one bit"), (3, "response"))]
+    print(f"Saved: {' and '.join(saved)}, when all brackets are equally likely.")
+    drawn = picture(list(mechanisms), people, found, truth)
+    print(f"Picture: {save(drawn, PICTURE, overwrite=True)}\n")
+    print("Next: .venv/bin/python examples/survey.py 0.5        another ε")
+    print("      .venv/bin/extremal design --help               your own question from a shell")
+    print("      docs/start/tutorial.md, or make docs           ten minutes; everything else")
 
 
 if __name__ == "__main__":
-    compare_designs()
-    run_survey()
+    PICTURE.parent.mkdir(exist_ok=True)
+    main()

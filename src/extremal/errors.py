@@ -25,6 +25,10 @@ def show_values(shown: bool = True) -> None:
     Errors end up in logs and crash reports, so that by default they say where the value stands and of what kind it is.
     Labels, parameters and files of mechanisms are public and always shown.
 
+    Guarantee: values of respondents are in no message unless this was called.
+
+    Reference: OWASP Logging Cheat Sheet on what not to log.
+
     >>> show_values(False)
     """
     if not isinstance(shown, bool):
@@ -89,19 +93,43 @@ def _again(kind: type[ExtremalError], facts: dict[str, Any], arguments: tuple[An
 
 
 class InvalidParameter(ExtremalError, ValueError):
-    """An argument is outside what the function accepts."""
+    """An argument is outside what the function accepts.
+
+    >>> import extremal as ex
+    >>> ex.LDP(-1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.InvalidParameter: epsilon must ...
+    """
 
 
 class InvalidPrior(InvalidParameter):
-    """A probability vector is negative, not finite, does not sum to one or has the wrong length."""
+    """A probability vector is negative, not finite, does not sum to one or has the wrong length.
+
+    >>> import extremal as ex
+    >>> ex.MutualInformation([0.5, 0.6])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.InvalidPrior: ...
+    """
 
 
 class InvalidLabel(InvalidParameter):
-    """A label has a type that is not str, int or bool, is empty, or collides with another one."""
+    """A label has a type that is not str, int or bool, is empty, or collides with another one.
+
+    >>> import extremal as ex
+    >>> ex.randomized_response(["no", "no"], 1)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.InvalidLabel: ...
+    """
 
 
 class UnknownLabel(ExtremalError, LookupError):
-    """A value is not among the labels of a mechanism."""
+    """A value is not among the labels of a mechanism.
+
+    >>> import extremal as ex
+    >>> ex.randomized_response(["no", "yes"], 1).privatize("maybe")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.UnknownLabel: values: a value of type str that is no label...
+    """
 
     @classmethod
     def hidden(cls, where: str, value: Any, labels: str, nearest: str = "", more: str = "") -> UnknownLabel:
@@ -120,28 +148,70 @@ class UnknownLabel(ExtremalError, LookupError):
 
 
 class PrivacyViolation(ExtremalError, ValueError):
-    """A mechanism does not satisfy the privacy notion that is claimed for it."""
+    """A mechanism does not satisfy the privacy notion that is claimed for it.
+
+    >>> import extremal as ex
+    >>> ex.Mechanism.from_weights([[3 << 60, 1 << 60], [1 << 60, 3 << 60]], privacy=ex.LDP(1))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.PrivacyViolation: ...
+    """
 
 
 class TooLarge(ExtremalError, ValueError):
-    """An object is too large for the dense form that was asked for."""
+    """An object is too large for the dense form that was asked for.
+
+    >>> import extremal as ex
+    >>> ex.randomized_response(200, 1).plot()  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.TooLarge: a heat map shows at most 128 inputs and reports...
+    """
 
 
 class MalformedFile(ExtremalError, ValueError):
-    """A file is truncated, corrupted, of an unknown version, or not what it says it is."""
+    """A file is truncated, corrupted, of an unknown version, or not what it says it is.
+
+    >>> import extremal as ex
+    >>> raise ex.MalformedFile("a mechanism file must be JSON", parameter="path", value="m.json")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.MalformedFile: a mechanism file must be JSON...
+    """
 
 
 class FileConflict(ExtremalError, OSError):
-    """A file that would be overwritten holds something else."""
+    """A file that would be overwritten holds something else.
+
+    >>> import extremal as ex
+    >>> raise ex.FileConflict("the file exists", parameter="path", value="m.json")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.FileConflict: the file exists...
+    """
 
 
 class NotIdentified(ExtremalError, ValueError):
-    """The reports do not determine what was asked for."""
+    """The reports do not determine what was asked for.
+
+    >>> import extremal as ex
+    >>> ex.estimate_frequencies({0: 5, 1: 5}, ex.Mechanism.from_partition([0, 0, 1], ex.LDP(1)))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    extremal.errors.NotIdentified: the reports do not determine every frequency...
+    """
 
 
 class MissingDependency(ExtremalError, ImportError):
-    """An optional dependency is needed for this call."""
+    """An optional dependency is needed for this call.
+
+    >>> import extremal as ex
+    >>> raise ex.MissingDependency("a picture needs matplotlib")
+    Traceback (most recent call last):
+    extremal.errors.MissingDependency: a picture needs matplotlib.
+    """
 
 
 class NoSecureRandomness(ExtremalError, OSError):
-    """There is no cryptographic source of randomness, so nothing can be released."""
+    """There is no cryptographic source of randomness, so nothing can be released.
+
+    >>> import extremal as ex
+    >>> raise ex.NoSecureRandomness("the operating system gave no randomness")
+    Traceback (most recent call last):
+    extremal.errors.NoSecureRandomness: the operating system gave no randomness.
+    """

@@ -1,4 +1,4 @@
-"""Tables for people: aligned text for a terminal, and data frames."""
+"""Tables for people: aligned text for a terminal, HTML for a notebook, and data frames."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import importlib
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from html import escape
 from typing import Any
 
 from extremal.errors import MissingDependency
@@ -27,6 +28,40 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0)
         ).rstrip()
         for row in table
     )
+
+
+def html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "", below: Sequence[str] = ()) -> str:
+    """The same for a notebook: a table with a caption above it and sentences below; all text is escaped.
+
+    >>> html(["name", "ε"], [["<a>", "1"]])
+    "<table><thead><tr><th scope='col'>name</th><th scope='col'>ε</th></tr></thead><tbody><tr><th scope='row'>&lt;a&gt;</th><td>1</td></tr></tbody></table>"
+    """  # noqa: E501
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    head = "".join(f"<th scope='col'>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        f"<tr><th scope='row'>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
+        for row in rows
+    )
+    sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in below)
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{sentences}"
+
+
+def preformatted(text: str) -> str:
+    """Text whose columns are aligned already, for a notebook.
+
+    >>> preformatted("a < b")
+    '<pre>a &lt; b</pre>'
+    """
+    return f"<pre>{escape(text)}</pre>"
+
+
+def heading(name: str) -> str:
+    """A column's name as a printed table shows it; data frames keep the name itself.
+
+    >>> heading("epsilon"), heading("randomized_response")
+    ('ε', 'randomised response')
+    """
+    return name.replace("epsilon", "ε").replace("_", " ").replace("randomized", "randomised")
 
 
 def number(value: float | None, digits: int = 6) -> str:

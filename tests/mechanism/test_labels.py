@@ -150,3 +150,22 @@ def test_sets_of_labels_are_found_and_named() -> None:
     assert sets.find("a") is None
     assert sets.shown().startswith("sets of 10 of ")
     assert sets.nearest((1, 2)) == ""
+
+
+def test_a_number_is_compared_as_a_number_not_by_its_digits() -> None:
+    brackets = Labels(["5", "20", "35"])
+    assert not brackets.nearest(2.0)
+    assert not brackets.nearest("30")
+    assert brackets.nearest(35.0) == "Did you mean '35'?"
+    assert brackets.nearest(35) == "Did you mean '35'?"
+    assert Labels(["no", "yes"]).nearest("yess") == "Did you mean 'yes'?"
+    assert not Labels(["no", "yes"]).nearest(None)
+
+
+def test_labels_may_stand_in_place_of_their_number() -> None:
+    for form in (ex.randomized_response, ex.subset_selection, ex.geometric):
+        assert form(["a", "b", "c"], 1).inputs == form(3, 1, inputs=["a", "b", "c"]).inputs == ("a", "b", "c")
+    with pytest.raises(ex.InvalidParameter, match="labels must be given once"):
+        ex.randomized_response(["a", "b"], 1, inputs=["a", "b"])
+    with pytest.raises(ex.InvalidParameter, match="k must be"):
+        ex.randomized_response(["a"], 1)

@@ -16,8 +16,8 @@ from extremal.optimize.problem import Problem
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: ex.design(1, ex.KL([0.5, 0.5], [0.2, 0.8])), "design takes a privacy notion and a utility"),
-        (lambda: ex.design(ex.LDP(1), 1), "design takes a privacy notion and a utility"),
+        (lambda: ex.design(1, ex.KL([0.5, 0.5], [0.2, 0.8])), "design takes a privacy notion and a goal"),
+        (lambda: ex.design(ex.LDP(1), 1), "design takes a privacy notion and a goal"),
         (
             lambda: ex.design(ex.PML(1, [0.2, 0.3, 0.5]), ex.KL([0.5, 0.5], [0.2, 0.8])),
             "privacy and utility must be about the same inputs: 3 and 2",
@@ -103,3 +103,11 @@ def test_remarks_are_made_when_they_are_asked_for() -> None:
     assert found.notes[-1] == found.remarks[-1].sentence()
     (about_shares,) = ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.5, 0.5])).notes
     assert about_shares.startswith("shares")
+
+
+def test_the_summary_of_a_users_function_claims_no_proof() -> None:
+    pair = ([0.5, 0.3, 0.2], [0.1, 0.2, 0.7])
+    d = ex.design(ex.LDP(1), ex.FDivergence(*pair, lambda x: (x - 1) ** 2 / (x + 1)))
+    assert "in floats, not proven" in d.summary()
+    assert "proven optimal" not in d.summary()
+    assert "proven optimal here" in ex.design(ex.LDP(1), ex.KL(*pair)).summary()

@@ -59,5 +59,27 @@ def test_picture(tmp_path: Path) -> None:
 
     table = ex.compare([ex.MutualInformation([0.5, 0.5]), ex.KL([0.7, 0.3], [0.4, 0.6])], epsilon=1)
     drawn = table.plot()
-    assert [axis.get_xlabel() for axis in drawn.axes] == ["MutualInformation (nats)", "KL (nats)"]
+    assert [axis.get_xlabel() for axis in drawn.axes] == [
+        "MutualInformation (nats)\nlarger is better",
+        "KL (nats)\nlarger is better",
+    ]
     assert save(drawn, tmp_path / "forms.png").stat().st_size > 5_000
+
+
+def test_panels_of_two_utilities_have_the_same_mechanisms_at_the_same_height() -> None:
+    prior = [0.5, 0.3, 0.2]
+    own = {
+        "response": ex.randomized_response(3, 1),
+        "subsets": ex.subset_selection(3, 1, size=2),
+        "strong": ex.randomized_response(3, 2),
+    }
+    table = ex.compare([ex.MutualInformation(prior), ex.Hamming(prior)], epsilon=1, mechanisms=own)
+    assert next(row for row in table.rows if row.name == "subsets").values["Hamming"] is None
+    left, right = table.plot().axes
+    names = [t.get_text() for t in left.get_yticklabels()]
+    assert names == ["strong (LDP ε = 2)", "response", "subsets"]  # most information on top
+    assert left.get_ylim() == right.get_ylim() == (2.5, -0.5)
+    heights = {round(bar.get_y() + bar.get_height() / 2) for bar in right.patches}
+    assert heights == {0, 1}  # nothing is drawn for what has no value
+    assert "larger is better" in left.get_xlabel()
+    assert "smaller is better" in right.get_xlabel()

@@ -33,3 +33,9 @@ def test_another_utility_table_and_picture() -> None:
 def test_leakages_outside_the_range_are_refused(epsilon: float) -> None:
     with pytest.raises(ex.InvalidParameter, match="leakages must lie between 0 and ε_max"):
         ex.equal_leakage(P, [epsilon])
+
+
+def test_progress_is_told_for_every_level() -> None:
+    told: list[str] = []
+    ex.equal_leakage([0.5, 0.3, 0.2], [0.3, 0.5], progress=lambda word, share: told.append(f"{word} {share:g}"))
+    assert told == ["ε = 0.3 0", "ε = 0.5 0.5"]

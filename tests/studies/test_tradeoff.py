@@ -33,3 +33,18 @@ def test_picture_and_progress(tmp_path: Path) -> None:
     assert [axis.get_xlabel() for axis in drawn.axes] == ["ε (nats)", "ε (nats)"]
     assert save(drawn, tmp_path / "curve.png").stat().st_size > 10_000
     assert said == ["ε = 0.1", "ε = 10"]
+
+
+def test_a_notion_about_a_prior_takes_that_of_the_information_or_says_how() -> None:
+    prior = [0.5, 0.3, 0.2]
+    curve = ex.tradeoff(ex.PML, ex.MutualInformation(prior), [0.5])
+    assert curve.values["optimum"][0] == ex.design(ex.PML(0.5, prior), ex.MutualInformation(prior)).value
+    for notion in (ex.PML, ex.MetricPrivacy, ex.LDP(1)):
+        with pytest.raises(ex.InvalidParameter, match="lambda epsilon: ex.PML"):
+            ex.tradeoff(notion, ex.KL(prior, [0.2, 0.3, 0.5]), [1])
+
+
+def test_a_wide_grid_is_drawn_on_a_logarithmic_axis_with_plain_numbers() -> None:
+    left = ex.tradeoff(ex.LDP, ex.KL([0.5, 0.5], [0.9, 0.1]), [0.1, 1, 4]).plot().axes[0]
+    assert left.get_xscale() == "log"
+    assert [t.get_text() for t in left.get_xticklabels()] == ["0.1", "0.2", "0.5", "1", "2"]

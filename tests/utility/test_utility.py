@@ -269,5 +269,6 @@ def test_units_and_labels() -> None:
     named = {name for name, utility in EXAMPLES.items() if utility.unit == "nats"}
     assert {"KL", "ReverseKL", "SymmetricKL", "JensenShannon", "MutualInformation"} <= named
     assert EXAMPLES["KL"].label == "KL (nats)"
-    assert EXAMPLES["TotalVariation"].label == "TotalVariation"
+    assert EXAMPLES["MutualInformation"].label == "Mutual Information (nats)"
+    assert EXAMPLES["TotalVariation"].label == "Total Variation"
     assert ex.Average([ex.KL(P0, P1), ex.TotalVariation(P0, P1)]).unit == ""

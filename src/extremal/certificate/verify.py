@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from html import escape
 from math import inf, isinf, nextafter
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,14 @@ WIDEST = Fraction(1, 10**6)
 
 
 class Verdict(StrEnum):
-    """What is known about a claim; true only when it is proved."""
+    """What is known about a claim; true only when it is proved.
+
+    Made by `ex.verify`.
+
+    >>> import extremal as ex
+    >>> bool(ex.Verdict.PROVED), bool(ex.Verdict.NOT_PROVEN)
+    (True, False)
+    """
 
     PROVED = "proved"
     REFUTED = "refuted"
@@ -49,9 +57,15 @@ class Verdict(StrEnum):
 class Verification:
     """The outcome of `verify`; true when something is claimed and everything that is claimed is proved.
 
+    Made by `ex.verify`.
+
     Attributes:
         privacy, value, optimality: a verdict each.
         reasons: one sentence for each thing found, good or bad.
+
+    >>> import extremal as ex
+    >>> bool(ex.verify(ex.randomized_response(2, 1))), bool(ex.verify(ex.Mechanism.from_matrix([[1, 0], [0, 1]])))
+    (True, False)
     """
 
     privacy: Verdict
@@ -62,6 +76,13 @@ class Verification:
     def __bool__(self) -> bool:
         claimed = [v for v in (self.privacy, self.value, self.optimality) if v is not Verdict.NOTHING]
         return bool(claimed) and all(claimed)
+
+    def __str__(self) -> str:
+        verdicts = [f"{name:12s}{getattr(self, name).value}" for name in ("privacy", "value", "optimality")]
+        return "\n".join([*verdicts, *(f"- {reason}" for reason in self.reasons)])
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
     @property
     def exit_code(self) -> int:
@@ -77,11 +98,21 @@ def verify(subject: Any) -> Verification:
     Privacy is decided in integer arithmetic; the value is enclosed from the exact weights; the bound is derived again
     from each proof in exact arithmetic, without a solver. Nothing that is claimed is trusted.
 
+    Guarantee: a claim is called proved only after a derivation in integers, rationals and enclosures, without a
+    solver.
+
     Args:
         subject: a Mechanism, a Design, a Certificate, or the path of a mechanism or certificate file.
 
     Raises:
         MalformedFile: the file is not whole.
+
+    Reference: docs/design/proofs.md states every kind of proof.
+
+    >>> import extremal as ex
+    >>> found = ex.verify(ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7])))
+    >>> bool(found), found.optimality
+    (True, <Verdict.PROVED: 'proved'>)
     """
     if isinstance(subject, (str, Path)):
         content = parse(Path(subject))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import count_and_labels
 from extremal.privacy import LDP
 
 
-def randomized_response(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
+def randomized_response(k: int | Sequence[Any], epsilon: Any, inputs: Any = None) -> Mechanism:
     """k-ary randomised response at ε.
 
     Q(y|x) = e^ε/(k−1+e^ε) if y = x, else 1/(k−1+e^ε) (KOV eq 15; Warner 1965 for k = 2).
@@ -20,7 +21,7 @@ def randomized_response(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     uniform mechanism.
 
     Args:
-        k: number of inputs, at least 2.
+        k: number of inputs, at least 2; or their labels.
         epsilon: nats.
         inputs: labels, also of the outputs; 0..k−1 if not given.
 
@@ -28,6 +29,8 @@ def randomized_response(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
 
     >>> randomized_response(4, 1).matrix[0].round(6).tolist()
     [0.475367, 0.174878, 0.174878, 0.174878]
+    >>> randomized_response(["no", "yes"], 1).inputs
+    ('no', 'yes')
     """
-    count = as_count(k, "k", 2)
-    return Mechanism.from_partition(np.arange(count), LDP(epsilon), inputs=inputs, outputs=inputs)
+    count, labels = count_and_labels(k, inputs)
+    return Mechanism.from_partition(np.arange(count), LDP(epsilon), inputs=labels, outputs=labels)

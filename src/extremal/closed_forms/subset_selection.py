@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,14 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import count_and_labels
 from extremal.privacy import LDP
 from extremal.utility.curve import InformationCurve
 
 
-def subset_selection(k: int, epsilon: Any, size: int | str = "frequencies", inputs: Any = None) -> Mechanism:
+def subset_selection(
+    k: int | Sequence[Any], epsilon: Any, size: int | str = "frequencies", inputs: Any = None
+) -> Mechanism:
     """Report one of the C(k,d) subsets S of d answers.
 
     Q(S|x) ∝ e^ε if x ∈ S, else 1. d = 1 is randomised response. Minimax for estimating frequencies with d ≈ k/(1+e^ε)
@@ -24,7 +28,7 @@ def subset_selection(k: int, epsilon: Any, size: int | str = "frequencies", inpu
     number and samples without a list.
 
     Args:
-        k: number of inputs.
+        k: number of inputs, or their labels.
         epsilon: nats, above 0.
         size: "frequencies" (least variance under uniform frequencies), "information" (most information under a uniform
             prior), or d itself.
@@ -33,7 +37,7 @@ def subset_selection(k: int, epsilon: Any, size: int | str = "frequencies", inpu
     >>> subset_selection(4, 0.5).outputs[:3]
     ((0, 1), (0, 2), (0, 3))
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, labels), notion = count_and_labels(k, inputs), LDP(epsilon)
     if size == "frequencies":
         chosen = best_size_for_frequencies(count, notion.epsilon)
     elif size == "information":
@@ -48,7 +52,7 @@ def subset_selection(k: int, epsilon: Any, size: int | str = "frequencies", inpu
         raise InvalidParameter(
             "epsilon must be positive: at 0 every subset is as good as none", parameter="epsilon", value=epsilon
         )
-    return Mechanism.from_subsets(count, chosen, notion, inputs=inputs)
+    return Mechanism.from_subsets(count, chosen, notion, inputs=labels)
 
 
 def best_size_for_frequencies(k: int, epsilon: float) -> int:

@@ -22,11 +22,17 @@ from extremal.exact.weights import Floats
 class Bins:
     """Bins of numbers, in ascending order.
 
+    Made by `ex.binned`.
+
     Attributes:
         edges: k + 1 numbers; a bin holds its lower edge, the last one both. What lies beyond counts in an end bin.
         names: k labels, for `inputs=` of a design.
         middles: the number that each bin stands for, for `ex.Mean`: the middle, or the pilot's mean in the bin.
         labels: the bin of each value, ready to be privatised.
+
+    >>> import extremal as ex
+    >>> ex.binned([17, 30], [0, 18, 65]).names
+    ('0–18', '18–65')
     """
 
     edges: Floats
@@ -51,6 +57,8 @@ def binned(
 ) -> Bins:
     """Sort numbers into bins: labels to privatise, and labels and values to design for.
 
+    Guarantee: edges do not depend on the values, so that bins disclose nothing.
+
     Args:
         values: the answers.
         bins: edges in ascending order, or how many bins.
@@ -59,7 +67,9 @@ def binned(
 
     Raises:
         InvalidParameter: a value that is not a finite number (its place is named, not the value), edges that do not
-        increase, or a number of bins without `between` or `pilot`.
+            increase, or a number of bins without `between` or `pilot`.
+
+    Reference: docs/design/index.md, on numbers and their bins.
 
     >>> import extremal as ex
     >>> ages = ex.binned([17, 30, 64, 99], [0, 18, 30, 65, 120])

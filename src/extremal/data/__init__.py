@@ -32,6 +32,10 @@ INCOME = (
     "90,000-104,999",
     "105,000 and over",
 )
+INCOME_MIDDLES = (  # thousand dollars; 120 for the open bracket
+    *(1.5, 4.0, 6.0, 8.0, 9.5, 10.5, 11.5, 12.5, 13.5, 14.5, 16.0, 18.5),
+    *(21.0, 23.5, 27.5, 32.5, 37.5, 42.5, 47.5, 55.0, 67.5, 82.5, 97.5, 120.0),
+)
 IDEOLOGY = (
     "extremely liberal",
     "liberal",

@@ -1,5 +1,9 @@
 """Reports → answers: frequencies, tests, regressions."""
 
+import sys
+from types import ModuleType
+from typing import Any
+
 from extremal.estimate.crosstab import estimate_crosstab
 from extremal.estimate.frequencies import estimate_frequencies
 from extremal.estimate.hypothesis_tests import (
@@ -43,3 +47,16 @@ __all__ = [
     "test_hypotheses",
     "test_independence",
 ]
+
+
+class _Room(ModuleType):
+    """This package, which says what to call when it is called itself."""
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(
+            "extremal.estimate is a package. Shares: ex.estimate_frequencies(reports, mechanism); a table of two "
+            "questions: ex.estimate_crosstab(frame, {column: mechanism, …})."
+        )
+
+
+sys.modules[__name__].__class__ = _Room

@@ -53,6 +53,8 @@ def estimate_crosstab(
         InvalidParameter: not two columns. UnknownLabel: a report that its mechanism never makes. NotIdentified: a
         mechanism that does not tell its inputs apart.
 
+    Reference: A. Chaudhuri, R. Mukerjee, Randomized Response (1988).
+
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 2, inputs=["no", "yes"])
     >>> table = {"drugs": ["no", "yes"] * 300, "region": ["north"] * 400 + ["south"] * 200}

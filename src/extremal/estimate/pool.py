@@ -36,6 +36,8 @@ def pool(
     Raises:
         InvalidParameter: no parts, or different inputs.
 
+    Reference: A. Chaudhuri, R. Mukerjee, Randomized Response (1988).
+
     >>> import extremal as ex
     >>> old, new = ex.randomized_response(2, 1), ex.randomized_response(2, 3)
     >>> both = ex.pool([([0] * 600 + [1] * 400, old), ([0] * 350 + [1] * 150, new)])

@@ -38,6 +38,11 @@ class WorkloadEstimate:
         n: number of reports.
         effective_n: the same, corrected for unequal weights (Kish).
         lowest, highest: what each statistic can be at all.
+
+    >>> import extremal as ex
+    >>> found = ex.estimate_workload({0: 60, 1: 40}, ex.randomized_response(2, 1), ex.Mean([0, 10]))
+    >>> found.names, found.estimate.round(2).tolist()
+    (('mean',), [2.84])
     """
 
     names: tuple[Any, ...]
@@ -139,6 +144,8 @@ def estimate_workload(
 
     Raises:
         NotIdentified: the mechanism does not tell apart what a statistic needs.
+
+    Reference: F. Pukelsheim, Optimal Design of Experiments (1993), on linear estimates.
 
     >>> import extremal as ex
     >>> m = ex.design(ex.LDP(1), ex.Mean([0, 10, 20])).mechanism

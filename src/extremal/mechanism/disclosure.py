@@ -188,7 +188,7 @@ class Disclosure:
         )
         axis.plot([100 * float(b.before) for b in shown], places, "o", color=COLOURS[1], label="belief before")
         axis.set_yticks(list(places), [answers_in_table(labels, self.mechanism.k) for labels, _ in groups])
-        axis.invert_yaxis()
+        axis.set_ylim(len(groups) - 0.5, -0.5)
         axis.set_xlim(0, 100)
         axis.set_xlabel("how likely someone thinks the answer is (%)")
         axis.set_ylabel("answer")

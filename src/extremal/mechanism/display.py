@@ -1,13 +1,20 @@
-"""A mechanism for people: a table that fits a terminal, and the same in HTML for notebooks."""
+"""A mechanism for people: a table that fits a terminal, the same in HTML for notebooks, and a heat map."""
 
 from __future__ import annotations
 
-from html import escape
+from typing import Any
 
+import numpy as np
+
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.exact import as_prior
+from extremal.mechanism.labels import count_text
 from extremal.mechanism.mechanism import Mechanism
-from extremal.tables import aligned
+from extremal.plotting import figure
+from extremal.tables import aligned, html
 
 MOST_SHOWN = 10  # rows and columns of a table; the rest is counted
+MOST_DRAWN = 128  # rows and columns of a heat map: beyond that a label is no longer readable
 _WIDEST_LABEL = 18
 
 
@@ -43,11 +50,49 @@ def text_table(mechanism: Mechanism) -> str:
 
 
 def html_table(mechanism: Mechanism) -> str:
-    header, body = _cells(mechanism)
-    head = "".join(f"<th scope='col'>{escape(cell)}</th>" for cell in header)
-    rows = "".join(
-        f"<tr><th scope='row'>{escape(row[0])}</th>{''.join(f'<td>{escape(cell)}</td>' for cell in row[1:])}</tr>"
-        for row in body
+    return html(*_cells(mechanism), caption=repr(mechanism))
+
+
+def heat_map(mechanism: Mechanism, prior: Any = None) -> Any:
+    """Inputs downwards, reports across, probabilities as colours and, while they can be read, as numbers."""
+    rows, columns = mechanism.k, mechanism.m
+    if rows > MOST_DRAWN or columns > MOST_DRAWN:
+        raise TooLarge(
+            f"a heat map shows at most {MOST_DRAWN} inputs and reports",
+            parameter="inputs and reports",
+            value=f"{rows} and {count_text(columns)}",
+            hint="print(m) shows the first of them.",
+        )
+    numbers = rows <= MOST_SHOWN + 2 and columns <= MOST_SHOWN + 2
+    drawn, axis = figure(
+        width=2.6 + max(3.0, (0.62 if numbers else 0.24) * columns),
+        height=1.7 + max(1.6, (0.42 if numbers else 0.2) * rows),
     )
-    caption = escape(repr(mechanism))
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    matrix = mechanism.matrix
+    image = axis.imshow(matrix, cmap="Blues", vmin=0.0, vmax=max(float(matrix.max()), 1e-300), aspect="auto")
+    axis.grid(visible=False)
+    axis.set_yticks(range(rows), [_short(label) for label in mechanism.input_labels])
+    names = [_short(label) for label in mechanism.output_labels]
+    crowded = columns > 4 and max(map(len, names)) > 5
+    axis.set_xticks(range(columns), names, rotation=40 if crowded else 0, ha="right" if crowded else "center")
+    if numbers:
+        half = 0.55 * float(matrix.max())
+        for (x, y), value in np.ndenumerate(matrix):
+            axis.text(
+                y, x, f"{value:.3g}", ha="center", va="center", fontsize=8, color="white" if value > half else "black"
+            )
+    axis.set_xlabel("report")
+    axis.set_ylabel("true value")
+    drawn.colorbar(image, ax=axis, label="probability of the report", shrink=0.9)
+    if prior is not None:
+        shares = as_prior(prior).values
+        if shares.shape != (rows,):
+            raise InvalidParameter(f"prior must have {rows} entries", parameter="prior.shape", value=shares.shape)
+        axis.set_yticks(
+            range(rows),
+            [f"{_short(label)} (prior {p:.3g})" for label, p in zip(mechanism.input_labels, shares, strict=True)],
+        )
+        axis.set_ylabel("true value")
+    claim = "no claim" if mechanism.privacy is None else repr(mechanism.privacy)
+    axis.set_title(f"{rows} inputs, {columns} reports, {claim}", fontsize="medium")
+    return drawn

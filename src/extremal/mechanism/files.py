@@ -113,10 +113,19 @@ def write_once(path: Path, content: dict[str, Any], overwrite: bool) -> Path:
 def load(path: str | Path) -> Mechanism:
     """Read a mechanism file and decide its claim again.
 
+    Guarantee: what is returned satisfies its claim in integer arithmetic, whatever the file says.
+
     Raises:
         FileNotFoundError: there is no such file.
         MalformedFile: not a mechanism file, corrupted, or of a newer major version.
         PrivacyViolation: the file is whole but its claim is false.
+
+    Reference: docs/reference/mechanism_file.md.
+
+    >>> import tempfile, extremal as ex
+    >>> path = ex.randomized_response(2, 1).save(f"{tempfile.mkdtemp()}/m.json")
+    >>> ex.load(path) == ex.randomized_response(2, 1)
+    True
     """
     return mechanism_from_json(parse(Path(path)), str(path))
 

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias, overload
 
 import numpy as np
 
-from extremal.errors import InvalidLabel, MalformedFile, TooLarge, UnknownLabel
+from extremal.errors import InvalidLabel, InvalidParameter, MalformedFile, TooLarge, UnknownLabel
 from extremal.exact import as_count
 
 MOST_LABELS = 1 << 24  # symbols of an alphabet: as many as are designed for
@@ -27,6 +27,22 @@ LONGEST_INTEGER = 400  # digits
 _LONGEST_COUNT = 9  # digits that a number of outputs is shown with
 
 Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
+
+
+def count_and_labels(k: Any, inputs: Any) -> tuple[int, Any]:
+    """How many inputs a closed form has and what they are called; labels may stand in place of their number.
+
+    >>> count_and_labels(2, ["no", "yes"]), count_and_labels(["no", "yes"], None)
+    ((2, ['no', 'yes']), (2, ['no', 'yes']))
+
+    Raises:
+        InvalidParameter: labels are given twice.
+    """
+    if not isinstance(k, (list, tuple, range, np.ndarray)):
+        return as_count(k, "k", 2), inputs
+    if inputs is not None:
+        raise InvalidParameter("labels must be given once: as the first argument or as inputs", parameter="k", value=k)
+    return as_count(len(k), "k", 2), k
 
 
 class Labels:
@@ -146,6 +162,9 @@ class Labels:
             same = unicodedata.normalize("NFKC", text) == unicodedata.normalize("NFKC", str(twins[0]))
             why = " (the same characters, written in another way)" if same and text != str(twins[0]) else ""
             return f"Did you mean {twins[0]!r}{why}?"
+        if not isinstance(label, str) or text.replace(".", "").isdigit():  # "20" is not what 2.0 was meant to be
+            same_number = [v for v in first if _same_number(v, label)]
+            return f"Did you mean {same_number[0]!r}?" if same_number else ""
         by_text = {str(v): v for v in first}
         close = difflib.get_close_matches(text, list(by_text), n=1)
         return f"Did you mean {by_text[close[0]]!r}?" if close else ""
@@ -378,3 +397,11 @@ def _plain(label: Any, parameter: str, tuples: bool) -> Label:
             value=f"{value.bit_length()} bits",
         )
     return value
+
+
+def _same_number(label: Any, value: Any) -> bool:
+    """Whether a label and a value are the same number, however they are written: 2 and 2.0, "2" and 2.0."""
+    try:
+        return float(label) == float(value)
+    except (TypeError, ValueError):
+        return False

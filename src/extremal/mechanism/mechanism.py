@@ -45,6 +45,8 @@ class Mechanism:
 
     Guarantee: each row of weights sums to `denominator`; `privacy`, when not None, holds exactly.
 
+    Reference: L. Warner, Journal of the American Statistical Association 60 (1965), 63–69, is the first of them.
+
     >>> import extremal as ex
     >>> m = ex.Mechanism.from_matrix([[0.75, 0.25], [0.25, 0.75]], privacy=ex.LDP.from_ratio(3), inputs=["no", "yes"])
     >>> m.k, m.m, int(m.weights[0, 0]) * 4 == 3 * m.denominator, m.privacy.level(m)
@@ -509,6 +511,24 @@ class Mechanism:
         from extremal.mechanism.display import html_table
 
         return html_table(self)
+
+    def plot(self, prior: Any = None) -> Any:
+        """A heat map: true values downwards, reports across; a matplotlib figure.
+
+        Args:
+            prior: shown beside the labels, if given.
+
+        Raises:
+            TooLarge: there are more than 128 inputs or reports.
+
+        >>> import extremal as ex
+        >>> drawn = ex.randomized_response(2, 1, inputs=["no", "yes"]).plot()
+        >>> [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+        ['no', 'yes']
+        """
+        from extremal.mechanism.display import heat_map
+
+        return heat_map(self, prior)
 
 
 def _labels(

@@ -31,7 +31,7 @@ from extremal.optimize.rays import solve as listed_rays
 from extremal.optimize.workload.notes import Shares
 from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
-from extremal.tables import number
+from extremal.tables import html, number
 from extremal.utility import MutualInformation, SumOfColumns, Utility
 
 SOLVERS: tuple[Solver, ...] = (
@@ -54,6 +54,8 @@ SOLVERS: tuple[Solver, ...] = (
 BELIEVED = 1e-6
 """Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
 
+_PROVEN = ", proven optimal here"  # what methods say of the theorem behind them; nothing is proven of a user's function
+
 ALIASES = {"theorem": "partition", "dual": "lines"}
 """Older names of kinds of proof."""
 
@@ -61,6 +63,8 @@ ALIASES = {"theorem": "partition", "dual": "lines"}
 @dataclass(frozen=True, eq=False)
 class Design:
     """The best mechanism found, with a bound that holds whatever the solver did.
+
+    Made by `ex.design`.
 
     Attributes:
         mechanism: exact weights, private in fact.
@@ -70,6 +74,11 @@ class Design:
         proved: the certificate that value and bounds come from.
         remarks: sentences for people, or values that make one when `notes` is asked for.
         further: makes proofs that the bounds do not need; called when `certificate` is first asked for.
+
+    >>> import extremal as ex
+    >>> d = ex.design(ex.LDP(1), ex.TotalVariation([1, 0], [0, 1]))
+    >>> round(d.value, 6), d.lower_bound <= d.value <= d.upper_bound
+    (0.462117, True)
     """
 
     mechanism: Mechanism
@@ -104,26 +113,36 @@ class Design:
 
     def summary(self) -> str:
         """A few lines for a person: what was found, how good it provably is, and what the known mechanisms give."""
+        lines = [f"  {name:12s}  {said}" for name, said in self._facts()]
+        return "\n".join([self._title(), *lines, *(f"  {note}" for note in self.notes)])
+
+    def _title(self) -> str:
+        return f"{self.utility.name} under {self.mechanism.privacy!r}, {self.mechanism.k} inputs"
+
+    def _facts(self) -> list[tuple[str, str]]:
         claim = self.mechanism.privacy
         best = "least" if self.utility.is_cost else "largest"
-        lines = [
-            f"{self.utility.name} under {claim!r}, {self.mechanism.k} inputs",
-            f"  value         {number(self.value, 12)}   ({best} possible: {self._range()})",
-            f"  gap           {self.gap:.1e} relative",
-            f"  reports       {_count(self.mechanism.m)}",
-            f"  achieved ε    {claim.level(self.mechanism)!r}, decided in integers"
-            if claim is not None
-            else "  no claim",
-            f"  found by      {self.method}",
+        achieved = "nothing is claimed" if claim is None else f"{claim.level(self.mechanism)!r}, decided in integers"
+        return [
+            ("value", f"{number(self.value, 12)}   ({best} possible: {self._range()})"),
+            ("gap", f"{self.gap:.1e} relative"),
+            ("reports", _count(self.mechanism.m)),
+            ("achieved ε", achieved),
+            ("found by", self.method if self.utility.verifiable else self.method.removesuffix(_PROVEN)),
         ]
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        return html(["", "design"], self._facts(), self._title(), self.notes) + self.mechanism._repr_html_()
 
     def _range(self) -> str:
+        if not self.utility.verifiable:
+            return f"{number(self.lower_bound, 12)} to {number(self.upper_bound, 12)} in floats, not proven"
         if math.isinf(self.value):
             return "infinite, and attained"
         if self.gap == 0:
-            return f"exactly {number(self.value, 12)}"
-        return f"{number(self.lower_bound, 12)} to {number(self.upper_bound, 12)}"
+            return "exactly this"
+        low, high = number(self.lower_bound, 12), number(self.upper_bound, 12)
+        return "this, to every digit shown" if low == high else f"{low} to {high}"
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the mechanism to `path` and the certificate beside it (NAME.certificate.json)."""
@@ -168,10 +187,14 @@ def design(
     Raises:
         InvalidParameter: the notion and the utility are about different inputs, or the combination is not known.
 
+    Reference: KOV for LDP, GSO for PML, KSS for distortion; docs/design/index.md says what is solved how.
+
     >>> import extremal as ex
-    >>> d = ex.design(ex.LDP(1), ex.Sublinear(3, lambda columns: columns.max(axis=0)))
-    >>> d.gap < 1e-9
-    True
+    >>> d = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), inputs=["never", "once", "often"])
+    >>> round(d.value, 6), d.gap, bool(ex.verify(d))
+    (0.108179, 0.0, True)
+    >>> d.mechanism.privatize(["never", "often"])  # doctest: +SKIP
+    [0, 1]
     """
     _refuse_other("privacy", privacy, Notion)
     _refuse_other("utility", utility, Utility)
@@ -210,7 +233,8 @@ def _refuse_no_time(time_limit: Any) -> None:
 def _refuse_other(name: str, given: Any, kind: type) -> None:
     if not isinstance(given, kind):
         raise InvalidParameter(
-            "design takes a privacy notion and a utility, such as ex.LDP(1) and ex.KL(p0, p1)",
+            "design takes a privacy notion and a goal, such as ex.LDP(1) and ex.Frequencies(7), ex.Mean(values) or "
+            "ex.KL(p0, p1)",
             parameter=name,
             value=given,
         )

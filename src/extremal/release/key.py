@@ -25,6 +25,8 @@ class ReleaseKey:
     Guarantee: two keys are never equal but with probability 2^-256, and nothing that the package prints or writes
     holds one but the file that `save` makes, readable by its owner alone.
 
+    Reference: H. Krawczyk, P. Eronen, RFC 5869 (2010).
+
     >>> ReleaseKey.new()
     ReleaseKey(secret)
     """

@@ -46,6 +46,8 @@ class Memory:
         path: the file; made (mode 0600) if there is none.
         limit: the largest sum of ε for one person, or None for no limit.
 
+    Reference: Ú. Erlingsson, V. Pihur, A. Korolova, RAPPOR (2014), on permanent responses.
+
     >>> import extremal as ex, tempfile, pathlib
     >>> m = ex.randomized_response(3, 1)
     >>> with Memory(pathlib.Path(tempfile.mkdtemp()) / "memory.db", limit=2) as memory:

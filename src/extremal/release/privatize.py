@@ -68,6 +68,8 @@ def privatize(
         InvalidParameter: the column is not there, is there twice, the frame is lazy, or a seed is given.
         UnknownLabel: a value is missing or is no label of the mechanism. Nothing is released then.
 
+    Reference: The sampler: docs/release/index.md.
+
     >>> import pandas, extremal as ex
     >>> frame = pandas.DataFrame({"id": [1, 2], "answer": ["no", "yes"]})
     >>> m = ex.randomized_response(2, 50, inputs=["no", "yes"])

@@ -31,6 +31,8 @@ class TwoLevels:
     One report satisfies `once`-LDP, and any number of them together `forever`-LDP. Both levels are decided on integers:
     `once` on the products of the weights, over 2^124.
 
+    Guarantee: the levels are those of the mechanisms, decided in integers.
+
     Args:
         permanent: a mechanism that claims pure LDP.
         instantaneous: a mechanism whose inputs are the permanent one's outputs; for reports that are words of bits one

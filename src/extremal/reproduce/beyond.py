@@ -15,7 +15,7 @@ from extremal.closed_forms import (
     randomized_response,
     subset_selection,
 )
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.plotting import figure
 from extremal.privacy import LDP
 from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced

@@ -13,7 +13,7 @@ import numpy as np
 
 from extremal.closed_forms import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
 from extremal.mechanism import Mechanism
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.plotting import figure
 from extremal.privacy import PML
 from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.closed_forms import binary, binary_for_information, geometric, randomized_response
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.privacy import LDP
 from extremal.reproduce.figure import Progress
 from extremal.utility import KL, MutualInformation, Utility

@@ -36,8 +36,12 @@ class SourceClass:
     """The convex hull of a list of priors. Other shapes: `permutation_invariant`, `ordered`, `ball`, `from_counts`,
     `from_inequalities`, `simplex`.
 
+    Guarantee: membership and worst cases are decided on the rational numbers that were written.
+
     Args:
         priors: one or more probability vectors of the same length.
+
+    Reference: KSS Section II.
 
     >>> SourceClass([[0.5, 0.5], [0.9, 0.1]]).worst_case([0, 1])[0]
     0.5

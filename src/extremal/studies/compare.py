@@ -13,7 +13,7 @@ from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, LIP, PML
-from extremal.tables import aligned, as_frame, number
+from extremal.tables import aligned, as_frame, html, number
 from extremal.utility import KL, Divergence, MutualInformation, Utility
 
 
@@ -31,15 +31,24 @@ class Row:
 class Comparison:
     """Mechanisms side by side. `str()` is a table for the terminal.
 
+    Made by `ex.compare`.
+
     Attributes:
         epsilon: the ε that was asked for.
         rows: one for each mechanism.
         units: of the values that have one.
+        costs: names of the utilities of which less is better.
+
+    >>> import extremal as ex
+    >>> table = ex.compare(ex.KL([0.7, 0.3], [0.4, 0.6]), epsilon=1, mechanisms={"mine": ex.randomized_response(2, 1)})
+    >>> table.rows[0].levels["LDP"]
+    1.0
     """
 
     epsilon: float
     rows: tuple[Row, ...]
     units: dict[str, str] = field(default_factory=dict)
+    costs: frozenset[str] = frozenset()
 
     def to_frame(self) -> Any:
         """A data frame with one row for each mechanism."""
@@ -53,7 +62,7 @@ class Comparison:
             columns[key] = [r.values[key] for r in self.rows]
         return as_frame(columns)
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         levels, values = list(self.rows[0].levels), list(self.rows[0].values)
         header = ["mechanism", "reports", *(f"{key} ε" for key in levels), *values]
         body = [
@@ -65,24 +74,53 @@ class Comparison:
             ]
             for r in self.rows
         ]
-        return aligned(header, body, left=1)
+        return header, body
+
+    def __str__(self) -> str:
+        return aligned(*self._cells(), left=1)
+
+    def _repr_html_(self) -> str:
+        return html(*self._cells(), caption=f"Mechanisms at ε = {self.epsilon:g}")
 
     def plot(self) -> Any:
-        """A bar chart for each utility, one bar a mechanism; a matplotlib figure."""
+        """A panel for each utility with the same mechanisms in the same order, best of the first utility on top; a
+        matplotlib figure. Pale bars are of mechanisms whose LDP level exceeds the ε that was asked for."""
         keys = list(self.rows[0].values)
-        drawn, axes = figure(width=3.2 + 3.2 * len(keys), height=1.2 + 0.36 * len(self.rows), columns=len(keys))
+        rows = sorted(self.rows, key=lambda r: self._rank(keys[0], r.values[keys[0]]))
+        drawn, axes = figure(width=3.4 + 3.2 * len(keys), height=1.5 + 0.34 * len(rows), columns=len(keys))
+        places = range(len(rows))
         for j, key in enumerate(keys):
             axis = axes if len(keys) == 1 else axes[j]
-            finite = [r for r in self.rows if r.values[key] is not None and math.isfinite(r.values[key] or 0.0)]
-            shown = [(f"{r.name}, LDP {number(r.levels['LDP'], 3)}", r.values[key]) for r in finite]
-            names = [name for name, _ in shown][::-1]
-            axis.barh(names, [value for _, value in shown][::-1], color=COLOURS[j % len(COLOURS)])
-            axis.set_xlabel(f"{key} ({self.units[key]})" if self.units.get(key) else key)
+            shown = [(y, r, v) for y, r in zip(places, rows, strict=True) if _drawable(v := r.values[key])]
+            for y, row, value in shown:
+                axis.barh(y, value, color=COLOURS[j % len(COLOURS)], alpha=0.35 if self._exceeds(row) else 1.0)
+                axis.text(value, y, f" {number(value, 3)}", va="center", fontsize=8)
+            for y in set(places) - {y for y, _, _ in shown}:
+                axis.text(0, y, f" {number(rows[y].values[key], 3)}", va="center", fontsize=8, color="0.4")
+            axis.set_yticks(list(places), [self._named(row) for row in rows] if not j else [""] * len(rows))
+            axis.set_ylim(len(rows) - 0.5, -0.5)
+            axis.margins(x=0.16)
+            direction = "smaller is better" if key in self.costs else "larger is better"
+            unit = f" ({self.units[key]})" if self.units.get(key) else ""
+            axis.set_xlabel(f"{key}{unit}\n{direction}")
             axis.grid(visible=False, axis="y")
-            if j:
-                axis.set_yticklabels([])
-        drawn.suptitle(f"Closed forms at ε = {self.epsilon:g}", fontsize=11)
+        drawn.suptitle(f"Mechanisms at ε = {self.epsilon:g}", fontsize=11)
         return drawn
+
+    def _rank(self, key: str, value: float | None) -> float:
+        """Best first; what has no value comes last."""
+        return math.inf if value is None else value if key in self.costs else -value
+
+    def _exceeds(self, row: Row) -> bool:
+        level = row.levels["LDP"]
+        return level is not None and level > self.epsilon
+
+    def _named(self, row: Row) -> str:
+        return f"{row.name} (LDP ε = {number(row.levels['LDP'], 3)})" if self._exceeds(row) else row.name
+
+
+def _drawable(value: float | None) -> bool:
+    return value is not None and math.isfinite(value)
 
 
 def compare(
@@ -97,11 +135,15 @@ def compare(
     Mechanisms made for ε-LDP and for ε-PML both appear: the columns of levels say what each promises under the other
     notion. Survey designs (two inputs) appear with their usual parameters, at the ε that they deliver.
 
+    Guarantee: levels are the smallest ε at which each notion holds, decided in integers.
+
     Args:
         utilities: one or several, on the same inputs; a divergence brings the pair, information the prior.
         epsilon: nats.
         mechanisms: name → mechanism, instead of the closed forms.
         prior: for the PML and LIP levels; taken from the utilities if not given.
+
+    Reference: docs/mechanisms/closed_forms.md cites the source of every form.
 
     >>> import extremal as ex
     >>> table = ex.compare([ex.MutualInformation([0.5, 0.3, 0.2])], epsilon=1)
@@ -131,7 +173,8 @@ def compare(
             Row(name, mechanism.m, levels, {key: _value(u, mechanism) for key, u in zip(keys, wanted, strict=True)})
         )
     units = {key: u.unit for key, u in zip(keys, wanted, strict=True) if u.unit}
-    return Comparison(notion.epsilon, tuple(rows), units)
+    costs = frozenset(key for key, u in zip(keys, wanted, strict=True) if u.is_cost)
+    return Comparison(notion.epsilon, tuple(rows), units, costs)
 
 
 def _value(utility: Utility, mechanism: Mechanism) -> float | None:

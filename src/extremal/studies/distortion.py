@@ -14,7 +14,7 @@ from extremal.optimize.design import Design
 from extremal.optimize.distortion.smallest_epsilon import smallest_epsilon
 from extremal.plotting import COLOURS, figure
 from extremal.sources import SourceClass, as_source
-from extremal.tables import aligned, as_frame, number
+from extremal.tables import aligned, as_frame, heading, html, number
 from extremal.theory.distortion import lower_bound, thresholds, upper_bound
 
 BEFORE = Fraction(1, 10**9)  # where ε* is shown just below the jump
@@ -24,6 +24,8 @@ BEFORE = Fraction(1, 10**9)  # where ε* is shown just below the jump
 class DistortionTradeoff:
     """ε* at each distortion; for ordered classes also the paper's bounds.
 
+    Made by `ex.distortion_tradeoff`.
+
     Attributes:
         source: the class.
         distortions: the values of D.
@@ -31,6 +33,10 @@ class DistortionTradeoff:
         bounds: name → values; empty when the class is not ordered.
         jump: (D, ε* just below it): from D on ε* = 0. None when D lies beyond the given distortions and the class is
             not ordered.
+
+    >>> import extremal as ex
+    >>> ex.distortion_tradeoff([0.5, 0.5], [0.25]).columns()["distortion"]
+    [0.25]
     """
 
     source: SourceClass
@@ -51,10 +57,16 @@ class DistortionTradeoff:
         """A data frame, one row for each distortion."""
         return as_frame(self.columns())
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = self.columns()
         rows = [[number(v) for v in row] for row in zip(*columns.values(), strict=True)]
-        return aligned(list(columns), rows)
+        return [heading(name) for name in columns], rows
+
+    def __str__(self) -> str:
+        return aligned(*self._cells())
+
+    def _repr_html_(self) -> str:
+        return html(*self._cells(), caption="The smallest ε within each distortion")
 
     def plot(self) -> Any:
         """ε* as a line with its jump; the bounds dashed."""
@@ -97,9 +109,13 @@ class DistortionTradeoff:
 def distortion_tradeoff(source_class: Any, distortions: Sequence[Any] | None = None) -> DistortionTradeoff:
     """The smallest ε for each of several distortions.
 
+    Guarantee: each ε is the exact optimum of its design; `jump` is exact.
+
     Args:
         source_class: a prior or an `ex.SourceClass`.
         distortions: values of D in (0, 1]; a grid up to a little beyond the jump when not given.
+
+    Reference: KSS Theorems 1 and 2, with the corrections in docs/reference/errata.md.
 
     >>> table = distortion_tradeoff([0.5, 0.3, 0.2], [0.1, 0.3, 0.5])
     >>> [round(d.value, 6) for d in table.designs], round(table.jump[1], 4)

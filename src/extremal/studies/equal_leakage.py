@@ -11,9 +11,10 @@ from extremal.closed_forms import pml_randomized_response
 from extremal.errors import InvalidParameter
 from extremal.exact import as_prior
 from extremal.optimize.design import design
+from extremal.optimize.problem import Progress
 from extremal.plotting import COLOURS, MARKERS, figure
 from extremal.privacy import LDP, PML
-from extremal.tables import aligned, as_frame, number
+from extremal.tables import aligned, as_frame, html, number
 from extremal.utility import MutualInformation, Utility
 
 HALVINGS = 22  # of the interval that holds the LDP level
@@ -24,11 +25,17 @@ SMALLEST_STEP = 1e-6  # relative
 class EqualLeakage:
     """Three mechanisms at each leakage; `str()` is a table, `plot()` a picture.
 
+    Made by `ex.equal_leakage`.
+
     Attributes:
         utility: what is compared.
         epsilons: the leakage in nats.
         pml_optimal, ldp_optimal, randomized_response: values; NaN where there is none.
         ldp_levels: the LDP ε at which the LDP-optimal mechanism has that leakage.
+
+    >>> import extremal as ex
+    >>> ex.equal_leakage([0.5, 0.5], [0.3]).epsilons
+    (0.3,)
     """
 
     utility: Utility
@@ -50,10 +57,16 @@ class EqualLeakage:
             }
         )
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         columns = (self.epsilons, self.pml_optimal, self.ldp_optimal, self.randomized_response, self.ldp_levels)
         body = [[number(value) for value in row] for row in zip(*columns, strict=True)]
-        return aligned(["leakage ε", "PML-optimal", "LDP-optimal", "randomised response", "LDP ε"], body)
+        return ["leakage ε", "PML-optimal", "LDP-optimal", "randomised response", "LDP ε"], body
+
+    def __str__(self) -> str:
+        return aligned(*self._cells())
+
+    def _repr_html_(self) -> str:
+        return html(*self._cells(), caption=f"{self.utility.label} at equal leakage")
 
     def plot(self) -> Any:
         """The three curves against the leakage; a matplotlib figure."""
@@ -72,17 +85,24 @@ class EqualLeakage:
         return drawn
 
 
-def equal_leakage(prior: Any, epsilons: Sequence[Any], utility: Utility | None = None) -> EqualLeakage:
+def equal_leakage(
+    prior: Any, epsilons: Sequence[Any], utility: Utility | None = None, progress: Progress | None = None
+) -> EqualLeakage:
     """The best mechanism under leakage ε, the best LDP mechanism with that leakage, and randomised response with that
     leakage.
 
     The LDP level is found by halving: the LDP-optimal mechanism there leaks at most ε under the prior, and slightly
     above it more. Where the LDP-optimal mechanism changes its form its leakage jumps, and that curve is flat.
 
+    Guarantee: values are those of designs with a bound; levels are decided in integers.
+
     Args:
         prior: the distribution of the input.
         epsilons: leakages below ε_max = −log p_min.
         utility: mutual information under the prior if not given.
+        progress: called with "ε = …" and the share done.
+
+    Reference: GSO, on mechanisms with the same leakage.
 
     >>> table = equal_leakage([0.5, 0.3, 0.2], [0.5])
     >>> table.pml_optimal[0] > table.ldp_optimal[0] >= table.randomized_response[0]
@@ -96,7 +116,11 @@ def equal_leakage(prior: Any, epsilons: Sequence[Any], utility: Utility | None =
             raise InvalidParameter("leakages must lie between 0 and ε_max", parameter="epsilons", value=notion.epsilon)
     best = tuple(design(notion, wanted).value for notion in levels)
     response = tuple(wanted(pml_randomized_response(exact, notion.exponential.exponent)) for notion in levels)
-    local = [_ldp_at(notion, wanted) for notion in levels]
+    local = []
+    for i, notion in enumerate(levels):
+        if progress is not None:
+            progress(f"ε = {notion.epsilon:g}", i / len(levels))
+        local.append(_ldp_at(notion, wanted))
     nats = tuple(notion.epsilon for notion in levels)
     return EqualLeakage(wanted, nats, best, tuple(v for _, v in local), response, tuple(level for level, _ in local))
 

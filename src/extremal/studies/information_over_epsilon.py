@@ -14,19 +14,26 @@ from extremal.exact import Prior, as_prior
 from extremal.optimize.information.notes import EXACT_BALANCE
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
-from extremal.tables import aligned, as_frame, number
+from extremal.tables import aligned, as_frame, heading, html, number
 from extremal.utility import MutualInformation
 from extremal.utility.curve import InformationCurve
+
+FEW_POINTS = 25
 
 
 @dataclass(frozen=True, eq=False)
 class InformationOverEpsilon:
     """One row for each ε.
 
+    Made by `ex.information_over_epsilon`.
+
     Attributes:
         columns: "epsilon"; "optimum" and its "upper_bound"; "randomized_response"; "binary"; "limit" for any prior: m −
-            1 − ln m; all in
-        nats.
+            1 − ln m; all in nats.
+
+    >>> import extremal as ex
+    >>> sorted(ex.information_over_epsilon([0.5, 0.5], [1]).columns)[:3]
+    ['binary', 'epsilon', 'limit']
     """
 
     prior: Prior
@@ -36,9 +43,15 @@ class InformationOverEpsilon:
         """A data frame with these columns."""
         return as_frame(self.columns)
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         rows = zip(*self.columns.values(), strict=True)
-        return aligned(list(self.columns), [[number(value) for value in row] for row in rows])
+        return [heading(name) for name in self.columns], [[number(value) for value in row] for row in rows]
+
+    def __str__(self) -> str:
+        return aligned(*self._cells())
+
+    def _repr_html_(self) -> str:
+        return html(*self._cells(), caption="Mutual information (nats)")
 
     def plot(self) -> Any:
         """Information against ε, and the share of the optimum that the two classical mechanisms keep; a matplotlib
@@ -54,11 +67,13 @@ class InformationOverEpsilon:
             label="entropy of the prior",
         )
         left.plot(epsilon, c["limit"], color="#999999", linestyle="--", label="limit for any prior, m − 1 − ln m")
+        points = {"marker": "o", "markersize": 4} if len(epsilon) <= FEW_POINTS else {}  # lines between few are guesses
         for name, label, colour in _LINES:
-            left.plot(epsilon, c[name], color=colour, label=label, linewidth=2.4 if name == "optimum" else 1.4)
+            width = 2.4 if name == "optimum" else 1.4
+            left.plot(epsilon, c[name], color=colour, label=label, linewidth=width, **points)
         for name, label, colour in _LINES[1:]:
             share = [100 * value / best for value, best in zip(c[name], c["optimum"], strict=True)]
-            right.plot(epsilon, share, color=colour, label=label)
+            right.plot(epsilon, share, color=colour, label=label, **points)
         left.set_ylabel("I(X;Y) (nats)")
         left.set_ylim(0, 1.15 * -float(support @ np.log(support)))
         right.set_ylabel("share of the optimum (%)")
@@ -82,10 +97,14 @@ def information_over_epsilon(
 ) -> InformationOverEpsilon:
     """The certified optimum, randomised response, one bit, and the limit that holds for any prior, at each ε.
 
+    Guarantee: the optimum lies between the columns optimum and upper_bound.
+
     Args:
         prior: the distribution of the input.
         epsilons: nats, above 0.
         tolerance, time_limit: of each design.
+
+    Reference: KOV eq 5, on information preservation.
 
     >>> table = information_over_epsilon([0.5, 0.3, 0.2], [0.5, 2])
     >>> [round(value, 6) for value in table.columns["optimum"]]

@@ -12,7 +12,7 @@ from extremal.closed_forms.forms import Setting, made_for
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.estimate.variance import statistics_variance
 from extremal.mechanism import Mechanism
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.optimize.workload.notes import half_width
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
@@ -43,12 +43,18 @@ class Needed:
 class Respondents:
     """Mechanisms by the people they need. `str()` is a table for the terminal.
 
+    Made by `ex.respondents`.
+
     Attributes:
         epsilon: nats.
         goal: what is estimated.
         bound: no ε-LDP mechanism has a smaller n × mean squared error.
         rows: one for each mechanism, the best one first.
         n: respondents of the best mechanism that the interval and the last column are for.
+
+    >>> import extremal as ex
+    >>> ex.respondents(ex.Frequencies(3), epsilon=1).rows[0].name
+    'best mechanism'
     """
 
     epsilon: float
@@ -118,10 +124,14 @@ class Respondents:
 def respondents(workload: Workload, *, epsilon: Any, time_limit: float | None = None) -> Respondents:
     """How many respondents the closed forms need for the precision of the best mechanism.
 
+    Guarantee: the best mechanism comes with a bound; the others are evaluated on their exact weights.
+
     Args:
         workload: what will be estimated: `ex.Frequencies`, `ex.CDF`, `ex.Ranges`, `ex.Mean`, `ex.Workload`.
         epsilon: nats, for ε-LDP.
         time_limit: seconds for the best mechanism; None for no limit.
+
+    Reference: docs/mechanisms/closed_forms.md cites the source of every form.
 
     >>> import extremal as ex
     >>> table = ex.respondents(ex.CDF(6), epsilon=1)

@@ -4,29 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from extremal.closed_forms.forms import curve_values
 from extremal.errors import InvalidParameter
 from extremal.optimize.design import Design, design
 from extremal.optimize.problem import Progress
 from extremal.plotting import COLOURS, MARKERS, figure
-from extremal.privacy import Notion
-from extremal.tables import aligned, as_frame, number
-from extremal.utility import Utility
+from extremal.privacy import LIP, PML, MetricPrivacy, Notion
+from extremal.tables import aligned, as_frame, html, number
+from extremal.utility import MutualInformation, Utility
 
 OPTIMUM = "optimum"
+_TICKS = [a * 10**b for b in range(-6, 3) for a in (1, 2, 5)]
+_DASHES = ((), (5, 1.5), (1.5, 1.5), (7, 2, 1.5, 2))  # curves that coincide are seen through each other
 
 
 @dataclass(frozen=True, eq=False)
 class Tradeoff:
     """The optimum and the closed forms over ε. `str()` is a table for the terminal.
 
+    Made by `ex.tradeoff`.
+
     Attributes:
         utility: what was optimised.
         epsilons: the grid.
         designs: the design at each ε.
         values: name → value at each ε (None: not applicable there); the first is the optimum.
+
+    >>> import extremal as ex
+    >>> ex.tradeoff(ex.LDP, ex.KL([0.7, 0.3], [0.4, 0.6]), [1]).epsilons
+    (1.0,)
     """
 
     utility: Utility
@@ -53,7 +61,7 @@ class Tradeoff:
         columns["gap"] = [d.gap for d in self.designs]
         return as_frame({**columns, **{f"{name} / optimum": list(row) for name, row in self.ratios.items()}})
 
-    def __str__(self) -> str:
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         header = ["ε", OPTIMUM, "gap", "reports", *self.ratios]
         body = [
             [
@@ -65,10 +73,16 @@ class Tradeoff:
             ]
             for i, epsilon in enumerate(self.epsilons)
         ]
-        return (
-            f"{self.utility.name}: the optimum, and the share of it that each closed form "
-            f"reaches\n\n{aligned(header, body)}"
-        )
+        return header, body
+
+    def _title(self) -> str:
+        return f"{self.utility.name}: the optimum, and the share of it that each closed form reaches"
+
+    def __str__(self) -> str:
+        return f"{self._title()}\n\n{aligned(*self._cells())}"
+
+    def _repr_html_(self) -> str:
+        return html(*self._cells(), caption=self._title())
 
     def plot(self) -> Any:
         """Values on the left, shares of the optimum on the right, against ε; a matplotlib figure."""
@@ -80,16 +94,30 @@ class Tradeoff:
                 "markersize": 4,
                 "label": name,
             }
-            style |= {"linewidth": 6, "alpha": 0.35, "markersize": 0} if name == OPTIMUM else {"linewidth": 1.4}
+            style |= (
+                {"linewidth": 6, "alpha": 0.35, "markersize": 0}
+                if name == OPTIMUM
+                else {
+                    "linewidth": 1.4,
+                    "dashes": _DASHES[j % len(_DASHES)] or (1, 0),
+                }
+            )
             shown = [(e, v) for e, v in zip(self.epsilons, row, strict=True) if v is not None]
             left.plot([e for e, _ in shown], [v for _, v in shown], **style)
             if name != OPTIMUM:
                 shares = [(e, v) for e, v in zip(self.epsilons, self.ratios[name], strict=True) if v is not None]
                 right.plot([e for e, _ in shares], [v for _, v in shares], **style)
+        least, most = min(self.epsilons), max(self.epsilons)
         for axis, label in ((left, self.utility.label), (right, "share of the optimum")):
             axis.set_xlabel("ε (nats)")
             axis.set_ylabel(label)
-            axis.set_xscale("log" if max(self.epsilons) > 20 * min(self.epsilons) else "linear")
+            if 0 < 20 * least < most:
+                axis.set_xscale("log")
+                ticks = [e for e in _TICKS if least <= e <= most]
+                axis.set_xticks(ticks, [f"{e:g}" for e in ticks])
+                axis.minorticks_off()
+        left.set_title("What can be kept", fontsize="medium")
+        right.set_title("What the mechanisms in use keep of it", fontsize="medium")
         left.legend(frameon=False, fontsize=8)
         return drawn
 
@@ -99,11 +127,16 @@ def tradeoff(
 ) -> Tradeoff:
     """The optimum at each ε, beside the closed forms that satisfy the same notion.
 
+    Guarantee: each optimum comes with its gap; the closed forms are evaluated on their exact weights.
+
     Args:
-        privacy: ε ↦ notion, such as `lambda epsilon: ex.LDP(epsilon)`.
+        privacy: ε ↦ notion: `ex.LDP`, or `lambda epsilon: ex.PML(epsilon, prior)`. With mutual information `ex.PML` and
+            `ex.LIP` alone take the prior of the utility.
         utility: what to maximise.
         epsilons: the grid, in nats.
         progress: called with "ε = …" and the share done.
+
+    Reference: the figures of KOV are such curves.
 
     >>> import extremal as ex
     >>> curve = ex.tradeoff(ex.LDP, ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), [0.5, 1, 2])
@@ -113,9 +146,10 @@ def tradeoff(
     grid = tuple(float(e) for e in epsilons)
     if not grid:
         raise InvalidParameter("epsilons must hold at least one level", parameter="epsilons", value=epsilons)
+    at = _of_epsilon(privacy, utility)
     designs, rows = [], []
     for i, epsilon in enumerate(grid):
-        notion = privacy(epsilon)
+        notion = at(epsilon)
         if progress is not None:
             progress(f"ε = {epsilon:g}", i / len(grid))
         found = design(notion, utility)
@@ -123,3 +157,17 @@ def tradeoff(
         rows.append({OPTIMUM: found.value, **curve_values(utility, notion)})
     names = dict.fromkeys(name for row in rows for name in row)
     return Tradeoff(utility, grid, tuple(designs), {name: tuple(row.get(name) for row in rows) for name in names})
+
+
+def _of_epsilon(privacy: Any, utility: Utility) -> Callable[[float], Notion]:
+    """ε ↦ notion; a notion about a prior takes that of the utility, if it has one."""
+    if isinstance(privacy, type) and issubclass(privacy, (PML, LIP)) and isinstance(utility, MutualInformation):
+        return lambda epsilon: privacy(epsilon, utility.prior)
+    if not callable(privacy) or (isinstance(privacy, type) and issubclass(privacy, (PML, LIP, MetricPrivacy))):
+        raise InvalidParameter(
+            "privacy must give a notion for every ε",
+            parameter="privacy",
+            value=getattr(privacy, "__name__", privacy),
+            hint="ex.LDP, or for instance lambda epsilon: ex.PML(epsilon, prior).",
+        )
+    return cast("Callable[[float], Notion]", privacy)

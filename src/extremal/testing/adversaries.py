@@ -39,8 +39,8 @@ from extremal.certificate import (
 )
 from extremal.errors import MalformedFile
 from extremal.exact import Prior, decimal_text
-from extremal.optimize import design
 from extremal.optimize.approximate.chords import between_chords
+from extremal.optimize.design import design
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.interior import optimal_design
@@ -281,7 +281,8 @@ def ratios(random: Generator) -> Iterator[Lie]:
     at = [utility.pair.p0.fraction(x) / utility.pair.p1.fraction(x) for x in range(k)]
     beside = [r * (1 + Fraction(int(random.integers(-3, 4)), 1 << int(random.integers(40, 60)))) for r in at]
     anywhere = decimals(np.exp(random.normal(size=4) * 3))
-    ends = sorted({Fraction(e).limit_denominator(10**30) for e in (*at, *beside, *anywhere) if random.random() < 0.5})
+    kept = [e for e in (*at, *beside, *anywhere) if random.random() < 0.5]
+    ends = sorted({Fraction(round(e * 10**40), 10**40) for e in kept})  # decimals, as files hold them
     if random.random() < 0.1:
         ends = ends[::-1]
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))

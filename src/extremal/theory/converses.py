@@ -33,7 +33,7 @@ from extremal.closed_forms import binary, binary_for_information
 from extremal.closed_forms.balance import balanced_subset
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.optimize.divergence.lorenz import Lorenz
 from extremal.optimize.information.bounds import affine, fluid
 from extremal.plotting import COLOURS, figure

@@ -88,6 +88,8 @@ class ErrorExponent:
 def error_exponent(mechanism: Mechanism, p0: Any, p1: Any) -> ErrorExponent:
     """The Chernoff–Stein and Chernoff exponents of testing P₀ against P₁ from the reports of a mechanism.
 
+    Guarantee: both exponents are computed from the exact weights.
+
     Reference: KOV Section 3; T. Cover, J. Thomas, Elements of Information Theory, Chapter 11.
 
     >>> import extremal as ex

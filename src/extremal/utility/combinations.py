@@ -51,6 +51,10 @@ class _Combination(OfColumns):
 class Average(_Combination, SumOfColumns):
     """The mean of several utilities; again a sum of sublinear column values.
 
+    Guarantee: sublinear if its parts are, so that `ex.design` finds its optimum with a bound.
+
+    Reference: KOV Definition 1, on sums of sublinear functions of columns.
+
     >>> import extremal as ex
     >>> pair = ([0.7, 0.3], [0.4, 0.6])
     >>> m = ex.randomized_response(2, 1)
@@ -69,6 +73,10 @@ class Average(_Combination, SumOfColumns):
 class WorstCase(_Combination):
     """The smallest of several utilities: what is guaranteed whichever of them turns out to matter.
 
+    Guarantee: `ex.design` finds its optimum with a bound wherever it solves the parts by listing rays.
+
+    Reference: A. Wald, Annals of Mathematical Statistics 10 (1939), 299–326, on the worst case as a criterion.
+
     >>> import extremal as ex
     >>> u = ex.WorstCase([ex.MutualInformation([0.5, 0.5]), ex.MutualInformation([0.9, 0.1])])
     >>> u(ex.randomized_response(2, 1)) == ex.MutualInformation([0.9, 0.1])(ex.randomized_response(2, 1))
@@ -86,10 +94,14 @@ def PairwiseDivergence(  # noqa: N802 - reads as the utility it makes
 ) -> Average | WorstCase:
     """All ordered pairs i ≠ j of several hypotheses: the mean of their divergences, or the smallest.
 
+    Guarantee: sublinear if the divergences are, so that `ex.design` finds its optimum with a bound.
+
     Args:
         distributions: two or more priors on the same symbols.
         divergence: a class such as `ex.KL`, or a function of two priors.
         worst_case: the smallest pair instead of the mean.
+
+    Reference: KOV leave several hypotheses open; docs/design/index.md says what is solved.
 
     >>> import extremal as ex
     >>> u = ex.PairwiseDivergence([[0.7, 0.3], [0.4, 0.6], [0.5, 0.5]])

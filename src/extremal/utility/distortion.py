@@ -20,6 +20,8 @@ _SOURCE = Option("prior_or_class", "--prior", "source", "distribution of the ans
 class Distortion(Utility):
     """max_p Σ_x p(x) Σ_y Q(y|x) d(x,y), a cost (KSS Definition 2).
 
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
     Args:
         prior_or_class: a prior, or an `ex.SourceClass`.
         distances: k×m' matrix of finite, non-negative losses; row x, column y.
@@ -107,6 +109,8 @@ class Hamming(Distortion):
     """max_p Σ_x p(x)·(1 − Q(x|x)): the probability that the report is not the truth, a cost (KSS Section II).
 
     KSS print the minimum over priors as the utility (erratum H6); it is the largest distortion that counts.
+
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
 
     >>> import extremal as ex
     >>> round(ex.Hamming(ex.SourceClass.simplex(3))(ex.randomized_response(3, 1)), 12)

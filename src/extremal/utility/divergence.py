@@ -150,6 +150,8 @@ class FDivergence(Divergence):
     1e-6 and 1e6, which catches mistakes and proves nothing; optimality found for it is therefore reported as
     unverified.
 
+    Guarantee: the value is a sum of floats; nothing about its optimum is proved, and `ex.verify` says so.
+
     Args:
         p0, p1: the two distributions.
         f: the convex function.
@@ -159,6 +161,8 @@ class FDivergence(Divergence):
 
     Raises:
         InvalidParameter: f(1) ≠ 0, not convex, not finite.
+
+    Reference: I. Csiszár, Studia Scientiarum Mathematicarum Hungarica 2 (1967), 299–318.
 
     >>> import extremal as ex
     >>> u = ex.FDivergence([0.7, 0.3], [0.4, 0.6], lambda x: (x - 1) ** 2)

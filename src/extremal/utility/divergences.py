@@ -49,6 +49,8 @@ class XLogX(ConvexFunction):
 class KL(NamedDivergence):
     """Kullback–Leibler divergence D(M₀‖M₁) = Σ M₀ log(M₀/M₁), f = x log x: Stein's exponent of a test (KOV Section 3).
 
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
     >>> import extremal as ex
     >>> round(ex.KL([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
     0.038605294484
@@ -73,6 +75,10 @@ class MinusLog(ConvexFunction):
 @registered
 class ReverseKL(NamedDivergence):
     """D(M₁‖M₀) = Σ M₁ log(M₁/M₀), f = −log x.
+
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
+    Reference: S. Kullback, R. Leibler, Annals of Mathematical Statistics 22 (1951), 79–86.
 
     >>> import extremal as ex
     >>> u, v = ex.ReverseKL([0.7, 0.3], [0.4, 0.6]), ex.KL([0.4, 0.6], [0.7, 0.3])
@@ -100,6 +106,10 @@ class TimesLog(ConvexFunction):
 class SymmetricKL(NamedDivergence):
     """Jeffreys' divergence D(M₀‖M₁) + D(M₁‖M₀), f = (x−1) log x.
 
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
+    Reference: H. Jeffreys, Proceedings of the Royal Society A 186 (1946), 453–461.
+
     >>> import extremal as ex
     >>> round(ex.SymmetricKL([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
     0.077548165515
@@ -125,6 +135,8 @@ class HalfDistance(ConvexFunction):
 class TotalVariation(NamedDivergence):
     """½ Σ |M₀ − M₁|, f = ½|x−1|. Under ε-LDP at most (e^ε−1)/(e^ε+1) of that of P₀, P₁ (KOV Theorem 6).
 
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
     >>> import extremal as ex
     >>> round(ex.TotalVariation([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
     0.138635147178
@@ -148,6 +160,10 @@ class Square(ConvexFunction):
 @registered
 class ChiSquared(NamedDivergence):
     """Σ (M₀−M₁)²/M₁, f = (x−1)².
+
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
+    Reference: K. Pearson, Philosophical Magazine 50 (1900), 157–175.
 
     >>> import extremal as ex
     >>> round(ex.ChiSquared([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
@@ -174,6 +190,10 @@ class RootSquare(ConvexFunction):
 class SquaredHellinger(NamedDivergence):
     """Σ (√M₀ − √M₁)², f = (√x−1)², without the factor ½.
 
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
+    Reference: E. Hellinger, Journal für die reine und angewandte Mathematik 136 (1909), 210–271.
+
     >>> import extremal as ex
     >>> round(ex.SquaredHellinger([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
     0.019355302511
@@ -199,6 +219,10 @@ class Mixture(ConvexFunction):
 @registered
 class JensenShannon(NamedDivergence):
     """½D(M₀‖A) + ½D(M₁‖A), A = (M₀+M₁)/2.
+
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
+    Reference: J. Lin, IEEE Transactions on Information Theory 37 (1991), 145–151.
 
     >>> import extremal as ex
     >>> round(ex.JensenShannon([0.7, 0.3], [0.4, 0.6])(ex.randomized_response(2, 1)), 12)
@@ -236,9 +260,13 @@ class Power(ConvexFunction):
 class AlphaDivergence(NamedDivergence):
     """f = (x^α − αx + α − 1)/(α(α−1)); α = 1 is KL, 0 reverse KL, 2 half of χ², ½ twice the squared Hellinger distance.
 
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
     Args:
         p0, p1: the two distributions.
         alpha: any real number.
+
+    Reference: N. Cressie, T. Read, Journal of the Royal Statistical Society B 46 (1984), 440–464.
 
     >>> import extremal as ex
     >>> m, pair = ex.randomized_response(2, 1), ([0.7, 0.3], [0.4, 0.6])
@@ -291,6 +319,10 @@ class HockeyStick(NamedDivergence):
     """E_γ = Σ (M₀ − γM₁)⁺ − (1−γ)⁺, f = (x−γ)⁺ − (1−γ)⁺.
 
     At γ = e^ε it is the δ of the pair (P₀Q, P₁Q); at γ = 1 the total variation.
+
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
+    Reference: Y. Polyanskiy, H. V. Poor, S. Verdú, IEEE Transactions on Information Theory 56 (2010), 2307–2359.
 
     >>> import extremal as ex
     >>> ex.HockeyStick([1, 0], [0, 1], gamma=1)(ex.randomized_response(2, 1)).__round__(12)

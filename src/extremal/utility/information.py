@@ -20,6 +20,8 @@ class MutualInformation(SumOfColumns):
     μ(q) = Σ_x p(x) q(x) log(q(x)/p·q). Accurate at any ε: with q(x) = (p·q)(1+δ_x) and Σ p δ = 0 it is (p·q) Σ
     p(x)·((1+δ)log(1+δ) − δ).
 
+    Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
+
     Args:
         prior: the distribution of the input; zeros are allowed.
 

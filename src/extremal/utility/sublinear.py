@@ -22,6 +22,8 @@ class Sublinear(SumOfColumns):
     Both properties are tried on random columns, which catches mistakes and proves nothing; optimality found for it is
     reported as unverified.
 
+    Guarantee: the value is a sum of floats; nothing about its optimum is proved, and `ex.verify` says so.
+
     Args:
         k: number of inputs.
         mu: takes a k×n array of columns, returns n values.

@@ -11,6 +11,7 @@ its optimality can be verified. `UTILITIES` has every class by name.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, TypeVar
 
@@ -56,8 +57,9 @@ class Utility(ABC):
 
     @property
     def label(self) -> str:
-        """Its name, with the unit if it has one."""
-        return f"{self.name} ({self.unit})" if self.unit else self.name
+        """Its name in words, with the unit if it has one, for axes and captions."""
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", self.name)
+        return f"{words} ({self.unit})" if self.unit else words
 
     def read(self, mechanism: Mechanism | Any) -> Reading:
         """The mechanism's columns in the form that values are computed from; its alphabet is checked."""

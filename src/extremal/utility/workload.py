@@ -55,9 +55,15 @@ _SOURCE = Option("prior", "--prior", "source", "distribution of the answers", re
 class Workload(Utility):
     """n × the total mean squared error of the statistics Ap, a cost.
 
+    Guarantee: attained by `ex.estimate_workload` when the prior is right; no unbiased estimate from the same reports
+    has less.
+
     Args:
         matrix: A, one row for each statistic, one column for each input; finite numbers. prior: probabilities, an int k
             (all inputs equally likely), or an `ex.SourceClass` (then the worst case over it).
+
+    Reference: F. Pukelsheim, Optimal Design of Experiments (1993), on the information matrix;
+    docs/design/index.md.
 
     >>> import extremal as ex
     >>> first_and_difference = ex.Workload([[1, 0, 0], [0, 1, -1]], 3)
@@ -162,10 +168,16 @@ class Workload(Utility):
 class Frequencies(Workload):
     """n × the total mean squared error of the shares themselves.
 
+    Guarantee: attained by `ex.estimate_workload` when the prior is right; no unbiased estimate from the same reports
+    has less.
+
     Args:
         prior: probabilities, an int k, or an `ex.SourceClass`.
         items: positions of the inputs whose shares are wanted; all if not given.
         weights: how much each of them counts, positive; 1 if not given.
+
+    Reference: F. Pukelsheim, Optimal Design of Experiments (1993), on the information matrix;
+    docs/design/index.md.
 
     >>> import extremal as ex
     >>> round(ex.Frequencies(10)(ex.subset_selection(10, 1)), 4)
@@ -221,9 +233,15 @@ class Frequencies(Workload):
 class CDF(Workload):
     """n × the total mean squared error of the distribution function P(X ≤ t) of ordered inputs.
 
+    Guarantee: attained by `ex.estimate_workload` when the prior is right; no unbiased estimate from the same reports
+    has less.
+
     Args:
         prior: probabilities, an int k, or an `ex.SourceClass`.
         thresholds: positions t, 0 ≤ t < k−1; all if not given. Nine deciles of 1,000 bins are as easy as ten bins.
+
+    Reference: F. Pukelsheim, Optimal Design of Experiments (1993), on the information matrix;
+    docs/design/index.md.
 
     >>> import extremal as ex
     >>> round(ex.CDF(4)(ex.randomized_response(4, 1)), 4)
@@ -268,6 +286,12 @@ class Ranges(Workload):
     (Σc)²: `rows` is √(k+1)·(I − β11ᵀ) times the prefix sums, β = (1 − 1/√(k+1))/k, so that nothing of size k² × k is
     listed.
 
+    Guarantee: attained by `ex.estimate_workload` when the prior is right; no unbiased estimate from the same reports
+    has less.
+
+    Reference: F. Pukelsheim, Optimal Design of Experiments (1993), on the information matrix;
+    docs/design/index.md.
+
     >>> import extremal as ex
     >>> round(ex.Ranges(4)(ex.randomized_response(4, 1)), 4)
     20.7656
@@ -304,9 +328,15 @@ class Ranges(Workload):
 class Mean(Workload):
     """n × the mean squared error of the mean Σ p(x)·value(x).
 
+    Guarantee: attained by `ex.estimate_workload` when the prior is right; no unbiased estimate from the same reports
+    has less.
+
     Args:
         values: one finite number for each input, not all equal.
         prior: probabilities, an `ex.SourceClass`, or None for equally likely inputs.
+
+    Reference: F. Pukelsheim, Optimal Design of Experiments (1993), on the information matrix;
+    docs/design/index.md.
 
     >>> import math
     >>> import extremal as ex

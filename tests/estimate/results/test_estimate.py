@@ -234,7 +234,7 @@ def test_frames(library: str) -> None:
 def test_plots() -> None:
     axes = RESULT.plot(truth=[0.7, 0.2, 0.1]).axes[0]
     assert [t.get_text() for t in axes.get_yticklabels()] == ["a", "b", "c"]
-    assert "frequency" in axes.get_xlabel()
+    assert axes.get_xlabel() == "share of respondents"
     assert [t.get_text() for t in axes.get_legend().get_texts()] == ["95% interval", "projected", "true frequency"]
     assert RESULT.plot(ax=axes) is axes.figure
     many = ex.estimate_frequencies(np.full(100, 50), ex.randomized_response(100, 3), counts=True)

@@ -87,6 +87,8 @@ def test_independence(
     Raises:
         NotIdentified: the reports of one column do not depend on its inputs.
 
+    Reference: docs/estimate/hypothesis_tests.md states the statistic and its distribution.
+
     >>> import extremal as ex, pandas
     >>> m = ex.randomized_response(2, 3)
     >>> frame = pandas.DataFrame({"answer": [0, 1] * 200, "region": ["n", "s"] * 200})

@@ -97,6 +97,8 @@ class SequentialTest:
 def sequential_test(mechanism: Mechanism, p0: Any, p1: Any, alpha: float = 0.05, beta: float = 0.05) -> SequentialTest:
     """Start a sequential probability ratio test of `p0` against `p1`; see `SequentialTest`.
 
+    Guarantee: both error probabilities are at most alpha and beta, whenever it stops.
+
     Reference: A. Wald, *Sequential tests of statistical hypotheses* (1945).
 
     >>> import extremal as ex

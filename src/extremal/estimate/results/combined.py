@@ -25,6 +25,7 @@ from extremal.estimate.channels.channel import Floats
 from extremal.estimate.intervals.levels import each
 from extremal.estimate.results.display import as_frame, short
 from extremal.mechanism.labels import Label
+from extremal.tables import preformatted
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
@@ -34,10 +35,18 @@ if TYPE_CHECKING:
 class CombinedEstimate:
     """For each input a weighted sum of its frequencies in several independent estimates.
 
+    Made by `FrequencyEstimate.difference` and `StratifiedEstimate.poststratified` on `ex.estimate_frequencies`.
+
     Attributes:
         inputs: the labels, in order.
         estimate: Σ c_i × the unbiased (or one-step) frequency of part i.
         kind: what the sum is: "difference" or "post-stratified".
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 1)
+    >>> after, before = ex.estimate_frequencies({0: 50, 1: 50}, m), ex.estimate_frequencies({0: 60, 1: 40}, m)
+    >>> after.difference(before).estimate.round(3).tolist()
+    [-0.216, 0.216]
     """
 
     inputs: tuple[Label, ...]
@@ -115,3 +124,6 @@ class CombinedEstimate:
         for x, label in enumerate(self.inputs[:40]):
             lines.append(f"{short(label):28s} {shown[x]:+.4f}  {limits[x, 0]:+.4f} to {limits[x, 1]:+.4f}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return preformatted(self.summary())

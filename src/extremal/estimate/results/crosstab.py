@@ -16,6 +16,7 @@ from extremal.estimate.likelihood import project_onto_simplex
 from extremal.estimate.results.display import as_frame, short
 from extremal.estimate.results.functions import FunctionEstimate
 from extremal.mechanism.labels import Label
+from extremal.tables import preformatted
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +48,12 @@ class CrosstabEstimate:
         n: number of pairs.
         squares: shares of the pairs by squared weight; as `table` without weights.
         effective_n: Kish's (Σw)²/Σw²; n without weights.
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 1)
+    >>> found = ex.estimate_crosstab({"a": [0, 1, 0, 0], "b": [0, 1, 1, 0]}, {"a": m, "b": None})
+    >>> found.n, found.estimate.shape
+    (4, (2, 2))
     """
 
     first: Side
@@ -200,6 +207,9 @@ class CrosstabEstimate:
             lines.append(f"{short(x):20s}" + "".join(f"{v:.3f}".rjust(width) for v in shown[i]))
             lines.append(" " * 20 + "".join(f"{a:.3f}–{b:.3f}".rjust(width) for a, b in limits[i]))
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return preformatted(self.summary())
 
     def __repr__(self) -> str:
         return f"CrosstabEstimate({self.first.name!r} × {self.second.name!r}, {self.estimate.shape}, n={self.n})"

@@ -9,6 +9,8 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.mechanism.labels import count_text
+from extremal.tables import aligned
+from extremal.tables import html as html_table
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
@@ -51,6 +53,22 @@ def notes(result: FrequencyEstimate) -> tuple[str, ...]:
 
 
 def summary(result: FrequencyEstimate, level: float, simultaneous: bool, robustness: bool) -> str:
+    header, body, more = _cells(result, level, simultaneous, robustness)
+    lines = aligned(header, body, left=1).split("\n")
+    rule = "─" * max(map(len, lines))
+    return "\n".join([_title(result), rule, *lines, *more, rule, *_below(result, robustness)])
+
+
+def html(result: FrequencyEstimate, level: float = 0.95) -> str:
+    """The summary for a notebook."""
+    header, body, more = _cells(result, level, simultaneous=False, robustness=False)
+    return html_table(header, body, _title(result), [*more, *_below(result, robustness=False)])
+
+
+def _cells(
+    result: FrequencyEstimate, level: float, simultaneous: bool, robustness: bool
+) -> tuple[list[str], list[list[str]], list[str]]:
+    """Header and rows of the table, and how many inputs it leaves out."""
     shown = min(len(result.inputs), MOST_SHOWN)
     limits = result.interval(level, simultaneous)
     points = result.shown_within(limits)
@@ -72,15 +90,8 @@ def summary(result: FrequencyEstimate, level: float, simultaneous: bool, robustn
             (f"{FAKE:.0%} fake", [f"±{v:.4f}" for v in moved[:shown]]),
             (f"{FAKE:.0%} random", [f"{v:+.4f}" for v in lazy[:shown]]),
         ]
-    widths = [max(map(len, [name, *cells])) for name, cells in columns]
-    rows = [[name for name, _ in columns], *([cells[x] for _, cells in columns] for x in range(shown))]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *(c.rjust(w) for c, w in zip(row[1:], widths[1:], strict=True))])
-        for row in rows
-    ]
-    rule = "─" * len(lines[0])
     more = [f"… {len(result.inputs) - shown} more: use to_frame()"] if shown < len(result.inputs) else []
-    return "\n".join([_title(result), rule, *lines, *more, rule, *_below(result, robustness)])
+    return [name for name, _ in columns], [[cells[x] for _, cells in columns] for x in range(shown)], more
 
 
 def _title(result: FrequencyEstimate) -> str:

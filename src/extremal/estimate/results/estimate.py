@@ -42,6 +42,11 @@ class FrequencyEstimate:
         n: number of reports.
         method: "unbiased", "mle", "projected", "shrunk" or "smooth".
         deficit: for "mle", a bound on the mean log-likelihood that the estimate misses.
+
+    >>> import extremal as ex
+    >>> result = ex.estimate_frequencies({"no": 60, "yes": 40}, ex.randomized_response(["no", "yes"], 2))
+    >>> result.n, result.estimate.round(3).tolist()
+    (100, [0.631, 0.369])
     """
 
     inputs: tuple[Label, ...]
@@ -275,6 +280,9 @@ class FrequencyEstimate:
         """Estimates with intervals: a matplotlib figure, new or that of the given Axes; `truth` adds known
         frequencies."""
         return plot.plot([("", self)], level, simultaneous, ax, truth)
+
+    def _repr_html_(self) -> str:
+        return display.html(self)
 
     def __repr__(self) -> str:
         shown = ", ".join(

@@ -24,7 +24,7 @@ def plot(
     first = results[0][1]
     drawn = min(len(first.inputs), MOST_DRAWN)
     if ax is None:
-        _, ax = figure(width=9, height=1.4 + 0.34 * drawn)
+        _, ax = figure(width=9, height=1.4 + max(0.34, 0.15 * (len(results) + 1)) * max(drawn, 3))
     rows = np.arange(drawn, dtype=np.float64)
     for i, (name, result) in enumerate(results):
         shift = 0.0 if len(results) == 1 else _OFFSET * (i / (len(results) - 1) - 0.5)
@@ -56,8 +56,9 @@ def plot(
         ax.plot(known[:drawn], rows, "x", color="black", markersize=6, label="true frequency")
     ax.axvline(0, color="0.7", linewidth=0.8, zorder=0)
     ax.set_yticks(rows, [str(label) for label in first.inputs[:drawn]])
-    ax.invert_yaxis()
-    ax.set_xlabel("frequency (share of respondents)")
+    ax.set_ylim(drawn - 0.5, -0.5)
+    ax.set_xlabel("share of respondents")
+    ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g}%")
     more = f", first {drawn} of {len(first.inputs)}" if drawn < len(first.inputs) else ""
     ax.set_title(f"{sum(r.n for _, r in results)} reports, {first.candidate[0]} frequencies{more}", fontsize="medium")
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1.0, 1.0))  # beside the axes: it would hide intervals

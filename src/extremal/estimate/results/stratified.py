@@ -8,7 +8,11 @@ from typing import Any
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.results import display, plot
 from extremal.estimate.results.combined import CombinedEstimate
+from extremal.estimate.results.display import short
 from extremal.estimate.results.estimate import FrequencyEstimate
+from extremal.tables import html
+
+MOST_ROWS = 200  # of a table in a notebook
 
 
 class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
@@ -80,6 +84,17 @@ class StratifiedEstimate(Mapping[Any, FrequencyEstimate]):
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """All strata in one picture."""
         return plot.plot([(str(name), result) for name, result in self.items()], level, simultaneous, ax, None)
+
+    def _repr_html_(self) -> str:
+        left_out = [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]
+        rows = [
+            [str(name), str(one.n), short(label), f"{point:.4f}", f"{low:.4f} to {high:.4f}"]
+            for name, one in self.items()
+            for label, point, (low, high) in zip(one.inputs, one.shown, one.interval().tolist(), strict=True)
+        ]
+        more = [f"… {len(rows) - MOST_ROWS} more: use to_frame()"] if len(rows) > MOST_ROWS else []
+        header = ["stratum", "reports", "input", "frequency", "95% interval"]
+        return html(header, rows[:MOST_ROWS], "Frequencies by stratum", [*more, *left_out])
 
     def __repr__(self) -> str:
         return f"StratifiedEstimate({{{', '.join(f'{name!r}: n={result.n}' for name, result in self.items())}}})"

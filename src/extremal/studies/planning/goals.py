@@ -21,7 +21,7 @@ from extremal.estimate.workload import statistics_of
 from extremal.exact import Prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.privacy import LDP
 from extremal.studies.planning.widths import (
     AtPrior,

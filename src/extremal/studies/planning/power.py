@@ -22,7 +22,7 @@ from extremal.estimate.hypothesis_tests.tails import WIDTH, on_grid
 from extremal.exact import Prior, as_count, as_prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
@@ -52,6 +52,10 @@ class TestPlan:
         mechanism: to ask with.
         without_privacy: how many unrandomised answers reach `power`.
         p0, p1: the hypotheses.
+
+    >>> import extremal as ex
+    >>> ex.plan_test(ex.randomized_response(2, 1), p0=[0.9, 0.1], p1=[0.5, 0.5], power=0.8).solved
+    'n'
     """
 
     __test__ = False  # a test runner must not collect it

@@ -49,6 +49,10 @@ class Plan:
         widest: what the widest interval is about: the label of a cell, or the name of a statistic.
         value: its frequency, or value, at the prior in question.
         without_privacy: how many unrandomised answers reach `half_width`.
+
+    >>> import extremal as ex
+    >>> ex.plan(ex.randomized_response(2, 1), half_width=0.05).solved
+    'n'
     """
 
     solved: str

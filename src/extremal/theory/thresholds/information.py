@@ -16,7 +16,7 @@ import numpy as np
 
 from extremal.closed_forms.balance import balanced_subset
 from extremal.exact import Prior, as_prior
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.optimize.information.response import TIE, response_is_optimal, response_margin
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation

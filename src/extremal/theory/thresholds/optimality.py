@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from extremal.closed_forms.balance import balanced_subset
 from extremal.errors import InvalidParameter
-from extremal.optimize import design
+from extremal.optimize.design import design
 from extremal.optimize.information.response import TIE, response_margin
 from extremal.privacy import LDP
 from extremal.theory.thresholds.divergences import binary_threshold_for_divergence, rr_threshold_for_divergence

@@ -1,0 +1,215 @@
+"""How the documentation is built: pages in Markdown, a gallery of scripts that were run, a reference from docstrings.
+
+`make docs` writes `out/docs/index.html`. The pages of the reference are made from `extremal.__all__`, so a new public
+name needs no line here. With `-D plot_gallery=0` no example is run.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import extremal
+
+HERE = Path(__file__).parent
+project, author, copyright = "extremal", "the authors of extremal", "the authors of extremal"  # noqa: A001
+version = release = extremal.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
+default_role = "code"  # a name in single backticks is code, in docstrings as in Markdown
+add_module_names = False
+autodoc_typehints_format = "short"
+autodoc_member_order = "bysource"
+autodoc_default_options = {"members": True}
+python_use_unqualified_type_names = True
+napoleon_google_docstring, napoleon_numpy_docstring = True, False
+napoleon_use_rtype = False
+napoleon_use_ivar = True
+maximum_signature_line_length = 90
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "furo"
+html_title = "extremal"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "sidebar_hide_name": False,
+    "light_css_variables": {"color-brand-primary": "#1b6ca8", "color-brand-content": "#1b6ca8"},
+    "dark_css_variables": {"color-brand-primary": "#7bb8e3", "color-brand-content": "#7bb8e3"},
+}
+suppress_warnings = ["config.cache"]
+
+
+def figures_of_the_block(_: Any, block_vars: dict[str, Any], gallery_conf: dict[str, Any]) -> str:
+    """Every matplotlib figure that a variable of the example names, once: `figure = result.plot()` is enough."""
+    from matplotlib.figure import Figure
+    from sphinx_gallery.scrapers import figure_rst
+
+    drawn = []
+    for value in list(block_vars["example_globals"].values()):
+        if isinstance(value, Figure) and not hasattr(value, "in_gallery"):
+            value.in_gallery = True
+            path = next(block_vars["image_path_iterator"])
+            value.savefig(path, dpi=110)
+            drawn.append(path)
+    return figure_rst(drawn, gallery_conf["src_dir"]) if drawn else ""
+
+
+GALLERY = ("surveys", "telemetry", "comparing", "theory")
+for page in (HERE / "gallery").glob("*/*.*"):  # pages of examples that are gone
+    if page.stem.split(".")[0] not in {"index", *(p.stem for p in (HERE.parent / "examples").glob("*/*.py"))}:
+        page.unlink()
+
+sphinx_gallery_conf = {
+    "examples_dirs": [str(HERE.parent / "examples" / room) for room in GALLERY],
+    "gallery_dirs": [f"gallery/{room}" for room in GALLERY],
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "image_scrapers": (figures_of_the_block,),
+    "ignore_repr_types": r"matplotlib|pathlib",
+    "capture_repr": ("_repr_html_", "__repr__"),
+    "reset_modules": (),
+    "write_computation_times": False,
+    "show_memory": False,
+    "min_reported_time": 10**6,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "abort_on_example_error": True,
+    "default_thumb_file": str(HERE / "images" / "tradeoff.png"),
+}
+
+ROOMS = {
+    "optimize": "Design",
+    "certificate": "Verify",
+    "utility": "Goals",
+    "privacy": "Privacy notions",
+    "sources": "Sets of priors",
+    "mechanism": "Mechanisms",
+    "closed_forms": "Known mechanisms",
+    "release": "Release",
+    "estimate": "Estimate and test",
+    "studies": "Compare and plan",
+    "theory": "Theory",
+    "errors": "Errors",
+}
+"""Room of the package → title of its page; a room that is not named gets its own name."""
+
+MODULES = ("theory", "closed_forms.surveys", "simulate", "data")
+"""Public modules: their own public names are documented in them."""
+
+
+def _public() -> dict[str, list[str]]:
+    """Room → full names of the public objects that live in it, classes and functions in alphabetical order."""
+    pages: dict[str, list[str]] = {}
+    named = {f"extremal.{name}": getattr(extremal, name) for name in extremal.__all__ if name != "__version__"}
+    for module in MODULES:
+        held = importlib.import_module(f"extremal.{module}")
+        public = getattr(held, "__all__", [n for n, o in vars(held).items() if _defined_in(o, held)])
+        named |= {f"{held.__name__}.{name}": getattr(held, name) for name in public}
+    seen: set[int] = set()
+    for name, held in sorted(named.items(), key=lambda item: (item[0].count("."), item[0].lower())):
+        if id(held) in seen or inspect.ismodule(held):
+            continue
+        seen.add(id(held))
+        room = getattr(held, "__module__", name).removeprefix("extremal.").split(".")[0]
+        pages.setdefault("theory" if name.startswith("extremal.theory.") else room, []).append(name)
+    return pages
+
+
+def _defined_in(held: Any, module: Any) -> bool:
+    public = inspect.isfunction(held) or inspect.isclass(held)
+    return public and held.__module__ == module.__name__ and not held.__name__.startswith("_")
+
+
+def write_reference(_: Any) -> None:
+    """One page for each room: every public name in it, from its docstring."""
+    folder = HERE / "reference" / "api"
+    folder.mkdir(exist_ok=True)
+    pages = _public()
+    for old in folder.glob("*.rst"):
+        if old.stem not in pages:
+            old.unlink()
+    for room, names in pages.items():
+        title = ROOMS.get(room, room.replace("_", " ").capitalize())
+        body = [title, "=" * len(title), ""]
+        for name in names:
+            held = _found(name)
+            kind = "class" if inspect.isclass(held) else "function" if callable(held) else "data"
+            options = ["   :no-members:"] if inspect.isclass(held) and issubclass(held, Exception) else []
+            body += [f".. auto{kind}:: {name}", *options, ""]
+        _write(folder / f"{room}.rst", "\n".join(body))
+
+
+def _found(name: str) -> Any:
+    parts = name.split(".")
+    held: Any = extremal
+    for i, part in enumerate(parts[1:], 2):
+        held = getattr(held, part, None) or importlib.import_module(".".join(parts[:i]))
+    return held
+
+
+def _write(path: Path, text: str) -> None:
+    """Only what changed: an unchanged page is not read again."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+COLON = "\ue000"  # stands for a colon that introduces no type
+
+
+def as_plain_words(_app: Any, what: str, _name: str, _held: Any, _options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text with names in backticks: Q(y|x), a·b*, k_ and `Path`s are letters, not markup."""
+    code = False
+    for i, line in enumerate(lines):
+        if line.lstrip().startswith(">>>"):
+            code = True
+        elif not line.strip():
+            code = False
+        if not code:
+            line = re.sub(
+                r"^( +\w+(?:, \w+)+):", lambda names: names[1].replace(", ", ",") + ":", line
+            )  # several at once
+            pieces = re.split(r"(`[^`]*`)", line)
+            followed = zip(pieces, [*pieces[1:], ""], strict=True)
+            lines[i] = "".join(
+                f"{p}\\ " if p.startswith("`") and after[:1].isalnum() else p if p.startswith("`") else _escaped(p)
+                for p, after in followed
+            )
+            if what in ("property", "attribute"):  # "Number of reports: …" is a sentence, not the type of a value
+                lines[i] = lines[i].replace(":", COLON)
+
+
+def _escaped(words: str) -> str:
+    return re.sub(r"([|*])|(?<=\w)(_)(?!\w)", r"\\\g<0>", words)
+
+
+def with_colons(_app: Any, _what: str, _name: str, _held: Any, _options: Any, lines: list[str]) -> None:
+    lines[:] = [line.replace(COLON, ":") for line in lines]
+
+
+def without_constructor(_app: Any, what: str, _name: str, held: Any, *_: Any) -> tuple[str, None] | None:
+    """What functions return is not made by hand: its attributes are listed, its constructor is not."""
+    return ("", None) if what == "class" and "Attributes:" in (held.__doc__ or "") else None
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-process-signature", without_constructor)
+    app.connect("builder-inited", write_reference)
+    app.connect("autodoc-process-docstring", as_plain_words, priority=400)  # before napoleon reads sections
+    app.connect("autodoc-process-docstring", with_colons, priority=600)
