@@ -41,6 +41,7 @@ from extremal.certificate.enclosures import (
     pair_value,
     upper,
 )
+from extremal.certificate.information import Curve
 from extremal.certificate.numbers import count_from, list_from, number_from
 from extremal.certificate.search import SCALE, _bounds, _floor
 from extremal.errors import MalformedFile
@@ -279,6 +280,15 @@ def test_a_tree_must_be_one() -> None:
     ):
         with pytest.raises(Refused, match="tree|edges"):
             Rays((ZERO,) * 3, (), tree).bound(notion, ex.KL(P0, P1))
+
+
+def test_a_tangent_anywhere_proves_no_more_than_the_best_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    proof = Sizes(Fraction(1, 50), ((Fraction(1, 100), Fraction(1, 5)), (Fraction(-1, 20), Fraction(1, 2))))
+    notion, utility = ex.LDP.from_ratio("7/2"), ex.MutualInformation(shares(5, 3, 2, 2, 1))
+    best = proof.bound(notion, utility)
+    for place in (fmpq(0), fmpq(3, 10), fmpq(7, 10), fmpq(1)):
+        monkeypatch.setattr(Curve, "where", lambda _self, _slope, place=place: place)
+        assert proof.bound(notion, utility) >= best - Fraction(1, 10**40)
 
 
 def test_a_tree_grows_from_its_root() -> None:

@@ -139,6 +139,20 @@ def test_two_checkers_agree_whatever_the_fields_hold(part: int) -> None:
     assert told > 50
 
 
+@pytest.mark.parametrize("notion", [ex.LDP(1, delta=0.1), ex.PML(1, P)], ids=repr)
+def test_only_the_listed_columns_know_other_notions(notion: Any) -> None:
+    for proof in (
+        ListedCounts((0, 0, 0, 0), (4,), (), (0,)),
+        MatrixInequality((1, 1, 1, 1), (), (), ((4,), (1, 4), (1, 1, 4)), -20),
+        LineSweep((1, 2, 3), (0, 0, 0, 0), 10**6),
+    ):
+        with pytest.raises(Refused, match="ε-LDP"):
+            proof.bound(notion, ex.Frequencies(4))
+    if notion.name == "LDP":
+        with pytest.raises(Refused):
+            ListedColumns(((4,), (1, 4), (1, 1, 4)), (0, 0, 0, 0)).bound(notion, ex.Frequencies(4))
+
+
 def test_a_class_that_somebody_derived_is_refused() -> None:
     class Mine(ex.Frequencies):
         pass

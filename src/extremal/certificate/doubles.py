@@ -3,12 +3,15 @@
 Nothing rests on a rounding here. Sums: 2^13 whole numbers below 2^40 add up below 2^53, where every whole number is a
 double, in whatever order they are added. Proposals: a matrix whose rounded entries are multiplied out in integers by
 whoever asked for it, and a prior of a class at which a cost is then enclosed. A bad proposal proves less, never more.
+The largest double that is not above a rational is found by comparing rationals.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import nextafter
 from typing import Any
 
 import numpy as np
@@ -144,3 +147,16 @@ def _newton(at: Any, corners: Floats, weights: Floats) -> tuple[Floats, Prior, f
             return moved, there, gained, pointing
         share /= 4
     return weights, prior, value, slope
+
+
+def float_at_or_below(number: Fraction) -> float:
+    """The largest float that is not above a number ≥ 0.
+
+    >>> float_at_or_below(Fraction(1, 3)), float_at_or_below(Fraction(1, 4))
+    (0.3333333333333333, 0.25)
+    """
+    try:
+        near = float(number)
+    except OverflowError:
+        return sys.float_info.max
+    return near if Fraction(near) <= number else nextafter(near, 0.0)

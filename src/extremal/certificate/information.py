@@ -12,16 +12,15 @@ because every pattern is at most E. Inputs of probability 0 take no part.
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from fractions import Fraction
-from math import nextafter
 from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb, fmpq
 
 from extremal.certificate.cones import Staircase, cone_of
+from extremal.certificate.doubles import float_at_or_below
 from extremal.certificate.enclosures import Ball, Rational, above, fraction, largest, narrow, rational, upper
 from extremal.certificate.proof import Lines, Number, Proof
 from extremal.certificate.refused import Refused
@@ -91,19 +90,6 @@ def _parted(prior: Prior, edge: Fraction) -> tuple[Fraction, list[Fraction]]:
     beyond = prior.binary > at_most
     (light, _), total = prior.masses(beyond, 2)
     return Fraction(light, total), [prior.fraction(x) for x in np.flatnonzero(beyond).tolist()]
-
-
-def float_at_or_below(number: Fraction) -> float:
-    """The largest float that is not above a number ≥ 0.
-
-    >>> float_at_or_below(Fraction(1, 3)), float_at_or_below(Fraction(1, 4))
-    (0.3333333333333333, 0.25)
-    """
-    try:
-        near = float(number)
-    except OverflowError:
-        return sys.float_info.max
-    return near if Fraction(near) <= number else nextafter(near, 0.0)
 
 
 def _proved(curve: Curve, v: Ball, prices: Ball) -> Ball:

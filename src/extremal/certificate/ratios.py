@@ -4,9 +4,9 @@
 adds up the cells exactly, and bounds all paths over the nodes of the polygon as `partition` does. Any ratios serve: the
 closer they are to where the best partition cuts, the smaller the bound.
 
-The ratio of a symbol is compared in floats, which are off by less than `MARGIN` relatively, with each end moved both
-down and up by more than that: what lies below both or above both is decided, and the few symbols in between are decided
-by integer cross products. Sums are of integers.
+A symbol of weights a, b has the key floor(2^KEY_BITS·a/b) of integers; the end p/q has the same key of its own ratio in
+weights, p/q·total0/total1. Keys never decrease with the ratio, so a key unlike every key of an end decides the side;
+what has the key of an end is compared exactly. Sums are of integers.
 """
 
 from __future__ import annotations
@@ -29,11 +29,9 @@ from extremal.privacy import Notion
 from extremal.utility import Divergence, Utility
 
 MOST_ENDS = 3_000
-MARGIN = Fraction(1, 1 << 44)  # floats of exact priors are off by a few units of 2^-53, and so is their quotient
-SMALLEST, LARGEST = Fraction(1, 10**200), Fraction(10**200)  # of ends: quotients of floats are accurate there
-TINY = 1e-250  # floats below are not taken for what they stand for
+KEY_BITS = 62
+SMALLEST, LARGEST = Fraction(1, 10**200), Fraction(10**200)  # of ends
 CHUNK = 1 << 18
-KEY_SHIFT = 44  # a key is the exponent of a float and 8 bits of its mantissa
 
 
 @dataclass(frozen=True)
@@ -57,8 +55,6 @@ class Ratios(Proof):
         p0, p1 = utility.pair.p0, utility.pair.p1
         cell = _cells(p0, p1, self.ends)
         (sums0, total0), (sums1, total1) = (p.masses(cell, len(self.ends) + 1) for p in (p0, p1))
-        if any(p.binary is not None and abs(p.sum_of_values - 1) > MARGIN / 4 for p in (p0, p1)):
-            raise Refused("the floats of a prior must sum to 1", parameter="prior", value=utility.name)
         masses = [(a * total1, b * total0) for a, b in zip(sums0, sums1, strict=True)]
         directions = [(0, 1), *((end.numerator, end.denominator) for end in self.ends), (1, 0)]
         filled = [(pair, mass) for pair, mass in zip(pairwise(directions), masses, strict=True) if any(mass)]
@@ -69,40 +65,20 @@ class Ratios(Proof):
 
 
 def _cells(p0: Prior, p1: Prior, ends: Numbers) -> npt.NDArray[np.int16]:
-    """For each symbol the number of the cell that its ratio lies in, decided."""
-    bounds = np.array([float(end * (1 + side * MARGIN)) for end in ends for side in (-1, 1)])
-    if (np.diff(bounds) < 0).any():
-        raise Refused("ends are too close to each other", parameter="ends", value=len(ends))
-    place, first = _places(bounds)
+    """For each symbol the number of the cell that its ratio lies in, decided in integers."""
+    weights0, weights1 = p0.weights, p1.weights
+    limits = [end * p0.total / p1.total for end in ends]  # a/b against these decides
+    keys = np.array([(limit.numerator << KEY_BITS) // limit.denominator for limit in limits], dtype=object)
     cell = np.empty(len(p0), dtype=np.int16)
     for start in range(0, len(p0), CHUNK):
-        a, b = (p.values[start : start + CHUNK] for p in (p0, p1))
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
-            ratio = a / (b + 0.0)  # no negative zeros
-        found = place[np.clip((ratio.view(np.int64) >> KEY_SHIFT) - first, 0, place.size - 1)]
-        undecided = np.flatnonzero(found < 0)
-        found[undecided] = np.searchsorted(bounds, ratio[undecided])
-        doubtful = (found & 1).astype(bool)
-        if p0.binary is None or p1.binary is None:
-            doubtful |= (a < TINY) | (b < TINY)
-        found >>= 1
-        for x in np.flatnonzero(doubtful).tolist():
-            found[x] = _cell(p0.fraction(start + x), p1.fraction(start + x), ends)
-        cell[start : start + CHUNK] = found
+        stop = min(start + CHUNK, len(p0))
+        a, b = (np.array(w[start:stop], dtype=object) for w in (weights0, weights1))
+        never = b == 0  # the ratio is infinite, or the symbol has no mass
+        key = (a << KEY_BITS) // np.where(never, 1, b)
+        found = np.searchsorted(keys, key, side="right")
+        for x in np.flatnonzero(found != np.searchsorted(keys, key, side="left")).tolist():
+            if not never[x]:
+                found[x] = bisect_right(limits, Fraction(a[x], b[x]))
+        found[never] = len(ends)
+        cell[start:stop] = found
     return cell
-
-
-def _places(bounds: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.int64], int]:
-    """For each key from the first on: how many bounds lie below the floats that have it, or −1 where one is among them.
-
-    Floats ≥ 0 are in the order of their bits; beyond the first and the last key there is no bound.
-    """
-    first, last = (int(bounds[[end]].view(np.int64)[0] >> KEY_SHIFT) for end in (0, -1))
-    edges = (np.arange(first - 1, last + 3, dtype=np.int64) << KEY_SHIFT).view(np.float64)
-    below = np.searchsorted(bounds, edges)
-    return np.where(below[:-1] == below[1:], below[:-1], -1), first - 1
-
-
-def _cell(mass0: Fraction, mass1: Fraction, ends: Numbers) -> int:
-    """The cell of one symbol, by exact comparison."""
-    return bisect_right(ends, mass0 / mass1) if mass1 else len(ends)
