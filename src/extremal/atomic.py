@@ -32,8 +32,8 @@ def complete_or_absent(
     if not path.parent.is_dir():
         raise FileNotFoundError(2, "No such folder", str(path.parent))
     temporary = path.with_name(f".{path.name[:180]}.{secrets.token_hex(6)}.tmp")
-    mode = _created(temporary)
-    try:
+    try:  # from before the file is there: a signal may come at any moment
+        mode = _created(temporary)
         with naming(path):
             yield temporary
             with temporary.open("rb+") as file:

@@ -147,7 +147,7 @@ def test_every_proof_is_refused_when_it_is_about_something_else(utility: Workloa
     proof, _ = solved(utility)
     assert isinstance(proof, kind)
     for privacy, other, message in (
-        (ex.LDP(1, delta=0.1), utility, "ε-LDP|cone"),
+        (ex.LDP(1, delta=0.1), utility, "ε-LDP|cone|coupled"),
         (ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), "workload"),
         (ex.LDP(1), Ranges(5), None),
     ):

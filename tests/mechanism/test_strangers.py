@@ -121,7 +121,7 @@ ENDLESS: dict[str, dict[str, Any]] = {
     },
     "digits of epsilon": {"privacy": {**LDP, "epsilon": "0." + "1" * 10**6}},
     "every prior": {
-        **response(10**7, {"notion": "PML", "epsilon": "1", "source": {"kind": "simplex", "k": 10**7}}),
+        **response(10**8, {"notion": "PML", "epsilon": "1", "source": {"kind": "simplex", "k": 10**8}}),
     },
 }
 
