@@ -106,7 +106,8 @@ class PML(Notion):
         return np.array([level_of_ratio(*ratios(column)[0]) for column in view.columns()])
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
-        return refused_by_ratio(view.columns(), self._ratios(view, self.source), self.exponential, first)
+        columns = view.kinds_of_columns() if first and self.source.weights_decide else view.columns()
+        return refused_by_ratio(columns, self._ratios(view, self.source), self.exponential, first)
 
     def _ratios(self, view: ExactView, source: SourceClass) -> Callable[[Column], list[Ratio]]:
         if source.k != view.k:

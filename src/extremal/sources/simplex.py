@@ -18,6 +18,7 @@ class Simplex(SourceClass):
 
     kind = "simplex"
     symmetric = True
+    weights_decide = True
 
     def __init__(self, k: int) -> None:
         self._k = as_count(k, "k", 2)

@@ -53,6 +53,9 @@ class SourceClass:
     symmetric: ClassVar[bool] = False
     """Whether the shape alone makes every rearrangement of a prior of the class a prior of the class."""
 
+    weights_decide: ClassVar[bool] = False
+    """Whether the leakage of a report depends on the weights of its column alone, not on where they stand."""
+
     priors: tuple[Prior, ...]
     """The priors that describe the class, if any do."""
 
