@@ -146,8 +146,8 @@ class Design:
         return "this, to every digit shown" if low == high else f"{low} to {high}"
 
     def plot(self) -> Any:
-        """What the design gives, as a matplotlib figure: for a mean or a worst case of several utilities what each gets,
-        the worst marked; for any other utility the mechanism as a heat map.
+        """A matplotlib figure: for a mean or a worst case of several utilities what each gets, the worst marked; for
+        any other utility the mechanism as a heat map.
 
         Raises:
             TooLarge: there are more than 128 inputs or reports for a heat map.
