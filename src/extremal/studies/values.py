@@ -46,4 +46,4 @@ def _all_words(bits: IndependentBits) -> npt.NDArray[np.float64]:
     own, other = bits.own / bits.denominator, bits.other / bits.denominator
     word = np.arange(bits.m)[None, :] >> np.arange(bits.r)[:, None] & 1
     rest = word.sum(axis=0) - word  # ones among the bits of other inputs
-    return np.where(word, own, 1 - own) * other**rest * (1 - other) ** (bits.r - 1 - rest)
+    return np.asarray(np.where(word, own, 1 - own) * other**rest * (1 - other) ** (bits.r - 1 - rest))
