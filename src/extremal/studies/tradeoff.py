@@ -76,7 +76,12 @@ class Tradeoff:
         return header, body
 
     def _title(self) -> str:
-        return f"{self.utility.name}: the optimum, and the share of it that each closed form reaches"
+        compared = (
+            "how many times that each closed form costs"
+            if self.utility.is_cost
+            else "the share each closed form reaches"
+        )
+        return f"{self.utility.name}: the optimum, and {compared}"
 
     def __str__(self) -> str:
         return f"{self._title()}\n\n{aligned(*self._cells())}"
@@ -108,7 +113,10 @@ class Tradeoff:
                 shares = [(e, v) for e, v in zip(self.epsilons, self.ratios[name], strict=True) if v is not None]
                 right.plot([e for e, _ in shares], [v for _, v in shares], **style)
         least, most = min(self.epsilons), max(self.epsilons)
-        for axis, label in ((left, self.utility.label), (right, "share of the optimum")):
+        for axis, label in (
+            (left, self.utility.label),
+            (right, "times the optimum" if self.utility.is_cost else "share of the optimum"),
+        ):
             axis.set_xlabel("ε (nats)")
             axis.set_ylabel(label)
             if 0 < 20 * least < most:

@@ -26,7 +26,7 @@ from extremal.optimize.design import design
 from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
-from extremal.tables import as_frame, number, outward
+from extremal.tables import as_frame, number, outward, wrapped
 from extremal.utility.divergences import KL
 
 FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
@@ -88,7 +88,7 @@ class TestPlan:
         ]
         if self.solved == "n" and self.n > 1:
             lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
-        return "\n".join(lines)
+        return "\n".join(map(wrapped, lines))
 
     __str__ = summary
 

@@ -24,7 +24,7 @@ from extremal.privacy import LDP
 from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
 from extremal.studies.planning.widths import Widths
-from extremal.tables import as_frame, number, outward
+from extremal.tables import as_frame, number, outward, wrapped
 from extremal.utility import Workload
 
 FEWEST = 2
@@ -80,7 +80,7 @@ class Plan:
         ]
         if self.solved == "n" and self.n > FEWEST:
             lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
-        return "\n".join(lines)
+        return "\n".join(map(wrapped, lines))
 
     __str__ = summary
 
