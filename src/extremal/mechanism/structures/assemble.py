@@ -89,9 +89,7 @@ def checked_positions(row_of: Any, k: int) -> Indices:
     where = np.asarray(row_of)
     whole = where.ndim == 1 and where.dtype.kind in "iu" and where.size >= 2
     if not whole or where.min() < 0 or where.max() >= k:
-        raise InvalidParameter(
-            f"row_of must hold positions 0..{k - 1}, at least two", parameter="row_of", value=row_of
-        )
+        raise InvalidParameter(f"row_of must hold positions 0..{k - 1}, at least two", parameter="row_of", value=row_of)
     return where.astype(np.intp)
 
 
