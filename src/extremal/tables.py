@@ -30,6 +30,16 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0)
     )
 
 
+def shortened(label: object, width: int) -> str:
+    """A label as text of at most so many letters.
+
+    >>> shortened("a long answer", 8), shortened(1, 8)
+    ('a long …', '1')
+    """
+    text = str(label)
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "", below: Sequence[str] = ()) -> str:
     """The same for a notebook: a table with a caption above it and sentences below; all text is escaped.
 
