@@ -262,8 +262,8 @@ def _as_number(p: Any) -> Any:
 
 
 def as_prior(probabilities: Any, parameter: str = "prior", k: int | None = None) -> Prior:
-    """`probabilities` as a Prior, of length k when that is given. Floats are read as decimals, more than 4,096 of them as
-    binary numbers.
+    """`probabilities` as a Prior, of length k when that is given. Floats are read as decimals, more than 4,096 of them
+    as binary numbers.
 
     >>> few, many = as_prior([0.1] * 10), as_prior([1 / 5000] * 5000)
     >>> few.binary is None, many.binary is None, as_prior(["1/5000"] * 5000).binary is None
