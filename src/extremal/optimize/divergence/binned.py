@@ -203,7 +203,8 @@ def solve(
         curve = BinnedCurve.of(utility, bins, opened)
         if curve.opened.size > MOST_OPENED * utility.k:
             return None
-        outcome = solve_polygon(curve, value, tolerance, stop_early, best and _moved(*best, curve))
+        start = None if best is None else _moved(best[0], best[1], curve)
+        outcome = solve_polygon(curve, value, tolerance, stop_early, start)
         best = curve, outcome
         if not outcome.within.size or outcome.bound <= outcome.worth * (1 + tolerance) or stop_early():
             break
