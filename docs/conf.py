@@ -206,8 +206,8 @@ def with_colons(_app: Any, _what: str, _name: str, _held: Any, _options: Any, li
 
 
 RAISED = re.compile(
-    r"\^(?P<up>\{[^}]*\}|\([^)]*\)|[−+-]?\d+[a-zα-ω]?|[−+-]?(?:scale|hashes|[A-Za-zα-ω]))"
-    r"|(?:(?<=[^\W\d_])|(?<=[)}\'’ᵀ*]))(?:(?<=max)|(?<=min)|(?<=mix)|(?<![A-Za-z]{3}))"
+    r"\^(?P<up>\{[^}]*\}|\([^)]*\)|[−+-]?\d+[a-zα-ω]?|[−+-]?(?:scale|hashes|[A-Za-zα-ωℓ]))"
+    r"|(?:(?<=[^\W\d_])|(?<=[)}\'’ᵀ*1]))(?:(?<=max)|(?<=min)|(?<=mix)|(?<![A-Za-z]{3}))"
     r"_(?P<down>\{(?:[^{}]|\{[^{}]*\})*\}|\d+|open|free|max|last|[a-z](?![a-z])|[a-z]{2}(?![A-Za-z])|[A-Z]{1,2}(?![A-Za-z])"
     r"|[α-ω])"
 )

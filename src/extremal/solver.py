@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-10  # the smallest that HiGHS accepts
 CORRECTIONS = 3  # of a vertex, at most
+LEAST_ITERATIONS, ITERATIONS_EACH = 20_000, 20  # of the simplex method, for each row and column: more is a cycle
 TIME_LIMIT = "Time limit reached"  # HiGHS's word for it
 
 
@@ -104,13 +105,7 @@ class SparseProgram:
                 self._solver.setOptionValue(option, value)
                 self._solver.clearSolver()
                 self._solver.run()
-        status = self._solver.getModelStatus()
-        if status != self._optimal:
-            raise SolverFailed(
-                "the linear program must have an optimal vertex",
-                parameter="status",
-                value=self._solver.modelStatusToString(status),
-            )
+        _refuse_unsolved(self._solver, self._optimal)
         solution = self._solver.getSolution()
         x = np.maximum(np.asarray(solution.col_value), 0.0)
         return Answer(x, np.asarray(solution.row_dual), float(self._costs @ x), 0.0)
@@ -144,7 +139,8 @@ class LinearProgram:
             self._solver.setOptionValue(option, value)
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
         states = highspy.HighsModelStatus
-        self._optimal, self._doubtful = states.kOptimal, (states.kUnknown, states.kNotset, states.kSolveError)
+        self._optimal = states.kOptimal
+        self._doubtful = (states.kUnknown, states.kNotset, states.kSolveError, states.kIterationLimit)
         empty = np.array([], dtype=np.int32)
         for low, high in zip(self._lower, self._upper, strict=True):
             self._solver.addRow(float(low), float(high), 0, empty, np.array([]))
@@ -182,25 +178,20 @@ class LinearProgram:
         """An optimal vertex of what was added so far.
 
         Raises:
-            SolverFailed: there is none.
+            SolverFailed: there is none, or no time is left.
         """
         if time_limit is not None:  # HiGHS counts from the first run on
             self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))
+        size = len(self._lower) + sum(columns.shape[1] for columns in self._columns)
+        self._solver.setOptionValue("simplex_iteration_limit", LEAST_ITERATIONS + ITERATIONS_EACH * size)
         self._solver.run()
-        if (
-            self._solver.getModelStatus() in self._doubtful
-        ):  # the primal simplex gave up: once more from scratch by the dual one
-            self._solver.setOptionValue("simplex_strategy", 1)
-            self._solver.clearSolver()
-            self._solver.run()
-            self._solver.setOptionValue("simplex_strategy", 4)
-        status = self._solver.getModelStatus()
-        if status != self._optimal:
-            raise SolverFailed(
-                "the linear program must have an optimal vertex",
-                parameter="status",
-                value=self._solver.modelStatusToString(status),
-            )
+        for option, value, usual in (("simplex_strategy", 1, 4), ("solver", "ipm", "simplex")):
+            if self._solver.getModelStatus() in self._doubtful:  # the primal simplex gave up or went in circles:
+                self._solver.setOptionValue(option, value)  # once more from scratch, by the dual one or from within
+                self._solver.clearSolver()
+                self._solver.run()
+                self._solver.setOptionValue(option, usual)
+        _refuse_unsolved(self._solver, self._optimal)
         solution = self._solver.getSolution()
         matrix, costs = np.hstack(self._columns), np.concatenate(self._costs)
         sizes = np.abs(matrix).max(axis=0)
@@ -224,6 +215,16 @@ class LinearProgram:
         activity = matrix @ x
         residual = float(np.maximum(np.maximum(self._lower - activity, activity - self._upper), 0.0).max(initial=0.0))
         return Answer(x, duals, float(costs @ x), residual)
+
+
+def _refuse_unsolved(solver: Any, optimal: Any) -> None:
+    status = solver.getModelStatus()
+    if status != optimal:
+        raise SolverFailed(
+            "the linear program must have an optimal vertex",
+            parameter="status",
+            value=solver.modelStatusToString(status),
+        )
 
 
 def _corrected(square: Floats, wanted: Floats, found: Floats) -> Floats:

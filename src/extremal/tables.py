@@ -58,6 +58,16 @@ def wrapped(sentence: str, first: str = "", further: str = "") -> str:
     )
 
 
+def shortened(label: object, width: int) -> str:
+    """A label as text of at most so many letters.
+
+    >>> shortened("a long answer", 8), shortened(1, 8)
+    ('a long …', '1')
+    """
+    text = str(label)
+    return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
 def html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "", below: Sequence[str] = ()) -> str:
     """The same for a notebook: a table with a caption above it and sentences below; all text is escaped.
 
@@ -95,6 +105,15 @@ def heading(name: str) -> str:
 def number(value: float | None, digits: int = 6) -> str:
     """A number as a table shows it; a dash when there is none."""
     return "–" if value is None else f"{value:.{digits}g}"
+
+
+def how_many(count: int) -> str:
+    """A number of reports as a table shows it.
+
+    >>> how_many(4950), how_many(10**9), how_many(1 << 4000)
+    ('4950', '1e+09', 'huge')
+    """
+    return str(count) if count < 10**7 else f"{count:.2g}" if count < 10**300 else "huge"
 
 
 def outward(value: float, up: bool, digits: int = 4) -> str:
