@@ -79,8 +79,8 @@ class Prior:
             raise InvalidPrior(
                 f"{parameter} must sum to 1 within {SUM_TOLERANCE:g}, and sums to {total:.12g}",
                 parameter=parameter,
-                value=self._given if len(values) <= 12 else f"{len(values)} entries",
-                hint=f"Divide by the sum: {parameter} / {parameter}.sum().",
+                value=values.tolist() if len(values) <= 12 else f"{len(values)} entries",
+                hint="Divide each entry by the sum.",
             )
         return np.asarray(values / total)
 
