@@ -59,16 +59,14 @@ class BloomChannel:
 
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
         ones, mass = np.zeros((self.cohorts, self.bits)), np.zeros(self.cohorts)
-        powers = 1 << np.arange(self.structure.cohort_bits - 1, -1, -1)
         at_a_time = max(1, _AT_A_TIME // self.words.bits)
         for start in range(0, len(keys), at_a_time):
-            word = unpacked(list(keys[start : start + at_a_time]), self.words.bits)
-            cohort = (word[:, : self.structure.cohort_bits] @ powers).astype(np.intp)
+            cohort, filters = self.structure.split(unpacked(list(keys[start : start + at_a_time]), self.words.bits))
             here = shares[start : start + at_a_time]
             mass += np.bincount(cohort, weights=here, minlength=self.cohorts)
             for c in np.unique(cohort).tolist():
                 chosen = cohort == c
-                ones[c] += here[chosen] @ word[chosen, self.structure.cohort_bits :]
+                ones[c] += here[chosen] @ filters[chosen]
         return np.concatenate((ones.ravel(), mass))
 
     def uniform(self) -> Floats:
