@@ -23,8 +23,9 @@ from extremal.certificate import Lines, Rays
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.cover import chords, node
+from extremal.optimize.infinite import infinite
 from extremal.optimize.problem import Problem, Solution, constant, decimal, decimals, shortened
-from extremal.optimize.rays import infinite, over_metric
+from extremal.optimize.rays import over_metric
 from extremal.privacy import MetricPrivacy
 from extremal.privacy.cones.metric import MOST_IN_GENERAL, MOST_ON_TREE, Edge, group_columns, tree_edges
 from extremal.solver import TIME_LIMIT, Answer, LinearProgram, SolverFailed, SparseProgram
@@ -61,9 +62,10 @@ def solve(problem: Problem) -> Solution | None:
 
 
 def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution | None:
+    boundless = infinite(problem, constant)
+    if boundless is not None:
+        return boundless
     groups = group_columns(privacy)
-    if math.isinf(float(np.sum(utility.column_values(groups)))):
-        return infinite(problem, groups)
     if not utility.pair.difference.any() or (privacy.epsilon == 0 and groups.shape[1] == 1):
         return replace(constant(problem), bound=0.0, proofs=(_nothing(privacy),))
     if privacy.epsilon == 0:
