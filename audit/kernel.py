@@ -40,7 +40,10 @@ def main() -> int:
             seed += 1
         print(f"{attack.__name__:<16} {told:>7} lies, {wrong} believed, {time.monotonic() - start:.0f} s", flush=True)
         believed += wrong
-    print(f"{kinds.total()} lies, {believed} believed; by kind:", ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
+    print(
+        f"{kinds.total()} lies, {believed} believed; by kind:",
+        ", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())),
+    )
     return 1 if believed else 0
 
 

@@ -146,7 +146,7 @@ def as_mechanism(problem: Problem, box: LiftBox, y: Floats, theta: Floats, revea
     prior = np.array([one_prior(privacy).fraction(x) for x in box.support.tolist()])
     matrices = []
     shares = [Fraction(units / privacy.epsilon) / DENOMINATOR for units in _SPARED]
-    for spared in (0, *(share for share in shares if share < _MOST_SPARED)):
+    for spared in (Fraction(0), *(share for share in shares if share < _MOST_SPARED)):
         matrices.append(_whole(problem, box, _exact_columns(privacy, box, y, theta, 1 - spared), prior, reveal))
         rounded = Mechanism.from_matrix(matrices[-1], inputs=problem.inputs)
         if privacy.holds(rounded):
@@ -167,7 +167,7 @@ def _whole(problem: Problem, box: LiftBox, found: Any, prior: Any, reveal: bool)
     return matrix / matrix.sum(axis=1, keepdims=True)
 
 
-def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats, share: Fraction | int) -> Any:
+def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats, share: Fraction) -> Any:
     """θ·λ(y) in rationals, at ε so small that lift vectors are too close to constant for floats.
 
     The bounds of the notion from within, at this share of their distance to 1; at each vertex the fractional entry that
