@@ -69,6 +69,15 @@ def number(value: float | None, digits: int = 6) -> str:
     return "–" if value is None else f"{value:.{digits}g}"
 
 
+def how_many(count: int) -> str:
+    """A number of reports as a table shows it.
+
+    >>> how_many(4950), how_many(10**9), how_many(1 << 4000)
+    ('4950', '1e+09', 'huge')
+    """
+    return str(count) if count < 10**7 else f"{count:.2g}" if count < 10**300 else "huge"
+
+
 def outward(value: float, up: bool, digits: int = 4) -> str:
     """A bound as a table shows it: rounded to some digits, up or down, so that what is said still holds.
 

@@ -284,10 +284,17 @@ def extended(certificate: Certificate, proofs: Sequence[Proof]) -> Certificate:
 
     Raises:
         Contradiction: a proof is refused, or proves less than the mechanism attains.
+        InvalidParameter: the certificate is from a file that does not say what was optimised.
     """
     if not proofs:
         return certificate
-    assert certificate.utility is not None
+    if certificate.utility is None:
+        raise InvalidParameter(
+            "a certificate of a user's function says too little to add proofs to",
+            parameter="certificate.utility",
+            value=None,
+            hint="Add them to the design's own certificate.",
+        )
     certify(certificate.mechanism, certificate.utility, proofs)
     return replace(certificate, proofs=(*certificate.proofs, *proofs))
 

@@ -22,7 +22,8 @@ from typing import TYPE_CHECKING, Any
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
 from extremal.mechanism.labels import count_text
-from extremal.plotting import COLOURS, figure
+from extremal.mechanism.page import document
+from extremal.plotting import COLOURS, as_svg, figure
 from extremal.tables import aligned, as_frame
 
 if TYPE_CHECKING:
@@ -227,16 +228,6 @@ class Disclosure:
         return document(title, body)
 
 
-def as_svg(drawn: Any) -> str:
-    """A figure as an element of a page."""
-    import io
-
-    held = io.StringIO()
-    drawn.savefig(held, format="svg", metadata={"Date": None})
-    text = held.getvalue()
-    return text[text.index("<svg") :]
-
-
 def alike_key(before: Fraction, *bounds: Fraction) -> tuple[Any, ...]:
     """What bounds share that are the same up to the rounding of weights, and are printed alike: pairs (least, most)."""
     said = [percent(bound, up=bool(i % 2)) for i, bound in enumerate(bounds)]
@@ -281,38 +272,6 @@ def ratio_in_words(ratio: Fraction) -> str:
     rounded = math.ceil(ratio / unit) * unit
     return f"{int(rounded):,}" if rounded.denominator == 1 else f"{float(rounded):.2f}".rstrip("0").rstrip(".")
 
-
-def document(title: str, body: str) -> str:
-    """One self-contained page; the body is HTML."""
-    return _PAGE.format(title=escape(title), body=body)
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
-body {{ color: #1a1a1a; background: #fff; }}
-h1 {{ font-size: 1.6rem; }} h2 {{ font-size: 1.15rem; margin-top: 2rem; }}
-table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: right; padding: .3rem .6rem; border-bottom: 1px solid #ccc; }}
-th:first-child, td:first-child {{ text-align: left; }}
-svg {{ max-width: 100%; height: auto; }}
-code {{ overflow-wrap: anywhere; }}
-@media print {{ body {{ margin: 0; max-width: none; }} h2 {{ break-after: avoid; }} tr {{ break-inside: avoid; }} }}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
 
 _BODY = """<p>Your answer is changed at random before it leaves your device. What is sent is a <em>report</em>; your
 answer itself is never sent. This page says how much a report can tell somebody about your answer.</p>

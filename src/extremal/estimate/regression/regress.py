@@ -68,21 +68,8 @@ def regress(
     """
     table = as_table(frame)
     left, right = sides(formula)
-    mechanisms = dict(mechanism) if isinstance(mechanism, Mapping) else {left: mechanism}
-    for name in dict.fromkeys([left, *mechanisms]):
-        refuse_absent(name, list(table.columns), "outcome" if name == left else "mechanism")
-    for name, one in mechanisms.items():
-        refuse_no_mechanism(one, f"mechanism[{name!r}]" if isinstance(mechanism, Mapping) else "mechanism")
+    mechanisms = _by_column(mechanism, left, list(table.columns))
     covariates = [name for name in mechanisms if name != left]
-    if len(covariates) > 1:
-        raise InvalidParameter(
-            "at most one covariate may be privatised",
-            parameter="mechanism",
-            value=covariates,
-            hint="Report both together through one mechanism on pairs, or leave one out.",
-        )
-    if not mechanisms:
-        raise InvalidParameter("some column must be privatised", parameter="mechanism", value={})
     refuse_gaps(table, [left, *covariates])
 
     chosen = _family(family, table[left], mechanisms.get(left))
@@ -114,6 +101,26 @@ def regress(
         design_of=design.again,
         weighted=shares is not None,
     )
+
+
+def _by_column(mechanism: Mechanism | Mapping[str, Mechanism], left: str, columns: list[Any]) -> dict[str, Mechanism]:
+    """The mechanism of each column that has one: the outcome `left`, at most one covariate, or both."""
+    mechanisms = dict(mechanism) if isinstance(mechanism, Mapping) else {left: mechanism}
+    for name in dict.fromkeys([left, *mechanisms]):
+        refuse_absent(name, columns, "outcome" if name == left else "mechanism")
+    for name, one in mechanisms.items():
+        refuse_no_mechanism(one, f"mechanism[{name!r}]" if isinstance(mechanism, Mapping) else "mechanism")
+    covariates = [name for name in mechanisms if name != left]
+    if len(covariates) > 1:
+        raise InvalidParameter(
+            "at most one covariate may be privatised",
+            parameter="mechanism",
+            value=covariates,
+            hint="Report both together through one mechanism on pairs, or leave one out.",
+        )
+    if not mechanisms:
+        raise InvalidParameter("some column must be privatised", parameter="mechanism", value={})
+    return mechanisms
 
 
 def _family(family: str | None, outcome: Any, mechanism: Mechanism | None) -> str:
