@@ -105,13 +105,7 @@ class SparseProgram:
                 self._solver.setOptionValue(option, value)
                 self._solver.clearSolver()
                 self._solver.run()
-        status = self._solver.getModelStatus()
-        if status != self._optimal:
-            raise SolverFailed(
-                "the linear program must have an optimal vertex",
-                parameter="status",
-                value=self._solver.modelStatusToString(status),
-            )
+        _refuse_unsolved(self._solver, self._optimal)
         solution = self._solver.getSolution()
         x = np.maximum(np.asarray(solution.col_value), 0.0)
         return Answer(x, np.asarray(solution.row_dual), float(self._costs @ x), 0.0)
@@ -197,13 +191,7 @@ class LinearProgram:
                 self._solver.clearSolver()
                 self._solver.run()
                 self._solver.setOptionValue(option, usual)
-        status = self._solver.getModelStatus()
-        if status != self._optimal:
-            raise SolverFailed(
-                "the linear program must have an optimal vertex",
-                parameter="status",
-                value=self._solver.modelStatusToString(status),
-            )
+        _refuse_unsolved(self._solver, self._optimal)
         solution = self._solver.getSolution()
         matrix, costs = np.hstack(self._columns), np.concatenate(self._costs)
         sizes = np.abs(matrix).max(axis=0)
@@ -227,6 +215,16 @@ class LinearProgram:
         activity = matrix @ x
         residual = float(np.maximum(np.maximum(self._lower - activity, activity - self._upper), 0.0).max(initial=0.0))
         return Answer(x, duals, float(costs @ x), residual)
+
+
+def _refuse_unsolved(solver: Any, optimal: Any) -> None:
+    status = solver.getModelStatus()
+    if status != optimal:
+        raise SolverFailed(
+            "the linear program must have an optimal vertex",
+            parameter="status",
+            value=solver.modelStatusToString(status),
+        )
 
 
 def _corrected(square: Floats, wanted: Floats, found: Floats) -> Floats:

@@ -32,7 +32,7 @@ from extremal.optimize.rays import solve as listed_rays
 from extremal.optimize.workload.notes import Shares
 from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
-from extremal.tables import html, number
+from extremal.tables import html, number, wrapped
 from extremal.utility import Average, MutualInformation, SumOfColumns, Utility, WorstCase
 
 SOLVERS: tuple[Solver, ...] = (
@@ -115,7 +115,7 @@ class Design:
     def summary(self) -> str:
         """A few lines for a person: what was found, how good it provably is, and what the known mechanisms give."""
         lines = [f"  {name:12s}  {said}" for name, said in self._facts()]
-        return "\n".join([self._title(), *lines, *(f"  {note}" for note in self.notes)])
+        return "\n".join([self._title(), *lines, *(wrapped(note, "  ", "    ") for note in self.notes)])
 
     def _title(self) -> str:
         return f"{self.utility.name} under {self.mechanism.privacy!r}, {self.mechanism.k} inputs"
