@@ -411,7 +411,8 @@ def test_time_limits_return_the_best_so_far_with_a_true_bound() -> None:
 
 
 def test_words_for_people() -> None:
-    text = ex.design(ex.PML(1, P), ex.MutualInformation(P), inputs=["yes", "no", "unsure"]).summary()
+    summary = ex.design(ex.PML(1, P), ex.MutualInformation(P), inputs=["yes", "no", "unsure"]).summary()
+    text = " ".join(summary.split())
     assert "region 3 of 3 (ε from 0.693147 to 1.60944): a report may rule out at most 2 of the 3 inputs" in text
     assert "may name with certainty (probability at least e^−ε): yes" in text
     assert "from ε_max = 1.60944 on nothing needs to be hidden" in text
