@@ -411,8 +411,11 @@ def test_time_limits_return_the_best_so_far_with_a_true_bound() -> None:
 
 
 def test_words_for_people() -> None:
-    summary = ex.design(ex.PML(1, P), ex.MutualInformation(P), inputs=["yes", "no", "unsure"]).summary()
-    text = " ".join(summary.split())
+    def words(epsilon: float, prior: list[float], **given: Any) -> str:
+        summary = ex.design(ex.PML(epsilon, prior), ex.MutualInformation(prior), **given).summary()
+        return " ".join(summary.split())  # however its lines are broken
+
+    text = words(1, P, inputs=["yes", "no", "unsure"])
     assert "region 3 of 3 (ε from 0.693147 to 1.60944): a report may rule out at most 2 of the 3 inputs" in text
     assert "may name with certainty (probability at least e^−ε): yes" in text
     assert "from ε_max = 1.60944 on nothing needs to be hidden" in text
@@ -421,13 +424,12 @@ def test_words_for_people() -> None:
         "keeps 0.265258" in text
     )
     assert "if the true one is off by 0.01 in total variation" in text
-    assert "a report may rule out no input" in ex.design(ex.PML(0.1, P), ex.MutualInformation(P)).summary()
-    assert "nothing needs to be hidden: ε is above ε_max" in ex.design(ex.PML(2, P), ex.MutualInformation(P)).summary()
+    assert "a report may rule out no input" in words(0.1, P)
+    assert "nothing needs to be hidden: ε is above ε_max" in words(2, P)
     many = ex.design(ex.PML(5.9, ["1/400"] * 400), ex.MutualInformation(["1/400"] * 400))
     assert len(many.notes) == 3
     assert "none" in many.notes[1]
-    heavy = [0.11] * 8 + [0.06, 0.06]
-    assert "and 2 more" in ex.design(ex.PML(2.5, heavy), ex.MutualInformation(heavy)).summary()
+    assert "and 2 more" in words(2.5, [0.11] * 8 + [0.06, 0.06])
 
 
 class TestUniform:
