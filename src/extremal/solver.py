@@ -62,10 +62,8 @@ class SparseProgram:
         for option, value in (
             ("output_flag", False),
             ("threads", 1),
-            (
-                "small_matrix_value",
-                1e-12,
-            ),  # the least that HiGHS allows; smaller entries, e^−εd at large distances, count as 0
+            # The least that HiGHS allows; smaller entries, e^−εd at large distances, count as 0.
+            ("small_matrix_value", 1e-12),
             ("primal_feasibility_tolerance", TOLERANCE),
             ("dual_feasibility_tolerance", TOLERANCE),
         ):
@@ -94,14 +92,12 @@ class SparseProgram:
             SolverFailed: there is none.
         """
         if time_limit is not None:
-            self._solver.setOptionValue(
-                "time_limit", self._solver.getRunTime() + max(0.01, time_limit)
-            )  # HiGHS counts from the first run
+            # HiGHS counts from the first run.
+            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))
         self._solver.run()
         for option, value in (("presolve", "off"), ("simplex_strategy", 4), ("solver", "ipm")):
-            if (
-                self._solver.getModelStatus() in self._doubtful
-            ):  # coefficients from e^−εd to e^εd: another way often sees through them
+            # Coefficients from e^−εd to e^εd: another way often sees through them.
+            if self._solver.getModelStatus() in self._doubtful:
                 self._solver.setOptionValue(option, value)
                 self._solver.clearSolver()
                 self._solver.run()

@@ -16,6 +16,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.solve import solve as approximate
+from extremal.optimize.approximate.workload import solve as approximate_workload
 from extremal.optimize.convex.vertices import solve as convex
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
@@ -37,6 +38,7 @@ from extremal.utility import Average, MutualInformation, SumOfColumns, Utility, 
 
 SOLVERS: tuple[Solver, ...] = (
     approximate,
+    approximate_workload,
     divergence,
     information,
     hamming,

@@ -87,9 +87,8 @@ class FromProjective:
         inside = happens(s.inside, rows.size, source)
         out = np.empty(rows.size, dtype=np.int64)
         waiting = np.arange(rows.size)
-        while (
-            waiting.size
-        ):  # the vector 0 is no point: it is drawn again, and so is one in the hyperplane if it must not
+        # The vector 0 is no point: it is drawn again, and so is one in the hyperplane if it must not.
+        while waiting.size:
             found, good = self._try(rows[waiting], inside[waiting], source)
             out[waiting[good]] = found[good]
             waiting = waiting[~good]
