@@ -21,7 +21,7 @@ from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.workload.blocks import restricted_design
 from extremal.optimize.workload.groups import MOST_COUNTS, alike, best_orbits, counts_proof
 from extremal.optimize.workload.inequality import best_inequality
-from extremal.optimize.workload.lifts import Coordinates
+from extremal.optimize.workload.lifts import Coordinates, Floats
 from extremal.optimize.workload.symmetric import best_size
 from extremal.privacy import LDP
 from extremal.utility import Workload
@@ -30,17 +30,16 @@ MOST_CLASSES = 3
 NEAR = 1e-3  # relative: closer to the bound nothing else is tried
 
 
-def many_shares(problem: Problem, utility: Workload, privacy: LDP, *until: Any) -> Solution:
+def many_shares(problem: Problem, utility: Workload, prior: Floats, privacy: LDP, *until: Any) -> Solution:
     """The better of subset selection and a restricted block design, with the best bound there is; `until` are the time,
     pairs and clock of `best_inequality`."""
-    assert utility.prior is not None
-    classes = alike(utility.gram, utility.prior.values)
+    classes = alike(utility.gram, prior)
     if classes is not None and classes.sizes.size <= MOST_CLASSES and classes.counts <= MOST_COUNTS:
         orbits = best_orbits(classes, privacy.epsilon)
         proof: Proof = counts_proof(classes, orbits, utility.exact_gram[1])
         least = orbits.found.bound
     else:
-        bound = best_inequality(Coordinates(utility.prior.values, utility.rows), privacy.epsilon, *until)
+        bound = best_inequality(Coordinates(prior, utility.rows), privacy.epsilon, *until)
         proof, least = bound.proof(privacy, utility), bound.bound
     found = []
     with contextlib.suppress(TooLarge):  # the prior has too many different values to count subsets by
