@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Floats, Inverse, ends_of
+from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Floats, Inverse, WithoutLikelihood, ends_of
 from extremal.estimate.channels.dense import reduced_basis
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels, unpacked
@@ -27,8 +27,10 @@ from extremal.mechanism.structures.structure import refuse_large
 _AT_A_TIME = 1 << 22  # bits worked on together
 
 
-class BloomChannel:
+class BloomChannel(WithoutLikelihood):
     """The ones in each bit of each cohort, and then the reports of each cohort."""
+
+    instead = 'Use method="unbiased" or "projected"; frequencies that are not identified need more bits or cohorts.'
 
     def __init__(self, mechanism: Mechanism) -> None:
         structure, labels = mechanism.structure, mechanism.output_labels
@@ -94,17 +96,6 @@ class BloomChannel:
 
     def inverse(self, prior: Floats) -> Inverse:
         return BloomInverse(self)
-
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
-        raise InvalidParameter(
-            "maximum likelihood needs the reports listed, and they are too many",
-            parameter="method",
-            value="mle",
-            hint='Use method="unbiased" or "projected"; frequencies that are not identified need more bits or cohorts.',
-        )
-
-    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
-        return 0.0, 0
 
 
 class BloomInverse:
