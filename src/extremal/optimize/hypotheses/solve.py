@@ -34,7 +34,7 @@ def solve(problem: Problem) -> Solution | None:
             if not is_known(problem.utility):
                 return None
             goals = Goals.of(problem.utility, privacy.epsilon)
-            if goals.m == 2:
+            if goals.m == 2 and all(leaf.first != leaf.second for leaf in goals.leaves):
                 return by_partitions(problem, privacy, goals)
             return _solved(problem, goals) if goals.m <= MOST_DISTRIBUTIONS else None
         case _:
