@@ -1,4 +1,4 @@
-"""The README, the tutorial and the how-to pages, followed literally in an empty directory: every output they show is what comes out.
+"""README, tutorial and how-to pages, pasted literally in an empty directory: every output they show is what comes out.
 
 A `python` block is run alone; a `console` block line by line after its `$`; a `text` block is what the one before it
 printed, word for word, and number for number up to what another machine's arithmetic may change.
