@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
@@ -11,16 +12,26 @@ from typing import Any
 
 from extremal.errors import MissingDependency
 
+WIDEST = 100  # characters of a line
+
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0) -> str:
     """Right-aligned columns two spaces apart; the first `left` columns are left-aligned.
+
+    Where a line would be longer than a hundred characters, the words of the headings stand below each other.
 
     >>> print(aligned(["name", "ε"], [["a", "1"], ["bb", "10"]], left=1))
     name   ε
     a      1
     bb    10
     """
-    table = [list(header), *(list(row) for row in rows)]
+    heads = [list(header)]
+    widest = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
+    if sum(widest) + 2 * len(widest) - 2 > WIDEST:
+        words = [heading.split() for heading in header]
+        tallest = max(map(len, words))
+        heads = [list(line) for line in zip(*([""] * (tallest - len(w)) + w for w in words), strict=True)]
+    table = [*heads, *(list(row) for row in rows)]
     widths = [max(len(row[j]) for row in table) for j in range(len(header))]
     return "\n".join(
         "  ".join(
@@ -28,6 +39,33 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0)
         ).rstrip()
         for row in table
     )
+
+
+def wrapped(sentence: str, first: str = "", further: str = "") -> str:
+    """A sentence in lines of at most 100 characters: `first` stands before the first, `further` before the others.
+
+    >>> print(wrapped("ε adds up over reports, " * 5, "- ", "  "))
+    - ε adds up over reports, ε adds up over reports, ε adds up over reports, ε adds up over reports, ε
+      adds up over reports,
+    """
+    return textwrap.fill(
+        sentence,
+        WIDEST,
+        initial_indent=first,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def shortened(label: object, width: int) -> str:
+    """A label as text of at most so many letters.
+
+    >>> shortened("a long answer", 8), shortened(1, 8)
+    ('a long …', '1')
+    """
+    text = str(label)
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "", below: Sequence[str] = ()) -> str:

@@ -17,6 +17,7 @@ def test_values_ratios_and_table() -> None:
     assert curve.ratios["randomised response"][1] == pytest.approx(1)
     assert all(r is None or r <= 1 + 1e-12 for row in curve.ratios.values() for r in row)
     assert "subset selection" in str(curve)
+    assert max(map(len, str(curve).splitlines())) <= 100
     assert list(curve.to_frame()["epsilon"]) == [0.5, 5.0]
     with pytest.raises(ex.InvalidParameter, match="epsilons must hold at least one level"):
         ex.tradeoff(ex.LDP, utility, [])

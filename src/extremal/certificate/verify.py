@@ -26,6 +26,7 @@ from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion
+from extremal.tables import wrapped
 from extremal.utility import Utility, Workload
 
 Bound = Fraction | float  # a float only when it is infinite
@@ -79,7 +80,7 @@ class Verification:
 
     def __str__(self) -> str:
         verdicts = [f"{name:12s}{getattr(self, name).value}" for name in ("privacy", "value", "optimality")]
-        return "\n".join([*verdicts, *(f"- {reason}" for reason in self.reasons)])
+        return "\n".join([*verdicts, *(wrapped(reason, "- ", "  ") for reason in self.reasons)])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"

@@ -24,7 +24,7 @@ from extremal.exact import Prior, as_prior
 from extremal.mechanism.labels import count_text
 from extremal.mechanism.page import document
 from extremal.plotting import COLOURS, as_svg, figure
-from extremal.tables import aligned, as_frame
+from extremal.tables import aligned, as_frame, wrapped
 
 if TYPE_CHECKING:
     from extremal.mechanism.mechanism import Mechanism
@@ -197,14 +197,15 @@ class Disclosure:
         return drawn
 
     def __str__(self) -> str:
-        lines = [self.guarantee(), "", self.table(_ROWS)]
+        lines = [wrapped(self.guarantee()), "", self.table(_ROWS)]
         if len(self.beliefs) > _ROWS:
             lines.append(f"… and {len(self.beliefs) - _ROWS} more")
         said = self.sentences()
-        lines += ["", said[0]]
+        lines += ["", wrapped(said[0])]
         if self.guess_after is not None:
-            lines.append(said[-1])
-        return "\n".join([*lines, "", "Not promised:", *(f"- {line}" for line in self.not_promised())])
+            lines.append(wrapped(said[-1]))
+        limits = (wrapped(line, "- ", "  ") for line in self.not_promised())
+        return "\n".join([*lines, "", "Not promised:", *limits])
 
     def html(self, title: str = "What a report discloses") -> str:
         """One self-contained page that can be printed: sentences, table, picture, guarantee, limits, how to check."""

@@ -17,8 +17,6 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 
-Floats = npt.NDArray[np.float64]
-
 
 def empirical_information(inputs: Any, reports: Any, corrected: bool = False) -> float:
     """The plug-in estimate of I(X;Y) from pairs, in nats; with `corrected`, less Miller's bias.

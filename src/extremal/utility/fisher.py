@@ -90,9 +90,8 @@ class Fisher:
         scaled_prior = self.prior * scale
         scaled = self.excess / np.outer(scale, scale)
         direction = scaled_prior / np.linalg.norm(scaled_prior)
-        values, vectors = np.linalg.eigh(
-            scaled + np.outer(direction, direction)
-        )  # p is in the null space: put an eigenvalue 1 there
+        # The prior is in the null space: put an eigenvalue 1 there.
+        values, vectors = np.linalg.eigh(scaled + np.outer(direction, direction))
         kept = values > NULL * max(1.0, float(values[-1]))
         used = vectors[:, kept]
         inverse = (used / values[kept]) @ used.T - np.outer(direction, direction)

@@ -12,13 +12,12 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Floats, ends_of
+from extremal.estimate.channels.channel import Floats, WithoutLikelihood, ends_of
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures.structure import refuse_large
 
 
-class HoldingChannel:
+class HoldingChannel(WithoutLikelihood):
     """What is asked of the probabilities alone, however the shares t are counted."""
 
     r: int
@@ -27,8 +26,6 @@ class HoldingChannel:
     other: float
     pair_with_truth: float
     pair_without: float
-    how_many: str = "they are too many"
-    """Reports, to one who asks for a list."""
 
     def share_held(self, p: Floats) -> Floats:
         """E t when row i has probability p_i."""
@@ -40,17 +37,6 @@ class HoldingChannel:
 
     def combinations(self) -> Floats | None:
         return None
-
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
-        raise InvalidParameter(
-            f"maximum likelihood needs the reports listed, and {self.how_many}",
-            parameter="method",
-            value="mle",
-            hint='Use method="unbiased" or "projected".',
-        )
-
-    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
-        return 0.0, 0
 
 
 class HoldingInverse(ABC):

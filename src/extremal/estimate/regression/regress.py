@@ -15,6 +15,7 @@ from extremal.estimate.regression.likelihood import Hidden, Likelihood
 from extremal.estimate.regression.maximum import maximised, refuse_dependent
 from extremal.estimate.regression.outcomes import Family, Linear, Ordered, Polytomous
 from extremal.estimate.regression.result import RegressionResult
+from extremal.estimate.tally import checked_weights
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
@@ -194,22 +195,7 @@ def _weights(weights: Any, table: Any) -> Floats | None:
         return None
     if isinstance(weights, str):
         refuse_absent(weights, list(table.columns), "weights")
-    try:
-        values = np.asarray(table[weights] if isinstance(weights, str) else weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter("weights must be numbers", parameter="weights", value=type(weights).__name__) from None
-    if values.shape != (len(table),):
-        raise InvalidParameter(
-            f"weights must have {len(table)} entries, one for each row", parameter="weights.shape", value=values.shape
-        )
-    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
-    if bad.size:
-        raise InvalidParameter(
-            "weights must be finite and positive",
-            parameter=f"weights[{bad[0]}]",
-            value=float(values[bad[0]]),
-            hint="A respondent that does not count must be left out of the frame.",
-        )
+    values = checked_weights(table[weights] if isinstance(weights, str) else weights, len(table))
     return np.asarray(values * (len(values) / values.sum()))
 
 

@@ -39,9 +39,8 @@ class TreeBlocks:
         lines = cover.lines(self.utility)
         program = LinearProgram(np.ones(self.privacy.k), np.ones(self.privacy.k))
         size = float(np.abs(lines).max()) or 1.0
-        if (
-            self.rays.shape[1] == 1
-        ):  # the first columns set the scale of the objective: the constant one alone is worth nothing
+        # The first columns set the scale of the objective: the constant one alone is worth nothing.
+        if self.rays.shape[1] == 1:
             self.rays = np.hstack([self.rays, np.unique(self._best_rays(lines)[0], axis=1)])
         program.add(self.rays, (lines.T @ self.rays).max(axis=0) / size)
         answer = program.solve(problem.seconds_left)

@@ -73,9 +73,8 @@ class Master:
 
     def mixture(self) -> tuple[Floats, Floats]:
         """(columns y, weights θ) of the current vertex, the rows made to sum as exactly as floats can."""
-        used = np.flatnonzero(
-            self._weights > _KEPT * self._weights.max()
-        )  # columns added after the last answer have no weight yet
+        # Columns added after the last answer have no weight yet.
+        used = np.flatnonzero(self._weights > _KEPT * self._weights.max())
         y, theta = np.vstack(self._columns)[used], self._weights[used]
         for _ in range(2):
             change = np.linalg.lstsq(y.T, 1 - y.T @ theta, rcond=None)[0]

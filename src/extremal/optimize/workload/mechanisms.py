@@ -18,19 +18,20 @@ FAINT = 1e-9  # weights below this, relative to the largest, are dust of the int
 MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outputs
 
 
-def reduced(points: Floats, theta: Floats) -> Floats:
-    """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need."""
+def reduced(points: Floats, theta: Floats, limited: Floats | None = None) -> Floats:
+    """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need; the same
+    `limited`·θ too, if it is given."""
     from scipy.optimize import nnls
 
     used = np.flatnonzero(theta > FAINT * theta.max())
-    n = points.shape[0]
-    if used.size <= n * (n + 1) // 2 + n + 1 or used.size > MOST_REDUCED:
+    n, rows = points.shape[0], np.zeros((0, theta.size)) if limited is None else limited
+    if used.size <= n * (n + 1) // 2 + n + 1 + len(rows) or used.size > MOST_REDUCED:
         kept = np.zeros_like(theta)
         kept[used] = theta[used]
         return kept
     d = points[:, used] / np.abs(points[:, used]).max()
     i, j = np.triu_indices(n)
-    moments = np.vstack([np.ones(used.size), d, d[i] * d[j]])
+    moments = np.vstack([np.ones(used.size), d, d[i] * d[j], rows[:, used]])
     sizes = np.abs(moments).max(axis=1)
     sizes[sizes == 0] = 1.0
     moments /= sizes[:, None]

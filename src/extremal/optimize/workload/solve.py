@@ -54,7 +54,7 @@ from extremal.optimize.workload.mean import (
     sweep_proof,
 )
 from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
-from extremal.optimize.workload.merging import Merged, merged
+from extremal.optimize.workload.merging import Merged, denominator_of, merged
 from extremal.optimize.workload.minimax import saddle
 from extremal.optimize.workload.notes import People, Precision
 from extremal.optimize.workload.ordered import best_mixture, mixture_mechanism
@@ -136,7 +136,7 @@ def _all_patterns(problem: Problem, utility: Workload, privacy: LDP, groups: Mer
     sets = all_sets(groups.prior.size)
     points = coordinates.points(staircase_deviations(sets, groups.prior, math.expm1(privacy.epsilon)))
     found = optimal_design(points, coordinates.guarded)
-    denominator = _denominator(utility, groups)
+    denominator = denominator_of(utility, groups)
     proof = listed_patterns(coordinates, found, denominator, groups.groups)
     theta = reduced(points, found.theta)
     mechanism = _staircase(problem, privacy, coordinates, sets, theta, groups)
@@ -159,18 +159,6 @@ def _staircase(
 
 def _named(method: str, groups: Merged) -> str:
     return method if groups.whole else f"{method}; {groups.group.size} inputs merged into {groups.prior.size}"
-
-
-def _denominator(utility: Workload, groups: Merged) -> Fraction:
-    """What W is divided by in the units of a proof: merging multiplies it by the square of the groups' common multiple
-    of masses.
-    """
-    _, denominator = utility.exact_gram
-    if groups.whole or utility.prior is None:
-        return Fraction(denominator)
-    weights = np.array(utility.prior.weights, dtype=object)
-    masses = [int(weights[groups.group == g].sum()) or int((groups.group == g).sum()) for g in range(groups.prior.size)]
-    return Fraction(denominator * math.lcm(*masses) ** 2)
 
 
 def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:

@@ -32,7 +32,7 @@ from extremal.studies.planning.search import (
     unreached,
 )
 from extremal.studies.planning.widths import Widths
-from extremal.tables import number, outward
+from extremal.tables import number, outward, wrapped
 from extremal.utility import Workload
 
 FEWEST = 2
@@ -86,7 +86,7 @@ class Plan:
         ]
         if self.solved == "n" and self.n > FEWEST:
             lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
-        return "\n".join(lines)
+        return "\n".join(map(wrapped, lines))
 
     __str__ = summary
 
