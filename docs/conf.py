@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from sphinx.domains.python import PyObject
 
 import extremal
 
@@ -240,6 +241,8 @@ def without_constructor(_app: Any, what: str, _name: str, held: Any, *_: Any) ->
 
 
 def setup(app: Any) -> None:
+    for kind in PyObject.doc_field_types:
+        kind.label = "Attributes" if kind.name == "variable" else kind.label
     app.connect("autodoc-process-signature", without_constructor)
     app.connect("doctree-read", raised_and_lowered)
     app.connect("builder-inited", write_reference)

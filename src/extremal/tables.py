@@ -103,8 +103,15 @@ def heading(name: str) -> str:
 
 
 def number(value: float | None, digits: int = 6) -> str:
-    """A number as a table shows it; a dash when there is none."""
-    return "–" if value is None else f"{value:.{digits}g}"
+    """A number as a table shows it; a dash when there is none.
+
+    >>> number(0.123456789), number(14546.68, 2), number(1.5e9, 3), number(None)
+    ('0.123457', '15000', '1.5e+09', '–')
+    """
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(value) < 1e7 else text
 
 
 def how_many(count: int) -> str:

@@ -22,8 +22,8 @@ from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.chords import between_chords
 from extremal.optimize.approximate.revealing import RevealOrStaircase, best_plain, refuse_many, revealing
+from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
-from extremal.optimize.rays import parts_of
 from extremal.privacy import LDP
 from extremal.privacy.cones.coupled import couplings, rays
 from extremal.solver import LinearProgram, SolverFailed

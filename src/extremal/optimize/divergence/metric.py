@@ -24,8 +24,9 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.cover import KEPT, Cover, Floats, Multiplier, node
 from extremal.optimize.divergence.metric_blocks import MetricBlocks
 from extremal.optimize.divergence.tree_blocks import TreeBlocks
+from extremal.optimize.infinite import infinite
 from extremal.optimize.problem import Problem, Solution, constant, decimals, shortened
-from extremal.optimize.rays import infinite, over_metric
+from extremal.optimize.rays import over_metric
 from extremal.privacy import MetricPrivacy
 from extremal.privacy.cones.metric import MOST_IN_GENERAL, MOST_ON_TREE, Edge, group_columns, tree_edges
 from extremal.solver import TIME_LIMIT, SolverFailed
@@ -51,9 +52,10 @@ def solve(problem: Problem) -> Solution | None:
 
 
 def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution | None:
+    boundless = infinite(problem, constant)
+    if boundless is not None:
+        return boundless
     groups = group_columns(privacy)
-    if math.isinf(float(np.sum(utility.column_values(groups)))):
-        return infinite(problem, groups)
     if not utility.pair.difference.any() or (privacy.epsilon == 0 and groups.shape[1] == 1):
         return replace(constant(problem), bound=0.0, proofs=(_nothing(privacy),))
     if privacy.epsilon == 0:
