@@ -20,6 +20,7 @@ Floats = npt.NDArray[np.float64]
 
 TOLERANCE = 1e-10  # the smallest that HiGHS accepts
 CORRECTIONS = 3  # of a vertex, at most
+LEAST_ITERATIONS, ITERATIONS_EACH = 20_000, 20  # of the simplex method, for each row and column: more is a cycle
 TIME_LIMIT = "Time limit reached"  # HiGHS's word for it
 
 
@@ -144,7 +145,8 @@ class LinearProgram:
             self._solver.setOptionValue(option, value)
         self._solver.changeObjectiveSense(highspy.ObjSense.kMaximize)
         states = highspy.HighsModelStatus
-        self._optimal, self._doubtful = states.kOptimal, (states.kUnknown, states.kNotset, states.kSolveError)
+        self._optimal = states.kOptimal
+        self._doubtful = (states.kUnknown, states.kNotset, states.kSolveError, states.kIterationLimit)
         empty = np.array([], dtype=np.int32)
         for low, high in zip(self._lower, self._upper, strict=True):
             self._solver.addRow(float(low), float(high), 0, empty, np.array([]))
@@ -182,18 +184,19 @@ class LinearProgram:
         """An optimal vertex of what was added so far.
 
         Raises:
-            SolverFailed: there is none.
+            SolverFailed: there is none, or no time is left.
         """
         if time_limit is not None:  # HiGHS counts from the first run on
             self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))
+        size = len(self._lower) + sum(columns.shape[1] for columns in self._columns)
+        self._solver.setOptionValue("simplex_iteration_limit", LEAST_ITERATIONS + ITERATIONS_EACH * size)
         self._solver.run()
-        if (
-            self._solver.getModelStatus() in self._doubtful
-        ):  # the primal simplex gave up: once more from scratch by the dual one
-            self._solver.setOptionValue("simplex_strategy", 1)
-            self._solver.clearSolver()
-            self._solver.run()
-            self._solver.setOptionValue("simplex_strategy", 4)
+        for option, value, usual in (("simplex_strategy", 1, 4), ("solver", "ipm", "simplex")):
+            if self._solver.getModelStatus() in self._doubtful:  # the primal simplex gave up or went in circles:
+                self._solver.setOptionValue(option, value)  # once more from scratch, by the dual one or from within
+                self._solver.clearSolver()
+                self._solver.run()
+                self._solver.setOptionValue(option, usual)
         status = self._solver.getModelStatus()
         if status != self._optimal:
             raise SolverFailed(

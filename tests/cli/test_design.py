@@ -190,6 +190,12 @@ def test_several_hypotheses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert main(["verify", str(tmp_path / "mean.certificate.json")]) == 0
     assert main(["design", *given, "--worst-case", "--utility", "alphadivergence", "--alpha", "2", "--json"]) == 0
     assert '"utility": "WorstCase"' in capsys.readouterr().out
+    picture = tmp_path / "pairs.png"
+    assert main(["design", *given, "--worst-case", "--plot", str(picture)]) == 0
+    assert f"written: {picture}" in capsys.readouterr().out
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert main(["design", *given, "--worst-case", "--plot", str(picture)]) == 2
+    assert "must not exist yet" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

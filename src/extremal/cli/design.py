@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 
 from extremal.cli.progress import ProgressLine
-from extremal.cli.reading import add_privacy_arguments, add_utility_arguments, privacy, source, utility
+from extremal.cli.reading import add_privacy_arguments, add_utility_arguments, privacy, refuse_written, source, utility
 from extremal.errors import InvalidParameter
-from extremal.optimize import Design, design, smallest_epsilon
+from extremal.optimize import Design, smallest_epsilon
+from extremal.optimize.design import design
+from extremal.plotting import save
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,12 +33,16 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")
     verb.add_argument("--time-limit", type=float, metavar="SECONDS", help="return the best so far after this long")
     verb.add_argument("-o", "--output", metavar="FILE", help="write the mechanism here, and its certificate beside it")
+    verb.add_argument(
+        "--plot", metavar="FILE", help="draw the mechanism, or what each pair of --hypotheses gets (png, pdf or svg)"
+    )
     verb.add_argument("--overwrite", action="store_true", help="replace existing files")
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    refuse_written(options, "plot")
     inputs = options.inputs.split(",") if options.inputs else None
     with ProgressLine() as line:
         if options.distortion is not None:
@@ -68,6 +74,8 @@ def _shown(found: Design, options: argparse.Namespace) -> int:
         found.save(options.output, overwrite=options.overwrite)
         output = Path(options.output)
         written = [str(path) for path in (output, output.with_suffix(".certificate.json")) if path.exists()]
+    if options.plot:
+        written.append(str(save(found.plot(), options.plot, options.overwrite)))
     if options.json:
         print(json.dumps({**_fields(found), **({"written": written} if written else {})}, ensure_ascii=False))
     else:

@@ -239,8 +239,8 @@ def subset_moments(channel: SubsetChannel, prior: Floats, keys: list[Any], share
     members = np.zeros((k, len(keys)))
     members[np.array(keys).T, np.arange(len(keys))] = 1.0
     mass = prior @ members
-    step = channel.with_truth / d - (1 - channel.with_truth) / (k - d)
-    marginal = channel.with_truth / d * mass + (1 - channel.with_truth) / (k - d) * (1 - mass)
+    step = channel.own / d - (1 - channel.own) / (k - d)
+    marginal = channel.own / d * mass + (1 - channel.own) / (k - d) * (1 - mass)
     lifts = (members - mass) * (step / marginal)
     return lifts @ shares, (lifts * shares) @ lifts.T
 

@@ -26,13 +26,14 @@ from extremal.optimize.hypotheses.solve import solve as hypotheses
 from extremal.optimize.information.solve import solve as information
 from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
 from extremal.optimize.leakage.solve import solve as leakage
+from extremal.optimize.parts import WorstPart, draw_parts
 from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, Solver, no_further_proofs
 from extremal.optimize.rays import solve as listed_rays
 from extremal.optimize.workload.notes import Shares
 from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
 from extremal.tables import html, number
-from extremal.utility import MutualInformation, SumOfColumns, Utility
+from extremal.utility import Average, MutualInformation, SumOfColumns, Utility, WorstCase
 
 SOLVERS: tuple[Solver, ...] = (
     approximate,
@@ -143,6 +144,22 @@ class Design:
             return "exactly this"
         low, high = number(self.lower_bound, 12), number(self.upper_bound, 12)
         return "this, to every digit shown" if low == high else f"{low} to {high}"
+
+    def plot(self) -> Any:
+        """A matplotlib figure: for a mean or a worst case of several utilities what each gets, the worst marked; for
+        any other utility the mechanism as a heat map.
+
+        Raises:
+            TooLarge: there are more than 128 inputs or reports for a heat map.
+
+        >>> import extremal as ex
+        >>> hypotheses = [[0.5, 0.1, 0.4], [0.2, 0.3, 0.5], [0.7, 0.2, 0.1]]
+        >>> drawn = ex.design(ex.LDP(1), ex.PairwiseDivergence(hypotheses)).plot()
+        >>> drawn.axes[0].get_xlabel(), drawn.axes[0].get_yticklabels()[0].get_text()
+        ('value under the design (nats)', 'KL(P3‖P1)')
+        """
+        several = isinstance(self.utility, (Average, WorstCase))
+        return draw_parts(self.utility, self.mechanism) if several else self.mechanism.plot()
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the mechanism to `path` and the certificate beside it (NAME.certificate.json)."""
@@ -268,7 +285,7 @@ def finished(utility: Utility, solution: Solution) -> Design:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound
     lower, upper = (bound, value) if utility.is_cost else (value, bound)
-    remarks = (*solution.notes, *_about_shares(utility, solution.mechanism))
+    remarks = (*solution.notes, WorstPart(utility, solution.mechanism), *_about_shares(utility, solution.mechanism))
     return Design(
         solution.mechanism, utility, value, lower, upper, solution.method, certificate, remarks, solution.further
     )

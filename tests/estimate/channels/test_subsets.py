@@ -83,7 +83,7 @@ def test_more_subsets_than_atoms() -> None:
     p = np.where(np.arange(60) < 6, 1 / 6, 0.0)
     deviations = []
     for _ in range(20):
-        reports = simulated(60, channel.size, channel.with_truth, generator.choice(60, size=500, p=p), generator)
+        reports = simulated(60, channel.size, channel.own, generator.choice(60, size=500, p=p), generator)
         result = ex.estimate_frequencies(reports, m)
         deviations.append((result.estimate - p) / result.standard_error)
     # 1,200 standardised errors, nearly independent: mean 0 ± 0.03, standard deviation 1 ± 0.02; four to five of those.

@@ -113,6 +113,13 @@ def test_without_epsilon_delta_scales_total_variation() -> None:
     assert found.value == pytest.approx(0.25, rel=1e-12)
 
 
+def test_without_time_for_the_program_the_input_is_revealed_with_probability_delta() -> None:
+    utility = ex.MutualInformation([0.3, 0.2, 0.2, 0.1, 0.1, 0.1])
+    found = check(ex.design(ex.LDP(1, "0.1"), utility, time_limit=1e-6), 1.0)
+    assert "reveal with probability δ" in found.method
+    assert found.value <= ex.design(ex.LDP(1, "0.1"), utility).value
+
+
 def test_a_users_function_is_bounded_in_floats() -> None:
     found = ex.design(ex.LDP(1, "0.1"), ex.Sublinear(3, lambda columns: columns.max(axis=0)))
     assert found.gap < 1e-9

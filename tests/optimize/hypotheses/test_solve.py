@@ -18,6 +18,7 @@ from extremal.optimize.problem import Problem
 from extremal.optimize.rays import best_mixture as over_all_patterns
 from extremal.optimize.rays import parts_of
 from extremal.privacy.cones.staircase import patterns
+from extremal.solver import LinearProgram, SolverFailed
 from extremal.testing.designs import accepted, check
 
 KINDS = (ex.KL, ex.ChiSquared, ex.TotalVariation, ex.SquaredHellinger, ex.JensenShannon, ex.ReverseKL)
@@ -41,7 +42,7 @@ def listed(utility: Any, epsilon: float) -> float:
     return float((values @ best.weights).min())
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", [*range(24), 60])
 def test_three_hypotheses_against_all_patterns(seed: int) -> None:
     utility, epsilon = instance(seed)
     goals = Goals.of(utility, epsilon)
@@ -113,6 +114,26 @@ def test_time_runs_out_with_a_bound() -> None:
     found = ex.design(ex.LDP(1), ex.PairwiseDivergence(list(priors)), time_limit=0.05)
     assert ex.verify(found)
     assert found.gap < 1
+
+
+@pytest.mark.parametrize("worst_case", [False, True])
+@pytest.mark.parametrize("programs", [0, 3])
+def test_a_program_that_does_not_end_leaves_the_last_bound(
+    programs: int, worst_case: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solve, left = LinearProgram.solve, iter(range(programs))
+
+    def stalling(program: LinearProgram, time_limit: float | None = None) -> Any:
+        if next(left, None) is None:
+            raise SolverFailed("the linear program must have an optimal vertex", parameter="status", value="slow")
+        return solve(program, time_limit)
+
+    monkeypatch.setattr(LinearProgram, "solve", stalling)
+    priors = np.random.default_rng(4).dirichlet(np.ones(14), 3)
+    found = ex.design(ex.LDP(1), ex.PairwiseDivergence(list(priors), worst_case=worst_case))
+    assert ex.verify(found)
+    assert found.gap < (1 if programs else 20)
+    assert "stopped early" in found.summary()
 
 
 def test_what_is_known() -> None:

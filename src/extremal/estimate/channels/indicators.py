@@ -1,9 +1,6 @@
-"""Reports that hold each input or not, too many to list: unary encoding and local hashing.
+"""Unary encoding and local hashing: reports may hold any number of inputs (`extremal.estimate.channels.holding`).
 
-A report holds its own input with probability a and any other with probability b, so the share t_x of reports that hold
-x has E t = b + (a − b)p, and p̂ = (t − b)/(a − b) is unbiased (Wang et al. 2017). Two inputs are held together with
-probability c₁ if one of them is the truth, c₂ otherwise: that is the covariance. The statistic is t, and the mass of
-all reports behind it.
+The statistic is t, the share of reports that hold each input, and the mass of all reports behind it.
 """
 
 from __future__ import annotations
@@ -15,28 +12,21 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.estimate.channels.channel import Flags, Floats, Inverse, ends_of
+from extremal.estimate.channels.channel import Flags, Floats, Inverse
+from extremal.estimate.channels.holding import HoldingChannel, HoldingInverse
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels, unpacked
-from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures import HashedSets, IndependentBits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, scattered
-from extremal.mechanism.structures.structure import refuse_large
 
 MOST_HASHES = 10**9  # reports × inputs up to which every input is hashed under every report
 _AT_A_TIME = 1 << 20  # bits or hashes worked on together
 
 
-class IndicatorChannel(ABC):
+class IndicatorChannel(HoldingChannel, ABC):
     """t, the share of reports that hold each input, and then the mass of all reports."""
 
-    r: int
-    labels: Labels
-    own: float
-    other: float
-    pair_with_truth: float
-    pair_without: float
     by_chance: float
     """P(a report holds x) when every report is equally frequent."""
 
@@ -59,30 +49,8 @@ class IndicatorChannel(ABC):
     def back(self, v: Floats) -> Floats:
         return np.asarray(self.share_held(v[:-1]) + v[-1])  # what is held is symmetric
 
-    def share_held(self, p: Floats) -> Floats:
-        """E t when row i has probability p_i."""
-        return np.asarray(self.other * p.sum(axis=0) + (self.own - self.other) * p)
-
-    def smallest_share(self, p: Floats) -> float:
-        held = self.share_held(p)
-        return float(min(held.min(), (1 - held).min()))
-
-    def combinations(self) -> Floats | None:
-        return None
-
     def inverse(self, prior: Floats) -> Inverse:
         return IndicatorInverse(self)
-
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
-        raise InvalidParameter(
-            "maximum likelihood needs the reports listed, and they are too many",
-            parameter="method",
-            value="mle",
-            hint='Use method="unbiased" or "projected".',
-        )
-
-    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
-        return 0.0, 0
 
 
 class BitsChannel(IndicatorChannel):
@@ -151,11 +119,8 @@ class HashChannel(IndicatorChannel):
         return total
 
 
-class IndicatorInverse:
-    """One report contributes (1{it holds x} − b)/(a − b)."""
-
-    def __init__(self, channel: IndicatorChannel) -> None:
-        self.channel, self.step = channel, channel.own - channel.other
+class IndicatorInverse(HoldingInverse):
+    """The mass of all reports is the last entry of the statistic."""
 
     def apply(self, statistic: Floats) -> Floats:
         return np.asarray((statistic[:-1] - self.channel.other * statistic[-1]) / self.step)
@@ -165,50 +130,15 @@ class IndicatorInverse:
         second = (self.channel.share_held(spread) * (1 - 2 * b) + b**2 * spread.sum()) / self.step**2
         return np.asarray(second - 2 * spread * centre + centre**2)
 
-    def covariance(self, rows: Floats | None, centre: Floats, spread: Floats) -> Floats:
-        if rows is None:
-            refuse_large(centre.size, centre.size, "the covariance")
-            rows = np.eye(centre.size)
-        b, both = self.channel.other, self.channel.pair_without
-        apart = self.channel.pair_with_truth - both
-        held = self.channel.share_held(spread)
-        # P(x and x' held) = c₂ + (c₁ − c₂)(p_x + p_x') off the diagonal, P(x held) on it.
-        own = held - both - 2 * apart * spread
-        ones, p, w = rows.sum(axis=1), rows @ spread, rows @ held
-        moment = (rows * own) @ rows.T + both * np.outer(ones, ones) + apart * (np.outer(p, ones) + np.outer(ones, p))
-        moment += b**2 * np.outer(ones, ones) - b * (np.outer(w, ones) + np.outer(ones, w))
-        a = rows @ centre
-        return np.asarray(moment / self.step**2 - np.outer(p, a) - np.outer(a, p) + np.outer(a, a))
-
-    def extremes(self, rows: Floats | None) -> tuple[Floats, Floats]:
+    def sums(self, rows: Floats) -> tuple[Floats, Floats]:
         """A report may hold any set of inputs; of hashes not every set occurs, and these are bounds."""
-        b = self.channel.other
-        if rows is None:
-            return np.array([-b / self.step]), np.array([(1 - b) / self.step])
-        base = b * rows.sum(axis=1)
-        least, most = np.minimum(rows, 0).sum(axis=1), np.maximum(rows, 0).sum(axis=1)
-        return (least - base) / self.step, (most - base) / self.step
+        return np.minimum(rows, 0).sum(axis=1), np.maximum(rows, 0).sum(axis=1)
 
     def binary(self, rows: Floats | None) -> Flags:
         """Those that depend on one input alone; not even the sum of all estimates is constant."""
         if rows is None:
             return np.ones(self.channel.r, dtype=np.bool_)
         return np.asarray(np.count_nonzero(rows, axis=1) == 1)
-
-    def moments(self, rows: Floats | None) -> Floats:
-        if rows is None:
-            refuse_large(self.channel.r, self.channel.r, "the moments")
-            rows = np.eye(self.channel.r)
-        b, both = self.channel.other, self.channel.pair_without
-        apart = self.channel.pair_with_truth - both
-        ones, squares = rows.sum(axis=1, keepdims=True), (rows**2).sum(axis=1, keepdims=True)
-        # The second moment in `covariance`, which is linear in the frequencies, one input at a time.
-        own = (b - both) * squares + (self.step - 2 * apart) * rows**2
-        pairs = (both + b**2) * ones**2 + 2 * apart * rows * ones
-        return np.asarray((own + pairs - 2 * b * ones * (b * ones + self.step * rows)) / self.step**2)
-
-    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        return ends_of(self.moments(None), p)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         if rows is not None:  # needs how often pairs are held together, which is not counted

@@ -12,16 +12,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from extremal.errors import InvalidParameter, TooLarge
+from extremal.errors import InvalidParameter
 from extremal.exact import Column, Exponential, IndexSet
-from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
-from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_weight
+from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.structures.structure import refuse_many_rows, stored_weight
+from extremal.mechanism.structures.unlisted import Unlisted
 
 _BITS = 192  # of e^ε where a search starts
 
 
 @dataclass(frozen=True, eq=False)
-class IndependentBits:
+class IndependentBits(Unlisted):
     """r bits, that of the truth with weight `own` and the others with weight `other`, of 2^62 each."""
 
     r: int
@@ -49,34 +50,8 @@ class IndependentBits:
             ones = IndexSet(((0, j),))
             yield Column(1 << (self.r - j), ((low, ones.complement(self.r)), (high, ones)), orbit=True, bound=True)
 
-    def kinds_of_columns(self) -> Iterator[Column]:
-        return self.columns()
-
-    def rows(self) -> Weights:
-        raise self._too_many("the weights")
-
-    def row(self, i: int) -> Weights:
-        raise self._too_many(f"row {i}")
-
-    def entries(self, rows: Indices, outputs: Indices) -> list[int]:
-        raise self._too_many(f"{outputs.size} entries in {rows.size} rows")
-
-    def marginal(self, row_prior: Floats) -> Floats:
-        raise self._too_many(f"the marginal for {row_prior.size} rows")
-
-    def levels(self) -> Levels:
-        raise self._too_many("the weights")
-
-    def _too_many(self, what: str) -> TooLarge:
-        return TooLarge(
-            f"{what} cannot be listed: every word of {self.r} bits is an output",
-            parameter="m",
-            value=f"2^{self.r}",
-            hint="privatize(), the notions' holds() and estimate_frequencies() need no list.",
-        )
-
-    def plain_rows(self) -> None:
-        return None
+    def _no_list(self) -> tuple[str, str, str]:
+        return f"every word of {self.r} bits is an output", "m", f"2^{self.r}"
 
     def in_words(self) -> list[tuple[str, float]]:
         own, other = self.own / DENOMINATOR, self.other / DENOMINATOR

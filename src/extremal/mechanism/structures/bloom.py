@@ -20,11 +20,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, TooLarge
+from extremal.errors import InvalidParameter
 from extremal.exact import Column, IndexSet
-from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
+from extremal.exact.weights import DENOMINATOR, Indices
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, scattered
-from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_weight
+from extremal.mechanism.structures.structure import refuse_many_rows, stored_weight
+from extremal.mechanism.structures.unlisted import Unlisted
 
 MOST_BITS, MOST_HASHES, MOST_COHORTS = 1 << 12, 8, 1 << 10
 COMPARED = 64  # inputs that are compared with all others, however many these are
@@ -33,7 +34,7 @@ _NUMBERS = ("bits", "hashes", "cohorts")
 
 
 @dataclass(frozen=True, eq=False)
-class BloomBits:
+class BloomBits(Unlisted):
     """r inputs, a filter of `bits` bits, `hashes` of them set by each input, in `cohorts` ways."""
 
     r: int
@@ -132,34 +133,9 @@ class BloomBits:
             members = IndexSet(((0, j),))
             yield Column(0, ((low, members.complement(self.r)), (high, members)), orbit=True, bound=True)
 
-    def kinds_of_columns(self) -> Iterator[Column]:
-        return self.columns()
-
-    def rows(self) -> Weights:
-        raise self._too_many("the weights")
-
-    def row(self, i: int) -> Weights:
-        raise self._too_many(f"row {i}")
-
-    def entries(self, rows: Indices, outputs: Indices) -> list[int]:
-        raise self._too_many(f"{outputs.size} entries in {rows.size} rows")
-
-    def marginal(self, row_prior: Floats) -> Floats:
-        raise self._too_many(f"the marginal for {row_prior.size} rows")
-
-    def levels(self) -> Levels:
-        raise self._too_many("the weights")
-
-    def _too_many(self, what: str) -> TooLarge:
-        return TooLarge(
-            f"{what} cannot be listed: every word of {self.bits} bits is an output in every cohort",
-            parameter="m",
-            value=f"2^{self.bits + self.cohort_bits}",
-            hint="privatize(), the notions' holds() and estimate_frequencies() need no list.",
-        )
-
-    def plain_rows(self) -> None:
-        return None
+    def _no_list(self) -> tuple[str, str, str]:
+        why = f"every word of {self.bits} bits is an output in every cohort"
+        return why, "m", f"2^{self.bits + self.cohort_bits}"
 
     def in_words(self) -> list[tuple[str, float]]:
         a, b = (weight / self.denominator for weight in self.shown)

@@ -9,7 +9,7 @@ function (Wang et al. 2017).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from fractions import Fraction
@@ -18,10 +18,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, TooLarge
+from extremal.errors import InvalidParameter
 from extremal.exact import Column, Exponential, IndexSet, as_count
-from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
-from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_weight
+from extremal.exact.weights import DENOMINATOR, Floats, Indices
+from extremal.mechanism.structures.structure import refuse_many_rows, stored_weight
+from extremal.mechanism.structures.unlisted import Unlisted
 
 MOST_REPORTS = 1 << 24  # of Hadamard response: four for each of the most inputs
 _BITS = 192  # of e^ε where a search starts
@@ -30,7 +31,7 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 
 @dataclass(frozen=True, eq=False)
-class ChosenSets(ABC):
+class ChosenSets(Unlisted):
     """r inputs, each with its set of reports; `inside` is the weight, over 2^62, of reporting from it."""
 
     r: int
@@ -91,34 +92,11 @@ class ChosenSets(ABC):
             members = IndexSet(((0, j),))
             yield Column(0, ((self.low, members.complement(self.r)), (self.high, members)), orbit=True, bound=True)
 
-    def kinds_of_columns(self) -> Iterator[Column]:
-        return self.columns()
-
     def entries(self, rows: Indices, outputs: Indices) -> list[int]:
         return [self.high if inside else self.low for inside in self.favours(rows, outputs).tolist()]
 
-    def rows(self) -> Weights:
-        raise self._too_many("the weights")
-
-    def row(self, i: int) -> Weights:
-        raise self._too_many(f"row {i}")
-
-    def marginal(self, row_prior: Floats) -> Floats:
-        raise self._too_many(f"the marginal for {row_prior.size} rows")
-
-    def levels(self) -> Levels:
-        raise self._too_many("the weights")
-
-    def _too_many(self, what: str) -> TooLarge:
-        return TooLarge(
-            f"{what} cannot be listed: there are too many reports",
-            parameter="rows × outputs",
-            value=f"{self.r} × {self.m}",
-            hint="privatize(), the notions' holds() and estimate_frequencies() need no list.",
-        )
-
-    def plain_rows(self) -> None:
-        return None
+    def _no_list(self) -> tuple[str, str, str]:
+        return "there are too many reports", "rows × outputs", f"{self.r} × {self.m}"
 
     def in_words(self) -> list[tuple[str, float]]:
         inside = self.inside / DENOMINATOR

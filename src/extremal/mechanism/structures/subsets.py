@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from extremal.errors import InvalidParameter, TooLarge
+from extremal.errors import InvalidParameter
 from extremal.exact import Column, IndexSet
-from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
+from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.labels import MOST_LABELS
-from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_weight
+from extremal.mechanism.structures.structure import refuse_many_rows, stored_weight
+from extremal.mechanism.structures.unlisted import Unlisted
 
 MOST_SUBSET_ROWS = 1 << 16  # their number is an integer of as many bits
 MOST_MEMBERS = MOST_SUBSET_ROWS // MOST_LABELS.bit_length()  # of sets from larger alphabets: no more bits than that
@@ -19,7 +20,7 @@ _SHOWN_AS_FLOAT = 10**300  # counts of outputs below this still have a float
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetSelection:
+class SubsetSelection(Unlisted):
     """Every subset S of `size` of the r rows is a report: C(r, size) of them, too many to list.
 
     Row x lies in the report with probability inside/2^62, and given that, S is uniform among the subsets with (or
@@ -65,34 +66,9 @@ class SubsetSelection:
         members = IndexSet(((0, self.size),))
         yield Column(0, ((self.low, members.complement(self.r)), (self.high, members)), orbit=True)
 
-    def kinds_of_columns(self) -> Iterator[Column]:
-        return self.columns()
-
-    def rows(self) -> Weights:
-        raise self._too_many("the weights")
-
-    def row(self, i: int) -> Weights:
-        raise self._too_many(f"row {i}")
-
-    def entries(self, rows: Indices, outputs: Indices) -> list[int]:
-        raise self._too_many(f"{outputs.size} entries in {rows.size} rows")
-
-    def marginal(self, row_prior: Floats) -> Floats:
-        raise self._too_many(f"the marginal for {row_prior.size} rows")
-
-    def levels(self) -> Levels:
-        raise self._too_many("the weights")
-
-    def _too_many(self, what: str) -> TooLarge:
-        return TooLarge(
-            f"{what} cannot be listed: every subset of {self.size} of {self.r} is an output",
-            parameter="m",
-            value=f"{float(self.m):.3g}" if self.m < _SHOWN_AS_FLOAT else "above 1e300",
-            hint="privatize(), the notions' holds() and estimate_frequencies() need no list.",
-        )
-
-    def plain_rows(self) -> None:
-        return None
+    def _no_list(self) -> tuple[str, str, str]:
+        count = f"{float(self.m):.3g}" if self.m < _SHOWN_AS_FLOAT else "above 1e300"
+        return f"every subset of {self.size} of {self.r} is an output", "m", count
 
     def in_words(self) -> list[tuple[str, float]]:
         inside = self.inside / DENOMINATOR

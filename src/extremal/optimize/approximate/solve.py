@@ -26,7 +26,7 @@ from extremal.optimize.problem import Problem, Solution, decimal, decimals
 from extremal.optimize.rays import parts_of
 from extremal.privacy import LDP
 from extremal.privacy.cones.coupled import couplings, rays
-from extremal.solver import LinearProgram
+from extremal.solver import LinearProgram, SolverFailed
 from extremal.tables import number
 from extremal.utility import Divergence, SumOfColumns, Utility, WorstCase
 
@@ -35,6 +35,7 @@ MOST_BY_CHORDS = 24  # inputs whose pairs fit into a program
 MOST_INPUTS = 40  # beyond, to decide (ε,δ) takes too long
 KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
 EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
+NO_TIME = 1e-3  # seconds: what is asked for when none are left
 FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its own units
 
 
@@ -45,7 +46,8 @@ def solve(problem: Problem) -> Solution | None:
             worth = np.array([part.column_values(np.eye(utility.k)).sum() for part in _parts(utility)])
             if not np.isfinite(worth).any() or (worth.size == 1 and not np.isfinite(worth).all()):
                 return _infinite(problem, privacy)
-            return _solved(problem, privacy) if utility.k <= MOST_LISTED else _many(problem, privacy, worth)
+            listed = _solved(problem, privacy) if utility.k <= MOST_LISTED else None
+            return listed or _many(problem, privacy, worth)
         case _:
             return None
 
@@ -88,15 +90,19 @@ def _plain(problem: Problem, privacy: LDP) -> Floats:
     """The best ε-LDP mechanism."""
     from extremal.optimize.design import design
 
-    pure = LDP.from_json({**privacy.to_json(), "delta": "0"})
-    return design(pure, problem.utility, time_limit=problem.seconds_left).mechanism.matrix
+    pure, left = LDP.from_json({**privacy.to_json(), "delta": "0"}), problem.seconds_left
+    return design(pure, problem.utility, time_limit=None if left is None else left or NO_TIME).mechanism.matrix
 
 
-def _solved(problem: Problem, privacy: LDP) -> Solution:
+def _solved(problem: Problem, privacy: LDP) -> Solution | None:
+    """The program over all rays; None when there was no time for it."""
     columns, parts = rays(problem.utility.k, privacy.epsilon), parts_of(problem.utility)
     values = np.array([part.column_values(columns) for part in parts])
     finite = np.isfinite(values).all(axis=1)
-    best = _best(columns, values[finite], privacy)
+    try:
+        best = _best(columns, values[finite], privacy, problem)
+    except SolverFailed:
+        return None
     matrix = columns[:, best.used] * best.weights[best.used]
     matrix /= matrix.sum(axis=1, keepdims=True)
     if not finite.all():
@@ -137,17 +143,24 @@ class _Vertex:
         return float(self.alpha.sum() + privacy.delta * self.beta.sum() + self.alpha.size * most)
 
 
-def _best(columns: Floats, values: Floats, privacy: LDP) -> _Vertex:
-    """The program, with one row more for each utility: t ≤ Σ θ·value, t the difference of two variables.
+def _best(columns: Floats, values: Floats, privacy: LDP, problem: Problem) -> _Vertex:
+    """The program; where δ and ε are small the optimum is far below the value of a ray: then it is solved again in its
+    units.
 
-    Where δ and ε are small the optimum is far below the value of a ray: then the program is solved again in its units.
+    Raises:
+        SolverFailed: there is no time.
     """
     scale = float(np.abs(values).max()) or 1.0
-    vertex, value = _vertex(columns, values, privacy, scale)
-    return _vertex(columns, values, privacy, value)[0] if 0 < value < FINE * scale else vertex
+    vertex, value = _vertex(columns, values, privacy, scale, problem.seconds_left)
+    fine = 0 < value < FINE * scale
+    return _vertex(columns, values, privacy, value, problem.seconds_left)[0] if fine else vertex
 
 
-def _vertex(columns: Floats, values: Floats, privacy: LDP, scale: float) -> tuple[_Vertex, float]:
+def _vertex(
+    columns: Floats, values: Floats, privacy: LDP, scale: float, seconds: float | None
+) -> tuple[_Vertex, float]:
+    """One row for each utility: t ≤ Σ θ·value, t the difference of two variables; one utility has a row too, so that
+    the scale counts."""
     k, several = columns.shape[0], values.shape[0]
     pairs = k * (k - 1)
     goals = np.vstack([np.zeros((k + pairs, 2)), np.outer(np.ones(several), [-1.0, 1.0])])
@@ -157,7 +170,7 @@ def _vertex(columns: Floats, values: Floats, privacy: LDP, scale: float) -> tupl
     gains = np.concatenate([np.zeros(columns.shape[1]), [1.0, -1.0]])
     program = LinearProgram(low, high)
     program.add(matrix, gains)
-    answer = program.polished(program.solve())
+    answer = program.polished(program.solve(seconds))
     duals = answer.duals
     mix = np.maximum(-duals[k + pairs :], 0)
     beta = np.maximum(duals[k : k + pairs], 0) * scale

@@ -16,7 +16,7 @@ from extremal.exact.weights import Floats
 from extremal.optimize.hypotheses.cells import priced, worthwhile
 from extremal.optimize.hypotheses.goals import Goals, Sets
 from extremal.optimize.problem import NOT_ZERO, Problem
-from extremal.solver import LinearProgram
+from extremal.solver import Answer, LinearProgram, SolverFailed
 
 MOST_CELLS = 100_000
 SMOOTHING = 0.6  # share of the prices of the last round in those where sets are proposed
@@ -51,17 +51,26 @@ class Mixture:
 
 
 class _Program:
-    """The program over the sets found so far."""
+    """The program over the sets found so far: one part is the objective, of several the least is.
+
+    Each part is in units of its own, the largest that it has on the first sets, and what is maximised in the least of
+    these, so that no entry is large.
+    """
 
     def __init__(self, goals: Goals, first: Sets) -> None:
         k, parts = goals.k, len(goals.weights)
         self.goals, self.sets, self._seen = goals, np.zeros((0, k), dtype=bool), set[bytes]()
-        self._scale = float(np.abs(goals.weights @ goals.each(goals.images(first))).max()) or NOT_ZERO
+        largest = np.abs(goals.weights @ goals.each(goals.images(first))).max(axis=1)
+        self._scale = float(largest.min(initial=np.inf, where=largest > 0)) if largest.any() else NOT_ZERO
+        self._units = np.where(largest > 0, largest, self._scale)
+        self._several = parts > 1
+        rows = parts if self._several else 0
         self._linear = LinearProgram(
-            np.concatenate([np.ones(k), np.zeros(parts)]), np.concatenate([np.ones(k), np.full(parts, np.inf)])
+            np.concatenate([np.ones(k), np.zeros(rows)]), np.concatenate([np.ones(k), np.full(rows, np.inf)])
         )
-        goal = np.vstack([np.zeros((k, 2)), np.outer(np.ones(parts), [-1.0, 1.0])])
-        self._linear.add(goal, np.array([1.0, -1.0]))
+        if self._several:
+            goal = np.vstack([np.zeros((k, 2)), np.outer(self._scale / self._units, [-1.0, 1.0])])
+            self._linear.add(goal, np.array([1.0, -1.0]))
         self.add(first)
 
     def add(self, sets: Sets) -> int:
@@ -70,20 +79,35 @@ class _Program:
         self._seen.update(s.tobytes() for s in new)
         if len(new):
             goals = self.goals
-            values = goals.weights @ goals.each(goals.images(new)) / self._scale
-            self._linear.add(np.vstack([goals.low + goals.step * new.T, values]), np.zeros(len(new)))
+            values = goals.weights @ goals.each(goals.images(new)) / self._units[:, None]
+            columns = goals.low + goals.step * new.T
+            if self._several:
+                self._linear.add(np.vstack([columns, values]), np.zeros(len(new)))
+            else:
+                self._linear.add(columns, values[0])
             self.sets = np.vstack([self.sets, new])
         return len(new)
 
-    def best(self, last: bool = False) -> Mixture:
-        answer = self._linear.solve()
-        if last:
-            answer = self._linear.polished(answer)
-        k = self.goals.k
-        mix = np.maximum(-answer.duals[k:], 0.0)
+    def best(self, seconds: float | None) -> Mixture:
+        """The best mixture of the sets found so far.
+
+        Raises:
+            SolverFailed: it was not found in the time that is left.
+        """
+        self._answer = self._linear.solve(seconds)
+        return self._mixture(self._answer, False)
+
+    def proven(self) -> Mixture:
+        """The best mixture once more, to the last digit: no set is worth more than its price."""
+        return self._mixture(self._linear.polished(self._answer), True)
+
+    def _mixture(self, answer: Answer, complete: bool) -> Mixture:
+        k, value, alpha = self.goals.k, answer.value * self._scale, answer.duals[: self.goals.k] * self._scale
+        if not self._several:
+            return Mixture(self.sets, answer.x, alpha, np.ones(1), value, complete)
+        mix = np.maximum(-answer.duals[k:] * self._scale / self._units, 0.0)
         mix = np.where(mix > _NO_WEIGHT * mix.sum(), mix, 0.0)
-        value = answer.value * self._scale
-        return Mixture(self.sets, answer.x[2:], answer.duals[:k] * self._scale, mix / mix.sum(), value, last)
+        return Mixture(self.sets, answer.x[2:], alpha, mix / mix.sum(), value, complete)
 
 
 def best_mixture(problem: Problem, goals: Goals) -> Mixture:
@@ -91,8 +115,12 @@ def best_mixture(problem: Problem, goals: Goals) -> Mixture:
     generator = np.random.default_rng(0)  # proposals only: any will do
     program = _Program(goals, _first_sets(goals))
     smoothed: Mixture | None = None
+    current = _randomised_response(goals)
     for _ in range(MOST_ROUNDS):
-        current = program.best()
+        try:
+            current = program.best(problem.seconds_left)
+        except SolverFailed:
+            return current
         enough = allowed(goals, problem.tolerance / 4 * current.value)
         tried = [current] if smoothed is None else [_between(smoothed, current), current]
         added = 0
@@ -108,8 +136,17 @@ def best_mixture(problem: Problem, goals: Goals) -> Mixture:
             restricted, weights = goals.restricted(current.mix @ goals.weights)
             answer = priced(restricted, weights, current.alpha, enough, MOST_CELLS)
             if not program.add(answer.sets):
-                return program.best(last=True) if answer.excess <= enough else current
+                return program.proven() if answer.excess <= enough else current
     return current
+
+
+def _randomised_response(goals: Goals) -> Mixture:
+    """What there is before the first program is solved, with prices as if all inputs were worth the same."""
+    single = np.eye(goals.k, dtype=bool)
+    theta = np.full(goals.k, 1 / (1 + (goals.k - 1) * goals.low))
+    parts = goals.weights @ goals.each(goals.images(single)) @ theta
+    mix = np.where(np.arange(parts.size) == int(np.argmin(parts)), 1.0, 0.0)
+    return Mixture(single, theta, np.full(goals.k, parts.min() / goals.k), mix, float(parts.min()), False)
 
 
 def allowed(goals: Goals, gap: float) -> float:

@@ -23,14 +23,12 @@ from extremal.exact import Prior, as_count, as_prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
-from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
-from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
-from extremal.tables import as_frame, number, outward
+from extremal.studies.planning.curves import Curve, Curves, people_around
+from extremal.studies.planning.search import MOST_PEOPLE, left_out, smallest_count, smallest_level, unreached
+from extremal.tables import number, outward
 from extremal.utility.divergences import KL
 
-FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
-POINTS = 13  # of a curve
 CIRCLE = 1 << 18
 """Cells of a fast transform: twice what a sum spreads over, so that it does not meet itself."""
 
@@ -99,59 +97,32 @@ class TestPlan:
             ns: numbers of people; a range around `n` if not given.
             epsilons: levels, each with the best mechanism there; that of the plan if not given.
         """
-        chosen = [(self.epsilon, self.mechanism)]
-        if epsilons is not None:
-            if not self.designed:
-                raise InvalidParameter(
-                    "the plan is for one mechanism: other levels would be other mechanisms",
-                    parameter="epsilons",
-                    value=list(epsilons),
-                    hint="Plan with epsilon instead of a mechanism.",
-                )
-            chosen = [(LDP(e).epsilon, _best(self.p0, self.p1, e)) for e in epsilons]
-        rows = [
-            (epsilon, int(n), _Test.of(m, self.p0, self.p1, self.alpha).power(as_count(n, "ns", 1)))
-            for epsilon, m in chosen
-            for n in (self._around() if ns is None else ns)
-        ]
-        return as_frame({name: [row[i] for row in rows] for i, name in enumerate(("epsilon", "n", "power"))})
-
-    def _around(self) -> list[int]:
-        last = min(max(20, self.n * 4), MOST_PEOPLE)
-        return sorted({round(n) for n in np.geomspace(max(1, self.n // 10), last, POINTS).tolist()})
+        return self._curves.to_frame(ns, epsilons)
 
     def plot(self) -> Any:
         """Power against the number of people, and against ε where the mechanism was designed; a matplotlib figure."""
-        drawn, axes = figure(width=10.5 if self.designed else 6.0, height=4.2, columns=2 if self.designed else 1)
-        left, ns = (axes[0] if self.designed else axes), self._around()
-        chosen = [(self.epsilon, self.mechanism)]
-        if self.designed:
-            levels = [_decimal(min(factor * self.epsilon, float(MOST_EPSILON))) for factor in FACTORS]
-            chosen = [(float(e), _best(self.p0, self.p1, e)) for e in levels]
-        for j, (epsilon, m) in enumerate(chosen):
-            tested = _Test.of(m, self.p0, self.p1, self.alpha)
-            left.plot(ns, [tested.power(n) for n in ns], color=COLOURS[j], label=f"ε = {number(epsilon, 4)}")
         plain = _Test(self.p0.values, self.p1.values, self.alpha, len(self.p0.values))
-        left.plot(ns, [plain.power(n) for n in ns], "--", color=COLOURS[5], label="no randomisation")
-        left.plot([self.n], [self.power], "o", color="black", label=f"this plan: n = {self.n:,}")
-        left.set_xlabel("people n")
-        left.legend(frameon=False, fontsize=8)
-        if self.designed:
-            right = axes[1]
-            most = min(self.epsilon * 8, float(MOST_EPSILON))
-            grid = [_decimal(e) for e in np.geomspace(max(self.epsilon / 8, 1e-6), most, POINTS).tolist()]
-            designs = [_Test.of(_best(self.p0, self.p1, e), self.p0, self.p1, self.alpha) for e in grid]
-            for j, n in enumerate((max(self.n // 4, 1), self.n, min(self.n * 4, MOST_PEOPLE))):
-                there = [tested.power(n) for tested in designs]
-                right.plot([float(e) for e in grid], there, color=COLOURS[j], label=f"n = {n:,}")
-            right.plot([self.epsilon], [self.power], "o", color="black")
-            right.set_xlabel("ε (nats)")
-            right.legend(frameon=False, fontsize=8)
-        for axis in axes if self.designed else (left,):
-            plain_ticks(axis.xaxis, [v for line in axis.get_lines() for v in line.get_xdata()])
+        drawn = self._curves.plot(plain.power, f"power at α = {self.alpha:g}")
+        for axis in drawn.axes:
             axis.set_ylim(0, 1.02)
-            axis.set_ylabel(f"power at α = {self.alpha:g}")
         return drawn
+
+    @property
+    def _curves(self) -> Curves:
+        def best(epsilon: Any) -> Curve:
+            return _Test.of(_best(self.p0, self.p1, epsilon), self.p0, self.p1, self.alpha).power
+
+        return Curves(
+            name="power",
+            n=self.n,
+            epsilon=self.epsilon,
+            reached=self.power,
+            fewest=1,
+            around=people_around(max(1, self.n // 10), max(20, self.n * 4)),
+            own=_Test.of(self.mechanism, self.p0, self.p1, self.alpha).power,
+            best=best if self.designed else None,
+            hint="Plan with epsilon instead of a mechanism.",
+        )
 
 
 def plan_test(
@@ -191,7 +162,9 @@ def plan_test(
     size = significance(alpha)
     first = as_prior(p0, "p0")
     second = as_prior(p1, "p1", k=len(first.values))
-    solved = _left_out(mechanism, epsilon, n, power)
+    if mechanism is not None:
+        refuse_no_mechanism(mechanism)
+    solved = left_out(mechanism, epsilon, n, "power", power)
     people = None if n is None else as_count(n, "n", 1)
     wanted = None if power is None else _checked_power(power, size)
     plain = _Test(first.values, second.values, size, len(first.values))
@@ -305,36 +278,7 @@ def _level(p0: Prior, p1: Prior, alpha: float, people: int, wanted: float) -> Fr
     if found is not None:
         return found
     needed = _Test(p0.values, p1.values, alpha, len(p0.values)).people(wanted)
-    raise InvalidParameter(
-        "n people must be able to reach power at some ε up to 50",
-        parameter="n, power",
-        value=(people, wanted),
-        hint="No number of people will do."
-        if needed is None
-        else f"Without any randomisation it needs {needed:,} people.",
-    )
-
-
-def _decimal(epsilon: float) -> Fraction:
-    return Fraction(f"{epsilon:.4g}")
-
-
-def _left_out(mechanism: Mechanism | None, epsilon: Any, n: Any, power: Any) -> str:
-    if mechanism is not None:
-        refuse_no_mechanism(mechanism)
-        if epsilon is not None:
-            raise InvalidParameter(
-                "a mechanism has its own level", parameter="epsilon", value=epsilon, hint="Leave epsilon out."
-            )
-    given = {"n": n, "epsilon": epsilon if mechanism is None else mechanism, "power": power}
-    missing = [name for name, value in given.items() if value is None]
-    if len(missing) != 1:
-        raise InvalidParameter(
-            "leave out one of n, epsilon (or the mechanism) and power: it is what is solved for",
-            parameter="left out",
-            value=missing,
-        )
-    return missing[0]
+    raise unreached("power", people, wanted, needed, "No number of people will do.")
 
 
 def _checked_power(power: Any, alpha: float) -> float:

@@ -19,19 +19,25 @@ from extremal.errors import InvalidParameter
 from extremal.estimate.intervals.levels import checked_level
 from extremal.exact import as_count, as_prior
 from extremal.mechanism import Mechanism
-from extremal.plotting import COLOURS, figure, plain_ticks
+from extremal.plotting import plain_ticks
 from extremal.privacy import LDP
+from extremal.studies.planning.curves import Curve, Curves, people_around
 from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
-from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
+from extremal.studies.planning.search import (
+    MOST_EPSILON,
+    MOST_PEOPLE,
+    left_out,
+    smallest_count,
+    smallest_level,
+    unreached,
+)
 from extremal.studies.planning.widths import Widths
-from extremal.tables import as_frame, number, outward
+from extremal.tables import number, outward
 from extremal.utility import Workload
 
 FEWEST = 2
 """People: one report says nothing about its own spread."""
 START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
-FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
-POINTS = 13  # of a curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,61 +97,37 @@ class Plan:
             ns: numbers of people; a range around `n` if not given.
             epsilons: levels, each with the best mechanism there; that of the plan if not given.
         """
-        people = self._around() if ns is None else [as_count(n, "ns", FEWEST) for n in ns]
-        rows = [(e, n, widths.at(n).half_width) for e, widths in self._mechanisms(epsilons) for n in people]
-        return as_frame({name: [row[i] for row in rows] for i, name in enumerate(("epsilon", "n", "half_width"))})
-
-    def _mechanisms(self, epsilons: Iterable[Any] | None) -> list[tuple[float, Widths]]:
-        if epsilons is None:
-            return [(self.epsilon, self.goal.widths(self.mechanism))]
-        if not self.designed:
-            raise InvalidParameter(
-                "the plan is for one mechanism: other levels would be other mechanisms",
-                parameter="epsilons",
-                value=list(epsilons),
-                hint="Plan with k or inputs instead of a mechanism.",
-            )
-        return [(LDP(e).epsilon, self.goal.widths(self.goal.mechanism(e))) for e in epsilons]
-
-    def _around(self) -> list[int]:
-        first, last = max(10, self.n // 20), min(max(200, self.n * 20), MOST_PEOPLE)
-        return [round(n) for n in np.geomspace(first, last, POINTS).tolist()]
+        return self._curves.to_frame(ns, epsilons)
 
     def plot(self) -> Any:
         """Half-width against the number of people, and against ε where the mechanism was designed; a matplotlib
         figure."""
-        drawn, axes = figure(width=10.5 if self.designed else 6.0, height=4.2, columns=2 if self.designed else 1)
-        left = axes[0] if self.designed else axes
-        curves = [(self.epsilon, self.goal.widths(self.mechanism))]
-        if self.designed:
-            levels = [Fraction(f"{min(factor * self.epsilon, float(MOST_EPSILON)):.4g}") for factor in FACTORS]
-            curves = self._mechanisms(levels)
-        ns = self._around()
-        for j, (epsilon, widths) in enumerate(curves):
-            label = f"ε = {number(epsilon, 4)}"
-            left.plot(ns, [widths.at(n).half_width for n in ns], color=COLOURS[j], label=label)
-        plain = self.goal.plain(self.mechanism)
-        left.plot(ns, [plain.at(n).half_width for n in ns], "--", color=COLOURS[5], label="no randomisation")
-        left.plot([self.n], [self.half_width], "o", color="black", label=f"this plan: n = {self.n:,}")
-        left.set_xlabel("people n")
-        plain_ticks(left.xaxis, ns)
-        left.legend(frameon=False, fontsize=8)
-        if self.designed:
-            right = axes[1]
-            ends = max(self.epsilon / 8, 1e-6), min(self.epsilon * 8, float(MOST_EPSILON))
-            grid = [Fraction(f"{e:.4g}") for e in np.geomspace(*ends, POINTS).tolist()]
-            designs = self._mechanisms(grid)
-            for j, n in enumerate((max(self.n // 4, FEWEST), self.n, min(self.n * 4, MOST_PEOPLE))):
-                there = [widths.at(n).half_width for _, widths in designs]
-                right.plot([float(e) for e in grid], there, color=COLOURS[j], label=f"n = {n:,}")
-            right.plot([self.epsilon], [self.half_width], "o", color="black")
-            right.set_xlabel("ε (nats)")
-            plain_ticks(right.xaxis, [float(e) for e in grid])
-            right.legend(frameon=False, fontsize=8)
-        for axis in axes if self.designed else (left,):
+        label = f"half-width of the widest {100 * self.level:g}% interval"
+        drawn = self._curves.plot(_half_widths(self.goal.plain(self.mechanism)), label)
+        for axis in drawn.axes:
             plain_ticks(axis.yaxis, [v for line in axis.get_lines() for v in line.get_ydata()])
-            axis.set_ylabel(f"half-width of the widest {100 * self.level:g}% interval")
         return drawn
+
+    @property
+    def _curves(self) -> Curves:
+        def best(epsilon: Any) -> Curve:
+            return _half_widths(self.goal.widths(self.goal.mechanism(epsilon)))
+
+        return Curves(
+            name="half_width",
+            n=self.n,
+            epsilon=self.epsilon,
+            reached=self.half_width,
+            fewest=FEWEST,
+            around=people_around(max(10, self.n // 20), max(200, self.n * 20)),
+            own=_half_widths(self.goal.widths(self.mechanism)),
+            best=best if self.designed else None,
+            hint="Plan with k or inputs instead of a mechanism.",
+        )
+
+
+def _half_widths(widths: Widths) -> Curve:
+    return lambda n: widths.at(n).half_width
 
 
 def plan(
@@ -201,7 +183,9 @@ def plan(
     Warner (1965), Ye and Barg (2018).
     """
     of_confidence = checked_level(level)
-    solved = _left_out(mechanism, epsilon, n, half_width)
+    if mechanism is not None:
+        _refuse_no_mechanism(mechanism)
+    solved = left_out(mechanism, epsilon, n, "half_width", half_width)
     goal: Goal = (
         _shares(mechanism, k, prior, inputs, of_confidence)
         if workload is None
@@ -240,27 +224,14 @@ def plan(
     )
 
 
-def _left_out(mechanism: object, epsilon: Any, n: Any, half_width: Any) -> str:
-    if mechanism is not None and not isinstance(mechanism, Mechanism):
+def _refuse_no_mechanism(mechanism: object) -> None:
+    if not isinstance(mechanism, Mechanism):
         raise InvalidParameter(
             "mechanism must be a Mechanism",
             parameter="mechanism",
             value=type(mechanism).__name__,
             hint="The number of inputs is k=…; ex.load reads a mechanism from a file.",
         )
-    if mechanism is not None and epsilon is not None:
-        raise InvalidParameter(
-            "a mechanism has its own level", parameter="epsilon", value=epsilon, hint="Leave epsilon out."
-        )
-    given = {"n": n, "epsilon": epsilon if mechanism is None else mechanism, "half_width": half_width}
-    missing = [name for name, value in given.items() if value is None]
-    if len(missing) != 1:
-        raise InvalidParameter(
-            "leave out one of n, epsilon (or the mechanism) and half_width: it is what is solved for",
-            parameter="left out",
-            value=missing,
-        )
-    return missing[0]
 
 
 def _shares(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float) -> ShareOfEach:
@@ -324,14 +295,7 @@ def _level(goal: Goal, people: int, wanted: float) -> Fraction:
     if found is not None:
         return found
     needed = _people(goal.plain(goal.mechanism(MOST_EPSILON)), wanted)
-    raise InvalidParameter(
-        "n people must be able to reach half_width at some ε up to 50",
-        parameter="n, half_width",
-        value=(people, wanted),
-        hint="Ask for a larger half_width."
-        if needed is None
-        else f"Without any randomisation it needs {needed:,} people.",
-    )
+    raise unreached("half_width", people, wanted, needed, "Ask for a larger half_width.")
 
 
 def _people(widths: Widths, wanted: float, most: int | None = None) -> int | None:
