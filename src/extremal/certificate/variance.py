@@ -237,7 +237,7 @@ def cost_at(channel: Channel, workload: ExactWorkload, prior: Any, slope: bool =
         if symmetric is not None and not slope:
             return Cost(_with_symmetry(channel, wanted, *symmetric), wanted.trace)
         if first.orbit and not slope and channel.view.row_of is None:
-            return Cost(by_counts(wanted, channel, first, prior), wanted.trace)
+            return Cost(by_counts(wanted, channel, list(channel.view.columns()), prior), wanted.trace)
         try:
             if channel.m < channel.r:
                 return _by_reports(channel, wanted, prior, slope)
@@ -255,7 +255,7 @@ def _symmetric(channel: Channel, prior: Any) -> tuple[Any, Any] | None:
     columns = channel.view.columns()
     first = next(columns)
     single = not first.orbit and channel.r == channel.m and _is_response(channel)
-    if first.bound or not (first.orbit or single) or len(first.groups) != 2:
+    if first.bound or first.within or not (first.orbit or single) or len(first.groups) != 2:
         return None
     (low, _), (high, members) = first.groups
     r, d = channel.r, len(members)

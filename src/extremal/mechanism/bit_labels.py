@@ -124,7 +124,7 @@ class BitLabels(Labels):
 class SetLabels(BitLabels):
     """Sets with certain counts of members in each group, as words in which the bits of the members are 1.
 
-    They are numbered type by type, and within one by the place of the part in each group, the first group counting most.
+    They are numbered type by type, and within one by the place of the part in each group, the first group first.
 
     >>> labels = SetLabels(np.array([0, 0, 1, 1]), ((1, 0), (1, 1)))
     >>> labels.count, labels[5], labels.code((80,)), labels.members((80,))

@@ -1,8 +1,8 @@
 """Exact draws of sets with certain counts in each group.
 
-For a row of group g the type of the set and whether it holds the row come together, with integer weights over n_g·2^62:
-the place is a number below n_g and 62 bits. Given that, every group's part is a uniform subset of the right size, in the
-own group one of the others.
+For a row of group g the type of the set and whether it holds the row come together, with integer weights over
+n_g·2^62: the place is a number below n_g and 62 bits. Given that, every group's part is a uniform subset of the right
+size, in the own group one of the others.
 """
 
 from __future__ import annotations

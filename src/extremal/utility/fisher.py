@@ -102,7 +102,7 @@ def fisher(mechanism: Mechanism | Any, prior: Floats) -> Fisher:
     if not isinstance(mechanism, Mechanism):
         reading = read_array(mechanism)
         return _summed(_pieces_of_reading(reading), prior, None)
-    rows = _by_row(prior, mechanism.row_of, mechanism.row_classes)
+    rows = by_row(mechanism, prior)
     refuse_large(rows.size, rows.size, "the information matrix")
     kernel = mechanism.structure
     if isinstance(kernel, (SubsetSelection, GroupedSets)):
@@ -110,7 +110,9 @@ def fisher(mechanism: Mechanism | Any, prior: Floats) -> Fisher:
     return _summed(_pieces(mechanism), rows, mechanism.row_of)
 
 
-def _by_row(prior: Floats, row_of: Indices | None, r: int) -> Floats:
+def by_row(mechanism: Mechanism, prior: Floats) -> Floats:
+    """Probabilities of the mechanism's different rows."""
+    row_of, r = mechanism.row_of, mechanism.row_classes
     return prior if row_of is None else np.asarray(np.bincount(row_of, weights=prior, minlength=r), dtype=np.float64)
 
 
@@ -175,10 +177,10 @@ def _from_groups(block: list[Any], r: int) -> tuple[Floats, Floats]:
 def _all_sets(kernel: SubsetSelection | GroupedSets, prior: Floats, row_of: Indices | None) -> Fisher:
     """Every set S of some types, by how many members it has of each class of equally likely inputs of a group.
 
-    A set of type t has the marginal (low_t + (high_t − low_t)·p(S))/N_t. A vector of counts in the classes has the share
-    of the sets of its type that draws without replacement say, and the lift of S is 1 + c(1_S − p(S)). Given the counts
-    n', x lies in S with probability n'/n of its class, and a pair by the same count without replacement; equally likely
-    inputs of subset selection are one class, and V = λ(I − 11ᵀ/r).
+    A set of type t has the marginal (low_t + (high_t − low_t)·p(S))/N_t. A vector of counts in the classes has the
+    share of the sets of its type that draws without replacement say, and the lift of S is 1 + c(1_S − p(S)). Given the
+    counts n', x lies in S with probability n'/n of its class, and a pair by the same count without replacement; equally
+    likely inputs of subset selection are one class, and V = λ(I − 11ᵀ/r).
     """
     groups, types = _types(kernel)
     values = np.rint(prior / prior.max() * 1e12)
@@ -276,7 +278,7 @@ def report_moments(mechanism: Mechanism, prior: Floats, shares: Floats) -> tuple
     """Σ f_y δ_y and Σ f_y δ_yδ_yᵀ over reports with shares f, δ_y = (q_y − m_y)/m_y the deviation of a report's lift;
     by rows.
     """
-    rows = _by_row(prior, mechanism.row_of, mechanism.row_classes)
+    rows = by_row(mechanism, prior)
     first, second = np.zeros(rows.size), np.zeros((rows.size, rows.size))
     start = 0
     for base, above in _pieces(mechanism):

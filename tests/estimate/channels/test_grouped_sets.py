@@ -9,6 +9,7 @@ from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import ends_of
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.mechanism.structures.grouped_sets import grouped_structure
+from extremal.simulate import Simulation
 from extremal.testing.listed import listed_sets
 
 EXAMPLES = {
@@ -111,7 +112,7 @@ def test_simulated_surveys_have_the_variance_that_is_stated() -> None:
     m = ex.Mechanism.from_structure(structure, ex.LDP(1), outputs=structure.reports)
     shares = np.where(of == 0, 3.0, 1.0) / 240
     values = np.random.default_rng(5).choice(120, size=20_000, p=shares)
-    found = ex.estimate_frequencies(ex.simulate.privatize(m, values, seed=6), m, prior=shares)
+    found = ex.estimate_frequencies(list(Simulation(6).privatize(m, values)), m, prior=shares)
     truth = np.bincount(values, minlength=120) / values.size
     errors = (found.estimate - truth) / found.standard_error
     assert abs(errors).max() < 6

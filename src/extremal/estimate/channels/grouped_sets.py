@@ -1,10 +1,10 @@
 """Sets with certain counts in each group, too many to list: everything from how often each type and each input comes.
 
-The statistic is f_t, the share of reports of each type, and h_tx, the share of those of type t that hold x. Where a prior
-is constant on the groups the generalised least squares estimate at it is p̂_x = Σ_t α_tg·h_tx + β_tg·f_t for x in group
-g: the information splits into one number for the differences within each group and a small matrix between the groups
-(`extremal.utility.fisher`). Two, or three, inputs lie in a set of a type as draws without replacement say: that is the
-covariance.
+The statistic is f_t, the share of reports of each type, and h_tx, the share of those of type t that hold x. Where a
+prior is constant on the groups the generalised least squares estimate at it is p̂_x = Σ_t α_tg·h_tx + β_tg·f_t for x in
+group g: the information splits into one number for the differences within each group and a small matrix between the
+groups (`extremal.utility.fisher`). Two, or three, inputs lie in a set of a type as draws without replacement say: that
+is the covariance.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.channel import Flags, Floats, Inverse, ends_of, two_valued
+from extremal.estimate.channels.holding import UnlistedChannel
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import SetLabels, unpacked
@@ -26,8 +27,8 @@ from extremal.mechanism.structures.structure import refuse_large
 _AT_A_TIME = 1 << 22  # bits worked on together
 
 
-class GroupedSetsChannel:
-    """f, and then h type by type.
+class GroupedSetsChannel(UnlistedChannel):
+    """f, and then h type by type; the structure refuses types that do not tell all rows apart.
 
     Attributes:
         of, sizes: the group of each row, and how many rows each has.
@@ -50,6 +51,12 @@ class GroupedSetsChannel:
 
     def encode(self, label: Any) -> Hashable:
         return self.words.packed(label, "reports")
+
+    def sets(self, keys: Sequence[Any]) -> tuple[Floats, Floats, Floats]:
+        """Which inputs reports hold, n×r, and their weights elsewhere and what is more on members, up to a factor."""
+        words = list(keys)
+        kind = self.words.type_of(words)
+        return unpacked(words, self.r).astype(np.float64), self.low[kind], self.step[kind]
 
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
         count, at_a_time = len(self.types), max(1, _AT_A_TIME // self.r)
@@ -80,11 +87,8 @@ class GroupedSetsChannel:
 
     def expected(self, p: Floats) -> Floats:
         masses = self.by_group(p)
-        parts = [
-            self.low[t] * masses.sum(axis=0) + self.step[t] * (self.share[t] @ masses) for t in range(len(self.low))
-        ]
-        held = [self._held(t, p, masses).reshape(self.r, *p.shape[1:]) for t in range(len(self.low))]
-        return np.concatenate([np.array(parts), *held])
+        found = np.multiply.outer(self.low, masses.sum(axis=0)) + (self.step[:, None] * self.share) @ masses
+        return np.concatenate([found, *(self._held(t, p, masses) for t in range(len(self.low)))])
 
     def _held(self, t: int, p: Floats, masses: Floats) -> Floats:
         """P(type t, x ∈ S): Σ_z p_z·(low·P(x ∈ S) + step·P(x, z ∈ S)), the same backwards."""
@@ -110,26 +114,11 @@ class GroupedSetsChannel:
         own = np.multiply.outer(share, masses.sum(axis=0))[self.of]
         return np.asarray(forwards + self.low[t] * (share @ masses - own))
 
-    def smallest_share(self, p: Floats) -> float:
-        held = self.parts(self.expected(p))[1].sum(axis=0)
-        return float(min(held.min(), (1 - held).min()))
-
-    def combinations(self) -> Floats | None:
-        return None  # the structure refuses types that do not tell all rows apart
+    def share_held(self, p: Floats) -> Floats:
+        return np.asarray(self.parts(self.expected(p))[1].sum(axis=0))
 
     def inverse(self, prior: Floats) -> Inverse:
         return GroupedSetsInverse(self, prior)
-
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
-        raise InvalidParameter(
-            "maximum likelihood needs the reports listed, and they are too many",
-            parameter="method",
-            value="mle",
-            hint='Use method="unbiased" or "projected".',
-        )
-
-    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
-        return 0.0, 0
 
 
 class GroupedSetsInverse:
@@ -151,10 +140,8 @@ class GroupedSetsInverse:
         # root·mean spans the null space of the part between groups: put an eigenvalue of its own size there
         direction = root * mean / np.linalg.norm(root * mean)
         size = max(float(np.trace(between)), np.finfo(np.float64).tiny)
-        solved = (
-            np.linalg.solve(between + size * np.outer(direction, direction), (root * apart).T * lift) / root[:, None]
-        )
-        moved = solved.T
+        solved = np.linalg.solve(between + size * np.outer(direction, direction), (root * apart).T * lift)
+        moved = (solved / root[:, None]).T
         self.slope = np.where(sizes > 1, lift[:, None] / np.where(alone > 0, alone, 1.0), 0.0)  # α
         self.base = mean * (1 - moved @ sizes)[:, None] + moved - self.slope * share  # β
 

@@ -18,21 +18,17 @@ from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures.structure import refuse_large
 
 
-class HoldingChannel:
-    """What is asked of the probabilities alone, however the shares t are counted."""
+class UnlistedChannel(ABC):
+    """What is answered alike wherever reports hold inputs and are never listed."""
 
     r: int
     labels: Labels
-    own: float
-    other: float
-    pair_with_truth: float
-    pair_without: float
     how_many: str = "they are too many"
     """Reports, to one who asks for a list."""
 
+    @abstractmethod
     def share_held(self, p: Floats) -> Floats:
         """E t when row i has probability p_i."""
-        return np.asarray(self.other * p.sum(axis=0) + (self.own - self.other) * p)
 
     def smallest_share(self, p: Floats) -> float:
         held = self.share_held(p)
@@ -51,6 +47,18 @@ class HoldingChannel:
 
     def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
         return 0.0, 0
+
+
+class HoldingChannel(UnlistedChannel):
+    """What is asked of the probabilities alone, however the shares t are counted."""
+
+    own: float
+    other: float
+    pair_with_truth: float
+    pair_without: float
+
+    def share_held(self, p: Floats) -> Floats:
+        return np.asarray(self.other * p.sum(axis=0) + (self.own - self.other) * p)
 
 
 class HoldingInverse(ABC):

@@ -18,13 +18,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, MalformedFile, TooLarge
+from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import Column, Exponential, IndexSet
 from extremal.exact.linear import solve_exactly
-from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, frozen
+from extremal.exact.weights import DENOMINATOR, Indices, frozen
 from extremal.mechanism.bit_labels import SetLabels
 from extremal.mechanism.labels import count_text
-from extremal.mechanism.structures.structure import Levels, refuse_many_rows, stored_list, stored_weight
+from extremal.mechanism.structures.structure import refuse_many_rows, stored_list, stored_weight
+from extremal.mechanism.structures.unlisted import Unlisted
 
 MOST_ROWS, MOST_GROUPS = 1 << 16, 8
 MOST_BITS = 1 << 18  # rows × types: the denominator has no more bits than that, and 62
@@ -34,7 +35,7 @@ Type = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedSets:
+class GroupedSets(Unlisted):
     """The group of each row, the types, and the two weights of each type."""
 
     of: Indices
@@ -122,34 +123,8 @@ class GroupedSets:
             yield Column(first, groups, orbit=True, within=within)
             first += number
 
-    def kinds_of_columns(self) -> Iterator[Column]:
-        return self.columns()
-
-    def rows(self) -> Weights:
-        raise self._too_many("the weights")
-
-    def row(self, i: int) -> Weights:
-        raise self._too_many(f"row {i}")
-
-    def entries(self, rows: Indices, outputs: Indices) -> list[int]:
-        raise self._too_many(f"{outputs.size} entries in {rows.size} rows")
-
-    def marginal(self, row_prior: Floats) -> Floats:
-        raise self._too_many(f"the marginal for {row_prior.size} rows")
-
-    def levels(self) -> Levels:
-        raise self._too_many("the weights")
-
-    def _too_many(self, what: str) -> TooLarge:
-        return TooLarge(
-            f"{what} cannot be listed: every set with certain counts in each group is an output",
-            parameter="m",
-            value=count_text(self.m),
-            hint="privatize(), the notions' holds() and estimate_frequencies() need no list.",
-        )
-
-    def plain_rows(self) -> None:
-        return None
+    def _no_list(self) -> tuple[str, str, str]:
+        return "every set with certain counts in each group is an output", "m", count_text(self.m)
 
     def in_words(self) -> list[tuple[str, float]]:
         words = []
