@@ -42,6 +42,7 @@ class OptimalDesign:
         slope: G.
         tilt: λ, the multipliers of Σθd = 0.
         level: c for this λ, over the given points.
+        within: cost_g/(l_g·θ)² of each scalar.
     """
 
     theta: Floats
@@ -50,6 +51,7 @@ class OptimalDesign:
     slope: Floats
     tilt: Floats
     level: float
+    within: Floats
 
     @property
     def bound(self) -> float:
@@ -60,6 +62,11 @@ class OptimalDesign:
 def excess_levels(points: Floats, slope: Floats, tilt: Floats) -> Floats:
     """dᵀGd − λ·d of each point."""
     return np.asarray(np.einsum("ij,ij->j", points, slope @ points) - tilt @ points)
+
+
+def levels(points: Floats, found: OptimalDesign, scalars: Scalars) -> Floats:
+    """What `level` is the largest of, for any points; `scalars` has their rows, and `within` those of the design."""
+    return excess_levels(points, found.slope, found.tilt) + found.within @ scalars.rows
 
 
 def optimal_design(
@@ -118,9 +125,9 @@ def optimal_design(
     theta, dual, value, inverse, slope = kept
     unit = scale / size**2  # of F
     slope, inverse, tilt = slope * unit / size**2, inverse / size**2, dual[:n] * unit / size
-    within = extra.costs[:, None] * unit * extra.rows / ((extra.rows @ theta) ** 2)[:, None]
-    level = float((excess_levels(points, slope, tilt) + within.sum(axis=0)).max())
-    return OptimalDesign(theta, value * unit, inverse, slope, tilt, level)
+    within = extra.costs * unit / (extra.rows @ theta) ** 2
+    level = float((excess_levels(points, slope, tilt) + within @ extra.rows).max())
+    return OptimalDesign(theta, value * unit, inverse, slope, tilt, level, within)
 
 
 def _derivatives(d: Floats, b: Floats, theta: Floats, extra: Scalars) -> tuple[float, Floats, Floats, Floats]:

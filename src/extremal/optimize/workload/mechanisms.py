@@ -20,27 +20,32 @@ MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outpu
 
 def reduced(points: Floats, theta: Floats) -> Floats:
     """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need."""
-    from scipy.optimize import nnls
-
     used = np.flatnonzero(theta > FAINT * theta.max())
     n = points.shape[0]
-    if used.size <= n * (n + 1) // 2 + n + 1 or used.size > MOST_REDUCED:
-        kept = np.zeros_like(theta)
-        kept[used] = theta[used]
-        return kept
-    d = points[:, used] / np.abs(points[:, used]).max()
-    i, j = np.triu_indices(n)
-    moments = np.vstack([np.ones(used.size), d, d[i] * d[j]])
+    kept = np.zeros_like(theta)
+    kept[used] = theta[used]
+    if used.size > n * (n + 1) // 2 + n + 1 and used.size <= MOST_REDUCED:
+        kept[used] = fewest(second_moments(points[:, used]), theta[used])
+    return kept
+
+
+def second_moments(points: Floats) -> Floats:
+    """Of each point 1, its coordinates and their products."""
+    d = points / np.abs(points).max()
+    i, j = np.triu_indices(d.shape[0])
+    return np.vstack([np.ones(d.shape[1]), d, d[i] * d[j]])
+
+
+def fewest(moments: Floats, weights: Floats) -> Floats:
+    """Weights with the same Σ w·moments (within rounding) on no more points than there are moments (one a row)."""
+    from scipy.optimize import nnls
+
     sizes = np.abs(moments).max(axis=1)
     sizes[sizes == 0] = 1.0
-    moments /= sizes[:, None]
-    target = moments @ theta[used]
-    weights, residual = nnls(moments, target, maxiter=30 * used.size)
-    if residual > 1e-7 * np.linalg.norm(target):
-        weights = theta[used]
-    kept = np.zeros_like(theta)
-    kept[used] = weights
-    return kept
+    scaled = moments / sizes[:, None]
+    target = scaled @ weights
+    found, residual = nnls(scaled, target, maxiter=30 * weights.size)
+    return np.asarray(weights if residual > 1e-7 * np.linalg.norm(target) else found)
 
 
 def balanced(columns: Floats, weights: Floats) -> Floats:
