@@ -17,7 +17,14 @@ import numpy.typing as npt
 
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import BloomBits, ChosenSets, IndependentBits, Structure, SubsetSelection
+from extremal.mechanism.structures import (
+    BloomBits,
+    ChosenSets,
+    GroupedSets,
+    IndependentBits,
+    Structure,
+    SubsetSelection,
+)
 
 MOST_INPUTS = 6
 
@@ -42,7 +49,7 @@ class PairEvent:
 
 def has_pairs(structure: Structure) -> bool:
     """Whether this is the way to audit a structure."""
-    return isinstance(structure, (ChosenSets, IndependentBits, SubsetSelection, BloomBits))
+    return isinstance(structure, (ChosenSets, IndependentBits, SubsetSelection, BloomBits, GroupedSets))
 
 
 def pair_events(mechanism: Mechanism, draws: int, sample: Callable[[Any], Any]) -> list[PairEvent]:
@@ -120,6 +127,19 @@ def _exact(structure: Structure, x: int, z: int) -> tuple[float, float]:
         cohorts = _differences(structure, x, z)
         share, d = len(cohorts) / structure.cohorts, cohorts[0][1].size
         return share * (a * (1 - b)) ** d, share * (b * (1 - a)) ** d
+    if isinstance(structure, GroupedSets):
+        held, free = _apart(structure, x, z)
+        return held / DENOMINATOR, free / DENOMINATOR
     assert isinstance(structure, IndependentBits)
     own, other = structure.own / DENOMINATOR, structure.other / DENOMINATOR
     return own * (1 - other), (1 - own) * other
+
+
+def _apart(structure: GroupedSets, x: int, z: int) -> tuple[float, float]:
+    """The weights of the sets that hold x and not z, under x and under z, over 2^62."""
+    g, h = int(structure.of[x]), int(structure.of[z])
+    sizes, held, free = structure.sizes.tolist(), 0.0, 0.0
+    for t, low, high in zip(structure.types, structure.low, structure.high, strict=True):
+        share = t[g] / sizes[g] * (sizes[h] - t[h]) / (sizes[h] - (g == h))
+        held, free = held + share * high, free + share * low
+    return held, free

@@ -66,6 +66,8 @@ class FromGroupedSets:
         outcome = np.empty(x.size, dtype=np.int64)
         for g, (high, low) in enumerate(self._sums):
             here = np.flatnonzero(own == g)
+            if not here.size:
+                continue
             words: Words = np.empty(here.size, dtype=np.uint64)
             source.fill(words)
             words >>= _SPARE
