@@ -150,10 +150,10 @@ class Channel:
             raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", parameter="m")
         return np.array(self.view.distinct_rows().tolist(), dtype=object)
 
-    @property
+    @cached_property
     def small(self) -> bool:
         """Whether all weights are listed."""
-        return bool(self.r * self.m <= MOST_ENTRIES)
+        return bool(self.r * self.m <= MOST_ENTRIES and not next(iter(self.view.columns())).orbit)
 
     def marginals(self, prior: Sequence[int]) -> list[int]:
         """m_y times the denominator and the total of the prior."""

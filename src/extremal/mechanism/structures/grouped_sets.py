@@ -249,6 +249,13 @@ def grouped_structure(
         scale = room / total / multiple
         shared = multiple * round(common * scale)
         step = [int(v) for v in balanced([Fraction(multiple * round(v * scale)) for v in wanted], Fraction(shared))]
+        if min(step) <= 0:
+            raise InvalidParameter(
+                "the types must make rows that sum to one with positive weights",
+                parameter="steps",
+                value=[float(v) for v in wanted[:6]],
+                hint="The sums of t_g·step over types must be in proportion to the sizes of the groups.",
+            )
         low = [_smallest_low(v, lower, exponential) for v in step]
         spare = DENOMINATOR - shared - sum(low)
         if spare >= 0:

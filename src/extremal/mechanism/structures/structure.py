@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Protocol, Self
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact import Column
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
-from extremal.mechanism.labels import MOST_LABELS, count_text
+from extremal.mechanism.labels import MOST_LABELS
 
 LARGEST_DENSE = 1 << 24  # entries of a dense array: 128 MB of integers
 SMALL = 1 << 12  # up to this many entries plain rows are the canonical form
@@ -146,6 +146,6 @@ def stored_weight(text: Any, most: int = DENOMINATOR) -> int:
     """A weight as a file holds it."""
     digits = isinstance(text, str) and text.isascii() and text.isdecimal()
     if not digits or len(text) > len(str(most)) or int(text) > most:
-        limit = "2^62" if most == DENOMINATOR else count_text(most)
+        limit = f"2^{most.bit_length() - 1}"
         raise MalformedFile(f"a weight must be a string of digits, at most {limit}", parameter="weight", value=text)
     return int(text)
