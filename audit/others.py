@@ -2,7 +2,8 @@
 
 Three (k, ε) for each mechanism. For frequencies enough rounds that the standard error of the mean is below 0.7%; for
 means of ordered answers 400,000 reports with the decoder of each. What is stated is what was published, or equals it
-(the tests compare the two); for the Bloom filter, whose authors give no formula, what its moments say.
+(the tests compare the two); for the Bloom filter, whose authors give no formula, what its moments say (the tests add
+them up over the list of all reports of small filters).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
+from extremal.closed_forms.hadamard_response import LISTED, hadamard_shape
 from extremal.estimate.means import mean_decoder, mean_variance
 from extremal.estimate.variance import frequency_variance
 from extremal.release.audit import audit
@@ -42,8 +44,16 @@ ORDERED: dict[str, Any] = {
 
 
 def published(name: str, k: int, epsilon: float) -> float | None:
-    """n·Σ Var at equally likely answers, from the probabilities a and b that a report holds the truth and another."""
+    """n·Σ Var at equally likely answers, from the probabilities a and b that a report holds the truth and another; for
+    Hadamard response from B blocks, where its reports are not listed (where they are, ours are weighted better)."""
     e = math.exp(epsilon)
+    if name == "Hadamard response":
+        blocks, width = hadamard_shape(k, epsilon)
+        if k * blocks * width <= LISTED:
+            return None
+        mass = np.bincount(np.arange(k) % blocks) / k
+        in_block = (2 + mass[np.arange(k) % blocks] * (e - 1)) / (2 * blocks - 1 + e)
+        return float((((2 * blocks - 1 + e) / (e - 1)) ** 2 * in_block - 1 / k**2).sum())
     pairs = {
         "randomised response": (e / (e + k - 1), 1 / (e + k - 1)),
         "unary encoding (optimised)": (0.5, 1 / (e + 1)),

@@ -12,6 +12,9 @@ import re
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
+from sphinx.domains.python import PyObject
+
 import extremal
 
 HERE = Path(__file__).parent
@@ -203,13 +206,45 @@ def with_colons(_app: Any, _what: str, _name: str, _held: Any, _options: Any, li
     lines[:] = [line.replace(COLON, ":") for line in lines]
 
 
+RAISED = re.compile(
+    r"\^(?P<up>\{[^}]*\}|\([^)]*\)|[−+-]?\d+[a-zα-ω]?|[−+-]?(?:scale|hashes|[A-Za-zα-ωℓ]))"
+    r"|(?:(?<=[^\W\d_])|(?<=[)}\'’ᵀ*1]))(?:(?<=max)|(?<=min)|(?<=mix)|(?<![A-Za-z]{3}))"
+    r"_(?P<down>\{(?:[^{}]|\{[^{}]*\})*\}|\d+|open|free|max|last|[a-z](?![a-z])|[a-z]{2}(?![A-Za-z])|[A-Z]{1,2}(?![A-Za-z])"
+    r"|[α-ω])"
+)
+"""e^ε and q_y as people write them in plain text; names such as default_rng are not meant."""
+
+
+def raised_and_lowered(_app: Any, doctree: Any) -> None:
+    """Exponents stand above the line and indices below it, in prose; code stays as it is."""
+    for text in list(doctree.findall(nodes.Text)):
+        above = text.parent
+        while above is not None and not any(word in type(above).__name__ for word in ("literal", "math", "desc_sig")):
+            above = above.parent
+        if above is None and RAISED.search(text):
+            text.parent.replace(text, _pieces(text))
+
+
+def _pieces(text: str) -> list[Any]:
+    made, done = [], 0
+    for found in RAISED.finditer(text):
+        inside = found[found.lastgroup or 0].removeprefix("{").removesuffix("}")
+        kind = nodes.superscript if found["up"] else nodes.subscript
+        made += [nodes.Text(text[done : found.start()]), kind("", "", *_pieces(inside))]
+        done = found.end()
+    return [*made, nodes.Text(text[done:])]
+
+
 def without_constructor(_app: Any, what: str, _name: str, held: Any, *_: Any) -> tuple[str, None] | None:
     """What functions return is not made by hand: its attributes are listed, its constructor is not."""
     return ("", None) if what == "class" and "Attributes:" in (held.__doc__ or "") else None
 
 
 def setup(app: Any) -> None:
+    for kind in PyObject.doc_field_types:
+        kind.label = "Attributes" if kind.name == "variable" else kind.label
     app.connect("autodoc-process-signature", without_constructor)
+    app.connect("doctree-read", raised_and_lowered)
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", as_plain_words, priority=400)  # before napoleon reads sections
     app.connect("autodoc-process-docstring", with_colons, priority=600)

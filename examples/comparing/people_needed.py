@@ -2,8 +2,8 @@
 People needed for the same precision
 ====================================
 
-Three things a study may want of ten ordered answers: the shares, the distribution function, the mean. How many
-respondents randomised response and subset selection need for the precision that the best mechanism has with one.
+Two things a study may want of eight ordered answers: the shares and the mean. How many times the respondents of the
+best mechanism randomised response and subset selection need for the same precision.
 """
 
 import extremal as ex

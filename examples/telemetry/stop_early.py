@@ -29,7 +29,7 @@ for limit, name in ((running.upper, "decide: it rose"), (running.lower, "decide:
     axis.axhline(limit, color="black", linestyle=":")
     axis.text(0, limit, f" {name}", va="bottom", fontsize=8)
 axis.set(xlabel="reports", ylabel="evidence (nats)")
-axis.set_ylim(running.lower - 1, running.upper + 1)
+axis.set_ylim(running.lower - 2.5, running.upper + 1.5)
 axis.legend(frameon=False, loc="lower right")
 figure.savefig("stop_early.png")
 figure

@@ -98,7 +98,7 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
             "the output file must not exist yet",
             parameter="target",
             value=str(path),
-            hint="Choose another name, or allow overwriting.",
+            hint="Choose another name, or allow overwriting (overwrite=True, --overwrite).",
         )
 
 

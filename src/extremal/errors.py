@@ -44,9 +44,8 @@ _ABSENT = _Absent()
 
 
 def _show(value: Any) -> str:
-    plain = (
-        value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
-    )  # NumPy scalars read as numbers
+    # NumPy scalars read as numbers.
+    plain = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
     if isinstance(plain, int) and plain.bit_length() > _LONGEST_INTEGER:
         return f"a number of {plain.bit_length()} bits"
     text = " ".join(repr(plain).split())

@@ -55,6 +55,16 @@ def plain_ticks(axis: Any, values: Iterable[float]) -> None:
     axis.set_ticks([], minor=True)
 
 
+def as_svg(drawn: Any) -> str:
+    """A figure as an element of a page."""
+    import io
+
+    held = io.StringIO()
+    drawn.savefig(held, format="svg", metadata={"Date": None})
+    text = held.getvalue()
+    return text[text.index("<svg") :]
+
+
 def save(drawn: Any, path: str | Path, overwrite: bool = False) -> Path:
     """Write the figure, complete or not at all; the format follows the file's name. Drawn again, the file is the same
     byte for byte.

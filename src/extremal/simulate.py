@@ -25,6 +25,13 @@ class Simulated:
         reports: in the container of the values.
         seed: whoever knows it can undo the randomisation.
         call: the number of the call of its Simulation, from 0.
+
+    Made by `Simulation.privatize`.
+
+    >>> import extremal as ex
+    >>> found = Simulation(7).privatize(ex.randomized_response(["no", "yes"], 1), ["no", "yes"])
+    >>> len(found.reports), found.seed
+    (2, 7)
     """
 
     reports: Any
@@ -46,6 +53,8 @@ class Simulation:
     numba.
 
     Guarantee: the distribution is exactly the mechanism's; privacy is none, because the seed undoes it.
+
+    Reference: docs/release/simulate.md; the words are AES-256-CTR of the seed.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(3, 1)

@@ -62,10 +62,8 @@ class SparseProgram:
         for option, value in (
             ("output_flag", False),
             ("threads", 1),
-            (
-                "small_matrix_value",
-                1e-12,
-            ),  # the least that HiGHS allows; smaller entries, e^−εd at large distances, count as 0
+            # The least that HiGHS allows; smaller entries, e^−εd at large distances, count as 0.
+            ("small_matrix_value", 1e-12),
             ("primal_feasibility_tolerance", TOLERANCE),
             ("dual_feasibility_tolerance", TOLERANCE),
         ):
@@ -94,24 +92,16 @@ class SparseProgram:
             SolverFailed: there is none.
         """
         if time_limit is not None:
-            self._solver.setOptionValue(
-                "time_limit", self._solver.getRunTime() + max(0.01, time_limit)
-            )  # HiGHS counts from the first run
+            # HiGHS counts from the first run.
+            self._solver.setOptionValue("time_limit", self._solver.getRunTime() + max(0.01, time_limit))
         self._solver.run()
         for option, value in (("presolve", "off"), ("simplex_strategy", 4), ("solver", "ipm")):
-            if (
-                self._solver.getModelStatus() in self._doubtful
-            ):  # coefficients from e^−εd to e^εd: another way often sees through them
+            # Coefficients from e^−εd to e^εd: another way often sees through them.
+            if self._solver.getModelStatus() in self._doubtful:
                 self._solver.setOptionValue(option, value)
                 self._solver.clearSolver()
                 self._solver.run()
-        status = self._solver.getModelStatus()
-        if status != self._optimal:
-            raise SolverFailed(
-                "the linear program must have an optimal vertex",
-                parameter="status",
-                value=self._solver.modelStatusToString(status),
-            )
+        _refuse_unsolved(self._solver, self._optimal)
         solution = self._solver.getSolution()
         x = np.maximum(np.asarray(solution.col_value), 0.0)
         return Answer(x, np.asarray(solution.row_dual), float(self._costs @ x), 0.0)
@@ -197,13 +187,7 @@ class LinearProgram:
                 self._solver.clearSolver()
                 self._solver.run()
                 self._solver.setOptionValue(option, usual)
-        status = self._solver.getModelStatus()
-        if status != self._optimal:
-            raise SolverFailed(
-                "the linear program must have an optimal vertex",
-                parameter="status",
-                value=self._solver.modelStatusToString(status),
-            )
+        _refuse_unsolved(self._solver, self._optimal)
         solution = self._solver.getSolution()
         matrix, costs = np.hstack(self._columns), np.concatenate(self._costs)
         sizes = np.abs(matrix).max(axis=0)
@@ -227,6 +211,16 @@ class LinearProgram:
         activity = matrix @ x
         residual = float(np.maximum(np.maximum(self._lower - activity, activity - self._upper), 0.0).max(initial=0.0))
         return Answer(x, duals, float(costs @ x), residual)
+
+
+def _refuse_unsolved(solver: Any, optimal: Any) -> None:
+    status = solver.getModelStatus()
+    if status != optimal:
+        raise SolverFailed(
+            "the linear program must have an optimal vertex",
+            parameter="status",
+            value=solver.modelStatusToString(status),
+        )
 
 
 def _corrected(square: Floats, wanted: Floats, found: Floats) -> Floats:

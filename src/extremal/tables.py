@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from html import escape
@@ -11,16 +12,26 @@ from typing import Any
 
 from extremal.errors import MissingDependency
 
+WIDEST = 100  # characters of a line
+
 
 def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0) -> str:
     """Right-aligned columns two spaces apart; the first `left` columns are left-aligned.
+
+    Where a line would be longer than a hundred characters, the words of the headings stand below each other.
 
     >>> print(aligned(["name", "ε"], [["a", "1"], ["bb", "10"]], left=1))
     name   ε
     a      1
     bb    10
     """
-    table = [list(header), *(list(row) for row in rows)]
+    heads = [list(header)]
+    widest = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
+    if sum(widest) + 2 * len(widest) - 2 > WIDEST:
+        words = [heading.split() for heading in header]
+        tallest = max(map(len, words))
+        heads = [list(line) for line in zip(*([""] * (tallest - len(w)) + w for w in words), strict=True)]
+    table = [*heads, *(list(row) for row in rows)]
     widths = [max(len(row[j]) for row in table) for j in range(len(header))]
     return "\n".join(
         "  ".join(
@@ -28,6 +39,33 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0)
         ).rstrip()
         for row in table
     )
+
+
+def wrapped(sentence: str, first: str = "", further: str = "") -> str:
+    """A sentence in lines of at most 100 characters: `first` stands before the first, `further` before the others.
+
+    >>> print(wrapped("ε adds up over reports, " * 5, "- ", "  "))
+    - ε adds up over reports, ε adds up over reports, ε adds up over reports, ε adds up over reports, ε
+      adds up over reports,
+    """
+    return textwrap.fill(
+        sentence,
+        WIDEST,
+        initial_indent=first,
+        subsequent_indent=further,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def shortened(label: object, width: int) -> str:
+    """A label as text of at most so many letters.
+
+    >>> shortened("a long answer", 8), shortened(1, 8)
+    ('a long …', '1')
+    """
+    text = str(label)
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "", below: Sequence[str] = ()) -> str:
@@ -65,8 +103,24 @@ def heading(name: str) -> str:
 
 
 def number(value: float | None, digits: int = 6) -> str:
-    """A number as a table shows it; a dash when there is none."""
-    return "–" if value is None else f"{value:.{digits}g}"
+    """A number as a table shows it; a dash when there is none.
+
+    >>> number(0.123456789), number(14546.68, 2), number(1.5e9, 3), number(None)
+    ('0.123457', '15000', '1.5e+09', '–')
+    """
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}g}"
+    return f"{float(text):.0f}" if "e+" in text and abs(value) < 1e7 else text
+
+
+def how_many(count: int) -> str:
+    """A number of reports as a table shows it.
+
+    >>> how_many(4950), how_many(10**9), how_many(1 << 4000)
+    ('4950', '1e+09', 'huge')
+    """
+    return str(count) if count < 10**7 else f"{count:.2g}" if count < 10**300 else "huge"
 
 
 def outward(value: float, up: bool, digits: int = 4) -> str:

@@ -11,9 +11,18 @@ import numpy as np
 import pytest
 
 from extremal.certificate import PROOFS
-from extremal.testing.adversaries import ATTACKS, classes, costs, coupled_chords, rays_and_lines, varied, workloads
+from extremal.testing.adversaries import (
+    ATTACKS,
+    classes,
+    costs,
+    coupled_chords,
+    coupled_workloads,
+    rays_and_lines,
+    varied,
+    workloads,
+)
 
-ROUNDS = {costs: 40, classes: 20, workloads: 30, coupled_chords: 10}
+ROUNDS = {costs: 40, classes: 20, workloads: 30, coupled_chords: 10, coupled_workloads: 10}
 USUAL, VARIATIONS = 80, 3
 
 

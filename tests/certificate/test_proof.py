@@ -55,6 +55,9 @@ DESIGNS = {
     "inputs revealed": lambda: ex.design(ex.LDP(1, "0.05"), ex.MutualInformation(SEVEN[0])),
     "coupled rays": lambda: ex.design(ex.LDP(1, "0.05"), ex.KL(P0, P1)),
     "coupled rays of a worst case": lambda: ex.design(ex.LDP(1, "0.05"), BOTH),
+    "coupled columns": lambda: ex.design(ex.LDP(1, "0.05"), ex.CDF(P)),
+    "coupled columns of merged inputs": lambda: ex.design(ex.LDP(1, "0.05"), ex.CDF(7, [1, 3])),
+    "statistics of the inputs": lambda: ex.design(ex.LDP(1, "0.05"), ex.CDF([0.5, 0, 0.5])),
     "listed columns": lambda: ex.design(ex.LDP(1), ex.CDF(P)),
     "listed counts": lambda: ex.design(ex.LDP(1), ex.Frequencies(5)),
     "line sweep": lambda: ex.design(ex.LDP(1), ex.Mean([0, 1, 5], P)),
@@ -62,6 +65,7 @@ DESIGNS = {
 }
 LOOSE = {
     "inputs revealed": 1.0,
+    "statistics of the inputs": 1.0,
     "one prior of the class": 1.0,
     "fluid": 1e-2,
     "matrix inequality": 1e-2,
@@ -140,5 +144,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 16
+    assert len(PROOFS) == 17
     assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())

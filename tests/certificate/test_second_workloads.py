@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import LineSweep, ListedColumns, ListedCounts, MatrixInequality, Refused
+from extremal.certificate import (
+    CoupledColumns,
+    LineSweep,
+    ListedColumns,
+    ListedCounts,
+    MatrixInequality,
+    Refused,
+    Revealed,
+)
 from extremal.certificate.sweep import _Lines
 from extremal.certificate.workload import RATIO_BITS
 from extremal.testing.adversaries import varied, workloads
@@ -126,6 +134,40 @@ def test_columns_of_other_notions_are_the_rays_of_their_cones(notion: Any) -> No
         assert workload_disagreement(proof, notion, ex.Frequencies(WITH_ZERO)) == ""
         with pytest.raises(Refused, match="rules out"):
             proof.bound(notion, ex.Frequencies(WITH_ZERO))
+
+
+@pytest.mark.parametrize(
+    "notion", [ex.LDP("0.7", "0.1"), ex.LDP.from_ratio("7/2", delta="1/3"), ex.LDP(0, "0.2")], ids=repr
+)
+def test_the_same_bound_for_coupled_columns(notion: Any) -> None:
+    random, accepted = np.random.default_rng(12), 0
+    for utility in UTILITIES:
+        assert workload_disagreement(Revealed(), notion, utility) == ""
+        assert workload_disagreement(Revealed((Fraction(1),)), notion, utility) == ""
+        for groups in ((), (0, 1, 0, 2), (1, 0, 1, 0)):
+            count = max(groups, default=3) + 1
+            alpha = tuple(whole(random, count, size=10**6))
+            prices = tuple(random.integers(0, 10**7, size=count * (count - 1)).tolist())
+            for told in (prices, (*prices[:-1], -1), prices[1:]):
+                proof = CoupledColumns(a_triangle(random, count), alpha, told, groups)
+                assert workload_disagreement(proof, notion, utility) == "", (proof, utility)
+                try:
+                    proof.bound(notion, utility)
+                    accepted += 1
+                except Refused:
+                    continue
+    assert accepted >= 15
+
+
+def test_coupled_columns_are_about_at_most_six_inputs_under_ldp() -> None:
+    z = tuple(tuple(int(i == j) for j in range(i + 1)) for i in range(6))
+    for proof, notion, k in (
+        (CoupledColumns(z, (0,) * 7, (0,) * 42), ex.LDP(1, "0.1"), 7),
+        (CoupledColumns(z[:3], (0,) * 4, (0,) * 12), ex.PML(1, P), 4),
+        (CoupledColumns(z[:3], (0,) * 3, (0,) * 12), ex.LDP(1, "0.1"), 4),
+    ):
+        with pytest.raises(Refused):
+            proof.bound(notion, ex.Frequencies(k))
 
 
 @pytest.mark.parametrize("part", range(4))

@@ -151,6 +151,40 @@ def test_utilities_are_understood_however_they_are_written(name: str, capsys: py
     capsys.readouterr()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["design", "--goal", "frequency", "--k", "4"], "Did you mean frequencies? See: extremal design --help"),
+        (["design", "--utility", "KLL", "--epsilon", "1"], "Did you mean KL?"),
+        (["desing"], "Did you mean design? See: extremal --help"),
+        (["estimate", "r.csv", "--mechanism", "m.json", "--method", "xyz"], "'smooth'). See: extremal estimate --help"),
+        (["device", "m.json"], "the following arguments are required: --mechanism, --out. See: extremal device --help"),
+    ],
+    ids=lambda part: str(part)[:40],
+)
+def test_a_mistyped_line_gets_one_sentence(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(arguments)
+    assert stopped.value.code == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("extremal: ")
+    assert lines[0].endswith(said) or said in lines[0]
+
+
+def test_help_keeps_the_lines_of_its_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["plan", "--help"])
+    assert "\nextremal plan --k 4 --epsilon 1 --half-width 0.05\n" in capsys.readouterr().out
+
+
+def test_goals_are_understood_however_they_are_written_and_labels_say_how_many(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["design", "--goal", "Frequencies", "--inputs", "no,yes,both", "--epsilon", "1"]) == 0
+    assert "Frequencies under LDP(epsilon=1.0), 3 inputs" in capsys.readouterr().out
+
+
 def test_design_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["design", "--epsilon", "1", "--p0", "0.5,0.5", "--p1", "0.2,0.8", "-o", str(tmp_path / "q.json")]
     assert main(arguments) == 0
@@ -169,6 +203,8 @@ def test_design_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture
         (["design", "--epsilon", "1", "--prior", "@bytes.json"], "a file of UTF-8 text"),
         (["design", "--epsilon", "1", "--prior", "@folder"], "Is a directory"),
         (["design", "--epsilon", "1", "--prior", "@a\0b"], "NUL character"),
+        (["design", "--epsilon", "1"], "Give --goal frequencies --k 4; or --p0 and --p1; or --prior."),
+        (["design", "--epsilon", "1", "--goal", "cdf"], "Give --k 4, --prior 0.5,0.3,0.2 or --source."),
         (["audit", "m.json", "--draws", "1000000000000"], "--draws must be from 1 to"),
         (["audit", "folder"], "Is a directory: folder"),
         (["audit", "a\0b"], "must not hold a NUL character"),

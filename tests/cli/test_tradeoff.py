@@ -38,6 +38,19 @@ def test_values_over_epsilon(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["tradeoff"]) == 2
 
 
+def test_what_others_use_for_a_goal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["tradeoff", "--goal", "frequencies", "--k", "20", "--epsilons", "0.5,2"]
+    assert main([*given, "--plot", str(tmp_path / "t.png")]) == 0
+    shown = capsys.readouterr().out
+    for name in ("unary encoding", "local hashing", "Hadamard response", "projective geometry response"):
+        assert name in shown
+    assert "left out (does not identify what is wanted): stochastic rounding" in shown
+    assert main([*given, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    assert found["values"]["hybrid"][0] == "inf"
+    assert found["left_out"] == {"stochastic rounding": "does not identify what is wanted"}
+
+
 def test_the_smallest_epsilon_over_distortions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def run(*arguments: str) -> str:
         assert main(["tradeoff", *arguments]) == 0

@@ -132,6 +132,7 @@ def _off_by_one(content: dict[str, Any]) -> None:
         (lambda c: c.update(version=2), "version must be major.minor; got version=2"),
         (lambda c: c.update(version="1.x"), "version must be major.minor"),
         (lambda c: c.update(format="other"), "must be a mechanism file; got format='other'"),
+        (lambda c: c.update(format="extremal-certificate"), "The file without .certificate in its name"),
         (lambda c: c.update(denominator="4"), "denominator must be what each row sums to"),
         (lambda c: c["weights"].update(kind="cube"), "weights must be of a known kind; got kind='cube'"),
         (lambda c: c.update(outputs=["a", "b"]), "outputs must name the 3 columns"),

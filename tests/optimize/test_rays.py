@@ -9,8 +9,9 @@ import pytest
 
 import extremal as ex
 from extremal.errors import InvalidParameter, TooLarge
+from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem
-from extremal.optimize.rays import best_mixture, parts_of, solve
+from extremal.optimize.rays import best_mixture, solve
 from extremal.privacy.cones.staircase import patterns
 from extremal.testing.designs import check
 
@@ -73,8 +74,11 @@ def test_utilities_that_are_no_sum_are_refused_and_infinite_ones_said_as_such() 
     apart = [[0, 1, math.inf], [1, 0, math.inf], [math.inf, math.inf, 0]]
     endless = ex.Average([ex.KL([0.2, 0.3, 0.5], [0.5, 0.5, 0])])
     assert check(ex.design(ex.MetricPrivacy(1, apart), endless)).value == math.inf
-    with pytest.raises(InvalidParameter, match="finite for every admissible report"):
-        ex.design(ex.MetricPrivacy(1, apart), ex.WorstCase([endless, endless]))
+    assert check(ex.design(ex.MetricPrivacy(1, apart), ex.WorstCase([endless, endless]))).value == math.inf
+    one, other = ex.KL([0.2, 0.3, 0.5], [0.3, 0.2, 0.5]), ex.KL([0.5, 0.5, 0], [0.2, 0.3, 0.5])
+    mixed = check(ex.design(ex.MetricPrivacy(1, apart), ex.WorstCase([endless, one, other])))
+    alone = check(ex.design(ex.MetricPrivacy(1, apart), ex.WorstCase([one, other])))
+    assert mixed.value == pytest.approx(alone.value, rel=1e-12)
 
 
 def test_level_zero_is_the_constant_mechanism() -> None:

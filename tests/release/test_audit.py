@@ -13,6 +13,7 @@ import extremal as ex
 from extremal.exact.weights import DENOMINATOR
 from extremal.release import sample_codes
 from extremal.release.audit import MOST_INPUTS, audit, audited_inputs, clopper_pearson
+from extremal.release.audit_pairs import pair_events
 from extremal.testing.random_mechanisms import random_ldp_matrix
 
 DRAWS = 1_000_000
@@ -117,3 +118,5 @@ def test_bad_arguments() -> None:
         audit(m, 0)
     with pytest.raises(ex.InvalidParameter, match="confidence must lie strictly between 0 and 1; got confidence=1"):
         audit(m, confidence=1)
+    with pytest.raises(ex.InvalidParameter, match="reports must favour an input or not"):
+        pair_events(m, 10, lambda codes: codes)

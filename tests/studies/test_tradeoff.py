@@ -17,6 +17,7 @@ def test_values_ratios_and_table() -> None:
     assert curve.ratios["randomised response"][1] == pytest.approx(1)
     assert all(r is None or r <= 1 + 1e-12 for row in curve.ratios.values() for r in row)
     assert "subset selection" in str(curve)
+    assert max(map(len, str(curve).splitlines())) <= 100
     assert list(curve.to_frame()["epsilon"]) == [0.5, 5.0]
     with pytest.raises(ex.InvalidParameter, match="epsilons must hold at least one level"):
         ex.tradeoff(ex.LDP, utility, [])
@@ -48,3 +49,67 @@ def test_a_wide_grid_is_drawn_on_a_logarithmic_axis_with_plain_numbers() -> None
     left = ex.tradeoff(ex.LDP, ex.KL([0.5, 0.5], [0.9, 0.1]), [0.1, 1, 4]).plot().axes[0]
     assert left.get_xscale() == "log"
     assert [t.get_text() for t in left.get_xticklabels()] == ["0.1", "0.2", "0.5", "1", "2"]
+
+
+GOALS = {"shares": ex.Frequencies(30), "distribution": ex.CDF(8), "mean": ex.Mean(range(8))}
+
+
+@pytest.mark.parametrize("name", GOALS)
+def test_what_others_use_has_the_error_that_the_comparison_shows(name: str) -> None:
+    goal = GOALS[name]
+    curve = ex.tradeoff(ex.LDP, goal, [0.5, 1])
+    rows = {row.name.split(", d=")[0].rstrip(")"): row for row in ex.respondents(goal, epsilon=1).rows}
+    assert len(curve.ratios) > 12
+    for form, ratios in curve.ratios.items():
+        assert ratios[1] == pytest.approx(rows[form.rstrip(")")].people), form
+        assert all(r is None or r > 1 - 1e-9 for r in ratios)
+    assert curve.left_out == ({} if name == "mean" else {"stochastic rounding": "does not identify what is wanted"})
+    assert {"local hashing", "square wave", "hierarchical", "Bloom filter (RAPPOR)"} <= set(curve.values)
+    assert str(curve).startswith(f"{goal.name}: n·MSE of the optimum, and how many times its respondents")
+
+
+def test_published_errors_of_shares() -> None:
+    """Wang et al. 2017: 4e^ε/(e^ε − 1)² for each rare share; with the terms in p that come to 2 − 1/k, exact."""
+    e, k = 2.718281828459045, 100
+    curve = ex.tradeoff(ex.LDP, ex.Frequencies(k), [1])
+    published = k * 4 * e / (e - 1) ** 2 + 2 - 1 / k
+    assert curve.values["unary encoding (optimised)"][0] == pytest.approx(published, rel=1e-9)
+    assert curve.values["local hashing"][0] == pytest.approx(published, rel=1e-2)
+
+
+def test_bits_are_listed_while_they_are_few_and_huge_reports_are_said_to_be_left_out() -> None:
+    p0, p1 = [0.5, 0.3, 0.2], [0.1, 0.2, 0.7]
+    curve = ex.tradeoff(ex.LDP, ex.KL(p0, p1), [1])
+    m = ex.unary_encoding(3, 1)
+    b = m.structure.other / 2**62  # type: ignore[attr-defined]
+    words = [(i >> 2 & 1, i >> 1 & 1, i & 1) for i in range(8)]
+    q = [[_weight(word, x, b) for word in words] for x in range(3)]
+    assert curve.values["unary encoding (optimised)"][0] == pytest.approx(ex.KL(p0, p1)(q), rel=1e-12)
+    assert set(curve.left_out) == {"local hashing", "Bloom filter (RAPPOR)"}
+    assert str(curve).endswith("left out (too many reports to add up): local hashing, Bloom filter (RAPPOR)")
+    assert "left out" in curve._repr_html_()
+    large = ex.tradeoff(ex.LDP, ex.MutualInformation([1 / 13] * 13), [1])
+    assert large.left_out["unary encoding (optimised)"] == "too many reports to add up"
+
+
+def _weight(word: tuple[int, ...], x: int, b: float) -> float:
+    weight = 1.0
+    for i, bit in enumerate(word):
+        one = 0.5 if i == x else b
+        weight *= one if bit else 1 - one
+    return weight
+
+
+def test_a_picture_of_errors_has_logarithmic_axes_and_says_what_is_beyond_it() -> None:
+    drawn = ex.tradeoff(ex.LDP, ex.Frequencies(16), [0.5, 1, 2]).plot()
+    left, right = drawn.axes
+    assert (left.get_yscale(), right.get_yscale()) == ("log", "log")
+    assert (left.get_ylabel(), right.get_ylabel()) == (
+        "Frequencies (n × mean squared error)",
+        "n × mean squared error, optimum = 1",
+    )
+    names = [text.get_text() for text in drawn.legends[0].get_texts()]
+    assert "geometric (above the picture)" in names
+    assert "local hashing" in names
+    styles = [(line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in left.get_lines()]
+    assert len(set(styles)) == len(styles)

@@ -12,18 +12,9 @@ import extremal as ex
 from extremal.closed_forms.balance import balanced_subset
 from extremal.errors import InvalidParameter
 from extremal.exact import as_prior
+from extremal.testing.divergences import WITHOUT_PARAMETERS as DIVERGENCES
 from extremal.theory import converses, low_privacy_coefficient
 from extremal.utility.curve import InformationCurve
-
-DIVERGENCES = (
-    ex.KL,
-    ex.ReverseKL,
-    ex.SymmetricKL,
-    ex.TotalVariation,
-    ex.ChiSquared,
-    ex.SquaredHellinger,
-    ex.JensenShannon,
-)
 
 
 def _pairs(seed: int, count: int, largest: int = 6) -> Any:

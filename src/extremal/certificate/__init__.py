@@ -2,7 +2,7 @@
 
 from extremal.certificate.certificate import Certificate
 from extremal.certificate.costs import Truth
-from extremal.certificate.coupled import Coupled, Revealed
+from extremal.certificate.coupled import Coupled, CoupledColumns, Revealed
 from extremal.certificate.directions import Directions
 from extremal.certificate.dual import Lines, OnePrior, Rays
 from extremal.certificate.information import Sizes, Subadditive
@@ -21,6 +21,7 @@ __all__ = [
     "Certificate",
     "Contradiction",
     "Coupled",
+    "CoupledColumns",
     "Directions",
     "LineSweep",
     "Lines",

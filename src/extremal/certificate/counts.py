@@ -59,7 +59,9 @@ def by_counts(wanted: Any, channel: Any, columns: Sequence[Column], prior: Any) 
 def _classes(column: Column, weights: Sequence[int]) -> tuple[Any, list[list[int]], list[int], list[int]]:
     """Equally likely rows of one part of the orbit: the class of each row, and the classes of each part; their sizes
     and weights."""
-    of, found, classes = np.zeros(len(weights), dtype=np.intp), [], []
+    of = np.zeros(len(weights), dtype=np.intp)
+    found: list[int] = []
+    classes: list[list[int]] = []
     for rows, _ in column.parts(len(weights)):
         kinds = sorted({weights[x] for x in rows})
         classes.append(list(range(len(found), len(found) + len(kinds))))

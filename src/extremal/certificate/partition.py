@@ -24,7 +24,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from extremal.certificate.cones import Staircase, cone_of
-from extremal.certificate.enclosures import largest, pair_rule, rational, upper
+from extremal.certificate.enclosures import pair_rule, rational, upper
 from extremal.certificate.proof import Number, Pairs, Proof
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
@@ -62,6 +62,7 @@ def longest_path(cone: Staircase, utility: Divergence, nodes: list[Node], whole:
     with ctx.workprec(PATH_BITS + whole.bit_length()):  # differences of nodes are multiples of 1/whole: none is lost
         step, v = arb(cone.top - 1), arb(rational(value))
         points = [(step * arb(x / whole), step * arb(y / whole), step * arb((x - y) / whole)) for x, y in nodes]
+    with ctx.workprec(PATH_BITS):
         # μ is subadditive: symbols that are added to a block are worth at most as much as by themselves. So a path to i
         # and then to j is worth at most what it was at an earlier j, plus what lies between: `known` less `alone`.
         longest, known, alone, before = [arb(0)], [arb.pos_inf()], arb(0), 0
@@ -76,10 +77,10 @@ def longest_path(cone: Staircase, utility: Divergence, nodes: list[Node], whole:
                 if known[i] <= limit:
                     continue
                 a, b, c = points[i]
-                path = largest([longest[i] + rule(x - a, y - b, z - c)])
+                path = (longest[i] + rule(x - a, y - b, z - c)).upper()
                 known[i] = path - alone
                 if not path <= best:
-                    best, before = path, i
+                    best, before = arb.pos_inf() if path.is_nan() else path, i
                     limit = best - alone
             longest.append((best - v).upper())
             known.append(arb.pos_inf())
@@ -88,15 +89,20 @@ def longest_path(cone: Staircase, utility: Divergence, nodes: list[Node], whole:
 
 
 def turning_points(ends: Sequence[tuple[Node, Node]], masses: Sequence[Node]) -> list[Node]:
-    """The nodes of the polygon around the curve of cells with the given ratios at their ends and masses in between."""
+    """The nodes of the polygon around the curve of cells with the given ratios at their ends and masses in between.
+
+    Only where the polygon turns: μ is convex, so that a cut on a straight line is worth no more than at one of its two
+    ends, and an empty block is worth nothing.
+    """
     nodes, x, y = [(fmpq(0), fmpq(0))], fmpq(0), fmpq(0)
-    for (first, last), (mass0, mass1) in zip(ends, masses, strict=True):
+    for c, ((first, last), (mass0, mass1)) in enumerate(zip(ends, masses, strict=True)):
         turn = first[1] * last[0] - first[0] * last[1]
         if turn > 0:  # the part of the cell's mass that sits at its first ratio
             share = fmpq(mass1 * last[0] - mass0 * last[1], turn)
             nodes.append((x + share * first[0], y + share * first[1]))
         x, y = x + mass0, y + mass1
-        nodes.append((x, y))
+        if c == len(ends) - 1 or last[0] * ends[c + 1][0][1] != last[1] * ends[c + 1][0][0]:
+            nodes.append((x, y))
     return nodes
 
 

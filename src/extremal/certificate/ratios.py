@@ -6,7 +6,8 @@ closer they are to where the best partition cuts, the smaller the bound.
 
 A symbol of weights a, b has the key floor(2^KEY_BITS·a/b) of integers; the end p/q has the same key of its own ratio in
 weights, p/q·total0/total1. Keys never decrease with the ratio, so a key unlike every key of an end decides the side;
-what has the key of an end is compared exactly. Sums are of integers.
+what has the key of an end is compared exactly. Floats are divided in 64-bit integers (`exact.quotients`) to the same
+end. Sums are of integers.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from extremal.certificate.partition import MOST_CELLS, longest_path, turning_poi
 from extremal.certificate.proof import Number, Numbers, Proof
 from extremal.certificate.refused import Refused
 from extremal.exact import Prior
+from extremal.exact.quotients import reached
 from extremal.privacy import Notion
 from extremal.utility import Divergence, Utility
 
@@ -66,6 +68,9 @@ class Ratios(Proof):
 
 def _cells(p0: Prior, p1: Prior, ends: Numbers) -> npt.NDArray[np.int16]:
     """For each symbol the number of the cell that its ratio lies in, decided in integers."""
+    if p0.binary is not None and p1.binary is not None:
+        scale = p0.sum_of_values / p1.sum_of_values
+        return reached(p0.binary, p1.binary, [end * scale for end in ends])
     weights0, weights1 = p0.weights, p1.weights
     limits = [end * p0.total / p1.total for end in ends]  # a/b against these decides
     keys = np.array([(limit.numerator << KEY_BITS) // limit.denominator for limit in limits], dtype=object)

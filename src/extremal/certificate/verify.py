@@ -26,6 +26,7 @@ from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion
+from extremal.tables import wrapped
 from extremal.utility import Utility, Workload
 
 Bound = Fraction | float  # a float only when it is infinite
@@ -79,7 +80,7 @@ class Verification:
 
     def __str__(self) -> str:
         verdicts = [f"{name:12s}{getattr(self, name).value}" for name in ("privacy", "value", "optimality")]
-        return "\n".join([*verdicts, *(f"- {reason}" for reason in self.reasons)])
+        return "\n".join([*verdicts, *(wrapped(reason, "- ", "  ") for reason in self.reasons)])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -284,10 +285,17 @@ def extended(certificate: Certificate, proofs: Sequence[Proof]) -> Certificate:
 
     Raises:
         Contradiction: a proof is refused, or proves less than the mechanism attains.
+        InvalidParameter: the certificate is from a file that does not say what was optimised.
     """
     if not proofs:
         return certificate
-    assert certificate.utility is not None
+    if certificate.utility is None:
+        raise InvalidParameter(
+            "a certificate of a user's function says too little to add proofs to",
+            parameter="certificate.utility",
+            value=None,
+            hint="Add them to the design's own certificate.",
+        )
     certify(certificate.mechanism, certificate.utility, proofs)
     return replace(certificate, proofs=(*certificate.proofs, *proofs))
 

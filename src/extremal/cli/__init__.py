@@ -10,11 +10,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import difflib
 import os
+import re
 import signal
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 from types import FrameType
+from typing import Any, NoReturn
 
 from extremal import __version__
 from extremal.cli import (
@@ -74,9 +78,30 @@ help on one: extremal VERB --help
 """
 
 
+class _Help(argparse.HelpFormatter):
+    """Lines of descriptions and examples stay apart; only those that are too long are broken."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = text.splitlines()
+        return "\n".join(textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent) for line in lines)
+
+
+class _Parser(argparse.ArgumentParser):
+    """One sentence on a mistyped line, and where to read on, instead of every option there is."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": _Help, **options})
+
+    def error(self, message: str) -> NoReturn:
+        typed = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+        near = difflib.get_close_matches(typed[1], re.findall(r"[\w-]+", typed[2]), 1) if typed else []
+        meant = f". Did you mean {near[0]}?" if near else "."
+        self.exit(BAD_INPUT, f"extremal: {message}{meant} See: {self.prog} --help\n")
+
+
 def parser() -> argparse.ArgumentParser:
     """The whole command line; every verb module adds itself with `add_to`."""
-    top = argparse.ArgumentParser(
+    top = _Parser(
         prog="extremal", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     top.add_argument("--version", action="version", version=f"extremal {__version__}")

@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
 def _respondents(options: argparse.Namespace) -> int:
     """--goal: what is estimated decides, and people are what is counted."""
     wanted = utility(options, GOALS[options.goal])
-    assert isinstance(wanted, Workload)
+    if not isinstance(wanted, Workload):
+        raise InvalidParameter("people are counted for what is estimated", parameter="--goal", value=options.goal)
     table = respondents(wanted, epsilon=options.epsilon)
     if options.plot:
         save(table.plot(), options.plot, options.overwrite)

@@ -20,7 +20,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="the best mechanism for what you want to learn, with a proof",
         description="Find the mechanism that keeps most of what you want to learn among all that are private enough, "
         "and prove it.",
-        epilog="example:  extremal design --epsilon 1 --p0 0.5,0.3,0.2 --p1 0.2,0.3,0.5 -o question.json",
+        epilog="examples:\n"
+        "extremal design --goal frequencies --inputs never,once,often --epsilon 1 -o question.json\n"
+        "extremal design --p0 0.5,0.3,0.2 --p1 0.2,0.3,0.5 --epsilon 1 -o question.json",
     )
     add_privacy_arguments(verb)
     verb.add_argument("--epsilon", help="privacy level in nats")
@@ -28,7 +30,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--distortion", metavar="D", help="instead of --epsilon: the smallest ε with a false report at most this often"
     )
     add_utility_arguments(verb)
-    verb.add_argument("--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated")
+    verb.add_argument("--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated; they say --k too")
     verb.add_argument("--max-outputs", type=int, metavar="N", help="at most this many different reports")
     verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")
     verb.add_argument("--time-limit", type=float, metavar="SECONDS", help="return the best so far after this long")
@@ -44,6 +46,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     refuse_written(options, "plot")
     inputs = options.inputs.split(",") if options.inputs else None
+    if inputs and options.k is None:
+        options.k = str(len(inputs))
     with ProgressLine() as line:
         if options.distortion is not None:
             return _shown(_smallest_epsilon(options, inputs), options)

@@ -17,7 +17,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "explain",
         help="say what a report discloses, in plain sentences",
         description="What a report lets someone believe, answer by answer, with bounds rounded outwards.",
-        epilog="extremal explain question.json --prior 0.9,0.1 --html page.html",
+        epilog="example:  extremal explain question.json --prior 0.9,0.1 --html page.html",
     )
     verb.add_argument("file", help="a mechanism file")
     verb.add_argument("--prior", help=f"what someone believes before: {PRIOR_HELP}")
@@ -34,7 +34,12 @@ def run(options: argparse.Namespace) -> int:
     if options.html:
         target = Path(options.html)
         if target.exists() and not options.overwrite:
-            raise FileConflict("the page must not exist yet", parameter="--html", value=str(target), hint="--overwrite")
+            raise FileConflict(
+                "the page must not exist yet",
+                parameter="--html",
+                value=str(target),
+                hint="Choose another name, or add --overwrite.",
+            )
         write_atomically(target, explained.html(options.title).encode("utf-8"))
     if options.json:
         rows = [

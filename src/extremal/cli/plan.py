@@ -23,8 +23,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="how many people a survey needs, at which ε, for which precision or power",
         description="Give all but one of --n, --epsilon (or --mechanism) and --half-width: it is solved for. With --p0 "
         "and --p1 a test is planned, and --power stands for --half-width.",
-        epilog="examples:  extremal plan --k 4 --epsilon 1 --half-width 0.05      extremal plan --p0 0.5,0.5 "
-        "--p1 0.4,0.6 --epsilon 1 --power 0.8",
+        epilog="examples:\nextremal plan --k 4 --epsilon 1 --half-width 0.05\n"
+        "extremal plan --p0 0.5,0.5 --p1 0.4,0.6 --epsilon 1 --power 0.8",
     )
     verb.add_argument("--mechanism", metavar="FILE", help="what will be asked with; left out: the best at --epsilon")
     verb.add_argument("--k", type=int, help="number of different answers")

@@ -23,7 +23,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "questionnaire",
         help="several questions to one person under one budget",
         description="Make a questionnaire, say what it discloses, randomise answers to it, estimate from the reports.",
-        epilog="extremal questionnaire make --epsilon 2 drugs=no,yes party=left,centre,right -o q.json",
+        epilog="example:\nextremal questionnaire make --epsilon 2 drugs=no,yes party=left,centre,right -o q.json",
     )
     actions = verb.add_subparsers(title="actions", metavar="ACTION", required=True)
 

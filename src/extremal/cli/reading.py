@@ -29,7 +29,7 @@ METAVARS = {"number": None, "prior": "P", "source": "P", "matrix": "FILE", "valu
 HINTS = {
     "number": "",
     "prior": "Give --{0} 0.5,0.3,0.2.",
-    "source": "Give --{0} 0.5,0.3,0.2 or --source.",
+    "source": "Give --k 4, --{0} 0.5,0.3,0.2 or --source.",
     "matrix": "Give a CSV or JSON file.",
     "values": "Give --{0} 0,1,5 or --{0} 0:100 with --k.",
     "positions": "Give --{0} 9,19,29.",
@@ -115,7 +115,9 @@ def values(text: str, parameter: str, k: str | None) -> list[float]:
     try:
         return [float(v) for v in prior(text, parameter)]
     except ValueError:
-        raise InvalidParameter(f"{parameter} must be numbers", parameter=parameter, value=text) from None
+        raise InvalidParameter(
+            f"{parameter} must be numbers", parameter=parameter, value=text, hint=f"Give {parameter} 0,1,5."
+        ) from None
 
 
 def positions(text: str, parameter: str) -> list[int]:
@@ -190,7 +192,7 @@ def add_utility_arguments(verb: argparse.ArgumentParser, several: bool = False) 
         metavar="NAME",
         help=f"what is wanted{' (may be repeated)' if several else ''}: {', '.join(CHOICES)}",
     )
-    verb.add_argument("--goal", choices=tuple(GOALS), help="what you want to estimate from the reports")
+    verb.add_argument("--goal", type=str.lower, choices=tuple(GOALS), help="what you want to estimate from the reports")
     verb.add_argument("--k", metavar="K", help="number of inputs, equally likely unless --prior says otherwise")
     _add_options(verb, _options_of(CHOICES))
     verb.add_argument(
@@ -245,7 +247,10 @@ def utility(options: argparse.Namespace, name: str | None = None) -> Utility:
     chosen = name or options.utility or GOALS.get(options.goal) or next(iter(spoken_of(options)), None)
     if chosen is None:
         raise InvalidParameter(
-            "say what you want to learn", parameter="--utility", value=None, hint="Give --p0 and --p1, or --prior."
+            "say what you want to learn",
+            parameter="--goal",
+            value=None,
+            hint="Give --goal frequencies --k 4; or --p0 and --p1; or --prior.",
         )
     if options.hypotheses is not None:
         return _pairs(chosen, options)

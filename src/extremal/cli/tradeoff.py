@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,21 @@ from extremal.errors import InvalidParameter
 from extremal.plotting import save
 from extremal.studies import distortion_tradeoff, tradeoff
 
+EPILOG = """\
+examples:
+  extremal tradeoff --p0 0.5,0.3,0.2 --p1 0.1,0.2,0.7 --epsilons 0.1:10:12 --plot curve.png
+  extremal tradeoff --goal frequencies --k 100 --epsilons 0.5:4:4
+"""
+
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "tradeoff",
         help="the optimum and the closed forms over a range of ε",
-        description="What the best mechanism and the closed forms keep at each privacy level.",
-        epilog="example:  extremal tradeoff --p0 0.5,0.3,0.2 --p1 0.1,0.2,0.7 --epsilons 0.1:10:12 --plot curve.png",
+        description="What the best mechanism and the closed forms keep at each privacy level; with --goal, n times the "
+        "mean squared error that each has.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_privacy_arguments(verb)
     add_utility_arguments(verb)
@@ -56,12 +65,13 @@ def run(options: argparse.Namespace) -> int:
     if options.csv:
         _write(curve.to_frame(), options)
     if options.json:
-        print(
-            json.dumps(
-                {"epsilons": curve.epsilons, "values": curve.values, "gaps": [d.gap for d in curve.designs]},
-                ensure_ascii=False,
-            )
-        )
+        table = {
+            "epsilons": curve.epsilons,
+            "values": {name: _finite(row) for name, row in curve.values.items()},
+            "gaps": [d.gap for d in curve.designs],
+            "left_out": curve.left_out,
+        }
+        print(json.dumps(table, ensure_ascii=False))
     else:
         print(curve)
     return 0
@@ -76,11 +86,16 @@ def _over_distortions(options: argparse.Namespace) -> int:
     if options.csv:
         _write(table.to_frame(), options)
     if options.json:
-        finite = {name: [v if math.isfinite(v) else str(v) for v in values] for name, values in table.columns().items()}
+        finite = {name: _finite(values) for name, values in table.columns().items()}
         print(json.dumps({**finite, "jump": table.jump}, ensure_ascii=False))
     else:
         print(table)
     return 0
+
+
+def _finite(row: Iterable[float | None]) -> list[float | str | None]:
+    """JSON has no infinity: it becomes the string "inf"."""
+    return [v if v is None or math.isfinite(v) else str(v) for v in row]
 
 
 def _write(frame: Any, options: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import count_text
 from extremal.privacy import Notion
+from extremal.tables import wrapped
 
 MARKS = {Verdict.PROVED: "ok ", Verdict.REFUTED: "NO ", Verdict.NOT_PROVEN: "?  ", Verdict.NOTHING: "-  "}
 
@@ -21,9 +22,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "verify",
         help="decide the claims of a mechanism or certificate file",
         description="Decide privacy in integer arithmetic and derive the optimality bound again, without a solver.",
-        epilog="exit codes:  0 everything claimed is proved   1 a claim is false or its proof refused   2 malformed "
-        "file or hash mismatch   3 nothing is false, but something is not proven (a user's function, a missing or "
-        "outdated proof, no claim)   70 a defect of this program",
+        epilog="exit codes:\n0 everything claimed is proved\n1 a claim is false or its proof refused\n"
+        "2 malformed file or hash mismatch\n3 nothing is false, but something is not proven (a user's function, a "
+        "missing or outdated proof, no claim)\n70 a defect of this program",
     )
     verb.add_argument("file", help="a mechanism or certificate file")
     verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
@@ -57,5 +58,5 @@ def run(options: argparse.Namespace) -> int:
     for name, verdict in verdicts.items():
         print(f"  {MARKS[verdict]} {name:<10}  {verdict}")
     for reason in outcome.reasons:
-        print(f"      {reason}")
+        print(wrapped(reason, " " * 6, " " * 8))
     return outcome.exit_code

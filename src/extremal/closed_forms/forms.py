@@ -1,7 +1,8 @@
 """What the closed forms are to those that list them all: a name, when each has a place, and how it is made.
 
-`compare` shows every form, `tradeoff` and the summaries of designs those with a curve over ε. A form that does not
-apply says so itself, by `InvalidParameter`. One more form is its file and its entry in `FORMS`.
+`compare` shows every form, `tradeoff` those with a curve over ε, the summaries of designs the few of these that are
+usual. A form that does not apply says so itself, by `InvalidParameter`. One more form is its file and its entry in
+`FORMS`.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Form:
         make: the mechanism for a setting.
         applies: whether it has a place in a setting.
         curve: its name among curves over ε; empty for a form that has none.
+        summarised: whether the summaries of designs name it too.
         most_inputs: beyond this many it is not made for a table; None: stored by structure, any number.
         most_valued: beyond this many it is not evaluated over ε.
         label: the name of a row, for forms that say more about themselves when made; None: the name.
@@ -75,6 +77,7 @@ class Form:
     make: Callable[[Setting], Mechanism]
     applies: Callable[[Setting], bool] = lambda _: True
     curve: str = ""
+    summarised: bool = True
     most_inputs: int | None = None
     most_valued: int | None = None
     label: Callable[[Mechanism], str] | None = None
@@ -120,6 +123,17 @@ def _better(setting: Setting) -> Mechanism:
     return better_of_two(setting.divergence or MutualInformation(setting.prior), setting.epsilon)
 
 
+def _used_by_others(
+    name: str,
+    make: Callable[[Setting], Mechanism],
+    most_inputs: int | None = None,
+    label: Callable[[Mechanism], str] | None = None,
+) -> Form:
+    """A form with a curve of its own name that summaries do not name."""
+    most_valued = DENSE_UP_TO if most_inputs is None else most_inputs
+    return Form(name, make, curve=name, summarised=False, most_inputs=most_inputs, most_valued=most_valued, label=label)
+
+
 def _subsets(purpose: str) -> Callable[[Mechanism], str]:
     def label(mechanism: Mechanism) -> str:
         first = mechanism.output_labels[0]
@@ -139,7 +153,7 @@ FORMS: dict[str, Form] = {
             most_inputs=DENSE_UP_TO,
             most_valued=DENSE_UP_TO,
         ),
-        Form(
+        _used_by_others(
             "subset selection (frequencies)",
             lambda s: subset_selection(s.k, s.epsilon, size="frequencies"),
             label=_subsets("frequencies"),
@@ -147,21 +161,21 @@ FORMS: dict[str, Form] = {
         Form(
             "subset selection (information)",
             lambda s: subset_selection(s.k, s.epsilon, size="information"),
-            curve="subset selection",
+            curve="subset selection (information)",
             most_valued=DENSE_UP_TO,
             label=_subsets("information"),
         ),
-        Form("unary encoding (optimised)", lambda s: unary_encoding(s.k, s.epsilon)),
-        Form("unary encoding (symmetric)", lambda s: unary_encoding(s.k, s.epsilon, optimised=False)),
-        Form("local hashing", lambda s: local_hashing(s.k, s.epsilon)),
-        Form("Hadamard response", lambda s: hadamard_response(s.k, s.epsilon)),
-        Form("projective geometry response", lambda s: projective_geometry(s.k, s.epsilon)),
-        Form("Bloom filter (RAPPOR)", lambda s: bloom_filter(s.k, s.epsilon), most_inputs=FILTERED_UP_TO),
-        Form("stochastic rounding", lambda s: stochastic_rounding(s.k, s.epsilon)),
-        Form("piecewise", lambda s: piecewise(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
-        Form("hybrid", lambda s: piecewise(s.k, s.epsilon, hybrid=True), most_inputs=DENSE_UP_TO),
-        Form("square wave", lambda s: square_wave(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
-        Form("hierarchical", lambda s: hierarchical(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
+        _used_by_others("unary encoding (optimised)", lambda s: unary_encoding(s.k, s.epsilon)),
+        _used_by_others("unary encoding (symmetric)", lambda s: unary_encoding(s.k, s.epsilon, optimised=False)),
+        _used_by_others("local hashing", lambda s: local_hashing(s.k, s.epsilon)),
+        _used_by_others("Hadamard response", lambda s: hadamard_response(s.k, s.epsilon)),
+        _used_by_others("projective geometry response", lambda s: projective_geometry(s.k, s.epsilon)),
+        _used_by_others("Bloom filter (RAPPOR)", lambda s: bloom_filter(s.k, s.epsilon), most_inputs=FILTERED_UP_TO),
+        _used_by_others("stochastic rounding", lambda s: stochastic_rounding(s.k, s.epsilon)),
+        _used_by_others("piecewise", lambda s: piecewise(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
+        _used_by_others("hybrid", lambda s: piecewise(s.k, s.epsilon, hybrid=True), most_inputs=DENSE_UP_TO),
+        _used_by_others("square wave", lambda s: square_wave(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
+        _used_by_others("hierarchical", lambda s: hierarchical(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
         Form("binary", _binary, _has_pair, curve="binary"),
         Form(
             "binary for information",
@@ -207,19 +221,28 @@ def made_for(setting: Setting) -> dict[str, Mechanism]:
     return {form.label(m) if form.label else form.name: m for form, m in made if m is not None}
 
 
-def curve_values(utility: Utility, notion: Notion, dense_up_to: int = DENSE_UP_TO) -> dict[str, float | None]:
-    """The value of every form with a curve that satisfies the notion; None where it cannot be had. `dense_up_to`:
-    inputs beyond which forms without structure are left out."""
+def curve_values(
+    utility: Utility,
+    notion: Notion,
+    dense_up_to: int = DENSE_UP_TO,
+    value: Callable[[Mechanism], float | None] | None = None,
+) -> dict[str, float | None]:
+    """The value of the forms with a curve that satisfy the notion; None where it cannot be had.
+
+    `dense_up_to`: inputs beyond which forms without structure are left out. `value` is how a mechanism is valued; if
+    not given it is valued by the utility, and only the forms that summaries name are.
+    """
     setting = Setting.of(utility, notion.epsilon)
     values: dict[str, float | None] = {}
     for form in FORMS.values():
         too_many = form.most_valued is not None and setting.k > min(form.most_valued, dense_up_to)
-        if not form.curve or too_many or not form.applies(setting):
+        shown = form.curve and (value is not None or form.summarised)
+        if not shown or too_many or not form.applies(setting):
             continue
         try:
             mechanism = form.make(setting)
             if isinstance(notion, LDP) or notion.holds(mechanism):
-                values[form.curve] = utility(mechanism)
+                values[form.curve] = (value or utility)(mechanism)
         except ExtremalError:  # too many reports to add up, or reports without a meaning for this utility
             values[form.curve] = None
     return values

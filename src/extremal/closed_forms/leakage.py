@@ -150,6 +150,8 @@ def randomized_response_leakage(prior: Any, epsilon: Any) -> float:
 
     p_min is the smallest positive probability; the leakage is Schur-convex in the prior (GSO Proposition 1).
 
+    Guarantee: exact up to rounding of floats.
+
     >>> round(randomized_response_leakage([0.5, 0.3, 0.2], 1), 12)
     0.70460547088
     """

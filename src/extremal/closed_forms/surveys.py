@@ -25,6 +25,8 @@ def warner(*, p: Any = None, epsilon: Any = None) -> Mechanism:
 
     ε = |log(p/(1−p))|. Give p, or epsilon for p = e^ε/(1+e^ε): binary randomised response.
 
+    Guarantee: the ε that is claimed was decided on the rounded weights.
+
     >>> round(warner(p=0.75).privacy.epsilon, 6)
     1.098612
     """
@@ -42,6 +44,8 @@ def unrelated_question(*, p: Any, innocuous: Any) -> Mechanism:
 
     Q(yes|A) = p + (1−p)π, Q(yes|not A) = (1−p)π, π = innocuous.
 
+    Guarantee: what it delivers is claimed, decided on the rounded weights.
+
     >>> unrelated_question(p=0.7, innocuous=0.25).matrix.round(3).tolist()
     [[0.925, 0.075], [0.225, 0.775]]
     """
@@ -54,6 +58,8 @@ def forced_response(*, yes: Any, no: Any) -> Mechanism:
     truthfully".
 
     Q(yes|A) = 1 − no, Q(yes|not A) = yes.
+
+    Guarantee: what it delivers is claimed, decided on the rounded weights.
 
     >>> forced_response(yes="1/6", no="1/6").matrix[1].round(6).tolist()
     [0.166667, 0.833333]
@@ -70,6 +76,8 @@ def mangat(*, p: Any) -> Mechanism:
     Q(yes|A) = 1, Q(yes|not A) = 1 − p. "No" is only ever said by people not in A, so it reveals: ε = ∞ and nothing is
     claimed.
 
+    Guarantee: none; it is here to be compared.
+
     >>> mangat(p=0.7).privacy is None
     True
     """
@@ -81,6 +89,8 @@ def kuk(*, p: Any, q: Any) -> Mechanism:
     with a share q.
 
     The report "yes" stands for red: Q(yes|A) = p, Q(yes|not A) = q.
+
+    Guarantee: what it delivers is claimed, decided on the rounded weights.
 
     >>> round(kuk(p=0.8, q=0.2).privacy.epsilon, 6)
     1.386294
@@ -94,6 +104,8 @@ def crosswise(*, p: Any = None, epsilon: Any = None) -> Mechanism:
 
     The report "yes" stands for "the same": Q(yes|A) = p, Q(yes|not A) = 1 − p: Warner's design without a device.
 
+    Guarantee: the ε that is claimed was decided on the rounded weights.
+
     >>> crosswise(epsilon=1) == warner(epsilon=1)
     True
     """
@@ -105,6 +117,8 @@ def triangular(*, p: Any) -> Mechanism:
 
     The innocuous answer is yes with probability p. Q(yes|A) = 1, Q(yes|not A) = p. "No" reveals that one is not in A: ε
     = ∞ and nothing is claimed.
+
+    Guarantee: none; it is here to be compared.
 
     >>> triangular(p=0.3).matrix.round(3).tolist()
     [[0.7, 0.3], [0.0, 1.0]]

@@ -11,6 +11,23 @@ from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism import Mechanism
 
 
+def named_files(source: Any, parameter: str) -> list[Path] | None:
+    """The files that a path or a list of paths names; None when the source is no file.
+
+    Raises:
+        InvalidParameter: a file is named twice.
+    """
+    several = isinstance(source, (list, tuple)) and source and all(isinstance(one, Path) for one in source)
+    if not several and not isinstance(source, (str, Path)):
+        return None
+    paths = list(source) if several else [Path(source)]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise InvalidParameter(
+            "a file of reports counts once", parameter=parameter, value=[str(path) for path in paths]
+        )
+    return paths
+
+
 def read_batches(
     path: Path, mechanism: Mechanism, column: str | None, weights: Any, by: Any, check_hash: bool
 ) -> Iterator[tuple[Any, Any, list[Any] | None]]:

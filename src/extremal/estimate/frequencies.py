@@ -162,17 +162,9 @@ def estimate_frequencies(
         reports, mechanism = _with_missing(reports, mechanism, column, counts)
         column = None
     channel = channel_of(mechanism)
-    sampled = None
-    if not (strata is None and cluster is None and population is None):
-        if by is not None:
-            raise InvalidParameter(
-                "by cannot be combined with strata, cluster or population",
-                parameter="by",
-                hint="Estimate each group of rows by itself.",
-            )
-        sampled = Sampled(strata, cluster, population)
-        if weights is None and isinstance(population, Mapping) and strata is not None:
-            weights = sampled.weights(reports, len(reports))
+    sampled = _sampled(strata, cluster, population, by)
+    if sampled is not None and weights is None and isinstance(population, Mapping) and strata is not None:
+        weights = sampled.weights(reports, len(reports))
     tallies = tally(
         reports,
         mechanism,
@@ -189,6 +181,29 @@ def estimate_frequencies(
     if not combinations.plain:
         refuse_unidentified(mechanism, combinations, merge)
     start = row_prior(mechanism, prior)
+    small = _too_small(tallies)
+    estimates = {
+        name: _estimate(mechanism, channel, combinations, found, method, start)
+        for name, found in tallies.items()
+        if name not in small
+    }
+    return estimates[None] if by is None else StratifiedEstimate(estimates, small)
+
+
+def _sampled(strata: Any, cluster: Any, population: Any, by: Any) -> Sampled | None:
+    if strata is None and cluster is None and population is None:
+        return None
+    if by is not None:
+        raise InvalidParameter(
+            "by cannot be combined with strata, cluster or population",
+            parameter="by",
+            hint="Estimate each group of rows by itself.",
+        )
+    return Sampled(strata, cluster, population)
+
+
+def _too_small(tallies: Mapping[Any, Tally]) -> dict[Any, int]:
+    """The strata with too few reports for an estimate; raises when all have."""
     small = {name: found.n for name, found in tallies.items() if found.n < FEWEST}
     if len(small) == len(tallies):
         name, n = next(iter(small.items()))
@@ -198,12 +213,7 @@ def estimate_frequencies(
             parameter="number of reports",
             value=n,
         )
-    estimates = {
-        name: _estimate(mechanism, channel, combinations, found, method, start)
-        for name, found in tallies.items()
-        if name not in small
-    }
-    return estimates[None] if by is None else StratifiedEstimate(estimates, small)
+    return small
 
 
 def _with_missing(reports: Any, mechanism: Mechanism, column: str | None, counts: bool | str) -> tuple[Any, Mechanism]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,7 @@ from extremal.estimate.channels.channel import Channel, Floats
 from extremal.estimate.clusters import Sampled
 from extremal.estimate.counted import aligned, refuse_uncounted, whole_counts
 from extremal.estimate.counting import OTHER_MECHANISM, counted_reports
-from extremal.estimate.files import read_batches
+from extremal.estimate.files import named_files, read_batches
 from extremal.estimate.sampling import Sampling
 from extremal.mechanism import Mechanism
 
@@ -126,9 +125,8 @@ def _batches(
     counts: bool | str,
 ) -> Iterator[Batch]:
     """Each piece of the input."""
-    if isinstance(reports, (str, Path)) or (
-        isinstance(reports, (list, tuple)) and reports and all(isinstance(r, Path) for r in reports)
-    ):
+    paths = named_files(reports, "reports")
+    if paths is not None:
         if counts:
             raise InvalidParameter(
                 "counts cannot be read from a file",
@@ -136,15 +134,14 @@ def _batches(
                 value=counts,
                 hint="Read the file into a data frame.",
             )
-        paths = [Path(path) for path in ([reports] if isinstance(reports, (str, Path)) else reports)]
-        if len({path.resolve() for path in paths}) < len(paths):
-            raise InvalidParameter(
-                "a file of reports counts once", parameter="reports", value=[str(path) for path in paths]
-            )
         for path in paths:
             for values, batch_weights, strata in read_batches(path, mechanism, column, weights, by, check_hash):
                 yield Batch(values, batch_weights, strata)
-        return
+    else:
+        yield _in_memory(reports, column, weights, by, counts)
+
+
+def _in_memory(reports: Any, column: str | None, weights: Any, by: Any, counts: bool | str) -> Batch:
     if type(reports).__name__ == "Simulated":
         raise InvalidParameter(
             "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
@@ -163,7 +160,7 @@ def _batches(
             if named
             else [aligned(by, reports, "by")]
         )
-    yield Batch(
+    return Batch(
         pick(reports, column, "column") if framed else reports,
         pick(reports, weights, "weights") if isinstance(weights, str) else aligned(weights, reports, "weights"),
         strata,

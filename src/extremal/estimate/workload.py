@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, NotIdentified, TooLarge
+from extremal.errors import InvalidParameter, MissingDependency, NotIdentified, TooLarge
 from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.estimate.channels.subsets import SubsetChannel
@@ -86,8 +86,10 @@ class WorkloadEstimate:
 
     def to_frame(self, level: float = 0.95) -> Any:
         """A pandas frame: estimate, standard error, limits."""
-        import pandas
-
+        try:
+            import pandas
+        except ImportError:
+            raise MissingDependency("a data frame needs pandas", hint="pip install 'extremal[frames]'") from None
         limits = self.interval(level)
         table = {
             "estimate": self.estimate,
@@ -102,7 +104,7 @@ class WorkloadEstimate:
         limits, count = self.interval(level), len(self.names)
         shown = range(count) if count <= 40 else [*range(20), *range(count - 20, count)]
         lines = [
-            f"{count} statistic{'s' if count > 1 else ''} from {self.n} reports",
+            f"{count} statistic{'s' * (count > 1)} from {self.n} reports",
             f"{'':>16} {'estimate':>11} {'s.e.':>10}   {100 * level:.4g}% interval",
         ]
         for i in shown:

@@ -31,6 +31,9 @@ MOST_BITS = 1 << 17  # of a common denominator
 class Prior:
     """A probability vector over k ≥ 2 symbols. Zeros are allowed.
 
+    Up to 4,096 floats are the decimals that they print as; more than 4,096 floats are the binary numbers that they are.
+    Strings, fractions and integers are exact however many there are.
+
     >>> Prior(["1/2", 0.3, 0.2]).weights, Prior([0.5, 0.3, 0.2]).total
     ((5, 3, 2), 10)
     """
@@ -76,8 +79,8 @@ class Prior:
             raise InvalidPrior(
                 f"{parameter} must sum to 1 within {SUM_TOLERANCE:g}, and sums to {total:.12g}",
                 parameter=parameter,
-                value=self._given if len(values) <= 12 else f"{len(values)} entries",
-                hint=f"Divide by the sum: {parameter} / {parameter}.sum().",
+                value=values.tolist() if len(values) <= 12 else f"{len(values)} entries",
+                hint="Divide each entry by the sum.",
             )
         return np.asarray(values / total)
 
@@ -259,7 +262,13 @@ def _as_number(p: Any) -> Any:
 
 
 def as_prior(probabilities: Any, parameter: str = "prior", k: int | None = None) -> Prior:
-    """`probabilities` as a Prior, of length k when that is given."""
+    """`probabilities` as a Prior, of length k when that is given. Floats are read as decimals, more than 4,096 of them
+    as binary numbers.
+
+    >>> few, many = as_prior([0.1] * 10), as_prior([1 / 5000] * 5000)
+    >>> few.binary is None, many.binary is None, as_prior(["1/5000"] * 5000).binary is None
+    (True, False, True)
+    """
     prior = Prior(probabilities, parameter)
     if k is not None and len(prior) != k:
         raise InvalidPrior(

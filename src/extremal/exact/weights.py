@@ -48,11 +48,13 @@ def exact_float_sums(values: Floats, cell: npt.NDArray[Any], count: int) -> tupl
     ([7, 2], 8)
     """
     levels: dict[int, Any] = {}
+    rests, limbs = (np.empty(min(values.size, _CHUNK)) for _ in range(2))
     for start in range(0, values.size, _CHUNK):
-        rest, where = values[start : start + _CHUNK] * 2.0**_FIRST_LIMB, cell[start : start + _CHUNK].astype(np.intp)
+        where = cell[start : start + _CHUNK]
+        rest = np.multiply(values[start : start + _CHUNK], 2.0**_FIRST_LIMB, out=rests[: where.size])
         bits, left = _FIRST_LIMB, rest.size
         while left:
-            limb = np.floor(rest)
+            limb = np.floor(rest, out=limbs[: rest.size])
             sums = np.bincount(where, weights=limb, minlength=count)
             if not sums.max() < _EXACT_BELOW:
                 raise OverflowError("floats to be added up exactly must add up to less than 4")

@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING, Any
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
 from extremal.mechanism.labels import count_text
-from extremal.plotting import COLOURS, figure
-from extremal.tables import aligned, as_frame
+from extremal.mechanism.page import document
+from extremal.plotting import COLOURS, as_svg, figure
+from extremal.tables import aligned, as_frame, wrapped
 
 if TYPE_CHECKING:
     from extremal.mechanism.mechanism import Mechanism
@@ -197,14 +198,15 @@ class Disclosure:
         return drawn
 
     def __str__(self) -> str:
-        lines = [self.guarantee(), "", self.table(_ROWS)]
+        lines = [wrapped(self.guarantee()), "", self.table(_ROWS)]
         if len(self.beliefs) > _ROWS:
             lines.append(f"… and {len(self.beliefs) - _ROWS} more")
         said = self.sentences()
-        lines += ["", said[0]]
+        lines += ["", wrapped(said[0])]
         if self.guess_after is not None:
-            lines.append(said[-1])
-        return "\n".join([*lines, "", "Not promised:", *(f"- {line}" for line in self.not_promised())])
+            lines.append(wrapped(said[-1]))
+        limits = (wrapped(line, "- ", "  ") for line in self.not_promised())
+        return "\n".join([*lines, "", "Not promised:", *limits])
 
     def html(self, title: str = "What a report discloses") -> str:
         """One self-contained page that can be printed: sentences, table, picture, guarantee, limits, how to check."""
@@ -226,16 +228,6 @@ class Disclosure:
             digest=self.mechanism.hash,
         )
         return document(title, body)
-
-
-def as_svg(drawn: Any) -> str:
-    """A figure as an element of a page."""
-    import io
-
-    held = io.StringIO()
-    drawn.savefig(held, format="svg", metadata={"Date": None})
-    text = held.getvalue()
-    return text[text.index("<svg") :]
 
 
 def alike_key(before: Fraction, *bounds: Fraction) -> tuple[Any, ...]:
@@ -282,38 +274,6 @@ def ratio_in_words(ratio: Fraction) -> str:
     rounded = math.ceil(ratio / unit) * unit
     return f"{int(rounded):,}" if rounded.denominator == 1 else f"{float(rounded):.2f}".rstrip("0").rstrip(".")
 
-
-def document(title: str, body: str) -> str:
-    """One self-contained page; the body is HTML."""
-    return _PAGE.format(title=escape(title), body=body)
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
-body {{ color: #1a1a1a; background: #fff; }}
-h1 {{ font-size: 1.6rem; }} h2 {{ font-size: 1.15rem; margin-top: 2rem; }}
-table {{ border-collapse: collapse; width: 100%; }}
-th, td {{ text-align: right; padding: .3rem .6rem; border-bottom: 1px solid #ccc; }}
-th:first-child, td:first-child {{ text-align: left; }}
-svg {{ max-width: 100%; height: auto; }}
-code {{ overflow-wrap: anywhere; }}
-@media print {{ body {{ margin: 0; max-width: none; }} h2 {{ break-after: avoid; }} tr {{ break-inside: avoid; }} }}
-</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-{body}
-</main>
-</body>
-</html>
-"""
 
 _BODY = """<p>Your answer is changed at random before it leaves your device. What is sent is a <em>report</em>; your
 answer itself is never sent. This page says how much a report can tell somebody about your answer.</p>

@@ -11,7 +11,7 @@ from extremal.exact import as_prior
 from extremal.mechanism.labels import count_text
 from extremal.mechanism.mechanism import Mechanism
 from extremal.plotting import figure
-from extremal.tables import aligned, html
+from extremal.tables import aligned, html, shortened
 
 MOST_SHOWN = 10  # rows and columns of a table; the rest is counted
 MOST_DRAWN = 128  # rows and columns of a heat map: beyond that a label is no longer readable
@@ -41,8 +41,7 @@ def _cells(mechanism: Mechanism) -> tuple[list[str], list[list[str]]]:
 
 
 def _short(label: object) -> str:
-    text = str(label)
-    return text if len(text) <= _WIDEST_LABEL else f"{text[: _WIDEST_LABEL - 1]}…"
+    return shortened(label, _WIDEST_LABEL)
 
 
 def text_table(mechanism: Mechanism) -> str:

@@ -166,7 +166,10 @@ def parsed(data: bytes, what: str, largest: int) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         raise MalformedFile(
-            f"the file must be valid JSON ({error.msg})", parameter="at", value=where, hint="Is it truncated?"
+            f"the file must be valid JSON ({error.msg})",
+            parameter="at",
+            value=where,
+            hint="Is it truncated, or another kind of file?",
         ) from None
     except RecursionError:
         raise _too_deep(what) from None
@@ -257,7 +260,11 @@ def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Notion |
 def check_version(content: dict[str, Any], source: str, kind: str, newest: tuple[int, int], what: str) -> None:
     """Raise unless a file is of this kind, and of a major version that is read."""
     if content.get("format") != kind:
-        raise MalformedFile(f"{source} must be {what}", parameter="format", value=content.get("format"))
+        found = content.get("format")
+        hint = (
+            "The file without .certificate in its name has the mechanism." if found == "extremal-certificate" else None
+        )
+        raise MalformedFile(f"{source} must be {what}", parameter="format", value=found, hint=hint)
     version = content.get("version")
     parts = version.split(".") if isinstance(version, str) else []
     if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):

@@ -17,13 +17,20 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, PrivacyViolation
-from extremal.exact import Column, IndexSet, as_count, as_prior
+from extremal.exact import Column, as_prior
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, frozen
 from extremal.mechanism.disclosure import Disclosure, disclosure
 from extremal.mechanism.labels import MOST_LABELS, Label, Labels, SubsetLabels, count_text
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
 from extremal.mechanism.structures import Circulant, Rows, Structure
-from extremal.mechanism.structures.assemble import canonical, checked_weights, distinct
+from extremal.mechanism.structures.assemble import (
+    canonical,
+    checked_blocks,
+    checked_cover,
+    checked_positions,
+    checked_weights,
+    distinct,
+)
 from extremal.mechanism.structures.circulant import Run
 from extremal.mechanism.structures.staircase import (
     LISTED_SUBSETS,
@@ -140,25 +147,14 @@ class Mechanism:
         >>> m.k, m.m, bool((m.matrix[0] == m.matrix[1]).all())
         (3, 2, True)
         """
-        row_of = np.asarray(blocks)
-        if row_of.ndim != 1 or row_of.dtype.kind not in "iu" or row_of.size < 2:
-            raise InvalidParameter(
-                "blocks must give a block number for each of at least 2 inputs", parameter="blocks", value=blocks
-            )
-        count = int(row_of.max()) + 1
-        if row_of.min() < 0 or not 2 <= count <= row_of.size or not np.bincount(row_of, minlength=count).all():
-            raise InvalidParameter(
-                "block numbers must be 0..L−1 with at least two blocks, none empty",
-                parameter="blocks",
-                value=np.unique(row_of)[:8].tolist(),
-            )
+        row_of, count = checked_blocks(blocks)
         names_in, names_out = _labels(inputs, row_of.size, "inputs"), _labels(outputs, count, "outputs", True)
         structure = response_structure(count, privacy.exponential)
         if structure.r == 1:
             return cls._made(structure, np.zeros(row_of.size, dtype=np.intp), names_in, names_out, privacy)
         if row_of.size == count:  # every input its own block: the outputs in the order of the inputs
             return cls._made(structure, None, names_in, names_out.take(row_of.tolist()), privacy)
-        return cls._made(structure, row_of.astype(np.intp, copy=False), names_in, names_out, privacy)
+        return cls._made(structure, row_of, names_in, names_out, privacy)
 
     @classmethod
     def from_windows(cls, k: int, length: int, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:
@@ -194,23 +190,8 @@ class Mechanism:
         >>> Mechanism.from_cover(4, [[0, 1], [2, 3]], ex.LDP(1)) == Mechanism.from_partition([0, 0, 1, 1], ex.LDP(1))
         True
         """
-        chosen = tuple(s if isinstance(s, IndexSet) else IndexSet.of(s) for s in sets)
-        shares = [1] * len(chosen) if times is None else [as_count(t, "times", 1) for t in times]
-        if len(shares) != len(chosen) or not all(s.runs and s.runs[-1][1] <= k and len(s) < k for s in chosen):
-            raise InvalidParameter(
-                "each output needs a set of some inputs, not all", parameter="sets", value=[s.runs for s in chosen[:4]]
-            )
-        change = np.zeros(k + 1, dtype=np.int64)
-        for members, share in zip(chosen, shares, strict=True):
-            for a, b in members.runs:
-                change[a] += share
-                change[b] -= share
-        cover = np.cumsum(change[:-1])
-        if cover.min() != cover.max() or cover.min() < 1:
-            raise InvalidParameter(
-                "every input must lie in equally many sets", parameter="sets", value=cover[:8].tolist()
-            )
-        structure = cover_structure(k, chosen, shares, int(cover[0]), privacy.exponential)
+        chosen, shares, cover = checked_cover(k, sets, times)
+        structure = cover_structure(k, chosen, shares, cover, privacy.exponential)
         names_in, names_out = _labels(inputs, k, "inputs"), _labels(None, len(chosen), "outputs")
         return cls._made(
             structure, None if structure.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy
@@ -434,18 +415,8 @@ class Mechanism:
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).spread([0, 1, 1], inputs=["a", "b", "c"]).matrix.tolist()
         [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
         """
-        where = np.asarray(row_of)
-        if (
-            where.ndim != 1
-            or where.dtype.kind not in "iu"
-            or where.size < 2
-            or where.min() < 0
-            or where.max() >= self.k
-        ):
-            raise InvalidParameter(
-                f"row_of must hold positions 0..{self.k - 1}, at least two", parameter="row_of", value=row_of
-            )
-        rows = where.astype(np.intp) if self.row_of is None else self.row_of[where]
+        where = checked_positions(row_of, self.k)
+        rows = where if self.row_of is None else self.row_of[where]
         names = _labels(inputs, where.size, "inputs")
         used = np.unique(rows)
         if used.size == self.row_classes or self.row_classes * self.m > LARGEST_DENSE:

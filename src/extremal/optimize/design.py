@@ -16,6 +16,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.solve import solve as approximate
+from extremal.optimize.approximate.workload import solve as approximate_workload
 from extremal.optimize.convex.vertices import solve as convex
 from extremal.optimize.distortion.hamming import solve as hamming
 from extremal.optimize.distortion.solve import solve as distortion
@@ -32,11 +33,12 @@ from extremal.optimize.rays import solve as listed_rays
 from extremal.optimize.workload.notes import Shares
 from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
-from extremal.tables import html, number
+from extremal.tables import html, number, wrapped
 from extremal.utility import Average, MutualInformation, SumOfColumns, Utility, WorstCase
 
 SOLVERS: tuple[Solver, ...] = (
     approximate,
+    approximate_workload,
     divergence,
     information,
     hamming,
@@ -115,7 +117,7 @@ class Design:
     def summary(self) -> str:
         """A few lines for a person: what was found, how good it provably is, and what the known mechanisms give."""
         lines = [f"  {name:12s}  {said}" for name, said in self._facts()]
-        return "\n".join([self._title(), *lines, *(f"  {note}" for note in self.notes)])
+        return "\n".join([self._title(), *lines, *(wrapped(note, "  ", "    ") for note in self.notes)])
 
     def _title(self) -> str:
         return f"{self.utility.name} under {self.mechanism.privacy!r}, {self.mechanism.k} inputs"

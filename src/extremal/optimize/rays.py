@@ -6,7 +6,6 @@ several utilities in the worst case, one row more for each. Which rays there are
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -16,10 +15,11 @@ import numpy.typing as npt
 from extremal.certificate import Proof, Rays
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
+from extremal.optimize.infinite import infinite, parts_of
 from extremal.optimize.problem import Problem, Solution, constant, decimals
 from extremal.privacy import LDP, PML, MetricPrivacy
 from extremal.privacy.cones import prior_class
-from extremal.privacy.cones.metric import extreme_rays, group_columns, tree_edges
+from extremal.privacy.cones.metric import extreme_rays, tree_edges
 from extremal.privacy.cones.staircase import MOST_INPUTS, patterns
 from extremal.solver import LinearProgram
 from extremal.utility import SumOfColumns, Utility, WorstCase
@@ -58,16 +58,12 @@ def _over_patterns(problem: Problem) -> Solution:
 
 def over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
     """Rays have entries down to e^−εd; where a report can be infinite, the groups of related inputs are told apart."""
+    return infinite(problem, lambda rest: _over_metric(rest, privacy)) or _over_metric(problem, privacy)
+
+
+def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
     columns, tree = extreme_rays(privacy, _SLACK), tree_edges(privacy)
-    if isinstance(problem.utility, SumOfColumns) and not np.isfinite(problem.utility.column_values(columns)).all():
-        return infinite(problem, group_columns(privacy))
     return _over(problem, columns, "listed extreme rays", () if tree is None else tuple(tree))
-
-
-def infinite(problem: Problem, columns: Floats) -> Solution:
-    """A mechanism that is worth infinitely much: nothing is left to prove."""
-    mechanism = Mechanism.from_matrix(columns, problem.privacy, inputs=problem.inputs)
-    return Solution(mechanism, math.inf, "the value is infinite: a report is impossible under one hypothesis")
 
 
 def nothing(problem: Problem) -> tuple[Proof, ...]:
@@ -99,17 +95,6 @@ def _over(problem: Problem, columns: Floats, method: str, tree: tuple[tuple[int,
     )
     proof = Rays(decimals(best.alpha), _mixed(best), tree)
     return Solution(mechanism, best.bound(columns, values), method, (proof,))
-
-
-def parts_of(utility: Utility) -> tuple[SumOfColumns, ...]:
-    """The utilities of a worst case, or the utility itself."""
-    parts = utility.utilities if isinstance(utility, WorstCase) else (utility,)
-    sums = tuple(part for part in parts if isinstance(part, SumOfColumns))
-    if len(sums) != len(parts):
-        raise InvalidParameter(
-            "the utility must be a sum over columns, or the worst of several", parameter="utility", value=utility
-        )
-    return sums
 
 
 def _finite(utility: Utility, values: list[Floats] | list[list[float]]) -> Floats:

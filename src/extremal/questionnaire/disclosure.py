@@ -22,13 +22,12 @@ from extremal.mechanism.disclosure import (
     alike_key,
     answers_in_table,
     answers_in_words,
-    as_svg,
-    document,
     likelihood_ratios,
     percent,
     ratio_in_words,
 )
-from extremal.plotting import COLOURS, figure
+from extremal.mechanism.page import document
+from extremal.plotting import COLOURS, as_svg, figure
 from extremal.tables import aligned, as_frame, number
 
 if TYPE_CHECKING:

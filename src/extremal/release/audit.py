@@ -28,6 +28,7 @@ from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, Notion
 from extremal.release.audit_pairs import has_pairs, pair_events
 from extremal.release.sampler import sample_codes
+from extremal.tables import wrapped
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
@@ -77,7 +78,7 @@ class Audit:
             f"({self.draws:,} draws for each of {len(self.inputs)} inputs, {self.limits:,} limits, confidence "
             f"{self.confidence:.6g})"
         )
-        return "\n".join([text, *self.misfits])
+        return "\n".join([wrapped(text, further="  "), *self.misfits])
 
 
 def audit(

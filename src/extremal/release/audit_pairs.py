@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from extremal.errors import InvalidParameter
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
@@ -27,6 +28,9 @@ from extremal.mechanism.structures import (
 )
 
 MOST_INPUTS = 6
+
+Paired = ChosenSets | IndependentBits | SubsetSelection | BloomBits | GroupedSets
+"""Structures whose reports favour an input or not."""
 
 Codes = npt.NDArray[np.int64]
 
@@ -49,26 +53,26 @@ class PairEvent:
 
 def has_pairs(structure: Structure) -> bool:
     """Whether this is the way to audit a structure."""
-    return isinstance(structure, (ChosenSets, IndependentBits, SubsetSelection, BloomBits, GroupedSets))
+    return isinstance(structure, Paired)
 
 
 def pair_events(mechanism: Mechanism, draws: int, sample: Callable[[Any], Any]) -> list[PairEvent]:
     """Draw for each of a few inputs, and count the event of each ordered pair of them."""
-    k = mechanism.k
+    k, structure = mechanism.k, mechanism.structure
+    if not isinstance(structure, Paired):
+        raise InvalidParameter("reports must favour an input or not", parameter="kind", value=structure.kind)
     chosen = sorted({round(i * (k - 1) / (MOST_INPUTS - 1)) for i in range(MOST_INPUTS)})
     rows = chosen if mechanism.row_of is None else mechanism.row_of[chosen].tolist()
     pairs = [(i, j) for i in range(len(chosen)) for j in range(len(chosen)) if rows[i] != rows[j]]
     counts = {pair: [0, 0] for pair in pairs}
     for truth, x in enumerate(chosen):  # one input's reports at a time: words of bits take room
         drawn = sample(np.full(draws, x))
-        favours = _of_pairs(mechanism.structure, drawn, rows)
+        favours = _of_pairs(structure, drawn, rows)
         for i, j in pairs:
             if truth in (i, j):
                 counts[i, j][int(truth == j)] = int(favours(i, j).sum())
     return [
-        PairEvent(
-            chosen[i], chosen[j], (counts[i, j][0], counts[i, j][1]), _exact(mechanism.structure, rows[i], rows[j])
-        )
+        PairEvent(chosen[i], chosen[j], (counts[i, j][0], counts[i, j][1]), _exact(structure, rows[i], rows[j]))
         for i, j in pairs
     ]
 
@@ -76,7 +80,7 @@ def pair_events(mechanism: Mechanism, draws: int, sample: Callable[[Any], Any]) 
 Favours = Callable[[int, int], npt.NDArray[np.bool_]]
 
 
-def _of_pairs(structure: Structure, drawn: npt.NDArray[np.int64], rows: list[int]) -> Favours:
+def _of_pairs(structure: Paired, drawn: npt.NDArray[np.int64], rows: list[int]) -> Favours:
     """(i, j) ↦ which of the reports favour rows[i] and not rows[j]."""
     if isinstance(structure, BloomBits):
         start = structure.cohort_bits
@@ -97,7 +101,9 @@ def _of_pairs(structure: Structure, drawn: npt.NDArray[np.int64], rows: list[int
     return lambda i, j: held[i] & ~held[j]
 
 
-def _held(structure: Structure, drawn: npt.NDArray[np.int64], row: int) -> npt.NDArray[np.bool_]:
+def _held(
+    structure: ChosenSets | IndependentBits | SubsetSelection, drawn: npt.NDArray[np.int64], row: int
+) -> npt.NDArray[np.bool_]:
     if isinstance(structure, ChosenSets):
         return structure.favours(np.array([row]), drawn)
     if isinstance(structure, SubsetSelection):
@@ -114,7 +120,7 @@ def _differences(structure: BloomBits, x: int, z: int) -> list[tuple[int, Codes,
     return [one for one in found if one[1].size == most]
 
 
-def _exact(structure: Structure, x: int, z: int) -> tuple[float, float]:
+def _exact(structure: Paired, x: int, z: int) -> tuple[float, float]:
     if isinstance(structure, ChosenSets):
         inside, apart = structure.inside / DENOMINATOR, 1 - float(structure.overlap(x, z))
         odds = structure.size / (structure.m - structure.size)
@@ -130,7 +136,6 @@ def _exact(structure: Structure, x: int, z: int) -> tuple[float, float]:
     if isinstance(structure, GroupedSets):
         held, free = _apart(structure, x, z)
         return held / DENOMINATOR, free / DENOMINATOR
-    assert isinstance(structure, IndependentBits)
     own, other = structure.own / DENOMINATOR, structure.other / DENOMINATOR
     return own * (1 - other), (1 - own) * other
 

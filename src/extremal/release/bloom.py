@@ -43,10 +43,8 @@ def report(mechanism: Mechanism, kept: Sequence[Any]) -> list[Label]:
     words = [labels.packed(word, f"kept[{i}]") for i, word in enumerate(kept)]
     if not words:
         return []
-    bits = unpacked(words, labels.bits).astype(np.bool_)
-    powers = 1 << np.arange(structure.cohort_bits - 1, -1, -1)
-    cohort = bits[:, : structure.cohort_bits] @ powers
-    shown = shown_filters(structure, bits[:, structure.cohort_bits :], SecureWords())
+    cohort, filters = structure.split(unpacked(words, labels.bits).astype(np.bool_))
+    shown = shown_filters(structure, filters, SecureWords())
     return [tuple(row) for row in packed_filters(structure, cohort, shown).tolist()]
 
 

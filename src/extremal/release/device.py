@@ -168,7 +168,7 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             "the folder must be empty",
             parameter="folder",
             value=str(folder),
-            hint="Choose another one, or allow overwriting.",
+            hint="Choose another one, or allow overwriting (overwrite=True, --overwrite).",
         )
     target.mkdir(parents=True, exist_ok=True)
     content = {Path(name).name: files("extremal.release").joinpath(name).read_bytes() for name in SCRIPTS}

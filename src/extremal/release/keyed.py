@@ -28,6 +28,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
+    BloomBits,
     Circulant,
     IndependentBits,
     RandomizedResponse,
@@ -221,7 +222,7 @@ def in_step(structure: Structure, rows: Codes, words: RowWords) -> Codes:
     Rows that read equally many words are drawn together; where one draws again (rejection), its piece is cut in halves,
     until it is alone.
     """
-    sampler, each = prepared(structure), structure.r if isinstance(structure, IndependentBits) else 1
+    sampler, each = prepared(structure), _bits_of(structure)
     out = np.empty(rows.size if sampler.size is None else (rows.size, sampler.size), dtype=np.int64)
     at_a_time = max(1, min(ROWS_IN_STEP, MOST_BITS // each))
     pieces = [(start, min(start + at_a_time, rows.size)) for start in range(0, rows.size, at_a_time)]
@@ -237,12 +238,19 @@ def in_step(structure: Structure, rows: Codes, words: RowWords) -> Codes:
     return out
 
 
+def _bits_of(structure: Structure) -> int:
+    """How many words a report takes at once where its bits are drawn."""
+    if isinstance(structure, BloomBits):
+        return structure.bits
+    return structure.r if isinstance(structure, IndependentBits) else 1
+
+
 class Uneven(Exception):
     """Some rows of a piece need more words than others."""
 
 
 class Step:
-    """A `WordSource` for some rows: each gets its next words, `each` at a time; one row alone, as many as asked."""
+    """A `WordSource` for some rows: each gets its next word, or its next `each`; one row alone, as many as asked."""
 
     __slots__ = ("_count", "_each", "_first", "_next", "_words")
 
@@ -250,9 +258,9 @@ class Step:
         self._words, self._first, self._count, self._each, self._next = words, first, count, each, 0
 
     def fill(self, words: Words) -> None:
-        each = words.size if self._count == 1 else self._each
-        if words.size != self._count * each:
+        if self._count > 1 and words.size not in (self._count, self._count * self._each):
             raise Uneven
+        each = words.size // self._count
         rows = np.repeat(np.arange(self._first, self._first + self._count), each)
         words[:] = self._words.word(rows, self._next + np.tile(np.arange(each), self._count))
         self._next += each

@@ -36,9 +36,8 @@ class Loops:
         where = entry.view(np.int64)
         np.left_shift(rows, np.int64(table.bits), out=where)
         np.bitwise_or(where, column.view(np.int64), out=where)
-        np.take(
-            table.entries, where, out=entry, mode="clip"
-        )  # in range already: "clip" only avoids a copy of the output
+        # In range already: "clip" only avoids a copy of the output.
+        np.take(table.entries, where, out=entry, mode="clip")
         return self._picked(column, entry, mask, words)
 
     def from_one_row(self, table: AliasTable, words: Words) -> Codes:

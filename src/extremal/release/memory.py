@@ -134,18 +134,12 @@ class Memory:
         for place, value in enumerate(values):  # also of those who have reported: an error must not tell who has
             if mechanism.input_labels.find(value) is None:
                 raise unknown(mechanism.input_labels, value, f"values[{place}]")
-        self._database.execute("BEGIN IMMEDIATE")  # two processes never make two reports
-        try:
-            found = [
+        with self._database:  # all of them or, whatever happens, none
+            self._database.execute("BEGIN IMMEDIATE")  # two processes never make two reports
+            return [
                 self._one(key, question, value, mechanism, price, renew)
                 for key, value in zip(keys, values, strict=True)
             ]
-            self._database.execute("COMMIT")
-        except BaseException:
-            if self._database.in_transaction:
-                self._database.execute("ROLLBACK")
-            raise
-        return found
 
     def _one(self, key: str, question: str, value: Any, mechanism: Mechanism, price: Fraction, renew: bool) -> Label:
         last = self._database.execute(

@@ -18,18 +18,11 @@ from extremal.mechanism.structures.bits import IndependentBits
 from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, HadamardSets, HashedSets, ProjectiveSets, scattered
 from extremal.release.loops import Codes, Loops
-from extremal.release.subsets import uniform_below
+from extremal.release.subsets import happens, uniform_below
 from extremal.release.words import Words, WordSource
 
 MOST_BITS = 1 << 20  # bits drawn at a time: 8 MB of words
 _SPARE = np.uint64(64 - WEIGHT_BITS)
-
-
-def happens(weight: int, count: int, source: WordSource) -> npt.NDArray[np.bool_]:
-    """`count` independent events of probability weight/2^62."""
-    words: Words = np.empty(count, dtype=np.uint64)
-    source.fill(words)
-    return np.asarray((words >> _SPARE) < np.uint64(weight))
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +87,8 @@ class FromProjective:
         inside = happens(s.inside, rows.size, source)
         out = np.empty(rows.size, dtype=np.int64)
         waiting = np.arange(rows.size)
-        while (
-            waiting.size
-        ):  # the vector 0 is no point: it is drawn again, and so is one in the hyperplane if it must not
+        # The vector 0 is no point: it is drawn again, and so is one in the hyperplane if it must not.
+        while waiting.size:
             found, good = self._try(rows[waiting], inside[waiting], source)
             out[waiting[good]] = found[good]
             waiting = waiting[~good]

@@ -133,6 +133,5 @@ def _write(frame: Any, target: str, here: bool) -> None:
     try:
         frame.write.parquet(str(partial))
         partial.rename(final)
-    except BaseException:
+    finally:
         shutil.rmtree(partial, ignore_errors=True)
-        raise

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from extremal.exact.weights import WEIGHT_BITS
 from extremal.release.loops import Codes
-from extremal.release.words import Words, WordSource
+from extremal.release.subsets import happens, uniform_below
+from extremal.release.words import WordSource
 
 FEW = 64  # members up to which comparing them all is cheap
 MANY = 1 << 12  # inputs from which it beats flags
@@ -23,11 +23,7 @@ def is_sparse(k: int, d: int) -> bool:
 
 def sparse_subset_reports(k: int, d: int, weight: int, codes: Codes, source: WordSource) -> Codes:
     """What `subsets.subset_reports` draws, member by member: n×d input codes, each row increasing."""
-    from extremal.release.subsets import uniform_below
-
-    words: Words = np.empty(codes.size, dtype=np.uint64)
-    source.fill(words)
-    contains = (words >> np.uint64(64 - WEIGHT_BITS)) < np.uint64(weight)
+    contains = happens(weight, codes.size, source)
     members = np.full((codes.size, d), -1, dtype=np.int64)
     for step in range(d, 0, -1):  # a report with x draws one member less, and starts a step later
         rows = np.flatnonzero(~contains) if step == d else np.arange(codes.size)

@@ -1,4 +1,4 @@
-"""Exact uniform integers and uniform subsets from 64-bit words, for mechanisms whose reports are sets.
+"""Exact events, uniform integers and uniform subsets from 64-bit words, for mechanisms whose reports are sets.
 
 A number below a bound that is no power of two is drawn by multiplication with exact rejection (Lemire 2019): the
 product of a 32-bit word and the bound is kept unless its low half falls in the short, over-represented range. Subsets
@@ -18,6 +18,13 @@ LARGEST_BOUND = 1 << 32
 LARGEST_FLAGS = 1 << 21  # bytes of membership flags worked on at a time
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
+
+
+def happens(weight: int, count: int, source: WordSource) -> npt.NDArray[np.bool_]:
+    """`count` independent events of probability weight/2^62."""
+    words: Words = np.empty(count, dtype=np.uint64)
+    source.fill(words)
+    return np.asarray((words >> np.uint64(64 - WEIGHT_BITS)) < np.uint64(weight))
 
 
 def uniform_below(bound: int, count: int, source: WordSource) -> Codes:
@@ -66,9 +73,7 @@ def subset_reports(k: int, d: int, weight: int, codes: Codes, source: WordSource
     rows_at_a_time = max(1, LARGEST_FLAGS // k)
     for start in range(0, codes.size, rows_at_a_time):
         x = codes[start : start + rows_at_a_time]
-        words: Words = np.empty(x.size, dtype=np.uint64)
-        source.fill(words)
-        contains = (words >> np.uint64(64 - WEIGHT_BITS)) < np.uint64(weight)
+        contains = happens(weight, x.size, source)
         others = uniform_subsets(k - 1, d - contains.astype(np.int64), source)
         out[start : start + x.size] = np.nonzero(with_own(others, x, contains))[1].reshape(x.size, d)
     return out

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from extremal.closed_forms.forms import Setting, made_for
-from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
+from extremal.errors import InvalidParameter
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, LIP, PML
-from extremal.tables import aligned, as_frame, html, number
+from extremal.studies.values import value_of
+from extremal.tables import aligned, as_frame, how_many, html, number
 from extremal.utility import KL, Divergence, MutualInformation, Utility
 
 
@@ -68,7 +69,7 @@ class Comparison:
         body = [
             [
                 r.name,
-                str(r.reports) if r.reports < 10**7 else f"{r.reports:.2g}" if r.reports < 10**300 else "huge",
+                how_many(r.reports),
                 *(number(r.levels[key], 4) for key in levels),
                 *(number(r.values[key]) for key in values),
             ]
@@ -170,18 +171,11 @@ def compare(
         if source is not None:
             levels |= {"PML": PML(1, source).level(mechanism), "LIP": LIP(1, source).level(mechanism)}
         rows.append(
-            Row(name, mechanism.m, levels, {key: _value(u, mechanism) for key, u in zip(keys, wanted, strict=True)})
+            Row(name, mechanism.m, levels, {key: value_of(u, mechanism) for key, u in zip(keys, wanted, strict=True)})
         )
     units = {key: u.unit for key, u in zip(keys, wanted, strict=True) if u.unit}
     costs = frozenset(key for key, u in zip(keys, wanted, strict=True) if u.is_cost)
     return Comparison(notion.epsilon, tuple(rows), units, costs)
-
-
-def _value(utility: Utility, mechanism: Mechanism) -> float | None:
-    try:
-        return utility(mechanism)
-    except (TooLarge, UnknownLabel):  # too many reports to add up, or reports that no distortion is defined for
-        return None
 
 
 def _prior_of(utilities: list[Utility]) -> Any:

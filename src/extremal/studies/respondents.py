@@ -9,13 +9,13 @@ from time import perf_counter
 from typing import Any
 
 from extremal.closed_forms.forms import Setting, made_for
-from extremal.errors import ExtremalError, InvalidParameter
-from extremal.estimate.variance import statistics_variance
+from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
 from extremal.optimize.workload.notes import half_width
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
+from extremal.studies.values import value_of
 from extremal.tables import aligned, as_frame, number
 from extremal.utility import Workload
 
@@ -149,24 +149,11 @@ def respondents(workload: Workload, *, epsilon: Any, time_limit: float | None = 
     for name, mechanism in made_for(Setting(workload.k, epsilon)).items():
         if not notion.holds(mechanism):
             continue
-        value = _value(workload, mechanism)
+        value = value_of(workload, mechanism)
         if value is not None:
             rows.append(_needed(name, mechanism, workload, value, value / best.value))
     rows.sort(key=lambda r: (r.name != BEST, r.value))
     return Respondents(notion.epsilon, workload.name, best.lower_bound, tuple(rows))
-
-
-def _value(workload: Workload, mechanism: Mechanism) -> float | None:
-    """n × mean squared error; of reports that are too many to list that of their usual estimate, if there is one."""
-    try:
-        return workload(mechanism)
-    except ExtremalError:
-        if workload.prior is None:
-            return None
-    try:
-        return statistics_variance(mechanism, workload.rows, workload.prior.values)
-    except ExtremalError:
-        return None
 
 
 def _needed(name: str, mechanism: Mechanism, workload: Workload, value: float, people: float) -> Needed:

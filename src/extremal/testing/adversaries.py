@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from extremal.certificate import (
     Coupled,
+    CoupledColumns,
     Directions,
     Lines,
     ListedCounts,
@@ -497,6 +498,20 @@ def workloads(random: Generator) -> Iterator[Lie]:
         yield Lie(replace(proof, **told), LDP(epsilon), utility, found.value)
 
 
+def coupled_workloads(random: Generator) -> Iterator[Lie]:
+    """Prices of any kind for statistics under (ε,δ)-LDP, against a mechanism that exists."""
+    k, epsilon, delta = int(random.integers(2, 4)), an_epsilon(random), float(np.round(random.uniform(0.01, 0.4), 3))
+    p: Any = np.full(k, 1 / k) if random.random() < 0.5 else a_prior(random, k)
+    utility: Any = (CDF, Frequencies, Ranges)[random.integers(3)](p)
+    found = design(LDP(epsilon, delta), utility)
+    for proof in (Revealed(), *found.certificate.proofs):
+        yield Lie(proof, LDP(epsilon, delta), utility, found.value)
+        if isinstance(proof, CoupledColumns):
+            for name in ("z", "alpha", "prices"):
+                told = {name: spoiled_numbers(random, getattr(proof, name))}
+                yield Lie(replace(proof, **told), LDP(epsilon, delta), utility, found.value)
+
+
 def coupled_chords(random: Generator) -> Iterator[Lie]:
     """Multipliers and nodes of any kind for (ε,δ)-LDP, and what inputs are worth, against a mechanism that exists."""
     k, epsilon, delta = int(random.integers(2, 4)), an_epsilon(random), float(np.round(random.uniform(0.01, 0.4), 3))
@@ -550,6 +565,7 @@ ATTACKS: tuple[Attack, ...] = (
     classes,
     coupled_rays,
     coupled_chords,
+    coupled_workloads,
     directions,
     workloads,
 )

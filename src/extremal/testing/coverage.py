@@ -56,9 +56,8 @@ class Configuration:
         if self.kind == "response":
             return randomized_response(self.k, self.epsilon)
         if self.kind == "windows":
-            length = max(
-                d for d in range(1, max(2, self.k // 3 + 1)) if math.gcd(d, self.k) == 1
-            )  # coprime: invertible
+            # Coprime: invertible.
+            length = max(d for d in range(1, max(2, self.k // 3 + 1)) if math.gcd(d, self.k) == 1)
             return Mechanism.from_windows(self.k, length, LDP(self.epsilon))
         generator = np.random.default_rng([SEED, self.index])
         copies = [random_ldp_matrix(generator, self.k, self.epsilon) for _ in range(6)]

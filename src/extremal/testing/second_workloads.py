@@ -30,12 +30,18 @@ def workload_bound(proof: dict[str, Any], notion: dict[str, Any], utility: dict[
         Refuted: a precondition fails, or a step.
     """
     listed = proof["kind"] == "listed columns" and not proof["groups"] and notion["notion"] != "LDP"
-    require(listed or (notion["notion"] == "LDP" and not Fraction(notion["delta"])), "ε-LDP")
+    coupled = proof["kind"] in ("coupled columns", "inputs revealed")
+    require(listed or coupled or (notion["notion"] == "LDP" and not Fraction(notion["delta"])), "ε-LDP")
     require(utility["source"]["kind"] == "list" and len(utility["source"]["priors"]) == 1, "one prior")
     given = [Fraction(p) for p in utility["source"]["priors"][0]]
     prior = [p / sum(given) for p in given]
     if listed:
         return _listed_rays(proof, notion, prior, gram_of(utility, len(prior)), unit_of(utility))
+    if proof["kind"] == "inputs revealed":
+        return _revealed(proof, prior, gram_of(utility, len(prior)))
+    if coupled:
+        require(notion["notion"] == "LDP", "(ε,δ)-LDP")
+        proof = {**proof, "delta": Fraction(notion["delta"])}
     unit = unit_of(utility) / merged_unit(proof.get("groups", []), prior)
     return _KINDS[proof["kind"]](proof, ratio(notion), prior, gram_of(utility, len(prior)), unit)
 
@@ -180,6 +186,33 @@ def _columns(proof: Any, e: Fraction, prior: Vector, gram: Matrix, unit: Fractio
     return least(z, gram, listed_level(times(times(z, gram), z), alpha, prior, columns(len(prior), e)))
 
 
+def _coupled(proof: Any, e: Fraction, prior: Vector, gram: Matrix, unit: Fraction) -> Fraction:
+    """Every vector of levels without a gap, and what the pairs pay."""
+    prior, gram = merged(proof["groups"], prior, gram)
+    k, z = len(prior), centred(proof["z"], len(prior))
+    alpha, beta = ([a * unit for a in whole(proof[name])] for name in ("alpha", "prices"))
+    require(k <= 6 and len(alpha) == k and len(beta) == k * (k - 1) and min(beta) >= 0, "prices ≥ 0")
+    slope, pairs, found = times(times(z, gram), z), list(itertools.permutations(range(k), 2)), []
+    for levels in itertools.product((None, *range(k)), repeat=k):
+        used = {v for v in levels if v is not None}
+        if not used or used != set(range(len(used))) or (len(used) == 1 and levels.count(0) > 1):
+            continue
+        r = [ZERO if v is None else e**-v for v in levels]
+        require(bool(dot(prior, r)), "every column has a probability")
+        paid = sum((b * max(ZERO, r[x] - e * r[y]) for b, (x, y) in zip(beta, pairs, strict=True)), dot(alpha, r))
+        found.append((dot(r, [dot(row, r) for row in slope]) / dot(prior, r) - paid) / dot(prior, r))
+    return least(z, gram, sum(alpha, ZERO) + proof["delta"] * sum(beta, ZERO) + max(found))
+
+
+def _revealed(proof: Any, prior: Vector, gram: Matrix) -> Fraction:
+    """What the inputs themselves would give."""
+    require(not proof["mix"], "no parts")
+    k = len(prior)
+    z = [[(prior[x] if x == y else ZERO) - prior[x] * prior[y] for y in range(k)] for x in range(k)]
+    slope = times(times(z, gram), z)
+    return least(z, gram, sum((slope[x][x] / prior[x] for x in range(k) if prior[x]), ZERO))
+
+
 def _counts(proof: Any, e: Fraction, prior: Vector, gram: Matrix, unit: Fraction) -> Fraction:
     classes, k, diagonal = proof["classes"], len(prior), whole(proof["diagonal"])
     count = len(diagonal)
@@ -256,6 +289,7 @@ _KINDS: dict[str, Callable[[Any, Fraction, Vector, Matrix, Fraction], Fraction]]
     "listed counts": _counts,
     "matrix inequality": _inequality,
     "line sweep": _sweep,
+    "coupled columns": _coupled,
 }
 
 CLOSE = Fraction(1, 10**9)

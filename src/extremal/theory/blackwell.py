@@ -42,6 +42,15 @@ class Separation:
     Attributes:
         gain: g(x, y), exact; x an input, y a report of the second mechanism.
         first, second: the best expected total Σ_x with either, exact; second > first.
+
+    Made by `ex.theory.dominates`.
+
+    Reference: the easy half of D. Blackwell (1953): a better experiment is better for every gain.
+
+    >>> import extremal as ex
+    >>> test = ex.theory.dominates(ex.randomized_response(2, 1), ex.randomized_response(2, 2)).test
+    >>> test.second > test.first
+    True
     """
 
     gain: tuple[tuple[Fraction, ...], ...]
@@ -63,6 +72,15 @@ class Dominance:
         rational: W as it was checked, in rationals; `map` is it, rounded to integer weights.
         deficiency: the largest total variation between a row of Q₁W and of Q₂, exact; None without a map.
         test: a `Separation` when there is no map.
+
+    Made by `ex.theory.dominates`.
+
+    Reference: D. Blackwell, Equivalent Comparisons of Experiments (1953); KOV Section 2.2.
+
+    >>> import extremal as ex
+    >>> found = ex.theory.dominates(ex.randomized_response(3, 2), ex.randomized_response(3, 1))
+    >>> bool(found), found.test is None
+    (True, True)
     """
 
     map: Mechanism | None
@@ -86,7 +104,14 @@ class Dominance:
 
 @dataclass(frozen=True)
 class Equivalence:
-    """Whether two mechanisms can imitate each other; truthy iff both directions hold."""
+    """Whether two mechanisms can imitate each other; truthy iff both directions hold.
+
+    Made by `ex.theory.equivalent`; each direction is a `Dominance`. Reference: KOV Section 2.2.
+
+    >>> import extremal as ex
+    >>> bool(ex.theory.equivalent(ex.randomized_response(2, 1), ex.randomized_response(2, 2)))
+    False
+    """
 
     forward: Dominance
     backward: Dominance
@@ -153,6 +178,8 @@ def dominates(first: Mechanism, second: Mechanism) -> Dominance:
 def equivalent(first: Mechanism, second: Mechanism) -> Equivalence:
     """Whether each mechanism can imitate the other: the same for every decision (KOV Section 2.2).
 
+    Guarantee: both post-processings are checked in rationals.
+
     >>> import extremal as ex
     >>> m = ex.Mechanism.from_matrix([[0.2, 0.4, 0.4], [0.1, 0.2, 0.7]])
     >>> bool(equivalent(m, canonical_form(m))), canonical_form(m).m
@@ -167,6 +194,8 @@ def canonical_form(mechanism: Mechanism) -> Mechanism:
     Proportional reports say the same; merging them changes no utility and no level. Columns count as proportional when
     they are so up to the rounding of their weights, 64 units of 2^-62. Outputs are ordered by decreasing direction
     (column over its sum, compared lexicographically) and numbered from 0.
+
+    Guarantee: worth the same for every utility, and as private, up to the rounding of weights.
 
     >>> import extremal as ex
     >>> canonical_form(ex.Mechanism.from_matrix([[0.2, 0.4, 0.4], [0.1, 0.2, 0.7]])).matrix.round(6).tolist()

@@ -44,6 +44,8 @@ def compose(*mechanisms: Mechanism) -> Mechanism:
     Args:
         mechanisms: with the same inputs in the same order; inputs × reports up to 2^16.
 
+    Reference: C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy (2014), Theorem 3.16.
+
     >>> import extremal as ex
     >>> twice = compose(ex.randomized_response(2, 1), ex.randomized_response(2, 0.5))
     >>> twice.m, twice.outputs[0], twice.privacy
@@ -80,6 +82,10 @@ def composed_level(items: Iterable[Mechanism | LDP | PML], delta: Any = 0) -> fl
         items: mechanisms with the same inputs, or notions.
         delta: δ of the composition.
 
+    Guarantee: the reports are (ε,δ)-LDP together at this ε.
+
+    Reference: P. Kairouz, S. Oh, P. Viswanath, The Composition Theorem for Differential Privacy (2015), for notions.
+
     >>> import extremal as ex
     >>> composed_level([ex.randomized_response(4, 0.5)] * 3)
     1.5
@@ -114,6 +120,10 @@ def pml_composed_bound(notions: Sequence[PML]) -> float:
     levels do not add up. They add up to LDP levels: ε_i for one report and, for each other, log of e^ε p/(1 −
     e^ε(1−p)), p the smallest probability, which is the largest ratio that ε-PML leaves between two inputs, infinite
     from region 2 on. Never above ε_max = −log p.
+
+    Guarantee: an upper bound in floats.
+
+    Reference: S. Saeidian et al., Pointwise Maximal Leakage, IEEE Trans. Inf. Theory 69 (2023), on composition.
 
     >>> import extremal as ex
     >>> round(pml_composed_bound([ex.PML(0.05, [0.5, 0.3, 0.2])] * 2), 6)

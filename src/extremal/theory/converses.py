@@ -38,7 +38,7 @@ from extremal.optimize.divergence.lorenz import Lorenz
 from extremal.optimize.information.bounds import affine, fluid
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
-from extremal.tables import aligned, as_frame, number
+from extremal.tables import aligned, as_frame, number, wrapped
 from extremal.theory.thresholds.universal import binary_threshold
 from extremal.utility import (
     KL,
@@ -69,6 +69,12 @@ class Bound:
         proven: the ε for which it is proven, in words.
         holds_here: True where that includes this ε, None where the statement says "small (large) enough" only.
         erratum: what was wrong as printed, or "".
+
+    Reference: the `source` of each; made by `ex.theory.converses`.
+
+    >>> import extremal as ex
+    >>> ex.theory.converses(ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), 0.5).tightest.proven
+    'ε ≤ 0.887303'
     """
 
     name: str
@@ -90,6 +96,13 @@ class Converses:
         slack: δ of the asymptotic statements.
         bounds: those proven here from the tightest on, then those for ε small or large enough.
         optimum: the largest value that an ε-LDP mechanism reaches (`ex.design`), None when it was not asked for.
+
+    Made by `ex.theory.converses`, which has the references.
+
+    >>> import extremal as ex
+    >>> table = ex.theory.converses(ex.TotalVariation([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), 1)
+    >>> bool(table.optimum <= table.tightest.value * (1 + 1e-12))
+    True
     """
 
     utility: Utility
@@ -123,7 +136,12 @@ class Converses:
         body = [[b.name, number(b.value), b.proven, b.source] for b in self.bounds]
         if self.optimum is not None:
             body.insert(0, ["optimum", number(self.optimum), "", "ex.design"])
-        return aligned(["bound", "value", "proven for", "source"], body, left=1)
+        first = aligned(["bound", "value", "proven for"], [row[:3] for row in body], left=1).split("\n")
+        width = max(map(len, first)) + 2
+        return "\n".join(
+            wrapped(source, line.ljust(width), " " * width)
+            for line, source in zip(first, ["source", *(row[3] for row in body)], strict=True)
+        )
 
     def plot(self, epsilons: Sequence[float] | None = None) -> Any:
         """Every bound and the optimum against ε, logarithmic; a matplotlib figure."""
@@ -192,6 +210,8 @@ def low_privacy_coefficient(p0: Any, p1: Any) -> float:
 
     Never negative. KOV Corollary 10 prints G = Σ(1−P₀)log(P₁/P₀) instead (erratum E4). Infinite if some symbol is
     impossible under one distribution.
+
+    Guarantee: the formula, in floats.
 
     >>> round(low_privacy_coefficient([0.4, 0.3, 0.2, 0.1], [0.1, 0.15, 0.3, 0.45]), 12)
     4.84283440136

@@ -20,6 +20,8 @@ from extremal.utility.utility import Floats, SumOfColumns
 def total_variation_dual(p0: Any, p1: Any, epsilon: Any) -> Floats:
     """α = ½·tanh(ε/2)·|P₀ − P₁|: feasible at every ε, and its sum is what the binary mechanism reaches (KOV Theorem 6).
 
+    Guarantee: a proof that no ε-LDP mechanism keeps more total variation, in floats.
+
     >>> round(float(total_variation_dual([0.5, 0.3, 0.2], [0.1, 0.2, 0.7], 1).sum()), 6)
     0.231059
     """
@@ -32,6 +34,8 @@ def response_dual(utility: SumOfColumns, epsilon: Any) -> Floats:
 
     α_i = [(e^ε + k − 2)·μ_i − Σ_{l≠i} μ_l]/((e^ε − 1)(e^ε + k − 1)), μ_i the worth of the pattern that is high on i
     alone.
+
+    Guarantee: feasible or not, its sum is the value of randomised response, in floats.
 
     >>> import extremal as ex
     >>> u = ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7])

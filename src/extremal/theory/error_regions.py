@@ -38,7 +38,17 @@ ROUNDING = Fraction(1, 1 << 48)
 
 
 class ErrorRegion(ABC):
-    """A convex set of pairs (P_MD, P_FA), symmetric about (½, ½)."""
+    """A convex set of pairs (P_MD, P_FA), symmetric about (½, ½).
+
+    Made by `ex.theory.error_region` (of a mechanism) and `ex.theory.error_region_of` (of ε and δ).
+
+    Reference: KOV Section 5 and Theorem 19, with erratum E12.
+
+    >>> import extremal as ex
+    >>> allowed, reached = ex.theory.error_region_of(1, 0), ex.theory.error_region(ex.randomized_response(2, 1))
+    >>> allowed.contains(reached)
+    True
+    """
 
     @property
     @abstractmethod

@@ -42,6 +42,13 @@ class ErrorExponent:
         chernoff: the exponent of the sum of both errors.
         tilt: the λ that attains it.
         without_privacy: D(P₀‖P₁), the exponent of unprivatised data; may be infinite.
+
+    Made by `ex.error_exponent`. Reference: T. Cover, J. Thomas, Elements of Information Theory (2006), Chapter 11.
+
+    >>> import extremal as ex
+    >>> found = ex.error_exponent(ex.randomized_response(2, 1), [0.7, 0.3], [0.4, 0.6])
+    >>> found.chernoff < found.stein < found.without_privacy
+    True
     """
 
     stein: float
@@ -108,6 +115,11 @@ def error_exponent(mechanism: Mechanism, p0: Any, p1: Any) -> ErrorExponent:
 def chernoff_information(m0: Any, m1: Any) -> tuple[float, float]:
     """(max over λ ∈ [0,1] of −log Σ m0^λ m1^{1−λ}, that λ): convex in λ, its derivative changes sign once.
 
+    Guarantee: found by bisection of the derivative, to the last digits of a float.
+
+    Reference: H. Chernoff, Annals of Mathematical Statistics 23 (1952); T. Cover, J. Thomas, Elements of Information
+    Theory (2006), Theorem 11.9.1.
+
     >>> value, tilt = chernoff_information([0.5, 0.5], [0.9, 0.1])
     >>> round(value, 6), round(tilt, 3)
     (0.112377, 0.542)
@@ -146,6 +158,8 @@ def le_cam(p0: Any, p1: Any, epsilon: Any, n: int) -> float:
 
     Guarantee: proven for every ε and every sequence of ε-LDP mechanisms, also interactively chosen ones.
 
+    Reference: L. Le Cam (1973); J. Duchi, M. Jordan, M. Wainwright, Local Privacy and Statistical Minimax Rates (2013).
+
     >>> round(le_cam([0.5, 0.5], [0.55, 0.45], 1, 100), 6)
     0.342475
     """
@@ -162,6 +176,11 @@ def fano(hypotheses: int | Sequence[Any], epsilon: Any, n: int) -> float:
     1 − (n·I + log 2)/log N. For a number N, I is the most information that an ε-LDP report carries about anything, m −
     1 − ln m with m = ε/(1−e^−ε). For the distributions themselves, the smaller of that and the mean over pairs of
     2(e^ε−1)²/(e^ε+1)·TV²/2, since information is at most the mean divergence between hypotheses.
+
+    Guarantee: a lower bound for every ε-LDP mechanism and every rule; 0 when it says nothing.
+
+    Reference: T. Cover, J. Thomas, Elements of Information Theory (2006), Theorem 2.10.1; KOV Corollary 9 with erratum
+    E8.
 
     >>> round(fano(1000, 1, 10), 6)
     0.721159

@@ -23,6 +23,13 @@ class PrivacyProfile:
     Attributes:
         mechanism: whose profile it is.
         level: the ε from which on δ = 0; infinite if some report rules out an input.
+
+    Made by `ex.theory.privacy_profile`.
+
+    >>> import extremal as ex
+    >>> profile = ex.theory.privacy_profile(ex.randomized_response(2, 1))
+    >>> profile.delta(1), profile.delta(0.5) > 0
+    (0.0, True)
     """
 
     mechanism: Mechanism
@@ -73,6 +80,8 @@ def privacy_profile(mechanism: Mechanism) -> PrivacyProfile:
     """δ as a function of ε, with its inverse, a table and a picture.
 
     Guarantee: every value is rounded up in integer arithmetic, so that the mechanism is (ε, δ(ε))-LDP.
+
+    Reference: KOV eq 23; B. Balle, G. Barthe, M. Gaboardi, Privacy Profiles and Amplification by Subsampling (2020).
 
     >>> import extremal as ex
     >>> profile = privacy_profile(ex.randomized_response(3, 1))

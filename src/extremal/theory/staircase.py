@@ -28,6 +28,9 @@ _UNITS = 64  # of 2^-62: what rounding to integer weights, and mixing with a con
 def staircase_patterns(k: int, epsilon: Any) -> npt.NDArray[np.float64]:
     """S^(k) in the paper's numbering: k rows, 2^k columns, entries 1 and e^ε (KOV Definition 3).
 
+    Guarantee: for every sublinear utility some mixture of these columns is optimal among ε-LDP mechanisms (KOV Theorems
+    2 and 4).
+
     >>> staircase_patterns(2, 0.6931471805599453).round(6).tolist()
     [[1.0, 1.0, 2.0, 2.0], [1.0, 2.0, 1.0, 2.0]]
     """
@@ -48,6 +51,12 @@ class StaircaseWeights:
         indices: j of each pattern used, 1-based as in KOV Definition 3, ascending.
         theta: its weight θ_j.
         sets: the inputs on which the pattern is e^ε.
+
+    Made by `ex.theory.staircase_weights`.
+
+    >>> import extremal as ex
+    >>> ex.theory.staircase_weights(ex.randomized_response(3, 1)).sets
+    ((2,), (1,), (0,))
     """
 
     epsilon: float
@@ -84,6 +93,8 @@ def staircase_weights(mechanism: Mechanism, epsilon: Any = None) -> StaircaseWei
 
     Raises:
         InvalidParameter: some output has weights other than c and e^ε·c: no staircase.
+
+    Guarantee: whether an output is a staircase is decided within the rounding of its weights.
 
     >>> import extremal as ex
     >>> weights = staircase_weights(ex.randomized_response(3, 1))

@@ -60,6 +60,9 @@ class ConvexFunction(ABC):
 
     def perspective(self, m0: Floats, m1: Floats, difference: Floats) -> Floats:
         """M₁·f(M₀/M₁), with the limits where either is 0; difference = M₀ − M₁, formed without cancellation."""
+        if m1.min(initial=1.0) > 0 and m0.min(initial=1.0) > 0:
+            with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+                return np.asarray(m1 * self.excess(difference / m1, m0 / m1))
         none_under_1 = m1 <= 0
         none_under_0 = ~none_under_1 & (m0 <= 0)
         plain = ~none_under_0 & ~none_under_1

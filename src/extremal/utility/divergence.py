@@ -25,7 +25,8 @@ class Divergence(SumOfColumns):
     The methods about f alone are those of `f`; a class of one's own brings another f, it does not override them.
 
     Args:
-        p0, p1: the two distributions of the input.
+        p0, p1: the two distributions of the input. Floats are read as the decimals they print as, more than 4,096 of
+            them as binary numbers.
         f: the function.
     """
 

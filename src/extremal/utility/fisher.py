@@ -61,6 +61,16 @@ class Fisher:
 
     def decoder(self, statistics: Floats) -> Floats | None:
         """A_c V⁺ for statistics in the coefficients of the inputs, or None when they are not identified."""
+        found = self.decoded(statistics)
+        return None if found is None else found[0]
+
+    def value(self, statistics: Floats) -> float:
+        """Σ over the statistics of their least variance; infinite when one is not identified."""
+        found = self.decoded(statistics)
+        return float("inf") if found is None else found[1]
+
+    def decoded(self, statistics: Floats) -> tuple[Floats, float] | None:
+        """The decoder and the value together; None when a statistic is not identified."""
         rows = self.of_rows(statistics)
         if rows is None:
             return None
@@ -69,16 +79,8 @@ class Fisher:
         outside = np.abs(centred @ null).max(initial=0.0)
         if outside > OUTSIDE * np.abs(centred).max(initial=1e-300):
             return None
-        return np.asarray(centred @ inverse)
-
-    def value(self, statistics: Floats) -> float:
-        """Σ over the statistics of their least variance; infinite when one is not identified."""
-        decoder = self.decoder(statistics)
-        if decoder is None:
-            return float("inf")
-        rows = self.of_rows(statistics)
-        assert rows is not None
-        return float(np.sum(decoder * (rows - (rows @ self.prior)[:, None])))
+        decoder = np.asarray(centred @ inverse)
+        return decoder, float(np.sum(decoder * centred))
 
     @property
     def _inverse(self) -> tuple[Floats, Floats]:
@@ -88,9 +90,8 @@ class Fisher:
         scaled_prior = self.prior * scale
         scaled = self.excess / np.outer(scale, scale)
         direction = scaled_prior / np.linalg.norm(scaled_prior)
-        values, vectors = np.linalg.eigh(
-            scaled + np.outer(direction, direction)
-        )  # p is in the null space: put an eigenvalue 1 there
+        # The prior is in the null space: put an eigenvalue 1 there.
+        values, vectors = np.linalg.eigh(scaled + np.outer(direction, direction))
         kept = values > NULL * max(1.0, float(values[-1]))
         used = vectors[:, kept]
         inverse = (used / values[kept]) @ used.T - np.outer(direction, direction)
@@ -254,14 +255,12 @@ def _hypergeometric(sizes: Indices, counts: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def squared_influence(mechanism: Mechanism | Any, fisher: Fisher, statistics: Floats) -> Floats:
+def squared_influence(mechanism: Mechanism | Any, fisher: Fisher, decoder: Floats) -> Floats:
     """∂F/∂p up to a constant, for each input: Σ_y Q(y|x)·|t_y|², t_y = A_c V⁺ (q_y − m_y)/m_y what report y moves the
     estimates by.
 
     F(p) = min over unbiased T of Σ m|T|² − |Ap|², so ∂F/∂p = Σ_y Q(y|·)|T_y|² − 2(Ap)·a_x with T = Ap + t, and Σ_y
     Q(y|x)t_y = a_x − Ap."""
-    decoder = fisher.decoder(statistics)
-    assert decoder is not None
     pieces = _pieces_of_reading(read_array(mechanism)) if not isinstance(mechanism, Mechanism) else _pieces(mechanism)
     slope = np.zeros(fisher.prior.size)
     for base, above in pieces:

@@ -17,25 +17,34 @@ _TERMS = 14  # 0.05^14 < 1e-18: the series is exact to double precision there
 
 
 def entropy_series(d: Floats) -> Floats:
-    """(1+d)·log(1+d) − d = Σ_{n≥2} (−1)^n d^n / (n(n−1)) for |d| < SERIES_BELOW, by Horner's rule."""
-    series = np.zeros_like(d)
-    for n in range(_TERMS, 1, -1):
-        series = (-1.0) ** n / (n * (n - 1)) + d * series
-    return np.asarray(d * d * series)
+    """(1+d)·log(1+d) − d = Σ_{n≥2} (−1)^n d^n / (n(n−1)) for |d| < SERIES_BELOW."""
+    return _from_the_square(d, [(-1.0) ** n / (n * (n - 1)) for n in range(_TERMS, 1, -1)])
 
 
 def log_series(d: Floats) -> Floats:
-    """d − log(1+d) = Σ_{n≥2} (−1)^n d^n / n for |d| < SERIES_BELOW, by Horner's rule."""
-    series = np.zeros_like(d)
-    for n in range(_TERMS, 1, -1):
-        series = (-1.0) ** n / n + d * series
-    return np.asarray(d * d * series)
+    """d − log(1+d) = Σ_{n≥2} (−1)^n d^n / n for |d| < SERIES_BELOW."""
+    return _from_the_square(d, [(-1.0) ** n / n for n in range(_TERMS, 1, -1)])
+
+
+def _from_the_square(d: Floats, coefficients: list[float]) -> Floats:
+    """A power series from d² on, by Horner's rule; the coefficient of the highest power comes first."""
+    series = np.full_like(d, coefficients[0])
+    for coefficient in coefficients[1:]:
+        series *= d
+        series += coefficient
+    series *= d * d
+    return series
 
 
 def logarithm(delta: Floats, x: Floats) -> Floats:
     """log x, from δ next to 1 and from x elsewhere."""
+    near = np.abs(delta) < 0.5
+    if near.all():
+        return np.asarray(np.log1p(delta))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(np.abs(delta) < 0.5, np.log1p(np.maximum(delta, -0.75)), np.log(x)))
+        found = np.asarray(np.log(x))
+    found[near] = np.log1p(delta[near])
+    return found
 
 
 def entropy_excess(delta: Floats, x: Floats) -> Floats:
@@ -44,18 +53,24 @@ def entropy_excess(delta: Floats, x: Floats) -> Floats:
     >>> entropy_excess(np.array([0.0, 1e-12, -1.0]), np.array([1.0, 1 + 1e-12, 0.0])).tolist()
     [0.0, 4.999999999998333e-25, 1.0]
     """
-    delta = np.asarray(delta, dtype=np.float64)
+    delta, x = np.asarray(delta, dtype=np.float64), np.asarray(x, dtype=np.float64)
     small = np.abs(delta) < SERIES_BELOW
+    if small.all():
+        return entropy_series(delta)
     with np.errstate(invalid="ignore"):
-        direct = np.where(x > 0, x * logarithm(delta, x) - delta, 1.0)
-    return np.where(small, entropy_series(np.where(small, delta, 0.0)), direct)
+        direct = np.asarray(x * logarithm(delta, x) - delta)
+    direct[x <= 0] = 1.0
+    direct[small] = entropy_series(delta[small])
+    return direct
 
 
 def log_excess(delta: Floats, x: Floats) -> Floats:
     """δ − log x for x = 1 + δ ≥ 0; infinite at 0."""
-    delta = np.asarray(delta, dtype=np.float64)
+    delta, x = np.asarray(delta, dtype=np.float64), np.asarray(x, dtype=np.float64)
+    direct = np.asarray(delta - logarithm(delta, x))
     small = np.abs(delta) < SERIES_BELOW
-    return np.where(small, log_series(np.where(small, delta, 0.0)), delta - logarithm(delta, x))
+    direct[small] = log_series(delta[small])
+    return direct
 
 
 def power_excess(delta: Floats, x: Floats, alpha: float) -> Floats:

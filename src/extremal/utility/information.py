@@ -23,7 +23,8 @@ class MutualInformation(SumOfColumns):
     Guarantee: the value is computed from the integer weights; `ex.verify` encloses it in exact arithmetic.
 
     Args:
-        prior: the distribution of the input; zeros are allowed.
+        prior: the distribution of the input; zeros are allowed. Floats are read as the decimals they print as, more
+            than 4,096 of them as binary numbers.
 
     >>> import extremal as ex
     >>> round(ex.MutualInformation([1/3, 1/3, 1/3])(ex.randomized_response(3, 1)), 12)

@@ -22,6 +22,14 @@ from extremal.mechanism import Mechanism
 ROW_TOLERANCE = 1e-6  # like Mechanism.from_matrix: what a solver returns is accepted
 
 
+SUMMED_UP_TO = 4096  # floats that are added up without any rounding
+
+
+def total_of(weights: Floats) -> float:
+    """The sum: of few correctly rounded, of millions in extended precision."""
+    return math.fsum(weights) if weights.size <= SUMMED_UP_TO else float(weights.sum(dtype=np.longdouble))
+
+
 @dataclass(frozen=True, eq=False)
 class Reading:
     """The columns of a mechanism.
@@ -60,7 +68,7 @@ class Reading:
 
     def total(self, weights: Floats) -> Floats:
         """Σ_x w(x)·q(x) for each column."""
-        return np.asarray(self.base * math.fsum(weights) + self.project(weights))
+        return np.asarray(self.base * total_of(weights) + self.project(weights))
 
     def spread(self, weights: Floats) -> tuple[Floats, Floats]:
         """(weight, excess) of the groups within each column, both groups×m."""
@@ -68,7 +76,7 @@ class Reading:
         if self.masses is None:
             return np.broadcast_to(rows[:, None], self.excess.shape), self.excess
         inside = self.masses(rows)
-        return np.vstack([math.fsum(rows) - inside.sum(axis=0), inside]), np.vstack(
+        return np.vstack([total_of(rows) - inside.sum(axis=0), inside]), np.vstack(
             [np.zeros_like(self.base), self.excess]
         )
 

@@ -42,9 +42,8 @@ class Sublinear(SumOfColumns):
         if not callable(mu):
             raise InvalidParameter("mu must be a function of columns", parameter="mu", value=mu)
         self._mu = mu
-        columns = (
-            np.random.default_rng(0).dirichlet(np.ones(self.k), size=2 * _TRIALS).T
-        )  # fixed columns: a check, not a release
+        # Fixed columns: a check, not a release.
+        columns = np.random.default_rng(0).dirichlet(np.ones(self.k), size=2 * _TRIALS).T
         values = self._call(columns)
         left, right = values[:_TRIALS], values[_TRIALS:]
         both = self._call(columns[:, :_TRIALS] + columns[:, _TRIALS:])

@@ -35,16 +35,17 @@ def worst_prior(
     information: Callable[[Floats], Fisher], mechanism: Mechanism | Any, rows: Floats, source: SourceClass
 ) -> WorstPrior:
     """Maximise F over the class by mixing its vertices; the bound is from the last gradient."""
-    start = _centre(source)
+    start = centre_of(source)
     corners, weights = [start], np.array([1.0])
     best = WorstPrior(start, np.inf, -np.inf)
     for _ in range(ROUNDS):
         prior = np.asarray(weights @ np.array(corners))
         fisher = information(prior)
-        value = fisher.value(rows)
-        if not np.isfinite(value):
-            return WorstPrior(prior, value, value)
-        gradient = squared_influence(mechanism, fisher, rows)
+        found = fisher.decoded(rows)
+        if found is None or not np.isfinite(found[1]):
+            return WorstPrior(prior, np.inf, np.inf)
+        decoder, value = found
+        gradient = squared_influence(mechanism, fisher, decoder)
         linear, corner = source.worst_case(gradient)
         bound = value + max(0.0, linear - float(gradient @ prior))
         if bound < best.value:
@@ -52,13 +53,23 @@ def worst_prior(
         if bound <= value * (1 + CLOSE):
             break
         corners.append(corner)
-        weights = _reweighted(information, mechanism, rows, np.array(corners), np.append(weights, 0.0))
+        table, grown = np.array(corners), np.append(weights, 0.0)
+        scale = max(1e-300, value)
+
+        def negative(w: Floats, scale: float = scale, table: Floats = table) -> tuple[float, Floats]:
+            fisher = information(w @ table)
+            found = fisher.decoded(rows)
+            if found is None:  # F is concave: not identified only by rounding, and no way to go
+                return 0.0, np.zeros(w.size)
+            return -found[1] / scale, -(table @ squared_influence(mechanism, fisher, found[0])) / scale
+
+        weights = reweighted(negative, grown, 60, 1e-14, 1e-12)
         used = weights > 0
         corners, weights = [c for c, u in zip(corners, used, strict=True) if u], weights[used]
     return best
 
 
-def _centre(source: SourceClass) -> Floats:
+def centre_of(source: SourceClass) -> Floats:
     """A prior inside the class: where to start."""
     k = source.k
     uniform = np.full(k, 1 / k)
@@ -68,30 +79,29 @@ def _centre(source: SourceClass) -> Floats:
     return np.asarray(np.mean(ends, axis=0))
 
 
-def _reweighted(
-    information: Callable[[Floats], Fisher], mechanism: Mechanism | Any, rows: Floats, corners: Floats, weights: Floats
+def reweighted(
+    negative: Callable[[Floats], tuple[float, Floats]], weights: Floats, steps: int, tolerance: float, least: float
 ) -> Floats:
-    """Mix the corners found so far a little better: a few steps of sequential quadratic programming on the weights."""
+    """Mix the corners found so far a little better: a few steps of sequential quadratic programming on the weights.
+
+    Args:
+        negative: weights ↦ what is to be made small, and its gradient.
+        weights: of the corners now; a new one has none yet.
+        steps, tolerance: when to stop.
+        least: smaller weights are none.
+    """
     from scipy.optimize import minimize
 
-    def negative(w: Floats) -> tuple[float, Floats]:
-        prior = w @ corners
-        fisher = information(prior)
-        value = fisher.value(rows)
-        return -value / scale, -(corners @ squared_influence(mechanism, fisher, rows)) / scale
-
-    scale = max(1e-300, information(weights @ corners).value(rows))
-    begin = 0.9 * weights + 0.1 / weights.size
     total = {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(w.size)}
     answer = minimize(
         negative,
-        begin,
+        0.9 * weights + 0.1 / weights.size,
         jac=True,
         bounds=[(0, 1)] * weights.size,
         constraints=[total],
         method="SLSQP",
-        options={"maxiter": 60, "ftol": 1e-14},
+        options={"maxiter": steps, "ftol": tolerance},
     )
     mixed = np.maximum(np.asarray(answer.x), 0.0)
-    mixed[mixed < 1e-12] = 0.0
+    mixed[mixed < least] = 0.0
     return np.asarray(mixed / mixed.sum())

@@ -221,6 +221,10 @@ def test_files_are_streamed_and_their_hashes_checked(tmp_path: Path) -> None:
         ex.test_independence(path, {"a": m, "g": None})
     found = ex.test_independence(path, {"a": m, "g": None}, check_hash=False)
     assert found.statistic == pytest.approx(200.0)
-    assert ex.test_independence([path, path], {"a": m, "g": None}, check_hash=False).n == 400
+    second = tmp_path / "s.parquet"
+    frame.to_parquet(second)
+    assert ex.test_independence([path, second], {"a": m, "g": None}, check_hash=False).n == 400
+    with pytest.raises(ex.InvalidParameter, match="a file of reports counts once; got frame="):
+        ex.test_independence([path, path], {"a": m, "g": None}, check_hash=False)
     grouped = ex.test_homogeneity(path, m, "g", column="a", check_hash=False)
     assert grouped.statistic == pytest.approx(200.0)

@@ -36,6 +36,13 @@ def test_an_input_sets_as_many_different_bits_as_there_are_hashes(bits: int, has
     assert np.abs(used - hashes / bits).max() < 6 * (hashes / bits / 1200) ** 0.5  # evenly
 
 
+def test_a_report_is_split_into_its_cohort_and_its_filter() -> None:
+    words = np.array([[1, 0, 0, 1, 1], [0, 1, 1, 0, 1]], dtype=np.bool_)
+    cohort, filters = filter_of(5, 3, 1, 4).split(words)
+    assert cohort.tolist() == [2, 1]
+    assert filters.tolist() == [[False, True, True], [True, False, True]]
+
+
 def largest_ratio(structure: BloomBits) -> Fraction:
     """Over all pairs of inputs, cohorts and words, one by one."""
     a, b = (Fraction(weight, structure.denominator) for weight in structure.shown)

@@ -11,7 +11,6 @@ import pytest
 from scipy.optimize import linprog
 
 import extremal as ex
-from extremal.errors import InvalidParameter
 from extremal.testing.designs import check, check_refusals
 
 AGREE = 1e-9  # with a second linear program, whose tolerance that is
@@ -207,22 +206,6 @@ def test_time_limit_returns_what_is_known() -> None:
     assert d.method == "constant report: time ran out"
     assert ex.verify(d)
     assert d.lower_bound == 0.0
-
-
-def test_exponential_mechanism() -> None:
-    loss = grid(3)
-    m = ex.exponential(loss, 1)
-    assert ex.LDP(1).holds(m)
-    assert ex.LDP(1).level(m) == pytest.approx(1, abs=1e-9)  # the largest β
-    np.testing.assert_allclose(ex.exponential(1 - np.eye(4), 2).matrix, ex.randomized_response(4, 2).matrix, atol=1e-12)
-    d = ex.design(ex.LDP(3), ex.Distortion(np.full(9, 1 / 9), loss))
-    assert d.value <= ex.Distortion(np.full(9, 1 / 9), loss)(ex.exponential(loss, 3))
-    assert d.notes[0].startswith("exponential mechanism (Wang, Ying, Zhang): ")
-    assert ex.exponential([[0, 1, 2], [1, 0, 0]], 1, outputs=["a", "b", "c"]).outputs == ("a", "b", "c")
-    with pytest.raises(InvalidParameter, match="distances must be a finite matrix"):
-        ex.exponential([[0, math.inf], [1, 0]], 1)
-    with pytest.raises(InvalidParameter, match="distances must depend on the input"):
-        ex.exponential([[0, 1], [0, 1]], 1)
 
 
 def test_losses_that_do_not_depend_on_the_input_need_no_information() -> None:

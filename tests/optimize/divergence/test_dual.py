@@ -11,6 +11,7 @@ import pytest
 
 import extremal as ex
 from extremal.certificate import Contradiction, Lines, extended
+from extremal.errors import InvalidParameter
 from extremal.optimize.divergence import dual
 from extremal.optimize.divergence.dual import dual_vector
 from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
@@ -112,6 +113,8 @@ def test_a_further_proof_that_is_refused_is_not_taken_up() -> None:
         with pytest.raises(Contradiction):
             extended(found.proved, [spoilt])
     assert extended(found.proved, ()) is found.proved
+    with pytest.raises(InvalidParameter, match="says too little"):
+        extended(replace(found.proved, utility=None), [lines])
 
 
 def test_a_dual_vector_that_is_off_proves_less_and_never_too_much() -> None:

@@ -8,23 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import extremal as ex
 from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.paths import best_partition
 from extremal.optimize.divergence.polygon import solve as solve_polygon
 from extremal.testing import epsilons, priors
-
-DIVERGENCES: list[Any] = [
-    ex.KL,
-    ex.ReverseKL,
-    ex.SymmetricKL,
-    ex.TotalVariation,
-    ex.ChiSquared,
-    ex.SquaredHellinger,
-    ex.JensenShannon,
-    lambda p, q: ex.AlphaDivergence(p, q, "1.7"),
-    lambda p, q: ex.HockeyStick(p, q, "1.2"),
-]
+from extremal.testing.divergences import DIVERGENCES
 
 
 @settings(max_examples=25)

@@ -14,9 +14,9 @@ from extremal.certificate import Directions, Refused
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import best_mixture
 from extremal.optimize.hypotheses.goals import Goals, is_known
+from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem
 from extremal.optimize.rays import best_mixture as over_all_patterns
-from extremal.optimize.rays import parts_of
 from extremal.privacy.cones.staircase import patterns
 from extremal.solver import LinearProgram, SolverFailed
 from extremal.testing.designs import accepted, check

@@ -88,8 +88,18 @@ def test_a_class_too_large_to_list_gets_a_mechanism_that_holds_and_an_honest_gap
 
 def test_level_zero_and_infinite_utilities() -> None:
     assert ex.design(ex.PML(0, CLASSES[1]), ex.MutualInformation(P)).mechanism.row_classes == 1
-    with pytest.raises(ex.InvalidParameter, match="must be finite for every admissible report"):
-        ex.design(ex.PML(3, ex.SourceClass([P, [0.4, 0.4, 0.2]])), ex.KL([0.5, 0.5, 0], [0, 0.5, 0.5]))
+    several, endless = ex.SourceClass([P, [0.4, 0.4, 0.2]]), ex.KL([0.5, 0.5, 0], [0, 0.5, 0.5])
+    for utility in (endless, ex.Average([endless, ex.KL(P, [0.2, 0.3, 0.5])])):
+        assert check(ex.design(ex.PML(3, several), utility)).value == math.inf
+    least = min(Fraction(str(P[0])), Fraction("0.4"))  # certainty about input 0 is allowed when e^ε times this is 1
+    assert math.isfinite(check(ex.design(ex.PML(math.log(1 / least) - 1e-3, several), endless)).value)
+    assert check(ex.design(ex.PML(math.log(1 / least) + 1e-3, several), endless)).value == math.inf
+    other = ex.KL(P, [0.2, 0.3, 0.5])
+    mixed = check(ex.design(ex.PML(3, several), ex.WorstCase([endless, other])))
+    assert mixed.value == pytest.approx(check(ex.design(ex.PML(3, several), other)).value, rel=1e-9)
+    ball = ex.SourceClass.ball([0.1] * 10, 0.1)  # too many rays to list: the proof is about one prior
+    endless, other = ex.KL([0.1] * 10, [0] * 5 + [0.2] * 5), ex.KL([0.1] * 10, [0.05] * 5 + [0.15] * 5)
+    check(ex.design(ex.PML(2, ball), ex.WorstCase([endless, other])))
 
 
 class TestPilotSamples:

@@ -316,8 +316,58 @@ def test_an_infinite_optimum_is_said_to_be_infinite_and_attained() -> None:
         assert math.isfinite(check(ex.design(privacy, utility)).value)
     for bounded in (ex.TotalVariation, ex.SquaredHellinger, ex.JensenShannon):
         check(ex.design(ex.PML(1.5, prior), bounded(p0, p1)))
-    with pytest.raises(ex.InvalidParameter, match="must be finite for every admissible report"):
-        ex.design(ex.PML(1.5, prior), ex.Average([ex.KL(p0, p1), ex.KL(p1, p0)]))
+
+
+def test_a_mean_is_infinite_with_one_part_and_a_worst_case_with_all() -> None:
+    """With some parts only, a report of tiny probability serves them, and the optimum is that of the others."""
+    prior, p0, p1 = [0.4, 0.3, 0.2, 0.1], [0.5, 0.3, 0.2, 0], [0, 0.3, 0.3, 0.4]
+    endless, other = ex.KL(p0, p1), ex.ReverseKL([0.5, 0.2, 0.2, 0.1], [0, 0.5, 0.1, 0.4])
+    finite = [ex.KL([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]), ex.MutualInformation(prior)]
+    privacy = ex.PML(1.5, prior)
+    assert math.isfinite(check(ex.design(privacy, other)).value)
+    for utility in (
+        ex.Average([*finite, endless]),
+        ex.Average([finite[0], ex.Average([other, endless])]),
+        ex.WorstCase([endless, ex.ReverseKL(p1, p0)]),
+        ex.WorstCase([ex.Average([endless, *finite])]),
+    ):
+        found = check(ex.design(privacy, utility))
+        assert found.value == found.upper_bound == math.inf
+        assert "infinite, and attained" in found.summary()
+    more = []
+    across = ex.KL([0.4, 0.1, 0.4, 0.1], [0.1, 0.4, 0.1, 0.4])
+    for one, (a, b) in ((endless, finite), (ex.KL([0.5, 0.5, 0, 0], [0, 0, 0.5, 0.5]), (across, across))):
+        for epsilon in (0.92, 1.5, 0.4):
+            privacy = ex.PML(epsilon, prior)
+            found = check(ex.design(privacy, ex.WorstCase([a, one, b])))
+            alone = check(ex.design(privacy, ex.WorstCase([a, b])))
+            assert found.value == pytest.approx(alone.value, rel=1e-12)
+            more.append(found.mechanism.m - alone.mechanism.m)
+    assert set(more) == {0, 2}  # some optima have a report that serves the endless part, others get one more
+
+
+def test_naming_what_never_occurs_serves_the_infinite_parts_of_a_worst_case() -> None:
+    prior, endless = [0.6, 0.4, 0], ex.KL([0.3, 0.3, 0.4], [0.5, 0.5, 0])
+    finite = ex.KL([0.7, 0.3, 0], [0.2, 0.8, 0])
+    for privacy in (ex.PML(1e-6, prior), ex.LIP(0.1, prior), ex.PML(0, prior)):
+        assert check(ex.design(privacy, ex.WorstCase([endless, endless]))).value == math.inf
+        found = check(ex.design(privacy, ex.WorstCase([endless, finite])))
+        assert found.value == pytest.approx(check(ex.design(privacy, finite)).value, rel=1e-6, abs=1e-300)
+
+
+def test_inputs_far_below_the_level_are_not_lost_in_sums() -> None:
+    """Windows of mass b counted from 0 lost inputs of 1e-12 and less: the program had no solution then."""
+    for prior in ([1e-12, 1e-9, 0.3, 0.699999998999], [0.41278, 1.29834e-12, 0.272096, 0.31512399999870166]):
+        for utility in (ex.KL([0.4, 0.3, 0.2, 0.1], [0.1, 0.2, 0.3, 0.4]), ex.MutualInformation(prior)):
+            check(ex.design(ex.PML(1e-7, prior), utility), tolerance=1e-6)
+            check(ex.design(ex.PML(3.32e-9, prior), utility), tolerance=0.1)
+
+
+def test_rounding_at_the_smallest_levels_costs_little() -> None:
+    """Reports of probability 1e-9 have 2^32 units of weight, and a level of 1e-9 is four of them."""
+    prior = [1e-9, 0.3, 0.699999999]
+    found = check(ex.design(ex.PML(1e-9, prior), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7])), tolerance=1e-5)
+    assert found.value > 1e-10  # 0.5e-10 when constants mend what rounding broke
 
 
 def test_certainty_about_a_set_is_infinite_from_the_very_ratio_on_that_allows_it() -> None:
@@ -361,7 +411,11 @@ def test_time_limits_return_the_best_so_far_with_a_true_bound() -> None:
 
 
 def test_words_for_people() -> None:
-    text = ex.design(ex.PML(1, P), ex.MutualInformation(P), inputs=["yes", "no", "unsure"]).summary()
+    def words(epsilon: float, prior: list[float], **given: Any) -> str:
+        summary = ex.design(ex.PML(epsilon, prior), ex.MutualInformation(prior), **given).summary()
+        return " ".join(summary.split())  # however its lines are broken
+
+    text = words(1, P, inputs=["yes", "no", "unsure"])
     assert "region 3 of 3 (ε from 0.693147 to 1.60944): a report may rule out at most 2 of the 3 inputs" in text
     assert "may name with certainty (probability at least e^−ε): yes" in text
     assert "from ε_max = 1.60944 on nothing needs to be hidden" in text
@@ -370,13 +424,12 @@ def test_words_for_people() -> None:
         "keeps 0.265258" in text
     )
     assert "if the true one is off by 0.01 in total variation" in text
-    assert "a report may rule out no input" in ex.design(ex.PML(0.1, P), ex.MutualInformation(P)).summary()
-    assert "nothing needs to be hidden: ε is above ε_max" in ex.design(ex.PML(2, P), ex.MutualInformation(P)).summary()
+    assert "a report may rule out no input" in words(0.1, P)
+    assert "nothing needs to be hidden: ε is above ε_max" in words(2, P)
     many = ex.design(ex.PML(5.9, ["1/400"] * 400), ex.MutualInformation(["1/400"] * 400))
     assert len(many.notes) == 3
     assert "none" in many.notes[1]
-    heavy = [0.11] * 8 + [0.06, 0.06]
-    assert "and 2 more" in ex.design(ex.PML(2.5, heavy), ex.MutualInformation(heavy)).summary()
+    assert "and 2 more" in words(2.5, [0.11] * 8 + [0.06, 0.06])
 
 
 class TestUniform:

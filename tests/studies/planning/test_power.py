@@ -101,6 +101,7 @@ def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     found = ex.plan_test(p0=[0.5, 0.5], p1=[0.3, 0.7], epsilon=1, power=0.8)
     frame = found.to_frame(ns=[50, 500], epsilons=[0.5, 1])
     assert frame["power"].tolist() == sorted(frame["power"].tolist()[:2]) + sorted(frame["power"].tolist()[2:])
+    assert found.to_frame(ns=iter([50, 500]), epsilons=[0.5, 1]).equals(frame)
     assert found.to_frame()["power"].max() > 0.99
     drawn = found.plot()
     assert [axis.get_xlabel() for axis in drawn.axes] == ["people n", "ε (nats)"]

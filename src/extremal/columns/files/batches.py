@@ -19,7 +19,7 @@ from extremal.columns.frames import refuse_absent
 from extremal.errors import ExtremalError, MalformedFile, MissingDependency
 
 MOST_ROWS = 1 << 20  # in one group
-UNIT = 1 << 8  # rows read at a time
+UNIT = 1 << 8  # rows read and randomised at a time, at first
 LARGEST_UNIT = 1 << 14  # rows randomised at a time, where the other columns take few bytes
 UNIT_BYTES = 1 << 20  # of the other columns; groups are whole units
 GROUP_BYTES = 32 << 20  # of the other columns in one group: several copies of it stay far below half a gigabyte

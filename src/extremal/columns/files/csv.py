@@ -1,4 +1,4 @@
-"""CSV: text in, text out, a few thousand rows at a time, with Python's own reader.
+"""CSV: text in, text out, a megabyte at a time: by `plain_csv`, or with Python's own reader where cells are quoted.
 
 Every cell is text, so a label is recognised by how it prints: the label 1 by "1", True by "True", a set of labels by
 its members with a space between them, or as a JSON list when members have spaces themselves. Labels that this does not
@@ -8,17 +8,20 @@ empty line is an empty cell. Other cells are written back as they were read; onl
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import csv
-import itertools
+import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from extremal.atomic import complete_or_absent
 from extremal.columns.files.format import Change, Progress
 from extremal.columns.files.note import Hashes, beside, extended, with_note_beside
+from extremal.columns.files.plain_csv import Column, PlainRows
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.bit_labels import BitLabels
@@ -27,12 +30,13 @@ from extremal.mechanism.labels import Labels, SubsetLabels
 TITLE: str = "CSV"
 ENDINGS: tuple[str, ...] = (".csv", ".tsv")
 
-BATCH = 1 << 15  # rows held at a time
-BATCH_CHARACTERS = 4 << 20  # and characters, if that is less
+BATCH = 1 << 15  # rows randomised at a time
+PIECE = 1 << 20  # bytes read at a time
 LONGEST_LINE = 16 << 20  # characters
+MOST_BYTES = 4  # of a character
+IN_QUOTES = "unexpected end of data"  # what the csv module says where a quoted cell does not end
 LISTED = 1 << 16  # numbers 0..n−1 above this are read as numbers, without a list of them
 LONGEST_NUMBER = 20  # digits of a report; all are below 2^63
-ROWS_BETWEEN = 1 << 6  # rows after which the characters are looked at
 
 hashes = beside
 
@@ -112,12 +116,15 @@ def _number(text: str) -> Any:
 
 def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) -> Iterator[dict[str, Any]]:
     cells = {name: Cells(labels, name) for name, labels in alphabets.items()}
-    with _opened(path) as (header, batches):
+    with _opened(path) as (header, pieces):
         for name in columns:
             refuse_absent(name, header)
-        for batch in batches:
-            texts = {name: [row[header.index(name)] for row in batch] for name in columns}
-            yield {name: cells[name].labels(t) if name in cells else t for name, t in texts.items()}
+        done = 0
+        for piece in pieces:
+            for batch in _batches(pieces.rows(piece), len(header), done):
+                done += len(batch)
+                texts = {name: [row[header.index(name)] for row in batch] for name in columns}
+                yield {name: cells[name].labels(t) if name in cells else t for name, t in texts.items()}
 
 
 def rewrite(
@@ -130,23 +137,32 @@ def rewrite(
     def with_note(temporary: Path, path: Path, replace: bool) -> None:
         with_note_beside(note, temporary, path, replace)
 
-    with complete_or_absent(target, overwrite, with_note) as temporary, _opened(source) as (header, batches):
+    with complete_or_absent(target, overwrite, with_note) as temporary, _opened(source) as (header, pieces):
         for name in changes:
             refuse_absent(name, header)
-        with temporary.open("w", encoding="utf-8", newline="") as out:
+        place = {name: header.index(name) for name in changes}
+        changing = {place[n]: Column(place[n], before[n].labels, after[n].texts, c) for n, c in changes.items()}
+        plain = PlainRows.of(len(header), (_delimiter(source), _delimiter(target)), changing)
+        with temporary.open("wb") as out:
             # A cell with a carriage return is quoted only where lines end in one.
             writer = csv.writer(_Lines(out), delimiter=_delimiter(target), lineterminator="\r\n")
             writer.writerow(header)
             done = 0
-            for batch in batches:
-                for name, change in changes.items():
-                    place = header.index(name)
-                    values = before[name].labels([row[place] for row in batch])
-                    for row, text in zip(batch, after[name].texts(change.apply(values, done)), strict=True):
-                        row[place] = text
-                writer.writerows(batch)
-                done += len(batch)
-                report(done, None)
+            for piece in pieces:
+                found = None if plain is None else plain.rewritten(piece, done)
+                if found is not None:
+                    done += found[0]
+                    out.writelines(found[1])
+                    report(done, None)
+                    continue
+                for batch in _batches(pieces.rows(piece), len(header), done):
+                    for name, change in changes.items():
+                        values = before[name].labels([row[place[name]] for row in batch])
+                        for row, text in zip(batch, after[name].texts(change.apply(values, done)), strict=True):
+                            row[place[name]] = text
+                    writer.writerows(batch)
+                    done += len(batch)
+                    report(done, None)
     return done
 
 
@@ -157,7 +173,7 @@ class _Lines:
         self._write = out.write
 
     def write(self, line: str) -> None:
-        self._write(line[:-2] + "\n")
+        self._write((line[:-2] + "\n").encode())
 
 
 def _delimiter(path: Path) -> str:
@@ -165,64 +181,85 @@ def _delimiter(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[tuple[list[str], Iterator[list[list[str]]]]]:
-    """The header, and the rows in batches."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+def _opened(path: Path) -> Iterator[tuple[list[str], _Pieces]]:
+    """The header, and the lines after it."""
+    with path.open("rb") as file:
         try:
-            lines = _Counted(file)
-            rows = csv.reader(lines, delimiter=_delimiter(path), strict=True)
-            header = next(rows, None)
+            pieces = _Pieces(file, _delimiter(path))
+            header = pieces.header()
             if not header:
                 raise MalformedFile("a CSV file must have a header", parameter="path", value=str(path))
-            yield header, _batches(rows, len(header), lines)
-        except UnicodeDecodeError as error:
+            yield header, pieces
+        except (UnicodeDecodeError, csv.Error) as error:
+            hint = error.reason if isinstance(error, UnicodeDecodeError) else str(error)
             raise MalformedFile(
-                f"{path.name} must be a CSV file in UTF-8", parameter="path", value=str(path), hint=error.reason
-            ) from None
-        except csv.Error as error:
-            raise MalformedFile(
-                f"{path.name} must be a CSV file in UTF-8", parameter="path", value=str(path), hint=str(error)
+                f"{path.name} must be a CSV file in UTF-8", parameter="path", value=str(path), hint=hint
             ) from None
 
 
-class _Counted:
-    """The lines of a file, and how many characters they had."""
+class _Pieces:
+    """The bytes of a file in pieces of whole lines, and a piece as rows."""
 
-    def __init__(self, file: Any) -> None:
-        self._file = file
-        self.characters = 0
+    def __init__(self, file: BinaryIO, delimiter: str) -> None:
+        self._file, self._delimiter = file, delimiter
+        self._left = file.read(len(codecs.BOM_UTF8)).removeprefix(codecs.BOM_UTF8)
 
-    def __iter__(self) -> Iterator[str]:
-        while line := self._file.readline(LONGEST_LINE):
-            if len(line) == LONGEST_LINE:
-                raise csv.Error(f"a line has more than {LONGEST_LINE:,} characters")
-            self.characters += len(line)
-            yield line
+    def __iter__(self) -> Iterator[bytes]:
+        while piece := self._next():
+            yield piece
+
+    def _next(self) -> bytes:
+        """Lines that have an end, or the last one; empty when there are no more."""
+        data, self._left = self._left, b""
+        while more := self._file.read(PIECE):
+            data += more
+            cut = data.rfind(b"\n") + 1
+            if not cut and len(data) > MOST_BYTES * LONGEST_LINE:
+                cut = data.rfind(b"\r", 0, -1) + 1 or len(data)
+            if cut:
+                self._left = data[cut:]
+                return data[:cut]
+        return data
+
+    def header(self) -> list[str]:
+        """The first row, which is then no part of a piece."""
+        lines, rows = self._parsed(self._next(), lambda reader: list(islice(reader, 1)))
+        self._left = lines.read().encode() + self._left
+        return rows[0] if rows else []
+
+    def rows(self, piece: bytes) -> list[list[str]]:
+        """The rows that begin in a piece; the last one may go on in the next."""
+        return self._parsed(piece, list)[1]
+
+    def _parsed(self, piece: bytes, take: Callable[[Any], list[list[str]]]) -> tuple[io.StringIO, list[list[str]]]:
+        while True:
+            lines = io.StringIO(piece.decode(), newline="")
+            try:
+                return lines, take(csv.reader(_not_too_long(lines), delimiter=self._delimiter, strict=True))
+            except csv.Error as error:
+                more = self._next() if str(error) == IN_QUOTES else b""
+                if not more:
+                    raise
+                piece += more
 
 
-def _read_rows(rows: Iterator[list[str]], lines: _Counted) -> list[list[str]]:
-    """The next rows, as many as may be held."""
-    batch: list[list[str]] = []
-    lines.characters = 0
-    while len(batch) < BATCH and lines.characters < BATCH_CHARACTERS:
-        more = list(itertools.islice(rows, ROWS_BETWEEN))
-        if not more:
-            break
-        batch += more
-    return batch
+def _not_too_long(lines: io.StringIO) -> Iterator[str]:
+    while line := lines.readline():
+        if len(line) >= LONGEST_LINE:
+            raise csv.Error(f"a line has more than {LONGEST_LINE:,} characters")
+        yield line
 
 
-def _batches(rows: Iterator[list[str]], width: int, lines: _Counted) -> Iterator[list[list[str]]]:
-    done = 0
-    while batch := _read_rows(rows, lines):
-        # The csv module gives [] for an empty line: no row, unless an empty cell is all that a row can hold.
-        kept = [row or [""] for row in batch] if width == 1 else [row for row in batch if row]
-        for number, row in enumerate(kept):
-            if len(row) != width:
-                raise MalformedFile(
-                    "every row must have as many cells as the header",
-                    parameter=f"cells of row {done + number}",
-                    value=len(row),
-                )
-        done += len(kept)
-        yield kept
+def _batches(rows: list[list[str]], width: int, done: int) -> Iterator[list[list[str]]]:
+    """So many at a time, the first of them being row `done` of the file; every row has as many cells as the header."""
+    # The csv module gives [] for an empty line: no row, unless an empty cell is all that a row can hold.
+    kept = [row or [""] for row in rows] if width == 1 else [row for row in rows if row]
+    for number, row in enumerate(kept):
+        if len(row) != width:
+            raise MalformedFile(
+                "every row must have as many cells as the header",
+                parameter=f"cells of row {done + number}",
+                value=len(row),
+            )
+    for start in range(0, len(kept), BATCH):
+        yield kept[start : start + BATCH]

@@ -20,6 +20,7 @@ ENDINGS: tuple[str, ...] = (".parquet", ".pq")
 READ_AHEAD = 1 << 20  # bytes read from the source at a time, instead of a whole column chunk
 CODECS = {"UNCOMPRESSED": "none"} | {name.upper(): name for name in ("snappy", "gzip", "brotli", "zstd", "lz4")}
 COUNTED_ROWS = 1 << 18  # of a few columns that are read to be counted
+BATCH_ROWS, BATCH_BYTES = 1 << 16, 4 << 20  # read at a time, as far as the rows before and the file's own account tell
 
 
 def hashes(path: Path) -> Hashes:
@@ -58,9 +59,20 @@ def rewrite(
             codec = about.row_group(0).column(0).compression if about.num_row_groups and about.num_columns else "SNAPPY"
             with pq.ParquetWriter(temporary, schema, compression=CODECS.get(codec, "snappy")) as writer:
                 done = 0
-                stored = map(batches.validated, reader.iter_batches(batch_size=batches.UNIT))
-                for group in batches.changed_groups(stored, schema, changes):
+                for group in batches.changed_groups(_stored(reader), schema, changes):
                     writer.write_table(group, row_group_size=group.num_rows)
                     done += group.num_rows
                     report(done, about.num_rows)
         return done
+
+
+def _stored(reader: Any) -> Iterator[Any]:
+    """All rows in batches of a few megabytes: their number in each row group follows from its size and its first rows.
+    (How the source is cut is not seen in what is written.)"""
+    for number in range(reader.num_row_groups):
+        group, rows = reader.metadata.row_group(number), batches.UNIT
+        if group.num_rows > BATCH_ROWS >> 4:
+            first = next(reader.iter_batches(batch_size=rows, row_groups=[number]))
+            widest = max(group.total_byte_size / group.num_rows, first.nbytes / rows, 1)
+            rows = max(rows, min(BATCH_ROWS, int(BATCH_BYTES / widest)))
+        yield from map(batches.validated, reader.iter_batches(batch_size=rows, row_groups=[number]))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Floats, Inverse, ends_of
+from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Floats, Inverse, WithoutLikelihood, ends_of
 from extremal.estimate.channels.dense import reduced_basis
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels, unpacked
@@ -27,8 +27,10 @@ from extremal.mechanism.structures.structure import refuse_large
 _AT_A_TIME = 1 << 22  # bits worked on together
 
 
-class BloomChannel:
+class BloomChannel(WithoutLikelihood):
     """The ones in each bit of each cohort, and then the reports of each cohort."""
+
+    instead = 'Use method="unbiased" or "projected"; frequencies that are not identified need more bits or cohorts.'
 
     def __init__(self, mechanism: Mechanism) -> None:
         structure, labels = mechanism.structure, mechanism.output_labels
@@ -59,16 +61,14 @@ class BloomChannel:
 
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
         ones, mass = np.zeros((self.cohorts, self.bits)), np.zeros(self.cohorts)
-        powers = 1 << np.arange(self.structure.cohort_bits - 1, -1, -1)
         at_a_time = max(1, _AT_A_TIME // self.words.bits)
         for start in range(0, len(keys), at_a_time):
-            word = unpacked(list(keys[start : start + at_a_time]), self.words.bits)
-            cohort = (word[:, : self.structure.cohort_bits] @ powers).astype(np.intp)
+            cohort, filters = self.structure.split(unpacked(list(keys[start : start + at_a_time]), self.words.bits))
             here = shares[start : start + at_a_time]
             mass += np.bincount(cohort, weights=here, minlength=self.cohorts)
             for c in np.unique(cohort).tolist():
                 chosen = cohort == c
-                ones[c] += here[chosen] @ word[chosen, self.structure.cohort_bits :]
+                ones[c] += here[chosen] @ filters[chosen]
         return np.concatenate((ones.ravel(), mass))
 
     def uniform(self) -> Floats:
@@ -96,17 +96,6 @@ class BloomChannel:
 
     def inverse(self, prior: Floats) -> Inverse:
         return BloomInverse(self)
-
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
-        raise InvalidParameter(
-            "maximum likelihood needs the reports listed, and they are too many",
-            parameter="method",
-            value="mle",
-            hint='Use method="unbiased" or "projected"; frequencies that are not identified need more bits or cohorts.',
-        )
-
-    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
-        return 0.0, 0
 
 
 class BloomInverse:

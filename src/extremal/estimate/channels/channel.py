@@ -19,6 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from extremal.errors import InvalidParameter
 from extremal.mechanism.labels import Labels
 
 Floats = npt.NDArray[np.float64]
@@ -117,6 +118,19 @@ class Channel(Protocol):
         """Pearson's X²/n of s against the nearest E s (p ≥ 0 not imposed; weights at p), and its degrees of freedom;
         outputs that few of n reports are expected of are pooled."""
         ...
+
+
+class WithoutLikelihood:
+    """A channel whose reports are not listed: no likelihood, and no test of how they fit the mechanism."""
+
+    no_likelihood = "maximum likelihood needs the reports listed, and they are too many"
+    instead = 'Use method="unbiased" or "projected".'
+
+    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
+        raise InvalidParameter(self.no_likelihood, parameter="method", value="mle", hint=self.instead)
+
+    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
+        return 0.0, 0
 
 
 NEGLIGIBLE = 1e-12

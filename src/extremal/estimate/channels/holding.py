@@ -12,19 +12,16 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Floats, ends_of
+from extremal.estimate.channels.channel import Floats, WithoutLikelihood, ends_of
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures.structure import refuse_large
 
 
-class UnlistedChannel(ABC):
+class UnlistedChannel(WithoutLikelihood, ABC):
     """What is answered alike wherever reports hold inputs and are never listed."""
 
     r: int
     labels: Labels
-    how_many: str = "they are too many"
-    """Reports, to one who asks for a list."""
 
     @abstractmethod
     def share_held(self, p: Floats) -> Floats:
@@ -36,17 +33,6 @@ class UnlistedChannel(ABC):
 
     def combinations(self) -> Floats | None:
         return None
-
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
-        raise InvalidParameter(
-            f"maximum likelihood needs the reports listed, and {self.how_many}",
-            parameter="method",
-            value="mle",
-            hint='Use method="unbiased" or "projected".',
-        )
-
-    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
-        return 0.0, 0
 
 
 class HoldingChannel(UnlistedChannel):

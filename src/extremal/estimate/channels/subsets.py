@@ -34,7 +34,7 @@ class SubsetChannel(HoldingChannel):
         self.own, self.other = a, (d - a) / (k - 1)
         self.pair_with_truth = a * (d - 1) / (k - 1)
         self.pair_without = (d - 1) * (a * (d - 2) + (1 - a) * d) / ((k - 1) * (k - 2)) if k > 2 else 0.0
-        self.how_many = f"there are C({k}, {d})"
+        self.no_likelihood = f"maximum likelihood needs the reports listed, and there are C({k}, {d})"
 
     def encode(self, label: Any) -> Hashable:
         codes = tuple(self.labels.code(part, "reports") for part in label) if isinstance(label, (tuple, list)) else ()

@@ -19,7 +19,15 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.estimate.channels.channel import NEGLIGIBLE, Flags, Floats, Inverse, dense_moment, two_valued
+from extremal.estimate.channels.channel import (
+    NEGLIGIBLE,
+    Flags,
+    Floats,
+    Inverse,
+    WithoutLikelihood,
+    dense_moment,
+    two_valued,
+)
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import ChosenSets, HadamardSets, ProjectiveSets
@@ -28,9 +36,10 @@ from extremal.mechanism.structures.structure import refuse_large
 MOST_VECTORS = 1 << 27  # a gigabyte
 
 
-class TransformChannel(ABC):
+class TransformChannel(WithoutLikelihood, ABC):
     """f, the frequencies of the reports."""
 
+    no_likelihood = "maximum likelihood is offered where inputs × reports are at most 65,536"
     blocks = 1  # of reports and, by x mod blocks, of inputs
     between = 0.0  # κ
 
@@ -86,17 +95,6 @@ class TransformChannel(ABC):
 
     def inverse(self, prior: Floats) -> Inverse:
         return TransformInverse(self)
-
-    def maximum_likelihood(self, statistic: Floats, tolerance: float) -> tuple[Floats, float]:
-        raise InvalidParameter(
-            "maximum likelihood is offered where inputs × reports are at most 65,536",
-            parameter="method",
-            value="mle",
-            hint='Use method="unbiased" or "projected".',
-        )
-
-    def misfit(self, statistic: Floats, p: Floats, n: float) -> tuple[float, int]:
-        return 0.0, 0
 
 
 class HadamardChannel(TransformChannel):

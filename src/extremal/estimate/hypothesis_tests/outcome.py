@@ -37,11 +37,12 @@ class TestResult:
     def summary(self) -> str:
         """Three lines for a person."""
         verdict = "rejected" if self else "not rejected"
+        degrees = "1 degree" if self.freedom == 1 else f"{self.freedom} degrees"
         return "\n".join(
             [
                 f"{self.hypothesis}: {verdict} at α = {self.alpha:g}",
                 f"  p = {number(self.p_value, 4)}   ({self.method})",
-                f"  statistic {number(self.statistic, 6)}, {self.freedom} degrees of freedom, {self.n} reports",
+                f"  statistic {number(self.statistic, 6)}, {degrees} of freedom, {self.n} reports",
             ]
         )
 

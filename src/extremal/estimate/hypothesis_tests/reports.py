@@ -15,6 +15,7 @@ from extremal.columns.files import format_of
 from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import Channel
+from extremal.estimate.files import named_files
 from extremal.estimate.tally import NO_REPORT, Tally, tally
 from extremal.mechanism import Mechanism
 
@@ -134,14 +135,13 @@ def _public(values: Any, name: str, known: dict[Any, int]) -> Codes:
 
 
 def _batches(source: Any, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Iterator[Mapping[str, Any]]:
-    if isinstance(source, (str, Path)) or (
-        isinstance(source, (list, tuple)) and source and all(isinstance(one, Path) for one in source)
-    ):
-        for path in [source] if isinstance(source, (str, Path)) else source:
-            yield from _of_file(Path(path), columns, check_hash)
-        return
-    refuse_lazy(source, "frame", "frame must be in memory")
-    yield {name: pick(source, name, "columns") for name in columns}
+    paths = named_files(source, "frame")
+    if paths is not None:
+        for path in paths:
+            yield from _of_file(path, columns, check_hash)
+    else:
+        refuse_lazy(source, "frame", "frame must be in memory")
+        yield {name: pick(source, name, "columns") for name in columns}
 
 
 def _of_file(path: Path, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Iterator[Mapping[str, Any]]:

@@ -15,6 +15,7 @@ from extremal.estimate.regression.likelihood import Hidden, Likelihood
 from extremal.estimate.regression.maximum import maximised, refuse_dependent
 from extremal.estimate.regression.outcomes import Family, Linear, Ordered, Polytomous
 from extremal.estimate.regression.result import RegressionResult
+from extremal.estimate.tally import checked_weights
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
@@ -68,21 +69,8 @@ def regress(
     """
     table = as_table(frame)
     left, right = sides(formula)
-    mechanisms = dict(mechanism) if isinstance(mechanism, Mapping) else {left: mechanism}
-    for name in dict.fromkeys([left, *mechanisms]):
-        refuse_absent(name, list(table.columns), "outcome" if name == left else "mechanism")
-    for name, one in mechanisms.items():
-        refuse_no_mechanism(one, f"mechanism[{name!r}]" if isinstance(mechanism, Mapping) else "mechanism")
+    mechanisms = _by_column(mechanism, left, list(table.columns))
     covariates = [name for name in mechanisms if name != left]
-    if len(covariates) > 1:
-        raise InvalidParameter(
-            "at most one covariate may be privatised",
-            parameter="mechanism",
-            value=covariates,
-            hint="Report both together through one mechanism on pairs, or leave one out.",
-        )
-    if not mechanisms:
-        raise InvalidParameter("some column must be privatised", parameter="mechanism", value={})
     refuse_gaps(table, [left, *covariates])
 
     chosen = _family(family, table[left], mechanisms.get(left))
@@ -114,6 +102,26 @@ def regress(
         design_of=design.again,
         weighted=shares is not None,
     )
+
+
+def _by_column(mechanism: Mechanism | Mapping[str, Mechanism], left: str, columns: list[Any]) -> dict[str, Mechanism]:
+    """The mechanism of each column that has one: the outcome `left`, at most one covariate, or both."""
+    mechanisms = dict(mechanism) if isinstance(mechanism, Mapping) else {left: mechanism}
+    for name in dict.fromkeys([left, *mechanisms]):
+        refuse_absent(name, columns, "outcome" if name == left else "mechanism")
+    for name, one in mechanisms.items():
+        refuse_no_mechanism(one, f"mechanism[{name!r}]" if isinstance(mechanism, Mapping) else "mechanism")
+    covariates = [name for name in mechanisms if name != left]
+    if len(covariates) > 1:
+        raise InvalidParameter(
+            "at most one covariate may be privatised",
+            parameter="mechanism",
+            value=covariates,
+            hint="Report both together through one mechanism on pairs, or leave one out.",
+        )
+    if not mechanisms:
+        raise InvalidParameter("some column must be privatised", parameter="mechanism", value={})
+    return mechanisms
 
 
 def _family(family: str | None, outcome: Any, mechanism: Mechanism | None) -> str:
@@ -187,22 +195,7 @@ def _weights(weights: Any, table: Any) -> Floats | None:
         return None
     if isinstance(weights, str):
         refuse_absent(weights, list(table.columns), "weights")
-    try:
-        values = np.asarray(table[weights] if isinstance(weights, str) else weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter("weights must be numbers", parameter="weights", value=type(weights).__name__) from None
-    if values.shape != (len(table),):
-        raise InvalidParameter(
-            f"weights must have {len(table)} entries, one for each row", parameter="weights.shape", value=values.shape
-        )
-    bad = np.flatnonzero(~(np.isfinite(values) & (values > 0)))
-    if bad.size:
-        raise InvalidParameter(
-            "weights must be finite and positive",
-            parameter=f"weights[{bad[0]}]",
-            value=float(values[bad[0]]),
-            hint="A respondent that does not count must be left out of the frame.",
-        )
+    values = checked_weights(table[weights] if isinstance(weights, str) else weights, len(table))
     return np.asarray(values * (len(values) / values.sum()))
 
 

@@ -201,11 +201,12 @@ class CrosstabEstimate:
         limits = self.interval(level)
         shown = np.clip(self.plausible, limits[..., 0], limits[..., 1])
         width = max(16, *(len(short(z)) + 2 for z in self.second.inputs))
-        head = f"{self.first.name!s:20s}" + "".join(short(z).rjust(width) for z in self.second.inputs)
+        left = max(20, *(len(short(x)) for x in self.first.inputs))
+        head = str(self.first.name).ljust(left) + "".join(short(z).rjust(width) for z in self.second.inputs)
         lines = [f"Joint shares of {self.n} pairs of reports ({100 * level:.4g}% limits below each)", head]
         for i, x in enumerate(self.first.inputs):
-            lines.append(f"{short(x):20s}" + "".join(f"{v:.3f}".rjust(width) for v in shown[i]))
-            lines.append(" " * 20 + "".join(f"{a:.3f}–{b:.3f}".rjust(width) for a, b in limits[i]))
+            lines.append(short(x).ljust(left) + "".join(f"{v:.3f}".rjust(width) for v in shown[i]))
+            lines.append(" " * left + "".join(f"{a:.3f}–{b:.3f}".rjust(width) for a, b in limits[i]))
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

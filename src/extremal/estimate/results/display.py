@@ -9,7 +9,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.mechanism.labels import count_text
-from extremal.tables import aligned
+from extremal.tables import aligned, shortened
 from extremal.tables import html as html_table
 
 if TYPE_CHECKING:
@@ -138,8 +138,7 @@ def _below(result: FrequencyEstimate, robustness: bool) -> list[str]:
 
 
 def short(label: object) -> str:
-    text = str(label)
-    return text if len(text) <= _WIDEST else f"{text[: _WIDEST - 1]}…"
+    return shortened(label, _WIDEST)
 
 
 COLUMNS = (

@@ -45,7 +45,7 @@ class GoodnessOfFit:
 
     def __str__(self) -> str:
         if self.p_value_range is None and self.distance >= 0:
-            return "nothing can speak against it: a mechanism without spare outputs fits all non-negative estimates"
+            return "nothing to test: any estimates that are not negative fit it"
         parts = [f"p = {self.p_value:.3g}"]
         if self.p_value_range is not None:
             parts.append(f"X² = {self.statistic:.4g} on {self.degrees} degrees of freedom")

@@ -100,6 +100,11 @@ class BloomBits(Unlisted):
             taken = np.sort(np.column_stack([taken, place]), axis=1)
         return taken
 
+    def split(self, words: np.ndarray[Any, Any]) -> tuple[Indices, np.ndarray[Any, Any]]:
+        """The cohort of each report, and its filter, from all bits of it: rows of 0 and 1."""
+        powers = 1 << np.arange(self.cohort_bits - 1, -1, -1)
+        return (words[:, : self.cohort_bits] @ powers).astype(np.intp), words[:, self.cohort_bits :]
+
     def filters(self, cohort: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which bits each input sets in a cohort, r×bits."""
         made = np.zeros((self.r, self.bits), dtype=np.bool_)

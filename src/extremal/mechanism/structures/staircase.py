@@ -13,6 +13,7 @@ import numpy as np
 
 from extremal.exact import Exponential, IndexSet
 from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.structures.chosen_sets import largest_inside
 from extremal.mechanism.structures.response import RandomizedResponse
 from extremal.mechanism.structures.rows import Rows
 from extremal.mechanism.structures.structure import Structure
@@ -32,19 +33,9 @@ def response_structure(r: int, exponential: Exponential) -> Structure:
 
 
 def window_structure(r: int, length: int, exponential: Exponential) -> Structure:
-    """r outputs, output y high on the `length` rows y, y+1, … (cyclically): every row lies in exactly `length` windows.
-
-    When no integers satisfy length·high + (r−length)·low = 2^62 the few units left over go to output 0 for every row
-    alike, which keeps its column two-valued and only lowers its ratio.
-    """
-    low, high, spare = _two_weights(r, length, exponential)
-    if low >= high:
-        return uniform_structure(r)
-    sets = tuple(IndexSet.window(y, length, r) for y in range(r))
-    lows, highs = np.full(r, low, dtype=np.int64), np.full(r, high, dtype=np.int64)
-    lows[0] += spare
-    highs[0] += spare
-    return TwoValuedColumns(r, sets, lows, highs)
+    """r outputs, output y high on the `length` rows y, y+1, … (cyclically): every row lies in exactly `length`
+    windows."""
+    return cover_structure(r, tuple(IndexSet.window(y, length, r) for y in range(r)), [1] * r, length, exponential)
 
 
 def cover_structure(
@@ -52,8 +43,9 @@ def cover_structure(
 ) -> Structure:
     """Output y high on sets[y] with times[y] shares of weight; every row lies in `cover` of the shares.
 
-    Row sums are total·low + cover·(high−low) for every row, so two integers serve all columns; units left over go to
-    output 0.
+    Row sums are total·low + cover·(high−low) for every row, so two integers serve all columns. When no integers satisfy
+    it with 2^62 the few units left over go to output 0 for every row alike, which keeps its column two-valued and only
+    lowers its ratio.
     """
     low, high, spare = _two_weights(sum(times), cover, exponential)
     if low >= high:
@@ -68,24 +60,13 @@ def cover_structure(
 def subset_structure(r: int, size: int, exponential: Exponential) -> SubsetSelection:
     """All subsets of `size`: the largest integer `inside` with inside·(r−size) ≤ e^ε·(2^62−inside)·size (Ye and Barg
     2018)."""
-    lower, _ = exponential.bounds(_BITS)
-    inside = min(DENOMINATOR - 1, DENOMINATOR * lower * size // (lower * size + ((r - size) << _BITS)) + 1)
-    while not exponential.at_least(inside * (r - size), (DENOMINATOR - inside) * size):
-        inside -= 1
-    return SubsetSelection(r, size, inside)
+    return SubsetSelection(r, size, largest_inside(r, size, exponential))
 
 
 def listed_subsets(r: int, size: int, exponential: Exponential) -> Structure:
-    """The same with every subset listed, over 2^62; the units left over go to the first report for every row alike."""
-    holding, others = math.comb(r - 1, size - 1), math.comb(r - 1, size)
-    low, high, spare = _two_weights(holding + others, holding, exponential)
-    if low >= high:
-        return uniform_structure(holding + others)
-    subsets = list(itertools.combinations(range(r), size))
-    lows, highs = np.full(len(subsets), low, dtype=np.int64), np.full(len(subsets), high, dtype=np.int64)
-    lows[0] += spare
-    highs[0] += spare
-    return TwoValuedColumns(r, tuple(IndexSet.of(s) for s in subsets), lows, highs)
+    """The same with every subset listed, over 2^62."""
+    subsets = tuple(IndexSet.of(s) for s in itertools.combinations(range(r), size))
+    return cover_structure(r, subsets, [1] * len(subsets), math.comb(r - 1, size - 1), exponential)
 
 
 def uniform_structure(m: int) -> Rows:

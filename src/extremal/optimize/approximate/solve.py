@@ -18,24 +18,21 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import Coupled, Proof, Revealed
-from extremal.errors import TooLarge
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.chords import between_chords
+from extremal.optimize.approximate.revealing import RevealOrStaircase, best_plain, refuse_many, revealing
+from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
-from extremal.optimize.rays import parts_of
 from extremal.privacy import LDP
 from extremal.privacy.cones.coupled import couplings, rays
 from extremal.solver import LinearProgram, SolverFailed
-from extremal.tables import number
 from extremal.utility import Divergence, SumOfColumns, Utility, WorstCase
 
 MOST_LISTED = 6  # inputs whose rays are listed
 MOST_BY_CHORDS = 24  # inputs whose pairs fit into a program
-MOST_INPUTS = 40  # beyond, to decide (ε,δ) takes too long
 KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
 EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
-NO_TIME = 1e-3  # seconds: what is asked for when none are left
 FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its own units
 
 
@@ -53,13 +50,7 @@ def solve(problem: Problem) -> Solution | None:
 
 
 def _parts(utility: Utility) -> tuple[SumOfColumns, ...]:
-    if utility.k > MOST_INPUTS:
-        raise TooLarge(
-            f"designs with delta > 0 are for at most {MOST_INPUTS} inputs",
-            parameter="k",
-            value=utility.k,
-            hint="Use delta=0, or merge inputs.",
-        )
+    refuse_many(utility.k)
     return parts_of(utility)
 
 
@@ -67,16 +58,16 @@ def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
     """More inputs than rays can be listed for: chords for a divergence of one pair; else, and where that is better,
     revealing with probability δ, with what the inputs are worth for a bound."""
     utility, several = problem.utility, worth.size > 1
-    revealing = _revealing(_plain(problem, privacy), privacy)
+    revealed = revealing(best_plain(problem, privacy), privacy)
     if isinstance(utility, Divergence) and utility.k <= MOST_BY_CHORDS and utility.pair.difference.any():
         found = between_chords(problem, privacy, utility)
         if found is not None:
-            better = utility(revealing) > found.value
-            made = Mechanism.from_matrix(revealing, privacy, inputs=problem.inputs) if better else found.mechanism
+            better = utility(revealed) > found.value
+            made = Mechanism.from_matrix(revealed, privacy, inputs=problem.inputs) if better else found.mechanism
             proofs: tuple[Proof, ...] = (found.proof,) if utility.verifiable else ()
             notes = (RevealOrStaircase(utility, privacy, made),)
             return Solution(made, found.bound, "chords of f, with coupled columns", proofs, notes)
-    mechanism = Mechanism.from_matrix(revealing, privacy, inputs=problem.inputs)
+    mechanism = Mechanism.from_matrix(revealed, privacy, inputs=problem.inputs)
     mix = np.where(np.arange(worth.size) == int(np.argmin(worth)), 1.0, 0.0)
     proofs = (Revealed(decimals(mix) if several else ()),) if utility.verifiable else ()
     method, loose = (
@@ -84,14 +75,6 @@ def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
         "the bound is what the inputs are worth: loose",
     )
     return Solution(mechanism, float(worth.min()), method, proofs, (loose,))
-
-
-def _plain(problem: Problem, privacy: LDP) -> Floats:
-    """The best ε-LDP mechanism."""
-    from extremal.optimize.design import design
-
-    pure, left = LDP.from_json({**privacy.to_json(), "delta": "0"}), problem.seconds_left
-    return design(pure, problem.utility, time_limit=None if left is None else left or NO_TIME).mechanism.matrix
 
 
 def _solved(problem: Problem, privacy: LDP) -> Solution | None:
@@ -106,7 +89,7 @@ def _solved(problem: Problem, privacy: LDP) -> Solution | None:
     matrix = columns[:, best.used] * best.weights[best.used]
     matrix /= matrix.sum(axis=1, keepdims=True)
     if not finite.all():
-        matrix = np.hstack([(1 - EXCLUDING) * matrix, EXCLUDING * _revealing(np.ones((columns.shape[0], 1)), privacy)])
+        matrix = np.hstack([(1 - EXCLUDING) * matrix, EXCLUDING * revealing(np.ones((columns.shape[0], 1)), privacy)])
     mechanism = Mechanism.from_matrix(matrix, privacy, inputs=problem.inputs)
     mix = np.zeros(len(parts))
     mix[finite] = best.mix
@@ -177,11 +160,6 @@ def _vertex(
     return _Vertex(answer.x[:-2], duals[:k] * scale, beta, mix / mix.sum()), answer.value * scale
 
 
-def _revealing(plain: Floats, privacy: LDP) -> Floats:
-    """The mechanism that reveals the input with probability δ, and else does what an ε-LDP mechanism does."""
-    return np.hstack([(1 - privacy.delta) * plain, privacy.delta * np.eye(plain.shape[0])])
-
-
 def _infinite(problem: Problem, privacy: LDP) -> Solution:
     """Revealing the input with probability δ makes the value infinite: nothing is left to prove."""
     k, revealed = problem.utility.k, math.floor(privacy.exact_delta * DENOMINATOR)
@@ -189,18 +167,3 @@ def _infinite(problem: Problem, privacy: LDP) -> Solution:
     mechanism = Mechanism.from_weights(weights, DENOMINATOR, privacy, inputs=problem.inputs)
     said = "the value is infinite: with probability δ a report may name an input that one hypothesis excludes"
     return Solution(mechanism, math.inf, said)
-
-
-@dataclass(frozen=True, eq=False)
-class RevealOrStaircase:
-    """How much better the optimum is than revealing with probability δ and else the best ε-mechanism."""
-
-    utility: Utility
-    privacy: LDP
-    mechanism: Mechanism
-
-    def sentence(self) -> str:
-        reached = self.utility(_revealing(_plain(Problem(self.privacy, self.utility), self.privacy), self.privacy))
-        best = self.utility(self.mechanism)
-        share = f" ({number(100 * reached / best, 5)}% of this)" if best and np.isfinite(best) else ""
-        return f"revealing with probability δ, else the best ε-mechanism: {number(reached)}{share}"

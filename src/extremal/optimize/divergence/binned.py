@@ -32,6 +32,8 @@ BESIDE = 3  # bins opened on either side of one that a path turns in
 MOST_OPENED = 0.25  # share of the symbols: beyond, sorting is no worse
 MOST_ROUNDS = 12
 SMALLEST_END, LARGEST_END, APART = 1e-199, 1e199, 1e-12  # the kernel takes ends between, and so far apart
+SHARED = 1 / 64  # two ends so close, in widths of both cells beside them, are made one: the polygon turns less often
+NEARLY_EQUAL = 1.1  # between the largest ratio and the smallest: beyond, sums may be subtracted
 OUTWARD = 1e-9  # ends of the range are this much outside
 
 
@@ -57,16 +59,17 @@ class Bins:
         high = max(min(math.exp(epsilon), largest), low) * (1 + OUTWARD)
         shift, first, count = _keys(low, high)
         key = np.empty(p0.size, dtype=np.int32)
-        sums = tuple(np.zeros(count + 2) for _ in range(3))
+        nearly_equal = largest < NEARLY_EQUAL * smallest
+        sums = [np.zeros(count + 2) for _ in range(2 + nearly_equal)]
         for start in range(0, p0.size, CHUNK):
             a, b = p0[start : start + CHUNK], p1[start : start + CHUNK]
             found = np.clip((_ratios(a, b).view(np.int64) >> shift) - (first - 1), 0, count + 1).astype(np.int32)
             key[start : start + CHUNK] = found
-            for total, part in zip(sums, (a, b, a - b), strict=True):
+            for total, part in zip(sums, (a, b, a - b) if nearly_equal else (a, b), strict=True):
                 total += np.bincount(found, weights=part, minlength=count + 2)
         inner = ((np.arange(count + 1, dtype=np.int64) + first) << shift).view(np.float64)
         edges = np.concatenate([[min(smallest, inner[0])], inner, [max(largest, inner[-1])]])
-        return cls(key, edges, sums)  # type: ignore[arg-type]
+        return cls(key, edges, (sums[0], sums[1], sums[2] if nearly_equal else sums[0] - sums[1]))
 
     def members(self, bins: Indices) -> Indices:
         """The symbols of some bins."""
@@ -148,7 +151,8 @@ class BinnedCurve:
         """Ratios around the groups on either side of the inner edges, and around all: what a proof by ratios holds."""
         below, above = self.high.at(edges[1:-1] - 1), self.low.at(edges[1:-1])
         last, first = below.share0 / below.share1 * (1 + APART), above.share0 / above.share1 * (1 - APART)
-        close = first <= last * (1 + APART)
+        wide = np.minimum(self._width(edges[:-2], edges[1:-1]), self._width(edges[1:-1], edges[2:]))
+        close = first <= last * (1 + APART + SHARED * wide)
         middle = np.sqrt(last) * np.sqrt(first)
         inner = np.where(close, np.stack([middle, middle]), np.stack([last, first])).T.ravel()
         kept: list[float] = []
@@ -156,6 +160,12 @@ class BinnedCurve:
             if SMALLEST_END < end < LARGEST_END and (not kept or end > kept[-1] * (1 + APART)):
                 kept.append(float(end))
         return kept
+
+    def _width(self, start: Indices, stop: Indices) -> Floats:
+        """By how much the ratio grows, relatively, over some groups."""
+        low, high = self.low.at(start), self.high.at(stop - 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.nan_to_num(high.share0 / high.share1 * low.share1 / low.share0 - 1, nan=0.0, posinf=1e300)
 
     def blocks(self, cuts: Indices) -> Indices:
         """For each symbol the block between cuts that it lies in."""
@@ -193,7 +203,8 @@ def solve(
         curve = BinnedCurve.of(utility, bins, opened)
         if curve.opened.size > MOST_OPENED * utility.k:
             return None
-        outcome = solve_polygon(curve, value, tolerance, stop_early)
+        start = None if best is None else _moved(best[0], best[1], curve)
+        outcome = solve_polygon(curve, value, tolerance, stop_early, start)
         best = curve, outcome
         if not outcome.within.size or outcome.bound <= outcome.worth * (1 + tolerance) or stop_early():
             break
@@ -201,3 +212,10 @@ def solve(
         near = np.unique(np.clip(turned[:, None] + np.arange(-BESIDE, BESIDE + 1), 0, opened.size - 1))
         opened[near] = True
     return best  # type: ignore[no-any-return]
+
+
+def _moved(before: BinnedCurve, outcome: Outcome, curve: BinnedCurve) -> Indices:
+    """The cuts of an outcome on another curve of the same bins: where as much mass lies to the left."""
+    first, second = (at.left0 - at.right1 for at in (before.nodes, curve.nodes))
+    found = np.searchsorted(second, first[outcome.cuts[1:-1]])
+    return np.unique(np.concatenate([[0], np.minimum(found, curve.n), [curve.n]])).astype(np.intp)

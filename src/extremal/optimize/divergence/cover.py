@@ -7,17 +7,22 @@ are kept by their logarithm, so that t and t − 1 both have all their digits; a
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.optimize.problem import decimal
+from extremal.certificate import Lines
+from extremal.optimize.problem import decimal, decimals
+from extremal.privacy.cones.metric import Edge
 from extremal.utility import Divergence
 
 Floats = npt.NDArray[np.float64]
+Multiplier = tuple[int, int, int, Fraction]
 
 LARGEST = 1e150  # stands for what is infinite or beyond floats
+KEPT = 1e-12  # columns lighter than this are rounding
 
 
 def node(log: float) -> Fraction:
@@ -43,3 +48,38 @@ def chords(utility: Divergence, left: Floats, right: Floats) -> Floats:
         from_one = utility.pair.difference - np.outer(apart, utility.p1)
         lines = slope[:, None] * np.where(at[:, None] < 0.5, from_zero, from_one) + np.outer(f, utility.p1)
     return np.asarray(np.nan_to_num(lines, posinf=LARGEST, neginf=-LARGEST))
+
+
+@dataclass(frozen=True, eq=False)
+class Cover:
+    """The intervals of log t that one line each is for.
+
+    Attributes:
+        logs: the ends of the intervals, increasing; −∞ for t = 0; +∞ when f has a last slope and the ratio no bound.
+        ends: multipliers (side, x, z, f) that prove that no ratio lies outside; a tree needs none.
+    """
+
+    logs: Floats
+    ends: tuple[Multiplier, ...] = ()
+
+    def lines(self, utility: Divergence) -> Floats:
+        """c_i for each interval, as columns (k × intervals)."""
+        return chords(utility, self.logs[:-1], self.logs[1:]).T
+
+    def nodes(self, utility: Divergence) -> tuple[Fraction, ...]:
+        if utility.kinks is not None:
+            return tuple(sorted({decimal(t) for t in utility.kinks}))
+        return tuple(node(log) for log in self.logs.tolist() if log < math.inf)
+
+    def number(self, interval: int, utility: Divergence) -> int:
+        """What a proof calls the line of an interval: chords by their place, then the two ends."""
+        count = len(self.nodes(utility))
+        if utility.kinks is not None:  # intervals: up to the first kink, between kinks, beyond the last
+            return count - 1 if interval == 0 else count if interval == count else interval - 1
+        return count if interval == count - 1 else interval
+
+    def proof(self, utility: Divergence, alpha: Floats, flows: list[Multiplier], tree: tuple[Edge, ...]) -> Lines:
+        count = len(self.nodes(utility))
+        beyond = [(count - 1 + side, x, z, f) for side, x, z, f in self.ends]
+        numbered = [(self.number(i, utility), x, z, f) for i, x, z, f in flows]
+        return Lines(decimals(alpha), self.nodes(utility), () if tree else (*numbered, *beyond), tree)

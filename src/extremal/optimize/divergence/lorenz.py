@@ -191,7 +191,7 @@ class BlockValue:
         """rows[j][i] = μ of the block from node i to node j, for i < j; computed in chunks of about half a million."""
         count = nodes.left0.size
         rows: list[Floats] = [np.empty(0)]
-        chunk = max(1, 500_000 // count)
+        chunk = max(1, min(500_000 // count, count // 4 + 16))  # half of the last chunk is for nothing
         for first in range(1, count, chunk):
             last = min(count, first + chunk)
             start = Nodes(*(c[None, :last] for c in nodes))

@@ -23,8 +23,9 @@ from extremal.optimize.problem import NO_CHANGE
 Indices = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
-FIRST_BINS = 64  # quantiles each of P₀, P₁ and |P₀−P₁|
-GROWTH = 3  # of the bins that prove, from one at a cut to the next
+FIRST_BINS = 16  # quantiles each of P₀, P₁ and |P₀−P₁|
+GROWTH = 2.0  # of the mass of bins, from one at a cut to the next
+LEAST_MASS = 1e-16  # where they begin to grow from
 MOST_ROUNDS = 200
 MOST_NODES = 6_000  # of one program: 150 MB of block values
 MOST_EDGES = 1_400  # the kernel takes 1,500 cells; 200 to 250 are usual
@@ -74,16 +75,26 @@ def polygon(lorenz: Curve, edges: Indices, alive: Mask) -> tuple[Nodes, Indices,
     return nodes, position, owner.astype(np.intp)
 
 
-def solve(lorenz: Curve, value: BlockValue, tolerance: float, stop_early: Callable[[], bool] | None = None) -> Outcome:
+def solve(
+    lorenz: Curve,
+    value: BlockValue,
+    tolerance: float,
+    stop_early: Callable[[], bool] | None = None,
+    start: Indices | None = None,
+) -> Outcome:
     """Refine until bound − worth ≤ tolerance·worth, no bin is left to split, or `stop_early()` says so.
 
     A bin is dead when no path through its two ends or its fictitious node can beat what was found: then no optimal
-    partition cuts inside it. Dead bins are left out of the search, and stay, coarse, in the proof.
+    partition cuts inside it. Dead bins are left out of the search, and stay, coarse, in the proof. A good partition to
+    `start` from saves most of the search.
     """
-    worth, cuts = _best_two_blocks(lorenz, value)
+    if start is None:
+        worth, cuts = _best_two_blocks(lorenz, value)
+        edges = _first_edges(lorenz, cuts)
+    else:
+        worth, cuts, edges = value.total(lorenz.nodes, start), start, _around(lorenz, start)
     if worth <= 0:
         return Outcome(0.0, 0.0, cuts, np.array([0, lorenz.n], dtype=np.intp))
-    edges = _first_edges(lorenz, cuts)
     alive = np.ones(edges.size - 1, dtype=bool)
     bound, seen, within = np.inf, set(), np.empty(0, dtype=np.intp)
     for _ in range(MOST_ROUNDS):
@@ -125,9 +136,7 @@ def proving_edges(
 ) -> Indices:
     """Few bins, narrow at the cuts of the best partition and wide elsewhere, that prove as much as all of them; else
     the given ones."""
-    steps = np.concatenate([[0], GROWTH ** np.arange(int(math.log(lorenz.n, GROWTH)) + 1)])
-    near = np.concatenate([cuts[:, None] - steps, cuts[:, None] + steps], axis=None)
-    edges = np.unique(near[(near >= 0) & (near <= lorenz.n)])
+    edges = _around(lorenz, cuts)
     while edges.size < otherwise.size:
         nodes, _, owner = polygon(lorenz, edges, np.ones(edges.size - 1, dtype=bool))
         rows = value.rows(nodes)
@@ -136,7 +145,7 @@ def proving_edges(
         if gap <= tolerance * worth:
             return edges
         through = best + backward(rows, value.low * worth) - worth * value.step
-        split = owner[(owner >= 0) & (through > SPLIT_ABOVE * gap)]
+        split = owner[(owner >= 0) & (through > tolerance * worth)]
         finer = np.unique(np.concatenate([edges, _middles(lorenz, edges, split)]))
         if finer.size == edges.size:
             break
@@ -155,12 +164,23 @@ def _still_alive(edges: Indices, alive: Mask, position: Indices, owner: Indices,
 
 
 def _refined(lorenz: Curve, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
-    """The bins to split halved by mass, and edges beside every cut; a new bin is alive if the one that it came from
-    was."""
-    beside = np.clip(np.concatenate([cuts - 1, cuts, cuts + 1]), 0, lorenz.n)
+    """The bins to split halved by mass, and edges around every cut where bins are alive; a new bin is alive if the one
+    that it came from was."""
+    beside = _around(lorenz, cuts)
+    beside = beside[alive[np.clip(np.searchsorted(edges, beside, side="right") - 1, 0, alive.size - 1)]]
     grown = np.unique(np.concatenate([edges, _middles(lorenz, edges, split), beside]))
     parent = np.clip(np.searchsorted(edges, grown[:-1], side="right") - 1, 0, alive.size - 1)
     return grown, alive[parent]
+
+
+def _around(lorenz: Curve, cuts: Indices) -> Indices:
+    """Edges next to each cut and at distances from it, in mass, that grow: far from every cut no detail is needed."""
+    mass, n, inner = lorenz.nodes.left0 - lorenz.nodes.right1, lorenz.n, cuts[1:-1]
+    beside = np.stack([inner - 1, inner + 1])
+    nearest = np.maximum(np.abs(mass[beside] - mass[inner]), LEAST_MASS)
+    steps = GROWTH ** np.arange(1, math.ceil(math.log(2 / LEAST_MASS, GROWTH)))
+    far = mass[inner][:, None] + np.array([-1, 1])[:, None, None] * nearest[:, :, None] * steps
+    return np.unique(np.concatenate([[0, n], inner, beside, np.searchsorted(mass, far[np.abs(far) < 1])], axis=None))
 
 
 def _best_two_blocks(lorenz: Curve, value: BlockValue) -> tuple[float, Indices]:

@@ -39,6 +39,7 @@ from extremal.utility import Divergence
 
 NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
+FEW_RATIOS = 16  # whose cells are not worth joining for a shorter proof
 LINES_UP_TO = 300  # inputs: below this a certificate holds the proof that does not rest on the theorem, too
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
 BINS_TOLERANCE = 1e-12  # of the proof by ratios
@@ -115,7 +116,9 @@ def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     if lorenz.n <= ALL_PARTITIONS_UP_TO:
         worth, cuts, gap = best_partition(value, lorenz.nodes)
         everything = np.arange(lorenz.n + 1, dtype=np.intp)
-        edges = proving_edges(lorenz, value, worth, cuts, POLYGON_TOLERANCE, everything) if worth > 0 else everything
+        edges = everything
+        if worth > 0 and lorenz.n > FEW_RATIOS:
+            edges = proving_edges(lorenz, value, worth, cuts, POLYGON_TOLERANCE, everything)
         return Outcome(worth, worth + max(gap, 0.0) / (1 + value.low), cuts, edges)
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 

@@ -37,6 +37,11 @@ def response_margin(prior: Floats, epsilon: float) -> float:
 def response_is_optimal(prior: Any, epsilon: float) -> bool:
     """Whether randomised response keeps most information among all ε-LDP mechanisms.
 
+    Guarantee: necessary and sufficient: φ(p₁) + φ(p₂) − φ(p₁+p₂) of the two smallest probabilities against the value
+    of randomised response, in floats.
+
+    Reference: KOV Theorem 14, with erratum E3; docs/design/information.md has the proof.
+
     >>> response_is_optimal([0.5, 0.3, 0.2], 2), response_is_optimal([0.5, 0.3, 0.2], 0.5)
     (True, False)
     """

@@ -34,10 +34,8 @@ from extremal.utility import MutualInformation
 from extremal.utility.curve import Floats, InformationCurve, log_excess
 
 DIRECT = 260  # different symbols up to which column generation works on all of them
-DIRECT_FEW, FEW = (
-    600,
-    3.0,
-)  # likewise, when a set holds fewer than three of them on average: merging would lose too much
+# Likewise, when a set holds fewer than three of them on average: merging would lose too much.
+DIRECT_FEW, FEW = 600, 3.0
 COARSE, COARSEST = 120, 12  # super-symbols beyond: for columns, for prices
 COARSE_EFFORT = (1000, 3)  # nodes of a level and patience, when only columns are wanted
 _AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the checker's margins stay within it
@@ -270,9 +268,8 @@ class _Task:
         """Column generation on super-symbols: a few, for their prices, then many, for their columns."""
         waiting: list[tuple[Prices, Indices, Floats]] = []
         for rows, effort in ((COARSEST, (EXACT_NODES, PATIENCE)), (COARSE, COARSE_EFFORT)):
-            row_of = coarsened(
-                self.prior, self.contact, rows, np.random.default_rng(0)
-            )  # how symbols are merged is a choice
+            # How symbols are merged is a choice.
+            row_of = coarsened(self.prior, self.contact, rows, np.random.default_rng(0))
             mass = np.asarray(np.bincount(row_of, weights=self.prior), dtype=np.float64)
             if mass.size > rows + COARSE:
                 continue
@@ -280,9 +277,8 @@ class _Task:
                 best, mass, np.ones(mass.size, dtype=np.int64), row_of, "column generation on merged symbols", effort
             )
             waiting.append((run.found.dual, row_of, mass))
-            if (
-                run.found.dual.bound < (1 - _LOOSE) * best.upper
-            ):  # merging loses little, so it is the bound that is loose
+            # Merging loses little, so it is the bound that is loose.
+            if run.found.dual.bound < (1 - _LOOSE) * best.upper:
                 self._spread(best, *waiting.pop())
             if self.enough(best):
                 return

@@ -15,13 +15,14 @@ import numpy as np
 from extremal.certificate import Lines, Proof, Rays
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
+from extremal.optimize.infinite import parts_of
 from extremal.optimize.leakage import divergence
 from extremal.optimize.leakage.duals import dual_vector
 from extremal.optimize.leakage.knapsack import Curve
 from extremal.optimize.leakage.master import as_mechanism
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution, decimals
-from extremal.optimize.rays import best_mixture, parts_of
+from extremal.optimize.rays import best_mixture
 from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import (
     MOST_INPUTS,

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem
 from extremal.privacy import LIP, Notion
@@ -26,6 +27,8 @@ FINE = 1e-3  # ε below which the matrix is made in rationals, when it has at mo
 MOST_EXACT = 10_000
 _BITS = 160
 _CORRECTIONS = 4
+_SPARED = tuple(16.0**j for j in range(1, 7))  # units of the weights: how much lower a level is tried
+_MOST_SPARED = Fraction(1, 50)  # of the level
 _KEPT = 1e-13  # weights below this are rounding of a vertex
 
 
@@ -73,9 +76,8 @@ class Master:
 
     def mixture(self) -> tuple[Floats, Floats]:
         """(columns y, weights θ) of the current vertex, the rows made to sum as exactly as floats can."""
-        used = np.flatnonzero(
-            self._weights > _KEPT * self._weights.max()
-        )  # columns added after the last answer have no weight yet
+        # Columns added after the last answer have no weight yet.
+        used = np.flatnonzero(self._weights > _KEPT * self._weights.max())
         y, theta = np.vstack(self._columns)[used], self._weights[used]
         for _ in range(2):
             change = np.linalg.lstsq(y.T, 1 - y.T @ theta, rcond=None)[0]
@@ -87,25 +89,16 @@ class Master:
 def window_columns(box: LiftBox, orders: list[Any]) -> Floats:
     """Columns that reach every row: cyclic windows of mass b along each order, and inputs heavier than b alone.
 
-    One end of each window is an edge between inputs, so that at most one input is cut: a vertex.
+    Each is filled from an edge between inputs on, either way, so that at most one input is cut: a vertex. What is left
+    of the mass is counted from that edge: an input of 1e-12 would be lost in sums that started elsewhere.
     """
     p, b, n = box.prior, box.budget, box.n
     found = [np.eye(n)[x] * (b / p[x]) for x in np.flatnonzero(p >= b)]
     for order in orders:
-        q = p[order]
-        edges = np.concatenate([[0.0], np.cumsum(q)])
-        edges[-1] = 1.0
-        for start in np.unique(np.concatenate([edges[:-1], (edges[:-1] - b) % 1.0])):
-            stop = start + b
-            # overlap of the window with each input, the window being cyclic on [0, 1)
-            covered = sum(
-                np.clip(np.minimum(edges[1:], stop - turn) - np.maximum(edges[:-1], start - turn), 0.0, None)
-                for turn in (0.0, 1.0)
-            )
-            y = np.zeros(n)
-            y[order] = np.clip(covered / q, 0.0, 1.0)
-            y = np.where(y < NEARLY, 0.0, np.where(y > 1 - NEARLY, 1.0, y))
-            found.append(filled_up(box, y))
+        for way in (order, order[::-1]):
+            windows = way[(np.arange(n)[:, None] + np.arange(n)) % n]
+            y = box.filled(windows)
+            found.extend(filled_up(box, row) for row in np.where(y < NEARLY, 0.0, np.where(y > 1 - NEARLY, 1.0, y)))
     return np.array(found)
 
 
@@ -140,33 +133,50 @@ def decomposed(box: LiftBox, y: Floats) -> list[Floats]:
 
 def as_mechanism(problem: Problem, box: LiftBox, y: Floats, theta: Floats, reveal: bool) -> Mechanism:
     """The mechanism with columns θ·λ(y). Inputs of probability 0 are reported as they are, or answer like the average
-    of the others."""
+    of the others.
+
+    At small ε in rationals, where equal entries stay equal: a level lower by a few units of the weights then leaves
+    room for their rounding, which to mend afterwards costs units/ε of every report.
+    """
+    privacy = problem.privacy
+    if privacy.epsilon >= FINE or y.size > MOST_EXACT:
+        matrix = _whole(problem, box, (box.lifts(y) * theta[:, None]).T, box.prior / float(box.prior.sum()), reveal)
+        return Mechanism.from_matrix(matrix, privacy, inputs=problem.inputs)
+    prior = np.array([one_prior(privacy).fraction(x) for x in box.support.tolist()])
+    matrices = []
+    shares = [Fraction(units / privacy.epsilon) / DENOMINATOR for units in _SPARED]
+    for spared in (Fraction(0), *(share for share in shares if share < _MOST_SPARED)):
+        matrices.append(_whole(problem, box, _exact_columns(privacy, box, y, theta, 1 - spared), prior, reveal))
+        rounded = Mechanism.from_matrix(matrices[-1], inputs=problem.inputs)
+        if privacy.holds(rounded):
+            return rounded.claiming(privacy)
+    return Mechanism.from_matrix(matrices[0], privacy, inputs=problem.inputs)
+
+
+def _whole(problem: Problem, box: LiftBox, found: Any, prior: Any, reveal: bool) -> Any:
+    """The matrix over all inputs, given its rows for those of positive probability."""
     k = problem.utility.k
     rest = np.setdiff1d(np.arange(k), box.support)
-    exact = problem.privacy.epsilon < FINE and y.size <= MOST_EXACT
-    found: Any = _exact_columns(problem.privacy, box, y, theta) if exact else (box.lifts(y) * theta[:, None]).T
-    matrix = np.zeros((k, theta.size), dtype=found.dtype)
+    matrix = np.zeros((k, found.shape[1]), dtype=found.dtype)
     matrix[box.support] = found
     if rest.size and reveal:
         matrix = np.hstack([matrix, np.eye(k, dtype=np.int64)[:, rest]])
     elif rest.size:
-        share: Any = box.prior / float(box.prior.sum())
-        if exact:
-            share = np.array([one_prior(problem.privacy).fraction(x) for x in box.support.tolist()])
-        matrix[rest] = share @ found
-    matrix = matrix / matrix.sum(axis=1, keepdims=True)
-    return Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs)
+        matrix[rest] = prior @ found
+    return matrix / matrix.sum(axis=1, keepdims=True)
 
 
-def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats) -> Any:
+def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats, share: Fraction) -> Any:
     """θ·λ(y) in rationals, at ε so small that lift vectors are too close to constant for floats.
 
-    The bounds of the notion from within; at each vertex the fractional entry that p·λ = 1 asks for; θ corrected until
-    rows sum to 1.
+    The bounds of the notion from within, at this share of their distance to 1; at each vertex the fractional entry that
+    p·λ = 1 asks for; θ corrected until rows sum to 1.
     """
     weights = [one_prior(privacy).fraction(x) for x in box.support.tolist()]
-    top = Fraction(privacy.exponential.bounds(_BITS)[0], 1 << _BITS)
-    low = Fraction(1 << _BITS, privacy.lower_exponential.bounds(_BITS)[0]) if isinstance(privacy, LIP) else Fraction(0)
+    top = 1 + share * (Fraction(privacy.exponential.bounds(_BITS)[0], 1 << _BITS) - 1)
+    low = Fraction(0)
+    if isinstance(privacy, LIP):
+        low = 1 - share * (1 - Fraction(1 << _BITS, privacy.lower_exponential.bounds(_BITS)[0]))
     base, end = (top, low) if box.step < 0 else (low, min(top, low + (1 - low) / min(weights)))  # as the box has them
     columns = []
     for row in y.tolist():

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from extremal.certificate import OnePrior
 from extremal.errors import TooLarge
+from extremal.optimize.infinite import infinite
 from extremal.optimize.leakage.solve import for_one_prior
 from extremal.optimize.problem import Problem, Solution, constant
 from extremal.optimize.rays import over_class
@@ -33,17 +34,21 @@ def solve(problem: Problem) -> Solution | None:
 
 
 def _solved(problem: Problem, privacy: PML) -> Solution:
-    if not privacy.epsilon:
-        return constant(problem)
-    try:
-        found = over_class(problem, privacy)
-    except TooLarge:  # too many extreme columns or priors to list
-        found = _shrunk(problem, privacy)
+    found = infinite(problem, lambda rest: _finite(rest, privacy)) or _finite(problem, privacy)
     said = (
         f"holds for every prior of {privacy.source!r}: the largest leakage over the class is "
         f"{privacy.level(found.mechanism):.6g}"
     )
     return dataclasses.replace(found, notes=(said,))
+
+
+def _finite(problem: Problem, privacy: PML) -> Solution:
+    if not privacy.epsilon:
+        return constant(problem)
+    try:
+        return over_class(problem, privacy)
+    except TooLarge:  # too many extreme columns or priors to list
+        return _shrunk(problem, privacy)
 
 
 def _shrunk(problem: Problem, privacy: PML) -> Solution:

@@ -17,11 +17,12 @@ from extremal.certificate import Refused, Search
 from extremal.closed_forms import pml_uniform
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
+from extremal.optimize.infinite import infinite
 from extremal.optimize.leakage import divergence, information, merging
 from extremal.optimize.leakage.duals import rounded
-from extremal.optimize.leakage.infinite import infinite
 from extremal.optimize.leakage.knapsack import Curve
-from extremal.optimize.leakage.listed import constant, over_lifts, simplex
+from extremal.optimize.leakage.listed import RAYS_UP_TO, constant, over_lifts, simplex
+from extremal.optimize.leakage.master import FINE
 from extremal.optimize.leakage.notes import sentences
 from extremal.optimize.leakage.trees import MOST_SUMS
 from extremal.optimize.problem import Problem, Solution, decimal
@@ -53,10 +54,9 @@ def for_one_prior(problem: Problem, privacy: PML | LIP) -> Solution:
 
 def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     utility = problem.utility
-    if isinstance(utility, Divergence):
-        boundless = infinite(problem, privacy, utility)
-        if boundless is not None:
-            return boundless
+    boundless = infinite(problem, lambda rest: _solved(rest, privacy))
+    if boundless is not None:
+        return boundless
     if not privacy.epsilon or (isinstance(privacy, LIP) and not privacy.lower):
         return constant(problem, privacy)
     own = isinstance(utility, MutualInformation) and utility.prior == privacy.prior
@@ -71,7 +71,10 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
         merged = merging.divergence(problem, privacy, box, utility)
         return merged or divergence.solve(problem, privacy, box, utility)
     if own:
-        return merging.information(problem, privacy, box) or information.solve(problem, privacy, box)
+        found = merging.information(problem, privacy, box) or information.solve(problem, privacy, box)
+        if privacy.epsilon < FINE and box.n <= RAYS_UP_TO:  # the search bounds a value far below ε, at times badly
+            found = replace(found, proofs=(*found.proofs, *over_lifts(problem, privacy, box).proofs))
+        return found
     if box.n <= MOST_INPUTS:
         return over_lifts(problem, privacy, box)
     raise InvalidParameter(

@@ -85,11 +85,12 @@ def restricted_design(k: int, growth: float) -> Sets:
         found.append(((1 + growth * share) ** 2 / (share * (1 - share)), points, size))
         if q > 2 * (growth + 2):  # sets much smaller than the best size
             break
-    _, points, size = min(found)
-    base = difference_set(points, size)
-    assert base is not None
-    inside = (tuple(x for x in chosen if x < k) for chosen in _shifts(base, points))
-    return tuple(chosen for chosen in inside if chosen)
+    for _, points, size in sorted(found):
+        base = difference_set(points, size)  # the first: Singer's of each geometry is known
+        if base is not None:
+            inside = (tuple(x for x in chosen if x < k) for chosen in _shifts(base, points))
+            return tuple(chosen for chosen in inside if chosen)
+    return tuple((x,) for x in range(k))
 
 
 def difference_family(k: int, d: int) -> Sets | None:

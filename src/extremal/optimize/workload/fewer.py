@@ -25,20 +25,20 @@ def fewer_patterns(
         return None
     used = theta > USED * theta.max()
     sets, theta = sets[:, used], theta[used]
-    best = _designed(coordinates, np.eye(k, dtype=np.bool_), growth)
-    assert best is not None  # randomised response is balanced
-    while True:
-        if sets.shape[1] <= limit:
-            found = _designed(coordinates, sets, growth)
-            return min([b for b in (best, found) if b is not None], key=lambda b: b[2])[:2]
+    tried = [_designed(coordinates, np.eye(k, dtype=np.bool_), growth)]  # randomised response
+    while sets.shape[1] > limit:
         count = max(limit, int(KEPT * sets.shape[1]))
         order = np.argsort(-theta)[:count]
         again = _designed(coordinates, sets[:, order], growth)
         if again is None:
-            return best[:2]
-        sets, theta = again[0], again[1]
-        if sets.shape[1] <= limit and again[2] < best[2]:
-            best = again
+            break
+        sets, theta, _ = again
+        if sets.shape[1] <= limit:
+            tried.append(again)
+    else:
+        tried.append(_designed(coordinates, sets, growth))
+    best = min((one for one in tried if one is not None), key=lambda one: one[2], default=None)
+    return None if best is None else best[:2]
 
 
 def _designed(coordinates: Coordinates, sets: Sets, growth: float) -> tuple[Sets, Floats, float] | None:

@@ -6,6 +6,9 @@ identity and G diagonal, so a step costs O(N n⁴) whatever the number N of poin
 λ·d_j) =: c bounds every design on these points:
 
     F* ≥ F²/c            [tr(GV*) ≤ c, and Cauchy–Schwarz: (tr BV⁻¹Bᵀ)² ≤ tr(BV*⁻¹Bᵀ)·tr(GV*)].
+
+Limits Cθ ≤ δ, C ≥ 0, are rows more with a variable each for what is left; with their multipliers β ≥ 0 the level is
+c = max_j (d_jᵀGd_j − λ·d_j − β·C_j) + δ·Σβ.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from extremal.optimize.workload.lifts import Floats
 
 ROUNDS = 100
 STALLED = 1e-6  # below this an iterate that gets worse is at the limit of rounding
+LEFT = 0.1  # of a limit, that the start leaves of it even where it does not keep it
 SHORTEN = 0.99  # how far to go towards the boundary
 
 
@@ -29,6 +33,14 @@ class Scalars:
 
     costs: Floats
     rows: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """Rows C ≥ 0, no row zero, and the number that C·θ must not exceed in any of them."""
+
+    rows: Floats
+    most: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +54,7 @@ class OptimalDesign:
         slope: G.
         tilt: λ, the multipliers of Σθd = 0.
         level: c for this λ, over the given points.
+        prices: β, the multipliers of the limits.
         within: cost_g/(l_g·θ)² of each scalar.
     """
 
@@ -51,6 +64,7 @@ class OptimalDesign:
     slope: Floats
     tilt: Floats
     level: float
+    prices: Floats
     within: Floats
 
     @property
@@ -70,31 +84,43 @@ def levels(points: Floats, found: OptimalDesign, scalars: Scalars) -> Floats:
 
 
 def optimal_design(
-    points: Floats, statistics: Floats, tolerance: float = 1e-10, scalars: Scalars | None = None
+    points: Floats,
+    statistics: Floats,
+    tolerance: float = 1e-10,
+    scalars: Scalars | None = None,
+    limits: Limits | None = None,
 ) -> OptimalDesign:
     """The best weights on the points, to a relative gap of `tolerance`; `scalars` adds Σ_g cost_g/(l_g·θ) to F."""
-    n, count = points.shape
+    n, given = points.shape
     size = float(np.sqrt((points**2).sum(axis=0).max()))
-    d = points / size
+    if scalars is None:
+        scalars = Scalars(np.zeros(0), np.zeros((0, given)))
+    if limits is None:
+        limits = Limits(np.zeros((0, given)), 0.0)
+    bounded = limits.rows.shape[0]
+    count, largest = given + bounded, limits.rows.max(axis=1, initial=0.0)
+    d = np.hstack([points / size, np.zeros((n, bounded))])
     b = statistics
-    theta = np.full(count, 1.0 / count)
-    extra = (
-        Scalars(np.zeros(0), np.zeros((0, count)))
-        if scalars is None
-        else Scalars(scalars.costs * size**2, scalars.rows)
-    )
-    rows = np.vstack([d, np.ones(count)])
-    target = np.append(np.zeros(n), 1.0)
+    extra = Scalars(scalars.costs * size**2, np.hstack([scalars.rows, np.zeros((scalars.costs.size, bounded))]))
+    limited = np.hstack([limits.rows / largest[:, None], np.eye(bounded)])
+    rows = np.vstack([d, np.arange(count) < given, limited])
+    target = np.concatenate([np.zeros(n), [1.0], limits.most / largest])
+    start = np.full(given, 1.0 / given)
+    left = np.maximum(target[n + 1 :] - limited[:, :given] @ start, LEFT * target[n + 1 :])
+    theta = np.concatenate([start, left])
     scale = _derivatives(d, b, theta, extra)[0]  # F is homogeneous in B: work with F near 1
     b, extra = b / np.sqrt(scale), Scalars(extra.costs / scale, extra.rows)
     value, inverse, slope, gradient = _derivatives(d, b, theta, extra)
-    dual = np.append(np.zeros(n), 1.5 * float((-gradient).max()))
+    top = 1.5 * float((-gradient).max())
+    dual = np.concatenate([np.zeros(n), [top], np.minimum(top, top / (given * left))])
     slack = gradient + dual @ rows
     best, kept = np.inf, (theta, dual, value, inverse, slope)
     for _ in range(ROUNDS):
         off_dual, off_rows = gradient + dual @ rows - slack, rows @ theta - target
         mu = float(theta @ slack) / count
-        off = max(mu * count / value, float(np.abs(off_rows).max()), float(np.abs(off_dual).max()) / dual[-1])
+        off = max(
+            mu * count / value, float(np.abs(off_rows).max()), float(np.abs(off_dual).max()) / float(dual @ target)
+        )
         if off < best:
             best, kept = off, (theta, dual, value, inverse, slope)
         if off <= tolerance or (best < STALLED and off > 10 * best):
@@ -126,8 +152,10 @@ def optimal_design(
     unit = scale / size**2  # of F
     slope, inverse, tilt = slope * unit / size**2, inverse / size**2, dual[:n] * unit / size
     within = extra.costs * unit / (extra.rows @ theta) ** 2
-    level = float((excess_levels(points, slope, tilt) + within @ extra.rows).max())
-    return OptimalDesign(theta, value * unit, inverse, slope, tilt, level, within)
+    prices = np.maximum(dual[n + 1 :] * unit / largest, 0.0)
+    excess = excess_levels(points, slope, tilt) + within @ scalars.rows - prices @ limits.rows
+    level = float(excess.max()) + limits.most * float(prices.sum())
+    return OptimalDesign(theta[:given], value * unit, inverse, slope, tilt, level, prices, within)
 
 
 def _derivatives(d: Floats, b: Floats, theta: Floats, extra: Scalars) -> tuple[float, Floats, Floats, Floats]:
@@ -171,12 +199,16 @@ def _newton(
 
     through = apply(scaled_rows.T)
     small = scaled_rows @ through
-    small = (small + small.T) / 2
-    small[np.diag_indices_from(small)] += 1e-15 * np.trace(small) / small.shape[0]
+    diagonal = np.diagonal(small)
+    if not diagonal.max() > 0:
+        raise np.linalg.LinAlgError
+    sizes = np.sqrt(np.maximum(diagonal, 1e-30 * diagonal.max()))
+    small = (small + small.T) / 2 / np.outer(sizes, sizes)
+    small[np.diag_indices_from(small)] += 1e-15
 
     def solve(complement: Floats, off_dual: Floats, off_rows: Floats) -> tuple[Floats, Floats, Floats]:
         right = apply(spread * (complement / theta - off_dual))
-        dual_step: Floats = np.asarray(np.linalg.solve(small, scaled_rows @ right + off_rows), dtype=np.float64)
+        dual_step = np.asarray(np.linalg.solve(small, (scaled_rows @ right + off_rows) / sizes) / sizes)
         step = spread * (right - through @ dual_step)
         return step, dual_step, (complement - slack * step) / theta
 

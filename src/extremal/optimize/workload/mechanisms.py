@@ -18,14 +18,15 @@ FAINT = 1e-9  # weights below this, relative to the largest, are dust of the int
 MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outputs
 
 
-def reduced(points: Floats, theta: Floats) -> Floats:
-    """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need."""
+def reduced(points: Floats, theta: Floats, limited: Floats | None = None) -> Floats:
+    """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need; the same
+    `limited`·θ too, if it is given."""
     used = np.flatnonzero(theta > FAINT * theta.max())
-    n = points.shape[0]
+    n, rows = points.shape[0], np.zeros((0, theta.size)) if limited is None else limited
     kept = np.zeros_like(theta)
     kept[used] = theta[used]
-    if used.size > n * (n + 1) // 2 + n + 1 and used.size <= MOST_REDUCED:
-        kept[used] = fewest(second_moments(points[:, used]), theta[used])
+    if n * (n + 1) // 2 + n + 1 + len(rows) < used.size <= MOST_REDUCED:
+        kept[used] = fewest(np.vstack([second_moments(points[:, used]), rows[:, used]]), theta[used])
     return kept
 
 

@@ -6,12 +6,15 @@ ten inputs, and wanting the shares of three items one with four."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from extremal.optimize.workload.lifts import Floats
+from extremal.utility import Workload
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,3 +49,28 @@ def merged(rows: Floats, prior: Floats) -> Merged:
     group = order[np.asarray(inverse).ravel()]
     mass = np.asarray(np.bincount(group, weights=prior), dtype=np.float64)
     return Merged(group, mass, rows[:, np.sort(first)])
+
+
+def coarsened(rows: Floats, prior: Floats, most: int) -> Merged:
+    """At most so many groups of about equal mass, in order of what tells inputs apart best: a coarser question, whose
+    optimum is not above that of the question itself."""
+    deviations = (rows - (rows @ prior)[:, None]) * np.sqrt(prior)
+    order = np.argsort(np.linalg.svd(deviations, full_matrices=False)[2][0] / np.sqrt(prior), kind="stable")
+    middles = np.cumsum(prior[order]) - prior[order] / 2
+    group = np.empty(prior.size, dtype=np.intp)
+    group[order] = np.unique(np.minimum((most * middles).astype(np.intp), most - 1), return_inverse=True)[1]
+    mass = np.asarray(np.bincount(group, weights=prior), dtype=np.float64)
+    sums = np.array([np.bincount(group, weights=row * prior) for row in rows])
+    return Merged(group, mass, sums / mass)
+
+
+def denominator_of(utility: Workload, groups: Merged) -> Fraction:
+    """What W is divided by in the units of a proof: merging multiplies it by the square of the groups' common multiple
+    of masses.
+    """
+    _, denominator = utility.exact_gram
+    if groups.whole or utility.prior is None:
+        return Fraction(denominator)
+    weights = np.array(utility.prior.weights, dtype=object)
+    masses = [int(weights[groups.group == g].sum()) or int((groups.group == g).sum()) for g in range(groups.prior.size)]
+    return Fraction(denominator * math.lcm(*masses) ** 2)

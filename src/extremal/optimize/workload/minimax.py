@@ -16,6 +16,7 @@ import numpy as np
 from extremal.optimize.workload.interior import OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, all_sets, staircase_deviations
 from extremal.sources import SourceClass
+from extremal.utility.worst_prior import centre_of, reweighted
 
 ROUNDS = 40
 CLOSE = 1e-7  # relative: no vertex of the class promises more
@@ -41,8 +42,6 @@ def saddle(
     tell: Callable[[str, float], None],
 ) -> Saddle:
     """Maximise g over the class; small alphabets, all patterns."""
-    from scipy.optimize import minimize
-
     growth, sets = math.expm1(epsilon), all_sets(source.k)
 
     def solved(prior: Floats) -> tuple[Coordinates, OptimalDesign, Floats]:
@@ -51,19 +50,15 @@ def saddle(
         found = optimal_design(coordinates.points(deviations), coordinates.guarded, 1e-9)
         return coordinates, found, _gradient(coordinates, found, deviations, rows)
 
-    centre = np.full(source.k, 1 / source.k)
-    if centre not in source:
-        centre = np.mean([source.worst_case(np.eye(source.k)[x])[1] for x in range(source.k)], axis=0)
-    corners, weights = [np.asarray(centre)], np.array([1.0])
-    best: Saddle | None = None
+    corners, weights = [centre_of(source)], np.array([1.0])
+    reached: list[Saddle] = []
     for _ in range(ROUNDS):
         prior = np.asarray(weights @ np.array(corners))
         coordinates, found, gradient = solved(prior)
         linear, corner = source.worst_case(gradient)
         promised = max(0.0, linear - float(gradient @ prior)) / found.value
         tell("worst prior", promised)
-        if best is None or promised < best.promised:
-            best = Saddle(prior, coordinates, found, sets, promised)
+        reached.append(Saddle(prior, coordinates, found, sets, promised))
         if promised <= CLOSE or out_of_time():
             break
         corners.append(corner)
@@ -73,23 +68,10 @@ def saddle(
             _, design, slope = solved(np.asarray(w @ table) / w.sum())
             return -design.value / scale, -(table @ slope - float(w @ table @ slope)) / scale
 
-        begin = 0.9 * np.append(weights, 0.0) + 0.1 / (weights.size + 1)
-        total = {"type": "eq", "fun": lambda w: w.sum() - 1, "jac": lambda w: np.ones(w.size)}
-        answer = minimize(
-            negative,
-            begin,
-            jac=True,
-            bounds=[(0, 1)] * begin.size,
-            constraints=[total],
-            method="SLSQP",
-            options={"maxiter": STEPS, "ftol": 1e-12},
-        )
-        mixed = np.maximum(np.asarray(answer.x), 0.0)
-        mixed[mixed < 1e-10] = 0.0
-        used = mixed > 0
-        corners, weights = [c for c, u in zip(corners, used, strict=True) if u], mixed[used] / mixed.sum()
-    assert best is not None
-    return best
+        weights = reweighted(negative, np.append(weights, 0.0), STEPS, 1e-12, 1e-10)
+        used = weights > 0
+        corners, weights = [c for c, u in zip(corners, used, strict=True) if u], weights[used]
+    return min(reached, key=lambda one: one.promised)
 
 
 def _gradient(coordinates: Coordinates, found: OptimalDesign, deviations: Floats, rows: Floats) -> Floats:

@@ -6,7 +6,6 @@ is needed."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -78,8 +77,3 @@ def _sets(atom: Atom, k: int) -> list[IndexSet]:
         starts, stops = ends[row == 1].tolist(), ends[row == -1].tolist()
         found.append(IndexSet(tuple(zip(starts, stops, strict=True))))
     return found
-
-
-def within(deadline: float | None) -> Callable[[], bool]:
-    """Whether a deadline has passed."""
-    return lambda: deadline is not None and time.monotonic() > deadline

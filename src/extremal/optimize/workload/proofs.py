@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import ListedColumns, MatrixInequality
+from extremal.certificate import CoupledColumns, ListedColumns, MatrixInequality
 from extremal.optimize.workload.interior import OptimalDesign
 from extremal.optimize.workload.lifts import Coordinates, Floats
 
@@ -23,9 +23,22 @@ def listed_patterns(
 ) -> ListedColumns:
     """The proof by listing, from covariance and multipliers of an optimal design; `denominator` is that of W."""
     z, exponent = integers(coordinates.covariance(found.inverse), LISTED_BITS)
-    prices = coordinates.basis @ found.tilt
-    alpha = tuple(int(Fraction(float(a)) * denominator * Fraction(2) ** (2 * exponent)) for a in prices)
+    alpha = _whole(coordinates.basis @ found.tilt, denominator, exponent)
     return ListedColumns(lower_triangle(z), alpha, groups)
+
+
+def coupled_columns(
+    coordinates: Coordinates, found: OptimalDesign, prices: Floats, denominator: Fraction, groups: tuple[int, ...] = ()
+) -> CoupledColumns:
+    """The proof for (ε,δ)-LDP; `prices` are those of all ordered pairs."""
+    z, exponent = integers(coordinates.covariance(found.inverse), LISTED_BITS)
+    alpha = _whole(coordinates.basis @ found.tilt, denominator, exponent)
+    return CoupledColumns(lower_triangle(z), alpha, _whole(prices, denominator, exponent), groups)
+
+
+def _whole(prices: Floats, denominator: Fraction, exponent: int) -> tuple[int, ...]:
+    """Prices in the units of ZWZ when Z is multiplied by 2^exponent."""
+    return tuple(int(Fraction(float(a)) * denominator * Fraction(2) ** (2 * exponent)) for a in prices)
 
 
 def matrix_inequality(

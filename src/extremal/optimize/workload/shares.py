@@ -20,7 +20,7 @@ from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.workload.blocks import restricted_design
 from extremal.optimize.workload.groups import MOST_COUNTS, Classes, alike, best_orbits, counts_proof, orbit_mechanism
 from extremal.optimize.workload.inequality import best_inequality
-from extremal.optimize.workload.lifts import Coordinates
+from extremal.optimize.workload.lifts import Coordinates, Floats
 from extremal.optimize.workload.symmetric import best_size
 from extremal.privacy import LDP
 from extremal.utility import Workload
@@ -30,14 +30,13 @@ NEAR = 1e-3  # relative: closer to the bound nothing else is tried
 SIMPLER = 1e-9  # relative: subset selection that is closer to the bound is preferred to a mixture
 
 
-def many_shares(problem: Problem, utility: Workload, privacy: LDP, *until: Any) -> Solution:
+def many_shares(problem: Problem, utility: Workload, prior: Floats, privacy: LDP, *until: Any) -> Solution:
     """Exactly for few groups of inputs; else the better of subset selection and a restricted block design, with the
     best bound there is; `until` are the time, pairs and clock of `best_inequality`."""
-    assert utility.prior is not None
-    classes = alike(utility.gram, utility.prior.values)
+    classes = alike(utility.gram, prior)
     if classes is not None and classes.sizes.size <= MOST_CLASSES and classes.counts <= MOST_COUNTS:
         return _by_groups(problem, utility, privacy, classes)
-    bound = best_inequality(Coordinates(utility.prior.values, utility.rows), privacy.epsilon, *until)
+    bound = best_inequality(Coordinates(prior, utility.rows), privacy.epsilon, *until)
     found = []
     with contextlib.suppress(TooLarge):  # the prior has too many different values to count subsets by
         found.append(_best_subsets(problem, utility, privacy))

@@ -55,7 +55,7 @@ from extremal.optimize.workload.mean import (
     sweep_proof,
 )
 from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
-from extremal.optimize.workload.merging import Merged, merged
+from extremal.optimize.workload.merging import Merged, denominator_of, merged
 from extremal.optimize.workload.minimax import saddle
 from extremal.optimize.workload.notes import People, Precision
 from extremal.optimize.workload.ordered import best_mixture, mixture_mechanism
@@ -82,7 +82,7 @@ def solve(problem: Problem) -> Solution | None:
     utility, privacy = problem.utility, problem.privacy
     if not isinstance(utility, Workload):
         return None
-    if not (isinstance(privacy, LDP) and not privacy.delta) and not isinstance(privacy, (PML, LIP)):
+    if not isinstance(privacy, (LDP, PML, LIP)) or (isinstance(privacy, LDP) and privacy.delta):
         return None
     if privacy.epsilon == 0:
         raise InvalidParameter(
@@ -91,23 +91,27 @@ def solve(problem: Problem) -> Solution | None:
             value=0,
             hint="Use ε > 0.",
         )
-    if isinstance(privacy, (PML, LIP)):
-        return _finished(problem, _by_lifts(problem, utility, privacy))
-    assert isinstance(privacy, LDP)
+    if isinstance(privacy, LDP):
+        return _finished(problem, utility, _under_ldp(problem, utility, privacy))
+    return _finished(problem, utility, _by_lifts(problem, utility, privacy))
+
+
+def _under_ldp(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     if utility.prior is None:
-        return _finished(problem, _minimax(problem, utility, privacy))
-    if _alike(utility, utility.prior.values):
+        return _minimax(problem, utility, privacy)
+    prior = utility.prior.values
+    if _alike(utility, prior):
         mechanism, method = symmetric_mechanism(utility.k, privacy, problem.inputs)
         if problem.max_outputs is None or mechanism.m <= problem.max_outputs or utility.k > MOST_PATTERNS:
-            return _finished(problem, Solution(mechanism, math.nan, method, (symmetric_proof(utility.k),)))
-    groups = merged(utility.rows, utility.prior.values)
+            return Solution(mechanism, math.nan, method, (symmetric_proof(utility.k),))
+    groups = merged(utility.rows, prior)
     few = groups.prior.size <= MOST_PATTERNS and (problem.max_outputs is not None or privacy.epsilon > MOST_ON_A_LINE)
     if utility.rows.shape[0] == 1 and not few:
-        return _finished(problem, _one_statistic(problem, utility, privacy, groups))
+        return _one_statistic(problem, utility, privacy, groups)
     if groups.prior.size <= MOST_PATTERNS:
-        return _finished(problem, _all_patterns(problem, utility, privacy, groups))
+        return _all_patterns(problem, utility, privacy, groups)
     if groups.prior.size <= MOST_BY_COLUMNS:
-        return _finished(problem, _by_columns(problem, utility, privacy, groups))
+        return _by_columns(problem, utility, privacy, groups)
     if utility.k > MOST_ORDERED:
         raise InvalidParameter(
             f"this workload is designed for at most {MOST_ORDERED} different inputs",
@@ -116,8 +120,8 @@ def solve(problem: Problem) -> Solution | None:
             hint="Group inputs into fewer bins, or ask for fewer thresholds or items.",
         )
     if isinstance(utility, Frequencies) and groups.whole:
-        return _finished(problem, many_shares(problem, utility, privacy, *_seconds(problem, 0.4)))
-    return _finished(problem, _ordered(problem, utility, privacy))
+        return many_shares(problem, utility, prior, privacy, *_seconds(problem, 0.4))
+    return _ordered(problem, utility, prior, privacy)
 
 
 def _alike(utility: Workload, prior: Floats) -> bool:
@@ -133,7 +137,7 @@ def _all_patterns(problem: Problem, utility: Workload, privacy: LDP, groups: Mer
     sets = all_sets(groups.prior.size)
     points = coordinates.points(staircase_deviations(sets, groups.prior, math.expm1(privacy.epsilon)))
     found = optimal_design(points, coordinates.guarded)
-    denominator = _denominator(utility, groups)
+    denominator = denominator_of(utility, groups)
     proof = listed_patterns(coordinates, found, denominator, groups.groups)
     theta = reduced(points, found.theta)
     mechanism = _staircase(problem, privacy, coordinates, sets, theta, groups)
@@ -156,18 +160,6 @@ def _staircase(
 
 def _named(method: str, groups: Merged) -> str:
     return method if groups.whole else f"{method}; {groups.group.size} inputs merged into {groups.prior.size}"
-
-
-def _denominator(utility: Workload, groups: Merged) -> Fraction:
-    """What W is divided by in the units of a proof: merging multiplies it by the square of the groups' common multiple
-    of masses.
-    """
-    _, denominator = utility.exact_gram
-    if groups.whole or utility.prior is None:
-        return Fraction(denominator)
-    weights = np.array(utility.prior.weights, dtype=object)
-    masses = [int(weights[groups.group == g].sum()) or int((groups.group == g).sum()) for g in range(groups.prior.size)]
-    return Fraction(denominator * math.lcm(*masses) ** 2)
 
 
 def _by_columns(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
@@ -195,9 +187,7 @@ def _response(problem: Problem, utility: Workload, privacy: LDP, bound: Inequali
     return Solution(mechanism, bound.bound, "randomised response", (bound.proof(privacy, utility),))
 
 
-def _ordered(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
-    assert utility.prior is not None
-    prior = utility.prior.values
+def _ordered(problem: Problem, utility: Workload, prior: Floats, privacy: LDP) -> Solution:
     coordinates = Coordinates(prior, utility.rows)
     bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.4))
     if (response := _response(problem, utility, privacy, bound)) is not None:
@@ -330,11 +320,10 @@ def _at_prior(source: SourceClass, prior: tuple[Fraction, ...], proof: Proof) ->
     return OnePrior(decimals(inward), (), proof)
 
 
-def _finished(problem: Problem, solution: Solution) -> Solution:
+def _finished(problem: Problem, utility: Workload, solution: Solution) -> Solution:
     """At most `max_outputs` reports, or a clear refusal; and what the design means, for its summary."""
-    limit, utility = problem.max_outputs, problem.utility
+    limit = problem.max_outputs
     if limit is None or solution.mechanism.m <= limit:
-        assert isinstance(utility, Workload)
         notes = (Precision(utility, solution.mechanism), People(utility, solution.mechanism))
         return replace(solution, notes=(*solution.notes, *notes))
     raise InvalidParameter(

@@ -77,9 +77,13 @@ class LiftBox:
     def greedy(self, gains: Floats) -> Floats:
         """For each row of gains the y that maximises gains·y: the knapsack filled in the order of gain per
         probability."""
-        order = np.argsort(-gains / self.prior, axis=1)
+        return self.filled(np.argsort(-gains / self.prior, axis=1))
+
+    def filled(self, order: Indices) -> Floats:
+        """For each row of orders of all inputs the y that takes them one after the other until b is reached."""
         mass = self.prior[order]
-        before = np.cumsum(mass, axis=1) - mass
+        before = np.zeros_like(mass)
+        np.cumsum(mass[:, :-1], axis=1, out=before[:, 1:])  # never minus the mass itself: an input of 1e-12 has digits
         filled = np.clip((self.budget - before) / mass, 0.0, 1.0)
         y = np.empty_like(filled)
         np.put_along_axis(y, order, filled, axis=1)

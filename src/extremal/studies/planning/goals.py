@@ -94,7 +94,7 @@ class ShareOfEach:
     prior: Prior | None
     level: float
 
-    name = "share"
+    name = "share of answer"
     call = "ex.estimate_frequencies"
     largest = 0.5
 

@@ -26,7 +26,7 @@ from extremal.optimize.design import design
 from extremal.privacy import LDP
 from extremal.studies.planning.curves import Curve, Curves, people_around
 from extremal.studies.planning.search import MOST_PEOPLE, left_out, smallest_count, smallest_level, unreached
-from extremal.tables import number, outward
+from extremal.tables import number, outward, wrapped
 from extremal.utility.divergences import KL
 
 CIRCLE = 1 << 18
@@ -86,7 +86,7 @@ class TestPlan:
         ]
         if self.solved == "n" and self.n > 1:
             lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
-        return "\n".join(lines)
+        return "\n".join(map(wrapped, lines))
 
     __str__ = summary
 

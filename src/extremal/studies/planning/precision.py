@@ -32,7 +32,7 @@ from extremal.studies.planning.search import (
     unreached,
 )
 from extremal.studies.planning.widths import Widths
-from extremal.tables import number, outward
+from extremal.tables import number, outward, wrapped
 from extremal.utility import Workload
 
 FEWEST = 2
@@ -86,7 +86,7 @@ class Plan:
         ]
         if self.solved == "n" and self.n > FEWEST:
             lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
-        return "\n".join(lines)
+        return "\n".join(map(wrapped, lines))
 
     __str__ = summary
 
@@ -186,11 +186,7 @@ def plan(
     if mechanism is not None:
         _refuse_no_mechanism(mechanism)
     solved = left_out(mechanism, epsilon, n, "half_width", half_width)
-    goal: Goal = (
-        _shares(mechanism, k, prior, inputs, of_confidence)
-        if workload is None
-        else _statistics(mechanism, k, prior, inputs, of_confidence, workload)
-    )
+    goal = _goal(mechanism, k, prior, inputs, of_confidence, workload)
     wanted = None if half_width is None else _checked_width(half_width, goal.largest)
     people = None if n is None else as_count(n, "n", FEWEST)
     if people is not None and wanted is not None:
@@ -232,6 +228,12 @@ def _refuse_no_mechanism(mechanism: object) -> None:
             value=type(mechanism).__name__,
             hint="The number of inputs is k=…; ex.load reads a mechanism from a file.",
         )
+
+
+def _goal(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float, workload: Any) -> Goal:
+    if workload is None:
+        return _shares(mechanism, k, prior, inputs, level)
+    return _statistics(mechanism, k, prior, inputs, level, workload)
 
 
 def _shares(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float) -> ShareOfEach:

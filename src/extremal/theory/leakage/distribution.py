@@ -32,6 +32,13 @@ class LeakageDistribution:
         probability: P(y) of each.
         maximal_leakage: log Σ_y max_x Q(y|x).
         min_entropy_leakage: log of (probability of guessing x from y)/(probability of guessing x without).
+
+    Made by `ex.theory.leakage_distribution`, which has the references.
+
+    >>> import extremal as ex
+    >>> found = ex.theory.leakage_distribution(ex.randomized_response(2, 1), [0.5, 0.5])
+    >>> [round(l, 6) for l in found.leakage]
+    [0.379885, 0.379885]
     """
 
     reports: tuple[Any, ...]
@@ -69,6 +76,8 @@ def leakage_distribution(mechanism: Mechanism, prior: Any) -> LeakageDistributio
     """The leakage of each report with its probability, the tail, the mean and the two average measures.
 
     Reference: GSO Definition 1; S. Saeidian et al., Pointwise Maximal Leakage, IEEE Trans. Inf. Theory 69 (2023).
+
+    Guarantee: computed from the exact weights, in floats.
 
     >>> import extremal as ex
     >>> found = leakage_distribution(ex.randomized_response(3, 1), [0.5, 0.3, 0.2])
@@ -110,6 +119,10 @@ def disclosable(prior: Any, attribute: Mapping[Any, Sequence[int]] | Sequence[An
         attribute: the attribute's value for each input, or value → positions of its inputs.
         epsilon: nats.
 
+    Guarantee: P(U=u) is compared with e^−ε in exact arithmetic.
+
+    Reference: GSO Section IV-B; S. Saeidian et al., IEEE Trans. Inf. Theory 69 (2023).
+
     >>> disclosable([0.5, 0.3, 0.2], ["old", "young", "young"], 0.7), disclosable([0.5, 0.3, 0.2], ["a", "b", "b"], 0.6)
     (('old', 'young'), ())
     """
@@ -134,6 +147,8 @@ def majorizes(first: Any, second: Any) -> bool:
     Definition 2), decided in rationals.
 
     The level ε(P) of a fixed randomised response is Schur-convex: it falls along this order (GSO Proposition 1).
+
+    Guarantee: True and False are exact.
 
     >>> majorizes([0.5, 0.3, 0.2], ["1/3", "1/3", "1/3"]), majorizes([0.4, 0.4, 0.2], [0.5, 0.25, 0.25])
     (True, False)

@@ -26,6 +26,8 @@ def f_information(prior: Any, divergence: Callable[[Any, Any], Divergence] = Chi
         prior: the distribution of the value.
         divergence: which f, a class such as `ex.ChiSquared`, or a function of two distributions.
 
+    Reference: GSO Definition 4.
+
     >>> import extremal as ex
     >>> m, prior = ex.randomized_response(3, 1), [0.5, 0.3, 0.2]
     >>> abs(f_information(prior, ex.KL)(m) - ex.MutualInformation(prior)(m)) < 1e-15

@@ -80,6 +80,8 @@ def pml_regions(prior: Any) -> Regions:
     ε_max. In region j a report may rule out at most j − 1 inputs, and it may name an input x with certainty only if
     p(x) ≥ e^−ε.
 
+    Guarantee: the boundaries are rounded once; which region an ε lies in is decided exactly by `ex.PML`.
+
     >>> print(pml_regions([0.5, 0.3, 0.2]))
     region    from ε      to ε  may rule out  may name
          1         0  0.223144             0         0

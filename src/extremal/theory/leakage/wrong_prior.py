@@ -75,6 +75,10 @@ def wrong_prior(
         others: name → prior.
         radii: total-variation distances between 0 and 1.
 
+    Guarantee: the largest leakage is attained by some prior within that distance.
+
+    Reference: the leakage is that of GSO Definition 1; docs/design/leakage.md says how the worst prior is found.
+
     >>> import extremal as ex
     >>> table = wrong_prior(ex.pml_binary([0.55, 0.45], 0.3), {"even": [0.5, 0.5]}, radii=[0, 0.05])
     >>> [round(level, 6) for level in table.levels], round(table.others["even"], 6)

@@ -27,6 +27,10 @@ class Threshold(float):
         scanned: the smallest and largest ε looked at.
         points: the number of ε of the grid.
 
+    Made by `ex.theory.binary_threshold_for` and `ex.theory.rr_threshold`.
+
+    Reference: KOV Theorems 5, 8, 12 and 14, with errata E1–E3 and E6.
+
     >>> Threshold(1.5, ((1.5, 30.0),), (0.001, 30.0), 120).is_interval
     True
     """

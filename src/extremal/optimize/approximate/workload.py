@@ -1,0 +1,140 @@
+"""Estimation under (ε,δ)-LDP: the least n × mean squared error over the rays of `privacy/cones/coupled`.
+
+The information of a report, J = Σ_y q_y q_yᵀ/(p·q_y), grows when a column is split into the rays of its cell, and the
+coupling constraints do not change: so the best mechanism is a mixture θ of rays, and the program is that of
+`optimize/workload` with a limit more for each ordered pair, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ. It is solved for up to 6 inputs
+(after merging those that no statistic tells apart) and proved by `coupled columns`. With more, staircase patterns and
+single inputs are mixed, or the best ε-mechanism is followed with probability 1 − δ and the input revealed else; the
+bound is then that of a coarser question, on inputs merged into 6 groups, or of the inputs themselves: both may be
+loose.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.certificate import CoupledColumns, Proof, Revealed
+from extremal.errors import InvalidParameter
+from extremal.exact.weights import Floats
+from extremal.mechanism import Mechanism
+from extremal.optimize.approximate.revealing import best_plain, refuse_many, revealing
+from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.workload.interior import Limits, OptimalDesign, optimal_design
+from extremal.optimize.workload.lifts import Coordinates, all_sets
+from extremal.optimize.workload.mechanisms import balanced, reduced
+from extremal.optimize.workload.merging import Merged, coarsened, denominator_of, merged
+from extremal.optimize.workload.notes import Precision
+from extremal.optimize.workload.proofs import coupled_columns
+from extremal.privacy import LDP
+from extremal.privacy.cones.coupled import MOST_INPUTS as MOST_LISTED
+from extremal.privacy.cones.coupled import couplings, rays
+from extremal.tables import number
+from extremal.utility import Workload
+
+MOST_MIXED = 12  # inputs whose patterns are listed
+ROUNDING = 1e-12  # relative to the largest: couplings below are 0
+
+
+def solve(problem: Problem) -> Solution | None:
+    """A workload under (ε,δ)-LDP with δ > 0."""
+    match problem.privacy, problem.utility, problem.max_outputs:
+        case LDP() as privacy, Workload() as utility, None if privacy.delta > 0:
+            refuse_many(utility.k)
+            if utility.prior is None:
+                raise InvalidParameter(
+                    "with delta > 0 a workload is designed for one prior",
+                    parameter="prior",
+                    value=utility.source,
+                    hint="Use delta=0, or give one prior.",
+                )
+            return _best(problem, utility, privacy, merged(utility.rows, utility.prior.values))
+        case _:
+            return None
+
+
+def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
+    """The best that was found, never worse than revealing with probability δ, and what is proved."""
+    k, possible = groups.prior.size, bool(groups.prior.all())
+    exact, made, proofs = False, [], tuple[Proof, ...]((Revealed(),))
+    if possible and k <= MOST_LISTED and not problem.out_of_time:
+        found = _over(rays(k, privacy.epsilon), groups, privacy)
+        exact, proofs = True, (found.proof(utility, groups),)
+        made.append((found.mechanism(groups, problem, privacy), "rays of the (ε,δ) arrangement, interior point"))
+    elif possible and not problem.out_of_time:
+        few = coarsened(groups.rows, groups.prior, MOST_LISTED)
+        spread = Merged(few.group[groups.group], few.prior, few.rows)
+        proofs = (Revealed(), _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
+        if k <= MOST_MIXED and not problem.out_of_time:
+            columns = np.hstack([np.where(all_sets(k), 1.0, math.exp(-privacy.epsilon)), np.eye(k)])
+            mixed = _over(columns, groups, privacy)
+            made.append((mixed.mechanism(groups, problem, privacy), "staircase patterns and single inputs, mixed"))
+    revealed = Mechanism.from_matrix(revealing(best_plain(problem, privacy), privacy), privacy, inputs=problem.inputs)
+    made.append((revealed, "reveal with probability δ, else the best ε-mechanism"))
+    mechanism, method = min(made, key=lambda one: utility(one[0]))
+    notes = () if exact else ("the bound is that of a coarser question, or of the inputs themselves: it may be loose",)
+    more = (RevealedPeople(utility, revealed, mechanism), Precision(utility, mechanism))
+    return Solution(mechanism, math.nan, method, proofs, (*notes, *more))
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """The best design on given columns.
+
+    Attributes:
+        coordinates: of the merged inputs.
+        lifts: the columns divided by their mass.
+        limited: their couplings, a row for each ordered pair that has a limit.
+        pairs: the numbers of those pairs.
+        design: weights and multipliers.
+    """
+
+    coordinates: Coordinates
+    lifts: Floats
+    limited: Floats
+    pairs: npt.NDArray[np.intp]
+    design: OptimalDesign
+
+    def proof(self, utility: Workload, groups: Merged) -> CoupledColumns:
+        prices = np.zeros(self.coordinates.k * (self.coordinates.k - 1))
+        prices[self.pairs] = self.design.prices
+        return coupled_columns(self.coordinates, self.design, prices, denominator_of(utility, groups), groups.groups)
+
+    def mechanism(self, groups: Merged, problem: Problem, privacy: LDP) -> Mechanism:
+        theta = reduced(self.coordinates.points(self.lifts - 1), self.design.theta, self.limited)
+        theta = balanced(self.lifts, theta)
+        matrix = self.lifts[:, theta > 0] * theta[theta > 0]
+        matrix /= matrix.sum(axis=1, keepdims=True)
+        return Mechanism.from_matrix(matrix[groups.group], privacy, inputs=problem.inputs)
+
+
+def _over(columns: Floats, groups: Merged, privacy: LDP) -> _Found:
+    """The best design on these columns. At ε = 0 many are the same, and the limits of (x, z) and (z, x) are one: rows
+    sum to one, so what x has in excess of z is what z has in excess of x."""
+    k, columns = columns.shape[0], np.unique(columns, axis=1)
+    mass = groups.prior @ columns
+    limited = couplings(columns, privacy.epsilon) / mass
+    limited[limited < ROUNDING * limited.max()] = 0.0
+    pairs = np.array([i for i, (x, z) in enumerate(permutations(range(k), 2)) if privacy.epsilon or x < z])
+    coordinates = Coordinates(groups.prior, groups.rows)
+    points, limits = coordinates.points(columns / mass - 1), Limits(limited[pairs], privacy.delta)
+    found = optimal_design(points, coordinates.guarded, limits=limits)
+    return _Found(coordinates, columns / mass, limited[pairs], pairs, found)
+
+
+@dataclass(frozen=True, eq=False)
+class RevealedPeople:
+    """How many more people the obvious mechanism needs: reveal with probability δ, else the best ε-mechanism."""
+
+    workload: Workload
+    revealed: Mechanism
+    mechanism: Mechanism
+
+    def sentence(self) -> str:
+        reached, best = self.workload(self.revealed), self.workload(self.mechanism)
+        more = f" ({number(100 * (reached / best - 1), 3)}% more people)" if math.isfinite(reached) else ""
+        return f"revealing with probability δ, else the best ε-mechanism: {number(reached)}{more}"

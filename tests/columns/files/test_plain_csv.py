@@ -1,0 +1,117 @@
+"""Plain pieces of CSV files are rewritten as Python's csv module would rewrite them, and refused alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.columns.files import csv
+from extremal.columns.files.plain_csv import PlainRows
+from extremal.release.files import privatize_file
+
+WORDS = ["no", "maybe, later", 'some "quoted" answer', "é"]
+ODD = ["", " x", "1.50", "ü€", "a'b", "-", "0x1f", "\u2028", "\x0b"]
+
+
+def sure(inputs: list[Any], outputs: list[Any] | None = None) -> ex.Mechanism:
+    """Reports that are the values, under other names."""
+    return ex.Mechanism.from_matrix(np.eye(len(inputs)), inputs=inputs, outputs=outputs or inputs)
+
+
+def _both_ways(source: Path, changes: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is written, or the error, with plain rows and without."""
+    found = []
+    for plain in (True, False):
+        target = source.with_stem(f"out-{plain}")
+        with monkeypatch.context() as patch:
+            if not plain:
+                patch.setattr(PlainRows, "of", lambda *_: None)
+            try:
+                rows = privatize_file(source, target, changes)
+                found.append((rows, target.read_bytes()))
+            except ex.ExtremalError as error:
+                found.append((type(error), str(error).replace(target.name, "")))
+    return found
+
+
+def _lines(rng: np.random.Generator, rows: int, columns: list[list[str]], end: str, delimiter: str = ",") -> str:
+    return "".join(
+        delimiter.join(str(rng.choice(cells)) for cells in columns) + (end if end else rng.choice(["\n", "\r\n"]))
+        for _ in range(rows)
+    )
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("piece", [64, 1 << 20])
+def test_plain_rows_are_written_as_the_csv_module_writes_them(
+    seed: int, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(csv, "PIECE", piece)
+    delimiter = "\t" if seed % 4 == 3 else ","
+    plain = [word for word in WORDS if not {'"', ","} & set(word)] if delimiter == "," else [WORDS[0], WORDS[3]]
+    answers = sure(plain)
+    numbers = sure([1, 2, 30], WORDS[:3])
+    truths = sure([True, False])
+    columns = {"a": plain, "n": ["1", "2", "30"], "t": ["True", "False"], "o": ODD, "p": ODD}
+    names = [str(name) for name in rng.permutation(list(columns))]
+    text = delimiter.join(names) + "\n" + _lines(rng, 60, [columns[name] for name in names], "", delimiter)
+    if seed % 2:  # somewhere quoted cells, over several lines
+        cells = {"a": plain[0], "n": "2", "t": "True", "o": '"x\n""y"""', "p": '"\r\n\r"'}
+        text += (
+            delimiter.join(cells[name] for name in names)
+            + "\r\n"
+            + _lines(rng, 9, [columns[n] for n in names], "\n", delimiter)
+        )
+    if seed % 3 == 0:
+        text = text.rstrip("\r\n")
+    source = tmp_path / ("in.tsv" if delimiter == "\t" else "in.csv")
+    source.write_bytes((b"\xef\xbb\xbf" if seed % 5 == 0 else b"") + text.encode())
+    quick, slow = _both_ways(source, {"a": answers, "n": numbers, "t": truths}, monkeypatch)
+    assert quick == slow
+    assert quick[0] == (70 if seed % 2 else 60)
+
+
+@pytest.mark.parametrize(
+    "text", ["x\nno\n\nno\n", "x\nno\nperhaps\n", "x\nno\né", "x\nno\nno,no\n", "x\nno\r\rno\n", "x\nno\n\xff\n"]
+)
+def test_one_column_and_what_is_refused(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "in.csv"
+    source.write_bytes(text.encode("latin-1" if "\xff" in text else "utf-8"))
+    m = sure(WORDS)
+    quick, slow = _both_ways(source, {"x": m}, monkeypatch)
+    assert quick == slow
+
+
+@pytest.mark.parametrize("cell", ["", "4", "x"])
+def test_what_is_no_label_is_refused_alike(cell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text("i,x\n" + "".join(f"{i},{i % 3}\n" for i in range(40)) + f"9,{cell}\n")
+    m = sure([0, 1, 2])
+    quick, slow = _both_ways(source, {"x": m}, monkeypatch)
+    assert quick == slow
+    assert quick[0] is ex.UnknownLabel
+
+
+def test_plain_rows_are_what_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here goes through the csv module but the header."""
+    source = tmp_path / "in.csv"
+    source.write_text("i,x\n" + "1,0\n" * 50)
+    monkeypatch.setattr(csv._Pieces, "rows", None)
+    assert privatize_file(source, tmp_path / "out.csv", {"x": ex.randomized_response(3, 1)}) == 50
+    sets = ex.subset_selection(3, 1, size=2)
+    with pytest.raises(TypeError):  # sets of labels do
+        privatize_file(source, tmp_path / "sets.csv", {"x": sets})
+
+
+def test_lines_that_end_like_on_old_computers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(csv, "LONGEST_LINE", 8)
+    monkeypatch.setattr(csv, "PIECE", 16)
+    source = tmp_path / "in.csv"
+    source.write_bytes(b"i,x\r" + b"1,0\r" * 50)
+    assert privatize_file(source, tmp_path / "out.csv", {"x": sure([0, 1, 2])}) == 50
+    assert (tmp_path / "out.csv").read_bytes() == b"i,x\n" + b"1,0\n" * 50

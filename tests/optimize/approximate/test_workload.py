@@ -1,0 +1,119 @@
+"""Estimation under (ε,δ)-LDP: the best mixture of rays, its proof, and what is said beyond six inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.testing.designs import check
+
+P = [0.1, 0.2, 0.3, 0.4]
+GOALS = [ex.Frequencies(P), ex.CDF(P), ex.Ranges(4), ex.Mean([0, 1, 5, 6], P), ex.Workload([[1, 0, -1, 0]], P)]
+
+
+def revealing(privacy: ex.LDP, utility: Any) -> Any:
+    plain = ex.design(ex.LDP(privacy.epsilon), utility).mechanism.matrix
+    return np.hstack([(1 - privacy.delta) * plain, privacy.delta * np.eye(utility.k)])
+
+
+@pytest.mark.parametrize("utility", GOALS, ids=lambda utility: utility.name)
+@pytest.mark.parametrize("level", [("1", "0.05"), ("0.5", "0.2"), ("2", "1e-6")], ids=str)
+def test_four_inputs_are_solved_and_proved(utility: Any, level: tuple[str, str]) -> None:
+    privacy = ex.LDP(*level)
+    found = check(ex.design(privacy, utility), 1e-6)
+    assert [proof.kind for proof in found.certificate.proofs] == ["coupled columns"]
+    assert found.value <= utility(revealing(privacy, utility)) * (1 + 1e-12)
+    assert found.value <= ex.design(ex.LDP(privacy.epsilon), utility).value
+    assert "revealing with probability δ" in found.summary()
+
+
+def test_the_distribution_function_needs_three_per_cent_fewer_people_than_by_revealing() -> None:
+    privacy, utility = ex.LDP(1, "0.05"), ex.CDF(P)
+    found = ex.design(privacy, utility)
+    assert found.gap < 1e-6
+    assert utility(revealing(privacy, utility)) / found.value == pytest.approx(1.0314, abs=1e-4)
+
+
+def test_two_inputs_need_no_more_than_the_quaternary_mechanism() -> None:
+    """KOV Theorem 18: it dominates every (ε,δ)-LDP mechanism on two inputs."""
+    for utility in (ex.Frequencies(2), ex.Mean([0, 1], [0.3, 0.7])):
+        found = check(ex.design(ex.LDP(1, "0.1"), utility), 1e-9)
+        assert found.value == pytest.approx(utility(ex.quaternary(1, 0.1)), rel=1e-10)
+
+
+def test_no_random_mechanism_costs_less() -> None:
+    """Any matrix is (ε,δ)-LDP once enough of a constant is mixed in; none beats the bound, and some come near."""
+    generator, near = np.random.default_rng(11), 0
+    for _ in range(8):
+        k, delta = int(generator.integers(2, 4)), float(np.round(generator.uniform(0.05, 0.3), 3))
+        epsilon = float(np.round(generator.uniform(0.5, 2), 3))
+        utility = ex.Frequencies(generator.dirichlet(np.full(k, 5.0)))
+        best = ex.design(ex.LDP(epsilon, delta), utility)
+        for _ in range(100):
+            matrix = generator.dirichlet(np.full(int(generator.integers(2, 9)), generator.choice([0.05, 0.3, 1])), k)
+            excess = np.maximum(matrix[:, None] - np.exp(epsilon) * matrix[None], 0).sum(axis=2).max()
+            share = min(1.0, delta / excess) if excess else 1.0
+            cost = utility(np.hstack([share * matrix, np.full((k, 1), 1 - share)]))
+            assert cost >= best.lower_bound * (1 - 1e-12)
+            near += cost < 4 * best.value
+    assert near > 20
+
+
+@pytest.mark.parametrize("utility", GOALS[:2], ids=lambda utility: utility.name)
+def test_without_epsilon_the_input_is_revealed_with_probability_delta(utility: Any) -> None:
+    """The rows differ by at most δ in total variation: one person in 1/δ tells, and nobody else."""
+    found = check(ex.design(ex.LDP(0, "0.1"), utility), 1e-5)
+    identity = utility(np.eye(4))
+    assert found.value == pytest.approx(identity / 0.1, rel=1e-9)
+
+
+def test_inputs_that_no_statistic_tells_apart_are_merged() -> None:
+    found = check(ex.design(ex.LDP(1, "0.1"), ex.CDF(12, [2, 5, 8])), 1e-6)
+    assert found.mechanism.k == 12
+    grouped = ex.design(ex.LDP(1, "0.1"), ex.CDF(4))
+    assert found.value == pytest.approx(grouped.value, rel=1e-6)
+
+
+def test_beyond_six_inputs_the_bound_is_said_to_be_loose() -> None:
+    privacy, utility = ex.LDP(1, "0.05"), ex.Mean(range(8), 8)
+    found = check(ex.design(privacy, utility), 0.1)
+    assert "it may be loose" in found.summary()
+    assert {proof.kind for proof in found.certificate.proofs} == {"coupled columns", "inputs revealed"}
+    assert found.value <= utility(revealing(privacy, utility)) * (1 + 1e-12)
+
+
+def test_many_inputs_are_revealed_with_probability_delta() -> None:
+    utility = ex.Frequencies(14)
+    found = check(ex.design(ex.LDP(1, "0.05"), utility), 1.0)
+    assert found.method == "reveal with probability δ, else the best ε-mechanism"
+    assert found.value < ex.design(ex.LDP(1), utility).value
+
+
+def test_a_prior_with_a_zero_and_no_time_leave_what_the_inputs_prove() -> None:
+    for utility, seconds in ((ex.Frequencies([0.5, 0.5, 0]), None), (ex.CDF(4), 1e-9)):
+        found = check(ex.design(ex.LDP(1, "0.1"), utility, time_limit=seconds), 1.0)
+        assert [proof.kind for proof in found.certificate.proofs] == ["inputs revealed"]
+    assert found.lower_bound == pytest.approx(utility(np.eye(4)), rel=1e-12)
+
+
+def test_a_class_of_priors_and_too_many_inputs_are_refused() -> None:
+    with pytest.raises(ex.InvalidParameter, match="delta > 0 a workload is designed for one prior"):
+        ex.design(ex.LDP(1, "0.1"), ex.Frequencies(ex.SourceClass.simplex(3)))
+    with pytest.raises(ex.TooLarge, match="delta > 0 are for at most 40 inputs"):
+        ex.design(ex.LDP(1, "0.1"), ex.Frequencies(41))
+
+
+def test_estimates_from_the_reports_are_as_good_as_said() -> None:
+    """n × the mean squared error of 400 simulated surveys, within 4 standard errors: of a χ² with 400·3 of freedom."""
+    utility = ex.CDF(P)
+    found = ex.design(ex.LDP(1, "0.1"), utility)
+    matrix, n = found.mechanism.matrix, 2000
+    marginal = np.asarray(P) @ matrix
+    information = (matrix / marginal) @ matrix.T
+    decoder = utility.rows @ np.linalg.inv(information) @ (matrix / marginal)
+    counts = np.random.default_rng(3).multinomial(n, marginal, size=400)
+    errors = counts / n @ decoder.T - utility.rows @ np.asarray(P)
+    assert n * (errors**2).sum(axis=1).mean() == pytest.approx(found.value, rel=4 * (2 / 1200) ** 0.5 * 1.75)
