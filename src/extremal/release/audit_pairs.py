@@ -102,7 +102,7 @@ def _of_pairs(structure: Paired, drawn: npt.NDArray[np.int64], rows: list[int]) 
 
 
 def _held(
-    structure: ChosenSets | IndependentBits | SubsetSelection, drawn: npt.NDArray[np.int64], row: int
+    structure: ChosenSets | IndependentBits | SubsetSelection | GroupedSets, drawn: npt.NDArray[np.int64], row: int
 ) -> npt.NDArray[np.bool_]:
     if isinstance(structure, ChosenSets):
         return structure.favours(np.array([row]), drawn)
