@@ -194,8 +194,8 @@ def sample_codes(
         dtype: integer type of the result; must hold every output code.
 
     Raises:
-        BadCode: a code is not that of an input (an InvalidParameter). InvalidParameter: codes that are no integers; a
-        `dtype` that cannot hold the outputs; a `source` that is none.
+        BadCode: a code is not that of an input (an InvalidParameter).
+        InvalidParameter: codes that are no integers; a `dtype` that cannot hold the outputs; a `source` that is none.
         NoSecureRandomness: there is no cryptographic source.
 
     >>> import extremal as ex
