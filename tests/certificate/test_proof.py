@@ -17,7 +17,8 @@ P, P0, P1 = [0.5, 0.3, 0.2], [0.7, 0.2, 0.1], [0.2, 0.3, 0.5]
 LINE, TRIANGLE = [[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 1.5], [1, 0, 1.2], [1.5, 1.2, 0]]
 PAIR, MANY = ex.SourceClass([P, [0.3, 0.4, 0.3]]), np.random.default_rng(3).dirichlet(np.ones(9), 2)
 INFORMATION, BOTH = ex.MutualInformation(P), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])
-TEN = np.random.default_rng(5).dirichlet(np.ones(10), 2)
+TEN = np.random.default_rng(5).dirichlet(np.ones(10), 3)
+HUNDRED = np.random.default_rng([100, 4]).dirichlet(np.ones(100), 2)
 SEVEN = np.arange(1, 8) / 28, np.arange(7, 0, -1) / 28
 ZIPF = [1 / x for x in range(1, 41)]
 
@@ -51,6 +52,8 @@ DESIGNS = {
     "prices": lambda: ex.design(ex.LDP(0.5), INFORMATION),
     "directions": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN))),
     "directions of a worst case": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN), worst_case=True)),
+    "partition of a mean": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN[:2]))),
+    "partitions mixed": lambda: ex.design(ex.LDP(4), ex.PairwiseDivergence(list(HUNDRED), worst_case=True)),
     "chords of coupled columns": lambda: ex.design(ex.LDP(1, "0.05"), ex.TotalVariation(*SEVEN)),
     "inputs revealed": lambda: ex.design(ex.LDP(1, "0.05"), ex.MutualInformation(SEVEN[0])),
     "coupled rays": lambda: ex.design(ex.LDP(1, "0.05"), ex.KL(P0, P1)),
@@ -144,5 +147,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 17
+    assert len(PROOFS) == 18
     assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())

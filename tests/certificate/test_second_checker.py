@@ -21,6 +21,7 @@ from extremal.certificate import (
     Coupled,
     Directions,
     Lines,
+    MeanPartition,
     OnePrior,
     Partition,
     Proof,
@@ -87,6 +88,7 @@ COSTS: dict[str, Any] = {
     "Hamming": ex.Hamming(P),
     "Distortion": ex.Distortion(TIED, [["0.1", 1], [2, 0], ["0.7", "0.3"]]),
 }
+P_FOUR = ["0.25", "0.25", "0.3", "0.2"]
 ALPHAS = [
     tuple(map(Fraction, texts)) for texts in (("0.31", "-0.12", "0.07"), ("0.02", "0.05", "0.04"), ("0", "0", "0"))
 ]
@@ -156,6 +158,17 @@ def cases() -> Iterator[tuple[str, Proof, Any, Any]]:
                 (uneven, ((3, 1), (0, 2))),
             ):
                 yield f"partition {cells}", Partition(Fraction(text), cells), ex.LDP.from_ratio(ratio), pair
+                back = ex.ChiSquared(pair.p1, pair.p0)
+                for mean, mix in (
+                    (ex.Average([pair, ex.Average([back, pair])]), ()),
+                    (ex.WorstCase([pair, ex.Average([back, pair])]), numbers("1", "3")),
+                    (ex.WorstCase([pair, back]), numbers("0", "2")),
+                    (ex.WorstCase([pair, back]), numbers("1")),
+                    (ex.Average([pair, ex.KL(P_FOUR, pair.p0)]), ()),
+                    (ex.Average([pair, ex.MutualInformation(P_FOUR)]), ()),
+                ):
+                    told = MeanPartition(mix, Fraction(text), cells)
+                    yield f"partition of a mean {cells}", told, ex.LDP.from_ratio(ratio), mean
             for pair in (four, tied, zeros, uneven):
                 for ends in (
                     ("1",),

@@ -71,6 +71,10 @@ def test_finite_lists_are_the_worst_of_their_pairs() -> None:
     utility = ex.RobustDivergence([[0.7, 0.3], [0.6, 0.4]], [[0.2, 0.8], [0.1, 0.9]], ex.TotalVariation)
     assert isinstance(utility, ex.WorstCase)
     assert ex.design(ex.LDP(1), utility).gap < 1e-9
+    rows = np.array([[0.7, 0.3], [0.6, 0.4]])
+    for arrays in (rows, list(rows)):
+        same = ex.RobustDivergence(arrays, [[0.2, 0.8], [0.1, 0.9]], ex.TotalVariation)
+        assert same.to_json() == utility.to_json()
 
 
 @pytest.mark.parametrize(

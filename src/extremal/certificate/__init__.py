@@ -7,7 +7,7 @@ from extremal.certificate.directions import Directions
 from extremal.certificate.dual import Lines, OnePrior, Rays
 from extremal.certificate.information import Sizes, Subadditive
 from extremal.certificate.matrix import MatrixInequality
-from extremal.certificate.partition import Partition
+from extremal.certificate.partition import MeanPartition, Partition
 from extremal.certificate.proof import PROOFS, Proof, proof_from_json
 from extremal.certificate.ratios import Ratios
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
@@ -28,6 +28,7 @@ __all__ = [
     "ListedColumns",
     "ListedCounts",
     "MatrixInequality",
+    "MeanPartition",
     "NotKnown",
     "OnePrior",
     "Partition",

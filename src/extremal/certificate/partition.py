@@ -24,11 +24,13 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from extremal.certificate.cones import Staircase, cone_of
-from extremal.certificate.enclosures import pair_rule, rational, upper
-from extremal.certificate.proof import Number, Pairs, Proof
+from extremal.certificate.dual import _mixture
+from extremal.certificate.enclosures import PairRule, leaves_of, pair_rule, rational, upper
+from extremal.certificate.proof import Number, Numbers, Pairs, Proof
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
 from extremal.utility import Divergence, Utility
+from extremal.utility.pair import Pair
 
 MOST_CELLS = 1_500  # the recursion takes the square of that many steps
 KEY_BITS = 62
@@ -52,13 +54,52 @@ class Partition(Proof):
         cone = cone_of(privacy, utility.k)
         if not isinstance(cone, Staircase) or not isinstance(utility, Divergence) or self.value < 0:
             raise Refused("the theorem is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
-        nodes, whole = _nodes(utility, self.cells)
-        return longest_path(cone, utility, nodes, whole, self.value)
+        nodes, whole = _nodes(utility.pair, self.cells)
+        return longest_path(cone, pair_rule(utility), nodes, whole, self.value)
 
 
-def longest_path(cone: Staircase, utility: Divergence, nodes: list[Node], whole: int, value: Fraction) -> Bound:
+@dataclass(frozen=True)
+class MeanPartition(Proof):
+    """The theorem for a mean of divergences of one pair, which is one f-divergence: with the hypotheses exchanged, D_f
+    is that of x·f(1/x). The least of several parts is at most any mean of them.
+
+    Fields: mix, as for `Rays`; value and cells, as for `Partition`, the first divergence of positive weight saying
+    which hypothesis is the first.
+    """
+
+    kind: ClassVar[str] = "partition of a mean"
+    mix: Numbers
+    value: Number
+    cells: Pairs
+
+    def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
+        cone = cone_of(privacy, utility.k)
+        if not isinstance(cone, Staircase) or self.value < 0:
+            raise Refused("the theorem is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
+        mixture = zip(leaves_of(utility), _mixture(self.mix, utility), strict=True)
+        weighed = [(leaf, weight) for leaf, weight in mixture if weight]
+        if not all(isinstance(leaf, Divergence) for leaf, _ in weighed):
+            raise Refused("the mean must be of divergences", parameter="utility", value=utility.name)
+        pair: Pair = weighed[0][0].pair  # type: ignore[attr-defined]
+        rules = [_oriented(leaf, pair, arb(weight)) for leaf, weight in weighed]
+        nodes, whole = _nodes(pair, self.cells)
+        return longest_path(
+            cone, lambda x, y, z: sum((rule(x, y, z) for rule in rules), arb(0)), nodes, whole, self.value
+        )
+
+
+def _oriented(leaf: Any, pair: Pair, weight: Any) -> PairRule:
+    """A weighed divergence between the hypotheses of a pair, in either direction."""
+    rule, (p0, p1) = pair_rule(leaf), (leaf.pair.p0, leaf.pair.p1)
+    if p0.weights == pair.p0.weights and p1.weights == pair.p1.weights:
+        return lambda x, y, z: weight * rule(x, y, z)
+    if p0.weights == pair.p1.weights and p1.weights == pair.p0.weights:
+        return lambda x, y, z: weight * rule(y, x, -z)
+    raise Refused("the divergences must be of one pair", parameter="utility", value=leaf.name)
+
+
+def longest_path(cone: Staircase, rule: PairRule, nodes: list[Node], whole: int, value: Fraction) -> Bound:
     """V + g⁺/(1+E) for the nodes of a polygon, which are to be divided by `whole`."""
-    rule = pair_rule(utility)
     with ctx.workprec(PATH_BITS + whole.bit_length()):  # differences of nodes are multiples of 1/whole: none is lost
         step, v = arb(cone.top - 1), arb(rational(value))
         points = [(step * arb(x / whole), step * arb(y / whole), step * arb((x - y) / whole)) for x, y in nodes]
@@ -106,10 +147,10 @@ def turning_points(ends: Sequence[tuple[Node, Node]], masses: Sequence[Node]) ->
     return nodes
 
 
-def _nodes(utility: Divergence, cells: Pairs) -> tuple[list[Node], int]:
+def _nodes(pair: Pair, cells: Pairs) -> tuple[list[Node], int]:
     """The nodes (P₀, P₁ to the left of it) of the polygon, times the integer that is returned too."""
-    p0, p1 = utility.pair.p0, utility.pair.p1
-    if not 1 <= len(cells) <= MOST_CELLS or any(not 0 <= x < utility.k for cell in cells for x in cell):
+    p0, p1 = pair.p0, pair.p1
+    if not 1 <= len(cells) <= MOST_CELLS or any(not 0 <= x < len(pair) for cell in cells for x in cell):
         raise Refused(
             f"there must be 1 to {MOST_CELLS} cells between symbols that exist",
             parameter="len(cells)",

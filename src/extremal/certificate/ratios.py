@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate.cones import Staircase, cone_of
+from extremal.certificate.enclosures import pair_rule
 from extremal.certificate.partition import MOST_CELLS, longest_path, turning_points
 from extremal.certificate.proof import Number, Numbers, Proof
 from extremal.certificate.refused import Refused
@@ -63,7 +64,7 @@ class Ratios(Proof):
         if len(filled) > MOST_CELLS:
             raise Refused(f"there may be {MOST_CELLS} cells with mass", parameter="cells", value=len(filled))
         nodes = turning_points([pair for pair, _ in filled], [mass for _, mass in filled])
-        return longest_path(cone, utility, nodes, total0 * total1, self.value)
+        return longest_path(cone, pair_rule(utility), nodes, total0 * total1, self.value)
 
 
 def _cells(p0: Prior, p1: Prior, ends: Numbers) -> npt.NDArray[np.int16]:

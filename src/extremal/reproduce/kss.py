@@ -44,11 +44,22 @@ def classes(progress: Progress) -> Reproduced:
             axis.fill(around[:, 0], around[:, 1], color=COLOURS[0], alpha=0.35, label="the class")
             axis.plot(placed[:, 0], placed[:, 1], "o", color=COLOURS[0], markersize=5)
             for corner, name in zip(CORNERS, ("(1,0,0)", "(0,1,0)", "(0,0,1)"), strict=True):
-                axis.annotate(name, corner, ha="center", va="bottom" if corner[1] else "top", fontsize=9)
-            axis.set_title(title, fontsize=10)
+                above = bool(corner[1])
+                axis.annotate(
+                    name,
+                    corner,
+                    (0, 5 if above else -5),
+                    textcoords="offset points",
+                    ha="center",
+                    va="bottom" if above else "top",
+                    fontsize=9,
+                )
+            axis.text(0.5, -0.12, title, ha="center", va="top", fontsize=10)
             axis.set_axis_off()
             axis.set_aspect("equal")
-            axis.legend(frameon=False, fontsize=8, loc="upper right")
+            axis.set_xlim(-0.1, 1.1)
+            axis.set_ylim(-0.2, 1.0)
+            axis.legend(frameon=False, fontsize=9, loc="upper right")
         return drawn
 
     return Reproduced(
@@ -81,6 +92,8 @@ def colours(progress: Progress) -> Reproduced:
             kinds[np.isclose(column, column.max(), rtol=1e-9), y] = "B"
             kinds[np.isclose(column, column.min(), rtol=1e-9), y] = "R"
 
+    black = bool((np.diag(kinds) == "B").all())
+
     def draw() -> Any:
         drawn, axis = figure(5.0, 3.8)
         shades = {"B": "#222222", "R": "#d1495b", "W": "#ffffff"}
@@ -109,7 +122,8 @@ def colours(progress: Progress) -> Reproduced:
     return Reproduced(
         f"The mechanism of smallest ε for the prior {', '.join(FOUR)} and distortion 0.25: black (B) and red (R) "
         f"entries of a column are exactly e^ε apart, white "
-        "ones are not held by privacy. The diagonal is black, as the paper's colouring says.",
+        f"ones are not held by privacy. The diagonal is {'black' if black else 'NOT BLACK'}, as the paper's colouring "
+        "says.",
         {
             "": {
                 "input": list(range(1, found.k + 1)),
@@ -162,7 +176,7 @@ def bounds(progress: Progress) -> Reproduced:
                 label="ε*, exact",
             )
             labelled(axis, "largest probability of a false report D", "smallest ε (nats)", name.replace("-", " "))
-            axis.legend(frameon=False, fontsize=8)
+            axis.legend(frameon=False, fontsize=9, handlelength=3.5)
         return drawn
 
     return Reproduced(

@@ -11,7 +11,21 @@ STYLES: dict[str, dict[str, Any]] = {
     "binary": {"color": COLOURS[0], "linestyle": "--", "marker": "s", "markersize": 3.5, "linewidth": 1.4},
     "randomised response": {"color": COLOURS[1], "linestyle": "-.", "marker": "^", "markersize": 4, "linewidth": 1.4},
     "geometric": {"color": "#888888", "linestyle": ":", "marker": "v", "markersize": 4, "linewidth": 1.4},
-    "subset selection": {"color": COLOURS[2], "linestyle": (0, (5, 1, 1, 1, 1, 1)), "marker": "D", "markersize": 3.5},
+    "design for the centres": {
+        "color": COLOURS[2],
+        "linestyle": "-",
+        "marker": "o",
+        "markersize": 3.5,
+        "linewidth": 1.4,
+    },
+    "best design for one pair": {
+        "color": COLOURS[0],
+        "linestyle": "--",
+        "marker": "s",
+        "markersize": 3.5,
+        "linewidth": 1.4,
+    },
+    "subset selection": {"color": COLOURS[2], "linestyle": "-", "marker": "D", "markersize": 3.5},
 }
 """Name of a mechanism → how its line looks."""
 

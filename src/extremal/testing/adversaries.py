@@ -24,6 +24,7 @@ from extremal.certificate import (
     Directions,
     Lines,
     ListedCounts,
+    MeanPartition,
     OnePrior,
     Partition,
     Proof,
@@ -56,6 +57,7 @@ from extremal.sources import SourceClass
 from extremal.utility import (
     CDF,
     KL,
+    Average,
     ChiSquared,
     Distortion,
     Frequencies,
@@ -270,6 +272,11 @@ def partitions(random: Generator) -> Iterator[Lie]:
         cells = [(int(a), int(b)) for a, b in random.integers(0, k, size=(3, 2))]
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
     yield Lie(Partition(believed[random.integers(5)], tuple(cells)), LDP(epsilon), utility, worth)
+    other = a_divergence(random, k).between(utility.p1, utility.p0)
+    mean = Average([utility, other, utility])
+    worth, _ = optimum(mean, patterns(k, epsilon))
+    believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
+    yield Lie(MeanPartition((), believed[random.integers(5)], tuple(cells)), LDP(epsilon), mean, worth)
 
 
 def ratios(random: Generator) -> Iterator[Lie]:
@@ -430,6 +437,7 @@ def coupled_rays(random: Generator) -> Iterator[Lie]:
         return
     solved = []
     for kept in (np.ones(len(values), bool), random.random(len(values)) > random.choice([0, 0.1, 0.3])):
+        kept[0] = True  # a program without a column is none
         gains = -values[kept] / scale
         solved.append(linprog(gains, over[:, kept], limits, listed[:, kept], np.ones(k), method="highs"))
     truth, lie = solved

@@ -474,9 +474,46 @@ def _directions(proof: Any, notion: Any, utility: Any) -> Decimal:
 
 
 def _partition(proof: Any, notion: Any, utility: Any) -> Decimal:
+    require("p0" in utility, "what the theorem is about")
+    return _by_cells(proof, notion, utility, pair_rule(utility), size(utility))
+
+
+def _mean_partition(proof: Any, notion: Any, utility: Any) -> Decimal:
+    """Leaves with their weights; the first that has one says which hypothesis is the first."""
+
+    def weighed(part: Any, weight: Decimal) -> list[tuple[Any, Decimal]]:
+        if "utilities" not in part:
+            return [(part, weight)]
+        inner = part["utilities"]
+        return [found for one in inner for found in weighed(one, weight / len(inner))]
+
+    mix, leaves = numbers(proof["mix"]), weighed(utility, ONE)
+    if utility["utility"] == "WorstCase":
+        parts = utility["utilities"]
+        chosen = mix or [ONE] * len(parts)
+        require(len(chosen) == len(parts) and min(chosen) >= 0 and max(chosen) > 0, "one weight a part")
+        leaves = [x for part, w in zip(parts, chosen, strict=True) for x in weighed(part, w / sum(chosen))]
+    else:
+        require(not mix or (len(mix) == 1 and mix[0] > 0), "no parts to mix")
+    leaves = [(leaf, w) for leaf, w in leaves if w]
+    require(all("p0" in leaf for leaf, _ in leaves), "divergences")
+    pair = [[Fraction(p) / sum(map(Fraction, leaves[0][0][name])) for p in leaves[0][0][name]] for name in ("p0", "p1")]
+    rules: list[Pair] = []
+    for leaf, w in leaves:
+        own = [[Fraction(p) / sum(map(Fraction, leaf[name])) for p in leaf[name]] for name in ("p0", "p1")]
+        require(own in (pair, pair[::-1]), "one pair")
+        rules.append(_weighed_rule(pair_rule(leaf), w, own == pair))
+    return _by_cells(proof, notion, leaves[0][0], lambda a, b: sum((rule(a, b) for rule in rules), ZERO), size(utility))
+
+
+def _weighed_rule(rule: Pair, weight: Decimal, forward: bool) -> Pair:
+    return lambda a, b: weight * (rule(a, b) if forward else rule(b, a))
+
+
+def _by_cells(proof: Any, notion: Any, utility: Any, rule: Pair, k: int) -> Decimal:
     v, cells = number(proof["value"]), proof["cells"]
-    require("p0" in utility and notion["notion"] == "LDP" and v >= 0 and bool(cells), "what the theorem is about")
-    cone = Cone(notion, size(utility), ())
+    require(notion["notion"] == "LDP" and v >= 0 and bool(cells), "what the theorem is about")
+    cone = Cone(notion, k, ())
     symbols = list(zip(prior(utility["p0"]), prior(utility["p1"]), strict=True))
     require(all(0 <= x < len(symbols) and any(symbols[x]) for cell in cells for x in cell), "symbols that exist")
 
@@ -492,7 +529,7 @@ def _partition(proof: Any, notion: Any, utility: Any) -> Decimal:
         if own:
             masses[own[-1]][0] += s[0]
             masses[own[-1]][1] += s[1]
-    return _along(cone, utility, v, ends, masses)
+    return _along(cone, rule, v, ends, masses)
 
 
 def _ratios(proof: Any, notion: Any, utility: Any) -> Decimal:
@@ -509,10 +546,10 @@ def _ratios(proof: Any, notion: Any, utility: Any) -> Decimal:
     directions = [(ZERO, ONE), *((end, ONE) for end in ends), (ONE, ZERO)]
     filled = [(pair, m) for pair, m in zip(itertools.pairwise(directions), masses, strict=True) if any(m)]
     cone = Cone(notion, size(utility), ())
-    return _along(cone, utility, v, [pair for pair, _ in filled], [m for _, m in filled])
+    return _along(cone, pair_rule(utility), v, [pair for pair, _ in filled], [m for _, m in filled])
 
 
-def _along(cone: Cone, utility: Any, v: Decimal, ends: Any, masses: Any) -> Decimal:
+def _along(cone: Cone, rule: Pair, v: Decimal, ends: Any, masses: Any) -> Decimal:
     """The best path over the nodes of the polygon around cells with these ratios at their ends."""
     nodes = [(ZERO, ZERO)]
     for ((u, w), (u1, w1)), (a, b) in zip(ends, masses, strict=True):
@@ -522,7 +559,7 @@ def _along(cone: Cone, utility: Any, v: Decimal, ends: Any, masses: Any) -> Deci
             share = (b * u1 - a * w1) / turn
             nodes.append((x + share * u, y + share * w))
         nodes.append((x + a, y + b))
-    rule, c, paths = pair_rule(utility), cone.top - 1, [ZERO]
+    c, paths = cone.top - 1, [ZERO]
     for j in range(1, len(nodes)):
         (x, y) = nodes[j]
         steps = (rule(1 + c * (x - nodes[i][0]), 1 + c * (y - nodes[i][1])) + paths[i] for i in range(j))
@@ -754,6 +791,7 @@ _KINDS: dict[str, Callable[[Any, Any, Any], Decimal]] = {
     "lines": _lines,
     "directions": _directions,
     "partition": _partition,
+    "partition of a mean": _mean_partition,
     "ratios": _ratios,
     "subadditive prices": _subadditive,
     "prices by size": _sizes,

@@ -19,6 +19,8 @@ from fractions import Fraction
 from functools import cmp_to_key
 from typing import Any
 
+import numpy as np
+
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
 from extremal.sources import SourceClass
@@ -67,8 +69,8 @@ def _listed(given: Any) -> list[Prior] | None:
     """The members of a finite list of distributions, a single one included; None for a class."""
     if isinstance(given, SourceClass):
         return None
-    rows = isinstance(given, (list, tuple)) and len(given) > 0 and isinstance(given[0], (Sequence, Prior))
-    if rows and not isinstance(given[0], str):
+    rows = isinstance(given, (list, tuple, np.ndarray)) and len(given) > 0
+    if rows and isinstance(given[0], (Sequence, Prior, np.ndarray)) and not isinstance(given[0], str):
         return [as_prior(p, f"distributions[{i}]") for i, p in enumerate(given)]
     return [as_prior(given)]
 

@@ -144,7 +144,7 @@ def test_what_is_known() -> None:
 
 
 def test_trees_must_cover_all_directions() -> None:
-    priors = np.random.default_rng(5).dirichlet(np.ones(10), 2)
+    priors = np.random.default_rng(5).dirichlet(np.ones(10), 3)
     found = ex.design(ex.LDP(1), ex.PairwiseDivergence(list(priors)))
     (proof,) = found.certificate.proofs
     assert isinstance(proof, Directions)

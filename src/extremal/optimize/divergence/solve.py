@@ -73,7 +73,7 @@ def _solved(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
         if found is not None:
             return found
     lorenz, value = Lorenz.of(utility), BlockValue.of(utility, privacy.epsilon)
-    outcome = _search(problem, lorenz, value)
+    outcome = search(problem, lorenz, value)
     if outcome.worth <= 0:
         return _nothing_to_tell(problem, lorenz)
     cuts, method, notes = _within_budget(problem, lorenz, value, outcome)
@@ -112,7 +112,8 @@ def _within_budget(
     return cuts, method, [f"the budget costs {1 - worth / outcome.worth:.2%} of the optimum with {count} reports"]
 
 
-def _search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
+def search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
+    """The best partition of the sorted symbols, and a bound."""
     if lorenz.n <= ALL_PARTITIONS_UP_TO:
         worth, cuts, gap = best_partition(value, lorenz.nodes)
         everything = np.arange(lorenz.n + 1, dtype=np.intp)

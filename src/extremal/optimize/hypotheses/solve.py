@@ -16,6 +16,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, Mixture, allowed, best_mixture, proposed
 from extremal.optimize.hypotheses.goals import Goals, is_known
+from extremal.optimize.hypotheses.partitions import solved as by_partitions
 from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.privacy import LDP
 
@@ -33,6 +34,8 @@ def solve(problem: Problem) -> Solution | None:
             if not is_known(problem.utility):
                 return None
             goals = Goals.of(problem.utility, privacy.epsilon)
+            if goals.m == 2 and all(leaf.first != leaf.second for leaf in goals.leaves):
+                return by_partitions(problem, privacy, goals)
             return _solved(problem, goals) if goals.m <= MOST_DISTRIBUTIONS else None
         case _:
             return None
