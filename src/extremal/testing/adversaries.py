@@ -442,6 +442,7 @@ def coupled_rays(random: Generator) -> Iterator[Lie]:
         return
     solved = []
     for kept in (np.ones(len(values), bool), random.random(len(values)) > random.choice([0, 0.1, 0.3])):
+        kept[0] = True  # a program without a column is none
         gains = -values[kept] / scale
         solved.append(linprog(gains, over[:, kept], limits, listed[:, kept], np.ones(k), method="highs"))
     truth, lie = solved
