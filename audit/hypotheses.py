@@ -89,9 +89,10 @@ def with_delta(count: int) -> bool:
         found = ex.design(privacy, utility)
         columns = rays(k, epsilon)
         coupled, values = couplings(columns, epsilon), utility.column_values(columns)
-        answer = linprog(
-            -values / values.max(), coupled, np.full(len(coupled), delta), columns, np.ones(k), method="highs"
-        )
+        options = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10, "presolve": False}
+        worth = values / values.max()
+        limits = np.full(len(coupled), delta)
+        answer = linprog(-worth, coupled, limits, columns, np.ones(k), method="highs-ds", options=options)
         truth = float(-answer.fun * values.max())
         worst, gaps = max(worst, abs(found.value - truth) / truth), max(gaps, found.gap)
         above = found.value / utility(revealing(privacy, utility))
