@@ -27,12 +27,14 @@ from extremal.certificate import (
 )
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import SubsetLabels
+from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.mechanism.structures.staircase import subset_structure
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
 from extremal.optimize.workload.solve import solve
 from extremal.testing.designs import check, check_refusals
+from extremal.testing.listed import listed_sets
 from extremal.utility.workload import CDF, RESOLUTION, Frequencies, Mean, Ranges, Workload
 
 PRIOR = [0.4, 0.3, 0.2, 0.1]
@@ -336,6 +338,30 @@ def test_subsets_counted_by_groups_cost_what_their_list_does(
     monkeypatch.setattr(counts, "MOST_COUNTS", 1)
     with pytest.raises(NotKnown, match="too many"):
         enclosure(CDF(prior), kept)
+
+
+def test_sets_of_several_types_cost_what_the_listed_mechanism_does() -> None:
+    of = np.array([0, 0, 1, 1, 0, 1, 1])
+    structure = grouped_structure(of, [(1, 2), (2, 1), (0, 3), (1, 1)], [1.0, 2.0, 0.2, 0.5], ex.LDP(1).exponential)
+    kept = Mechanism.from_structure(structure, ex.LDP(1), outputs=structure.reports)
+    listed = listed_sets(structure, ex.LDP(1))
+    for weights in ([1] * 7, [3, 3, 1, 1, 3, 1, 1], [3, 1, 2, 2, 3, 1, 2]):
+        prior = [Fraction(w, sum(weights)) for w in weights]
+        for utility in (CDF(prior), Frequencies(prior), Mean([0, 1, 5, 2, 2, 7, 3], prior)):
+            low, high = enclosure(utility, kept)
+            assert float(low) == pytest.approx(float(enclosure(utility, listed)[0]), rel=1e-13)
+            assert float(low) == pytest.approx(utility(kept), rel=1e-11)
+            assert high - low <= low / 10**40
+    simplex = Frequencies(ex.SourceClass.simplex(7))
+    with pytest.raises(NotKnown):
+        enclosure(simplex, kept)
+
+
+def test_columns_that_only_bound_the_reports_are_not_counted_as_all_of_them() -> None:
+    prior = [Fraction(3, 200)] * 50 + [Fraction(1, 200)] * 50
+    for mechanism in (ex.unary_encoding(100, 1), ex.local_hashing(100, 1)):
+        with pytest.raises(NotKnown, match="not all those with certain counts"):
+            enclosure(Frequencies(prior), mechanism)
 
 
 def test_a_class_of_a_user_is_not_known() -> None:

@@ -46,6 +46,8 @@ def test_two_columns_and_json(stored: Path, capsys: pytest.CaptureFixture[str]) 
     assert found["rows"] == 1000
     assert found["columns"] == mechanism_hashes(stored / "out.parquet")
     assert set(found["columns"]) == {"answer", "age"}
+    assert main(_arguments(stored, *pairs, "--overwrite")) == 0
+    assert "all columns together, about one person: ε = 2\n" in capsys.readouterr().out
 
 
 def test_mistakes_exit_2_and_leave_nothing(stored: Path, capsys: pytest.CaptureFixture[str]) -> None:

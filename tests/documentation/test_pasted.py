@@ -1,8 +1,8 @@
-"""The README and the tutorial, followed literally in an empty directory: every output they show is what comes out.
+"""README, tutorial and how-to pages, pasted literally in an empty directory: every output they show is what comes out.
 
 A `python` block is run alone; a `console` block line by line after its `$`; a `text` block is what the one before it
 printed, word for word, and number for number up to what another machine's arithmetic may change.
-`python tests/documentation/test_pasted.py PAGE …` writes the outputs into the pages anew.
+`python tests/documentation/test_pasted.py PAGE …` writes the outputs that are shown anew.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "start" / "tutorial.md"]
+NAMES = ("start/tutorial", "howto/choose", "howto/contribute", "howto/survey", "howto/telemetry", "howto/theory")
+NOTIONS = ("notions/pml", "notions/lip", "notions/metric")
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in (*NAMES, *NOTIONS))]
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:e[+-]?\d+)?")
 BLOCK = re.compile(r"```(python|console)\n(.*?)```(?:\n\n```text\n(.*?)```)?", flags=re.S)
 
@@ -88,9 +90,9 @@ def test_a_wrong_number_or_word_is_noticed() -> None:
 
 def _rewritten(page: Path) -> None:
     def with_output(found: re.Match[str]) -> str:
-        kind, code = found[1], found[2]
+        kind, code, shown = found.groups()
         printed = "\n".join(_plain(PRINTED[kind](code)))
-        return f"```{kind}\n{code}```" + (f"\n\n```text\n{printed}\n```" if printed else "")
+        return f"```{kind}\n{code}```" + (f"\n\n```text\n{printed}\n```" if shown is not None else "")
 
     page.write_text(BLOCK.sub(with_output, page.read_text(encoding="utf-8")), encoding="utf-8")
 
@@ -99,6 +101,6 @@ if __name__ == "__main__":
     import tempfile
 
     pages = [Path(name).resolve() for name in sys.argv[1:]]
-    os.chdir(tempfile.mkdtemp())
     for one in pages:
+        os.chdir(tempfile.mkdtemp())
         _rewritten(one)

@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,3 +34,29 @@ def test_columns_are_read_as_groups_over_row_classes() -> None:
     assert by_row_class([5, 6, 7], m) == [11, 7]
     assert first.weighted_sum(prefix_sums([11, 7])) == 11 * 3 * unit + 7 * unit
     assert np.array_equal(m.distinct_rows(), m.weights[[0, 2]])
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.booleans(), st.integers(0, 3)), min_size=2, max_size=7).filter(
+        lambda rows: 0 < sum(high for _, high, _ in rows) < len(rows) and any(w for _, _, w in rows)
+    )
+)
+def test_an_orbit_is_arranged_as_the_best_of_its_permutations(rows: list[tuple[int, bool, int]]) -> None:
+    """All columns that arise by permutations within the parts: the least and the greatest sum among those that show
+    their larger, or smaller, weight to a row that can occur; among all where none does."""
+    k, weights = len(rows), [w for _, _, w in rows]
+    parts = [[x for x in range(k) if rows[x][0] == part] for part in sorted({part for part, _, _ in rows})]
+    high = {x for x in range(k) if rows[x][1]}
+    columns = [
+        {x for part in chosen for x in part}
+        for chosen in itertools.product(*(itertools.combinations(p, len(high.intersection(p))) for p in parts))
+    ]
+    groups = ((1, IndexSet.of(sorted(set(range(k)) - high))), (3, IndexSet.of(sorted(high))))
+    orbit = Column(0, groups, orbit=True, within=tuple(IndexSet.of(part) for part in parts))
+    prefix = prefix_sums(weights)
+    least, greatest = (column.weighted_sum(prefix) for column in orbit.arranged(weights))
+    shown = [c for c in columns if any(weights[x] for x in c)] or columns
+    hidden = [c for c in columns if any(weights[x] for x in set(range(k)) - c)] or columns
+    assert least == min(sum(weights) + 2 * sum(weights[x] for x in c) for c in shown)
+    assert greatest == max(sum(weights) + 2 * sum(weights[x] for x in c) for c in hidden)
+    assert orbit.parts(k) == [(part, len(high.intersection(part))) for part in parts]

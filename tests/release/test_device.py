@@ -176,6 +176,13 @@ def shares_of_rules(structure: Any, counts: dict[str, int]) -> Iterator[tuple[fl
         for bits, weight in zip((first, clear), structure.shown, strict=True):
             held = sum(n for (word, n), bit in zip(words, bits, strict=True) if word[start + bit])
             yield weight / structure.denominator, held
+    elif structure.kind == "grouped_sets":
+        held = [np.unpackbits(np.array(report, dtype=np.uint8)) for report, _ in reports]
+        g, h, n = structure.of[0], structure.of[1], structure.sizes
+        t, low, high = np.array(structure.types), np.array(structure.low) / 2**62, np.array(structure.high) / 2**62
+        pair = t[:, g] / n[g] * (t[:, h] - (g == h)) / (n[h] - (g == h))
+        for x, share in ((0, high @ t[:, g] / n[g]), (1, high @ pair + low @ (t[:, h] / n[h] - pair))):
+            yield share, sum(n for word, (_, n) in zip(held, reports, strict=True) if word[x])
     elif structure.kind == "subset_selection":
         inside = structure.inside / 2**62
         yield inside, sum(n for report, n in reports if 0 in report)
@@ -242,6 +249,13 @@ FORGED_RULES: list[tuple[str, str, Any, str]] = [
     ("projective", "inside", str(2**62 - 1), "the claim is false"),
     ("projective", "order", 4, "order and coordinates make no rule"),
     ("projective", "coordinates", 30, "order and coordinates make no rule"),
+    ("grouped_sets", "types", [[1, 1, 0]] * 4, "does not sum to 2^62"),
+    ("grouped_sets", "types", [[1, 4, 0]] * 4, "the types do not fit the groups"),
+    ("grouped_sets", "low", ["1"] * 4, "does not sum to 2^62"),
+    ("grouped_sets", "low", ["1"], "the types do not fit the groups"),
+    ("grouped_sets", "groups", [[0, 1], [1, 1]], "the types do not fit the groups"),
+    ("grouped_sets", "groups", [[9, 1], [1, 1]], "the rows make no groups"),
+    ("grouped_sets", "high", [str(2**62 * 6)] * 4, "larger than it may be"),
     ("hashed", "inside", str(2**62 - 1), "the claim is false"),
     ("hashed", "inside", "0", "the claim is false"),
     ("hashed", "buckets", 2**20 + 1, "the buckets make no rule"),

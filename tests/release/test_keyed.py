@@ -14,6 +14,7 @@ import extremal as ex
 from extremal.mechanism.structures import STRUCTURES
 from extremal.release import sample_codes
 from extremal.release.audit import audit
+from extremal.release.device import example_mechanisms
 from extremal.release.keyed import (
     ONE_WORD_A_VALUE,
     KeyedColumn,
@@ -143,6 +144,7 @@ MANY_WORDS = [
     ex.hadamard_response(500, 1),
     ex.projective_geometry(500, 1),
     ex.bloom_filter(50, 4, once=1),
+    next(m for m in example_mechanisms() if m.structure.kind == "grouped_sets" and m.k == 100),
 ]
 
 

@@ -78,6 +78,9 @@ def pairs(stored: dict[str, Any]) -> list[tuple[int, int]]:
         own, other, one, zero = (int(stored[name]) for name in ("own", "other", "one", "zero"))
         s, v = (w * one + (W - w) * zero for w in (own, other))
         a, b = ((p * (W * W - q)) ** stored["hashes"] for p, q in ((s, v), (v, s)))
+    elif kind == "grouped_sets":
+        both = [(int(a), int(b)) for a, b in zip(stored["high"], stored["low"], strict=True)]
+        return both + [(b, a) for a, b in both]
     else:
         m, c = (stored["rows"], stored["size"]) if kind == "subset_selection" else rule(stored)
         a, b = int(stored["inside"]) * (m - c), (W - int(stored["inside"])) * c
@@ -196,6 +199,36 @@ def from_filters(stored: dict[str, Any], x: int, words: Iterator[int]) -> list[i
     return [sum(bit << (7 - i) for i, bit in enumerate(bits[start : start + 8])) for start in range(0, len(bits), 8)]
 
 
+def from_groups(stored: dict[str, Any], x: int, words: Iterator[int]) -> list[int]:
+    """11."""
+    of = [g for g, n in stored["groups"] for _ in range(n)]
+    own, members = of[x], [[z for z, h in enumerate(of) if h == g] for g in range(max(of) + 1)]
+    n, types = len(members[own]), stored["types"]
+    outcomes = [(t, True, t[own] * int(high)) for t, high in zip(types, stored["high"], strict=True)]
+    outcomes += [(t, False, (n - t[own]) * int(low)) for t, low in zip(types, stored["low"], strict=True)]
+    assert sum(weight for _, _, weight in outcomes) == n * W
+    u = next(words) // 4
+    point = below(n, words) * W + u
+    chosen: tuple[Any, bool] | None = None
+    total = 0
+    for t, holds, weight in outcomes:
+        total += weight
+        if chosen is None and total > point:
+            chosen = (t, holds)
+    assert chosen is not None
+    answer = [0] * ((len(of) + 7) // 8)
+    for g, rows in enumerate(members):
+        others = [z for z in rows if z != x]
+        held: list[int] = []
+        for step in range(chosen[0][g] - (g == own and chosen[1]), 0, -1):
+            t = len(others) - step
+            j = below(t + 1, words)
+            held.append(t if j in held else j)
+        for z in [others[j] for j in held] + ([x] if g == own and chosen[1] else []):
+            answer[z // 8] |= 1 << (7 - z % 8)
+    return answer
+
+
 DRAWS: dict[str, Callable[[dict[str, Any], int, Iterator[int]], Any]] = {
     "subset_selection": from_subsets,
     "independent_bits": from_bits,
@@ -203,6 +236,7 @@ DRAWS: dict[str, Callable[[dict[str, Any], int, Iterator[int]], Any]] = {
     "projective": from_projective,
     "hashed": from_hashes,
     "bloom_filter": from_filters,
+    "grouped_sets": from_groups,
 }
 
 

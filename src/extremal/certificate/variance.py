@@ -150,10 +150,10 @@ class Channel:
             raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", parameter="m")
         return np.array(self.view.distinct_rows().tolist(), dtype=object)
 
-    @property
+    @cached_property
     def small(self) -> bool:
         """Whether all weights are listed."""
-        return bool(self.r * self.m <= MOST_ENTRIES)
+        return bool(self.r * self.m <= MOST_ENTRIES and not next(iter(self.view.columns())).orbit)
 
     def marginals(self, prior: Sequence[int]) -> list[int]:
         """m_y times the denominator and the total of the prior."""
@@ -237,7 +237,7 @@ def cost_at(channel: Channel, workload: ExactWorkload, prior: Any, slope: bool =
         if symmetric is not None and not slope:
             return Cost(_with_symmetry(channel, wanted, *symmetric), wanted.trace)
         if first.orbit and not slope and channel.view.row_of is None:
-            return Cost(by_counts(wanted, channel, first, prior), wanted.trace)
+            return Cost(by_counts(wanted, channel, list(channel.view.columns()), prior), wanted.trace)
         try:
             if channel.m < channel.r:
                 return _by_reports(channel, wanted, prior, slope)
@@ -255,7 +255,7 @@ def _symmetric(channel: Channel, prior: Any) -> tuple[Any, Any] | None:
     columns = channel.view.columns()
     first = next(columns)
     single = not first.orbit and channel.r == channel.m and _is_response(channel)
-    if first.bound or not (first.orbit or single) or len(first.groups) != 2:
+    if first.bound or first.within or not (first.orbit or single) or len(first.groups) != 2:
         return None
     (low, _), (high, members) = first.groups
     r, d = channel.r, len(members)

@@ -254,7 +254,8 @@ def certify(mechanism: Mechanism, utility: Utility, proofs: Sequence[Proof]) -> 
 
     Raises:
         Contradiction: a proof is refused, or proves less than the mechanism attains. A defect; such a design must not
-        be returned. NotKnown: the kernel has no rule for the utility.
+            be returned.
+        NotKnown: the kernel has no rule for the utility.
     """
     sign = -1 if utility.is_cost else 1
     low, high = enclosure(utility, mechanism)

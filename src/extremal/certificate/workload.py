@@ -313,14 +313,20 @@ def _level(slope: Shape, alpha: Wholes, weights: list[int], total: int, sizes: l
     square = [[int(f * common) for f in row] for row in slope[1]]
     ones_price = sum(n * a for n, a in zip(sizes, alpha, strict=True))
     best, best_square = -common * ones_price, total  # the constant column: −price·mass/mass²
-    for counts in product(*(range(n + 1) for n in sizes)):
-        quadratic = 0
-        for g, t in enumerate(counts):
-            if t:
-                quadratic += t * (linear[g] + sum(t2 * q for t2, q in zip(counts, square[g], strict=True)))
-        mass = low * total + step * sum(t * w for t, w in zip(counts, weights, strict=True))  # m·total·low
-        price = low * ones_price + step * sum(t * a for t, a in zip(counts, alpha, strict=True))
-        value, squared = total * step * step * quadratic - common * price * mass, mass * mass
-        if value * best_square > best * squared:
-            best, best_square = value, squared
+    # One count at a time within the loop over the others: along it all are polynomials in whole numbers.
+    last, others = np.arange(sizes[-1] + 1).astype(object), [range(n + 1) for n in sizes[:-1]]
+    for first in product(*others):
+        counts = [*first, last]
+        quadratic = sum(t * (linear[g] + _dot(counts, square[g])) for g, t in enumerate(counts))
+        mass = low * total + step * _dot(counts, weights)  # m·total·low
+        price = low * ones_price + step * _dot(counts, list(alpha))
+        values, squares = total * step * step * quadratic - common * price * mass, mass * mass
+        for value, squared in zip(values.tolist(), squares.tolist(), strict=True):
+            if value * best_square > best * squared:
+                best, best_square = value, squared
     return ones_price + Fraction(total * best, common * best_square)
+
+
+def _dot(counts: list[Any], numbers: list[int]) -> Any:
+    """Σ t·v for counts of which the last is an array."""
+    return sum(t * v for t, v in zip(counts, numbers, strict=True))

@@ -78,7 +78,7 @@ def _exchangeable(channel: Channel, gram: Any) -> bool:
     first = next(iter(channel.view.columns()))
     pairs = gram - np.diag(np.diagonal(gram))
     alike = len(set(np.diagonal(gram).tolist())) == 1 and not pairs.any()
-    return bool(alike and channel.r == channel.view.k and first.orbit and not first.bound)
+    return bool(alike and channel.r == channel.view.k and first.orbit and not first.bound and not first.within)
 
 
 def _slope(channel: Channel, found: Cost) -> list[Any]:

@@ -8,9 +8,12 @@ import json
 from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
+from extremal.privacy import LDP
+from extremal.questionnaire import Questionnaire
 from extremal.release.files import privatize_file
 from extremal.release.key import ReleaseKey
 from extremal.release.spark_files import privatize_with_spark
+from extremal.tables import number
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -58,6 +61,9 @@ def run(options: argparse.Namespace) -> int:
         for column, mechanism in chosen.items():
             claim = f"{mechanism.privacy!r}" if mechanism.privacy is not None else "no privacy claimed"
             print(f"  {column}: {claim}, mechanism {mechanism.hash[:12]}")
+        claims = [mechanism.privacy for mechanism in chosen.values()]
+        if len(claims) > 1 and all(isinstance(claim, LDP) and not claim.delta for claim in claims):
+            print(f"  all columns together, about one person: ε = {number(Questionnaire(chosen).epsilon)}")
     return 0
 
 

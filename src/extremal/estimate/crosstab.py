@@ -50,8 +50,9 @@ def estimate_crosstab(
         CrosstabEstimate, with joint and conditional shares, margins and odds ratios.
 
     Raises:
-        InvalidParameter: not two columns. UnknownLabel: a report that its mechanism never makes. NotIdentified: a
-        mechanism that does not tell its inputs apart.
+        InvalidParameter: not two columns.
+        UnknownLabel: a report that its mechanism never makes.
+        NotIdentified: a mechanism that does not tell its inputs apart.
 
     Reference: A. Chaudhuri, R. Mukerjee, Randomized Response (1988).
 

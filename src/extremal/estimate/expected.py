@@ -13,18 +13,16 @@ from typing import Any
 import numpy as np
 
 from extremal.estimate.channels import channel_of
-from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.estimate.combinations import Combinations
 from extremal.estimate.frequencies import FEWEST, refuse_unidentified, row_prior
 from extremal.estimate.likelihood import project_onto_simplex
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit
-from extremal.estimate.workload import WorkloadEstimate, decoding_of, subset_moments
+from extremal.estimate.workload import WorkloadEstimate, decoding_of, sets_of
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import SubsetSelection
 from extremal.utility import Workload
-from extremal.utility.fisher import report_moments
+from extremal.utility.fisher import fisher, report_moments
 
 
 def expected_estimate(mechanism: Mechanism, prior: Any, n: int) -> FrequencyEstimate:
@@ -91,12 +89,10 @@ def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callabl
     truth = decoding.prior
     if isinstance(workload, Workload):
         truth = workload.prior.values if workload.prior is not None else workload.worst_prior(mechanism).prior
-    shares = mechanism.marginal(truth)
-    if isinstance(mechanism.structure, SubsetSelection):
-        channel = SubsetChannel(mechanism)
-        first, second = subset_moments(channel, decoding.prior, [channel.encode(y) for y in mechanism.outputs], shares)
+    if sets_of(mechanism) is not None and np.array_equal(truth, decoding.prior):
+        first, second = np.zeros(mechanism.row_classes), fisher(mechanism, truth).excess
     else:
-        first, second = report_moments(mechanism, decoding.prior, shares)
+        first, second = report_moments(mechanism, decoding.prior, mechanism.marginal(truth))
     spread = second - np.outer(first, first)
 
     def at(n: int) -> WorkloadEstimate:

@@ -136,8 +136,9 @@ def estimate_frequencies(
 
     Raises:
         InvalidParameter: fewer than two reports, weights that are not positive, a missing report, a column that is not
-        there. UnknownLabel: a report that the mechanism never makes. NotIdentified: the reports do not determine every
-        frequency; the message says what they determine.
+            there.
+        UnknownLabel: a report that the mechanism never makes.
+        NotIdentified: the reports do not determine every frequency; the message says what they determine.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 1, inputs=["no", "yes"])

@@ -17,15 +17,19 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency, NotIdentified, TooLarge
 from extremal.estimate.channels.channel import Floats
+from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.estimate.intervals.levels import each, quantile
 from extremal.estimate.tally import tally
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import SubsetSelection
+from extremal.mechanism.structures import GroupedSets, SubsetSelection
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
-from extremal.utility.fisher import fisher, report_moments
+from extremal.utility.fisher import by_row, fisher, report_moments
 
 MOST_STATISTICS = 1 << 16  # listed one by one
+_AT_A_TIME = 1 << 22  # bits of sets worked on together
+
+HoldsSets = SubsetChannel | GroupedSetsChannel
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,16 +160,16 @@ def estimate_workload(
     ('mean',)
     """
     decoding = decoding_of(mechanism, workload)
-    prior, subsets = decoding.prior, isinstance(mechanism.structure, SubsetSelection)
-    encoder: Any = SubsetChannel(mechanism) if subsets else _Reports(mechanism)
+    channel = sets_of(mechanism)
+    encoder: Any = _Reports(mechanism) if channel is None else channel
     counted = tally(
         reports, mechanism, encoder, column=column, weights=weights, by=None, counts=counts, check_hash=check_hash
     )[None]
     keys, shares = counted.shares()
     first, second = (
-        subset_moments(encoder, prior, keys, shares)
-        if subsets
-        else report_moments(mechanism, prior, _spread(keys, shares, mechanism.m))
+        report_moments(mechanism, decoding.prior, _spread(keys, shares, mechanism.m))
+        if channel is None
+        else set_moments(channel, by_row(mechanism, decoding.prior), keys, shares)
     )
     scatter = (second - np.outer(first, first)) * (counted.effective_n / max(counted.effective_n - 1, 1))
     return decoding.estimate(first, scatter, counted.n, counted.effective_n)
@@ -231,20 +235,30 @@ def decoding_of(mechanism: Mechanism, workload: Workload | Any) -> Decoding:
     return Decoding(names, rows, prior, decoder)
 
 
+def sets_of(mechanism: Mechanism) -> HoldsSets | None:
+    """The channel of a mechanism whose reports are sets that are never listed; None for any other."""
+    if isinstance(mechanism.structure, SubsetSelection):
+        return SubsetChannel(mechanism)
+    return GroupedSetsChannel(mechanism) if isinstance(mechanism.structure, GroupedSets) else None
+
+
 def _spread(keys: list[Any], shares: Floats, m: int) -> Floats:
     return np.asarray(np.bincount(np.array(keys, dtype=np.intp), weights=shares, minlength=m), dtype=np.float64)
 
 
-def subset_moments(channel: SubsetChannel, prior: Floats, keys: list[Any], shares: Floats) -> tuple[Floats, Floats]:
-    """Reports that are subsets: the lift of a report is one number on its members, another elsewhere."""
-    k, d = channel.r, channel.size
-    members = np.zeros((k, len(keys)))
-    members[np.array(keys).T, np.arange(len(keys))] = 1.0
-    mass = prior @ members
-    step = channel.own / d - (1 - channel.own) / (k - d)
-    marginal = channel.own / d * mass + (1 - channel.own) / (k - d) * (1 - mass)
-    lifts = (members - mass) * (step / marginal)
-    return lifts @ shares, (lifts * shares) @ lifts.T
+def set_moments(channel: HoldsSets, prior: Floats, keys: list[Any], shares: Floats) -> tuple[Floats, Floats]:
+    """Reports that are sets: the lift of a report is one number on its members, another elsewhere; `prior` is of the
+    rows."""
+    first, second = np.zeros(channel.r), np.zeros((channel.r, channel.r))
+    at_a_time = max(1, _AT_A_TIME // channel.r)
+    for start in range(0, len(keys), at_a_time):
+        members, low, step = channel.sets(keys[start : start + at_a_time])
+        mass = members @ prior
+        lifts = (members - mass[:, None]) * (step / (low + step * mass))[:, None]
+        f = shares[start : start + at_a_time]
+        first += f @ lifts
+        second += (lifts.T * f) @ lifts
+    return first, second
 
 
 def statistics_of(workload: Workload, inputs: Any) -> tuple[tuple[Any, ...], Floats]:

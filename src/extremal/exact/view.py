@@ -76,15 +76,18 @@ class Column:
     covering.
 
     An `orbit` stands for all columns that arise from it by permuting the row classes (subset selection: every subset of
-    a size); it has two groups, and only their sizes mean something. One that is a `bound` is not itself among the
-    columns: they all have its two weights, but on sets of other sizes, or on some sets of a size only. A ratio of two
-    weights is that of the columns, a ratio to a mean of weights is at least theirs, and nothing else may be read.
+    a size), or by permuting them `within` each of these sets of row classes (disjoint and covering) where there are
+    some; it has two groups, and only how many rows of each set they have means something. One that is a `bound` is not
+    itself among the columns: they all have its two weights, but on sets of other sizes, or on some sets of a size only.
+    A ratio of two weights is that of the columns, a ratio to a mean of weights is at least theirs, and nothing else may
+    be read.
     """
 
     output: int
     groups: tuple[Group, ...]
     orbit: bool = False
     bound: bool = False
+    within: tuple[IndexSet, ...] = ()
 
     @property
     def smallest(self) -> int:
@@ -107,14 +110,30 @@ class Column:
         """
         if not self.orbit:
             return self, self
-        (low, _), (high, members) = self.groups
-        size, order = len(members), sorted(range(len(weights)), key=weights.__getitem__)
-        lightest = next(x for x in order if weights[x])  # of those that can occur
-        light = order[:size] if weights[order[size - 1]] else [*order[: size - 1], lightest]
-        heavy = order[-size:] if weights[order[-size - 1]] else [x for x in order if x != lightest][-size:]
-        inside = [IndexSet.of(light), IndexSet.of(heavy)]
-        least, greatest = (Column(self.output, ((low, s.complement(len(weights))), (high, s))) for s in inside)
+        (low, _), (high, _), k = *self.groups, len(weights)
+        parts = self.parts(k)
+        light = _lightest(parts, weights)
+        heavy = _lightest([(rows, len(rows) - size) for rows, size in parts], weights).complement(k)
+        least, greatest = (Column(self.output, ((low, s.complement(k)), (high, s))) for s in (light, heavy))
         return least, greatest
+
+    def parts(self, rows: int) -> list[tuple[list[int], int]]:
+        """The sets of row classes that an orbit permutes, each with how many of them have the larger weight."""
+        if not self.within:
+            return [(list(range(rows)), len(self.groups[-1][1]))]
+        members = self.groups[-1][1].indices()
+        return [(part.tolist(), int(np.isin(part, members).sum())) for part in (s.indices() for s in self.within)]
+
+
+def _lightest(parts: list[tuple[list[int], int]], weights: Sequence[int]) -> IndexSet:
+    """So many rows of each part, with the least weight, one of them positive where that can be."""
+    ordered = [(sorted(rows, key=weights.__getitem__), size) for rows, size in parts]
+    chosen = [order[:size] for order, size in ordered]
+    positive = [next((x for x in order if weights[x]), None) if size else None for order, size in ordered]
+    lightest = min((x for x in positive if x is not None), key=weights.__getitem__, default=None)
+    if lightest is not None and not any(weights[x] for rows in chosen for x in rows):
+        chosen[positive.index(lightest)][-1] = lightest
+    return IndexSet.of([x for rows in chosen for x in rows])
 
 
 class ExactView(Protocol):

@@ -6,6 +6,7 @@ A word of k bits is ⌈k/8⌉ numbers 0..255; bits beyond k are 0. That is what 
 
 from __future__ import annotations
 
+import math
 from functools import cached_property
 from typing import Any
 
@@ -118,6 +119,86 @@ class BitLabels(Labels):
     @property
     def count(self) -> int:
         return 1 << self.bits
+
+
+class SetLabels(BitLabels):
+    """Sets with certain counts of members in each group, as words in which the bits of the members are 1.
+
+    They are numbered type by type, and within one by the place of the part in each group, the first group first.
+
+    >>> labels = SetLabels(np.array([0, 0, 1, 1]), ((1, 0), (1, 1)))
+    >>> labels.count, labels[5], labels.code((80,)), labels.members((80,))
+    (6, (80,), 5, (1, 3))
+    """
+
+    def __init__(self, of: npt.NDArray[np.intp], types: tuple[tuple[int, ...], ...]) -> None:
+        super().__init__(int(of.size))
+        self._of, self._types = of, types
+
+    @cached_property
+    def _groups(self) -> list[list[int]]:
+        return [np.flatnonzero(self._of == g).tolist() for g in range(int(self._of.max()) + 1)]
+
+    @cached_property
+    def _numbers(self) -> list[int]:
+        return [
+            math.prod(math.comb(len(rows), n) for rows, n in zip(self._groups, t, strict=True)) for t in self._types
+        ]
+
+    @property
+    def count(self) -> int:
+        return sum(self._numbers)
+
+    def shown(self) -> str:
+        return f"{super().shown()}, the ones a set of one of {len(self._types)} types"
+
+    def members(self, label: Any, parameter: str = "value") -> tuple[int, ...]:
+        """The positions of the inputs in a report."""
+        word = self.packed(label, parameter)
+        return tuple(np.flatnonzero(unpacked([word], self.bits)[0]).tolist())
+
+    def type_of(self, words: list[bytes]) -> npt.NDArray[np.intp]:
+        """The number of the type of each report; −1 where it has none."""
+        flags = unpacked(words, self.bits)
+        counts = np.stack([flags[:, rows].sum(axis=1) for rows in self._groups], axis=1)
+        found = np.full(len(words), -1, dtype=np.intp)
+        for number, t in enumerate(self._types):
+            found[(counts == t).all(axis=1)] = number
+        return found
+
+    def __getitem__(self, code: int) -> Label:
+        number = 0
+        while code >= self._numbers[number]:
+            code, number = code - self._numbers[number], number + 1
+        flags = np.zeros(self.bits, dtype=np.bool_)
+        for rows, n in reversed(list(zip(self._groups, self._types[number], strict=True))):
+            code, place = divmod(code, math.comb(len(rows), n))
+            flags[[rows[i] for i in _subset_at(place, n)]] = True
+        return tuple(np.packbits(flags).tolist())
+
+    def _word(self, label: Any) -> bytes | None:
+        word = super()._word(label)
+        return None if word is None or self.type_of([word])[0] < 0 else word
+
+    def _number(self, word: bytes) -> int:
+        flags, number = unpacked([word], self.bits)[0], int(self.type_of([word])[0])
+        code = 0
+        for rows in self._groups:
+            held = np.flatnonzero(flags[rows]).tolist()
+            code = code * math.comb(len(rows), len(held)) + sum(math.comb(x, i + 1) for i, x in enumerate(held))
+        return sum(self._numbers[:number]) + code
+
+
+def _subset_at(place: int, size: int) -> list[int]:
+    """The set of so many numbers at this place, sets being ordered by their largest members."""
+    chosen: list[int] = []
+    for i in range(size, 0, -1):
+        x = i - 1
+        while math.comb(x + 1, i) <= place:
+            x += 1
+        chosen.append(x)
+        place -= math.comb(x, i)
+    return chosen
 
 
 def reports_from_json(content: Any, inputs: Labels, count: int) -> Labels:

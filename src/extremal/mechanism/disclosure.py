@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from extremal.errors import InvalidParameter
@@ -356,7 +357,8 @@ def _dense_columns(mechanism: Mechanism) -> Iterator[list[int]]:
 
 def likelihood_ratios(mechanism: Mechanism) -> list[tuple[Fraction | None, Fraction | None]]:
     """For each input the smallest and the largest Q(y|x)/Q(y|x') over reports and other inputs; None is infinite."""
-    if mechanism.k * mechanism.m <= MOST_ENTRIES:
+    listed = not any(column.orbit for column in islice(mechanism.columns(), 1))
+    if listed and mechanism.k * mechanism.m <= MOST_ENTRIES:
         return _listed_ratios(list(_dense_columns(mechanism)), mechanism.k)
     largest: tuple[int, int] = (1, 1)
     for column in mechanism.columns():

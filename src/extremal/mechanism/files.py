@@ -26,7 +26,7 @@ from extremal.exact.weights import Indices
 from extremal.mechanism.bit_labels import reports_from_json
 from extremal.mechanism.labels import LARGEST_JSON_INTEGER, MOST_LABELS, Labels, count_text
 from extremal.mechanism.mechanism import Mechanism
-from extremal.mechanism.structures import structure_from_json
+from extremal.mechanism.structures import GroupedSets, Structure, structure_from_json
 from extremal.privacy import Notion, notion_from_json
 
 FORMAT = "extremal-mechanism"
@@ -290,7 +290,7 @@ def _build(content: dict[str, Any]) -> tuple[Mechanism, Notion | None]:
             "denominator must be what each row sums to", parameter="denominator", value=content["denominator"]
         )
     inputs = Labels.from_json(content["inputs"], "inputs")
-    outputs = reports_from_json(content["outputs"], inputs, structure.m)
+    outputs = _outputs(content["outputs"], inputs, structure)
     row_of = _row_of(content["rows_of_inputs"], structure.r) if "rows_of_inputs" in content else None
     if outputs.count != structure.m:
         raise MalformedFile(
@@ -304,6 +304,14 @@ def _build(content: dict[str, Any]) -> tuple[Mechanism, Notion | None]:
         raise MalformedFile("a mechanism has at least 2 inputs", parameter="len(inputs)", value=len(inputs))
     claim = None if content["privacy"] is None else notion_from_json(content["privacy"])
     return Mechanism._made(structure, row_of, inputs, outputs, None), claim
+
+
+def _outputs(content: Any, inputs: Labels, structure: Structure) -> Labels:
+    if isinstance(structure, GroupedSets):  # which words of bits there are, its types say
+        if content != structure.reports.to_json():
+            raise MalformedFile("outputs must be words of a bit for each row", parameter="outputs", value=content)
+        return structure.reports
+    return reports_from_json(content, inputs, structure.m)
 
 
 def _row_of(runs: Any, rows: int) -> Indices:

@@ -120,7 +120,8 @@ class Mechanism:
 
         Raises:
             InvalidParameter: a row sum is off, a weight is negative, an output is unused, the denominator is no power
-            of two. PrivacyViolation: `privacy` does not hold on these weights.
+                of two.
+            PrivacyViolation: `privacy` does not hold on these weights.
 
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).matrix.tolist()
         [[0.75, 0.25], [0.25, 0.75]]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import ExactView, Exponential, as_fraction, decimal_text
+from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
 from extremal.exact.exponential import SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Indices, Weights
 from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option
@@ -106,9 +106,9 @@ class MetricPrivacy(Notion):
             )
         between = self._between(view)
         for column in view.columns():
-            if column.orbit:  # every pair of rows occurs as (high, low): only the closest one matters
+            if column.orbit:  # of the pairs of rows that occur as (high, low) only the closest one matters
                 pair = np.array([column.largest, column.smallest], dtype=object)
-                yield column.output, pair, self._closest(view)
+                yield column.output, pair, self._closest(view, column)
                 continue
             values = np.empty(view.row_classes, dtype=np.int64)
             for value, members in column.groups:
@@ -130,10 +130,14 @@ class MetricPrivacy(Notion):
 
         return _Between(near, inputs, self.exact_distance)
 
-    def _closest(self, view: ExactView) -> _Between:
-        """For an orbit, in which every pair of rows occurs: the closest inputs of different rows."""
+    def _closest(self, view: ExactView, column: Column) -> _Between:
+        """For an orbit: the closest inputs of different rows of which one can have the larger weight, and the other one
+        the smaller."""
         rows = np.arange(self.k) if view.row_of is None else view.row_of
-        apart = rows[:, None] != rows[None, :]
+        high, low = np.zeros((2, view.row_classes), dtype=np.bool_)
+        for part, size in column.parts(view.row_classes):
+            high[part], low[part] = size > 0, size < len(part)
+        apart = (rows[:, None] != rows[None, :]) & high[rows][:, None] & low[rows][None, :]
         least = float(self.distances[apart].min())
         a, b = np.nonzero(apart & (self.distances == least))
         near = np.array([[0.0, least], [least, 0.0]])

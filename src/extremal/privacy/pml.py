@@ -115,11 +115,13 @@ class PML(Notion):
                 f"the prior must have {view.k} entries, one for each input", parameter="len(prior)", value=source.k
             )
         least = source.least_sum(view)
-        support = prefix_sums(by_row_class(source.support(), view))
+        occurring = by_row_class(source.support(), view)
+        support = prefix_sums(occurring)
 
         def ratios(column: Column) -> list[Ratio]:
-            occurring = (value for value, members in reversed(column.groups) if members.total(support))
-            largest = column.largest if column.orbit else next(occurring)
+            seen = column.arranged(occurring)[0] if column.within else column
+            found = (value for value, members in reversed(seen.groups) if members.total(support))
+            largest = column.largest if column.orbit and not column.within else next(found)
             numerator, denominator = least(column)
             return [(largest * denominator, numerator)]
 

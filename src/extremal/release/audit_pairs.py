@@ -18,11 +18,18 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import BloomBits, ChosenSets, IndependentBits, Structure, SubsetSelection
+from extremal.mechanism.structures import (
+    BloomBits,
+    ChosenSets,
+    GroupedSets,
+    IndependentBits,
+    Structure,
+    SubsetSelection,
+)
 
 MOST_INPUTS = 6
 
-Paired = ChosenSets | IndependentBits | SubsetSelection | BloomBits
+Paired = ChosenSets | IndependentBits | SubsetSelection | BloomBits | GroupedSets
 """Structures whose reports favour an input or not."""
 
 Codes = npt.NDArray[np.int64]
@@ -95,7 +102,7 @@ def _of_pairs(structure: Paired, drawn: npt.NDArray[np.int64], rows: list[int]) 
 
 
 def _held(
-    structure: ChosenSets | IndependentBits | SubsetSelection, drawn: npt.NDArray[np.int64], row: int
+    structure: ChosenSets | IndependentBits | SubsetSelection | GroupedSets, drawn: npt.NDArray[np.int64], row: int
 ) -> npt.NDArray[np.bool_]:
     if isinstance(structure, ChosenSets):
         return structure.favours(np.array([row]), drawn)
@@ -126,5 +133,18 @@ def _exact(structure: Paired, x: int, z: int) -> tuple[float, float]:
         cohorts = _differences(structure, x, z)
         share, d = len(cohorts) / structure.cohorts, cohorts[0][1].size
         return share * (a * (1 - b)) ** d, share * (b * (1 - a)) ** d
+    if isinstance(structure, GroupedSets):
+        held, free = _apart(structure, x, z)
+        return held / DENOMINATOR, free / DENOMINATOR
     own, other = structure.own / DENOMINATOR, structure.other / DENOMINATOR
     return own * (1 - other), (1 - own) * other
+
+
+def _apart(structure: GroupedSets, x: int, z: int) -> tuple[float, float]:
+    """The weights of the sets that hold x and not z, under x and under z, over 2^62."""
+    g, h = int(structure.of[x]), int(structure.of[z])
+    sizes, held, free = structure.sizes.tolist(), 0.0, 0.0
+    for t, low, high in zip(structure.types, structure.low, structure.high, strict=True):
+        share = t[g] / sizes[g] * (sizes[h] - t[h]) / (sizes[h] - (g == h))
+        held, free = held + share * high, free + share * low
+    return held, free

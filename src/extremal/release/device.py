@@ -36,6 +36,7 @@ from extremal.mechanism.structures import (
 )
 from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
+from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.privacy import LDP
 from extremal.release.loops import Loops
 from extremal.release.privatize import report_labels
@@ -104,8 +105,18 @@ def example_mechanisms() -> list[Mechanism]:
         Mechanism.from_structure(BloomBits(20, 12, 2, 4, 3 * quarter, quarter, *levels), LDP(e), outputs=BitLabels(14))
         for levels, e in (((), "4.4"), ((DENOMINATOR - quarter // 2, quarter // 2), "3.2"))
     ]
+    counted = [
+        _grouped([0, 1, 1, 0, 1], [(1, 1), (0, 2), (2, 1)], [1.0, 1.5, 3.5], 1),
+        _grouped([0] * 30 + [1] * 70, [(14, 1), (1, 34), (6, 20)], [30.0, 9.0, 1.0], 4),
+        _grouped([2, 1, 0, 1, 1], [(1, 1, 0), (0, 1, 1), (0, 2, 0), (1, 0, 1)], [1.0, 1.0, 1.0, 0.5], "0.5"),
+    ]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *tiny]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *tiny]
+
+
+def _grouped(of: list[int], types: list[tuple[int, ...]], steps: list[float], epsilon: Any) -> Mechanism:
+    structure = grouped_structure(np.array(of), types, steps, LDP(epsilon).exponential)
+    return Mechanism.from_structure(structure, LDP(epsilon), outputs=structure.reports)
 
 
 def _response(k: int, epsilon: str) -> Mechanism:

@@ -45,8 +45,9 @@ def privatize_file(
     Raises:
         FileConflict: `target` exists.
         InvalidParameter: unknown format, absent column, a column that was randomised before, labels that the format
-        cannot tell apart. UnknownLabel: a value is missing or no label; names the column and the row. MalformedFile:
-        the source, or the note about it, is not what it should be.
+            cannot tell apart.
+        UnknownLabel: a value is missing or no label; names the column and the row.
+        MalformedFile: the source, or the note about it, is not what it should be.
     """
     origin, destination = Path(source), Path(target)
     chosen = columns_and_mechanisms(columns, None, None)

@@ -46,12 +46,14 @@ async function digest(content) {
   return [...hashed].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function weight(text) {
-  refuseUnless(typeof text === "string" && /^(0|[1-9][0-9]{0,18})$/.test(text), "a weight must be a string of digits");
+function wholeNumber(text, largest) {
+  refuseUnless(typeof text === "string" && /^(0|[1-9][0-9]{0,24})$/.test(text), "a weight must be a string of digits");
   const number = BigInt(text);
-  refuseUnless(number <= WHOLE, "a weight is larger than 2^62");
+  refuseUnless(number <= largest, "a weight is larger than it may be");
   return number;
 }
+
+const weight = (text) => wholeNumber(text, WHOLE);
 
 function count(number, least, what) {
   refuseUnless(Number.isSafeInteger(number) && number >= least && number <= 2 ** 26, `${what} is not a sensible count`);
@@ -187,6 +189,32 @@ Object.assign(STRUCTURES, {
     };
   },
 
+  // Sets of some types: t[g] members of group g. One of a type weighs high on its members and low elsewhere, over 2^62
+  // times the number of sets of the type, so that n·2^62 is what n rows of a group have in all.
+  grouped_sets(stored) {
+    const of = stored.groups.flatMap(([g, n]) => Array(count(n, 0, "a run")).fill(count(g, 0, "a group")));
+    refuseUnless(of.length > 1 && of.length <= 2 ** 16 && of.every((g) => g < 8), "the rows make no groups");
+    const groups = Array.from({ length: 1 + of.reduce((a, b) => Math.max(a, b)) }, () => []);
+    of.forEach((g, x) => groups[g].push(x));
+    const sizes = groups.map((members) => members.length);
+    const largest = WHOLE * BigInt(of.length);
+    const [low, high] = [stored.low, stored.high].map((texts) => texts.map((text) => wholeNumber(text, largest)));
+    const { types } = stored;
+    const fits = types.length === low.length && types.length === high.length && sizes.every((n) => n > 0);
+    const counted = (t) => t.length === sizes.length && t.every((c, g) => count(c, 0, "a number of members") <= sizes[g]);
+    refuseUnless(fits && types.every(counted), "the types do not fit the groups");
+    const outcomes = sizes.map((n, g) => [
+      ...types.map((t, i) => BigInt(t[g]) * high[i]), ...types.map((t, i) => BigInt(n - t[g]) * low[i]),
+    ]);
+    const whole = outcomes.every((weights, g) => sum(weights) === BigInt(sizes[g]) * WHOLE);
+    refuseUnless(whole, "a row of weights does not sum to 2^62");
+    return {
+      rows: of.length, reports: null, bits: of.length,
+      ratios: types.flatMap((_, i) => [[high[i], low[i]], [low[i], high[i]]]),
+      draw: (x, words) => groupedSets(groups, types, outcomes, x, of[x], words),
+    };
+  },
+
   hashed(stored) {
     const r = count(stored.rows, 2, "rows");
     const g = count(stored.buckets, 2, "buckets");
@@ -218,17 +246,48 @@ function below(bound, words) {
   }
 }
 
-// Whether the report holds x, by one word; then a uniform subset of the r−1 others by Floyd's algorithm.
-function subset(r, d, inside, x, words) {
-  const holds = words() >> 2n < inside;
+// A uniform subset of `size` of the numbers below `things`, by Floyd's algorithm.
+function uniformSubset(things, size, words) {
   const chosen = new Set();
-  for (let step = holds ? d - 1 : d; step > 0; step -= 1) {
-    const newest = r - 1 - step;
+  for (let step = size; step > 0; step -= 1) {
+    const newest = things - step;
     const drawn = below(newest + 1, words);
     chosen.add(chosen.has(drawn) ? newest : drawn);
   }
-  const others = [...chosen].map((other) => (other >= x ? other + 1 : other)); // numbered without x
-  return (holds ? [...others, x] : others).sort((a, b) => a - b);
+  return [...chosen];
+}
+
+// A uniform subset of `size` numbers below n, with or without x: the others are numbered without x.
+function subsetAround(n, size, x, holds, words) {
+  const chosen = uniformSubset(n - 1, holds ? size - 1 : size, words);
+  const others = chosen.map((other) => (other >= x ? other + 1 : other));
+  return holds ? [...others, x] : others;
+}
+
+// Whether the report holds x, by one word; then a uniform subset of the r−1 others.
+function subset(r, d, inside, x, words) {
+  const holds = words() >> 2n < inside;
+  return subsetAround(r, d, x, holds, words).sort((a, b) => a - b);
+}
+
+// The type and whether it holds x by a word and a number below n, over n·2^62; then the part in each group.
+function groupedSets(groups, types, outcomes, x, own, words) {
+  const rest = words() >> 2n;
+  const point = BigInt(below(groups[own].length, words)) * WHOLE + rest;
+  let [partial, outcome] = [0n, 0];
+  for (const w of outcomes[own]) {
+    partial += w;
+    outcome += Number(partial <= point);
+  }
+  const [type, holds] = [types[outcome % types.length], outcome < types.length];
+  const bytes = Array(Math.ceil(groups.flat().length / 8)).fill(0);
+  groups.forEach((members, g) => {
+    const chosen = g === own
+      ? subsetAround(members.length, type[g], members.indexOf(x), holds, words)
+      : uniformSubset(members.length, type[g], words);
+    for (const place of chosen) bytes[members[place] >> 3] |= 1 << (7 - (members[place] & 7));
+  });
+  return bytes;
 }
 
 // One word for each bit; eight bits to a byte, the first bit the highest.

@@ -24,6 +24,7 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
     BloomBits,
     Circulant,
+    GroupedSets,
     HadamardSets,
     HashedSets,
     IndependentBits,
@@ -36,6 +37,7 @@ from extremal.mechanism.structures import (
 )
 from extremal.release.alias import AliasTable, build, column_bits
 from extremal.release.compiled import CompiledLoops, can_compile
+from extremal.release.grouped_sets import FromGroupedSets
 from extremal.release.loops import Codes, Loops
 from extremal.release.rules import FromBits, FromBloom, FromHadamard, FromHashes, FromProjective
 from extremal.release.sparse_subsets import is_sparse, sparse_subset_reports
@@ -158,6 +160,7 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     ProjectiveSets.kind: FromProjective,
     HashedSets.kind: FromHashes,
     BloomBits.kind: FromBloom,
+    GroupedSets.kind: FromGroupedSets,
 }
 
 _prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()
@@ -191,8 +194,8 @@ def sample_codes(
         dtype: integer type of the result; must hold every output code.
 
     Raises:
-        BadCode: a code is not that of an input (an InvalidParameter). InvalidParameter: codes that are no integers; a
-        `dtype` that cannot hold the outputs; a `source` that is none.
+        BadCode: a code is not that of an input (an InvalidParameter).
+        InvalidParameter: codes that are no integers; a `dtype` that cannot hold the outputs; a `source` that is none.
         NoSecureRandomness: there is no cryptographic source.
 
     >>> import extremal as ex
@@ -234,7 +237,7 @@ def _refuse_unsuitable(mechanism: Mechanism, codes: Any, source: Any, dtype: Any
 
 def _most_code(mechanism: Mechanism) -> int:
     """The largest code that a draw can hold: of an output, or of the parts of which a report is made."""
-    if isinstance(mechanism.structure, (IndependentBits, BloomBits)):
+    if isinstance(mechanism.structure, (IndependentBits, BloomBits, GroupedSets)):
         return 255  # bytes
     return (mechanism.k if isinstance(mechanism.structure, SubsetSelection) else mechanism.m) - 1
 

@@ -75,10 +75,18 @@ def subset_reports(k: int, d: int, weight: int, codes: Codes, source: WordSource
         x = codes[start : start + rows_at_a_time]
         contains = happens(weight, x.size, source)
         others = uniform_subsets(k - 1, d - contains.astype(np.int64), source)
-        everything = np.zeros((x.size, k), dtype=np.bool_)
-        # The k−1 others are numbered without x: those from x on move up by one.
-        place = np.arange(k - 1)[None, :] + (np.arange(k - 1)[None, :] >= x[:, None])
-        np.put_along_axis(everything, place, others, axis=1)
-        everything[np.arange(x.size), x] = contains
-        out[start : start + x.size] = np.nonzero(everything)[1].reshape(x.size, d)
+        out[start : start + x.size] = np.nonzero(with_own(others, x, contains))[1].reshape(x.size, d)
     return out
+
+
+def with_own(others: npt.NDArray[np.bool_], x: Codes, contains: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Flags of all things from those of the others, and whether the set contains x itself.
+
+    The others are numbered without x: those from x on move up by one.
+    """
+    count, things = others.shape[0], others.shape[1] + 1
+    everything = np.zeros((count, things), dtype=np.bool_)
+    place = np.arange(things - 1)[None, :] + (np.arange(things - 1)[None, :] >= x[:, None])
+    np.put_along_axis(everything, place, others, axis=1)
+    everything[np.arange(count), x] = contains
+    return everything

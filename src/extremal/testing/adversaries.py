@@ -22,6 +22,7 @@ from extremal.certificate import (
     Coupled,
     CoupledColumns,
     Directions,
+    Groups,
     Lines,
     ListedCounts,
     MeanPartition,
@@ -276,7 +277,11 @@ def partitions(random: Generator) -> Iterator[Lie]:
     mean = Average([utility, other, utility])
     worth, _ = optimum(mean, patterns(k, epsilon))
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
-    yield Lie(MeanPartition((), believed[random.integers(5)], tuple(cells)), LDP(epsilon), mean, worth)
+    told = MeanPartition((), believed[random.integers(5)], tuple(cells))
+    yield Lie(told, LDP(epsilon), mean, worth)
+    names = (0, 0, 0) if random.random() < 0.5 else (1, 0, 1)
+    single = Partition(believed[random.integers(5)], tuple((b, a) for a, b in reversed(cells)))
+    yield Lie(Groups(names, (told,) if names[0] == 0 else (single, told)), LDP(epsilon), mean, worth)
 
 
 def ratios(random: Generator) -> Iterator[Lie]:
@@ -437,6 +442,7 @@ def coupled_rays(random: Generator) -> Iterator[Lie]:
         return
     solved = []
     for kept in (np.ones(len(values), bool), random.random(len(values)) > random.choice([0, 0.1, 0.3])):
+        kept[0] = True  # a program without a column is none
         gains = -values[kept] / scale
         solved.append(linprog(gains, over[:, kept], limits, listed[:, kept], np.ones(k), method="highs"))
     truth, lie = solved

@@ -90,7 +90,7 @@ def _change(content: Any, random: Random) -> None:
         holder[key] = value[: random.randrange(len(value))]
     elif how == 2 and isinstance(holder, dict):
         del holder[key]
-    elif how == 3 and isinstance(value, str) and value.isdecimal():
+    elif how == 3 and isinstance(value, str) and value.isdecimal() and len(value) < 4000:
         holder[key] = str(int(value) + random.choice((-1, 1, 1 << 61)))
     elif how == 4 and type(value) is int:
         holder[key] = value + random.choice((-1, 1, 10**6, 10**9, 1 << 50))

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import TooLarge
-from extremal.exact.weights import WEIGHT_BITS, Floats, Indices
+from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import count_text
-from extremal.mechanism.structures import SubsetSelection
+from extremal.mechanism.structures import GroupedSets, SubsetSelection
 from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
 from extremal.utility.reading import Reading, read_array
 
@@ -103,15 +103,17 @@ def fisher(mechanism: Mechanism | Any, prior: Floats) -> Fisher:
     if not isinstance(mechanism, Mechanism):
         reading = read_array(mechanism)
         return _summed(_pieces_of_reading(reading), prior, None)
-    rows = _by_row(prior, mechanism.row_of, mechanism.row_classes)
+    rows = by_row(mechanism, prior)
     refuse_large(rows.size, rows.size, "the information matrix")
     kernel = mechanism.structure
-    if isinstance(kernel, SubsetSelection):
-        return _all_subsets(kernel, rows, mechanism.row_of)
+    if isinstance(kernel, (SubsetSelection, GroupedSets)):
+        return _all_sets(kernel, rows, mechanism.row_of)
     return _summed(_pieces(mechanism), rows, mechanism.row_of)
 
 
-def _by_row(prior: Floats, row_of: Indices | None, r: int) -> Floats:
+def by_row(mechanism: Mechanism, prior: Floats) -> Floats:
+    """Probabilities of the mechanism's different rows."""
+    row_of, r = mechanism.row_of, mechanism.row_classes
     return prior if row_of is None else np.asarray(np.bincount(row_of, weights=prior, minlength=r), dtype=np.float64)
 
 
@@ -173,45 +175,74 @@ def _from_groups(block: list[Any], r: int) -> tuple[Floats, Floats]:
     return base, np.where(above > 0.5 * np.ldexp(1.0, -WEIGHT_BITS), above, 0.0)
 
 
-def _all_subsets(kernel: SubsetSelection, prior: Floats, row_of: Indices | None) -> Fisher:
-    """Every subset S of a size d, by how many members S has of each group of equally likely inputs.
+def _all_sets(kernel: SubsetSelection | GroupedSets, prior: Floats, row_of: Indices | None) -> Fisher:
+    """Every set S of some types, by how many members it has of each class of equally likely inputs of a group.
 
-    Such a vector t of counts has C(n_1, t_1)···/C(r, d) of the subsets, and the lift of S is 1 + c_t(1_S − p(S)). Given
-    t, x lies in S with probability t_g/n_g, and a pair by the same count without replacement; equally likely inputs
-    are one group, and V = λ(I − 11ᵀ/r).
+    A set of type t has the marginal (low_t + (high_t − low_t)·p(S))/N_t. A vector of counts in the classes has the
+    share of the sets of its type that draws without replacement say, and the lift of S is 1 + c(1_S − p(S)). Given the
+    counts n', x lies in S with probability n'/n of its class, and a pair by the same count without replacement; equally
+    likely inputs of subset selection are one class, and V = λ(I − 11ᵀ/r).
     """
-    of = np.unique(np.rint(prior / prior.max() * 1e12), return_inverse=True)[1]
+    groups, types = _types(kernel)
+    values = np.rint(prior / prior.max() * 1e12)
+    found, of = np.unique(np.column_stack([groups, values]), axis=0, return_inverse=True)
+    of = of.reshape(-1)
     sizes = np.bincount(of)
-    values = np.bincount(of, weights=prior) / sizes
-    if values.size > MOST_GROUPS or np.prod(sizes[:-1] + 1.0) > MOST_COUNTS:
+    classes = [np.flatnonzero(found[:, 0] == g) for g in range(int(groups.max()) + 1)]
+    few = all(c.size <= MOST_GROUPS for c in classes)
+    if not few or len(types) * np.prod([np.prod(sizes[c[:-1]] + 1.0) for c in classes]) > MOST_COUNTS:
         raise TooLarge(
-            f"all subsets of {kernel.size} of {kernel.r} are counted for at most {MOST_GROUPS} different probabilities",
+            f"all sets of {kernel.r} inputs are counted for at most {MOST_GROUPS} different probabilities",
             parameter="prior",
-            value=f"{values.size} different probabilities",
+            value=f"{max(c.size for c in classes)} different probabilities",
             hint="Use a mechanism that lists its reports, such as ex.design's.",
         )
-    r, d, held = kernel.r, kernel.size, float(np.ldexp(kernel.inside, -WEIGHT_BITS))
-    counts = _counts(sizes, d)
-    mass = values @ counts  # p(S)
-    marginal = r * (held * mass / d + (1 - held) * (1 - mass) / (r - d))  # m_S·C(r, d)
-    step = float(np.ldexp(float(kernel.inside * r - (d << WEIGHT_BITS)), -WEIGHT_BITS)) * r / (d * (r - d))
-    often = _hypergeometric(sizes, counts) * step**2 / marginal  # θ_t·c_t²
-    share = counts / sizes[:, None]
-    apart = share - mass
-    between = (apart * often) @ apart.T
-    alone = (share * (1 - share)) @ often * (sizes / np.maximum(sizes - 1, 1))  # Σθc²·(P(x ∈ S) − P(x, x' ∈ S))
+    probabilities = np.asarray(np.bincount(of, weights=prior) / sizes)
+    between = np.zeros((sizes.size, sizes.size))
+    alone = np.zeros(sizes.size)  # Σθc²·(P(x ∈ S) − P(x, x' ∈ S))
+    for t, low, step in types:
+        counts, often = _counts(sizes, classes, t)
+        mass = probabilities @ counts  # p(S)
+        often = often * step**2 / (low + step * mass)  # θ·c²
+        share = counts / sizes[:, None]
+        apart = share - mass
+        between += (apart * often) @ apart.T
+        alone += (share * (1 - share)) @ often * (sizes / np.maximum(sizes - 1, 1))
     within = (alone / sizes)[of]  # of share² it is not covered: P(x, x' ∈ S) = share² − alone/n
     excess = between[np.ix_(of, of)] - np.where(of[:, None] == of, within, 0.0)
-    excess[np.diag_indices(r)] += alone[of]
+    excess[np.diag_indices(kernel.r)] += alone[of]
     return Fisher(excess, prior, row_of)
 
 
-def _counts(sizes: Indices, d: int) -> Floats:
-    """All vectors of counts t ≤ sizes with sum d, one in each column."""
-    listed = list(product(*(range(n + 1) for n in sizes[:-1].tolist())))
-    first = np.array(listed, dtype=np.float64).reshape(len(listed), sizes.size - 1)
-    last = d - first.sum(axis=1)
-    return np.asarray(np.column_stack([first, last])[(last >= 0) & (last <= sizes[-1])].T)
+def _types(kernel: SubsetSelection | GroupedSets) -> tuple[Indices, list[tuple[tuple[int, ...], float, float]]]:
+    """The group of each row; counts of each type with N_t·(low, high − low), as probabilities."""
+    if isinstance(kernel, GroupedSets):
+        weights = zip(kernel.types, kernel.low, kernel.high, strict=True)
+        return kernel.of, [(t, low / DENOMINATOR, (high - low) / DENOMINATOR) for t, low, high in weights]
+    r, d = kernel.r, kernel.size
+    low = (DENOMINATOR - kernel.inside) * r / ((r - d) * DENOMINATOR)
+    step = (kernel.inside * r - d * DENOMINATOR) * r / (d * (r - d) * DENOMINATOR)
+    return np.zeros(r, dtype=np.intp), [((d,), low, step)]
+
+
+def _counts(sizes: Indices, classes: list[Indices], t: tuple[int, ...]) -> tuple[Floats, Floats]:
+    """All vectors of counts in the classes, t_g in all in those of group g, one in each column; and which share of all
+    sets of the type has them."""
+    tables, shares = [], []
+    for own, size in zip(classes, t, strict=True):
+        listed = list(product(*(range(n + 1) for n in sizes[own[:-1]].tolist())))
+        first = np.array(listed, dtype=np.float64).reshape(len(listed), own.size - 1)
+        last = size - first.sum(axis=1)
+        table = np.column_stack([first, last])[(last >= 0) & (last <= sizes[own[-1]])].T
+        tables.append(table)
+        shares.append(_hypergeometric(sizes[own], table))
+    places = np.meshgrid(*(np.arange(share.size) for share in shares), indexing="ij")
+    counts = np.empty((sizes.size, places[0].size))
+    often = np.ones(places[0].size)
+    for own, table, share, place in zip(classes, tables, shares, places, strict=True):
+        counts[own] = table[:, place.ravel()]
+        often *= share[place.ravel()]
+    return counts, often
 
 
 def _hypergeometric(sizes: Indices, counts: Floats) -> Floats:
@@ -246,7 +277,7 @@ def report_moments(mechanism: Mechanism, prior: Floats, shares: Floats) -> tuple
     """Σ f_y δ_y and Σ f_y δ_yδ_yᵀ over reports with shares f, δ_y = (q_y − m_y)/m_y the deviation of a report's lift;
     by rows.
     """
-    rows = _by_row(prior, mechanism.row_of, mechanism.row_classes)
+    rows = by_row(mechanism, prior)
     first, second = np.zeros(rows.size), np.zeros((rows.size, rows.size))
     start = 0
     for base, above in _pieces(mechanism):

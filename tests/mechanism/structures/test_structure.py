@@ -25,6 +25,7 @@ from extremal.mechanism.structures import (
     structure_from_json,
 )
 from extremal.mechanism.structures.bits import optimised_bits
+from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.mechanism.structures.staircase import subset_structure, window_structure
 
 QUARTER = DENOMINATOR // 4
@@ -44,6 +45,7 @@ UNLISTED: list[Structure] = [
     subset_structure(100, 30, Exponential(1)),
     optimised_bits(100, Exponential(1)),
     BloomBits(100, 64, 2, 4, 3 * QUARTER, QUARTER),
+    grouped_structure(np.arange(100) % 3 // 2, [(20, 5), (10, 20)], [5.0, 2.0], Exponential(1)),
 ]
 RULES: list[Structure] = [  # any entry can be had, but not all
     HadamardSets(100, 3 * QUARTER, 1, 128),
@@ -101,7 +103,7 @@ def test_what_cannot_be_listed_is_said_in_words(structure: Structure) -> None:
             ask()
     words = structure.in_words()
     assert words is not None
-    assert sum(probability for _, probability in words) == pytest.approx(1)
+    assert sum(probability for _, probability in words) == pytest.approx(len(words) // 2)  # yes or no, by group
 
 
 def test_an_unknown_kind_is_refused_and_the_known_ones_named() -> None:

@@ -99,6 +99,19 @@ def test_a_prior_with_a_zero_and_no_time_leave_what_the_inputs_prove() -> None:
     assert found.lower_bound == pytest.approx(utility(np.eye(4)), rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "utility"),
+    [
+        ("0.334", "0.119", ex.Frequencies(["0.4", "0.599999999", "0.000000001"])),
+        ("2.753", "0.091", ex.Ranges(["0.000000001", "0.999999999"])),
+        ("2", "0.2", ex.CDF([*["0.142857142"] * 7, "0.000000006"])),
+    ],
+)
+def test_one_rare_input_gets_what_floats_can_give(epsilon: str, delta: str, utility: ex.Workload) -> None:
+    found = check(ex.design(ex.LDP(epsilon, delta), utility), 1.0)
+    assert found.value <= ex.design(ex.LDP(epsilon), utility).value
+
+
 def test_a_class_of_priors_and_too_many_inputs_are_refused() -> None:
     with pytest.raises(ex.InvalidParameter, match="delta > 0 a workload is designed for one prior"):
         ex.design(ex.LDP(1, "0.1"), ex.Frequencies(ex.SourceClass.simplex(3)))

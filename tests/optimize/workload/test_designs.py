@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
 import extremal as ex
+from extremal.estimate.expected import expected_workload
+from extremal.simulate import Simulation
 from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
 
 
@@ -229,13 +232,44 @@ def test_a_limit_on_the_reports_is_kept_and_its_price_is_seen(utility: Workload)
         ex.design(ex.LDP(1), utility, max_outputs=2)
 
 
-@pytest.mark.parametrize("epsilon", [1, 3])
-def test_many_shares_in_groups_are_bounded_exactly(epsilon: float) -> None:
-    prior = np.array([4.0] * 20 + [1.0] * 100)
-    value, bound, solution = designed(ex.LDP(epsilon), Frequencies(prior / prior.sum()))
-    assert 1 - bound / value < (1e-3 if epsilon < 2 else 3e-2)
-    assert "subset selection" in solution.method or "geometry" in solution.method
-    assert "about 10^" in solution.summary() or solution.mechanism.m < 10**15
+@pytest.mark.parametrize(
+    ("weights", "epsilon"),
+    [([4] * 20 + [1] * 100, 0.5), ([4] * 20 + [1] * 100, 3), ([1, 4] * 40, 4), ([9] * 10 + [3] * 20 + [1] * 35, 2)],
+)
+def test_many_shares_in_groups_are_solved_exactly(weights: list[int], epsilon: float) -> None:
+    prior = [Fraction(w, sum(weights)) for w in weights]
+    utility = Frequencies(prior)
+    value, bound, solution = designed(ex.LDP(epsilon), utility)
+    assert abs(1 - bound / value) < 1e-8
+    assert "groups of inputs" in solution.method
+    assert solution.mechanism.structure.kind == "grouped_sets"
+    best = min(utility(ex.subset_selection(len(weights), epsilon, size=d)) for d in range(1, len(weights) // 2))
+    assert value < best * (1 - 1e-8)
+
+
+def test_groups_that_hardly_differ_get_subset_selection() -> None:
+    weights = [10**7 + 1] * 40 + [10**7] * 40
+    value, bound, solution = designed(ex.LDP(1), Frequencies([Fraction(w, sum(weights)) for w in weights]))
+    assert solution.method.startswith("subset selection of size")
+    assert 1 - bound / value < 1e-8
+
+
+def test_sets_of_several_types_are_estimated_with_the_designed_error() -> None:
+    weights = [6] * 20 + [1] * 60
+    utility = Frequencies([Fraction(w, sum(weights)) for w in weights])
+    design = ex.design(ex.LDP(2), utility)
+    truth = np.array(weights) / sum(weights)
+    expected = expected_workload(design.mechanism, utility)(1_000)
+    assert 999 * (expected.standard_error**2).sum() == pytest.approx(design.value, rel=1e-9)
+    codes = np.random.default_rng(4).choice(80, size=20_000, p=truth)
+    reports = list(Simulation(5).privatize(design.mechanism, codes))
+    found = ex.estimate_workload(reports, design.mechanism, utility)
+    assert found.n * (found.standard_error**2).sum() == pytest.approx(design.value, rel=0.03)
+    assert found.n * ((found.estimate - truth) ** 2).sum() < 2 * design.value
+    same = ex.estimate_frequencies(reports, design.mechanism, prior=truth)
+    assert same.estimate == pytest.approx(found.estimate, abs=1e-9)
+    verdict = ex.verify(design)
+    assert verdict, verdict
 
 
 @pytest.mark.parametrize("epsilon", [6, 8, 20, 50])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from extremal.estimate.channels.bloom import BloomChannel
 from extremal.estimate.channels.channel import Channel
 from extremal.estimate.channels.dense import DenseChannel
+from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
 from extremal.estimate.channels.response import ResponseChannel
 from extremal.estimate.channels.subsets import SubsetChannel
@@ -14,6 +15,7 @@ from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveCha
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
     BloomBits,
+    GroupedSets,
     HadamardSets,
     HashedSets,
     IndependentBits,
@@ -30,6 +32,7 @@ CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
     BloomBits.kind: BloomChannel,
     HadamardSets.kind: HadamardChannel,
     ProjectiveSets.kind: ProjectiveChannel,
+    GroupedSets.kind: GroupedSetsChannel,
 }
 """Structures with estimators of their own, by the kernel's kind."""
 

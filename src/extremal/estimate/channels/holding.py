@@ -17,19 +17,15 @@ from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures.structure import refuse_large
 
 
-class HoldingChannel(WithoutLikelihood):
-    """What is asked of the probabilities alone, however the shares t are counted."""
+class UnlistedChannel(WithoutLikelihood, ABC):
+    """What is answered alike wherever reports hold inputs and are never listed."""
 
     r: int
     labels: Labels
-    own: float
-    other: float
-    pair_with_truth: float
-    pair_without: float
 
+    @abstractmethod
     def share_held(self, p: Floats) -> Floats:
         """E t when row i has probability p_i."""
-        return np.asarray(self.other * p.sum(axis=0) + (self.own - self.other) * p)
 
     def smallest_share(self, p: Floats) -> float:
         held = self.share_held(p)
@@ -37,6 +33,18 @@ class HoldingChannel(WithoutLikelihood):
 
     def combinations(self) -> Floats | None:
         return None
+
+
+class HoldingChannel(UnlistedChannel):
+    """What is asked of the probabilities alone, however the shares t are counted."""
+
+    own: float
+    other: float
+    pair_with_truth: float
+    pair_without: float
+
+    def share_held(self, p: Floats) -> Floats:
+        return np.asarray(self.other * p.sum(axis=0) + (self.own - self.other) * p)
 
 
 class HoldingInverse(ABC):

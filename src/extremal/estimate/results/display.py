@@ -9,7 +9,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.mechanism.labels import count_text
-from extremal.tables import aligned, shortened
+from extremal.tables import aligned, shortened, wrapped
 from extremal.tables import html as html_table
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def summary(result: FrequencyEstimate, level: float, simultaneous: bool, robustn
     header, body, more = _cells(result, level, simultaneous, robustness)
     lines = aligned(header, body, left=1).split("\n")
     rule = "─" * max(map(len, lines))
-    return "\n".join([_title(result), rule, *lines, *more, rule, *_below(result, robustness)])
+    return "\n".join([_title(result), rule, *lines, *more, rule, *map(wrapped, _below(result, robustness))])
 
 
 def html(result: FrequencyEstimate, level: float = 0.95) -> str:

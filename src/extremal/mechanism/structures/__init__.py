@@ -7,6 +7,7 @@ from extremal.mechanism.structures.bits import IndependentBits
 from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import ChosenSets, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.circulant import Circulant
+from extremal.mechanism.structures.grouped_sets import GroupedSets
 from extremal.mechanism.structures.response import RandomizedResponse
 from extremal.mechanism.structures.rows import Rows
 from extremal.mechanism.structures.structure import Levels, Structure
@@ -24,6 +25,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     ProjectiveSets.kind: ProjectiveSets,
     HashedSets.kind: HashedSets,
     BloomBits.kind: BloomBits,
+    GroupedSets.kind: GroupedSets,
 }
 
 
@@ -42,6 +44,7 @@ __all__ = [
     "BloomBits",
     "ChosenSets",
     "Circulant",
+    "GroupedSets",
     "HadamardSets",
     "HashedSets",
     "IndependentBits",

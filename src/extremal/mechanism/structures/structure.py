@@ -22,7 +22,6 @@ from extremal.mechanism.labels import MOST_LABELS
 
 LARGEST_DENSE = 1 << 24  # entries of a dense array: 128 MB of integers
 SMALL = 1 << 12  # up to this many entries plain rows are the canonical form
-_LONGEST_WEIGHT = len(str(DENOMINATOR))  # digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +143,10 @@ def stored_list(content: Any, field: str) -> list[Any]:
     return content
 
 
-def stored_weight(text: Any) -> int:
+def stored_weight(text: Any, most: int = DENOMINATOR) -> int:
     """A weight as a file holds it."""
     digits = isinstance(text, str) and text.isascii() and text.isdecimal()
-    if not digits or len(text) > _LONGEST_WEIGHT or int(text) > DENOMINATOR:
-        raise MalformedFile("a weight must be a string of digits, at most 2^62", parameter="weight", value=text)
+    if not digits or len(text) > len(str(most)) or int(text) > most:
+        limit = f"2^{most.bit_length() - 1}"
+        raise MalformedFile(f"a weight must be a string of digits, at most {limit}", parameter="weight", value=text)
     return int(text)

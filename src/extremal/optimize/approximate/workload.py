@@ -12,6 +12,7 @@ loose.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import permutations
 
@@ -19,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import CoupledColumns, Proof, Revealed
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.revealing import best_plain, refuse_many, revealing
@@ -62,17 +63,20 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
     k, possible = groups.prior.size, bool(groups.prior.all())
     exact, made, proofs = False, [], tuple[Proof, ...]((Revealed(),))
     if possible and k <= MOST_LISTED and not problem.out_of_time:
-        found = _over(rays(k, privacy.epsilon), groups, privacy)
-        exact, proofs = True, (found.proof(utility, groups),)
-        made.append((found.mechanism(groups, problem, privacy), "rays of the (ε,δ) arrangement, interior point"))
+        with suppress(np.linalg.LinAlgError, PrivacyViolation):  # one input is so rare that floats do not hold it
+            found = _over(rays(k, privacy.epsilon), groups, privacy)
+            made.append((found.mechanism(groups, problem, privacy), "rays of the (ε,δ) arrangement, interior point"))
+            exact, proofs = True, (found.proof(utility, groups),)
     elif possible and not problem.out_of_time:
         few = coarsened(groups.rows, groups.prior, MOST_LISTED)
         spread = Merged(few.group[groups.group], few.prior, few.rows)
-        proofs = (Revealed(), _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
+        with suppress(np.linalg.LinAlgError):
+            proofs = (Revealed(), _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
         if k <= MOST_MIXED and not problem.out_of_time:
             columns = np.hstack([np.where(all_sets(k), 1.0, math.exp(-privacy.epsilon)), np.eye(k)])
-            mixed = _over(columns, groups, privacy)
-            made.append((mixed.mechanism(groups, problem, privacy), "staircase patterns and single inputs, mixed"))
+            with suppress(np.linalg.LinAlgError, PrivacyViolation):
+                mixed = _over(columns, groups, privacy)
+                made.append((mixed.mechanism(groups, problem, privacy), "staircase patterns and single inputs, mixed"))
     revealed = Mechanism.from_matrix(revealing(best_plain(problem, privacy), privacy), privacy, inputs=problem.inputs)
     made.append((revealed, "reveal with probability δ, else the best ε-mechanism"))
     mechanism, method = min(made, key=lambda one: utility(one[0]))

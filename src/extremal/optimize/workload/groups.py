@@ -8,19 +8,26 @@ matrix between the groups; so F = Σ_g (n_g−1)ω_g/λ_g + tr(B V⁻¹ Bᵀ) wi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import ListedCounts
-from extremal.optimize.workload.interior import OptimalDesign, Scalars, optimal_design
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structures.grouped_sets import grouped_structure
+from extremal.optimize.workload.interior import OptimalDesign, Scalars, levels, optimal_design
 from extremal.optimize.workload.lifts import Floats
+from extremal.optimize.workload.mechanisms import FAINT, fewest, second_moments
+from extremal.privacy import LDP
 
 MOST_COUNTS = 300_000
 Z_BITS = 60
+NEAR = 1e-4  # relative: vectors of counts whose level is lower are not used by the best mixture
+POLISHED = 1e-13  # relative gap of the design on the others
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +76,10 @@ def alike(gram: Floats, prior: Floats) -> Classes | None:
 
 @dataclass(frozen=True, eq=False)
 class Orbits:
-    """Vectors of counts (one a column), the weights of their lifts, the design and Z."""
+    """A few vectors of counts (one a column) with the weights of their columns, the design on all, and Z."""
 
     counts: npt.NDArray[np.intp]
-    theta: Floats
+    weights: Floats
     found: OptimalDesign
     variances: Floats
     covariance: Floats
@@ -103,11 +110,37 @@ def best_orbits(classes: Classes, epsilon: float) -> Orbits:
     scalars = Scalars(
         ((sizes - 1) * classes.within)[several & (classes.within > 0)], rows[several & (classes.within > 0)]
     )
-    found = optimal_design(basis.T @ (root[:, None] * lift), statistics, scalars=scalars)
-    sums = rows @ found.theta
+    points = basis.T @ (root[:, None] * lift)
+    found = _polished(points, statistics, scalars, optimal_design(points, statistics, scalars=scalars))
+    used = np.flatnonzero(found.theta > FAINT * found.theta.max())
+    theta = fewest(np.vstack([second_moments(points[:, used]), rows[:, used]]), found.theta[used])
+    few, sums = used[theta > 0], rows @ found.theta
     variances = np.where(several, 1 / np.where(sums > 0, sums, 1.0), 0.0)
     covariance = project @ basis @ found.inverse @ basis.T @ project.T / np.outer(root, root)
-    return Orbits(counts, found.theta, found, variances, covariance, basis @ found.tilt / root)
+    weights = theta[theta > 0] / mass[few]
+    return Orbits(counts[:, few], weights, found, variances, covariance, basis @ found.tilt / root)
+
+
+def _polished(points: Floats, statistics: Floats, scalars: Scalars, found: OptimalDesign) -> OptimalDesign:
+    """The design again on the points that may be used at all, which gives it more digits; the better of the two."""
+    near = np.flatnonzero(levels(points, found, scalars) > found.level * (1 - NEAR))
+    try:
+        again = optimal_design(
+            points[:, near], statistics, POLISHED, scalars=Scalars(scalars.costs, scalars.rows[:, near])
+        )
+    except np.linalg.LinAlgError:
+        return found
+    theta = np.zeros_like(found.theta)
+    theta[near] = again.theta
+    whole = replace(again, theta=theta, level=float(levels(points, again, scalars).max()))
+    return max((found, whole), key=lambda one: one.bound)
+
+
+def orbit_mechanism(classes: Classes, orbits: Orbits, privacy: LDP, inputs: Any) -> Mechanism:
+    """The mixture in exact weights."""
+    types = [tuple(t) for t in orbits.counts.T.tolist()]
+    structure = grouped_structure(classes.of, types, orbits.weights.tolist(), privacy.exponential)
+    return Mechanism.from_structure(structure, privacy, inputs, structure.reports)
 
 
 def counts_proof(classes: Classes, orbits: Orbits, denominator: int) -> ListedCounts:

@@ -55,6 +55,7 @@ class OptimalDesign:
         tilt: λ, the multipliers of Σθd = 0.
         level: c for this λ, over the given points.
         prices: β, the multipliers of the limits.
+        within: cost_g/(l_g·θ)² of each scalar.
     """
 
     theta: Floats
@@ -64,6 +65,7 @@ class OptimalDesign:
     tilt: Floats
     level: float
     prices: Floats
+    within: Floats
 
     @property
     def bound(self) -> float:
@@ -74,6 +76,11 @@ class OptimalDesign:
 def excess_levels(points: Floats, slope: Floats, tilt: Floats) -> Floats:
     """dᵀGd − λ·d of each point."""
     return np.asarray(np.einsum("ij,ij->j", points, slope @ points) - tilt @ points)
+
+
+def levels(points: Floats, found: OptimalDesign, scalars: Scalars) -> Floats:
+    """What `level` is the largest of, for any points; `scalars` has their rows, and `within` those of the design."""
+    return excess_levels(points, found.slope, found.tilt) + found.within @ scalars.rows
 
 
 def optimal_design(
@@ -144,11 +151,11 @@ def optimal_design(
     theta, dual, value, inverse, slope = kept
     unit = scale / size**2  # of F
     slope, inverse, tilt = slope * unit / size**2, inverse / size**2, dual[:n] * unit / size
-    within = extra.costs[:, None] * unit * extra.rows / ((extra.rows @ theta) ** 2)[:, None]
+    within = extra.costs * unit / (extra.rows @ theta) ** 2
     prices = np.maximum(dual[n + 1 :] * unit / largest, 0.0)
-    excess = excess_levels(points, slope, tilt) + within.sum(axis=0)[:given] - prices @ limits.rows
+    excess = excess_levels(points, slope, tilt) + within @ scalars.rows - prices @ limits.rows
     level = float(excess.max()) + limits.most * float(prices.sum())
-    return OptimalDesign(theta[:given], value * unit, inverse, slope, tilt, level, prices)
+    return OptimalDesign(theta[:given], value * unit, inverse, slope, tilt, level, prices, within)
 
 
 def _derivatives(d: Floats, b: Floats, theta: Floats, extra: Scalars) -> tuple[float, Floats, Floats, Floats]:

@@ -21,27 +21,32 @@ MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outpu
 def reduced(points: Floats, theta: Floats, limited: Floats | None = None) -> Floats:
     """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need; the same
     `limited`·θ too, if it is given."""
-    from scipy.optimize import nnls
-
     used = np.flatnonzero(theta > FAINT * theta.max())
     n, rows = points.shape[0], np.zeros((0, theta.size)) if limited is None else limited
-    if used.size <= n * (n + 1) // 2 + n + 1 + len(rows) or used.size > MOST_REDUCED:
-        kept = np.zeros_like(theta)
-        kept[used] = theta[used]
-        return kept
-    d = points[:, used] / np.abs(points[:, used]).max()
-    i, j = np.triu_indices(n)
-    moments = np.vstack([np.ones(used.size), d, d[i] * d[j], rows[:, used]])
+    kept = np.zeros_like(theta)
+    kept[used] = theta[used]
+    if n * (n + 1) // 2 + n + 1 + len(rows) < used.size <= MOST_REDUCED:
+        kept[used] = fewest(np.vstack([second_moments(points[:, used]), rows[:, used]]), theta[used])
+    return kept
+
+
+def second_moments(points: Floats) -> Floats:
+    """Of each point 1, its coordinates and their products."""
+    d = points / np.abs(points).max()
+    i, j = np.triu_indices(d.shape[0])
+    return np.vstack([np.ones(d.shape[1]), d, d[i] * d[j]])
+
+
+def fewest(moments: Floats, weights: Floats) -> Floats:
+    """Weights with the same Σ w·moments (within rounding) on no more points than there are moments (one a row)."""
+    from scipy.optimize import nnls
+
     sizes = np.abs(moments).max(axis=1)
     sizes[sizes == 0] = 1.0
-    moments /= sizes[:, None]
-    target = moments @ theta[used]
-    weights, residual = nnls(moments, target, maxiter=30 * used.size)
-    if residual > 1e-7 * np.linalg.norm(target):
-        weights = theta[used]
-    kept = np.zeros_like(theta)
-    kept[used] = weights
-    return kept
+    scaled = moments / sizes[:, None]
+    target = scaled @ weights
+    found, residual = nnls(scaled, target, maxiter=30 * weights.size)
+    return np.asarray(weights if residual > 1e-7 * np.linalg.norm(target) else found)
 
 
 def balanced(columns: Floats, weights: Floats) -> Floats:

@@ -8,7 +8,8 @@ Which way is taken depends on what is asked (MATHS: optimal design of experiment
 | one statistic | intervals of values, to 40 values exactly; a grid and cells beyond | line |
 | at most 14 inputs, after merging those that no statistic tells apart | all patterns, interior point | patterns |
 | at most 60 inputs | column generation from random sets that the bound suggests | inequality |
-| more, shares | subset selection, or a projective geometry on its first points | counts for groups, else inequality |
+| more, shares in up to three groups of equal probability | sets of a few types, counted in the groups | counts |
+| more, other shares | subset selection, or a projective geometry on its first points | inequality |
 | more, ordered | random-scale subset selection | inequality |
 | PML, LIP, at most 12 inputs | all extreme columns | patterns |
 | a class of priors | saddle point, at most 10 inputs; means over all priors: one bit | as above, at the worst prior |
