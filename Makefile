@@ -1,13 +1,13 @@
 # make run    the main job, end to end, on the bundled survey
 # make test   everything that must hold: style, types, tests, coverage
 # make docs   the documentation as a site: out/docs/index.html
-# make audit  the slow proofs by sampling     make bench  speed, as ratios against peers
+# make audit  the slow proofs by sampling     make bench  speed, as ratios against peers (make bench-check, make profile)
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit system site docs audit bench bench-check profile clean help
+.PHONY: run test lint types unit system site docs audit bench bench-check bench-all profile clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -60,14 +60,19 @@ $(VENV)-bench/.ready: pyproject.toml bench/requirements.txt
 	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check -e '.[fast,frames,duckdb,spark,plot]' -r bench/requirements.txt
 	@touch $@
 
+# Measures, and writes docs/reference/benchmarks.md, its pictures and bench/stored.
 bench: $(VENV)-bench/.ready
-	@for script in bench/*.py; do echo "== $$script"; $(VENV)-bench/bin/python $$script || exit 1; done
+	$(VENV)-bench/bin/python bench/page.py
 
 bench-check: $(VENV)-bench/.ready
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)-bench/bin/python bench/default_calls.py --largest 1000000 --check
+	$(VENV)-bench/bin/python bench/page.py --check
+
+# Every script of the folder: each prints more about its own corner.
+bench-all: bench
+	@for script in bench/*.py; do [ $$script = bench/page.py ] || { echo "== $$script"; $(VENV)-bench/bin/python $$script || exit 1; }; done
 
 profile: $(VENV)/.dev
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/default_calls.py --profile
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/page.py --profile
 
 clean:
 	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .coverage out

@@ -1,7 +1,7 @@
 """Distortion: sizes, and agreement and speed against libqif's `min_loss_given_d` (PyPI: qif) on five instances.
 
 libqif builds and solves the whole linear program in C++; the times are of the same call in the same run. Prints the
-relative difference of the optima, which must be at most 1e-7. Run with `make bench`.
+relative difference of the optima, which must be at most 1e-7. Run with `make bench-all`.
 """
 
 from __future__ import annotations

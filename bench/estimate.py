@@ -3,7 +3,7 @@
 
 Reports are the same NumPy integer codes for everyone, in one run. Ours is the whole public call with standard errors
 and intervals; the peers give points only. Best of several runs each. One thread, so that the figures do not depend on
-who else uses the machine. Run with `make bench`.
+who else uses the machine. Run with `make bench-all`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Parquet.
 Peers randomise NumPy integer codes with k-ary randomised response at ε = 1, each through the interface it offers:
 multi-freq-ldpy (a compiled function of one value), pure-ldp (a method of one value). The plain line is randomised
 response in float NumPy on PCG64, neither exact nor secure. Every line is the best of many repetitions, all contestants
-taking turns. Run with `make bench`; BENCH_ROWS=1e7 makes the file smaller.
+taking turns. Run with `make bench-all`; BENCH_ROWS=1e7 makes the file smaller.
 """
 
 from __future__ import annotations

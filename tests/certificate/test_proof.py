@@ -19,6 +19,7 @@ PAIR, MANY = ex.SourceClass([P, [0.3, 0.4, 0.3]]), np.random.default_rng(3).diri
 INFORMATION, BOTH = ex.MutualInformation(P), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])
 TEN = np.random.default_rng(5).dirichlet(np.ones(10), 3)
 HUNDRED = np.random.default_rng([100, 4]).dirichlet(np.ones(100), 2)
+EIGHT = np.random.default_rng(8).dirichlet(np.ones(17), 8)
 SEVEN = np.arange(1, 8) / 28, np.arange(7, 0, -1) / 28
 ZIPF = [1 / x for x in range(1, 41)]
 
@@ -54,6 +55,7 @@ DESIGNS = {
     "directions of a worst case": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN), worst_case=True)),
     "partition of a mean": lambda: ex.design(ex.LDP(1), ex.PairwiseDivergence(list(TEN[:2]))),
     "partitions mixed": lambda: ex.design(ex.LDP(4), ex.PairwiseDivergence(list(HUNDRED), worst_case=True)),
+    "groups": lambda: ex.design(ex.LDP(1), ex.Average([ex.KL(*EIGHT[i : i + 2]) for i in range(0, 8, 2)])),
     "chords of coupled columns": lambda: ex.design(ex.LDP(1, "0.05"), ex.TotalVariation(*SEVEN)),
     "inputs revealed": lambda: ex.design(ex.LDP(1, "0.05"), ex.MutualInformation(SEVEN[0])),
     "coupled rays": lambda: ex.design(ex.LDP(1, "0.05"), ex.KL(P0, P1)),
@@ -67,6 +69,7 @@ DESIGNS = {
     "matrix inequality": lambda: ex.design(ex.LDP(1), ex.CDF(15)),
 }
 LOOSE = {
+    "groups": 1.0,
     "inputs revealed": 1.0,
     "statistics of the inputs": 1.0,
     "one prior of the class": 1.0,
@@ -147,5 +150,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 18
+    assert len(PROOFS) == 19
     assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())

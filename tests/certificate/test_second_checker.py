@@ -20,6 +20,7 @@ from extremal.certificate import (
     PROOFS,
     Coupled,
     Directions,
+    Groups,
     Lines,
     MeanPartition,
     OnePrior,
@@ -169,6 +170,22 @@ def cases() -> Iterator[tuple[str, Proof, Any, Any]]:
                 ):
                     told = MeanPartition(mix, Fraction(text), cells)
                     yield f"partition of a mean {cells}", told, ex.LDP.from_ratio(ratio), mean
+                own = Partition(Fraction(text), cells)
+                for names, proofs in (
+                    ((0, 1, 0), (told, own)),
+                    ((0, 0, 0), (told,)),
+                    ((0, 1, 2), (own, own, own)),
+                    ((0,), (own,)),
+                ):
+                    yield (
+                        f"groups {cells}",
+                        Groups(names, proofs),
+                        ex.LDP.from_ratio(ratio),
+                        ex.Average([pair, back, pair]),
+                    )
+                nested = ex.Average([pair, ex.Average([pair, pair])])
+                yield f"groups {cells}", Groups((0, 0, 0), (own,)), ex.LDP.from_ratio(ratio), nested
+                yield f"groups {cells}", Groups((0, 0), (own,)), ex.LDP.from_ratio(ratio), ex.WorstCase([pair, pair])
             for pair in (four, tied, zeros, uneven):
                 for ends in (
                     ("1",),

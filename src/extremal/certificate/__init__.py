@@ -5,6 +5,7 @@ from extremal.certificate.costs import Truth
 from extremal.certificate.coupled import Coupled, CoupledColumns, Revealed
 from extremal.certificate.directions import Directions
 from extremal.certificate.dual import Lines, OnePrior, Rays
+from extremal.certificate.groups import Groups
 from extremal.certificate.information import Sizes, Subadditive
 from extremal.certificate.matrix import MatrixInequality
 from extremal.certificate.partition import MeanPartition, Partition
@@ -23,6 +24,7 @@ __all__ = [
     "Coupled",
     "CoupledColumns",
     "Directions",
+    "Groups",
     "LineSweep",
     "Lines",
     "ListedColumns",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from extremal.certificate.numbers import READERS, to_plain
+from extremal.certificate.numbers import READERS, list_from, to_plain
 from extremal.errors import MalformedFile
 from extremal.privacy import Notion
 from extremal.utility import Utility
@@ -28,6 +28,7 @@ Trees = tuple[tuple[int, ...], ...]
 Whole = int
 Wholes = tuple[int, ...]
 Table = tuple[tuple[int, ...], ...]
+Proofs = tuple["Proof", ...]
 
 PROOFS: dict[str, type[Proof]] = {}
 """Every kind of proof, by the name that files give it."""
@@ -75,11 +76,14 @@ def proof_from_json(content: Any, depth: int = 0) -> Proof:
         raise MalformedFile(
             f"a proof by {kind} has other fields", parameter="fields", value=sorted(map(str, content))[:8]
         )
-    read = {}
+    read: dict[str, Any] = {}
     for f in fields(form):
         try:
             given = content[f.name]
-            read[f.name] = proof_from_json(given, depth + 1) if f.type == "Proof" else READERS[str(f.type)](given)
+            if f.type == "Proofs":
+                read[f.name] = tuple(proof_from_json(one, depth + 1) for one in list_from(given))
+            else:
+                read[f.name] = proof_from_json(given, depth + 1) if f.type == "Proof" else READERS[str(f.type)](given)
         except (ValueError, TypeError) as error:
             raise MalformedFile(
                 f"a proof by {kind} has a field that cannot be read ({error})", parameter=f.name

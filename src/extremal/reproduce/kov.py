@@ -334,9 +334,9 @@ FIGURES = (
         "kov-fig3",
         "Divergence over ε: optimum, binary, randomised response, geometric",
         partial(averages, "divergence"),
-        30,
+        8,
     ),
-    Figure("kov-fig4", "Divergence: the better of two against the optimum", partial(mixed, "divergence"), 150),
+    Figure("kov-fig4", "Divergence: the better of two against the optimum", partial(mixed, "divergence"), 25),
     Figure("kov-fig5", "Divergence: scaling at strong and weak privacy", partial(scaling, "divergence"), 2),
     Figure(
         "kov-fig6",

@@ -22,6 +22,7 @@ from extremal.certificate import (
     Coupled,
     CoupledColumns,
     Directions,
+    Groups,
     Lines,
     ListedCounts,
     MeanPartition,
@@ -276,7 +277,11 @@ def partitions(random: Generator) -> Iterator[Lie]:
     mean = Average([utility, other, utility])
     worth, _ = optimum(mean, patterns(k, epsilon))
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
-    yield Lie(MeanPartition((), believed[random.integers(5)], tuple(cells)), LDP(epsilon), mean, worth)
+    told = MeanPartition((), believed[random.integers(5)], tuple(cells))
+    yield Lie(told, LDP(epsilon), mean, worth)
+    names = (0, 0, 0) if random.random() < 0.5 else (1, 0, 1)
+    single = Partition(believed[random.integers(5)], tuple((b, a) for a, b in reversed(cells)))
+    yield Lie(Groups(names, (told,) if names[0] == 0 else (single, told)), LDP(epsilon), mean, worth)
 
 
 def ratios(random: Generator) -> Iterator[Lie]:

@@ -200,7 +200,9 @@ def damaged(content: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any], bool
 
 
 def _damaged_value(value: Any) -> Iterator[tuple[str, Any, bool]]:
-    if isinstance(value, str):
+    if isinstance(value, dict):
+        yield from damaged(value)
+    elif isinstance(value, str):
         yield from ((f"is {bad!r}", bad, False) for bad in NO_NUMBERS)
         yield from ((f"is {other}", other, True) for other in _other_numbers(value))
     elif isinstance(value, int):

@@ -506,6 +506,25 @@ def _mean_partition(proof: Any, notion: Any, utility: Any) -> Decimal:
     return _by_cells(proof, notion, leaves[0][0], lambda a, b: sum((rule(a, b) for rule in rules), ZERO), size(utility))
 
 
+def _groups(proof: Any, notion: Any, utility: Any) -> Decimal:
+    """The mean of the bounds of the groups, each about the mean of its leaves."""
+
+    def weighed(part: Any, weight: Decimal) -> list[tuple[Any, Decimal]]:
+        if "utilities" not in part:
+            return [(part, weight)]
+        return [found for one in part["utilities"] for found in weighed(one, weight / len(part["utilities"]))]
+
+    require(utility["utility"] == "Average", "a mean")
+    leaves, names, total = weighed(utility, ONE), proof["groups"], ZERO
+    require(len(names) == len(leaves) and set(names) == set(range(len(proof["proofs"]))), "a group for each part")
+    for name, inner in enumerate(proof["proofs"]):
+        own = [leaf for leaf, group in zip(leaves, names, strict=True) if group == name]
+        require(max(w for _, w in own) - min(w for _, w in own) < NOTHING, "one weight a group")
+        part = own[0][0] if len(own) == 1 else {"utility": "Average", "utilities": [leaf for leaf, _ in own]}
+        total += sum((w for _, w in own), ZERO) * bound_of(inner, notion, part)
+    return total
+
+
 def _weighed_rule(rule: Pair, weight: Decimal, forward: bool) -> Pair:
     return lambda a, b: weight * (rule(a, b) if forward else rule(b, a))
 
@@ -792,6 +811,7 @@ _KINDS: dict[str, Callable[[Any, Any, Any], Decimal]] = {
     "directions": _directions,
     "partition": _partition,
     "partition of a mean": _mean_partition,
+    "groups": _groups,
     "ratios": _ratios,
     "subadditive prices": _subadditive,
     "prices by size": _sizes,

@@ -8,7 +8,7 @@ the program has one row more for each, and the prices come with weights of the p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -110,8 +110,9 @@ class _Program:
         return Mixture(self.sets, answer.x[2:], alpha, mix / mix.sum(), value, complete)
 
 
-def best_mixture(problem: Problem, goals: Goals) -> Mixture:
-    """The best mixture, or the best so far when time runs out or the cells are too many."""
+def best_mixture(problem: Problem, goals: Goals, exact: bool = True) -> Mixture:
+    """The best mixture, or the best so far when time runs out or the cells are too many; without `exact` the best that
+    ascent finds."""
     generator = np.random.default_rng(0)  # proposals only: any will do
     program = _Program(goals, _first_sets(goals))
     smoothed: Mixture | None = None
@@ -132,6 +133,8 @@ def best_mixture(problem: Problem, goals: Goals) -> Mixture:
         problem.progress("several hypotheses", float("nan") if added else 0.0)
         if problem.out_of_time:
             return current
+        if not added and not exact:
+            return replace(program.proven(), complete=False)
         if not added:
             restricted, weights = goals.restricted(current.mix @ goals.weights)
             answer = priced(restricted, weights, current.alpha, enough, MOST_CELLS)

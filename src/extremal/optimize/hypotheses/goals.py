@@ -53,7 +53,7 @@ class Goals:
         """A mean of divergences, or the least of several."""
         made = cls(utility.k, epsilon)
         parts = utility.utilities if isinstance(utility, WorstCase) else (utility,)
-        rows = [list(_divergences(part, 1.0)) for part in parts]
+        rows = [list(divergences(part, 1.0)) for part in parts]
         made.weights = np.zeros((len(rows), sum(map(len, rows))))
         for i, row in enumerate(rows):
             for divergence, weight in row:
@@ -133,10 +133,10 @@ def _is_mean(part: Utility) -> bool:
     return all(map(_is_mean, part.utilities)) if isinstance(part, Average) else isinstance(part, Divergence)
 
 
-def _divergences(part: Utility, weight: float) -> Iterator[tuple[Divergence, float]]:
+def divergences(part: Utility, weight: float) -> Iterator[tuple[Divergence, float]]:
     """A mean as its divergences with their weights."""
     if isinstance(part, Average):
         for inner in part.utilities:
-            yield from _divergences(inner, weight / len(part.utilities))
+            yield from divergences(inner, weight / len(part.utilities))
     elif isinstance(part, Divergence):
         yield part, weight

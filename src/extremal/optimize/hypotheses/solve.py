@@ -3,8 +3,9 @@
 A mean is again a sum of sublinear column values, a worst case has a row of the program for each part, and at most
 k − 1 + (number of parts) reports are needed: often more than k, where one pair never needs more than k. Exact pricing
 cuts the (m−1)-dimensional set of directions into cells; with at most four distributions that is a few thousand, so the
-optimum is found and proved (`Directions`). With five or six the cells may run out, and with more there is no such
-proof: then the bound is what the cells that were cut, or the parts one by one, prove, and the summary says so.
+optimum is found and proved (`Directions`). With five or six the cells may run out, and the bound is what those that
+were cut prove; with more there is no such proof, and it is that of groups of the hypotheses (`many`). The summary says
+so.
 """
 
 from __future__ import annotations
@@ -16,9 +17,11 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, Mixture, allowed, best_mixture, proposed
 from extremal.optimize.hypotheses.goals import Goals, is_known
+from extremal.optimize.hypotheses.many import bound
 from extremal.optimize.hypotheses.partitions import solved as by_partitions
 from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.privacy import LDP
+from extremal.privacy.cones.staircase import MOST_INPUTS
 
 MOST_DISTRIBUTIONS = 6  # that `Directions` takes
 MOST_LISTED = 9  # inputs: up to here all patterns are listed
@@ -36,7 +39,9 @@ def solve(problem: Problem) -> Solution | None:
             goals = Goals.of(problem.utility, privacy.epsilon)
             if goals.m == 2 and all(leaf.first != leaf.second for leaf in goals.leaves):
                 return by_partitions(problem, privacy, goals)
-            return _solved(problem, goals) if goals.m <= MOST_DISTRIBUTIONS else None
+            if goals.m <= MOST_DISTRIBUTIONS:
+                return _solved(problem, goals)
+            return _many(problem, privacy, goals) if goals.k > MOST_INPUTS else None
         case _:
             return None
 
@@ -51,11 +56,22 @@ def _solved(problem: Problem, goals: Goals) -> Solution:
         enough, most = max(enough, MARGIN * float(over.max(initial=0.0))), FEW_CELLS
     answer = priced(restricted, weights, best.alpha, enough, most, every=True)
     proof = Directions(decimals(best.alpha), decimals(best.mix) if best.mix.size > 1 else (), answer.trees)
-    bound = float(best.alpha.sum()) + goals.k * max(0.0, answer.excess) / (1 + (goals.k - 1) * goals.low)
+    most_of_all = float(best.alpha.sum()) + goals.k * max(0.0, answer.excess) / (1 + (goals.k - 1) * goals.low)
     proofs = (proof,) if problem.utility.verifiable else ()
     method = "column generation over sets of inputs, priced on cells of directions"
     notes = () if best.complete else ("stopped early: the gap is what is proved, not what is possible",)
-    return Solution(_mechanism(problem, goals, best), bound, method, proofs, notes)
+    return Solution(_mechanism(problem, goals, best), most_of_all, method, proofs, notes)
+
+
+def _many(problem: Problem, privacy: LDP, goals: Goals) -> Solution | None:
+    """More distributions than cells are cut for; None where nothing is proved."""
+    best = best_mixture(problem, goals, exact=False)
+    most, proofs = bound(problem, privacy, goals, best)
+    if not np.isfinite(most):
+        return None
+    method = "column generation over sets of inputs, by ascent"
+    note = f"{goals.m} distributions: the bound is that of groups of the hypotheses, and may be loose"
+    return Solution(_mechanism(problem, goals, best), most, method, proofs, (note,))
 
 
 def _mechanism(problem: Problem, goals: Goals, best: Mixture) -> Mechanism:
