@@ -15,7 +15,7 @@ from extremal.certificate import NotKnown, enclosure, variance, worst_prior
 from extremal.certificate.doubles import CHUNK, SUM_BITS, float_at_or_below, member_sums, near_inverse_factor, pair_sums
 from extremal.certificate.enclosures import lower, upper
 from extremal.certificate.variance import Channel, Cost, ExactWorkload, around, cost_at
-from extremal.certificate.worst_prior import workload_cost
+from extremal.certificate.worst_prior import _slope, workload_cost
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import SubsetLabels
 from extremal.mechanism.structures.staircase import subset_structure
@@ -32,6 +32,7 @@ MECHANISMS = {
     "two": [[5, 3], [3, 5], [1, 7], [4, 4]],
     "alike": [[5, 1, 2], [5, 1, 2], [1, 5, 2], [1, 1, 6]],
     "alike, fewer": [[5, 3], [5, 3], [3, 5], [3, 5]],
+    "alike, fewest": [[5, 3], [5, 3], [3, 5], [1, 7]],
     "response": [[5, 1, 1, 1], [1, 5, 1, 1], [1, 1, 5, 1], [1, 1, 1, 5]],
     "never": [[5, 0, 2, 1], [1, 0, 6, 1], [2, 0, 1, 5], [2, 4, 1, 1]],
 }
@@ -195,8 +196,17 @@ def test_only_where_every_input_counts_alike_is_the_uniform_prior_the_worst() ->
     spread = enclosure(CDF(ex.SourceClass.simplex(6)), listed)
     assert spread[0] > enclosure(CDF(6), listed)[1]
     away = ex.SourceClass([["1/2", *["1/10"] * 5], ["1/4", *["3/20"] * 5]])
+    with pytest.raises(NotKnown, match="too many to list"):
+        enclosure(Frequencies(away), mechanism)
     other = enclosure(Frequencies(away), listed)
     assert other[1] < low * (1 - Fraction(1, 1000))
+
+
+def test_a_slope_is_of_squares_and_of_what_moved() -> None:
+    made = Cost(arb(1), arb(1), (arb(1), arb(2), arb(8)), (arb(10), arb(20), arb(30), arb(40)))
+    slope = _slope(Channel(seen(MECHANISMS["fewer"])), made)
+    expected = [(4 + 2 + 24) - 160, (1 + 8 + 24) - 320, (1 + 2 + 48) - 480, (2 + 6 + 24) - 640]
+    assert [upper(8 * g) for g in slope] == expected
 
 
 def test_what_the_kernel_does_not_cost(monkeypatch: pytest.MonkeyPatch) -> None:
