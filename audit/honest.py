@@ -33,7 +33,7 @@ FIRST, LAST = map(int, sys.argv[1:3]) if len(sys.argv) > 2 else (0, 10_000)
 BITS = 1000
 NOTHING = Fraction(1, 10**60)
 WIDE = 1e-6
-UNEQUAL = arb(fmpq(1, 10**120))
+UNEQUAL = arb(fmpq(1, 10**200))
 ROUNDING = 1e-14  # what is smaller is rounding, and its relative gap means nothing
 Ray = list[Any]
 Worth = Callable[[Ray], list[Any]]
@@ -270,7 +270,7 @@ def optimum(rays: list[Ray], worth: Worth, k: int) -> Fraction | float:
 def simplex(columns: list[Ray], gains: list[Any], sides: list[int], scale: Any) -> Fraction:
     """scale·max gains·x over x ≥ 0 with columns·x = sides, with artificial columns and 1000 bits.
 
-    Sides differ by 1e-120 from what they are, each by something else: no two ratios are equal, so nothing cycles.
+    Sides differ by 1e-200 from what they are, each by something else: no two ratios are equal, so nothing cycles.
     """
     rows = len(sides)
     table = arb_mat([[c[x] for c in columns] for x in range(rows)])

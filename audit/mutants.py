@@ -5,7 +5,8 @@ check left out, a step too far, a number rounded to the wrong side, a preconditi
 module run against the copy until one fails. A fault that no test can notice stands in the list with the reason why it
 changes nothing; those are not run. Reported: how many were killed, and every one that survived (must be none).
 
-Run with `make audit`; give words as arguments to run only the faults that contain one of them.
+Run with `make audit`; give words as arguments to run only the faults that contain one of them, or a share such as 1/2
+and 2/2 to run every second one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import itertools
 import os
+import re
 import shutil
 import signal
 import sys
@@ -21,13 +24,15 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNEL = Path("src/extremal/certificate")
-SECOND, WORKLOADS, PARTS, VERDICTS = (
-    f"tests/certificate/test_{name}.py" for name in ("second_checker", "second_workloads", "parts", "verdicts")
+SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE = (
+    f"tests/certificate/test_{name}.py"
+    for name in ("second_checker", "second_workloads", "parts", "verdicts", "ratios", "variance")
 )
-ALL = [SECOND, WORKLOADS, PARTS, VERDICTS]
+ALL = [SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE]
 SAME = "derive_the_same_bound"
 
 TESTS: dict[str, list[tuple[str, str]]] = {
@@ -49,7 +54,11 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     ],
     "partition": [(SECOND, "[partition"), (PARTS, "")],
     "search": [(SECOND, "edge"), (SECOND, "searches"), (PARTS, "")],
-    "coupled": [(SECOND, "[coupled"), (PARTS, "")],
+    "coupled": [(PARTS, ""), (SECOND, "[coupled")],
+    "ratios": [(RATIOS, "bad_ends excludes between_all"), (SECOND, "[ratios"), (RATIOS, "")],
+    "variance": [(VARIANCE, "")],
+    "worst_prior": [(VARIANCE, "prior counts_alike not_cost")],
+    "doubles": [(VARIANCE, "whole_numbers factor float two_values"), (WORKLOADS, "")],
     "directions": [(SECOND, "[directions"), (PARTS, "")],
     "workload": [(WORKLOADS, "")],
     "matrix": [(WORKLOADS, "")],
@@ -160,10 +169,11 @@ def run(path: Path, words: str) -> None:
         if not name.startswith("test_"):
             continue
         marks = [mark.args for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
-        names, values = marks[0][:2] if marks else ((), [()])
-        names = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
-        for value in values:
-            given = dict(zip(names, value if len(names) != 1 else (value,), strict=True))
+        for chosen in itertools.product(*(values for _, values in marks)):
+            given: dict[str, Any] = {}
+            for (names, _), value in zip(marks, chosen, strict=True):
+                split = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
+                given |= zip(split, value if len(split) != 1 else (value,), strict=True)
             called = f"{name}[{' '.join(map(str, given.values()))[:80]}]"
             if words and not any(all(w in called for w in word.split("&")) for word in words.split()):
                 continue
@@ -177,8 +187,11 @@ def run(path: Path, words: str) -> None:
 
 
 def main() -> int:
-    words = sys.argv[1:]
+    shares = [tuple(map(int, word.split("/"))) for word in sys.argv[1:] if re.fullmatch(r"\d+/\d+", word)]
+    words = [word for word in sys.argv[1:] if not re.fullmatch(r"\d+/\d+", word)]
     chosen = [f for f in faults() if not words or any(word in str(f) for word in words)]
+    for part, parts in shares:
+        chosen = chosen[part - 1 :: parts]
     alive, start = [], time.monotonic()
     for module in PRELOADED:
         importlib.import_module(module)  # before the fork: every child has them

@@ -39,7 +39,7 @@ def picture(names: list[str], people: list[float], found: list[Any], truth: floa
         right.plot(one.estimate, [y], "o", color=colour)
     right.axvline(truth, color="black", linestyle=":", label="truth")
     right.set_yticks(range(len(names)), [""] * len(names))
-    right.set_xlabel("mean income (thousand dollars), estimate and 95% interval")
+    right.set_xlabel("mean income in $1,000, with 95% interval")
     right.legend(frameon=False, loc="lower right")
     for axis in (left, right):
         axis.set_ylim(len(names) - 0.5, -0.5)

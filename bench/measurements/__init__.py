@@ -92,7 +92,7 @@ def _program(solver: str, k: int) -> list[Row]:
         return ex.design(ex.LDP(EPSILON), ex.KL(p0, p1))
 
     found = ours()
-    own, theirs = turns(ours, solve, 5 if k <= 12 else 1)
+    own, theirs = turns(ours, solve, 15 if k <= 12 else 1)
     return [
         {
             "name": f"KL, k = {k}",
@@ -438,7 +438,7 @@ def profile() -> None:
 
     import extremal as ex
 
-    for k, repeat in ((12, 100), (1_000_000, 1)):
+    for k, repeat in ((12, 20), (1_000_000, 1)):
         p0, p1 = pair(k)
         for title, call in (
             ("KL", lambda: ex.design(ex.LDP(4), ex.KL(p0, p1))),  # noqa: B023

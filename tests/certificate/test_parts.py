@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import itertools
+import math
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -21,10 +22,12 @@ from extremal.certificate import (
     Proof,
     Rays,
     Refused,
+    Revealed,
     Search,
     Sizes,
     Subadditive,
     Truth,
+    enclosure,
     proof_from_json,
 )
 from extremal.certificate.cones import Branches, Lifts, Staircase, cone_of
@@ -118,6 +121,9 @@ def test_what_is_too_large_to_list_is_refused() -> None:
         (Rays((ZERO,) * 3), ex.PML(1, even(4)), ex.KL(P0, P1)),
         (Rays((ZERO,) * 2), ex.LDP(1), ex.KL(P0, P1)),
         (Rays((ZERO,) * 3, (Fraction(1), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
+        (Rays((ZERO,) * 3, (Fraction(2), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
+        (Revealed((Fraction(2), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
+        (Revealed((Fraction(1),) * 2), ex.LDP(1), ex.KL(P0, P1)),
         (Rays((ZERO,) * 3, (ZERO, ZERO)), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
         (Rays((ZERO,) * 3, (), ((0, 1), (1, 2))), ex.LDP(1), ex.KL(P0, P1)),
         (Lines((ZERO,) * 3, (Fraction(1),)), ex.LDP(1), ex.Hamming(P)),
@@ -308,6 +314,29 @@ def test_coupled_rays_have_levels_without_a_gap(k: int, count: int) -> None:
         used = sorted(set(level) - {0})
         assert used == list(range(1, len(used) + 1))
         assert len(used) > 1 or level.count(1) == 1
+
+
+def test_revealed_inputs_are_worth_what_their_unit_vectors_are() -> None:
+    apart = [ex.TotalVariation(P0, P1), ex.TotalVariation(P0, P), ex.KL(P0, P1)]
+    for notion in (ex.LDP(1), ex.LDP(1, delta=0.1), ex.PML(1, P)):
+        worst = ex.WorstCase(apart[:2])
+        for mix, utility, exact in (
+            ((), apart[0], Fraction(1, 2)),
+            ((), apart[1], Fraction(1, 5)),
+            ((), ex.Average(apart[:2]), Fraction(7, 20)),
+            ((ZERO, Fraction(3)), worst, Fraction(1, 5)),
+            ((Fraction(1), Fraction(3)), worst, Fraction(11, 40)),
+        ):
+            assert exact <= Revealed(mix).bound(notion, utility) <= exact * (1 + Fraction(1, 10**40))
+    told = sum(float(a) * math.log(float(a) / float(b)) for a, b in zip(P0, P1, strict=True))
+    bound = Revealed().bound(ex.LDP(1), apart[2])
+    assert bound == pytest.approx(told, rel=1e-14)
+    assert bound >= enclosure(apart[2], ex.Mechanism.from_matrix(np.eye(3)))[0]
+    entropy = -sum(float(p) * math.log(float(p)) for p in P)
+    assert Revealed().bound(ex.LDP(1), ex.MutualInformation(P)) == pytest.approx(entropy, rel=1e-14)
+    assert Revealed().bound(ex.LDP(1), ex.KL([1, 0], [0, 1])) == math.inf
+    with pytest.raises(Refused, match="5000"):
+        Revealed().bound(ex.LDP(1), ex.TotalVariation(even(5001), even(5001)))
 
 
 def test_distances_are_symmetric_beyond_doubles() -> None:

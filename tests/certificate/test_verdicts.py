@@ -94,6 +94,8 @@ def test_an_older_file_may_have_eleven_digits() -> None:
         ({"bound": -math.inf}, "refuted"),
         ({"value": 0.6, "bound": 0.55}, "refuted"),
         ({"value": 0.4, "bound": 0.45}, "refuted"),
+        ({"value": 0.4, "bound": 0.45, "proofs": ()}, "refuted"),
+        ({"value": 0.6, "bound": 0.55, "proofs": ()}, "refuted"),
         ({"proofs": (WEAK,)}, "refuted"),
         ({"proofs": (TIGHT, Rays((QUARTER,)))}, "refuted"),
         ({"proofs": (TIGHT, Truth())}, "refuted"),
@@ -198,6 +200,15 @@ def test_what_the_kernel_does_not_know_is_not_proven() -> None:
         cost_of(VARIATION, RESPONSE)
     with pytest.raises(NotKnown):
         cost_of(ex.Hamming(["0.5", "0.5"]), made([[3, 1], [1, 3]], outputs=["a", "b"]))
+
+
+def test_a_proof_about_what_the_kernel_does_not_know_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*_: Any) -> Fraction:
+        raise NotKnown("nobody knows", parameter="utility")
+
+    monkeypatch.setattr(Truth, "_bound", unknown)
+    for proofs in ((Truth(),), (TIGHT, Truth()), (Truth(), TIGHT)):
+        assert said(replace(GOOD, proofs=proofs))[1:] == ("proved", "not proven", 3)
 
 
 P, Q = ["0.5", "0.3", "0.2"], ["0.1", "0.6", "0.3"]

@@ -123,7 +123,7 @@ class Prior:
         else:
             weights, _ = _scaled(list(map(repr, self._given.tolist())))
         shared = math.gcd(*weights)
-        weights = [w // shared for w in weights]
+        weights = [w // shared for w in weights] if shared > 1 else weights
         return tuple(weights), sum(weights)
 
     @property
@@ -159,10 +159,14 @@ class Prior:
         Raises:
             InvalidPrior: neither.
         """
-        plain = isinstance(content, list) and all(isinstance(p, str) for p in content)
-        if not plain or not all(p.replace(".", "", 1).isdecimal() for p in content):
+        if not isinstance(content, list) or not set(map(type, content)) <= {str}:
             return cls(content)
-        weights, places = _scaled(content)
+        if all(content) and "".join(content).isdecimal():
+            weights, places = list(map(int, content)), 0
+        elif all(p.replace(".", "", 1).isdecimal() for p in content):
+            weights, places = _scaled(content)
+        else:
+            return cls(content)
         total = sum(weights)
         if len(weights) < 2 or not total:
             raise InvalidPrior("prior must have at least 2 weights, not all 0", parameter="prior", value=content[:8])
@@ -173,7 +177,7 @@ class Prior:
         made.values = np.array([w / total for w in weights])
         made.values.setflags(write=False)
         shared = math.gcd(*weights)
-        made.__dict__["_integers"] = tuple(w // shared for w in weights), total // shared
+        made.__dict__["_integers"] = tuple([w // shared for w in weights] if shared > 1 else weights), total // shared
         return made
 
     def __len__(self) -> int:

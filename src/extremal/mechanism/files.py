@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ LARGEST_FILE = 64 << 20  # bytes
 MOST_VALUES = 1 << 22  # in a file
 MOST_OBJECTS = 1 << 16
 DEEPEST = 32  # levels of nesting; no file that is written has ten
+SHORT_NUMBER = 15  # characters of a whole number that is certainly below 2^53
 LONGEST_NUMBER = 4000  # decimal digits of a denominator; longer ones are hexadecimal
 
 
@@ -199,10 +201,11 @@ def _too_deep(what: str) -> MalformedFile:
 
 
 def _deeper_than(content: Any, levels: int) -> bool:
-    if not levels:
-        return True
-    inside = content.values() if isinstance(content, dict) else content
-    return any(_deeper_than(value, levels - 1) for value in inside if isinstance(value, (dict, list)))
+    inside = [content]
+    for _ in range(levels):
+        parts = (value.values() if type(value) is dict else value for value in inside)
+        inside = [value for part in parts for value in part if type(value) in (dict, list)]
+    return bool(inside)
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -220,6 +223,8 @@ def _no_float(text: str) -> Any:
 
 
 def _safe_integer(text: str) -> int:
+    if len(text) <= SHORT_NUMBER:
+        return int(text)
     if len(text) > 17 or abs(int(text)) > LARGEST_JSON_INTEGER:
         raise MalformedFile(
             "integers beyond 2^53 must be strings: many readers would change them", parameter="number", value=text
@@ -311,18 +316,18 @@ def _outputs(content: Any, inputs: Labels, structure: Structure) -> Labels:
 
 def _row_of(runs: Any, rows: int) -> Indices:
     pairs = runs if isinstance(runs, list) else [runs]
-    if not all(
-        isinstance(pair, list) and len(pair) == 2 and all(type(n) is int for n in pair) and 0 <= pair[0] < rows
-        for pair in pairs
-    ):
+    plain = set(map(type, pairs)) <= {list} and set(map(len, pairs)) <= {2}
+    flat = list(chain.from_iterable(pairs)) if plain else []
+    firsts, counts = flat[0::2], flat[1::2]
+    if not plain or not set(map(type, flat)) <= {int} or not all(0 <= row < rows for row in set(firsts)):
         raise MalformedFile(
             f"rows_of_inputs must be pairs of a row, 0..{rows - 1}, and a count",
             parameter="rows_of_inputs",
             value=pairs[:6],
         )
     # In Python's integers, which do not wrap, before anything is as long as they say.
-    if any(count < 1 for _, count in pairs) or sum(count for _, count in pairs) > MOST_LABELS:
+    if min(counts, default=1) < 1 or sum(counts) > MOST_LABELS:
         raise MalformedFile(
             f"rows_of_inputs must count 1..{MOST_LABELS:,} inputs in all", parameter="rows_of_inputs", value=pairs[:6]
         )
-    return np.repeat(np.array([row for row, _ in pairs], dtype=np.intp), [count for _, count in pairs])
+    return np.repeat(np.array(firsts, dtype=np.intp), np.array(counts, dtype=np.intp))
