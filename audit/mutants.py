@@ -57,7 +57,7 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "coupled": [(PARTS, ""), (SECOND, "[coupled")],
     "ratios": [(RATIOS, "bad_ends excludes between_all"), (SECOND, "[ratios"), (RATIOS, "")],
     "variance": [(VARIANCE, "")],
-    "worst_prior": [(VARIANCE, "prior counts_alike not_cost")],
+    "worst_prior": [(VARIANCE, "prior counts_alike not_cost slope")],
     "doubles": [(VARIANCE, "whole_numbers factor float two_values"), (WORKLOADS, "")],
     "directions": [(SECOND, "[directions"), (PARTS, "")],
     "workload": [(WORKLOADS, "")],

@@ -11,19 +11,25 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
+
+from extremal.exact import Exponential
 from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, IndependentBits, ProjectiveSets
+from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.testing import neighbours
 from extremal.testing.neighbours import NUMBERS, TEXT, TRUTHS, constant
 
 PAIRS, FILES = 10_000, 400
 HALF, MORE = 1 << 61, 3 << 60
+GROUPED = grouped_structure(np.zeros(4, dtype=int), [(2,)], [1.0], Exponential(1))
 RULES: list[Any] = [  # structures of four inputs, drawn without regard to the value
     lambda labels: neighbours.blind(IndependentBits(4, HALF, HALF // 2), labels, BitLabels(4)),
     lambda labels: neighbours.blind(HashedSets(4, HALF, 3), labels),
     lambda labels: neighbours.blind(HadamardSets(4, MORE, 1, 1 << 21), labels),
     lambda labels: neighbours.blind(ProjectiveSets(4, MORE, 3, 3), labels),
     lambda labels: neighbours.blind(BloomBits(4, 8, 2, 2, HALF + 1, HALF, MORE, HALF), labels, BitLabels(9)),
+    lambda labels: neighbours.blind(GROUPED, labels, GROUPED.reports),
 ]
 LABELS: dict[str, tuple[Any, ...]] = {"text": TEXT, "numbers": NUMBERS, "truths": TRUTHS}
 

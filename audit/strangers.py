@@ -28,6 +28,7 @@ RULES = {  # stored by rule, in a few numbers
     "projective": ex.projective_geometry(300_000, 1),
     "bloom": ex.bloom_filter(1_000, 4, once=1),
     "sparse-subsets": ex.subset_selection(1_000_000, 12),
+    "grouped": ex.design(ex.LDP(4), ex.Frequencies(["0.015"] * 50 + ["0.005"] * 50)).mechanism,
 }
 EMPTY = ex.randomized_response(len(TEXT), 1, inputs=list(TEXT))
 

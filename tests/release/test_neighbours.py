@@ -13,6 +13,7 @@ import pytest
 
 import extremal as ex
 from extremal.columns.files import batches
+from extremal.exact import Exponential
 from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures import (
@@ -23,6 +24,7 @@ from extremal.mechanism.structures import (
     ProjectiveSets,
     Structure,
 )
+from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.release import sampler
 from extremal.release.files import privatize_file
 from extremal.testing import neighbours
@@ -100,6 +102,7 @@ def test_files_of_neighbours_are_released_alike(kind: str, tmp_path: Path, monke
 
 HALF = 1 << 61
 MORE = HALF + (1 << 60)
+GROUPED = grouped_structure(np.zeros(4, dtype=int), [(2,)], [1.0], Exponential(1))
 RULES: dict[str, tuple[Structure, Labels | None]] = {
     "bits": (IndependentBits(4, HALF, HALF // 2), BitLabels(4)),
     "many bits": (IndependentBits(4, HALF + 1, HALF), BitLabels(4)),
@@ -109,6 +112,7 @@ RULES: dict[str, tuple[Structure, Labels | None]] = {
     "Hadamard of millions": (HadamardSets(4, MORE, 1, 1 << 21), None),
     "projective": (ProjectiveSets(4, MORE, 3, 3), None),
     "filter": (BloomBits(4, 8, 2, 2, HALF + 1, HALF, MORE, HALF), BitLabels(9)),
+    "grouped": (GROUPED, GROUPED.reports),
 }
 
 
