@@ -14,6 +14,7 @@ from fractions import Fraction
 from html import escape
 from math import inf, isinf, nextafter
 from pathlib import Path
+from textwrap import TextWrapper
 from typing import Any
 
 from extremal.certificate.certificate import Certificate, is_certificate, load_certificate
@@ -26,10 +27,10 @@ from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.privacy import Notion
-from extremal.tables import wrapped
 from extremal.utility import Utility, Workload
 
 Bound = Fraction | float  # a float only when it is infinite
+_REASONS = TextWrapper(100, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 WIDEST = Fraction(1, 10**6)
 """Relative: how far from the largest cost that was found a worst case over a class may be claimed, always above it."""
@@ -80,7 +81,7 @@ class Verification:
 
     def __str__(self) -> str:
         verdicts = [f"{name:12s}{getattr(self, name).value}" for name in ("privacy", "value", "optimality")]
-        return "\n".join([*verdicts, *(wrapped(reason, "- ", "  ") for reason in self.reasons)])
+        return "\n".join([*verdicts, *map(_REASONS.fill, self.reasons)])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
