@@ -55,23 +55,18 @@ from extremal.privacy.cones import coupled
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
 from extremal.privacy.cones.metric import extreme_rays
 from extremal.sources import SourceClass
+from extremal.testing.divergences import WITHOUT_PARAMETERS
 from extremal.utility import (
     CDF,
     KL,
     Average,
-    ChiSquared,
     Distortion,
     Frequencies,
     Hamming,
-    JensenShannon,
     Mean,
     MutualInformation,
     PairwiseDivergence,
     Ranges,
-    ReverseKL,
-    SquaredHellinger,
-    SymmetricKL,
-    TotalVariation,
 )
 from extremal.utility.curve import InformationCurve
 
@@ -79,15 +74,6 @@ Floats = npt.NDArray[np.float64]
 Generator = np.random.Generator
 Numbers = tuple[Fraction, ...]
 
-DIVERGENCES: tuple[Any, ...] = (
-    KL,
-    ReverseKL,
-    SymmetricKL,
-    TotalVariation,
-    ChiSquared,
-    SquaredHellinger,
-    JensenShannon,
-)
 EXTREME = tuple(
     Fraction(text) for text in ("0", "1e-300", "-1e-300", "1e300", "-1e300", "1e-20", "1", "-1", "0.5", "1e17")
 )
@@ -226,7 +212,7 @@ def a_problem(random: Generator) -> tuple[Any, Any, Floats]:
 
 
 def a_divergence(random: Generator, k: int) -> Any:
-    return DIVERGENCES[random.integers(len(DIVERGENCES))](a_prior(random, k), a_prior(random, k))
+    return WITHOUT_PARAMETERS[random.integers(len(WITHOUT_PARAMETERS))](a_prior(random, k), a_prior(random, k))
 
 
 def a_vector(random: Generator, utility: Any, rays: Floats, worth: float, dual: Floats) -> Numbers:
@@ -548,7 +534,7 @@ def coupled_chords(random: Generator) -> Iterator[Lie]:
 def directions(random: Generator) -> Iterator[Lie]:
     """Dual vectors of all sorts for several hypotheses, with trees of any shape, at times not whole."""
     m, k, epsilon = int(random.integers(2, 4)), int(random.integers(2, 5)), an_epsilon(random)
-    kind = DIVERGENCES[random.integers(len(DIVERGENCES))]
+    kind = WITHOUT_PARAMETERS[random.integers(len(WITHOUT_PARAMETERS))]
     utility = PairwiseDivergence([a_prior(random, k) for _ in range(m)], kind)
     rays = patterns(k, epsilon)
     worth, dual = optimum(utility, rays)

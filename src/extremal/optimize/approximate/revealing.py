@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.errors import TooLarge
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem
@@ -16,16 +15,6 @@ from extremal.utility import Utility
 
 MOST_INPUTS = 40  # beyond, to decide (ε,δ) takes too long
 NO_TIME = 1e-3  # seconds: what is asked for when none are left
-
-
-def refuse_many(k: int) -> None:
-    if k > MOST_INPUTS:
-        raise TooLarge(
-            f"designs with delta > 0 are for at most {MOST_INPUTS} inputs",
-            parameter="k",
-            value=k,
-            hint="Use delta=0, or merge inputs.",
-        )
 
 
 def best_plain(problem: Problem, privacy: LDP) -> Floats:

@@ -21,11 +21,11 @@ from extremal.certificate import Coupled, Proof, Revealed
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.chords import between_chords
-from extremal.optimize.approximate.revealing import RevealOrStaircase, best_plain, refuse_many, revealing
+from extremal.optimize.approximate.revealing import MOST_INPUTS, RevealOrStaircase, best_plain, revealing
 from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
 from extremal.privacy import LDP
-from extremal.privacy.cones.coupled import couplings, rays
+from extremal.privacy.cones.coupled import couplings, rays, refuse_many
 from extremal.solver import LinearProgram, SolverFailed
 from extremal.utility import Divergence, SumOfColumns, Utility, WorstCase
 
@@ -50,7 +50,7 @@ def solve(problem: Problem) -> Solution | None:
 
 
 def _parts(utility: Utility) -> tuple[SumOfColumns, ...]:
-    refuse_many(utility.k)
+    refuse_many(utility.k, MOST_INPUTS)
     return parts_of(utility)
 
 

@@ -23,7 +23,7 @@ from extremal.certificate import CoupledColumns, Proof, Revealed
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize.approximate.revealing import best_plain, refuse_many, revealing
+from extremal.optimize.approximate.revealing import MOST_INPUTS, best_plain, revealing
 from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.workload.interior import Limits, OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, all_sets
@@ -33,7 +33,7 @@ from extremal.optimize.workload.notes import Precision
 from extremal.optimize.workload.proofs import coupled_columns
 from extremal.privacy import LDP
 from extremal.privacy.cones.coupled import MOST_INPUTS as MOST_LISTED
-from extremal.privacy.cones.coupled import couplings, rays
+from extremal.privacy.cones.coupled import couplings, rays, refuse_many
 from extremal.tables import number
 from extremal.utility import Workload
 
@@ -45,7 +45,7 @@ def solve(problem: Problem) -> Solution | None:
     """A workload under (ε,δ)-LDP with δ > 0."""
     match problem.privacy, problem.utility, problem.max_outputs:
         case LDP() as privacy, Workload() as utility, None if privacy.delta > 0:
-            refuse_many(utility.k)
+            refuse_many(utility.k, MOST_INPUTS)
             if utility.prior is None:
                 raise InvalidParameter(
                     "with delta > 0 a workload is designed for one prior",

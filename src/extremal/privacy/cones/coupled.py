@@ -33,19 +33,24 @@ def _ordered_partitions(members: tuple[int, ...]) -> Iterator[list[tuple[int, ..
                 yield [first, *others]
 
 
+def refuse_many(k: int, most: int) -> None:
+    """Refuse more inputs than designs with δ > 0 are made for."""
+    if k > most:
+        raise TooLarge(
+            f"designs with delta > 0 are for at most {most} inputs",
+            parameter="k",
+            value=k,
+            hint="Use delta=0, or merge inputs.",
+        )
+
+
 def levels(k: int) -> list[tuple[int, ...]]:
     """Each ray as the level of every input: 0 is the highest entry, −1 stands for an entry of 0.
 
     >>> [len(levels(k)) for k in (2, 3, 4)]
     [4, 21, 138]
     """
-    if k > MOST_INPUTS:
-        raise TooLarge(
-            f"designs with delta > 0 are for at most {MOST_INPUTS} inputs",
-            parameter="k",
-            value=k,
-            hint="Use delta=0, or merge inputs.",
-        )
+    refuse_many(k, MOST_INPUTS)
     found = []
     for size in range(1, k + 1):
         for support in combinations(range(k), size):
