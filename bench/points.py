@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import norm
 
 import extremal as ex
-from extremal.estimate.likelihood import project_onto_simplex
+from extremal.estimate.methods.likelihood import project_onto_simplex
 
 SIZES, SETTINGS, SEED = (10, 100, 1_000), ((1.0, 10_000), (2.0, 10_000), (2.0, 100_000), (4.0, 10_000)), 11
 TRUTHS = ("uniform", "zipf 1", "zipf 1.5", "sparse", "smooth")

@@ -96,10 +96,10 @@ from extremal.utility.divergences import *  # noqa: F403 - the named ones, as th
 if TYPE_CHECKING:
     from extremal import theory
     from extremal.certificate import Verdict, Verification, verify
-    from extremal.estimate.counting import count_reports
+    from extremal.estimate.reports.counting import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
     from extremal.questionnaire import Questionnaire
-    from extremal.release.key import ReleaseKey
+    from extremal.release.engines.key import ReleaseKey
     from extremal.release.memory import Memory
     from extremal.release.two_levels import TwoLevels
     from extremal.studies import (
@@ -236,9 +236,9 @@ __all__ += divergences.__all__
 
 _LATER = {
     "extremal.certificate": ("Verdict", "Verification", "verify"),
-    "extremal.estimate.counting": ("count_reports",),
+    "extremal.estimate.reports.counting": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
-    "extremal.release.key": ("ReleaseKey",),
+    "extremal.release.engines.key": ("ReleaseKey",),
     "extremal.release.memory": ("Memory",),
     "extremal.release.two_levels": ("TwoLevels",),
     "extremal.questionnaire": ("Questionnaire",),

@@ -14,7 +14,7 @@ from typing import Any
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.release.privatize import columns_and_mechanisms, privatize_column, privatize_frame
-from extremal.release.words import CipherWords
+from extremal.release.sampling.words import CipherWords
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from extremal.certificate import PROOFS
-from extremal.testing.adversaries import (
+from extremal.testing.proofs.adversaries import (
     ATTACKS,
     classes,
     costs,

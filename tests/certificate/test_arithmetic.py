@@ -9,7 +9,7 @@ import pytest
 
 import extremal.certificate
 
-KERNEL = sorted(Path(extremal.certificate.__file__).parent.glob("*.py"))
+KERNEL = sorted(Path(extremal.certificate.__file__).parent.rglob("*.py"))
 DECIDING = [path for path in KERNEL if path.name != "doubles.py"]  # which adds whole numbers, and proposes
 EXACT = {"inf", "isinf", "isqrt", "comb", "gcd", "lcm", "prod", "nextafter"}  # of math: names that round nothing
 ROUNDED = {"float64", "float32", "longdouble", "half", "double", "linalg", "values", "isclose", "allclose"}

@@ -30,10 +30,8 @@ from extremal.certificate import (
     enclosure,
     proof_from_json,
 )
-from extremal.certificate.cones import Branches, Lifts, Staircase, cone_of
-from extremal.certificate.coupled import _levels
-from extremal.certificate.dual import _chord
-from extremal.certificate.enclosures import (
+from extremal.certificate.arithmetic.cones import Branches, Lifts, Staircase, cone_of
+from extremal.certificate.arithmetic.enclosures import (
     above,
     exp_above,
     fraction,
@@ -44,11 +42,13 @@ from extremal.certificate.enclosures import (
     pair_value,
     upper,
 )
-from extremal.certificate.information import Curve
+from extremal.certificate.kinds.coupled import _levels
+from extremal.certificate.kinds.dual import _chord
+from extremal.certificate.kinds.information import Curve
+from extremal.certificate.kinds.search import SCALE, _bounds, _floor
 from extremal.certificate.numbers import count_from, list_from, number_from
-from extremal.certificate.search import SCALE, _bounds, _floor
 from extremal.errors import MalformedFile
-from extremal.testing.second_checker import disagreement
+from extremal.testing.proofs.second_checker import disagreement
 
 P, WITH_ZERO = ["0.5", "0.3", "0.2"], ["0.6", "0", "0.4"]
 P0, P1 = ["0.7", "0.2", "0.1"], ["0.2", "0.3", "0.5"]

@@ -19,10 +19,10 @@ from extremal.certificate import (
     Refused,
     Revealed,
 )
-from extremal.certificate.sweep import _Lines
-from extremal.certificate.workload import RATIO_BITS
-from extremal.testing.adversaries import varied, workloads
-from extremal.testing.second_workloads import workload_disagreement
+from extremal.certificate.kinds.sweep import _Lines
+from extremal.certificate.kinds.workload import RATIO_BITS
+from extremal.testing.proofs.adversaries import varied, workloads
+from extremal.testing.proofs.second_workloads import workload_disagreement
 
 P, WITH_ZERO = ["0.4", "0.3", "0.2", "0.1"], ["0.5", "0.5", "0", "0"]
 UTILITIES: list[Any] = [

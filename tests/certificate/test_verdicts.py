@@ -14,8 +14,8 @@ import pytest
 
 import extremal as ex
 from extremal.certificate import Certificate, Contradiction, Lines, NotKnown, Rays, Truth, certify, enclosure
-from extremal.certificate.costs import cost_of
-from extremal.certificate.enclosures import value_of
+from extremal.certificate.arithmetic.enclosures import value_of
+from extremal.certificate.kinds.costs import cost_of
 from extremal.errors import MalformedFile
 from extremal.mechanism.files import content_digest
 from extremal.testing.designs import falsely_claiming

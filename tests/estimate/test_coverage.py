@@ -1,10 +1,10 @@
-"""The small version of audit/interval_coverage.py: the same test on fewer surveys, and a wrong standard error must fail
-it."""
+"""The small version of audit/estimate/interval_coverage.py: the same test on fewer surveys, and a wrong standard
+error must fail it."""
 
 import numpy as np
 import pytest
 
-from extremal.testing.coverage import FEWEST, configurations, significance
+from extremal.testing.surveys.coverage import FEWEST, configurations, significance
 
 REPEATS, LEVEL = 600, 0.01
 

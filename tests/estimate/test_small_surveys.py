@@ -1,9 +1,9 @@
-"""The small version of part 2 of audit/interval_coverage.py: intervals hold, and narrower ones are caught."""
+"""The small version of part 2 of audit/estimate/interval_coverage.py: intervals hold, and narrower ones are caught."""
 
 import pytest
 from scipy.special import bdtr
 
-from extremal.testing.small_surveys import LEVELS, Survey, surveys
+from extremal.testing.surveys.small_surveys import LEVELS, Survey, surveys
 
 REPEATS, LEVEL = 150, 0.01
 CHOSEN = (

@@ -25,10 +25,10 @@ from extremal.mechanism.structures import (
     Structure,
 )
 from extremal.mechanism.structures.grouped_sets import grouped_structure
-from extremal.release import sampler
 from extremal.release.files import privatize_file
-from extremal.testing import neighbours
-from extremal.testing.neighbours import (
+from extremal.release.sampling import sampler
+from extremal.testing.files import neighbours
+from extremal.testing.files.neighbours import (
     NUMBERS,
     TEXT,
     TRUTHS,

@@ -15,7 +15,7 @@ import pytest
 
 import extremal as ex
 from extremal.release.files import privatize_file
-from extremal.release.sampler import sample_codes
+from extremal.release.sampling.sampler import sample_codes
 from extremal.release.transformer import Privatizer
 
 M = ex.randomized_response(2, 1, inputs=["no", "yes"])

@@ -80,7 +80,7 @@ def test_averages_of_the_reference(kind: str, start: str) -> None:
 @pytest.mark.parametrize("k", [4, 6])
 def test_worst_of_the_better_of_two_of_the_reference(k: int) -> None:
     """Figure 4 where the reference has its worst instance, to its three digits; means at ε = 2 within 1e-5, because its
-    optima come from a linear program in floats. The other sizes, and figure 7: audit/reproduce.py."""
+    optima come from a linear program in floats. The other sizes, and figure 7: audit/documentation/reproduce.py."""
     line = next(line for line in REFERENCE.splitlines() if line.startswith(f"| KL | {k} | Dirichlet(1),0"))
     cells = [cell.strip(" *") for cell in line.split("|")]
     least, at = float(cells[6]), float(cells[7])

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate.variance import Channel, _symmetric
-from extremal.certificate.worst_prior import _exchangeable
+from extremal.certificate.arithmetic.variance import Channel, _symmetric
+from extremal.certificate.arithmetic.worst_prior import _exchangeable
 from extremal.errors import TooLarge
 from extremal.exact import as_prior
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any
 
+from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
+from extremal.certificate.arithmetic.worst_prior import workload_cost
 from extremal.certificate.certificate import Certificate, is_certificate, load_certificate
-from extremal.certificate.costs import cost_of
-from extremal.certificate.enclosures import is_infinite, lower, upper, value_of
+from extremal.certificate.kinds.costs import cost_of
 from extremal.certificate.proof import WORKING_BITS, Proof
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
-from extremal.certificate.worst_prior import workload_cost
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse

@@ -9,7 +9,7 @@ import math
 from extremal.errors import InvalidParameter
 from extremal.mechanism.files import read
 from extremal.release.audit import audit
-from extremal.release.sampler import sample_codes
+from extremal.release.sampling.sampler import sample_codes
 
 MOST_DRAWS = 1 << 27  # for one input
 

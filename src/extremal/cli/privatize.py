@@ -10,9 +10,9 @@ from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
 from extremal.privacy import LDP
 from extremal.questionnaire import Questionnaire
+from extremal.release.engines.key import ReleaseKey
+from extremal.release.engines.spark_files import privatize_with_spark
 from extremal.release.files import privatize_file
-from extremal.release.key import ReleaseKey
-from extremal.release.spark_files import privatize_with_spark
 from extremal.tables import number
 
 

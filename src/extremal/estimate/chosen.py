@@ -14,8 +14,8 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.indicators import MOST_HASHES, HashChannel
+from extremal.estimate.reports.tally import tally
 from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
-from extremal.estimate.tally import tally
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 

@@ -21,9 +21,9 @@ from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Floats
-from extremal.estimate.counted import aligned, whole_counts
+from extremal.estimate.reports.counted import aligned, whole_counts
+from extremal.estimate.reports.tally import checked_weights
 from extremal.estimate.results.crosstab import CrosstabEstimate, Side
-from extremal.estimate.tally import checked_weights
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import refuse_large
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from extremal.estimate.channels import channel_of
-from extremal.estimate.combinations import Combinations
 from extremal.estimate.frequencies import FEWEST, refuse_unidentified, row_prior
-from extremal.estimate.likelihood import project_onto_simplex
+from extremal.estimate.methods.combinations import Combinations
+from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.workload import WorkloadEstimate, decoding_of, sets_of

@@ -9,8 +9,8 @@ With f the frequencies of the reports, E f = Qᵀp. Five answers:
   trusted. p° is the maximiser with every entry raised to the smaller of 1/k and the unbiased estimate's standard
   error: a report that the maximiser calls impossible would otherwise get an infinite weight.
 * projected: the point of the simplex nearest to the unbiased estimate; intervals are those of the unbiased one.
-* shrunk: empirical Bayes, for tables of many cells (`extremal.estimate.shrinkage`); intervals of the unbiased one.
-* smooth: EM with smoothing, for ordered inputs (`extremal.estimate.smoothing`); intervals of the unbiased one.
+* shrunk: empirical Bayes, for tables of many cells (`methods.shrinkage`); intervals of the unbiased one.
+* smooth: EM with smoothing, for ordered inputs (`methods.smoothing`); intervals of the unbiased one.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Channel, Floats
-from extremal.estimate.clusters import Sampled
-from extremal.estimate.combinations import Combinations
-from extremal.estimate.likelihood import project_onto_simplex
+from extremal.estimate.methods.combinations import Combinations
+from extremal.estimate.methods.likelihood import project_onto_simplex
+from extremal.estimate.methods.shrinkage import shrunk
+from extremal.estimate.methods.smoothing import smoothed
+from extremal.estimate.reports.clusters import Sampled
+from extremal.estimate.reports.tally import Tally, tally
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.stratified import StratifiedEstimate
-from extremal.estimate.shrinkage import shrunk
-from extremal.estimate.smoothing import smoothed
-from extremal.estimate.tally import Tally, tally
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 

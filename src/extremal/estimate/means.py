@@ -15,7 +15,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels.channel import WORST_CONDITION, Floats
 from extremal.estimate.channels.dense import DenseChannel
-from extremal.estimate.tally import tally
+from extremal.estimate.reports.tally import tally
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 

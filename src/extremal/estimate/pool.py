@@ -15,8 +15,8 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
 from extremal.estimate.frequencies import Method, estimate_frequencies
+from extremal.estimate.reports.tally import tally
 from extremal.estimate.results.estimate import FrequencyEstimate
-from extremal.estimate.tally import tally
 from extremal.mechanism import Mechanism
 
 

@@ -20,7 +20,7 @@ from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.estimate.intervals.levels import each, quantile
-from extremal.estimate.tally import tally
+from extremal.estimate.reports.tally import tally
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import GroupedSets, SubsetSelection
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload

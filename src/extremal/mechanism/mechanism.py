@@ -19,11 +19,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Column, as_prior
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, frozen
-from extremal.mechanism.disclosure import Disclosure, disclosure
-from extremal.mechanism.labels import MOST_LABELS, Label, Labels, SubsetLabels, count_text
-from extremal.mechanism.rounding import checked_matrix, round_to_weights
-from extremal.mechanism.structures import Circulant, Rows, Structure
-from extremal.mechanism.structures.assemble import (
+from extremal.mechanism.assemble import (
     canonical,
     checked_blocks,
     checked_cover,
@@ -31,6 +27,10 @@ from extremal.mechanism.structures.assemble import (
     checked_weights,
     distinct,
 )
+from extremal.mechanism.disclosure import Disclosure, disclosure
+from extremal.mechanism.labels import MOST_LABELS, Label, Labels, SubsetLabels, count_text
+from extremal.mechanism.rounding import checked_matrix, round_to_weights
+from extremal.mechanism.structures import Circulant, Rows, Structure
 from extremal.mechanism.structures.circulant import Run
 from extremal.mechanism.structures.staircase import (
     LISTED_SUBSETS,

@@ -6,8 +6,8 @@ from typing import Any
 
 from extremal.mechanism import Mechanism
 from extremal.release.privatize import privatize, privatize_column
-from extremal.release.sampler import sample_codes
-from extremal.release.words import refuse_seed
+from extremal.release.sampling.sampler import sample_codes
+from extremal.release.sampling.words import refuse_seed
 
 
 def privatize_values(mechanism: Mechanism, values: Any, **options: Any) -> Any:

@@ -27,7 +27,7 @@ from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, Notion
 from extremal.release.audit_pairs import has_pairs, pair_events
-from extremal.release.sampler import sample_codes
+from extremal.release.sampling.sampler import sample_codes
 from extremal.tables import wrapped
 
 Floats = npt.NDArray[np.float64]

@@ -18,8 +18,8 @@ from extremal.mechanism.bit_labels import BitLabels, unpacked
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures import BloomBits
 from extremal.release.privatize import privatize_column
-from extremal.release.rules import packed_filters, shown_filters
-from extremal.release.words import SecureWords
+from extremal.release.sampling.rules import packed_filters, shown_filters
+from extremal.release.sampling.words import SecureWords
 
 
 def keep(mechanism: Mechanism, values: Sequence[Any]) -> list[Label]:

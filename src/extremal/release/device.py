@@ -38,10 +38,10 @@ from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.privacy import LDP
-from extremal.release.loops import Loops
 from extremal.release.privatize import report_labels
-from extremal.release.sampler import prepared
-from extremal.release.words import CipherWords
+from extremal.release.sampling.loops import Loops
+from extremal.release.sampling.sampler import prepared
+from extremal.release.sampling.words import CipherWords
 
 SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
 VECTORS = 10_000

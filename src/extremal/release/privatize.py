@@ -21,8 +21,8 @@ from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
-from extremal.release.sampler import BadCode, sample_codes
-from extremal.release.words import WordSource, refuse_seed
+from extremal.release.sampling.sampler import BadCode, sample_codes
+from extremal.release.sampling.words import WordSource, refuse_seed
 
 TWICE = (
     "without row_id= a lazy frame cannot be randomised: evaluated twice it would make two reports about the same person"
@@ -79,7 +79,7 @@ def privatize(
     refuse_seed(options)
     chosen = columns_and_mechanisms(columns, column, mechanism)
     if row_id is not None:
-        from extremal.release.lazy import privatize_keyed
+        from extremal.release.engines.lazy import privatize_keyed
 
         return privatize_keyed(frame, chosen, row_id, release_key, check_ids, connection)
     if release_key is not None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.optimize.workload.blocks import (
+from extremal.optimize.workload.structured.blocks import (
     block_design,
     difference_set,
     is_difference_set,

@@ -26,7 +26,7 @@ from extremal.estimate.channels.channel import (
     ends_of,
     two_valued,
 )
-from extremal.estimate.likelihood import maximise
+from extremal.estimate.methods.likelihood import maximise
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels

@@ -15,8 +15,8 @@ from extremal.columns.files import format_of
 from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import Channel
-from extremal.estimate.files import named_files
-from extremal.estimate.tally import NO_REPORT, Tally, tally
+from extremal.estimate.reports.files import named_files
+from extremal.estimate.reports.tally import NO_REPORT, Tally, tally
 from extremal.mechanism import Mechanism
 
 Codes = npt.NDArray[np.intp]

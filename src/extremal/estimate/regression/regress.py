@@ -15,7 +15,7 @@ from extremal.estimate.regression.likelihood import Hidden, Likelihood
 from extremal.estimate.regression.maximum import maximised, refuse_dependent
 from extremal.estimate.regression.outcomes import Family, Linear, Ordered, Polytomous
 from extremal.estimate.regression.result import RegressionResult
-from extremal.estimate.tally import checked_weights
+from extremal.estimate.reports.tally import checked_weights
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from extremal.estimate.channels.channel import Floats
 from extremal.estimate.intervals.levels import each, quantile
-from extremal.estimate.likelihood import project_onto_simplex, project_within
+from extremal.estimate.methods.likelihood import project_onto_simplex, project_within
+from extremal.estimate.methods.shrinkage import shrunk
 from extremal.estimate.results import display, functions, goodness, plot, robustness
 from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.fit import Fit
@@ -23,7 +24,6 @@ from extremal.estimate.results.functions import FunctionEstimate
 from extremal.estimate.results.goodness import GoodnessOfFit
 from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
 from extremal.estimate.results.order import CDFEstimate, QuantileEstimate
-from extremal.estimate.shrinkage import shrunk
 from extremal.mechanism.labels import Label
 
 MANY_CELLS = 20

@@ -3,7 +3,7 @@
 One report contributes L·e_Y to the estimate. Its variance is worked out twice: with Y as the fitted frequencies say,
 which does not call a report impossible because it was not seen, and over the reports themselves, because fitted
 frequencies are pulled together and make large cells look less variable than they are. The larger one is used. Weights
-enter through their squares, clusters and strata through the sums of each cluster (`extremal.estimate.sampling`).
+enter through their squares, clusters and strata through the sums of each cluster (`reports.sampling`).
 
 Limits are exact wherever the contribution takes two values: then the number of reports with the larger one is binomial,
 whatever the other frequencies are. With weights or clusters the same limits are taken at the effective number of
@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from extremal.estimate.channels.channel import NEGLIGIBLE, Channel, Flags, Floats, Inverse
-from extremal.estimate.combinations import Combinations
 from extremal.estimate.intervals.binomial import beta_limits, mapped, mapped_limits
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.score import score_limits
-from extremal.estimate.sampling import Sampling
+from extremal.estimate.methods.combinations import Combinations
+from extremal.estimate.reports.sampling import Sampling
 from extremal.mechanism import Mechanism
 
 

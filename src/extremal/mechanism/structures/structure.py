@@ -5,7 +5,7 @@ but for subset selection. Every row sums to the denominator exactly; constructio
 a structure plus the map from inputs to rows, so that a large alphabet costs no more than its pattern does.
 
 To add one: a file with a class that answers `Structure`, its line in `STRUCTURES` (the package's `__init__`) and
-the line of its sampler (`release/sampler`). Files, tables, utilities and the canonical form ask what they need here.
+the line of its sampler (`release/sampling`). Files, tables, utilities and the canonical form ask what they need here.
 Where outputs are never listed, `unlisted.Unlisted` answers what all such structures answer alike.
 """
 

@@ -1,6 +1,6 @@
 """The bound that needs no list of patterns, made as large as possible.
 
-For d ≥ 0 and N ≥ 0 (see `extremal.certificate.matrix`) every ε-LDP mechanism has F ≥ (tr
+For d ≥ 0 and N ≥ 0 (see `extremal.certificate.kinds.matrix`) every ε-LDP mechanism has F ≥ (tr
 √(CRCᵀ))²/(−1ᵀR1), C = A_c, provided UᵀRU ⪰ 0. The logarithm of that is maximised over (log d, N) by L-BFGS-B. −1ᵀR1 =
 (1ᵀd)²(E−1)²/(4c). With M = CRCᵀ and Γ = CᵀM^{-1/2}C/tr√M the derivatives of 2·log tr√M by d and by a pair N_xz are Γ_xx
 − (E+1)(Γl)_x/c + E·lᵀΓl/c² and −2Γ_xz + 2((Γl)_x + (Γl)_z)/c − 2·lᵀΓl/c². N = 0 is nearly enough for ε ≤ 1. At d = p, N

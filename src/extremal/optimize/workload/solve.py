@@ -32,15 +32,20 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution, decimals
-from extremal.optimize.workload.columns import generate
-from extremal.optimize.workload.copula import random_sets
-from extremal.optimize.workload.fewer import fewer_patterns
+from extremal.optimize.workload.generation.columns import generate
+from extremal.optimize.workload.generation.copula import random_sets
+from extremal.optimize.workload.generation.fewer import fewer_patterns
 from extremal.optimize.workload.inequality import Inequality, best_inequality
 from extremal.optimize.workload.interior import optimal_design
 from extremal.optimize.workload.leakage import MOST_INPUTS as MOST_LISTED_LIFTS
 from extremal.optimize.workload.leakage import extreme_columns
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, all_sets, staircase_deviations
-from extremal.optimize.workload.mean import (
+from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
+from extremal.optimize.workload.merging import Merged, denominator_of, merged
+from extremal.optimize.workload.minimax import saddle
+from extremal.optimize.workload.notes import People, Precision
+from extremal.optimize.workload.proofs import listed_patterns
+from extremal.optimize.workload.structured.mean import (
     CELLS,
     MOST_VALUES,
     cells_for,
@@ -54,14 +59,9 @@ from extremal.optimize.workload.mean import (
     rounding,
     sweep_proof,
 )
-from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
-from extremal.optimize.workload.merging import Merged, denominator_of, merged
-from extremal.optimize.workload.minimax import saddle
-from extremal.optimize.workload.notes import People, Precision
-from extremal.optimize.workload.ordered import best_mixture, mixture_mechanism
-from extremal.optimize.workload.proofs import listed_patterns
-from extremal.optimize.workload.shares import many_shares
-from extremal.optimize.workload.symmetric import symmetric_mechanism, symmetric_proof
+from extremal.optimize.workload.structured.ordered import best_mixture, mixture_mechanism
+from extremal.optimize.workload.structured.shares import many_shares
+from extremal.optimize.workload.structured.symmetric import symmetric_mechanism, symmetric_proof
 from extremal.privacy import LDP, LIP, PML
 from extremal.sources import SourceClass
 from extremal.utility import Frequencies, Mean, Workload

@@ -25,12 +25,12 @@ import numpy as np
 
 from extremal.estimate.channels import channel_of
 from extremal.estimate.channels.channel import Flags, Floats
-from extremal.estimate.combinations import Combinations
 from extremal.estimate.expected import expected_estimate, expected_workload
 from extremal.estimate.frequencies import refuse_unidentified, row_prior
 from extremal.estimate.intervals.binomial import mapped_limits
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.score import score_limits
+from extremal.estimate.methods.combinations import Combinations
 from extremal.estimate.workload import WorkloadEstimate, statistics_of
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism

@@ -1,0 +1,222 @@
+"""Faults planted in the proof kernel, one at a time: the tests must notice every one of them.
+
+Each fault changes one place of `extremal/certificate` in a copy of the source: a comparison turned round, a sign, a
+check left out, a step too far, a number rounded to the wrong side, a precondition dropped. The tests named for its
+module run against the copy until one fails. A fault that no test can notice stands in the list with the reason why it
+changes nothing; those are not run. Reported: how many were killed, and every one that survived (must be none).
+
+Run with `make audit`; give words as arguments to run only the faults that contain one of them, or a share such as 1/2
+and 2/2 to run every second one.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import itertools
+import os
+import re
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+KERNEL = Path("src/extremal/certificate")
+SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE = (
+    f"tests/certificate/{name}.py"
+    for name in (
+        "test_second_checker",
+        "test_second_workloads",
+        "test_parts",
+        "test_verdicts",
+        "kinds/test_ratios",
+        "arithmetic/test_variance",
+    )
+)
+ALL = [SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE]
+SAME = "derive_the_same_bound"
+
+TESTS: dict[str, list[tuple[str, str]]] = {
+    "cones": [
+        (SECOND, f"{SAME}[lines {SAME}[rays fields_hold[lines fields_hold[rays"),
+        (PARTS, ""),
+    ],
+    "dual": [
+        (
+            SECOND,
+            f"{SAME}[one {SAME}[lines {SAME}[rays fields_hold[one fields_hold[lines",
+        ),
+        (PARTS, ""),
+    ],
+    "enclosures": [(SECOND, f"{SAME}[lines {SAME}[rays"), (PARTS, ""), (VERDICTS, "")],
+    "information": [
+        (SECOND, f"{SAME}[subadditive {SAME}[prices fields_hold[prices"),
+        (PARTS, ""),
+    ],
+    "partition": [(SECOND, "[partition"), (PARTS, "")],
+    "search": [(SECOND, "edge"), (SECOND, "searches"), (PARTS, "")],
+    "coupled": [(PARTS, ""), (SECOND, "[coupled")],
+    "ratios": [(RATIOS, "bad_ends excludes between_all"), (SECOND, "[ratios"), (RATIOS, "")],
+    "variance": [(VARIANCE, "")],
+    "worst_prior": [(VARIANCE, "prior counts_alike not_cost slope")],
+    "doubles": [(VARIANCE, "whole_numbers factor float two_values"), (WORKLOADS, "")],
+    "directions": [(SECOND, "[directions"), (PARTS, "")],
+    "workload": [(WORKLOADS, "")],
+    "matrix": [(WORKLOADS, "")],
+    "sweep": [(WORKLOADS, "")],
+    "costs": [(SECOND, f"{SAME}[truth {SAME}[one"), (VERDICTS, ""), (PARTS, "")],
+    "verify": [(VERDICTS, "")],
+    "certificate": [(VERDICTS, "")],
+    "numbers": [(PARTS, "")],
+    "proof": [(PARTS, "")],
+}
+"""What runs against a fault of each module, in this order: a file, and words of which one must be in the test."""
+
+MOST_SECONDS = 600  # a fault that makes a test run on is noticed, too
+PRELOADED = (
+    "extremal.optimize",
+    "extremal.testing.proofs.adversaries",
+    "extremal.testing.proofs.second_workloads",
+    "pytest",
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    module: str
+    old: str
+    new: str
+    same: str = ""
+    """Why nothing can notice it; empty when something must."""
+
+    def __str__(self) -> str:
+        return f"{self.module}: {' '.join(self.old.split())!r} → {' '.join(self.new.split())!r}"
+
+    def plant(self, kernel: Path) -> None:
+        path = next(kernel.rglob(f"{self.module}.py"))
+        text = path.read_text(encoding="utf-8")
+        if text.count(self.old) != 1:
+            raise ValueError(f"{self} must occur once; it occurs {text.count(self.old)} times")
+        path.write_text(text.replace(self.old, self.new), encoding="utf-8")
+
+
+def faults() -> list[Fault]:
+    """Those of `faults.txt`."""
+    found, module = [], ""
+    for block in (Path(__file__).parent / "faults.txt").read_text(encoding="utf-8").split("\n\n")[1:]:
+        lines = block.strip("\n").split("\n")
+        if lines[0].startswith("@ "):
+            module = lines[0][2:]
+            continue
+        old, new, same = ("\n".join(line[2:] for line in lines if line[0] == mark) for mark in "-+=")
+        found.append(Fault(module, old, new, same))
+    return found
+
+
+def survives(fault: Fault | None, place: Path) -> bool:
+    """Whether every test passes with the fault, if any, in a copy of the kernel; in a process of its own."""
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(
+        ROOT / KERNEL,
+        place / "certificate",
+        ignore=shutil.ignore_patterns("__pycache__"),
+    )
+    if fault is not None:
+        fault.plant(place / "certificate")
+    child = os.fork()
+    if child == 0:
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 2)
+        signal.alarm(MOST_SECONDS)
+        try:
+            load_kernel(place)
+            for path, words in TESTS[fault.module] if fault else [(path, "") for path in ALL]:
+                run(ROOT / path, words)
+            os._exit(0)
+        except BaseException:  # whatever a fault brings about, an interrupt or an exit included, is noticed
+            os._exit(1)
+    return not os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def load_kernel(place: Path) -> None:
+    """Import the kernel anew from another place, and put what it defines where its old names are used."""
+    old = {name: module for name, module in sys.modules.items() if name.startswith("extremal.certificate")}
+    known = {id(v): (name, key) for name, module in old.items() for key, v in vars(module).items() if key[:2] != "__"}
+    for name in old:
+        del sys.modules[name]
+    package = sys.modules["extremal"]
+    package.__path__.insert(0, str(place))
+    package.certificate = importlib.import_module("extremal.certificate")  # type: ignore[attr-defined]
+    for name in old:
+        importlib.import_module(name)
+    for name, module in list(sys.modules.items()):
+        if name.startswith("extremal") and name not in old:
+            for key, value in list(vars(module).items()):
+                where, what = known.get(id(value), ("", ""))
+                if where and getattr(value, "__module__", where).startswith("extremal.certificate"):
+                    setattr(module, key, getattr(sys.modules[where], what))
+
+
+def run(path: Path, words: str) -> None:
+    """Every test of a file whose name and arguments contain one of the words; the first failure ends it."""
+    import pytest
+
+    spec = importlib.util.spec_from_file_location(f"planted_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, test in list(vars(module).items()):
+        if not name.startswith("test_"):
+            continue
+        marks = [mark.args for mark in getattr(test, "pytestmark", []) if mark.name == "parametrize"]
+        for chosen in itertools.product(*(values for _, values in marks)):
+            given: dict[str, Any] = {}
+            for (names, _), value in zip(marks, chosen, strict=True):
+                split = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(names)
+                given |= zip(split, value if len(split) != 1 else (value,), strict=True)
+            called = f"{name}[{' '.join(map(str, given.values()))[:80]}]"
+            if words and not any(all(w in called for w in word.split("&")) for word in words.split()):
+                continue
+            with (
+                pytest.MonkeyPatch.context() as patch,
+                tempfile.TemporaryDirectory() as place,
+            ):
+                fixtures = {"monkeypatch": patch, "tmp_path": Path(place)}
+                wanted = inspect.signature(test).parameters
+                test(**given, **{n: f for n, f in fixtures.items() if n in wanted})
+
+
+def main() -> int:
+    shares = [tuple(map(int, word.split("/"))) for word in sys.argv[1:] if re.fullmatch(r"\d+/\d+", word)]
+    words = [word for word in sys.argv[1:] if not re.fullmatch(r"\d+/\d+", word)]
+    chosen = [f for f in faults() if not words or any(word in str(f) for word in words)]
+    for part, parts in shares:
+        chosen = chosen[part - 1 :: parts]
+    alive, start = [], time.monotonic()
+    for module in PRELOADED:
+        importlib.import_module(module)  # before the fork: every child has them
+    with tempfile.TemporaryDirectory() as place:
+        if not words and not survives(None, Path(place) / "extremal"):
+            raise RuntimeError("the tests must pass where no fault is planted")
+        for fault in (f for f in chosen if not f.same):
+            if survives(fault, Path(place) / "extremal"):
+                alive.append(fault)
+                print(f"SURVIVED  {fault}", flush=True)
+    same = [f for f in chosen if f.same]
+    for fault in same:
+        print(f"the same  {fault}: {fault.same}")
+    killed = len(chosen) - len(same) - len(alive)
+    counts = f"{len(chosen)} faults: {killed} killed, {len(same)} the same, {len(alive)} survived"
+    print(f"{counts}, {time.monotonic() - start:.0f} s")
+    return 1 if alive else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""What the proofs count with: columns and rays, enclosures, exact sums and variances."""

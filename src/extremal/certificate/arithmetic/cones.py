@@ -1,0 +1,375 @@
+"""The columns that a notion admits, as a rational cone: its extreme rays, and how large a linear function can be on it.
+
+Everywhere e^ε is replaced by a rational just above it (and e^−λ by one just below), which only enlarges the cone:
+what holds on the larger cone holds for the notion. So all that follows is exact. This is the kernel's own code;
+nothing of it is shared with the search.
+
+A cone answers three questions:
+
+    rays()                      integer vectors whose conic hull is the cone (none missing; some may be superfluous);
+    excess(vectors, multipliers)   a number ≥ Σ_y g_y·q_y for every mechanism with columns q_y, when each g_y is one
+    of the vectors; refutes(vector, multipliers)   whether vector·q ≤ 0 for every column of the cone, proved.
+
+A vector is a list of integers over a denominator of its own.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+from flint import arb, fmpq
+
+from extremal.certificate.arithmetic.enclosures import Rational, above, exp_above, ratio_above, rational
+from extremal.certificate.refused import Refused
+from extremal.exact import Prior
+from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
+
+MOST_PATTERNS = 16  # inputs
+MOST_LIFTED = 14
+MOST_LISTED = 8  # by double description
+MOST_RAYS = 20_000
+MOST_MEETINGS = 3_000_000  # pairs of rays tried against a new plane
+ORDER_BITS = 64
+# Beyond this ε·d an inequality is left out: e^−2048 is nothing, and fewer inequalities mean a larger cone.
+FARTHEST = 1 << 11
+
+Ray = tuple[int, ...]
+Vector = tuple[Sequence[int], int]  # integers, and the positive number that they are divided by
+Multiplier = tuple[int, int, int, Fraction]  # (which vector, the two names of an inequality, how much of it)
+
+
+@dataclass(frozen=True)
+class Staircase:
+    """ε-LDP: q_x ≤ E·q_z for all x, z."""
+
+    k: int
+    top: Rational
+
+    def rays(self) -> Iterator[Ray]:
+        if self.k > MOST_PATTERNS:
+            raise Refused(f"patterns are listed for at most {MOST_PATTERNS} inputs", parameter="k", value=self.k)
+        low, high = int(self.top.q), int(self.top.p)
+        patterns = itertools.product((low, high), repeat=self.k)
+        next(patterns)  # all low, and at the end all high: constants are sums of the others
+        return (p for p in patterns if low in p) if self.k > 1 else iter([(1,)])
+
+    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        most = max(fmpq(0), *(self._most(g) for g in vectors))
+        return most * self.k / (self.top + self.k - 1)
+
+    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
+        return bool(self._most(vector) <= 0)
+
+    def _most(self, vector: Vector) -> Rational:
+        """max g·q over 1 ≤ q ≤ E."""
+        g, scale = vector
+        return (sum(g) + (self.top - 1) * sum(v for v in g if v > 0)) / scale
+
+
+@dataclass(frozen=True)
+class Lifts:
+    """ε-PML and ε-LIP for one prior: with p·q = 1, low ≤ q ≤ top wherever p > 0; the other inputs are free."""
+
+    prior: Prior
+    low: Rational
+    top: Rational
+
+    @property
+    def k(self) -> int:
+        return len(self.prior)
+
+    @property
+    def support(self) -> list[int]:
+        return [x for x, w in enumerate(self.prior.weights) if w]
+
+    def rays(self) -> Iterator[Ray]:
+        """All entries low or top but one, which p·q = 1 decides; and the unit vectors of the free inputs."""
+        support, weights, total = self.support, self.prior.weights, self.prior.total
+        if len(support) > MOST_LIFTED:
+            raise Refused(
+                f"lift vectors are listed for at most {MOST_LIFTED} inputs", parameter="inputs", value=len(support)
+            )
+        scale = int(self.low.q) * int(self.top.q)
+        low, high = int(self.low.p) * int(self.top.q), int(self.top.p) * int(self.low.q)
+        for x in range(self.k):
+            if not weights[x]:
+                yield tuple(int(x == z) for z in range(self.k))
+        for j in support:
+            others = [x for x in support if x != j]
+            for ends in itertools.product((low, high), repeat=len(others)):
+                rest = total * scale - sum(e * weights[x] for e, x in zip(ends, others, strict=True))
+                if low * weights[j] <= rest <= high * weights[j]:
+                    ray = [0] * self.k
+                    ray[j] = rest
+                    for e, x in zip(ends, others, strict=True):
+                        ray[x] = e * weights[j]
+                    yield tuple(ray)
+
+    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        free = (max(fmpq(0), *(fmpq(g[x], scale) for g, scale in vectors)) for x in self._free())
+        return sum(free, max(self._most(g) for g in vectors))
+
+    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
+        return bool(self._most(vector) <= 0) and all(vector[0][x] <= 0 for x in self._free())
+
+    def _free(self) -> list[int]:
+        return [x for x, w in enumerate(self.prior.weights) if not w]
+
+    def _most(self, vector: Vector) -> Rational:
+        """A bound on g·q with p·q = 1 and low ≤ q ≤ top on the support, for the best of all ν: g·q ≤ ν + Σ max over q
+        of (g − νp)·q.
+
+        ν is g/p of the input at which the budget of p·q ends when it is spent in the order of g/p. The order is a
+        choice: a key rounded down serves, and any ν gives a bound.
+        """
+        g, scale = vector
+        weights, total, support = self.prior.weights, self.prior.total, self.support
+        order = sorted(support, key=lambda x: (g[x] << ORDER_BITS) // weights[x], reverse=True)
+        room = (1 - self.low) / (self.top - self.low) * total if self.top > self.low else fmpq(0)
+        budget = int(room.p) // int(room.q)
+        last = order[-1]
+        for x in order:
+            budget -= weights[x]
+            if budget < 0:
+                last = x
+                break
+        a, w = g[last], weights[last]
+        left = [g[x] * w - a * weights[x] for x in support]  # (g − νp) times w, ν = a·total/w
+        up, down = sum(v for v in left if v > 0), sum(v for v in left if v < 0)
+        return (a * total + self.top * up + self.low * down) / (scale * w)
+
+
+@dataclass(frozen=True)
+class Inequalities:
+    """Columns q ≥ 0 with inequality·q ≤ 0 for each of a family of named inequalities: PML for a class of priors,
+    metric privacy.
+    """
+
+    k: int
+    names: Sequence[tuple[int, int]]
+    inequality: Callable[[int, int], list[Rational] | None]  # None where there is none
+
+    def rays(self) -> Iterator[Ray]:
+        if self.k > MOST_LISTED:
+            raise Refused(f"rays are listed for at most {MOST_LISTED} inputs", parameter="k", value=self.k)
+        planes = [self.inequality(a, b) for a, b in self.names]
+        return iter(_double_description(self.k, [_integers(plane) for plane in planes if plane]))
+
+    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        """Σ_x max_y of what is left of the vectors above 0, once multiples ≥ 0 of the inequalities are taken off."""
+        left = self._reduced(vectors, multipliers)
+        return sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
+
+    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
+        return all(v <= 0 for v in self._reduced([vector], multipliers)[0])
+
+    def _reduced(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> list[list[Rational]]:
+        left = [[fmpq(v, scale) for v in g] for g, scale in vectors]
+        for y, a, b, amount in multipliers:
+            plane = self.inequality(a, b)
+            if amount < 0 or not 0 <= y < len(left) or plane is None:
+                raise Refused(
+                    "a multiplier must be ≥ 0, of a vector and an inequality that exist",
+                    parameter="multiplier",
+                    value=(y, a, b),
+                )
+            f = rational(amount)
+            left[y] = [g - f * v if v else g for g, v in zip(left[y], plane, strict=True)]
+        return left
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """(ε,δ)-LDP: any columns q ≥ 0, but Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ for all x ≠ z: inequality (x, z) may be broken, by
+    all columns together by δ at most."""
+
+    k: int
+    top: Rational
+    delta: Rational
+
+    def rays(self) -> Iterator[Ray]:
+        raise Refused("with delta > 0 the columns are coupled", parameter="privacy", value="delta > 0")
+
+    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        """As for inequalities; what is taken off a vector may come back, δ times the most that any of them needs."""
+        left, most = [[fmpq(v, scale) for v in g] for g, scale in vectors], dict[tuple[int, int], Rational]()
+        taken = dict[tuple[int, int, int], Rational]()
+        for y, x, z, amount in multipliers:
+            if amount < 0 or not 0 <= y < len(left) or x == z or not (0 <= x < self.k and 0 <= z < self.k):
+                raise Refused(
+                    "a multiplier must be ≥ 0, of a vector and two different inputs",
+                    parameter="multiplier",
+                    value=(y, x, z),
+                )
+            f = rational(amount)
+            left[y][x] -= f
+            left[y][z] += f * self.top
+            taken[y, x, z] = taken.get((y, x, z), fmpq(0)) + f
+            most[x, z] = max(most.get((x, z), fmpq(0)), taken[y, x, z])
+        beyond = sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
+        return beyond + self.delta * sum(most.values(), fmpq(0))
+
+    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
+        """Only what no input is worth anything to: a column may be any unit vector."""
+        return all(v <= 0 for v in vector[0])
+
+
+@dataclass(frozen=True)
+class Branches:
+    """The larger cone that only the inequalities along a spanning tree cut: 1/F ≤ q_x/q_z ≤ F on each edge (z, x)
+    with its factor F.
+
+    Exact for a metric that is the length of paths in that tree; for any other one a relaxation.
+    """
+
+    k: int
+    edges: tuple[tuple[int, int, Rational], ...]
+
+    @classmethod
+    def of(cls, cone: Inequalities, edges: Sequence[tuple[int, int]]) -> Branches:
+        placed, found = {z for z, _ in edges[:1]}, []
+        for z, x in edges:
+            row = cone.inequality(x, z)
+            if z not in placed or x in placed or row is None:
+                raise Refused(
+                    "edges must lead from placed inputs to new ones, at a finite distance",
+                    parameter="edge",
+                    value=(z, x),
+                )
+            placed.add(x)
+            found.append((z, x, -row[z]))
+        if len(placed) != cone.k:
+            raise Refused("a tree must connect all inputs", parameter="tree", value=len(placed))
+        return cls(cone.k, tuple(found))
+
+    def rays(self) -> Iterator[Ray]:
+        """Each edge tight one way or the other."""
+        if self.k > MOST_PATTERNS:
+            raise Refused(f"rays of a tree are listed for at most {MOST_PATTERNS} inputs", parameter="k", value=self.k)
+        for up in itertools.product((True, False), repeat=len(self.edges)):
+            q = [fmpq(1)] * self.k
+            for (z, x, factor), tight in zip(self.edges, up, strict=True):
+                q[x] = q[z] * factor if tight else q[z] / factor
+            yield _integers(q)
+
+    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        return max(self._most(g) for g in vectors)
+
+    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
+        return bool(self._most(vector) <= 0)
+
+    def _most(self, vector: Vector) -> Rational:
+        """A bound on g·q, q = 1 at the root: from the leaves, each at the end of its range that its sign prefers."""
+        g, scale = vector
+        value = [arb(v).upper() for v in g]  # every step is rounded up, which the sign rule allows: it is monotone
+        for z, x, factor in reversed(self.edges):
+            f = arb(factor)
+            value[z] = (value[z] + (value[x] * f if value[x] > 0 else value[x] / f)).upper()
+        most = above(value[self.edges[0][0]])
+        if most is None:
+            raise Refused("numbers are too large", parameter="vector", value=str(value[self.edges[0][0]]))
+        return most / scale
+
+
+Cone = Staircase | Lifts | Inequalities | Branches | Coupling
+
+
+def cone_of(privacy: Notion, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:
+    """The cone of a notion for k inputs, enlarged by less than 2^-190; with a tree, metric privacy along its edges."""
+    cone = _cone(privacy, k)
+    if cone.k != k:
+        raise Refused("the notion and the utility are about different inputs", parameter="k", value=cone.k)
+    if tree and not (isinstance(cone, Inequalities) and type(privacy) is MetricPrivacy):
+        raise Refused("a tree is for metric privacy", parameter="tree", value=len(tree))
+    return Branches.of(cone, tree) if tree and isinstance(cone, Inequalities) else cone
+
+
+def _cone(privacy: Any, k: int) -> Cone:
+    kind = type(privacy)
+    if kind is LDP and not privacy.exact_delta:
+        return Staircase(k, ratio_above(privacy.exponential))
+    if kind is LDP:
+        return Coupling(k, ratio_above(privacy.exponential), rational(privacy.exact_delta))
+    if kind is PML and privacy.source.single is not None:
+        return Lifts(privacy.source.single, fmpq(0), ratio_above(privacy.exponential))
+    if kind is LIP:
+        below = privacy.lower_exponential
+        return Lifts(privacy.prior, 1 / ratio_above(below), ratio_above(privacy.exponential))
+    if kind is PML:
+        return _of_class(privacy)
+    if kind is MetricPrivacy:
+        return _of_metric(privacy)
+    raise Refused("no cone is known for this notion", parameter="privacy", value=privacy)
+
+
+def _of_class(privacy: PML) -> Inequalities:
+    """q_x ≤ E·p_v·q for each input x that can occur and each extreme prior v: inequality (x, v)."""
+    source, top = privacy.source, ratio_above(privacy.exponential)
+    support, k, priors = source.support(), source.k, source.vertices()
+
+    def inequality(x: int, v: int) -> list[Rational] | None:
+        if not (0 <= x < k and 0 <= v < len(priors) and support[x]):
+            return None
+        return [int(x == z) - top * fmpq(w, priors[v].total) for z, w in enumerate(priors[v].weights)]
+
+    return Inequalities(k, list(itertools.product(range(k), range(len(priors)))), inequality)
+
+
+def _of_metric(privacy: MetricPrivacy) -> Inequalities:
+    """q_x ≤ e^{ε·d(x,z)}·q_z: inequality (x, z)."""
+    k = privacy.k
+
+    def inequality(x: int, z: int) -> list[Rational] | None:
+        if not (0 <= x < k and 0 <= z < k) or x == z or not privacy.relates(x, z):
+            return None
+        exponent = privacy.exact_exponent(x, z)
+        if exponent > FARTHEST:
+            return None
+        row = [fmpq(0)] * k
+        row[x], row[z] = fmpq(1), -exp_above(exponent)
+        return row
+
+    return Inequalities(k, list(itertools.permutations(range(k), 2)), inequality)
+
+
+def _integers(vector: Sequence[Rational]) -> Ray:
+    """The vector times a positive number, as integers without a common divisor."""
+    common = lcm(*(int(v.q) for v in vector))
+    whole = [int(v.p) * (common // int(v.q)) for v in vector]
+    shared = gcd(*whole) or 1
+    return tuple(w // shared for w in whole)
+
+
+def _double_description(k: int, planes: Sequence[Ray]) -> list[Ray]:
+    """The extreme rays of {q ≥ 0, plane·q ≤ 0}: planes are added one by one, and a new ray joins two adjacent ones on
+    either side.
+
+    Adjacency is the combinatorial test of Fukuda and Prodon (1996): no third ray lies on all planes that the two share.
+    """
+    meetings = 0
+    found = [
+        (tuple(int(i == x) for i in range(k)), ((1 << k) - 1) ^ (1 << x)) for x in range(k)
+    ]  # with the planes that hold each, as bits
+    for number, plane in enumerate(planes, start=k):
+        heights = [sum(a * b for a, b in zip(plane, ray, strict=True)) for ray, _ in found]
+        bit, masks = 1 << number, [mask for _, mask in found]
+        kept = [(ray, mask | bit if h == 0 else mask) for (ray, mask), h in zip(found, heights, strict=True) if h <= 0]
+        above = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h > 0]
+        below = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h < 0]
+        meetings += len(above) * len(below)
+        if len(found) > MOST_RAYS or meetings > MOST_MEETINGS:
+            raise Refused("the cone has too many extreme rays to list", parameter="rays", value=len(found))
+        for ray_a, mask_a, h_a in above:
+            for ray_b, mask_b, h_b in below:
+                shared = mask_a & mask_b
+                if shared.bit_count() >= k - 2 and sum(1 for mask in masks if mask & shared == shared) == 2:
+                    mixed = [h_a * b - h_b * a for a, b in zip(ray_a, ray_b, strict=True)]
+                    common = gcd(*mixed)
+                    kept.append((tuple(m // common for m in mixed), shared | bit))
+        found = kept
+    return [ray for ray, _ in found]

@@ -1,0 +1,142 @@
+"""A bound on a workload without a list: a matrix inequality that no private mechanism escapes, at every size.
+
+Let E ≥ e^ε, d ≥ 0 a vector, N ≥ 0 symmetric with zero diagonal, c = E·1ᵀd − 1ᵀN1 > 0, l = (E+1)d/2 − N1 and R = diag(d)
+− N − llᵀ/c.
+
+*Every ε-LDP mechanism has tr(RJ) ≤ 0.* A column is a multiple of some S ∈ [1, E]^k. (S−1)(E−S) ≥ 0 gives S_x² ≤
+(E+1)S_x − E, and (S_x−1)(S_z−1) ≥ 0 gives S_xS_z ≥ S_x + S_z − 1; so SᵀRS ≤ 2l·S − c − (l·S)²/c = −(l·S − c)²/c ≤ 0.
+
+With P = I − p1ᵀ and Jp = 1: tr(PRPᵀ·J) = tr(RJ) − 1ᵀR1 ≤ −1ᵀR1. If ZWZ ⪯ PRPᵀ then tr(ZWZ·J) ≤ −1ᵀR1, the c of
+`certificate.kinds.workload`. Both sides of that matrix inequality annihilate 1, so it is decided on the leading
+(k−1)×(k−1) block B: with any invertible X, XBXᵀ is multiplied out in integers and found diagonally dominant
+(Gershgorin). X is proposed by floats, an approximate inverse of a Cholesky factor; nothing rests on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+from flint import fmpz_mat
+
+from extremal.certificate.arithmetic.doubles import near_inverse_factor
+from extremal.certificate.kinds.workload import (
+    RATIO_BITS,
+    ExactProblem,
+    Integers,
+    exact_problem,
+    refuse_other_notions,
+    symmetric,
+)
+from extremal.certificate.proof import Counts, Proof, Table, Whole, Wholes
+from extremal.certificate.refused import Refused
+from extremal.privacy import Notion
+from extremal.utility import Utility
+
+MATRIX_BITS = 80  # of B, relative to its largest entry
+LARGEST_SCALE = 4000
+
+
+@dataclass(frozen=True)
+class MatrixInequality(Proof):
+    """F ≥ (tr WZ)²/(−1ᵀR1 + ρ·tr ZWZ) for ZWZ ⪯ PRPᵀ.
+
+    Fields: d, whole numbers ≥ 0; n, the lower triangle of N between blocks of inputs, its diagonal within a block, ≥ 0,
+    empty for N = 0; blocks, the block of each input, empty for N = 0; z, the lower triangle of the leading block of Z;
+    scale, Z counts as z·2^scale in the units of d; groups, for merged inputs the group of each, else empty.
+    """
+
+    kind: ClassVar[str] = "matrix inequality"
+    d: Wholes
+    n: Table
+    blocks: Counts
+    z: Table
+    scale: Whole
+    groups: Counts = ()
+
+    def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
+        high = refuse_other_notions(privacy)
+        problem = exact_problem(utility, self.groups)
+        if abs(self.scale) > LARGEST_SCALE:
+            raise Refused(f"scale may be at most {LARGEST_SCALE}", parameter="scale", value=self.scale)
+        z = symmetric(self.z, problem.k)
+        matrix, unit, level = self._matrix(problem, high)
+        # PRPᵀ = matrix/unit and −1ᵀR1 = level/unit; ZWZ = zWz·4^scale/denominator
+        up, down = 1 << 2 * max(0, self.scale), 1 << 2 * max(0, -self.scale)
+        squares = _product(z, problem.gram)
+        _refuse_indefinite(matrix, unit, squares[:-1, :-1] * up, problem.denominator * down)
+        cost = Fraction(level * problem.denominator * down, unit * up)
+        return problem.bound(int((problem.gram * z).sum()), cost, int(np.trace(squares)))
+
+    def _matrix(self, problem: ExactProblem, high: int) -> tuple[Integers, int, int]:
+        """(P R Pᵀ, its denominator, −1ᵀR1 over the same denominator), all exact."""
+        k, low = problem.k, 1 << RATIO_BITS
+        d = np.array(self.d, dtype=object)
+        if d.size != k or (d < 0).any():
+            raise Refused(f"d must be {k} numbers ≥ 0", parameter="d", value=list(self.d)[:4])
+        n = self._pairs(k)
+        row_sums = n.sum(axis=1)
+        c = high * int(d.sum()) - low * int(row_sums.sum())  # over low
+        if c <= 0:
+            raise Refused("E·1ᵀd must exceed 1ᵀN1", parameter="c", value=c)
+        line = (high + low) * d - 2 * low * row_sums  # over 2·low
+        unit = 4 * low * c  # llᵀ/c = line·lineᵀ/(4·low·c)
+        r = -n * unit - np.outer(line, line)
+        r[np.diag_indices(k)] += d * unit
+        sums, w, total = r.sum(axis=1), problem.weights, problem.total
+        whole = int(sums.sum())
+        cross = np.outer(w, sums)
+        centred = r * total**2 - (cross + cross.T) * total + np.outer(w, w) * whole
+        return centred, unit * total**2, -whole * total**2
+
+    def _pairs(self, k: int) -> Integers:
+        if not self.n:
+            return np.zeros((k, k), dtype=object)
+        count = len(self.n)
+        if len(self.blocks) != k or min(self.blocks) < 0 or max(self.blocks) >= count:
+            raise Refused("blocks must name a block for each input", parameter="blocks", value=list(self.blocks)[:8])
+        small = np.zeros((count, count), dtype=object)
+        for i, row in enumerate(self.n):
+            if len(row) != i + 1 or min(row) < 0:
+                raise Refused("n must be a lower triangle of numbers ≥ 0", parameter=f"n[{i}]", value=row[:4])
+            small[i, : i + 1] = row
+            small[: i + 1, i] = row
+        blocks = np.array(self.blocks, dtype=np.intp)
+        pairs = small[np.ix_(blocks, blocks)]
+        pairs[np.diag_indices(k)] = 0
+        return pairs
+
+
+def _product(z: Integers, gram: Integers) -> Integers:
+    """zWz, multiplied out exactly."""
+    left = fmpz_mat(z.tolist())
+    return _whole(left * fmpz_mat(gram.tolist()) * left)
+
+
+def _whole(matrix: fmpz_mat) -> Integers:
+    return np.array([[int(v) for v in row] for row in matrix.tolist()], dtype=object)
+
+
+def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denominator: int) -> None:
+    """Refuse unless matrix/unit − numerator/denominator is positive definite on the leading block."""
+    size = matrix.shape[0] - 1
+    largest = max(abs(int(v)) for v in np.diagonal(matrix))
+    shift = 1 << max(0, MATRIX_BITS + unit.bit_length() - largest.bit_length())
+    # Each quotient is rounded down by less than one unit, so the difference is off by less than one unit an entry:
+    # 2·size covers it.
+    difference = (matrix[:-1, :-1] * shift) // unit - (numerator * shift) // denominator
+    difference[np.diag_indices(size)] -= 2 * size
+    exponent = max(max(1, abs(int(v))).bit_length() for v in np.diagonal(difference))
+    if max(abs(int(v)) for v in difference.ravel()).bit_length() > exponent + 2:
+        raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="off the diagonal it is larger than on it")
+    scaled = near_inverse_factor(difference, exponent)
+    if scaled is None or not np.diagonal(scaled).all():
+        raise Refused("ZWZ must lie clearly below PRPᵀ", parameter="z", value="not positive definite")
+    x = fmpz_mat(scaled.tolist())
+    product = _whole(x * fmpz_mat(difference.tolist()) * x.transpose())
+    diagonal = np.diagonal(product)
+    beside = np.abs(product).sum(axis=1) - np.abs(diagonal)
+    if not all(int(a) > int(b) for a, b in zip(diagonal, beside, strict=True)):
+        raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="not shown to be positive definite")

@@ -1,0 +1,332 @@
+"""Proofs that no private mechanism estimates a workload better.
+
+All are one argument. Let Z be symmetric with Z1 = 0. For every mechanism with information J, and M = J + ρI,
+Cauchy–Schwarz for matrices gives (tr WZ)² ≤ F(Q)·tr(ZWZ·M), so that
+
+    F ≥ (tr WZ)²/(c + ρ·tr ZWZ)       if tr(ZWZ·J) ≤ c for every private mechanism.
+
+[W = AᵀA, F = tr(A_c M⁻¹ A_cᵀ); tr WZ = tr(A_c M^{-1/2} · M^{1/2} Z A_cᵀ) since Z1 = 0. The best Z is the covariance of
+the shares at the optimum.] The kinds differ in how they show the inequality for c:
+
+* `ListedColumns`    every extreme column of the notion, listed;
+* `ListedCounts`     inputs alike in groups: every vector of how many of each group a column is high on;
+* `MatrixInequality` R ⪰ ZWZ for a matrix R with tr(RJ) ≤ −1ᵀR1 whatever the mechanism: nothing is listed, any size;
+* `LineSweep`        one statistic: ZWZ = ggᵀ, checked along a line.
+
+Everything is decided in integers. e^ε enters as a rational above it, which only admits more mechanisms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from math import lcm, prod
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.certificate.arithmetic.cones import MOST_PATTERNS, cone_of
+from extremal.certificate.proof import Counts, Proof, Table, Wholes
+from extremal.certificate.refused import Refused
+from extremal.exact import Exponential
+from extremal.privacy import LDP, Notion
+from extremal.utility import CDF, Frequencies, Mean, Ranges, Utility, Workload
+from extremal.utility.workload import RESOLUTION
+
+Integers = npt.NDArray[np.object_]
+Pairs = list[list[Fraction]]
+Shape = tuple[list[Fraction], Pairs]
+
+RATIO_BITS = 64  # of e^ε, rounded up: 1e-19, far below the digits of any bound
+MOST_COUNTS = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class ExactProblem:
+    """Attributes: weights and total, p = weights/total; gram and denominator, W = gram/denominator."""
+
+    weights: Integers
+    total: int
+    gram: Integers
+    denominator: int
+
+    @property
+    def k(self) -> int:
+        return int(self.weights.size)
+
+    def bound(self, trace: int | Fraction, level: Fraction, squares: int | Fraction) -> Fraction:
+        """(tr WZ)²/(c + ρ·tr ZWZ) from tr(gram·Z), c and tr(Z·gram·Z), both of these over `denominator` as c is."""
+        cost = level + RESOLUTION * squares
+        if cost <= 0 or trace <= 0:
+            raise Refused("the proof must give a positive bound", parameter="trace", value=str(trace)[:20])
+        return Fraction(trace) ** 2 / (self.denominator * cost)
+
+
+def exact_problem(utility: Utility, groups: Counts) -> ExactProblem:
+    """The workload at its prior, with the inputs of each group merged.
+
+    With p-averages of the statistics over each group, the merged problem's optimum is at most the problem's: average
+    the rows of a mechanism over each group; a decoder keeps its variance, and its bias does not grow.
+    """
+    if not isinstance(utility, Workload) or type(utility) not in (Workload, Frequencies, CDF, Ranges, Mean):
+        raise Refused("this proof is about a workload", parameter="utility", value=utility.name)
+    prior = utility.prior
+    if prior is None:
+        raise Refused("this proof is about one prior", parameter="prior", value=utility.source)
+    gram, denominator = utility.exact_gram
+    weights, matrix = np.array(prior.weights, dtype=object), np.array(gram, dtype=object)
+    if not groups:
+        return ExactProblem(weights, prior.total, matrix, denominator)
+    return _merged(weights, prior.total, matrix, denominator, groups)
+
+
+def _merged(weights: Integers, total: int, gram: Integers, denominator: int, groups: Counts) -> ExactProblem:
+    names = sorted(set(groups))
+    if len(groups) != weights.size or names != list(range(len(names))) or len(names) < 2:
+        raise Refused("groups must name a group 0, 1, … for each input", parameter="groups", value=groups[:8])
+    order = np.argsort(np.array(groups), kind="stable")
+    starts = np.searchsorted(np.array(groups)[order], np.arange(len(names)))
+    ordered = weights[order]
+    mass = np.add.reduceat(ordered, starts)
+    sizes = np.diff(np.append(starts, weights.size))
+    empty = mass == 0  # any average will do for a group that the prior rules out: take the plain one
+    ordered = np.where(np.repeat(empty, sizes), 1, ordered)
+    divisors = np.where(empty, sizes.astype(object), mass)
+    weighted = gram[np.ix_(order, order)] * ordered[:, None] * ordered
+    summed = np.add.reduceat(np.add.reduceat(weighted, starts, axis=0), starts, axis=1)
+    common = lcm(*(int(g) for g in divisors))
+    factors = np.array([common // int(g) for g in divisors], dtype=object)
+    return ExactProblem(mass, total, summed * np.outer(factors, factors), denominator * common**2)
+
+
+def symmetric(triangle: Sequence[Sequence[int]], k: int) -> Integers:
+    """Z from the lower triangle of its leading (k−1)×(k−1) block: symmetric, each row summing to zero."""
+    if len(triangle) != k - 1 or any(len(row) != i + 1 for i, row in enumerate(triangle)):
+        raise Refused(f"z must be a lower triangle of {k - 1} rows", parameter="len(z)", value=len(triangle))
+    z = np.zeros((k, k), dtype=object)
+    for i, row in enumerate(triangle):
+        z[i, : i + 1] = row
+        z[: i + 1, i] = row
+    z[-1, :-1] = -z[:-1, :-1].sum(axis=0)
+    z[:-1, -1] = z[-1, :-1]
+    z[-1, -1] = -z[-1, :-1].sum()
+    return z
+
+
+def upper_ratio(exponential: Exponential) -> int:
+    """e^ε·2^RATIO_BITS, rounded up."""
+    return exponential.bounds(RATIO_BITS)[1]
+
+
+def refuse_other_notions(privacy: Any) -> int:
+    """e^ε·2^RATIO_BITS, rounded up, of ε-LDP; anything else is refused."""
+    if type(privacy) is not LDP or privacy.exact_delta:
+        raise Refused("this proof is about ε-LDP", parameter="privacy", value=privacy)
+    return upper_ratio(privacy.exponential)
+
+
+@dataclass(frozen=True)
+class ListedColumns(Proof):
+    """Every extreme column listed.
+
+    For a column q and m = p·q, tr(ZWZ·J) = Σ_y q_yᵀGq_y/m_y with G = ZWZ. With any vector α and
+
+        t = max over columns of (qᵀGq − (α·q)(p·q))/(p·q)²        [so that qᵀGq/m ≤ α·q + t·m]
+
+    rows that sum to one give tr(GJ) ≤ Σ_y (α·q_y + t·m_y) = α·1 + t = c. qᵀGq/m is convex and homogeneous, so the
+    largest t is at an extreme ray of the cone of columns. For ε-LDP the rays are the patterns {1, e^ε}^k, gone through
+    in the order of a Gray code.
+
+    Fields: z, the lower triangle of the leading block of Z, its scale does not matter; alpha, α in the units of ZWZ;
+    groups, for merged inputs the group of each, else empty.
+    """
+
+    kind: ClassVar[str] = "listed columns"
+    z: Table
+    alpha: Wholes
+    groups: Counts = ()
+
+    def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
+        problem = exact_problem(utility, self.groups)
+        k = problem.k
+        if len(self.alpha) != k:
+            raise Refused(f"alpha must have {k} entries", parameter="len(alpha)", value=len(self.alpha))
+        z, alpha = symmetric(self.z, k), np.array(self.alpha, dtype=object)
+        slope = z @ problem.gram @ z
+        if type(privacy) is LDP and not privacy.exact_delta:
+            numerator, square = _worst_pattern(slope, alpha, problem, upper_ratio(privacy.exponential))
+        elif self.groups:
+            raise Refused("inputs are merged under ε-LDP only", parameter="privacy", value=privacy)
+        else:
+            numerator, square = _worst_ray(slope, alpha, problem, cone_of(privacy, k).rays())
+        level = int(alpha.sum()) + Fraction(numerator * problem.total, square)
+        return problem.bound(int((problem.gram * z).sum()), level, int(np.trace(slope)))
+
+
+def _worst_pattern(slope: Integers, alpha: Integers, problem: ExactProblem, high: int) -> tuple[int, int]:
+    """The pattern with the largest (total·SᵀGS − (α·S)(w·S))/(w·S)², w the prior's integer weights; S over
+    2^RATIO_BITS.
+    """
+    k, low = problem.k, 1 << RATIO_BITS
+    if k > MOST_PATTERNS:
+        raise Refused(f"patterns are listed for at most {MOST_PATTERNS} inputs", parameter="k", value=k)
+    step, rows, weights, prices = high - low, slope.tolist(), problem.weights.tolist(), alpha.tolist()
+    diagonal = [rows[x][x] * step * step for x in range(k)]
+    through = [0] * k  # 2·step·(G S), S = low·1 at first, and G1 = 0
+    quadratic, mass, price = 0, low * sum(weights), low * sum(prices)
+    inside, best, best_square = [False] * k, -price, mass  # the constant column
+    for number in range(1, 1 << k):
+        x = (number & -number).bit_length() - 1
+        sign = -1 if inside[x] else 1
+        inside[x] = not inside[x]
+        quadratic += sign * through[x] + diagonal[x]
+        mass += sign * step * weights[x]
+        price += sign * step * prices[x]
+        change = 2 * sign * step * step
+        row = rows[x]
+        through = [t + change * g for t, g in zip(through, row, strict=True)]
+        value, square = problem.total * quadratic - price * mass, mass * mass
+        if value * best_square > best * square:
+            best, best_square = value, square
+    return best, best_square
+
+
+def _worst_ray(slope: Integers, alpha: Integers, problem: ExactProblem, rays: Any) -> tuple[int, int]:
+    best, best_square = -int(alpha.sum()), problem.total
+    for listed in rays:
+        ray = np.array(listed, dtype=object)
+        mass = int(problem.weights @ ray)
+        if not mass:
+            raise Refused("a report that the prior rules out cannot be priced", parameter="prior", value="has zeros")
+        value, square = problem.total * int(ray @ slope @ ray) - int(alpha @ ray) * mass, mass * mass
+        if value * best_square > best * square:
+            best, best_square = value, square
+    return best, best_square
+
+
+@dataclass(frozen=True)
+class ListedCounts(Proof):
+    """Inputs that are alike, in groups: columns counted instead of listed.
+
+    When the prior and W do not change under permutations within groups, neither need Z nor α, and a staircase column
+    matters only through t = (how many inputs of each group it is high on): Π(n_g + 1) vectors instead of 2^k patterns.
+    A matrix of this shape is ζ_g on the diagonal plus β_gh for every pair from groups g and h; sums and products keep
+    the shape. With c = e^ε − 1 and G = ZWZ = (γ, Γ), G1 = 0: SᵀGS = c²(γ·t + tᵀΓt), m = 1 + c·p·t, α·S =
+    Σ α_g(n_g + c·t_g), and the bound is that of `ListedColumns`.
+
+    Fields: classes, the group of each input, 0, 1, …; diagonal, ζ for each group; pairs, the strict lower triangle of
+    β between groups (within a group β follows from Z1 = 0); alpha, α for each group in the units of ZWZ.
+    """
+
+    kind: ClassVar[str] = "listed counts"
+    classes: Counts
+    diagonal: Wholes
+    pairs: Table
+    alpha: Wholes
+
+    def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
+        high = refuse_other_notions(privacy)
+        problem = exact_problem(utility, ())
+        sizes, members = self._sizes(problem.k)
+        weights = [int(problem.weights[xs[0]]) for xs in members]
+        if any(len({int(problem.weights[x]) for x in xs}) > 1 for xs in members):
+            raise Refused("the prior must be constant on each class", parameter="classes", value=sizes[:8])
+        gram = _shape_of(problem.gram, members, np.array(self.classes))
+        z = self._z(sizes)
+        slope = _times(_times(z, gram, sizes), z, sizes)
+        level = _level(slope, self.alpha, weights, problem.total, sizes, high)
+        return problem.bound(_trace(_times(gram, z, sizes), sizes), level, _trace(slope, sizes))
+
+    def _sizes(self, k: int) -> tuple[list[int], list[list[int]]]:
+        count = len(self.diagonal)
+        members: list[list[int]] = [[] for _ in range(count)]
+        if len(self.classes) != k or not all(0 <= g < count for g in self.classes) or len(self.alpha) != count:
+            raise Refused("every input must be in one of the classes", parameter="classes", value=self.classes[:8])
+        for x, g in enumerate(self.classes):
+            members[g].append(x)
+        if not all(members):
+            raise Refused("no class may be empty", parameter="classes", value=self.classes[:8])
+        sizes = [len(xs) for xs in members]
+        if prod(n + 1 for n in sizes) > MOST_COUNTS:
+            raise Refused("there are too many vectors of counts to list", parameter="classes", value=sizes[:8])
+        return sizes, members
+
+    def _z(self, sizes: list[int]) -> Shape:
+        count = len(sizes)
+        beta = [[Fraction(0)] * count for _ in range(count)]
+        if len(self.pairs) != count - 1 or any(len(row) != g for g, row in enumerate(self.pairs, start=1)):
+            raise Refused("pairs must be a strict lower triangle", parameter="len(pairs)", value=len(self.pairs))
+        for g, row in enumerate(self.pairs, start=1):
+            for h, value in enumerate(row):
+                beta[g][h] = beta[h][g] = Fraction(value)
+        for g, n in enumerate(sizes):
+            beside = sum((sizes[h] * beta[g][h] for h in range(count) if h != g), Fraction(0))
+            beta[g][g] = -(self.diagonal[g] + beside) / n
+        return [Fraction(value) for value in self.diagonal], beta
+
+
+def _shape_of(gram: Integers, members: list[list[int]], classes: Any) -> Shape:
+    """W as (diagonal, pairs), refused when it is not of that shape."""
+    count = len(members)
+    pairs = [[0] * count for _ in range(count)]
+    for g in range(count):
+        for h in range(count):
+            second = members[h][0] if h != g else members[h][-1]
+            pairs[g][h] = int(gram[members[g][0], second]) if h != g or len(members[g]) > 1 else 0
+    expected = np.array(pairs, dtype=object)[np.ix_(classes, classes)]
+    diagonal = [int(gram[xs[0], xs[0]]) - pairs[g][g] for g, xs in enumerate(members)]
+    expected[np.diag_indices(classes.size)] += np.array(diagonal, dtype=object)[classes]
+    if not (expected == gram).all():
+        raise Refused(
+            "the workload must not change when inputs of a class are exchanged", parameter="classes", value=count
+        )
+    return [Fraction(d) for d in diagonal], [[Fraction(v) for v in row] for row in pairs]
+
+
+def _times(a: Shape, b: Shape, sizes: list[int]) -> Shape:
+    count = range(len(sizes))
+    pairs = [
+        [
+            a[0][g] * b[1][g][h]
+            + a[1][g][h] * b[0][h]
+            + sum((a[1][g][f] * sizes[f] * b[1][f][h] for f in count), Fraction(0))
+            for h in count
+        ]
+        for g in count
+    ]
+    return [x * y for x, y in zip(a[0], b[0], strict=True)], pairs
+
+
+def _trace(a: Shape, sizes: list[int]) -> Fraction:
+    return sum((n * (a[0][g] + a[1][g][g]) for g, n in enumerate(sizes)), Fraction(0))
+
+
+def _level(slope: Shape, alpha: Wholes, weights: list[int], total: int, sizes: list[int], high: int) -> Fraction:
+    """α·1 + t, t the largest over vectors of counts; integers inside the loop."""
+    low = 1 << RATIO_BITS
+    step = high - low
+    common = lcm(*(f.denominator for f in slope[0]), *(f.denominator for row in slope[1] for f in row))
+    linear = [int(f * common) for f in slope[0]]
+    square = [[int(f * common) for f in row] for row in slope[1]]
+    ones_price = sum(n * a for n, a in zip(sizes, alpha, strict=True))
+    best, best_square = -common * ones_price, total  # the constant column: −price·mass/mass²
+    # One count at a time within the loop over the others: along it all are polynomials in whole numbers.
+    last, others = np.arange(sizes[-1] + 1).astype(object), [range(n + 1) for n in sizes[:-1]]
+    for first in product(*others):
+        counts = [*first, last]
+        quadratic = sum(t * (linear[g] + _dot(counts, square[g])) for g, t in enumerate(counts))
+        mass = low * total + step * _dot(counts, weights)  # m·total·low
+        price = low * ones_price + step * _dot(counts, list(alpha))
+        values, squares = total * step * step * quadratic - common * price * mass, mass * mass
+        for value, squared in zip(values.tolist(), squares.tolist(), strict=True):
+            if value * best_square > best * squared:
+                best, best_square = value, squared
+    return ones_price + Fraction(total * best, common * best_square)
+
+
+def _dot(counts: list[Any], numbers: list[int]) -> Any:
+    """Σ t·v for counts of which the last is an array."""
+    return sum(t * v for t, v in zip(counts, numbers, strict=True))

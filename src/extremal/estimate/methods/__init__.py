@@ -1,0 +1,1 @@
+"""From frequencies of reports to frequencies of inputs: what each method does with them."""

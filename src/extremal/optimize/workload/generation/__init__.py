@@ -1,0 +1,1 @@
+"""Patterns found one after another, where they are too many to list."""

@@ -1,0 +1,87 @@
+"""The inner loops in NumPy: a chunk of row numbers and words in, a chunk of outputs out.
+
+An object holds the working arrays of one call, so that nothing is allocated inside the loop and threads share nothing.
+`compiled.py` has the same methods for numba; for the same words both give the same outputs, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.release.sampling.alias import AliasTable
+from extremal.release.sampling.words import Words
+
+Codes = npt.NDArray[np.int64]
+
+
+class Loops:
+    """The loops over at most `chunk` values. Each overwrites the words by the outputs, in place, and returns that view
+    of them."""
+
+    chunk: ClassVar[int] = 1 << 14  # the working arrays of a chunk stay in the processor's second-level cache
+
+    def __init__(self, largest: int) -> None:
+        chunk = min(largest, self.chunk)
+        self._column, self._entry = np.empty(chunk, dtype=np.uint64), np.empty(chunk, dtype=np.uint64)
+        self._own = np.empty(chunk, dtype=np.bool_)
+
+    def from_rows(self, table: AliasTable, rows: Codes, words: Words) -> Codes:
+        """Word i picks the output of row rows[i]."""
+        column, entry = self._column[: words.size], self._entry[: words.size]
+        mask = np.uint64((1 << table.bits) - 1)
+        np.bitwise_and(words, mask, out=column)
+        where = entry.view(np.int64)
+        np.left_shift(rows, np.int64(table.bits), out=where)
+        np.bitwise_or(where, column.view(np.int64), out=where)
+        # In range already: "clip" only avoids a copy of the output.
+        np.take(table.entries, where, out=entry, mode="clip")
+        return self._picked(column, entry, mask, words)
+
+    def from_one_row(self, table: AliasTable, words: Words) -> Codes:
+        """Every word picks a symbol of the same, single row."""
+        column, entry = self._column[: words.size], self._entry[: words.size]
+        mask = np.uint64((1 << table.bits) - 1)
+        np.bitwise_and(words, mask, out=column)
+        np.take(table.entries, column.view(np.int64), out=entry, mode="clip")
+        return self._picked(column, entry, mask, words)
+
+    def _picked(self, column: Words, entry: Words, mask: np.uint64, words: Words) -> Codes:
+        own = self._own[: words.size]
+        # (fraction of the word, then ones) < (threshold, then alias) exactly when fraction < threshold.
+        np.bitwise_or(words, mask, out=words)
+        np.less(words, entry, out=own)
+        np.bitwise_and(entry, mask, out=entry)
+        # Select without branches: alias ^ (alias ^ column)·own.
+        np.bitwise_xor(column, entry, out=column)
+        np.multiply(column, own, out=column)
+        np.bitwise_xor(column, entry, out=words)
+        return words.view(np.int64)
+
+    def from_response(self, table: AliasTable, outputs: int, rows: Codes, words: Words) -> Codes:
+        """Symbol s is the output rows[i] + s, cyclically."""
+        shifted = self.from_one_row(table, words)
+        np.add(shifted, rows, out=shifted)
+        return self._wrapped(shifted, outputs)
+
+    def _wrapped(self, shifted: Codes, outputs: int) -> Codes:
+        """Numbers below 2·outputs, modulo outputs: what is already below turns huge when outputs is subtracted."""
+        number, less = shifted.view(np.uint64), self._entry[: shifted.size]
+        np.subtract(number, np.uint64(outputs), out=less)
+        np.minimum(number, less, out=number)
+        return shifted
+
+    def from_windows(self, table: AliasTable, outputs: int, rows: Codes, words: Words) -> Codes:
+        """Symbol s < outputs is the output s; symbol outputs + j is the output rows[i] − j, cyclically."""
+        symbol = self.from_one_row(table, words)
+        own, other = self._own[: words.size], self._column[: words.size].view(np.int64)
+        np.less(symbol, outputs, out=own)
+        np.subtract(rows, symbol, out=other)
+        np.add(other, 2 * outputs, out=other)
+        self._wrapped(other, outputs)
+        np.bitwise_xor(symbol, other, out=symbol)
+        np.multiply(symbol, own, out=symbol)
+        np.bitwise_xor(symbol, other, out=symbol)
+        return symbol

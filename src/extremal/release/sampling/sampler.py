@@ -1,0 +1,284 @@
+"""Exact sampling from integer weights: input codes → output codes.
+
+For each kind of structure one function in `SAMPLERS` prepares what drawing needs (tables, checked against the weights),
+and the result draws a chunk at a time. Preparation is kept as long as the structure itself; randomness is not kept at
+all: each call draws its own key. To support a new structure, write `prepare(structure) -> Sampler` and add it to
+`SAMPLERS` under its `kind`; for reports that are sets of inputs `draw` returns n×d codes (`subsets.subset_reports`)
+and the containers make tuples of labels.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.errors import InvalidParameter
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import (
+    BloomBits,
+    Circulant,
+    GroupedSets,
+    HadamardSets,
+    HashedSets,
+    IndependentBits,
+    ProjectiveSets,
+    RandomizedResponse,
+    Rows,
+    Structure,
+    SubsetSelection,
+    TwoValuedColumns,
+)
+from extremal.release.sampling.alias import AliasTable, build, column_bits
+from extremal.release.sampling.compiled import CompiledLoops, can_compile
+from extremal.release.sampling.grouped_sets import FromGroupedSets
+from extremal.release.sampling.loops import Codes, Loops
+from extremal.release.sampling.rules import FromBits, FromBloom, FromHadamard, FromHashes, FromProjective
+from extremal.release.sampling.sparse_subsets import is_sparse, sparse_subset_reports
+from extremal.release.sampling.subsets import subset_reports
+from extremal.release.sampling.trees import BlockTree
+from extremal.release.sampling.words import SecureWords, Words, WordSource
+
+WORTH_COMPILING = 1 << 21  # values in one call from which importing numba and compiling (a second or two, once) can pay
+MOST_THREADS = 8  # memory, not computing, is the limit beyond a few
+LARGEST_TABLE = 1 << 22  # entries (32 MB) up to which two-valued columns that are no windows are sampled from a table
+
+
+class Sampler(Protocol):
+    """Draws for a chunk of row numbers: n output codes, or n×d input codes when the report is a set of d inputs.
+
+    The source's words must be used in the same order whichever the loops (NumPy's or numba's). `buffer` has room for
+    one word a value; the outputs may be returned in it.
+
+    Attributes:
+        size: None, or how many inputs a report names.
+    """
+
+    @property
+    def size(self) -> int | None: ...
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes: ...
+
+
+@dataclass(frozen=True, eq=False)
+class _FromRows:
+    """One row of the table for each row of the structure."""
+
+    table: AliasTable
+    size: ClassVar[None] = None
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        return loops.from_rows(self.table, rows, buffer)
+
+
+@dataclass(frozen=True, eq=False)
+class _FromResponse:
+    """One row of m symbols for all: the distance from x to the report, cyclically."""
+
+    table: AliasTable
+    outputs: int
+    size: ClassVar[None] = None
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        return loops.from_response(self.table, self.outputs, rows, buffer)
+
+
+@dataclass(frozen=True, eq=False)
+class _FromWindows:
+    """One row of m + length symbols for all: a report whatever x, or a place in the window of reports that x
+    favours."""
+
+    table: AliasTable
+    outputs: int
+    size: ClassVar[None] = None
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        return loops.from_windows(self.table, self.outputs, rows, buffer)
+
+
+@dataclass(frozen=True, eq=False)
+class _FromBlocks:
+    tree: BlockTree
+    size: ClassVar[None] = None
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        return self.tree.draw(rows, buffer)
+
+
+def _rows(structure: Rows) -> Sampler:
+    return _FromRows(build(structure.array))
+
+
+def _cyclic(structure: RandomizedResponse | Circulant) -> Sampler:
+    """Every row is the first one shifted, so that one row is enough."""
+    return _FromResponse(build(structure.row(0)[None, :]), structure.m)
+
+
+def _two_valued_columns(structure: TwoValuedColumns) -> Sampler:
+    if structure.window is not None:
+        favoured = (structure.high - structure.low)[: structure.window]
+        return _FromWindows(build(np.concatenate((structure.low, favoured))[None, :]), structure.m)
+    if structure.r << column_bits(structure.m) <= LARGEST_TABLE:
+        return _FromRows(build(structure.rows()))
+    return _FromBlocks(BlockTree.of(structure))
+
+
+@dataclass(frozen=True, eq=False)
+class _FromSubsets:
+    """All subsets of a size: whether the report holds x, then a uniform subset."""
+
+    structure: SubsetSelection
+
+    @property
+    def size(self) -> int:
+        return self.structure.size
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        k, d = self.structure.r, self.structure.size
+        draw = sparse_subset_reports if is_sparse(k, d) else subset_reports
+        return draw(k, d, self.structure.inside, rows, source)
+
+
+SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
+    Rows.kind: _rows,
+    RandomizedResponse.kind: _cyclic,
+    SubsetSelection.kind: _FromSubsets,
+    Circulant.kind: _cyclic,
+    TwoValuedColumns.kind: _two_valued_columns,
+    IndependentBits.kind: FromBits,
+    HadamardSets.kind: FromHadamard,
+    ProjectiveSets.kind: FromProjective,
+    HashedSets.kind: FromHashes,
+    BloomBits.kind: FromBloom,
+    GroupedSets.kind: FromGroupedSets,
+}
+
+_prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()
+
+
+def prepared(structure: Structure) -> Sampler:
+    """The sampler of a structure, made once for as long as the structure lives. Holds tables, never randomness."""
+    sampler = _prepared.get(structure)
+    if sampler is None:
+        sampler = SAMPLERS[structure.kind](structure)
+        _prepared[structure] = sampler
+    return sampler
+
+
+def sample_codes(
+    mechanism: Mechanism,
+    codes: npt.NDArray[Any],
+    *,
+    source: WordSource | None = None,
+    compiled: bool | None = None,
+    dtype: Any = np.int64,
+) -> npt.NDArray[Any]:
+    """For each input code one output code, drawn independently from its row, exactly by the weights.
+
+    Args:
+        mechanism: what to draw from.
+        codes: positions in `mechanism.inputs`, an integer array.
+        source: of the words; fresh `SecureWords` if not given. Anything else is for simulation and tests.
+        compiled: whether to use numba; None: when it is installed and the call is large. The outputs do not depend on
+            it.
+        dtype: integer type of the result; must hold every output code.
+
+    Raises:
+        BadCode: a code is not that of an input (an InvalidParameter).
+        InvalidParameter: codes that are no integers; a `dtype` that cannot hold the outputs; a `source` that is none.
+        NoSecureRandomness: there is no cryptographic source.
+
+    >>> import extremal as ex
+    >>> sample_codes(ex.randomized_response(3, 50), np.array([2, 0, 1])).tolist()
+    [2, 0, 1]
+    """
+    _refuse_unsuitable(mechanism, codes, source, dtype)
+    sampler, n = prepared(mechanism.structure), codes.size
+    if compiled is None:
+        compiled = n >= WORTH_COMPILING and can_compile()
+    out: npt.NDArray[Any] = np.empty(n if sampler.size is None else (n, sampler.size), dtype=dtype)
+
+    def draw(start: int, stop: int) -> None:
+        words = SecureWords() if source is None else source
+        loops = CompiledLoops() if compiled else Loops(n)
+        _draw_into(out[start:stop], mechanism, codes[start:stop], start, sampler, words, loops)
+
+    if compiled and source is None and n >= WORTH_COMPILING:  # the loops hold no lock; each thread has a key of its own
+        edges = np.linspace(0, n, _threads() + 1, dtype=np.int64).tolist()
+        with ThreadPoolExecutor(_threads()) as pool:
+            list(pool.map(draw, edges[:-1], edges[1:]))
+    else:
+        draw(0, n)
+    return out
+
+
+def _refuse_unsuitable(mechanism: Mechanism, codes: Any, source: Any, dtype: Any) -> None:
+    """Raise on what would be rounded, wrapped or drawn from somewhere else."""
+    if not isinstance(codes, np.ndarray) or codes.ndim != 1 or codes.dtype.kind not in "iu":
+        kind = f"{codes.dtype}, {codes.ndim}-d" if isinstance(codes, np.ndarray) else type(codes).__name__
+        raise InvalidParameter("codes must be a one-dimensional array of integers", parameter="codes", value=kind)
+    if source is not None and not callable(getattr(source, "fill", None)):
+        raise InvalidParameter("source must fill arrays with words", parameter="source", value=type(source).__name__)
+    most = _most_code(mechanism)
+    wanted = np.dtype(dtype)
+    if wanted.kind not in "iu" or np.iinfo(wanted).max < most:
+        raise InvalidParameter(f"dtype must be an integer type that holds 0..{most}", parameter="dtype", value=dtype)
+
+
+def _most_code(mechanism: Mechanism) -> int:
+    """The largest code that a draw can hold: of an output, or of the parts of which a report is made."""
+    if isinstance(mechanism.structure, (IndependentBits, BloomBits, GroupedSets)):
+        return 255  # bytes
+    return (mechanism.k if isinstance(mechanism.structure, SubsetSelection) else mechanism.m) - 1
+
+
+def _threads() -> int:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(MOST_THREADS, usable)
+
+
+def _draw_into(
+    out: npt.NDArray[Any],
+    mechanism: Mechanism,
+    codes: npt.NDArray[Any],
+    first: int,
+    sampler: Sampler,
+    source: WordSource,
+    loops: Loops,
+) -> None:
+    # Words are drawn where the outputs will stand when the type allows it: every page of the result is touched once.
+    in_place = out.dtype == np.int64 and out.ndim == 1
+    buffer = out.view(np.uint64) if in_place else np.empty(min(codes.size, loops.chunk), dtype=np.uint64)
+    for start in range(0, codes.size, loops.chunk):
+        chunk = codes[start : start + loops.chunk].astype(np.int64, copy=False)
+        # As unsigned numbers negative codes are huge: one comparison finds both kinds of bad code.
+        if chunk.view(np.uint64).max() >= mechanism.k:
+            _refuse_code(chunk, mechanism.k, first + start)
+        rows = chunk if mechanism.row_of is None else mechanism.row_of.take(chunk)
+        here = buffer[start : start + loops.chunk] if in_place else buffer[: chunk.size]
+        drawn = sampler.draw(rows, source, loops, here)
+        if not np.may_share_memory(drawn, out):
+            out[start : start + loops.chunk] = drawn
+
+
+class BadCode(InvalidParameter):
+    """A code is not that of an input; `position` is where."""
+
+    def __init__(self, position: int, k: int) -> None:
+        super().__init__(f"codes[{position}] must lie in 0..{k - 1}", parameter=f"codes[{position}]")
+        self.position = position
+
+
+def _refuse_code(chunk: Codes, k: int, first: int) -> None:
+    bad = int(np.flatnonzero((chunk < 0) | (chunk >= k))[0])
+    raise BadCode(first + bad, k)

@@ -1,0 +1,92 @@
+"""Exact events, uniform integers and uniform subsets from 64-bit words, for mechanisms whose reports are sets.
+
+A number below a bound that is no power of two is drawn by multiplication with exact rejection (Lemire 2019): the
+product of a 32-bit word and the bound is kept unless its low half falls in the short, over-represented range. Subsets
+come from Floyd's algorithm (Bentley and Floyd 1987): every d-subset of n things has exactly the probability 1/C(n, d).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.exact.weights import WEIGHT_BITS
+from extremal.release.sampling.loops import Codes
+from extremal.release.sampling.words import Words, WordSource
+
+LARGEST_BOUND = 1 << 32
+LARGEST_FLAGS = 1 << 21  # bytes of membership flags worked on at a time
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+def happens(weight: int, count: int, source: WordSource) -> npt.NDArray[np.bool_]:
+    """`count` independent events of probability weight/2^62."""
+    words: Words = np.empty(count, dtype=np.uint64)
+    source.fill(words)
+    return np.asarray((words >> np.uint64(64 - WEIGHT_BITS)) < np.uint64(weight))
+
+
+def uniform_below(bound: int, count: int, source: WordSource) -> Codes:
+    """`count` independent integers, exactly uniform on 0..bound−1, for bound ≤ 2^32."""
+    out = np.empty(count, dtype=np.int64)
+    waiting = np.arange(count)
+    over = np.uint64(LARGEST_BOUND % bound)
+    while waiting.size:
+        words: Words = np.empty(waiting.size, dtype=np.uint64)
+        source.fill(words)
+        product = (words >> _HALF) * np.uint64(bound)
+        good = (product & _LOW) >= over
+        out[waiting[good]] = (product[good] >> _HALF).view(np.int64)
+        waiting = waiting[~good]
+    return out
+
+
+def uniform_subsets(things: int, sizes: Codes, source: WordSource) -> npt.NDArray[np.bool_]:
+    """For each i an exactly uniform subset of `sizes[i]` of the things, as a row of flags."""
+    member = np.zeros((sizes.size, things), dtype=np.bool_)
+    largest = int(sizes.max(initial=0))
+    for step in range(largest, 0, -1):
+        # Floyd: for a subset of size d the steps d, d−1, …, 1 draw below things − step + 1; a smaller set starts later.
+        rows = np.flatnonzero(sizes >= step)
+        newest = things - step
+        drawn = uniform_below(newest + 1, rows.size, source)
+        taken = member[rows, drawn]
+        member[rows, np.where(taken, newest, drawn)] = True
+    return member
+
+
+def subset_reports(k: int, d: int, weight: int, codes: Codes, source: WordSource) -> Codes:
+    """Subset selection: the report contains x with probability weight/2^62, and is uniform given that.
+
+    Args:
+        k: number of inputs, at most 2^32.
+        d: size of a report, 1 ≤ d < k.
+        weight: of "the report contains x", over 2^62.
+        codes: the true inputs x.
+        source: of the words.
+
+    Returns:
+        n×d input codes, each row increasing.
+    """
+    out = np.empty((codes.size, d), dtype=np.int64)
+    rows_at_a_time = max(1, LARGEST_FLAGS // k)
+    for start in range(0, codes.size, rows_at_a_time):
+        x = codes[start : start + rows_at_a_time]
+        contains = happens(weight, x.size, source)
+        others = uniform_subsets(k - 1, d - contains.astype(np.int64), source)
+        out[start : start + x.size] = np.nonzero(with_own(others, x, contains))[1].reshape(x.size, d)
+    return out
+
+
+def with_own(others: npt.NDArray[np.bool_], x: Codes, contains: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Flags of all things from those of the others, and whether the set contains x itself.
+
+    The others are numbered without x: those from x on move up by one.
+    """
+    count, things = others.shape[0], others.shape[1] + 1
+    everything = np.zeros((count, things), dtype=np.bool_)
+    place = np.arange(things - 1)[None, :] + (np.arange(things - 1)[None, :] >= x[:, None])
+    np.put_along_axis(everything, place, others, axis=1)
+    everything[np.arange(count), x] = contains
+    return everything

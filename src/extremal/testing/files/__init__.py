@@ -1,0 +1,1 @@
+"""Containers and files as strangers, neighbours and interruptions leave them."""

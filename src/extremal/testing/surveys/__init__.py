@@ -1,0 +1,1 @@
+"""Surveys simulated, to hold intervals and plans against."""

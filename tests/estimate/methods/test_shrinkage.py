@@ -1,0 +1,124 @@
+"""Shrinkage and smoothing: where they win, where they lose, and what they always are."""
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.estimate.methods.shrinkage import grid, normal_likelihood, posterior_means
+from extremal.estimate.methods.smoothing import averaged, fixed_point, parameters
+
+
+def _distance(p: np.ndarray, q: np.ndarray) -> float:
+    return float(np.abs(p - q).sum() / 2)
+
+
+def _truth(kind: str, k: int) -> np.ndarray:
+    x = np.arange(1, k + 1)
+    p = {
+        "uniform": np.ones(k),
+        "zipf": x**-1.5,
+        "sparse": np.where(x <= k // 20, 1.0, 0.0),
+        "smooth": (x / k) ** 4 * (1 - x / (k + 1)),
+        "spiky": np.where(x % 12 == 1, 1.0, 0.02),
+    }[kind]
+    return np.asarray(p / p.sum())
+
+
+def _distances(mechanism: ex.Mechanism, kind: str, n: int, methods: tuple[str, ...], surveys: int = 3) -> np.ndarray:
+    p = _truth(kind, mechanism.k)
+    generator = np.random.default_rng(11)
+    q = mechanism.marginal(p)
+    return np.mean(
+        [
+            [
+                _distance(ex.estimate_frequencies(counts, mechanism, m, counts=True).estimate, p)  # type: ignore[call-overload]
+                for m in methods
+            ]
+            for counts in generator.multinomial(n, q / q.sum(), size=surveys)
+        ],
+        axis=0,
+    )
+
+
+@pytest.mark.parametrize(("kind", "at_most"), [("uniform", 0.2), ("zipf", 0.9), ("sparse", 0.7)])
+def test_shrinkage_beats_projection_on_many_cells(kind: str, at_most: float) -> None:
+    projected, shrunk = _distances(ex.randomized_response(100, 2), kind, 10_000, ("projected", "shrunk"))
+    assert shrunk <= at_most * projected
+
+
+def test_shrinkage_of_a_mechanism_with_more_outputs_than_inputs() -> None:
+    rng = np.random.default_rng(3)
+    copies = [ex.randomized_response(40, 2).matrix, rng.dirichlet(np.ones(20), size=40)]
+    mechanism = ex.Mechanism.from_matrix(np.hstack(copies) / 2)
+    projected, shrunk = _distances(mechanism, "uniform", 5_000, ("projected", "shrunk"))
+    assert shrunk <= 0.5 * projected
+
+
+def test_smoothing_wins_on_a_smooth_truth_and_loses_on_spikes() -> None:
+    mechanism = ex.geometric(60, 2)
+    projected, smooth = _distances(mechanism, "smooth", 10_000, ("projected", "smooth"))
+    assert smooth <= 0.3 * projected
+    shrunk, smooth = _distances(ex.randomized_response(60, 3), "spiky", 10_000, ("shrunk", "smooth"))
+    assert smooth >= 1.5 * shrunk
+
+
+def test_both_are_distributions() -> None:
+    for mechanism in (ex.randomized_response(30, 1), ex.subset_selection(12, 1), ex.geometric(9, 1)):
+        reports = mechanism.privatize(list(mechanism.inputs) * 20)
+        for method in ("shrunk", "smooth"):
+            p = ex.estimate_frequencies(reports, mechanism, method).estimate  # type: ignore[call-overload]
+            assert (p >= 0).all()
+            assert p.sum() == pytest.approx(1)
+
+
+def test_without_noise_nothing_is_shrunk() -> None:
+    p = np.array([0.4, 0.3, 0.2, 0.1])
+    result = ex.estimate_frequencies((p * 10**7).astype(int), ex.randomized_response(4, 8), "shrunk", counts=True)
+    unbiased = ex.estimate_frequencies((p * 10**7).astype(int), ex.randomized_response(4, 8), counts=True)
+    assert result.estimate == pytest.approx(unbiased.estimate, abs=2e-4)
+
+
+def test_the_posterior_mean_under_a_known_prior_is_bayes() -> None:
+    # A thousand cells, half at 0 and half at 0.002, noise of 0.001: the mixture is learnt, and its posterior mean.
+    rng = np.random.default_rng(2)
+    truth = np.repeat([0.0, 0.002], 500)
+    seen = truth + rng.normal(0, 0.001, 1000)
+    theta = grid(1000, 1e6, seen, 0.001)
+    likelihood = normal_likelihood(seen, np.full((1000, theta.size), 1e-6), theta)
+    found = posterior_means(likelihood, np.ones(1000), theta, 1000, 1e6)
+    odds = np.exp((seen * 0.002 - 0.002**2 / 2) / 1e-6)
+    bayes = 0.002 * odds / (1 + odds)
+    assert np.mean((found - truth) ** 2) <= 1.1 * np.mean((bayes - truth) ** 2)
+
+
+def test_averaging_keeps_the_sum_and_one_step_is_the_three_point_mean() -> None:
+    p = np.random.default_rng(1).dirichlet(np.ones(9))
+    wide = np.concatenate([p[:1], p, p[-1:]])
+    assert averaged(p, 1.0) == pytest.approx((wide[:-2] + 2 * wide[1:-1] + wide[2:]) / 4)
+    assert averaged(p, 37.5).sum() == pytest.approx(1)
+
+
+def test_the_number_of_parameters_is_the_derivative_of_the_fit() -> None:
+    m = ex.randomized_response(6, 2)
+    q, f, strength = m.matrix, np.array([0.3, 0.25, 0.2, 0.1, 0.1, 0.05]), 0.5
+
+    def fit(f: np.ndarray) -> np.ndarray:
+        p = np.full(6, 1 / 6)
+        for _ in range(40):
+            p = fixed_point(f, lambda p: q.T @ p, lambda v: q @ v, p, strength)
+        return np.asarray(q.T @ p)
+
+    p = np.linalg.solve(q.T, fit(f))
+    step, trace = 1e-5, 0.0
+    for y in range(6):
+        up, down = f.copy(), f.copy()
+        up[y] += step
+        down[y] -= step
+        trace += (fit(up / up.sum())[y] - fit(down / down.sum())[y]) / (2 * step)
+    assert parameters(f, lambda p: q.T @ p, lambda v: q @ v, p, strength) == pytest.approx(trace, abs=0.02)
+
+
+def test_smooth_refuses_inputs_that_are_not_told_apart() -> None:
+    blocks = ex.Mechanism.from_partition([0, 0, 1, 1], ex.LDP(1))
+    with pytest.raises(ex.InvalidParameter, match="smooth needs every input by itself"):
+        ex.estimate_frequencies([0, 1, 1] * 20, blocks, "smooth", merge=True)
