@@ -21,10 +21,9 @@ from extremal.certificate import (
     NotKnown,
     OnePrior,
     Refused,
-    counts,
     enclosure,
-    variance,
 )
+from extremal.certificate.arithmetic import counts, variance
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import SubsetLabels
 from extremal.mechanism.structures.grouped_sets import grouped_structure
