@@ -133,10 +133,10 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
         cover = finer
     if proof is None:
         return _before_anything(problem, cover, utility, tuple(edges or ()))
-    return Solution(_last_private(problem, found), upper, method, (proof,))
+    return Solution(last_private(problem, found), upper, method, (proof,))
 
 
-def _last_private(problem: Problem, found: list[Floats]) -> Mechanism:
+def last_private(problem: Problem, found: list[Floats]) -> Mechanism:
     """The last matrix that can be rounded: at a small ε the solver's tolerance is not small beside it."""
     for rows in reversed(found):
         with suppress(PrivacyViolation):
