@@ -7,7 +7,8 @@ Master program over the sets T found so far, with coverage w = (1 − Σθ)/c th
 Its duals are prices a and the value V with φ(P(T)) ≤ V + a(T) on the sets known, Σa = cV. Pricing (information_pricing)
 finds sets that are worth more, or proves that none is. If the largest of (φ − a(T) − V)/(1 + cP(T)) is v, then V + v is
 a bound, with prices a + v·c·p. Prices are smoothed towards the best known ones (Wentges 1997), which start at those of
-the fluid bound. Equal symbols share a row: a column says how many of each it holds.
+the fluid bound. Equal symbols share a row: a column says how many of each it holds. Where there are few sets they are
+all columns from the start, and the first answer is the last.
 """
 
 from __future__ import annotations
@@ -104,7 +105,7 @@ class ColumnGeneration:
         self.add(np.eye(groups, dtype=np.int64))
         self.listed = float(np.prod(count + 1.0)) <= _FEW_SETS
         if self.listed:
-            self.add(np.indices(count + 1).reshape(groups, -1).T)
+            self.add(np.indices((count + 1).tolist(), dtype=np.int64).reshape(groups, -1).T)
         self.program.add(np.append(np.full(groups, -1.0), curve.c / self.scale)[:, None], np.zeros(1))
         self.start = len(self.columns)  # position of the coverage variable
         self.found = Found(np.eye(groups, dtype=np.int64), *self._response(), self.fluid)
