@@ -25,9 +25,9 @@ from extremal.certificate import (
 )
 from extremal.certificate.arithmetic import counts, variance
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import SubsetLabels
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.mechanism.structures.staircase import subset_structure
+from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
