@@ -34,7 +34,8 @@ from extremal.optimize.workload.lifts import Coordinates
 from extremal.optimize.workload.solve import solve
 from extremal.testing.designs import check, check_refusals
 from extremal.testing.listed import listed_sets
-from extremal.utility.workload import CDF, RESOLUTION, Frequencies, Mean, Ranges, Workload
+from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
+from extremal.utility.workload import RESOLUTION
 
 PRIOR = [0.4, 0.3, 0.2, 0.1]
 
