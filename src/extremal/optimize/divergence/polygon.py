@@ -232,7 +232,7 @@ def _nearer(lorenz: Curve, edges: Indices, split: Indices, cuts: Indices) -> Ind
     side = np.where(left + right < 2 * cut, -1, 1)
     near, far = np.sort(np.abs(np.stack([left, right]) - cut), axis=0)
     middle = np.searchsorted(mass, cut + side * np.sqrt(np.maximum(near, far / PROVING_GROWTH**2) * far))
-    return np.clip(middle, edges[split] + 1, np.maximum(edges[split + 1] - 1, edges[split]))
+    return np.asarray(np.clip(middle, edges[split] + 1, np.maximum(edges[split + 1] - 1, edges[split])))
 
 
 def _zoomed(lorenz: Curve, value: BlockValue, cuts: Indices, edges: Indices) -> Indices:
