@@ -149,6 +149,16 @@ def test_every_module_imports_only_what_it_may() -> None:
     assert not found, "\n".join(f"{name} imports {module}: {why}" for (name, module), why in sorted(found.items()))
 
 
+def test_the_second_checker_shares_nothing_with_the_kernel() -> None:
+    """Its parts see one another only; what compares the two sees whether the kernel refuses."""
+    proofs = PACKAGE / "testing" / "proofs"
+    for path in (proofs / "second").glob("*.py"):
+        assert all(_within(module, {"testing.proofs.second"}) for module in _imported(path)), path
+    for name in ("second_checker", "second_workloads"):
+        others = [m for m in _imported(proofs / f"{name}.py") if not _within(m, {"testing.proofs.second"})]
+        assert others in ([], ["certificate"]), name
+
+
 def test_no_room_is_crowded() -> None:
     """At most a dozen modules in a folder of the package, its tests and its scripts; lists of equals may be longer."""
     for top in ("src", "tests", "audit", "bench"):

@@ -15,7 +15,8 @@ from collections import Counter
 
 import numpy as np
 
-from extremal.testing.proofs.adversaries import ATTACKS, varied
+from extremal.testing.proofs.adversaries import ATTACKS
+from extremal.testing.proofs.lies import varied
 
 VARIATIONS = 7  # of each lie
 LIES = next((int(word) for word in sys.argv[1:] if word.isdecimal()), 100_000)

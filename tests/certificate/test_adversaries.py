@@ -16,11 +16,10 @@ from extremal.testing.proofs.adversaries import (
     classes,
     costs,
     coupled_chords,
-    coupled_workloads,
     rays_and_lines,
-    varied,
-    workloads,
 )
+from extremal.testing.proofs.lies import varied
+from extremal.testing.proofs.workload_attacks import coupled_workloads, workloads
 
 ROUNDS = {costs: 40, classes: 20, workloads: 30, coupled_chords: 10, coupled_workloads: 10}
 USUAL, VARIATIONS = 80, 3

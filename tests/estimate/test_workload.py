@@ -12,7 +12,7 @@ from extremal.estimate.workload import estimate_workload
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.solve import solve
 from extremal.simulate import Simulation
-from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
+from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
 
 def zipf(k: int, s: float) -> np.ndarray:

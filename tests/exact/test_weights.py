@@ -1,5 +1,6 @@
 """Sums beyond 64 bits come out exact."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -42,6 +43,24 @@ def test_floats_add_up_exactly() -> None:
     sums, unit = exact_float_sums(values, cell.astype(np.int16), 6)
     for i in range(6):
         assert Fraction(sums[i], unit) == sum(map(Fraction, values[cell == i].tolist()), Fraction(0))
+
+
+@pytest.mark.parametrize("count", [1, 2, 40])
+@given(st.lists(st.floats(0, 0.01) | st.sampled_from([0.0, 5e-324, 2.0**-37, 2.0**-58, 0.75, 1.0]), max_size=60))
+def test_any_floats_add_up_exactly(count: int, given: list[float]) -> None:
+    values = np.array(given)[np.cumsum(given) < 3] if given else np.array(given)
+    cell = np.arange(values.size) % count
+    sums, unit = exact_float_sums(values, cell, count)
+    exact = [sum((Fraction(v) for v in values[cell == i].tolist()), Fraction(0)) for i in range(count)]
+    assert [Fraction(s, unit) for s in sums] == exact
+
+
+def test_as_many_small_floats_as_there_may_be_add_up_exactly() -> None:
+    """The largest sums of rests, and of small floats that are multiplied: all alike, all bits set."""
+    for v in (math.nextafter(2.0**-37, 0), math.nextafter(2.0**-20, 0), 2.0**-17 + 2.0**-52, 2.0**-51 + 2.0**-90):
+        values = np.full(100_000, v)
+        (total,), unit = exact_float_sums(values, np.zeros(values.size, dtype=np.int8), 1)
+        assert Fraction(total, unit) == 100_000 * Fraction(v)
 
 
 def test_floats_that_add_up_to_too_much_are_refused() -> None:

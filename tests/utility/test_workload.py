@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.utility import utility_from_json
-from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
+from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload, utility_from_json
 
 PRIORS = [[0.4, 0.3, 0.2, 0.1], [0.25] * 4, [0.97, 0.01, 0.01, 0.01], [0.5, 0.5, 0.0, 0.0]]
 

@@ -56,13 +56,20 @@ def checked_blocks(blocks: Any) -> tuple[Indices, int]:
             "blocks must give a block number for each of at least 2 inputs", parameter="blocks", value=blocks
         )
     count = int(row_of.max()) + 1
-    if row_of.min() < 0 or not 2 <= count <= row_of.size or not np.bincount(row_of, minlength=count).all():
+    if row_of.min() < 0 or not 2 <= count <= row_of.size or not _present(row_of, count).all():
         raise InvalidParameter(
             "block numbers must be 0..L−1 with at least two blocks, none empty",
             parameter="blocks",
             value=np.unique(row_of)[:8].tolist(),
         )
     return row_of.astype(np.intp, copy=False), count
+
+
+def _present(row_of: Indices, count: int) -> npt.NDArray[np.bool_]:
+    """Which of 0..count−1 occur."""
+    found = np.zeros(count, dtype=bool)
+    found[row_of] = True
+    return found
 
 
 def checked_cover(k: int, sets: Iterable[Any], times: Any) -> tuple[tuple[IndexSet, ...], list[int], int]:

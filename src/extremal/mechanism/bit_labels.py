@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.exact import as_count
-from extremal.mechanism.labels import MOST_LABELS, Label, Labels, outputs_from_json, range_from_json
+from extremal.mechanism.labels import MOST_LABELS, Label, Labels, range_from_json
+from extremal.mechanism.subset_labels import outputs_from_json
 
 
 class ByteLabels(Labels):

@@ -28,7 +28,7 @@ from extremal.mechanism.assemble import (
     distinct,
 )
 from extremal.mechanism.disclosure import Disclosure, disclosure
-from extremal.mechanism.labels import MOST_LABELS, Label, Labels, SubsetLabels, count_text
+from extremal.mechanism.labels import MOST_LABELS, Label, Labels, count_text
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
 from extremal.mechanism.structures import Circulant, Rows, Structure
 from extremal.mechanism.structures.circulant import Run
@@ -41,6 +41,7 @@ from extremal.mechanism.structures.staircase import (
     window_structure,
 )
 from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
+from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.privacy import LDP, Notion
 
 

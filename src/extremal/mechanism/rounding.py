@@ -81,9 +81,10 @@ def round_to_weights(array: npt.NDArray[Any], claim: Notion | None, view: Viewer
         PrivacyViolation: the matrix is not private as claimed, by more than rounding.
     """
     base = _balanced(_nearest(array))
-    if claim is None or claim.holds(view(base)):
+    refused = [] if claim is None else claim.refused_outputs(view(base))
+    if claim is None or refused == []:
         return base
-    if claim.refused_outputs(view(base)) is None:
+    if refused is None:
         return _all_columns(base, claim, view)
     if claim.epsilon == 0:
         return _constant_rows(base, claim, view)
@@ -91,13 +92,13 @@ def round_to_weights(array: npt.NDArray[Any], claim: Notion | None, view: Viewer
     constant = np.zeros(base.shape[1], dtype=object)
     weights, mixed = base, 0
     while mixed <= LARGEST_MIX:
-        refused = claim.refused_outputs(view(weights))
         if not refused:
             return weights
         for y in refused:
             constant[y] = max(constant[y] + constant[y] // 2, step[y])
         mixed = sum(constant.tolist())
         weights = _balanced((base.astype(object) * (DENOMINATOR - mixed) // DENOMINATOR + constant).astype(np.int64))
+        refused = claim.refused_outputs(view(weights))
     raise _violation(base, claim, view)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,8 @@ class MetricPrivacy(Notion):
 
     def exact_distance(self, x: int, other: int) -> Fraction:
         """d(x,x') as the rational it was given as, when it is finite."""
-        return as_fraction(self._given[x, other], "distance")
+        given = self._given[x, other]
+        return _printed(given) if isinstance(given, float) else as_fraction(given, "distance")
 
     def to_json(self) -> dict[str, Any]:
         rows = [
@@ -196,6 +198,12 @@ class _Between:
     def exact(self, x: int, other: int) -> Fraction:
         """The smallest distance between two classes, as the rational it was given as."""
         return min(self.distance(int(a), int(b)) for a, b in zip(*self.inputs(x, other), strict=True))
+
+
+@lru_cache(maxsize=4096)
+def _printed(distance: float) -> Fraction:
+    """The decimal that a distance prints as: asked for again and again, for every column."""
+    return as_fraction(distance, "distance")
 
 
 def _pairs_broken(values: Weights, between: _Between, exponent: Fraction) -> bool:

@@ -3,8 +3,10 @@
 from extremal.closed_forms.leakage import randomized_response_leakage
 from extremal.theory import distortion
 from extremal.theory.blackwell import Dominance, Equivalence, Separation, canonical_form, dominates, equivalent
+from extremal.theory.bounds.bound import Bound
+from extremal.theory.bounds.divergences import low_privacy_coefficient
 from extremal.theory.composition import compose, composed_level, pml_composed_bound
-from extremal.theory.converses import Bound, Converses, converses, low_privacy_coefficient
+from extremal.theory.converses import Converses, converses
 from extremal.theory.duals import response_dual, total_variation_dual
 from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of

@@ -12,7 +12,8 @@ from extremal.utility.processed import ConvexUtility
 from extremal.utility.robust import RobustDivergence
 from extremal.utility.sublinear import Sublinear
 from extremal.utility.utility import UTILITIES, SumOfColumns, UserUtility, Utility, utility_from_json
-from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
+from extremal.utility.workload import Workload
+from extremal.utility.workloads import CDF, Frequencies, Mean, Ranges
 
 DIVERGENCES: dict[str, type[NamedDivergence]] = {
     name: kind for name, kind in UTILITIES.items() if issubclass(kind, NamedDivergence)

@@ -25,9 +25,10 @@ from extremal.certificate.arithmetic.enclosures import lower, upper
 from extremal.certificate.arithmetic.variance import Channel, Cost, ExactWorkload, around, cost_at
 from extremal.certificate.arithmetic.worst_prior import _slope, workload_cost
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import SubsetLabels
 from extremal.mechanism.structures.staircase import subset_structure
-from extremal.utility.workload import CDF, NOT_IDENTIFIED, RESOLUTION, Frequencies, Mean
+from extremal.mechanism.subset_labels import SubsetLabels
+from extremal.utility import CDF, Frequencies, Mean
+from extremal.utility.workload import NOT_IDENTIFIED, RESOLUTION
 
 Matrix = Any  # a NumPy array of Fractions
 

@@ -25,16 +25,17 @@ from extremal.certificate import (
 )
 from extremal.certificate.arithmetic import counts, variance
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import SubsetLabels
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.mechanism.structures.staircase import subset_structure
+from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
 from extremal.optimize.workload.solve import solve
 from extremal.testing.designs import check, check_refusals
 from extremal.testing.listed import listed_sets
-from extremal.utility.workload import CDF, RESOLUTION, Frequencies, Mean, Ranges, Workload
+from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
+from extremal.utility.workload import RESOLUTION
 
 PRIOR = [0.4, 0.3, 0.2, 0.1]
 

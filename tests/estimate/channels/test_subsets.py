@@ -9,8 +9,9 @@ import pytest
 import extremal as ex
 from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.exact import Exponential
-from extremal.mechanism.labels import Labels, SubsetLabels
+from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures.staircase import subset_structure
+from extremal.mechanism.subset_labels import SubsetLabels
 
 
 def unlisted(k: int, size: int, epsilon: float) -> ex.Mechanism:

@@ -11,6 +11,9 @@ import pytest
 
 import extremal as ex
 from extremal.errors import InvalidParameter
+from extremal.optimize.divergence.metric import last_private
+from extremal.optimize.problem import Problem
+from extremal.solver import SolverFailed
 from extremal.testing.designs import check, check_refusals
 
 SMALL_EPSILON_GAP = (
@@ -123,3 +126,12 @@ def test_a_small_epsilon_beside_the_tolerance_of_the_solver() -> None:
     p1 = [f"{w}/49999999999999999" for w in (36077255132030585, 5540773290519347, 8381971577450067)]
     found = check(ex.design(privacy, ex.SymmetricKL(["1/3", "1/3", "1/3"], p1)))
     assert found.value == pytest.approx(4.40486e-10, rel=1e-5)
+
+
+def test_what_cannot_be_rounded_gives_way_to_an_earlier_round() -> None:
+    privacy = ex.MetricPrivacy(1, line(3, "1"))
+    problem = Problem(privacy, ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]))
+    private, broken = np.full((3, 2), 0.5), np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    assert last_private(problem, [private, broken]).m == 2
+    with pytest.raises(SolverFailed, match="must satisfy the notion"):
+        last_private(problem, [broken])

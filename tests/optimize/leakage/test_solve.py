@@ -370,6 +370,12 @@ def test_rounding_at_the_smallest_levels_costs_little() -> None:
     assert found.value > 1e-10  # 0.5e-10 when constants mend what rounding broke
 
 
+def test_what_no_search_closes_is_proved_over_all_lift_vectors() -> None:
+    """Eleven inputs at a small level: the trees cannot be closed in floats, and the bound was infinite."""
+    prior = np.array([0.0634, 0.0216, 0.2549, 0.2554, 0.0026, 0.0432, 0.0686, 0.1477, 0.0107, 0.0147, 0.1172])
+    check(ex.design(ex.PML(0.00072, prior), ex.MutualInformation(prior)))
+
+
 def test_certainty_about_a_set_is_infinite_from_the_very_ratio_on_that_allows_it() -> None:
     """e^ε·p(S) ≥ 1 is decided in integers: at e^ε = 5/2 a report may say S = {0}, p(S) = 2/5, and not below."""
     prior, utility = ["2/5", "3/10", "3/10"], ex.KL(["1/2", "1/4", "1/4"], [0, "1/2", "1/2"])

@@ -14,7 +14,7 @@ from extremal.optimize.workload.structured.blocks import (
     is_difference_set,
     restricted_design,
 )
-from extremal.utility.workload import Frequencies
+from extremal.utility import Frequencies
 
 KNOWN = [
     (7, 3),

@@ -13,7 +13,7 @@ import pytest
 import extremal as ex
 from extremal.estimate.expected import expected_workload
 from extremal.simulate import Simulation
-from extremal.utility.workload import CDF, Frequencies, Mean, Ranges, Workload
+from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
 
 def zipf(k: int, s: float) -> np.ndarray:

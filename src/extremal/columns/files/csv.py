@@ -25,7 +25,8 @@ from extremal.columns.files.plain_csv import Column, PlainRows
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.bit_labels import BitLabels
-from extremal.mechanism.labels import Labels, SubsetLabels
+from extremal.mechanism.labels import Labels
+from extremal.mechanism.subset_labels import SubsetLabels
 
 TITLE: str = "CSV"
 ENDINGS: tuple[str, ...] = (".csv", ".tsv")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -110,32 +111,37 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
     cover = _first_cover(privacy, utility)
     blocks = TreeBlocks(privacy, utility, edges) if edges is not None else MetricBlocks(privacy, utility)
     method = "chords of f, column generation on a tree" if edges is not None else "chords of f"
-    best, upper = _before_anything(problem, cover, utility, tuple(edges or ())), math.inf
+    found, upper, proof = [], math.inf, None
     for _ in range(MOST_ROUNDS):
         try:
-            columns, value, proof = blocks.solve(cover, problem)
+            columns, value, chords = blocks.solve(cover, problem)
         except SolverFailed as failure:
-            if failure.value == TIME_LIMIT or math.isfinite(upper):
+            if failure.value == TIME_LIMIT or proof is not None:
                 break  # what was found in earlier rounds stands, with its gap
             raise
         rows = columns / columns.sum(axis=1, keepdims=True)
-        try:
-            mechanism = Mechanism.from_matrix(rows, privacy, inputs=problem.inputs)
-        except PrivacyViolation as violation:  # at a small ε the solver's tolerance is not small beside it
-            if math.isfinite(upper):
-                break
-            raise SolverFailed("the linear program must satisfy the notion") from violation
-        reached = utility(mechanism)
         if value < upper:
-            upper, best = value, Solution(mechanism, value, method, (proof,))
-        problem.progress("refining chords", (upper - reached) / abs(upper) if upper else 0.0)
-        if upper - reached <= problem.tolerance / 4 * abs(upper) or problem.out_of_time:
+            upper, proof = value, chords
+            found.append(rows)
+        missing = upper - utility(rows)
+        problem.progress("refining chords", missing / abs(upper) if upper else 0.0)
+        if missing <= problem.tolerance / 4 * abs(upper) or problem.out_of_time:
             break
         finer = _refined(cover, columns, utility)
         if finer.logs.size == cover.logs.size:
             break
         cover = finer
-    return best
+    if proof is None:
+        return _before_anything(problem, cover, utility, tuple(edges or ()))
+    return Solution(last_private(problem, found), upper, method, (proof,))
+
+
+def last_private(problem: Problem, found: list[Floats]) -> Mechanism:
+    """The last matrix that can be rounded: at a small ε the solver's tolerance is not small beside it."""
+    for rows in reversed(found):
+        with suppress(PrivacyViolation):
+            return Mechanism.from_matrix(rows, problem.privacy, inputs=problem.inputs)
+    raise SolverFailed("the linear program must satisfy the notion")
 
 
 def _before_anything(problem: Problem, cover: Cover, utility: Divergence, tree: tuple[Edge, ...]) -> Solution:

@@ -25,6 +25,7 @@ Mask = npt.NDArray[np.bool_]
 
 FIRST_BINS = 16  # quantiles each of P₀, P₁ and |P₀−P₁|
 GROWTH = 2.0  # of the mass of bins, from one at a cut to the next
+PROVING_GROWTH = 4.0  # the same, where a few bins are to prove what many found
 LEAST_MASS = 1e-16  # where they begin to grow from
 MOST_ROUNDS = 200
 MOST_NODES = 6_000  # of one program: 150 MB of block values
@@ -92,7 +93,7 @@ def solve(
         worth, cuts = _best_two_blocks(lorenz, value)
         edges = _first_edges(lorenz, cuts)
     else:
-        worth, cuts, edges = value.total(lorenz.nodes, start), start, _around(lorenz, start)
+        worth, cuts, edges = value.total(lorenz.nodes, start), start, _around(lorenz, start, GROWTH, LEAST_MASS)
     if worth <= 0:
         return Outcome(0.0, 0.0, cuts, np.array([0, lorenz.n], dtype=np.intp))
     alive = np.ones(edges.size - 1, dtype=bool)
@@ -136,7 +137,7 @@ def proving_edges(
 ) -> Indices:
     """Few bins, narrow at the cuts of the best partition and wide elsewhere, that prove as much as all of them; else
     the given ones."""
-    edges = _around(lorenz, cuts)
+    edges = _around(lorenz, cuts, PROVING_GROWTH, math.sqrt(tolerance))
     while edges.size < otherwise.size:
         nodes, _, owner = polygon(lorenz, edges, np.ones(edges.size - 1, dtype=bool))
         rows = value.rows(nodes)
@@ -145,8 +146,8 @@ def proving_edges(
         if gap <= tolerance * worth:
             return edges
         through = best + backward(rows, value.low * worth) - worth * value.step
-        split = owner[(owner >= 0) & (through > tolerance * worth)]
-        finer = np.unique(np.concatenate([edges, _middles(lorenz, edges, split)]))
+        split = np.unique(owner[(owner >= 0) & (through > tolerance * worth)])
+        finer = np.unique(np.concatenate([edges, _nearer(lorenz, edges, split, cuts)]))
         if finer.size == edges.size:
             break
         edges = finer
@@ -166,19 +167,19 @@ def _still_alive(edges: Indices, alive: Mask, position: Indices, owner: Indices,
 def _refined(lorenz: Curve, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
     """The bins to split halved by mass, and edges around every cut where bins are alive; a new bin is alive if the one
     that it came from was."""
-    beside = _around(lorenz, cuts)
+    beside = _around(lorenz, cuts, GROWTH, LEAST_MASS)
     beside = beside[alive[np.clip(np.searchsorted(edges, beside, side="right") - 1, 0, alive.size - 1)]]
     grown = np.unique(np.concatenate([edges, _middles(lorenz, edges, split), beside]))
     parent = np.clip(np.searchsorted(edges, grown[:-1], side="right") - 1, 0, alive.size - 1)
     return grown, alive[parent]
 
 
-def _around(lorenz: Curve, cuts: Indices) -> Indices:
+def _around(lorenz: Curve, cuts: Indices, growth: float, least: float) -> Indices:
     """Edges next to each cut and at distances from it, in mass, that grow: far from every cut no detail is needed."""
     mass, n, inner = lorenz.nodes.left0 - lorenz.nodes.right1, lorenz.n, cuts[1:-1]
     beside = np.stack([inner - 1, inner + 1])
-    nearest = np.maximum(np.abs(mass[beside] - mass[inner]), LEAST_MASS)
-    steps = GROWTH ** np.arange(1, math.ceil(math.log(2 / LEAST_MASS, GROWTH)))
+    nearest = np.maximum(np.abs(mass[beside] - mass[inner]), least)
+    steps = growth ** np.arange(1, math.ceil(math.log(2 / least, growth)))
     far = mass[inner][:, None] + np.array([-1, 1])[:, None, None] * nearest[:, :, None] * steps
     return np.unique(np.concatenate([[0, n], inner, beside, np.searchsorted(mass, far[np.abs(far) < 1])], axis=None))
 
@@ -220,6 +221,18 @@ def _middles(lorenz: Curve, edges: Indices, split: Indices) -> Indices:
         mass = (nodes.left0[a : z + 1] - nodes.left0[a]) + (nodes.right1[a] - nodes.right1[a : z + 1])
         middles.append(min(max(a + int(np.searchsorted(mass, mass[-1] / 2)), a + 1), z - 1))
     return np.array(middles, dtype=np.intp)
+
+
+def _nearer(lorenz: Curve, edges: Indices, split: Indices, cuts: Indices) -> Indices:
+    """For each bin to be split the node whose distance from the nearest cut is the geometric mean of its ends'."""
+    mass = lorenz.nodes.left0 - lorenz.nodes.right1
+    left, right = mass[edges[split]], mass[edges[split + 1]]
+    at = mass[cuts[1:-1]]
+    cut = at[np.argmin(np.abs((left + right)[:, None] / 2 - at), axis=1)]
+    side = np.where(left + right < 2 * cut, -1, 1)
+    near, far = np.sort(np.abs(np.stack([left, right]) - cut), axis=0)
+    middle = np.searchsorted(mass, cut + side * np.sqrt(np.maximum(near, far / PROVING_GROWTH**2) * far))
+    return np.asarray(np.clip(middle, edges[split] + 1, np.maximum(edges[split + 1] - 1, edges[split])))
 
 
 def _zoomed(lorenz: Curve, value: BlockValue, cuts: Indices, edges: Indices) -> Indices:

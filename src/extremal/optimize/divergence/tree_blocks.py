@@ -64,7 +64,7 @@ class TreeBlocks:
     def _priced(self, gains: Floats) -> Floats:
         """The rays that gain most. Gains that are rounding count e^{εd} at the root and would hide all others, so they
         are also sought with a little less at every input."""
-        found = np.hstack([self._best_rays(gains - margin)[0] for margin in _MARGINS])
+        found = self._best_rays(np.hstack([gains - margin for margin in _MARGINS]))[0]
         worth = (gains.T @ found).max(axis=0)
         best = np.argsort(-worth)[: self.privacy.k]
         return found[:, best[worth[best] > _PRICE]]
@@ -72,15 +72,15 @@ class TreeBlocks:
     def _safe(self, lines: Floats, alpha: Floats, value: float) -> tuple[Floats, float]:
         """α raised a little where that makes the bound smaller: what is missing at an input counts e^{εd} at the
         root."""
-        root, best = self.edges[0][0], (alpha, math.inf)
-        for slack in (0.0, *(abs(value) * 10.0**-n for n in range(16, 5, -1))):
-            raised = alpha + slack / self.privacy.k
-            raised[root] = alpha[root]
-            doubt = _ROUNDING * (np.abs(lines) + np.abs(raised[:, None]))  # exact lines differ from these by rounding
-            bound = float(raised.sum()) + float(self._best_rays(lines - raised[:, None] + doubt)[2].max())
-            if bound < best[1]:
-                best = raised, bound
-        return best
+        slacks = np.array([0.0, *(abs(value) * 10.0**-n for n in range(16, 5, -1))])
+        raised = alpha[:, None] + slacks / self.privacy.k
+        raised[self.edges[0][0]] = alpha[self.edges[0][0]]
+        doubt = _ROUNDING * (np.abs(lines)[:, None, :] + np.abs(raised)[:, :, None])  # exact lines differ by rounding
+        left = lines[:, None, :] - raised[:, :, None] + doubt
+        excess = self._best_rays(left.reshape(len(alpha), -1))[2].reshape(slacks.size, -1).max(axis=1)
+        bounds = raised.sum(axis=0) + excess
+        best = int(np.argmin(bounds))
+        return raised[:, best], float(bounds[best])
 
     def _unseen(self, rays: Floats) -> Floats:
         """Those that were not added before; they are now."""

@@ -7,7 +7,8 @@ Master program over the sets T found so far, with coverage w = (1 − Σθ)/c th
 Its duals are prices a and the value V with φ(P(T)) ≤ V + a(T) on the sets known, Σa = cV. Pricing (information_pricing)
 finds sets that are worth more, or proves that none is. If the largest of (φ − a(T) − V)/(1 + cP(T)) is v, then V + v is
 a bound, with prices a + v·c·p. Prices are smoothed towards the best known ones (Wentges 1997), which start at those of
-the fluid bound. Equal symbols share a row: a column says how many of each it holds.
+the fluid bound. Equal symbols share a row: a column says how many of each it holds. Where there are few sets they are
+all columns from the start, and the first answer is the last.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _QUICK_NODES = 300  # a level, when columns are wanted
 _ROUNDING = 1e-13  # relative: worth less than this above its price is nothing
 _MOST_ROUNDS = 400
 LP_SECONDS = 10.0  # for one solution of the master program
+_FEW_SETS = 1 << 12  # so many are all columns at once: one master program then
 _SMALL_SET = 5.0  # symbols: pairs completed at random cover sets of this size well
 _KEPT = 4  # columns kept of a quick search
 PATIENCE = 12  # rounds without progress of a tenth
@@ -101,8 +103,11 @@ class ColumnGeneration:
         self.columns: list[Counts] = []
         self.keys: set[bytes] = set()
         self.add(np.eye(groups, dtype=np.int64))
+        self.listed = float(np.prod(count + 1.0)) <= _FEW_SETS
+        if self.listed:
+            self.add(np.indices((count + 1).tolist(), dtype=np.int64).reshape(groups, -1).T)
         self.program.add(np.append(np.full(groups, -1.0), curve.c / self.scale)[:, None], np.zeros(1))
-        self.start = groups  # position of the coverage variable
+        self.start = len(self.columns)  # position of the coverage variable
         self.found = Found(np.eye(groups, dtype=np.int64), *self._response(), self.fluid)
 
     def _response(self) -> tuple[Floats, float]:
@@ -141,9 +146,9 @@ class ColumnGeneration:
         """Until the gap is below the tolerance, nothing moves any more, or `stop` says so; one master program takes at
         most `seconds()`."""
         groups = self.mass.size
-        if groups > 8:
+        if groups > 8 and not self.listed:
             self._diversify(stop)
-        master, inertia, waited, last = self._solved(seconds), 0.5, 0, np.inf
+        master, inertia, waited, last = self._solved(seconds), 0.0 if self.listed else 0.5, 0, np.inf
         for _ in range(_MOST_ROUNDS):
             progress("column generation", self.gap)
             if self.gap <= self.tolerance or stop() or waited > self.patience or master is None:
@@ -161,7 +166,7 @@ class ColumnGeneration:
             if natural is not None:
                 improved, columns = self._proved(natural)
                 better, added = better or improved, added + self.add(self._improving(columns, natural))
-            added += self._explore(at, master)
+            added += 0 if self.listed else self._explore(at, master)
             if not added:
                 if inertia == 0:
                     return
@@ -176,6 +181,8 @@ class ColumnGeneration:
             answer = self.program.solve(seconds())
         except SolverFailed:  # the simplex method stalls on ties now and then: what is known stays
             return None
+        if self.listed:
+            answer = self.program.polished(answer)
         weights = np.delete(answer.x, self.start) / self.scale
         used = weights > _LIGHTEST
         if answer.value > self.found.lower:

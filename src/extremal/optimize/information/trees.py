@@ -111,20 +111,23 @@ class _Tangents:
 
     def closing(self, depth: int, z: Floats, paid: Floats, limit: Floats) -> Integers:
         """For each node the number of a tangent that closes it, or BRANCH; coarse masses first, so that nodes share
-        tangents."""
+        tangents. No tangent does more than that at the mass of the relaxation."""
         ideal = self._relaxed(depth, z)
         nearest = np.searchsorted(self.at, ideal).clip(0, self.at.size - 1)
+        coarse = (self.at[nearest], self.at[np.maximum(nearest - 1, 0)], *(np.round(ideal / s) * s for s in _STEPS))
         choice = np.full(z.size, BRANCH, dtype=np.int64)
-        self._try(choice, depth, self.at[nearest], z, paid, limit)
-        self._try(choice, depth, self.at[np.maximum(nearest - 1, 0)], z, paid, limit)
-        for step in _STEPS:
-            self._try(choice, depth, np.round(ideal / step) * step, z, paid, limit)
-        self._try(choice, depth, ideal, z, paid, limit)
+        rest = np.flatnonzero(self._bound(ideal, self._gains(depth, ideal), z, paid) <= limit)
+        for at in (*coarse, ideal):
+            if not rest.size:
+                break
+            self._try(choice, rest, depth, at, z, paid, limit)
+            rest = rest[choice[rest] == BRANCH]
         return choice
 
-    def _try(self, choice: Integers, depth: int, at: Floats, z: Floats, paid: Floats, limit: Floats) -> None:
-        """Close the open nodes that their tangent closes."""
-        rest = np.flatnonzero(choice == BRANCH)
+    def _try(
+        self, choice: Integers, rest: Integers, depth: int, at: Floats, z: Floats, paid: Floats, limit: Floats
+    ) -> None:
+        """Close those of the nodes `rest` that their tangent closes."""
         own, place = np.unique(at[rest], return_inverse=True)
         place = place.reshape(-1)
         good = self._bound(own[place], self._gains(depth, own)[place], z[rest], paid[rest]) <= limit[rest]

@@ -129,12 +129,11 @@ class Chords:
             )
         return slope, np.asarray(left - slope * self.left_delta)
 
-    def ends(self) -> Iterator[Fraction]:
-        """Both ends of each interval, those at infinity left out; next to 1 from δ, which has more digits there."""
+    def ends(self) -> Iterator[tuple[float, float]]:
+        """(δ, x) of both ends of each interval, those at infinity left out."""
         for points, deltas in ((self.left, self.left_delta), (self.right, self.right_delta)):
-            for x, delta in zip(points.tolist(), deltas.tolist(), strict=True):
-                if math.isfinite(x):
-                    yield 1 + decimal(delta) if abs(delta) < NEXT_TO_ONE else decimal(x)
+            finite = np.isfinite(points)
+            yield from zip(deltas[finite].tolist(), points[finite].tolist(), strict=True)
 
     @staticmethod
     def _values(f: ConvexFunction, x: Floats, delta: Floats) -> Floats:
@@ -162,7 +161,10 @@ class Excess:
 
     @property
     def nodes(self) -> list[Fraction]:
-        return sorted({node for part in self.chords for node in part.ends()})
+        """All ends, in order; next to 1 from δ, which has more digits there."""
+        ends = sorted({end for part in self.chords for end in part.ends()})
+        exact = (1 + decimal(delta) if abs(delta) < NEXT_TO_ONE else decimal(x) for delta, x in ends)
+        return sorted(dict.fromkeys(exact))  # sorted already but for ties in floats
 
 
 def excess(

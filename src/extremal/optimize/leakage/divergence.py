@@ -19,10 +19,10 @@ import numpy as np
 from extremal.certificate import Lines
 from extremal.optimize.leakage.chords import Excess, excess, ratio_range
 from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
-from extremal.optimize.leakage.master import Master, as_mechanism, decomposed, window_columns
+from extremal.optimize.leakage.master import LISTED, Master, as_mechanism, decomposed, window_columns
 from extremal.optimize.problem import NOT_ZERO, Problem, Solution
 from extremal.privacy import LIP, PML
-from extremal.privacy.cones.lift import Floats, LiftBox
+from extremal.privacy.cones.lift import Floats, LiftBox, vertices
 from extremal.solver import SolverFailed, interior_point
 from extremal.utility import ConvexFunction, Divergence
 from extremal.utility.pair import Masses
@@ -122,6 +122,9 @@ def search(problem: Problem, box: LiftBox, utility: Divergence) -> Found:
     ratio = np.argsort(np.arctan2(pair.masses.p0, pair.masses.p1), kind="stable")
     start = window_columns(box, [ratio, np.argsort(-box.prior, kind="stable")])
     master.add(start, pair.values(start))
+    if box.n <= LISTED:
+        every = vertices(box)
+        master.add(every, pair.values(every))
     known = _blocks(problem, box, pair, master) if box.n >= BLOCKS_FROM else None
     alpha = _generate(problem, box, pair, master, known)
     return Found(*master.mixture(), alpha)
@@ -131,6 +134,7 @@ def _generate(problem: Problem, box: LiftBox, pair: Restricted, master: Master, 
     """The dual vector with the smallest bound; `known` is one whose pricing problem has no gain, so that its bound is
     b·Σα."""
     best, upper, smoothing = np.zeros(box.n), math.inf, 0.7
+    coarsest = problem.tolerance * CHORDS if box.n <= LISTED else 1e-4  # where nothing is missing the first is the last
     center = known
     if known is not None:
         best, upper = known, box.budget * math.fsum(known)
@@ -141,7 +145,7 @@ def _generate(problem: Problem, box: LiftBox, pair: Restricted, master: Master, 
         if gap <= problem.tolerance / 4 or upper <= 0 or problem.out_of_time:
             break
         trial = master.alpha if center is None else smoothing * center + (1 - smoothing) * master.alpha
-        found = excess(box, pair.f, pair.masses, trial, close_enough=max(FINAL, min(1e-4, gap / 50)))
+        found = excess(box, pair.f, pair.masses, trial, close_enough=max(FINAL, min(coarsest, gap / 50)))
         bound = box.budget * math.fsum(trial) + found.upper
         better = bound < upper
         if better:

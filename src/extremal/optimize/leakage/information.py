@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
-from extremal.optimize.leakage.master import Master, as_mechanism, filled_up, window_columns
+from extremal.optimize.leakage.master import LISTED, Master, as_mechanism, filled_up, window_columns
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import NO_CHANGE, NOT_ZERO, Problem, Solution
 from extremal.privacy import LIP, PML
-from extremal.privacy.cones.lift import Floats, LiftBox
+from extremal.privacy.cones.lift import Floats, LiftBox, vertices
 from extremal.solver import SolverFailed
 
 METHOD = "column generation with knapsack pricing"
@@ -60,10 +60,14 @@ def search(problem: Problem, box: LiftBox) -> Found:
     orders = [np.argsort(-box.prior, kind="stable"), generator.permutation(box.n), generator.permutation(box.n)]
     start = window_columns(box, orders)
     master.add(start, curve.values(start))
-    alpha = chord_dual(curve)
+    listed = box.n <= LISTED
+    if listed:
+        every = vertices(box)
+        master.add(every, curve.values(every))
+    value = master.solve()
+    alpha = master.alpha if listed else chord_dual(curve)
     lower = least_cost(curve, alpha, width=PRICING_WIDTH, keep=1).lower
     upper = bound_of(curve, alpha, lower)
-    value = master.solve()
     if _gap(upper, value) > problem.tolerance / 4 and box.n >= 6:
         _fill(master, curve, generator, 4 * box.n)
         value = master.solve()

@@ -112,7 +112,8 @@ def _proved(
         return divergence.proved(problem, privacy, box, utility, alpha)[1]
     if own and box.n > RAYS_UP_TO:
         found = proof_by_search(privacy, box, alpha, support)
-        return () if found is None else (found,)
+        if found is not None or box.n > MOST_INPUTS:
+            return () if found is None else (found,)
     if box.n > MOST_INPUTS and utility.verifiable:
         raise InvalidParameter(
             f"{utility.name} under {privacy.name} is proved over all extreme lift vectors, for at most {MOST_INPUTS} "

@@ -19,6 +19,7 @@ from extremal.privacy import LIP, Notion
 from extremal.privacy.cones.lift import Floats, LiftBox, one_prior
 from extremal.solver import LinearProgram
 
+LISTED = 12  # inputs up to which all vertices are columns at once: a few thousand at most
 SAME_COLUMN = 10  # digits by which columns are told apart
 SAME_POINT = 1e-12  # an entry or a share this near to 0 or 1 is it
 OFF_PLANE = 1e-12  # relative: a column further off would break the claim

@@ -72,7 +72,8 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
         return merged or divergence.solve(problem, privacy, box, utility)
     if own:
         found = merging.information(problem, privacy, box) or information.solve(problem, privacy, box)
-        if privacy.epsilon < FINE and box.n <= RAYS_UP_TO:  # the search bounds a value far below ε, at times badly
+        # The search bounds a value far below ε, at times badly or not at all.
+        if (privacy.epsilon < FINE and box.n <= RAYS_UP_TO) or (not found.proofs and box.n <= MOST_INPUTS):
             found = replace(found, proofs=(*found.proofs, *over_lifts(problem, privacy, box).proofs))
         return found
     if box.n <= MOST_INPUTS:

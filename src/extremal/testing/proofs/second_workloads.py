@@ -15,7 +15,8 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
-from extremal.testing.proofs.second_checker import DIGITS, Cone, Refuted, number, require
+from extremal.testing.proofs.second.cones import Cone
+from extremal.testing.proofs.second.problem import DIGITS, Refuted, number, require
 
 Matrix = list[list[Fraction]]
 Vector = list[Fraction]
