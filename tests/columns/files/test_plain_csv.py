@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.columns.files import csv
@@ -85,6 +88,57 @@ def test_one_column_and_what_is_refused(text: str, tmp_path: Path, monkeypatch: 
     m = sure(WORDS)
     quick, slow = _both_ways(source, {"x": m}, monkeypatch)
     assert quick == slow
+
+
+ANSWERS = ["no", "maybe, later", 'some "quoted" answer', "two\nlines", "é", '"']
+QUOTED = ["", *ODD, *ANSWERS, '""', ",", "\n", 'x"', "a\r\nb"]
+
+
+def _styled(text: str, rng: np.random.Generator, often: float) -> str:
+    """A cell with quotation marks, at random where it needs none."""
+    needed = bool(set(text) & set(',"\r\n'))
+    return '"' + text.replace('"', '""') + '"' if needed or rng.random() < often else text
+
+
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("piece", [64, 1 << 20])
+def test_quoted_cells_are_written_as_the_csv_module_writes_them(
+    seed: int, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(csv, "PIECE", piece)
+    often, end = [0, 0.3, 1][seed % 3], ["\n", "\r\n"][seed % 2]
+    others = QUOTED if seed % 4 else [text for text in QUOTED if "\n" not in text]
+    rows = [["i", "x", "y"], *([str(rng.choice(c)) for c in (others, ANSWERS, others)] for _ in range(50))]
+    text = "".join(",".join(_styled(cell, rng, often) for cell in row) + end for row in rows)
+    source = tmp_path / "in.csv"
+    source.write_bytes((text.rstrip("\r\n") if seed % 5 == 0 else text).encode())
+    quick, slow = _both_ways(source, {"x": sure(ANSWERS)}, monkeypatch)
+    assert quick == slow
+    assert quick[0] == 50
+
+
+LABELS = ["a", '"a"', '"a""a"', '"a,a"', '"a\na"', '""""']
+RAW = [*LABELS, "", '""', "é", '" "', 'a"', '"a', '"a"a', '""a', '"', "a,a", "a\r", '"\r\n"']
+
+
+@given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(RAW) | st.text('a",\r\n', max_size=3)), min_size=1))
+def test_any_quotation_marks_are_read_alike(rows: list[tuple[str, str]]) -> None:
+    """However they stand, also where the csv module refuses them."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        source = Path(folder) / "in.csv"
+        source.write_text("".join(f"{x},{y}\n" for x, y in [("x", "y"), *rows]), newline="")
+        quick, slow = _both_ways(source, {"x": sure(["a", 'a"a', ",", '"', "a,a", "a\na"])}, patch)
+        assert quick == slow
+
+
+def test_a_table_in_quotation_marks_is_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As R and Arrow write them: nothing goes through the csv module but the header."""
+    source = tmp_path / "in.csv"
+    source.write_text('"i","x","who"\n' + '"1","no","Smith, John"\n' * 50)
+    monkeypatch.setattr(csv._Pieces, "rows", None)
+    assert privatize_file(source, tmp_path / "out.csv", {"x": sure(["no", "yes"])}) == 50
+    assert (tmp_path / "out.csv").read_text() == "i,x,who\n" + '1,no,"Smith, John"\n' * 50
 
 
 @pytest.mark.parametrize("cell", ["", "4", "x"])

@@ -1,8 +1,10 @@
-"""CSV where nothing is quoted, many rows at a time: cells are found by their delimiters, and bytes are joined anew.
+"""CSV many rows at a time: cells are found by their delimiters, and bytes are joined anew.
 
-A piece of a file is plain when it holds no quotation mark and no NUL, lines end in \\n or \\r\\n, and every line has as
-many cells as the header. What is written is what Python's csv module would write. Anything else is left to that: a
-piece that is not plain, values that are no labels (whose errors are made there), reports that are sets.
+A piece of a file is plain when it holds no NUL, lines end in \\n or \\r\\n, every line has as many cells as the header,
+and quotation marks stand around whole cells, doubled inside. What is written is what Python's csv module would write,
+byte for byte: cells that need no quotation marks lose them. So nobody can tell which way a piece went. Anything else is
+left to that module: a piece that is not plain, values that are no labels (whose errors are made there), reports that
+are sets.
 """
 
 from __future__ import annotations
@@ -14,11 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.columns.files.format import Change
 from extremal.exact.weights import Indices
 
 NEWLINE = ord("\n")
+QUOTE = b'"'
+
+Bytes = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,27 +67,33 @@ class PlainRows:
 
     def rewritten(self, piece: bytes, first: int) -> tuple[int, list[Any]] | None:
         """(rows, buffers to write one after the other) for whole lines from row `first` on; None: not plain."""
-        if b'"' in piece or b"\0" in piece:
+        if b"\0" in piece:
             return None
-        if b"\r" in piece:
-            if piece.count(b"\r") != piece.count(b"\r\n"):
+        ends = piece.count(b"\r")
+        if ends:
+            if ends != piece.count(b"\r\n"):
                 return None
             piece = piece.replace(b"\r\n", b"\n")
         if not piece.endswith(b"\n"):
             piece += b"\n"
         if not piece.isascii():
             piece.decode()  # raises where it is no UTF-8
-        found = self._edges(piece)
-        return None if found is None else self._joined(piece, *found, first)
-
-    def _edges(self, piece: bytes) -> tuple[int, list[tuple[Indices, Indices]]] | None:
-        """The number of rows, and where the cells of each column that changes begin and end."""
         held = np.frombuffer(piece, dtype=np.uint8)
-        ends = held == NEWLINE
-        marks = np.flatnonzero(ends | (held == ord(self.delimiters[0])))
-        rows, width = marks.size // self.width, self.width
+        marks = (held == NEWLINE) | (held == ord(self.delimiters[0]))
+        if QUOTE in piece:
+            found = _unquoted(held, marks)
+            if found is None or (ends and (found[0][~found[1]] == NEWLINE).any()):
+                return None  # a line within a cell: how it ended matters
+            held, marks = found
+            piece = held.tobytes()
+        edges = self._edges(held, np.flatnonzero(marks))
+        return None if edges is None else self._joined(piece, *edges, first)
+
+    def _edges(self, held: Bytes, marks: Indices) -> tuple[int, list[tuple[Indices, Indices]]] | None:
+        """The number of rows, and where the cells of each column that changes begin and end."""
+        rows, width, ends = marks.size // self.width, self.width, held[marks] == NEWLINE
         line_ends = marks[width - 1 :: width]
-        if marks.size % width or int(np.count_nonzero(ends)) != rows or not ends[line_ends].all():
+        if marks.size % width or int(np.count_nonzero(ends)) != rows or not ends[width - 1 :: width].all():
             return None
         if width == 1 and (np.diff(line_ends, prepend=-1) == 1).any():
             return None  # an empty line is an empty cell, which is written as ""
@@ -121,7 +134,7 @@ class PlainRows:
 
         encoded = cells.dictionary_encode()
         try:
-            labels = pa.array(column.labels(encoded.dictionary.to_pylist()))
+            labels = pa.array(column.labels([_content(cell) for cell in encoded.dictionary.to_pylist()]))
         except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
             return None  # labels and other texts side by side
         made = column.change.apply(pa.DictionaryArray.from_arrays(encoded.indices, labels), first)
@@ -135,3 +148,29 @@ class PlainRows:
         line = io.StringIO()
         csv.writer(line, delimiter=self.delimiters[1], lineterminator="\r\n").writerow([text, ""][: self.width])
         return line.getvalue()[: -2 if self.width == 1 else -3]
+
+
+def _content(cell: str) -> str:
+    """What a cell says."""
+    return cell[1:-1].replace('""', '"') if cell.startswith('"') else cell
+
+
+def _unquoted(held: Bytes, marks: Mask) -> tuple[Bytes, Mask] | None:
+    """Lines without the quotation marks that they do not need, and the marks between cells; None where one stands
+    neither at an end of a cell nor doubled inside."""
+    quotes = np.flatnonzero(held == ord(QUOTE))
+    if quotes.size % 2:
+        return None
+    inside = np.logical_xor.accumulate(held == ord(QUOTE))
+    between = marks & ~inside
+    first, last = quotes[::2], quotes[1::2]  # those after which a cell is quoted, and those after which it is not
+    doubled = last[:-1] + 1 == first[1:]
+    opens, closes = first[np.append(True, ~doubled)], last[np.append(~doubled, True)]
+    if not (between[closes + 1].all() and (between[opens - 1] | (opens == 0)).all()):
+        return None
+    special = np.cumsum(marks & inside, dtype=np.int32)
+    pairs = np.searchsorted(first, closes) - np.searchsorted(first, opens)  # 1, and 1 more for every doubled one
+    bare = (special[closes] == special[opens]) & (pairs == 1)
+    kept = np.ones(held.size, dtype=bool)
+    kept[opens[bare]] = kept[closes[bare]] = False
+    return held[kept], between[kept]
