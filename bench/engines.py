@@ -1,11 +1,11 @@
 """Keyed release inside engines: rows a second for randomised response, k = 10, ids 0..n−1, one column, counted.
 
 Each engine is asked for the counts of the reports, so that every report is made and no row is collected; beside it the
-same question about the true values (the engine alone). Spark is measured when it is installed, and beside it, round by
-round in turn, a function that only passes its Arrow batch on: the transport's own limit. A machine with other work to
-do makes every wall-clock figure a floor; the second column, rows by the processor time of all processes together, does
-not depend on it. The memory of the driver is that of its process at its largest, after a tenth of the rows and after
-all of them.
+same question about the true values (the engine alone). DuckDB and, when it is installed, Spark are measured with a
+function that only passes its Arrow vectors on, too, round by round in turn: the transport's own limit; and DuckDB with
+one thread, because threads that call Python get in each other's way. A machine with other work to do makes every
+wall-clock figure a floor; the second column, rows by the processor time of all processes together, depends on it less.
+The memory of the driver is that of its process at its largest, after a tenth of the rows and after all of them.
 """
 
 from __future__ import annotations
@@ -71,16 +71,30 @@ def main() -> int:
     values = np.random.default_rng(1).integers(0, 10, ROWS)
     frame = pl.DataFrame({"id": np.arange(ROWS), "answer": values})
     lazy = ex.privatize(frame.lazy(), {"answer": M}, row_id="id", check_ids=False)
-    con = duckdb.connect()
-    table = con.from_arrow(frame.to_arrow())
-    relation = ex.privatize(table, {"answer": M}, row_id="id", check_ids=False, connection=con)
+    arrow = frame.to_arrow()
+
+    def in_duckdb(threads: int) -> tuple[Any, Any, Any]:
+        """The true values, those that a function passed on, and reports."""
+        con = duckdb.connect(config={"threads": threads})
+        con.create_function(
+            "passed", lambda _, values: values, ["BIGINT", "BIGINT"], "BIGINT", type="arrow", null_handling="special"
+        )
+        table = con.from_arrow(arrow)
+        through = table.project("id, passed(id, answer) AS answer")
+        return table, through, ex.privatize(table, {"answer": M}, row_id="id", check_ids=False, connection=con)
+
+    table, through, relation = in_duckdb(os.cpu_count() or 1)
+    _, through_one, relation_one = in_duckdb(1)
     show(
         {
             "polars, counting alone": lambda: ex.count_reports(frame.lazy(), "answer", M),
             "polars LazyFrame, keyed": lambda: ex.count_reports(lazy, "answer", M),
             "polars DataFrame, keyed": lambda: ex.privatize(frame, {"answer": M}, row_id="id", check_ids=False),
             "DuckDB, counting alone": lambda: ex.count_reports(table, "answer", M),
+            "DuckDB, Arrow vectors passed on": lambda: ex.count_reports(through, "answer", M),
             "DuckDB relation, keyed": lambda: ex.count_reports(relation, "answer", M),
+            "DuckDB, one thread, vectors passed on": lambda: ex.count_reports(through_one, "answer", M),
+            "DuckDB relation, one thread, keyed": lambda: ex.count_reports(relation_one, "answer", M),
         }
     )
     if importlib.util.find_spec("pyspark") is not None:

@@ -27,6 +27,7 @@ from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.paths import best_partition
 from extremal.optimize.divergence.polygon import solve as solve_polygon
 from extremal.privacy.cones.staircase import patterns
+from extremal.testing.divergences import WITHOUT_PARAMETERS
 
 INSTANCES = 5000
 SAME = 1e-12  # relative
@@ -37,13 +38,7 @@ NEAR = 1e4  # times what is left
 LARGE, MIDDLE = 50, 10  # every so many instances are of more than 4,096 inputs, of more than 10
 
 DIVERGENCES: tuple[Callable[[Any, Any], Any], ...] = (
-    ex.KL,
-    ex.ReverseKL,
-    ex.SymmetricKL,
-    ex.TotalVariation,
-    ex.ChiSquared,
-    ex.SquaredHellinger,
-    ex.JensenShannon,
+    *WITHOUT_PARAMETERS,
     lambda a, b: ex.AlphaDivergence(a, b, alpha=0.3),
     lambda a, b: ex.HockeyStick(a, b, gamma=1.25),
 )

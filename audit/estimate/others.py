@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
+from extremal.closed_forms import FORMS, Setting
 from extremal.closed_forms.hadamard_response import LISTED, hadamard_shape
 from extremal.estimate.means import mean_decoder, mean_variance
 from extremal.estimate.variance import frequency_variance
@@ -34,13 +35,7 @@ MAKERS: dict[str, Any] = {
     "projective geometry": ex.projective_geometry,
     "Bloom filter": lambda k, epsilon: ex.bloom_filter(k, 2 * epsilon, once=epsilon),
 }
-ORDERED: dict[str, Any] = {
-    "stochastic rounding": ex.stochastic_rounding,
-    "piecewise": ex.piecewise,
-    "hybrid": lambda k, epsilon: ex.piecewise(k, epsilon, hybrid=True),
-    "square wave": ex.square_wave,
-    "hierarchical": ex.hierarchical,
-}
+ORDERED = ("stochastic rounding", "piecewise", "hybrid", "square wave", "hierarchical")
 
 
 def published(name: str, k: int, epsilon: float) -> float | None:
@@ -87,9 +82,9 @@ def simulated_mean(mechanism: ex.Mechanism) -> float:
 
 def main() -> int:
     bad = 0
-    for name, make in {**MAKERS, **ORDERED}.items():
+    for name in (*MAKERS, *ORDERED):
         for k, epsilon in SETTINGS if name in MAKERS else ORDERED_SETTINGS:
-            mechanism = make(k, epsilon)
+            mechanism = MAKERS[name](k, epsilon) if name in MAKERS else FORMS[name].make(Setting(k, epsilon))
             if name in MAKERS:
                 stated = frequency_variance(mechanism)
                 found = simulated(mechanism, SQUARES // k)

@@ -374,61 +374,54 @@ def write_csv(n: int, path: str) -> None:
     polars.from_arrow(survey(n)).write_csv(path)
 
 
-def _parquet(n: int) -> list[Row]:
+def _copied_by_parquet(source: Path, target: Path) -> None:
     import pyarrow.parquet as pq
 
+    with pq.ParquetFile(source) as file, pq.ParquetWriter(target, file.schema_arrow) as out:
+        for number in range(file.num_row_groups):
+            out.write_table(file.read_row_group(number, use_threads=False))
+
+
+def _copied_by_pyarrow(source: Path, target: Path) -> None:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    reading = csv.ReadOptions(use_threads=False)
+    with csv.open_csv(source, reading) as file, csv.CSVWriter(target, file.schema) as out:
+        for batch in file:
+            out.write(pa.table(batch) if isinstance(batch, dict) else batch)
+
+
+def _copied_by_polars(source: Path, target: Path) -> None:
+    import polars
+
+    polars.read_csv(source).write_csv(target)
+
+
+_COPIES: dict[str, tuple[str, Callable[[Path, Path], None]]] = {
+    "Parquet": ("pyarrow", _copied_by_parquet),
+    "pyarrow": ("pyarrow", _copied_by_pyarrow),
+    "polars": ("polars", _copied_by_polars),
+}
+
+
+def _file(kind: str, n: int, how: str) -> list[Row]:
+    """A file randomised, against a peer that only copies it."""
     import extremal as ex
     from extremal.release.files import privatize_file
 
     m = ex.randomized_response(10, EPSILON, inputs=LABELS)
+    peer, copied = _COPIES[how]
     with tempfile.TemporaryDirectory() as name:
-        source, target, copied = (Path(name) / f"{part}.parquet" for part in ("in", "out", "copy"))
-        _in_a_child("write_parquet", n, source)
+        source, target, copy = (Path(name) / f"{part}.{kind.lower()}" for part in ("in", "out", "copy"))
+        _in_a_child(f"write_{kind.lower()}", n, source)
 
         def ours() -> None:
             privatize_file(source, target, {"answer": m}, overwrite=True)
 
-        def copy() -> None:
-            with pq.ParquetFile(source) as file, pq.ParquetWriter(copied, file.schema_arrow) as out:
-                for number in range(file.num_row_groups):
-                    out.write_table(file.read_row_group(number, use_threads=False))
-
         ours()
         most = memory()
-        return _file_row("Parquet", n, most, "pyarrow copying it", *turns(ours, copy, 2))
-
-
-def _csv(n: int, peer: str) -> list[Row]:
-    import extremal as ex
-    from extremal.release.files import privatize_file
-
-    m = ex.randomized_response(10, EPSILON, inputs=LABELS)
-    with tempfile.TemporaryDirectory() as name:
-        source, target, copied = (Path(name) / f"{part}.csv" for part in ("in", "out", "copy"))
-        _in_a_child("write_csv", n, source)
-
-        def ours() -> None:
-            privatize_file(source, target, {"answer": m}, overwrite=True)
-
-        def by_pyarrow() -> None:
-            import pyarrow as pa
-            from pyarrow import csv
-
-            reading = csv.ReadOptions(use_threads=False)
-            with csv.open_csv(source, reading) as file, csv.CSVWriter(copied, file.schema) as out:
-                for batch in file:
-                    out.write(pa.table(batch) if isinstance(batch, dict) else batch)
-
-        def by_polars() -> None:
-            import polars
-
-            polars.read_csv(source).write_csv(copied)
-
-        ours()
-        most = memory()
-        return _file_row(
-            "CSV", n, most, f"{peer} copying it", *turns(ours, by_polars if peer == "polars" else by_pyarrow, 2)
-        )
+        return _file_row(kind, n, most, f"{peer} copying it", *turns(ours, lambda: copied(source, copy), 2))
 
 
 def profile() -> None:
@@ -464,6 +457,6 @@ MEASURED_BY: dict[str, Callable[..., list[Row]]] = {
     "OpenDP": _opendp,
     "values": _values,
     "estimates": _estimates,
-    "Parquet": _parquet,
-    "CSV": _csv,
+    "Parquet": lambda n: _file("Parquet", n, "Parquet"),
+    "CSV": lambda n, peer: _file("CSV", n, peer),
 }

@@ -76,17 +76,26 @@ def to_plain(value: Any) -> Any:
     return value.to_json() if hasattr(value, "to_json") else value
 
 
-READERS: dict[str, Callable[[Any], Any]] = {
+Reader = Callable[[Any], Any]
+
+
+def _many(read: Reader) -> Reader:
+    return lambda value: tuple(map(read, list_from(value)))
+
+
+def _row(*reads: Reader) -> Reader:
+    return lambda value: tuple(read(v) for read, v in zip(reads, list_from(value), strict=True))
+
+
+READERS: dict[str, Reader] = {
     "Number": number_from,
-    "Numbers": lambda value: tuple(number_from(v) for v in list_from(value)),
-    "Counts": lambda value: tuple(count_from(v) for v in list_from(value)),
-    "Pairs": lambda value: tuple((count_from(a), count_from(b)) for a, b in map(list_from, list_from(value))),
-    "Lines": lambda value: tuple((number_from(a), number_from(b)) for a, b in map(list_from, list_from(value))),
-    "Multipliers": lambda value: tuple(
-        (count_from(y), count_from(a), count_from(b), number_from(f)) for y, a, b, f in map(list_from, list_from(value))
-    ),
-    "Trees": lambda value: tuple(tuple(count_from(t) for t in list_from(tree)) for tree in list_from(value)),
+    "Numbers": _many(number_from),
+    "Counts": _many(count_from),
+    "Pairs": _many(_row(count_from, count_from)),
+    "Lines": _many(_row(number_from, number_from)),
+    "Multipliers": _many(_row(count_from, count_from, count_from, number_from)),
+    "Trees": _many(_many(count_from)),
     "Whole": whole_from,
-    "Wholes": lambda value: tuple(whole_from(v) for v in list_from(value)),
-    "Table": lambda value: tuple(tuple(whole_from(v) for v in list_from(row)) for row in list_from(value)),
+    "Wholes": _many(whole_from),
+    "Table": _many(_many(whole_from)),
 }

@@ -149,16 +149,7 @@ def estimate_frequencies(
     References: Warner (1965); Chaudhuri and Mukerjee, Randomized Response (1988), for the inverse; Kairouz, Bonawitz,
     Ramage (ICML 2016).
     """
-    if method not in METHODS:
-        raise InvalidParameter(f"method must be one of {', '.join(METHODS)}", parameter="method", value=method)
-    given: object = mechanism
-    if not isinstance(given, Mechanism):
-        hint = "Mechanism.from_matrix makes one of a matrix, ex.load reads one from a file."
-        raise InvalidParameter(
-            "mechanism must be a Mechanism", parameter="mechanism", value=type(given).__name__, hint=hint
-        )
-    if missing not in MISSING:
-        raise InvalidParameter(f"missing must be one of {', '.join(MISSING)}", parameter="missing", value=missing)
+    _refuse_unknown(method, mechanism, missing)
     if missing == "category":
         reports, mechanism = _with_missing(reports, mechanism, column, counts)
         column = None
@@ -189,6 +180,20 @@ def estimate_frequencies(
         if name not in small
     }
     return estimates[None] if by is None else StratifiedEstimate(estimates, small)
+
+
+def _refuse_unknown(method: str, mechanism: object, missing: str) -> None:
+    if method not in METHODS:
+        raise InvalidParameter(f"method must be one of {', '.join(METHODS)}", parameter="method", value=method)
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidParameter(
+            "mechanism must be a Mechanism",
+            parameter="mechanism",
+            value=type(mechanism).__name__,
+            hint="Mechanism.from_matrix makes one of a matrix, ex.load reads one from a file.",
+        )
+    if missing not in MISSING:
+        raise InvalidParameter(f"missing must be one of {', '.join(MISSING)}", parameter="missing", value=missing)
 
 
 def _sampled(strata: Any, cluster: Any, population: Any, by: Any) -> Sampled | None:

@@ -41,7 +41,7 @@ function canonical(value) {
 
 async function digest(content) {
   const hasher = globalThis.crypto?.subtle;
-  refuseUnless(hasher, "the file's hash can be checked only in a secure context (https or localhost)");
+  refuseUnless(hasher, "the file's hash can be checked only in a secure context (https, localhost, Node 19 or newer)");
   const hashed = new Uint8Array(await hasher.digest("SHA-256", new TextEncoder().encode(canonical(content))));
   return [...hashed].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,4 +1,4 @@
-"""Grouped sets with every report listed, by the definition: for tests and audits."""
+"""Grouped sets, and the same with every report listed, by the definition: for tests and audits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,32 @@ import numpy as np
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import GroupedSets
-from extremal.privacy import Notion
+from extremal.mechanism.structures.grouped_sets import grouped_structure
+from extremal.privacy import LDP, Notion
+
+GROUPED_SETS: dict[str, tuple[list[int], list[tuple[int, ...]], list[float]]] = {
+    "two groups": ([0, 0, 0, 1, 1, 0, 1, 1], [(2, 1), (1, 2), (0, 3), (1, 1)], [1.9, 1.0, 0.3, 1.3]),
+    "all or nothing": ([0, 0, 1, 1, 1], [(2, 1), (0, 2), (1, 0)], [1.0, 3.5, 8 / 3]),
+    "one alone": ([0, 1, 1, 1, 1, 1], [(1, 0), (0, 2), (0, 3)], [1.0, 1.0, 1.0]),
+    "three groups": (
+        [0, 1, 2, 0, 1, 2, 2],
+        [(1, 1, 1), (1, 0, 1), (0, 1, 2), (1, 1, 0)],
+        [1.0, 2.0, 2.0, 4 / 3],
+    ),
+}
+"""Small ones, few enough to be listed: the group of each row, types of sets, and steps in proportion."""
+
+
+def grouped_structure_of(name: str, epsilon: float = 1.0) -> GroupedSets:
+    """The structure of one of `GROUPED_SETS`."""
+    of, types, steps = GROUPED_SETS[name]
+    return grouped_structure(np.array(of), types, steps, LDP(epsilon).exponential)
+
+
+def grouped_sets(name: str, epsilon: float = 1.0) -> Mechanism:
+    """Its mechanism."""
+    structure = grouped_structure_of(name, epsilon)
+    return Mechanism.from_structure(structure, LDP(epsilon), outputs=structure.reports)
 
 
 def listed_sets(structure: GroupedSets, privacy: Notion | None = None) -> Mechanism:

@@ -1,16 +1,19 @@
-"""Random private matrices in floating point, for audits: what a solver might hand over.
+"""Random private matrices in floating point, what a solver might hand over, and random notions of leakage.
 
 Seeded and for tests only; nothing here releases anything.
 """
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from extremal.mechanism import Mechanism
+from extremal.privacy import LIP, PML
+from extremal.privacy.cones.lift import LiftBox, lift_box
 
 Floats = npt.NDArray[np.float64]
 
@@ -84,3 +87,19 @@ def information_loss(matrix: Floats, mechanism: Mechanism, prior: Floats) -> flo
                 prior[x] * (delta * score[x, y] if q[x, y] > 0 else delta * np.log(delta / m[y]) if delta > 0 else 0.0)
             )
     return max(0.0, -float(np.sum(difference))) / information
+
+
+def drawn_leakage(seed: int, ties: bool = False) -> tuple[PML | LIP, LiftBox, np.random.Generator]:
+    """A notion whose lift vectors are no simplex, its box, and the generator that drew them; with `ties`, a prior in
+    which inputs may be equally likely."""
+    generator = np.random.default_rng(seed)
+    while True:
+        p = generator.dirichlet(np.ones(int(generator.integers(3, 9))))
+        p = np.round(p, 1) / np.round(p, 1).sum() if ties else p
+        if p.min() <= 0:
+            continue
+        epsilon = float(generator.uniform(0.02, 1) * -math.log(p.min()))
+        notion = (PML(epsilon, p), LIP(min(epsilon, 3), p), LIP(min(epsilon, 3), p, 2))[seed % 3]
+        box = lift_box(notion)
+        if not box.is_simplex:
+            return notion, box, generator

@@ -146,6 +146,91 @@ def test_all_subsets_are_counted_as_their_list_would_be(size: int) -> None:
             assert high - low <= low / 10**25
 
 
+@pytest.mark.parametrize("of", [[0, 1, 2, 3, 4, 0], [0, 0, 1, 1, 2, 3, 4, 4], [0, 1, 2, 3, 4] * 2])
+def test_subsets_of_rows_that_several_inputs_share_are_counted_as_their_list_would_be(of: list[int]) -> None:
+    """Rows with as many inputs and the same probability are one class; what varies within a row cannot be told."""
+    structure, named = subset_structure(5, 2, ex.LDP(1).exponential), ex.subset_selection(5, 1).input_labels
+    labels = ex.randomized_response(len(of), 1).input_labels
+    kept = Mechanism._made(structure, np.array(of), labels, SubsetLabels(named, 2), ex.LDP(1))
+    (low, _), (high, _) = next(structure.columns()).groups
+    weights = [[high if g in s else low for s in itertools.combinations(range(5), 2)] for g in of]
+    for shares in ([1] * len(of), [1 + g % 2 for g in of], [1 + x % 2 for x in range(len(of))]):
+        prior = [Fraction(s, sum(shares)) for s in shares]
+        for utility in (CDF(prior), Mean([3 * g for g in of], prior)):
+            found = cost_at(Channel(kept), ExactWorkload.of(utility), utility.prior)
+            assert holds(found.value, truth(utility, weights, prior)["value"])
+
+
+NEVER = {
+    "more reports than rows": [[4, 0, 0, 2, 2], [1, 2, 3, 1, 1], [1, 0, 0, 4, 3], [2, 0, 0, 2, 4]],
+    "in proportion": [[4, 0, 0, 2, 2], [1, 2, 4, 1, 0], [1, 0, 0, 4, 3], [2, 0, 0, 2, 4]],
+    "as many": [[4, 0, 3, 1], [2, 4, 1, 1], [1, 0, 6, 1], [2, 0, 1, 5]],
+    "fewer": [[4, 0, 4], [2, 4, 2], [6, 0, 2], [1, 0, 7]],
+    "all of one input": [[4, 0, 3, 1], [0, 8, 0, 0], [1, 0, 6, 1], [2, 0, 1, 5]],
+    "alike": [[4, 0, 3, 1], [2, 4, 1, 1], [4, 0, 3, 1], [2, 0, 1, 5]],
+}
+"""Where input 1 has probability 0, report 1 (and in the first two report 2) has too."""
+
+
+def next_to(ball: Any, number: Fraction) -> bool:
+    """Whether the ball is small and lies where the number does, to twenty digits."""
+    with ctx.workprec(512):
+        low, high = lower(ball), upper(ball)
+    return max(abs(low - number), abs(high - number)) <= max(abs(number), Fraction(1)) / 10**20
+
+
+@pytest.mark.parametrize("name", NEVER)
+def test_a_report_of_probability_0_counts_as_in_the_limit(name: str) -> None:
+    """It tells where the inputs that the prior rules out would lie, at no cost. The limit is taken in rationals."""
+    weights, prior = NEVER[name], [Fraction(v) for v in ("1/2", "0", "1/3", "1/6")]
+    near = [v + (Fraction(1, 4) - v) / 10**70 for v in prior]
+    channel = Channel(seen(weights))
+    for goal in (CDF, Frequencies, lambda p: Mean([0, 1, 5, "2.5"], p)):
+        utility, exact = goal(prior), truth(goal(near), weights, near)
+        for slope in (False, True):
+            found = cost_at(channel, ExactWorkload.of(utility), utility.prior, slope=slope)
+            assert next_to(found.value, exact["value"])
+        assert next_to(found.bias, exact["bias"])
+        rows = range(4) if name != "alike" else (0, 1, 3)
+        assert all(next_to(found.moved[g], exact["moved"][x]) for g, x in enumerate(rows))
+        assert all(next_to(s, exact["squares"][y]) for y, s in enumerate(found.squares) if weights[0][y])
+
+
+def test_a_boundary_prior_is_no_better_and_no_worse_than_those_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """F is concave in the prior up to the boundary: the decoder of any prior bounds all others, zeros or none."""
+    source = ex.SourceClass([["1/2", "0", "1/3", "1/6"], ["1/4", "1/4", "1/4", "1/4"], ["0", "1/3", "1/3", "1/3"]])
+    for weights in NEVER.values():
+        utility, mechanism, corners = Mean([0, 1, 5, "2.5"], source), seen(weights), source.vertices()
+        shares = itertools.product((0, 1, 2), repeat=3)
+        mixtures = [
+            [
+                sum(Fraction(s, sum(share)) * c.fraction(x) for s, c in zip(share, corners, strict=True))
+                for x in range(4)
+            ]
+            for share in shares
+            if any(share)
+        ]
+        values = [enclosure(utility.at(mixed), mechanism) for mixed in mixtures]
+        for corner in corners:
+            monkeypatch.setattr(worst_prior, "worst_mixture", lambda *_, corner=corner: corner)
+            low, high = enclosure(utility, mechanism)
+            assert low <= max(value[1] for value in values)
+            assert max(value[0] for value in values) <= high
+
+
+def test_too_many_reports_are_not_inverted_for_want_of_a_probability(monkeypatch: pytest.MonkeyPatch) -> None:
+    prior = ["1/2", "0", "1/3", "1/6"]
+    monkeypatch.setattr(variance, "MOST_ROWS", 4)
+    assert enclosure(CDF(prior), seen(NEVER["as many"]))[0] > 0
+    assert enclosure(CDF(["1/4"] * 4), seen(NEVER["in proportion"]))[0] > 0
+    with pytest.raises(NotKnown, match="at most 4"):
+        enclosure(CDF(prior), seen(NEVER["in proportion"]))
+    monkeypatch.setattr(variance, "MOST_ROWS", 3)
+    assert enclosure(CDF(4), ex.randomized_response(4, 1))[0] > 0
+    with pytest.raises(NotKnown, match="at most 3"):
+        enclosure(CDF(prior), ex.randomized_response(4, 1))
+
+
 @pytest.mark.parametrize("name", ["as many", "fewer", "alike"])
 def test_the_worst_prior_of_a_class_is_enclosed(name: str) -> None:
     """Below it is the cost at a prior of the class; above it, no prior costs more."""

@@ -83,9 +83,9 @@ def test_bad_ends_are_refused() -> None:
         with pytest.raises(Refused, match=why):
             Ratios(one, ends).bound(ex.LDP(1), utility)
     for privacy, other in ((ex.LDP(1), ex.MutualInformation([0.5, 0.3, 0.2])), (ex.PML(1, [0.5, 0.3, 0.2]), utility)):
-        with pytest.raises(Refused, match="theorem"):
+        with pytest.raises(Refused, match="theorem|about ε-LDP"):
             Ratios(one, (one,)).bound(privacy, other)
-    with pytest.raises(Refused, match="theorem"):
+    with pytest.raises(Refused, match="V must be"):
         Ratios(-one, (one,)).bound(ex.LDP(1), utility)
 
 

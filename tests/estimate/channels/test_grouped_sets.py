@@ -10,30 +10,13 @@ from extremal.estimate.channels.channel import ends_of
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.simulate import Simulation
-from extremal.testing.listed import listed_sets
-
-EXAMPLES = {
-    "two groups": ([0, 0, 0, 1, 1, 0, 1, 1], [(2, 1), (1, 2), (0, 3), (1, 1)], [1.9, 1.0, 0.3, 1.3]),
-    "all or nothing": ([0, 0, 1, 1, 1], [(2, 1), (0, 2), (1, 0)], [1.0, 3.5, 8 / 3]),
-    "one alone": ([0, 1, 1, 1, 1, 1], [(1, 0), (0, 2), (0, 3)], [1.0, 1.0, 1.0]),
-    "three groups": (
-        [0, 1, 2, 0, 1, 2, 2],
-        [(1, 1, 1), (1, 0, 1), (0, 1, 2), (1, 1, 0)],
-        [1.0, 2.0, 2.0, 4 / 3],
-    ),
-}
+from extremal.testing.listed import GROUPED_SETS, grouped_sets, listed_sets
 
 
-def made(name: str, epsilon: float = 1.0) -> ex.Mechanism:
-    of, types, steps = EXAMPLES[name]
-    structure = grouped_structure(np.array(of), types, steps, ex.LDP(epsilon).exponential)
-    return ex.Mechanism.from_structure(structure, ex.LDP(epsilon), outputs=structure.reports)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", GROUPED_SETS)
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
 def test_the_closed_form_is_the_listed_least_squares(name: str, epsilon: float) -> None:
-    structured = made(name, epsilon)
+    structured = grouped_sets(name, epsilon)
     listed = listed_sets(structured.structure, ex.LDP(epsilon))
     assert listed.m == structured.m
     generator, k = np.random.default_rng(len(name)), structured.k
@@ -72,9 +55,9 @@ def test_the_closed_form_is_the_listed_least_squares(name: str, epsilon: float) 
     assert np.abs(closed.interval() - dense.interval()).max() < 1e-6
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", GROUPED_SETS)
 def test_the_statistic_is_that_of_the_listed_reports(name: str) -> None:
-    structured = made(name)
+    structured = grouped_sets(name)
     listed = listed_sets(structured.structure, ex.LDP(1))
     channel = channel_of(structured)
     assert isinstance(channel, GroupedSetsChannel)
@@ -96,7 +79,7 @@ def test_the_statistic_is_that_of_the_listed_reports(name: str) -> None:
 
 
 def test_what_is_no_report_or_no_such_mechanism_is_refused() -> None:
-    m = made("two groups")
+    m = grouped_sets("two groups")
     channel = channel_of(m)
     with pytest.raises(UnknownLabel, match="the ones a set of one of 4 types|bytes that hold 8 bits"):
         channel.encode((255,))

@@ -17,35 +17,14 @@ from extremal.errors import InvalidParameter, MalformedFile, TooLarge, UnknownLa
 from extremal.exact import Exponential
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.files import content_digest
-from extremal.mechanism.structures import GroupedSets, structure_from_json
+from extremal.mechanism.structures import structure_from_json
 from extremal.mechanism.structures.grouped_sets import MOST_ROWS, grouped_structure, independent
-from extremal.testing.listed import listed_columns, listed_sets
-
-EXAMPLES: dict[str, tuple[list[int], list[tuple[int, ...]], list[float]]] = {
-    "two groups": ([0, 0, 0, 1, 1, 0, 1, 1], [(2, 1), (1, 2), (0, 3), (1, 1)], [1.9, 1.0, 0.3, 1.3]),
-    "all or nothing": ([0, 0, 1, 1, 1], [(2, 1), (0, 2), (1, 0)], [1.0, 3.5, 8 / 3]),
-    "one alone": ([0, 1, 1, 1, 1, 1], [(1, 0), (0, 2), (0, 3)], [1.0, 1.0, 1.0]),
-    "three groups": (
-        [0, 1, 2, 0, 1, 2, 2],
-        [(1, 1, 1), (1, 0, 1), (0, 1, 2), (1, 1, 0)],
-        [1.0, 2.0, 2.0, 4 / 3],
-    ),
-}
+from extremal.testing.listed import GROUPED_SETS, grouped_sets, grouped_structure_of, listed_columns, listed_sets
 
 
-def structure_of(name: str, epsilon: float = 1.0) -> GroupedSets:
-    of, types, steps = EXAMPLES[name]
-    return grouped_structure(np.array(of), types, steps, Exponential(epsilon))
-
-
-def made(name: str, epsilon: float = 1.0) -> ex.Mechanism:
-    structure = structure_of(name, epsilon)
-    return ex.Mechanism.from_structure(structure, ex.LDP(epsilon), outputs=structure.reports)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", GROUPED_SETS)
 def test_rows_sum_to_one_exactly_and_columns_are_those_of_every_set(name: str) -> None:
-    structure = structure_of(name)
+    structure = grouped_structure_of(name)
     columns, outputs = listed_columns(structure)
     assert [sum(row) for row in zip(*columns, strict=True)] == [1] * structure.r
     assert len(columns) == structure.m == structure.reports.count == sum(structure.numbers)
@@ -61,10 +40,10 @@ def test_rows_sum_to_one_exactly_and_columns_are_those_of_every_set(name: str) -
         assert all(set(c) == weights for c in own)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", GROUPED_SETS)
 @pytest.mark.parametrize("epsilon", [1e-6, 0.5, 4.0])
 def test_the_level_is_the_one_asked_for(name: str, epsilon: float) -> None:
-    structure = structure_of(name, epsilon)
+    structure = grouped_structure_of(name, epsilon)
     m = ex.Mechanism.from_structure(structure, None, outputs=structure.reports)
     assert ex.LDP(epsilon).holds(m)
     assert not ex.LDP(epsilon * (1 - 1e-8)).holds(m)
@@ -74,9 +53,9 @@ def test_the_level_is_the_one_asked_for(name: str, epsilon: float) -> None:
         assert exponential.at_least(high, low)
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", GROUPED_SETS)
 def test_every_notion_decides_as_for_the_listed_mechanism(name: str) -> None:
-    m = made(name)
+    m = grouped_sets(name)
     listed = listed_sets(m.structure, ex.LDP(1))
     k = m.k
     far = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / 2
@@ -99,19 +78,19 @@ def test_every_notion_decides_as_for_the_listed_mechanism(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@pytest.mark.parametrize("name", GROUPED_SETS)
 def test_reports_are_numbered_and_named_once(name: str) -> None:
-    labels = structure_of(name).reports
+    labels = grouped_structure_of(name).reports
     names = [labels[code] for code in range(labels.count)]
     assert len(set(names)) == labels.count
     assert [labels.code(y) for y in names] == list(range(labels.count))
     assert [labels.find(y) for y in names] == list(range(labels.count))
-    assert set(names) == set(listed_columns(structure_of(name))[1])
+    assert set(names) == set(listed_columns(grouped_structure_of(name))[1])
     assert "a set of one of" in labels.shown()
 
 
 def test_what_is_no_set_of_a_type_is_no_report() -> None:
-    labels = structure_of("two groups").reports
+    labels = grouped_structure_of("two groups").reports
     assert labels.members((0b11010000,)) == (0, 1, 3)
     assert labels.type_of([bytes([0b11010000]), bytes([0])]).tolist() == [0, -1]
     for word in ((0,), (255,), (0b11000000,), (1, 2), "x"):
@@ -121,7 +100,7 @@ def test_what_is_no_set_of_a_type_is_no_report() -> None:
 
 
 def test_files_pickles_words_and_pictures(tmp_path: Path) -> None:
-    m = made("two groups")
+    m = grouped_sets("two groups")
     assert ex.load(m.save(tmp_path / "m.json")) == m
     assert pickle.loads(pickle.dumps(m)) == m
     assert repr(m) == "Mechanism(k=8, m=68, grouped_sets, privacy=LDP(epsilon=1.0))"
@@ -172,7 +151,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_file_is_refused(name: str, tmp_path: Path) -> None:
     change, reason = CHANGES[name]
-    path = made("two groups").save(tmp_path / "m.json")
+    path = grouped_sets("two groups").save(tmp_path / "m.json")
     content = json.loads(path.read_text())
     content["weights"].update(change)
     del content["hash"]
@@ -183,7 +162,7 @@ def test_a_changed_file_is_refused(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("outputs", [{"bits": 9}, {"range": 68}, {"subsets_of_inputs": 3}, ["a", "b"]])
 def test_other_names_of_reports_are_refused(outputs: Any, tmp_path: Path) -> None:
-    path = made("two groups").save(tmp_path / "m.json")
+    path = grouped_sets("two groups").save(tmp_path / "m.json")
     content = json.loads(path.read_text())
     content["outputs"] = outputs
     del content["hash"]
@@ -193,7 +172,7 @@ def test_other_names_of_reports_are_refused(outputs: Any, tmp_path: Path) -> Non
 
 
 def test_a_smaller_claim_is_refused(tmp_path: Path) -> None:
-    path = made("two groups").save(tmp_path / "m.json")
+    path = grouped_sets("two groups").save(tmp_path / "m.json")
     content = json.loads(path.read_text())
     content["privacy"]["epsilon"] = "0.999999"
     del content["hash"]

@@ -16,14 +16,10 @@ from extremal.optimize.divergence import dual
 from extremal.optimize.divergence.dual import dual_vector
 from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.paths import best_partition
+from extremal.testing.divergences import WITHOUT_PARAMETERS
 
 DIVERGENCES = [
-    ex.KL,
-    ex.ReverseKL,
-    ex.ChiSquared,
-    ex.SquaredHellinger,
-    ex.JensenShannon,
-    ex.TotalVariation,
+    *WITHOUT_PARAMETERS,
     lambda p0, p1: ex.HockeyStick(p0, p1, gamma=1.5),
     lambda p0, p1: ex.AlphaDivergence(p0, p1, alpha=3),
 ]

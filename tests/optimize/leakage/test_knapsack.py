@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
 
 import extremal as ex
 from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
-from extremal.privacy.cones.lift import LiftBox, columns_of, lift_box, vertices
-
-
-def drawn(seed: int) -> tuple[Any, LiftBox, np.random.Generator]:
-    """A notion whose lift vectors are no simplex, its box, and a generator."""
-    generator = np.random.default_rng(seed)
-    while True:
-        p = generator.dirichlet(np.ones(int(generator.integers(3, 9))))
-        epsilon = float(generator.uniform(0.02, 1) * -math.log(p.min()))
-        notion = (ex.PML(epsilon, p), ex.LIP(min(epsilon, 3), p), ex.LIP(min(epsilon, 3), p, 2))[seed % 3]
-        box = lift_box(notion)
-        if not box.is_simplex:
-            return notion, box, generator
+from extremal.privacy.cones.lift import columns_of, lift_box, vertices
+from extremal.testing.random_mechanisms import drawn_leakage
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_the_search_against_all_vertices(seed: int) -> None:
-    notion, box, generator = drawn(seed)
+    notion, box, generator = drawn_leakage(seed)
     y, curve = vertices(box), Curve.on(box)
     values = ex.MutualInformation(notion.prior).column_values(columns_of(box, y, box.n))
     assert curve.values(y) == pytest.approx(values, abs=1e-12)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -13,26 +10,13 @@ from extremal.optimize.leakage import trees
 from extremal.optimize.leakage.duals import dual_vector
 from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
 from extremal.optimize.leakage.trees import proof_by_search
-from extremal.privacy.cones.lift import LiftBox, columns_of, lift_box, vertices
-
-
-def drawn(seed: int) -> tuple[Any, LiftBox, Any]:
-    generator = np.random.default_rng(seed)
-    while True:
-        p = generator.dirichlet(np.ones(int(generator.integers(3, 9))))
-        p = np.round(p, 1) / np.round(p, 1).sum() if seed % 4 == 3 else p  # ties
-        if p.min() <= 0:
-            continue
-        epsilon = float(generator.uniform(0.02, 1) * -math.log(p.min()))
-        notion = (ex.PML(epsilon, p), ex.LIP(min(epsilon, 3), p), ex.LIP(min(epsilon, 3), p, 2))[seed % 3]
-        box = lift_box(notion)
-        if not box.is_simplex:
-            return notion, box, generator
+from extremal.privacy.cones.lift import columns_of, vertices
+from extremal.testing.random_mechanisms import drawn_leakage
 
 
 @pytest.mark.parametrize("seed", range(24))
 def test_the_bound_of_a_dual_vector_is_proved_and_no_less(seed: int) -> None:
-    notion, box, generator = drawn(seed)
+    notion, box, generator = drawn_leakage(seed, ties=seed % 4 == 3)
     utility, curve, y = ex.MutualInformation(notion.prior), Curve.on(box), vertices(box)
     alpha = generator.uniform(0.5, 1.5, box.n) * box.prior
     values = utility.column_values(columns_of(box, y, box.n))
@@ -50,7 +34,7 @@ def test_the_bound_of_a_dual_vector_is_proved_and_no_less(seed: int) -> None:
 
 
 def test_trees_that_would_be_too_large_prove_what_their_roots_prove(monkeypatch: pytest.MonkeyPatch) -> None:
-    notion, box, generator = drawn(1)
+    notion, box, generator = drawn_leakage(1)
     curve, alpha = Curve.on(box), generator.uniform(0.5, 1.5, box.n) * box.prior
     bound = bound_of(curve, alpha, least_cost(curve, alpha).lower)
     monkeypatch.setattr(trees, "MOST_TOKENS", box.n)
@@ -63,7 +47,7 @@ def test_trees_that_would_be_too_large_prove_what_their_roots_prove(monkeypatch:
 @pytest.mark.parametrize("seed", range(6))
 def test_dual_vectors_agree_on_lift_vectors(seed: int) -> None:
     """β·λ = α·y + M − b·Σα for every vertex."""
-    notion, box, generator = drawn(seed)
+    notion, box, generator = drawn_leakage(seed, ties=seed % 4 == 3)
     alpha, y = generator.normal(size=box.n), vertices(box)
     beta = np.array([float(b) for b in dual_vector(notion.prior, box, alpha, 0.7)])
     expected = y @ alpha + 0.7 - box.budget * alpha.sum()

@@ -14,10 +14,11 @@ import extremal as ex
 from extremal.mechanism.structures import STRUCTURES
 from extremal.release import sample_codes
 from extremal.release.audit import audit
-from extremal.release.device import example_mechanisms
+from extremal.release.device import device_report, example_mechanisms
 from extremal.release.engines.keyed import (
     ONE_WORD_A_VALUE,
     KeyedColumn,
+    OwnWords,
     RowWords,
     id_blocks,
     id_column,
@@ -25,7 +26,7 @@ from extremal.release.engines.keyed import (
 )
 from extremal.release.sampling.loops import Loops
 from extremal.release.sampling.sampler import SAMPLERS, prepared
-from extremal.release.sampling.subsets import subset_reports
+from extremal.release.sampling.subsets import subset_reports, uniform_below
 
 
 def column(m: ex.Mechanism, key: ex.ReleaseKey, name: str = "answer") -> KeyedColumn:
@@ -110,7 +111,7 @@ def test_sets_read_the_words_of_their_row_one_after_the_other(k: int, epsilon: f
     structure: Any = m.structure
     assert structure.kind == "subset_selection"
     for row in range(300):
-        stream = (int(words.word(np.array([row]), j)[0]) for j in range(10_000))
+        stream = (int(words.words(np.array([row]), j)[0, 0]) for j in range(10_000))
         alone = subset_reports(k, structure.size, structure.inside, codes[row : row + 1], Listed(stream))
         assert alone.tolist() == [drawn[row].tolist()]
 
@@ -163,9 +164,54 @@ def test_a_row_alone_gives_what_all_rows_together_give(m: ex.Mechanism) -> None:
         RowWords(ids, keys),
     )  # by the ordinary sampler, fed with the words of one row
     for row in range(0, 1_500, 100):
-        stream = Listed(int(words.word(np.array([row]), j)[0]) for j in range(10_000))
+        stream = Listed(int(words.words(np.array([row]), j)[0, 0]) for j in range(10_000))
         alone = sampler.draw(codes[row : row + 1], stream, Loops(1), np.empty(1, dtype=np.uint64))
         assert (alone[0] == together[row]).all()
+
+
+@pytest.mark.parametrize(
+    "m", [m for m in example_mechanisms() if m.structure.kind not in ONE_WORD_A_VALUE], ids=lambda m: m.structure.kind
+)
+def test_a_report_is_what_a_device_makes_of_the_words_of_its_row(m: ex.Mechanism) -> None:
+    key, ids, codes = ex.ReleaseKey.new(), list(range(100)), [row % m.k for row in range(100)]
+    reports = column(m, key).reports(ids, [m.input_labels[code] for code in codes])
+    words = RowWords(ids, column(m, key)._keys).words(np.arange(100), 0, 501).tolist()
+    assert reports == [device_report(m, code, iter(own)) for code, own in zip(codes, words, strict=True)]
+
+
+def test_words_are_the_same_one_by_one_and_many_at_a_time() -> None:
+    words, rows = words_of(ex.unary_encoding(40, 1), np.arange(9) - 4), np.array([7, 0, 3, 3])
+    one_by_one = np.column_stack([words.words(rows, number)[:, 0] for number in range(12)])
+    assert len(set(one_by_one.ravel().tolist())) == 3 * 12
+    for first in range(5):
+        for each in (1, 2, 3, 6, 7):
+            expected = one_by_one[:, first : first + each]
+            assert (words.words(rows, first, each) == expected).all()
+            assert (words.words(rows, np.full(4, first), each) == expected).all()
+    uneven = words.words(rows, np.array([0, 3, 1, 4]), 5)
+    assert (uneven == [one_by_one[i, first : first + 5] for i, first in enumerate((0, 3, 1, 4))]).all()
+
+
+def test_rows_that_draw_again_read_on_in_their_own_words() -> None:
+    """Below 3·2^30 a quarter of all words is drawn again; below 2^32 none is."""
+    words, rows = words_of(ex.subset_selection(40, 1), np.arange(2_000)), np.arange(2_000)
+    used = np.zeros(2_000, dtype=np.int64)
+    source = OwnWords(words, rows, used)
+    drawn = [uniform_below(3 << 30, 2_000, source), uniform_below(1 << 32, 2_000, source)]
+    assert 2_500 < used.sum() - 2_000 < 2_850  # 2,667 with standard deviation 30
+    assert set(np.unique(used).tolist()) >= {2, 3, 4}
+    for row, own in enumerate(words.words(rows, 0, 60).tolist()):
+        alone = Listed(own)
+        assert [uniform_below(3 << 30, 1, alone)[0], uniform_below(1 << 32, 1, alone)[0]] == [d[row] for d in drawn]
+
+
+def test_a_sampler_that_does_not_say_for_whom_it_draws_is_stopped() -> None:
+    source = OwnWords(words_of(ex.subset_selection(40, 1), np.arange(9)), np.arange(9), np.zeros(9, dtype=np.int64))
+    for count in (1, 8, 10):
+        with pytest.raises(ex.PrivacyViolation, match="9 rows must read equally many words"):
+            source.fill(np.empty(count, dtype=np.uint64))
+    source.of_values(slice(1, 9)).fill(np.empty(8, dtype=np.uint64))
+    source.of_values(np.array([], dtype=np.int64)).fill(np.empty(0, dtype=np.uint64))
 
 
 def test_every_structure_has_words_of_its_own_rows() -> None:
@@ -188,7 +234,7 @@ def test_ids_enter_injectively() -> None:
 def test_kinds_of_ids_columns_mechanisms_and_counters_have_words_of_their_own() -> None:
     m, other, key = ex.randomized_response(4, 1), ex.randomized_response(4, 2), ex.ReleaseKey.new()
     seen = {
-        int(RowWords(ids, column(mechanism, key, name)._keys).word(slice(0, 1), number)[0])
+        int(RowWords(ids, column(mechanism, key, name)._keys).words(slice(0, 1), number)[0, 0])
         for ids in ([1], ["1"], [b"1"])
         for mechanism in (m, other)
         for name in ("a", "b")

@@ -6,11 +6,13 @@ nothing of it is shared with the search.
 
 A cone answers three questions:
 
-    rays()                      integer vectors whose conic hull is the cone (none missing; some may be superfluous);
-    excess(vectors, multipliers)   a number ≥ Σ_y g_y·q_y for every mechanism with columns q_y, when each g_y is one
-    of the vectors; refutes(vector, multipliers)   whether vector·q ≤ 0 for every column of the cone, proved.
+    rays()                        integer vectors whose conic hull is the cone (none missing; some may be superfluous);
+    excess(vectors, multipliers)  a number ≥ Σ_y g_y·q_y for every mechanism with columns q_y, each g_y one of the
+                                  vectors;
+    refutes(vector, multipliers)  whether vector·q ≤ 0 for every column of the cone, proved.
 
-A vector is a list of integers over a denominator of its own.
+A vector is a list of integers over a denominator of its own. Where a linear function has a largest value that is known,
+`_most` says it, and multipliers are not needed.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd, lcm
-from typing import Any
+from typing import Any, NamedTuple
 
 from flint import arb, fmpq
 
@@ -39,31 +41,54 @@ ORDER_BITS = 64
 FARTHEST = 1 << 11
 
 Ray = tuple[int, ...]
-Vector = tuple[Sequence[int], int]  # integers, and the positive number that they are divided by
+Taken = dict[tuple[int, int, int], Rational]  # multipliers, added up
+Plane = dict[int, Rational]  # the coefficients of an inequality that are not 0
 Multiplier = tuple[int, int, int, Fraction]  # (which vector, the two names of an inequality, how much of it)
 
 
+class Vector(NamedTuple):
+    """Integers, and the positive number that they are divided by."""
+
+    entries: Sequence[int]
+    unit: int
+
+    @property
+    def total(self) -> Rational:
+        return fmpq(sum(self.entries), self.unit)
+
+    def along(self, ray: Sequence[int]) -> Rational:
+        return fmpq(sum(a * r for a, r in zip(self.entries, ray, strict=True)), self.unit)
+
+
+class Bounded:
+    """What cones have in common on which a linear function is bounded directly."""
+
+    def _most(self, vector: Vector) -> Rational:
+        raise NotImplementedError
+
+    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        return max(self._most(g) for g in vectors)
+
+    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
+        return bool(self._most(vector) <= 0)
+
+
 @dataclass(frozen=True)
-class Staircase:
+class Staircase(Bounded):
     """ε-LDP: q_x ≤ E·q_z for all x, z."""
 
     k: int
     top: Rational
 
     def rays(self) -> Iterator[Ray]:
-        if self.k > MOST_PATTERNS:
-            raise Refused(f"patterns are listed for at most {MOST_PATTERNS} inputs", parameter="k", value=self.k)
+        refuse_many("patterns", self.k, MOST_PATTERNS)
         low, high = int(self.top.q), int(self.top.p)
         patterns = itertools.product((low, high), repeat=self.k)
         next(patterns)  # all low, and at the end all high: constants are sums of the others
         return (p for p in patterns if low in p) if self.k > 1 else iter([(1,)])
 
     def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
-        most = max(fmpq(0), *(self._most(g) for g in vectors))
-        return most * self.k / (self.top + self.k - 1)
-
-    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
-        return bool(self._most(vector) <= 0)
+        return max(fmpq(0), super().excess(vectors, ())) * self.k / (self.top + self.k - 1)
 
     def _most(self, vector: Vector) -> Rational:
         """max g·q over 1 ≤ q ≤ E."""
@@ -72,7 +97,7 @@ class Staircase:
 
 
 @dataclass(frozen=True)
-class Lifts:
+class Lifts(Bounded):
     """ε-PML and ε-LIP for one prior: with p·q = 1, low ≤ q ≤ top wherever p > 0; the other inputs are free."""
 
     prior: Prior
@@ -87,18 +112,18 @@ class Lifts:
     def support(self) -> list[int]:
         return [x for x, w in enumerate(self.prior.weights) if w]
 
+    @property
+    def _free(self) -> list[int]:
+        return [x for x, w in enumerate(self.prior.weights) if not w]
+
     def rays(self) -> Iterator[Ray]:
         """All entries low or top but one, which p·q = 1 decides; and the unit vectors of the free inputs."""
         support, weights, total = self.support, self.prior.weights, self.prior.total
-        if len(support) > MOST_LIFTED:
-            raise Refused(
-                f"lift vectors are listed for at most {MOST_LIFTED} inputs", parameter="inputs", value=len(support)
-            )
+        refuse_many("lift vectors", len(support), MOST_LIFTED)
         scale = int(self.low.q) * int(self.top.q)
         low, high = int(self.low.p) * int(self.top.q), int(self.top.p) * int(self.low.q)
-        for x in range(self.k):
-            if not weights[x]:
-                yield tuple(int(x == z) for z in range(self.k))
+        for x in self._free:
+            yield tuple(int(x == z) for z in range(self.k))
         for j in support:
             others = [x for x in support if x != j]
             for ends in itertools.product((low, high), repeat=len(others)):
@@ -111,14 +136,11 @@ class Lifts:
                     yield tuple(ray)
 
     def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
-        free = (max(fmpq(0), *(fmpq(g[x], scale) for g, scale in vectors)) for x in self._free())
-        return sum(free, max(self._most(g) for g in vectors))
+        free = (max(fmpq(0), *(fmpq(g[x], scale) for g, scale in vectors)) for x in self._free)
+        return sum(free, super().excess(vectors, ()))
 
     def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
-        return bool(self._most(vector) <= 0) and all(vector[0][x] <= 0 for x in self._free())
-
-    def _free(self) -> list[int]:
-        return [x for x, w in enumerate(self.prior.weights) if not w]
+        return super().refutes(vector, ()) and all(vector[0][x] <= 0 for x in self._free)
 
     def _most(self, vector: Vector) -> Rational:
         """A bound on g·q with p·q = 1 and low ≤ q ≤ top on the support, for the best of all ν: g·q ≤ ν + Σ max over q
@@ -147,29 +169,39 @@ class Lifts:
 @dataclass(frozen=True)
 class Inequalities:
     """Columns q ≥ 0 with inequality·q ≤ 0 for each of a family of named inequalities: PML for a class of priors,
-    metric privacy.
+    metric privacy. (ε,δ)-LDP: Σ_y (inequality·q_y)⁺ ≤ δ, so that all columns together may break one by δ at most.
     """
 
     k: int
-    names: Sequence[tuple[int, int]]
-    inequality: Callable[[int, int], list[Rational] | None]  # None where there is none
+    count: int  # names are pairs, of an input and a number below this one
+    inequality: Callable[[int, int], Plane | None]  # None where there is none
+    delta: Rational
 
     def rays(self) -> Iterator[Ray]:
-        if self.k > MOST_LISTED:
-            raise Refused(f"rays are listed for at most {MOST_LISTED} inputs", parameter="k", value=self.k)
-        planes = [self.inequality(a, b) for a, b in self.names]
-        return iter(_double_description(self.k, [_integers(plane) for plane in planes if plane]))
+        if self.delta:
+            raise Refused("with delta > 0 the columns are coupled", parameter="privacy", value="delta > 0")
+        refuse_many("rays", self.k, MOST_LISTED)
+        planes = (self.inequality(a, b) for a, b in itertools.product(range(self.k), range(self.count)))
+        dense = ([plane.get(x, fmpq(0)) for x in range(self.k)] for plane in planes if plane)
+        return iter(_double_description(self.k, list(map(_integers, dense))))
 
     def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
-        """Σ_x max_y of what is left of the vectors above 0, once multiples ≥ 0 of the inequalities are taken off."""
-        left = self._reduced(vectors, multipliers)
-        return sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
+        """Σ_x max_y of what is left of the vectors above 0, once multiples ≥ 0 of the inequalities are taken off; of
+        what is taken off, δ times the most that a vector needs may come back."""
+        left, taken = self._reduced(vectors, multipliers)
+        most: dict[tuple[int, int], Rational] = {}
+        for (_, a, b), amount in taken.items():
+            most[a, b] = max(most.get((a, b), amount), amount)
+        beyond = sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
+        return beyond + self.delta * sum(most.values(), fmpq(0))
 
     def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
-        return all(v <= 0 for v in self._reduced([vector], multipliers)[0])
+        """With δ > 0 only what no input is worth anything to: a column may be any unit vector."""
+        return all(v <= 0 for v in self._reduced([vector], () if self.delta else multipliers)[0][0])
 
-    def _reduced(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> list[list[Rational]]:
-        left = [[fmpq(v, scale) for v in g] for g, scale in vectors]
+    def _reduced(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> tuple[list[Any], Taken]:
+        """What is left of each vector, and how much was taken off it of each inequality."""
+        left, taken = [[fmpq(v, scale) for v in g] for g, scale in vectors], Taken()
         for y, a, b, amount in multipliers:
             plane = self.inequality(a, b)
             if amount < 0 or not 0 <= y < len(left) or plane is None:
@@ -179,48 +211,14 @@ class Inequalities:
                     value=(y, a, b),
                 )
             f = rational(amount)
-            left[y] = [g - f * v if v else g for g, v in zip(left[y], plane, strict=True)]
-        return left
+            taken[y, a, b] = taken.get((y, a, b), fmpq(0)) + f
+            for x, v in plane.items():
+                left[y][x] -= f * v
+        return left, taken
 
 
 @dataclass(frozen=True)
-class Coupling:
-    """(ε,δ)-LDP: any columns q ≥ 0, but Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ for all x ≠ z: inequality (x, z) may be broken, by
-    all columns together by δ at most."""
-
-    k: int
-    top: Rational
-    delta: Rational
-
-    def rays(self) -> Iterator[Ray]:
-        raise Refused("with delta > 0 the columns are coupled", parameter="privacy", value="delta > 0")
-
-    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
-        """As for inequalities; what is taken off a vector may come back, δ times the most that any of them needs."""
-        left, most = [[fmpq(v, scale) for v in g] for g, scale in vectors], dict[tuple[int, int], Rational]()
-        taken = dict[tuple[int, int, int], Rational]()
-        for y, x, z, amount in multipliers:
-            if amount < 0 or not 0 <= y < len(left) or x == z or not (0 <= x < self.k and 0 <= z < self.k):
-                raise Refused(
-                    "a multiplier must be ≥ 0, of a vector and two different inputs",
-                    parameter="multiplier",
-                    value=(y, x, z),
-                )
-            f = rational(amount)
-            left[y][x] -= f
-            left[y][z] += f * self.top
-            taken[y, x, z] = taken.get((y, x, z), fmpq(0)) + f
-            most[x, z] = max(most.get((x, z), fmpq(0)), taken[y, x, z])
-        beyond = sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
-        return beyond + self.delta * sum(most.values(), fmpq(0))
-
-    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
-        """Only what no input is worth anything to: a column may be any unit vector."""
-        return all(v <= 0 for v in vector[0])
-
-
-@dataclass(frozen=True)
-class Branches:
+class Branches(Bounded):
     """The larger cone that only the inequalities along a spanning tree cut: 1/F ≤ q_x/q_z ≤ F on each edge (z, x)
     with its factor F.
 
@@ -249,19 +247,12 @@ class Branches:
 
     def rays(self) -> Iterator[Ray]:
         """Each edge tight one way or the other."""
-        if self.k > MOST_PATTERNS:
-            raise Refused(f"rays of a tree are listed for at most {MOST_PATTERNS} inputs", parameter="k", value=self.k)
+        refuse_many("rays of a tree", self.k, MOST_PATTERNS)
         for up in itertools.product((True, False), repeat=len(self.edges)):
             q = [fmpq(1)] * self.k
             for (z, x, factor), tight in zip(self.edges, up, strict=True):
                 q[x] = q[z] * factor if tight else q[z] / factor
             yield _integers(q)
-
-    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
-        return max(self._most(g) for g in vectors)
-
-    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
-        return bool(self._most(vector) <= 0)
 
     def _most(self, vector: Vector) -> Rational:
         """A bound on g·q, q = 1 at the root: from the leaves, each at the end of its range that its sign prefers."""
@@ -276,7 +267,20 @@ class Branches:
         return most / scale
 
 
-Cone = Staircase | Lifts | Inequalities | Branches | Coupling
+Cone = Staircase | Lifts | Inequalities | Branches
+
+
+def refuse_many(what: str, count: int, most: int) -> None:
+    if count > most:
+        raise Refused(f"{what} are listed for at most {most} inputs", parameter="inputs", value=count)
+
+
+def staircase_of(privacy: Notion, k: int) -> Staircase:
+    """The cone of ε-LDP; another notion is refused."""
+    cone = cone_of(privacy, k)
+    if not isinstance(cone, Staircase):
+        raise Refused("this proof is about ε-LDP", parameter="privacy", value=privacy)
+    return cone
 
 
 def cone_of(privacy: Notion, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:
@@ -294,7 +298,8 @@ def _cone(privacy: Any, k: int) -> Cone:
     if kind is LDP and not privacy.exact_delta:
         return Staircase(k, ratio_above(privacy.exponential))
     if kind is LDP:
-        return Coupling(k, ratio_above(privacy.exponential), rational(privacy.exact_delta))
+        top = ratio_above(privacy.exponential)
+        return _of_pairs(k, lambda *_: top, rational(privacy.exact_delta))
     if kind is PML and privacy.source.single is not None:
         return Lifts(privacy.source.single, fmpq(0), ratio_above(privacy.exponential))
     if kind is LIP:
@@ -303,7 +308,7 @@ def _cone(privacy: Any, k: int) -> Cone:
     if kind is PML:
         return _of_class(privacy)
     if kind is MetricPrivacy:
-        return _of_metric(privacy)
+        return _of_pairs(privacy.k, lambda x, z: _factor(privacy, x, z), fmpq(0))
     raise Refused("no cone is known for this notion", parameter="privacy", value=privacy)
 
 
@@ -312,29 +317,29 @@ def _of_class(privacy: PML) -> Inequalities:
     source, top = privacy.source, ratio_above(privacy.exponential)
     support, k, priors = source.support(), source.k, source.vertices()
 
-    def inequality(x: int, v: int) -> list[Rational] | None:
+    def inequality(x: int, v: int) -> Plane | None:
         if not (0 <= x < k and 0 <= v < len(priors) and support[x]):
             return None
-        return [int(x == z) - top * fmpq(w, priors[v].total) for z, w in enumerate(priors[v].weights)]
+        return {z: int(x == z) - top * fmpq(w, priors[v].total) for z, w in enumerate(priors[v].weights)}
 
-    return Inequalities(k, list(itertools.product(range(k), range(len(priors)))), inequality)
+    return Inequalities(k, len(priors), inequality, fmpq(0))
 
 
-def _of_metric(privacy: MetricPrivacy) -> Inequalities:
-    """q_x ≤ e^{ε·d(x,z)}·q_z: inequality (x, z)."""
-    k = privacy.k
+def _of_pairs(k: int, factor: Callable[[int, int], Rational | None], delta: Rational) -> Inequalities:
+    """q_x ≤ factor(x, z)·q_z: inequality (x, z)."""
 
-    def inequality(x: int, z: int) -> list[Rational] | None:
-        if not (0 <= x < k and 0 <= z < k) or x == z or not privacy.relates(x, z):
-            return None
-        exponent = privacy.exact_exponent(x, z)
-        if exponent > FARTHEST:
-            return None
-        row = [fmpq(0)] * k
-        row[x], row[z] = fmpq(1), -exp_above(exponent)
-        return row
+    def inequality(x: int, z: int) -> Plane | None:
+        above = factor(x, z) if 0 <= x < k and 0 <= z < k and x != z else None
+        return None if above is None else {x: fmpq(1), z: -above}
 
-    return Inequalities(k, list(itertools.permutations(range(k), 2)), inequality)
+    return Inequalities(k, k, inequality, delta)
+
+
+def _factor(privacy: MetricPrivacy, x: int, z: int) -> Rational | None:
+    """e^{ε·d(x,z)}, rounded up; None where it asks for nothing."""
+    if not privacy.relates(x, z) or privacy.exact_exponent(x, z) > FARTHEST:
+        return None
+    return exp_above(privacy.exact_exponent(x, z))
 
 
 def _integers(vector: Sequence[Rational]) -> Ray:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from extremal.certificate.arithmetic.whole import Integers
 from extremal.exact import Prior
 
 Floats = npt.NDArray[np.float64]
-Integers = npt.NDArray[np.object_]
 
 CHUNK = 1 << 13  # columns that are summed at once
 SLICE = 40  # bits

@@ -204,40 +204,35 @@ def pair_value(rule: PairRule, m0: Rational, m1: Rational) -> Ball:
 # -- columns --
 
 
-class Weighing:
-    """μ of exact columns, for each leaf of a utility.
+Gather = Callable[[Prior], tuple[Any, int]]
+"""From a prior to a function from columns to pairs (value q, weight of the inputs that have it), and the total weight.
+A column may be a plain integer vector, or the groups of a mechanism's structure."""
 
-    `gather(prior)` gives a function from columns to pairs (value q, weight of the inputs that have it), and the total
-    weight: a column may be a plain integer vector, or the groups of a mechanism's structure.
-    """
 
-    def __init__(self, utility: Utility, gather: Callable[[Prior], tuple[Any, int]]) -> None:
-        self.parts = [self._rule(part, gather) for part in leaves_of(utility)]
+def rules_of(utility: Utility, gather: Gather) -> list[Callable[[Any], Ball]]:
+    """Column ↦ μ, for each leaf of a utility."""
+    return [_rule(part, gather) for part in leaves_of(utility)]
 
-    @staticmethod
-    def _rule(utility: Utility, gather: Callable[[Prior], tuple[Any, int]]) -> Callable[[Any], Ball]:
-        if type(utility) is MutualInformation:
-            masses, total = gather(utility.prior)
 
-            def information(column: Any) -> Ball:
-                groups: dict[int, int] = {}
-                for value, mass in masses(column):
-                    groups[value] = groups.get(value, 0) + mass
-                return spread_value([(q, m) for q, m in groups.items() if m], total)
+def _rule(utility: Any, gather: Gather) -> Callable[[Any], Ball]:
+    if type(utility) is MutualInformation:
+        masses, total = gather(utility.prior)
 
-            return information
-        rule = pair_rule(utility)
-        pair = utility.pair  # type: ignore[attr-defined]
-        (first, t0), (second, t1) = gather(pair.p0), gather(pair.p1)
+        def information(column: Any) -> Ball:
+            groups: dict[int, int] = {}
+            for value, mass in masses(column):
+                groups[value] = groups.get(value, 0) + mass
+            return spread_value([(q, m) for q, m in groups.items() if m], total)
 
-        def divergence(column: Any) -> Ball:
-            m0, m1 = (sum(q * m for q, m in masses(column)) for masses in (first, second))
-            return pair_value(rule, fmpq(m0, t0), fmpq(m1, t1))
+        return information
+    rule = pair_rule(utility)
+    (first, t0), (second, t1) = gather(utility.pair.p0), gather(utility.pair.p1)
 
-        return divergence
+    def divergence(column: Any) -> Ball:
+        m0, m1 = (sum(q * m for q, m in masses(column)) for masses in (first, second))
+        return pair_value(rule, fmpq(m0, t0), fmpq(m1, t1))
 
-    def values(self, column: Any) -> list[Ball]:
-        return [rule(column) for rule in self.parts]
+    return divergence
 
 
 def spread_value(groups: list[tuple[int, int]], total: int) -> Ball:
@@ -259,7 +254,7 @@ def spread_value(groups: list[tuple[int, int]], total: int) -> Ball:
 
 
 def of_vectors(prior: Prior) -> tuple[Any, int]:
-    """What `Weighing` gathers when columns are plain vectors."""
+    """What is gathered when columns are plain vectors."""
     weights = prior.weights
     return lambda ray: zip(ray, weights, strict=True), prior.total
 
@@ -297,12 +292,12 @@ def value_of(utility: Utility, view: ExactView) -> Ball:
         prefix = prefix_sums(by_row)
         return lambda column: [(q, members.total(prefix)) for q, members in column.groups], total
 
-    weighing = Weighing(utility, gather)
-    totals: list[Ball | None] = [arb(0)] * len(weighing.parts)  # None: infinite
+    rules = rules_of(utility, gather)
+    totals: list[Ball | None] = [arb(0)] * len(rules)  # None: infinite
     for column in view.columns():
         if column.orbit:
             raise NotKnown("the outputs are too many to list", parameter="m", value=view.m)
-        values = weighing.values(column)
+        values = (rule(column) for rule in rules)
         totals = [None if a is None or is_infinite(b) else a + b for a, b in zip(totals, values, strict=True)]
     means = []
     for row in weights_of(utility):

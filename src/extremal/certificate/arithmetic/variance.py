@@ -5,6 +5,10 @@ least n × mean squared error when a bias counts as it would for 1/ρ respondent
 summed in integers: 1/m_y is rounded down once to many bits, and the rounding is in the radius of the balls. M is
 inverted in balls, or, where reports are fewer than rows, ρD + QᵀQ is: F = (tr W_c − tr (ρD + QᵀQ)⁻¹QᵀW_cQ)/ρ.
 
+F is the least over decoders t of Σ_i [Σ_y m_y t_iy² + |a_i − Qt_i|²/ρ], a_i the rows of A_c. That says what a report of
+probability 0 counts for: it costs nothing and takes away bias where inputs of probability 0 make it. So F is the limit
+of what it is at priors without zeros, and concave in the prior. J has no such term, the second form has.
+
 Inputs with the same row are handled together: with N the sizes of the row classes and W̄ the mean of W_c over each,
 F = (what of W_c varies within classes)/ρ + tr W̄(J + ρN⁻¹)⁻¹.
 """
@@ -12,24 +16,22 @@ F = (what of W_c varies within classes)/ρ + tr W̄(J + ρN⁻¹)⁻¹.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import inf
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from flint import arb, arb_mat, ctx, fmpq, fmpz_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
 from extremal.certificate.arithmetic.counts import by_counts
 from extremal.certificate.arithmetic.doubles import SUM_BITS, member_sums, pair_sums
 from extremal.certificate.arithmetic.enclosures import lower, upper
+from extremal.certificate.arithmetic.whole import Integers, congruent, folded
 from extremal.certificate.refused import NotKnown
 from extremal.exact import Column, by_row_class, prefix_sums
 from extremal.utility.workload import NOT_IDENTIFIED, RESOLUTION
-
-Integers = npt.NDArray[np.object_]
 
 BITS = 512  # of balls where matrices are small
 BITS_OF_MANY = 192  # and where they are large
@@ -55,10 +57,6 @@ class ExactWorkload:
         factor = utility.exact_rows
         few = factor is not None and 2 * len(factor) <= utility.k
         return cls(np.array(rows, dtype=object), denominator, np.array(factor, dtype=object) if few else None)
-
-
-def as_whole(matrix: Any) -> Integers:
-    return np.array([[int(v) for v in row] for row in matrix.tolist()], dtype=object)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,16 +99,12 @@ class Statistics:
     @property
     def summed(self) -> Integers:
         """LᵀWL, L the inputs of each row class."""
-        if self.row_of is None:
-            return self.matrix
-        summed = np.zeros((self.sizes.size, self.sizes.size), dtype=object)
-        np.add.at(summed, (self.row_of[:, None], self.row_of[None, :]), self.matrix)
-        return summed
+        return self.matrix if self.row_of is None else folded(self.matrix, self.row_of, self.sizes.size)
 
     @cached_property
     def sums(self) -> Any:
         """LᵀW_cL, in balls."""
-        return self._centred(self.summed, self.lines, self.sizes)
+        return self.centred(self.summed, self.lines, self.sizes)
 
     def seen(self, weights: Integers) -> Any:
         """QᵀLᵀW_cLQ for whole weights Q, in balls."""
@@ -119,11 +113,11 @@ class Statistics:
             along = self.factor @ inputs
             whole = along.T @ along
         else:
-            table = fmpz_mat(weights.tolist())
-            whole = as_whole(table.transpose() * fmpz_mat(self.summed.tolist()) * table)
-        return self._centred(whole, self.lines @ weights, self.sizes @ weights)
+            whole = congruent(weights.T, self.summed)
+        return self.centred(whole, self.lines @ weights, self.sizes @ weights)
 
-    def _centred(self, square: Integers, line: Integers, ones: Integers) -> Any:
+    def centred(self, square: Integers, line: Integers, ones: Integers) -> Any:
+        """W_c in balls, from what multiplies total², total and s above."""
         cross = np.outer(line, ones) * self.total
         whole = square * self.total**2 - cross - cross.T + np.outer(ones, ones) * self.mean
         return arb_mat(fmpz_mat(whole.tolist())) * arb(self.scale)
@@ -135,6 +129,21 @@ class Channel:
     def __init__(self, view: Any) -> None:
         self.view, self.r, self.m = view, view.row_classes, view.m
         self.sizes = [1] * self.r if view.row_of is None else np.bincount(view.row_of, minlength=self.r).tolist()
+
+    def orbits(self, prior: Sequence[int]) -> list[Column]:
+        """Columns that stand for all that permutations of the rows make of them, where all columns are such. Single
+        rows, each reported in the same way, are an orbit too: where they are equally likely it has one class.
+        """
+        first = next(iter(self.view.columns()))
+        if first.orbit:
+            return list(self.view.columns())
+        alike = len(set(zip(self.sizes, by_row_class(prior, self.view), strict=True))) == 1
+        if not alike or self.r != self.m or len(first.groups) != 2:
+            return []
+        weights = {tuple(weight for weight, _ in column.groups) for column in self.columns}
+        places = {column.groups[-1][1].runs for column in self.columns}
+        single = all(len(column.groups[-1][1]) == 1 for column in self.columns)
+        return [replace(first, orbit=True)] if len(weights) == 1 and len(places) == self.r and single else []
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -229,57 +238,20 @@ class Cost:
 
 def cost_at(channel: Channel, workload: ExactWorkload, prior: Any, slope: bool = False) -> Cost:
     """F at a prior, in balls; with its slope where asked for."""
-    symmetric, first = _symmetric(channel, prior), next(iter(channel.view.columns()))
-    if channel.r > MOST_ROWS and symmetric is None and not first.orbit:
-        raise NotKnown(f"at most {MOST_ROWS} different rows are inverted", parameter="k", value=channel.r)
+    orbits = [] if slope else channel.orbits(prior.weights)
+    possible = bool(orbits) or all(channel.marginals(prior.weights))
+    inverted = channel.r if possible else max(channel.r, channel.m)
+    if not orbits and inverted > MOST_ROWS:
+        raise NotKnown(f"at most {MOST_ROWS} different rows are inverted", parameter="k", value=inverted)
     with ctx.workprec(BITS if min(channel.r, channel.m) <= MANY else BITS_OF_MANY):
         wanted = Statistics.of(workload, prior, channel.view)
-        if symmetric is not None and not slope:
-            return Cost(_with_symmetry(channel, wanted, *symmetric), wanted.trace)
-        if first.orbit and not slope and channel.view.row_of is None:
-            return Cost(by_counts(wanted, channel, list(channel.view.columns()), prior), wanted.trace)
         try:
-            if channel.m < channel.r:
-                return _by_reports(channel, wanted, prior, slope)
-            return _by_rows(channel, wanted, prior, slope)
+            if orbits:
+                return Cost(by_counts(wanted, channel, orbits, prior), wanted.trace)
+            way = _by_rows if channel.m >= channel.r and possible else _by_reports
+            return way(channel, wanted, prior, slope)
         except ZeroDivisionError:
-            raise NotKnown(
-                "the information is not inverted at this precision", parameter="k", value=channel.r
-            ) from None
-
-
-def _symmetric(channel: Channel, prior: Any) -> tuple[Any, Any] | None:
-    """J = a·I + b·11ᵀ when all subsets of one size, or all single rows, are reports and all rows are equally likely."""
-    if len(set(by_row_class(prior.weights, channel.view))) > 1 or len(set(channel.sizes)) > 1:
-        return None
-    columns = channel.view.columns()
-    first = next(columns)
-    single = not first.orbit and channel.r == channel.m and _is_response(channel)
-    if first.bound or first.within or not (first.orbit or single) or len(first.groups) != 2:
-        return None
-    (low, _), (high, members) = first.groups
-    r, d = channel.r, len(members)
-    above = Fraction(r * high, d * high + (r - d) * low) - 1  # the lift on the set, less one; off it −above·d/(r−d)
-    spread = above * above * Fraction(d, r) + (above * d / (r - d)) ** 2 * Fraction(r - d, r)  # tr V/r
-    scale = spread * r / (r - 1)  # V = scale·(I − 11ᵀ/r)
-    return fmpq(scale.numerator, scale.denominator), 1 - fmpq(scale.numerator, scale.denominator * r)
-
-
-def _is_response(channel: Channel) -> bool:
-    weights = {tuple(weight for weight, _ in column.groups) for column in channel.columns}
-    places = {column.groups[-1][1].runs for column in channel.columns}
-    return len(weights) == 1 and len(places) == channel.r and all(len(c.groups[-1][1]) == 1 for c in channel.columns)
-
-
-def _with_symmetry(channel: Channel, wanted: Statistics, scale: Any, constant: Any) -> Any:
-    r, size = channel.r, channel.sizes[0]
-    mean = wanted.sums * arb(fmpq(1, size * size))
-    inside = sum((mean[i, i] for i in range(r)), arb(0))
-    ones = arb_mat(r, 1, [1] * r)
-    whole = (ones.transpose() * mean * ones)[0, 0]
-    a = arb(scale + RHO / size)
-    share = arb(constant) / (a + r * arb(constant))
-    return (wanted.trace - size * inside) / arb(RHO) + (inside - share * whole) / a
+            raise NotKnown("the information cannot be inverted", parameter="k", value=channel.r) from None
 
 
 def _by_rows(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> Cost:
@@ -301,8 +273,7 @@ def _by_rows(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> C
     masses = [fmpq(mass, prior.total * channel.view.denominator) for mass in channel.marginals(prior.weights)]
     through = inner * table
     squares = tuple(
-        sum((table[g, y] * through[g, y] for g in range(r)), arb(0)) / (mass * mass) if mass else arb(0)
-        for y, mass in enumerate(masses)
+        sum((table[g, y] * through[g, y] for g in range(r)), arb(0)) / (mass * mass) for y, mass in enumerate(masses)
     )
     moved = information * inner * (information * _column(by_row_class(prior.weights, channel.view), prior.total))
     # b_i = a_i − Qt_i: within classes what varies, between them ρN⁻¹M⁻¹a_i
@@ -311,11 +282,11 @@ def _by_rows(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> C
 
 
 def _by_reports(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> Cost:
-    m, unit = channel.m, fmpq(1, channel.view.denominator)
-    weights = channel.weights
+    unit, marginals = fmpq(1, channel.view.denominator), channel.marginals(prior.weights)
+    read = _read(channel.weights, marginals)
+    m, weights, masses = len(read), channel.weights[:, read], [fmpq(marginals[y], prior.total) * unit for y in read]
     often = weights * np.array(channel.sizes, dtype=object)[:, None]
     inner = arb_mat(fmpz_mat(weights.T.tolist()) * fmpz_mat(often.tolist())) * arb(unit * unit)
-    masses = [fmpq(mass, prior.total) * unit for mass in channel.marginals(prior.weights)]
     ridged = arb_mat(inner)
     for y, mass in enumerate(masses):
         ridged[y, y] = ridged[y, y] + arb(RHO * mass)
@@ -332,9 +303,19 @@ def _by_reports(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -
         - 2 * sum((product[y, y] for y in range(m)), arb(0))
         + wanted.trace
     )
-    return Cost(
-        value, wanted.trace, tuple(decoders[y, y] for y in range(m)), tuple(moved[g, 0] for g in range(channel.r)), lost
-    )
+    squares = [arb(0)] * channel.m
+    for i, y in enumerate(read):
+        squares[y] = decoders[i, i]
+    return Cost(value, wanted.trace, tuple(squares), tuple(moved[g, 0] for g in range(channel.r)), lost)
+
+
+def _read(weights: Integers, masses: Sequence[int]) -> list[int]:
+    """The reports that a decoder reads: of those of probability 0 as many as are linearly independent. What it says to
+    the others may be 0."""
+    never = [y for y, mass in enumerate(masses) if not mass]
+    reduced, rank = fmpq_mat(fmpz_mat(len(weights), len(never), weights[:, never].ravel().tolist())).rref()
+    pivots = [next(j for j in range(len(never)) if reduced[i, j]) for i in range(rank)]
+    return sorted([y for y, mass in enumerate(masses) if mass] + [never[j] for j in pivots])
 
 
 def _diagonal(entries: Sequence[Any]) -> Any:

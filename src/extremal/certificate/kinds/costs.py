@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from math import inf, lcm
+from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
 from flint import arb
 
-from extremal.certificate.arithmetic.cones import Staircase, cone_of
+from extremal.certificate.arithmetic.cones import staircase_of
 from extremal.certificate.arithmetic.enclosures import fraction, lower, narrow, rational
+from extremal.certificate.kinds.dual import exact_distances
 from extremal.certificate.proof import Proof
 from extremal.certificate.refused import NotKnown, Refused
 from extremal.errors import ExtremalError
@@ -53,10 +54,7 @@ class Truth(Proof):
                 return inf
             ratio = rational(max(min(found), Fraction(1)))
             return lower(narrow(lambda: arb(ratio).log()))
-        cone = cone_of(privacy, utility.k)
-        if not isinstance(cone, Staircase):
-            raise Refused("this is about ε-LDP", parameter="privacy", value=privacy)
-        e = fraction(cone.top)
+        e = fraction(staircase_of(privacy, utility.k).top)
         return 1 - max(s * e / (n + e) for n, s in enumerate(sums))
 
 
@@ -92,9 +90,7 @@ def _losses(utility: Distortion, mechanism: Any) -> list[Fraction]:
             weight = next(w for w, members in column.groups if any(a <= row < b for a, b in members.runs))
             lost[x] -= Fraction(weight, mechanism.denominator)
         return lost
-    distances = [[Fraction(repr(d)) for d in row] for row in utility.distances.tolist()]
-    common = lcm(*(d.denominator for row in distances for d in row))
-    whole = np.array([[int(d * common) for d in row] for row in distances], dtype=object)
+    whole, common = exact_distances(utility)
     total = np.array([0] * utility.k, dtype=object)
     for column, y in zip(mechanism.columns(), codes, strict=True):
         values = np.array([0] * mechanism.row_classes, dtype=object)
@@ -106,19 +102,5 @@ def _losses(utility: Distortion, mechanism: Any) -> list[Fraction]:
 
 def _worst(source: SourceClass, losses: Sequence[Fraction]) -> Fraction:
     """The largest expected loss over the priors of a class, exactly."""
-    increasing = sorted(losses)
-    if source.kind == "simplex":
-        return increasing[-1]
-    if source.kind == "permutation_invariant":
-        prior = source.priors[0]
-        return sum((w * v for w, v in zip(sorted(prior.weights), increasing, strict=True)), Fraction(0)) / prior.total
-    if source.kind == "ball":  # take mass from the smallest losses, give it to the largest
-        prior, budget, value = source.priors[0], source.radius, Fraction(0)  # type: ignore[attr-defined]
-        for loss, weight in sorted(zip(losses, prior.weights, strict=True), key=lambda pair: pair[0]):
-            taken = min(Fraction(weight, prior.total), budget)
-            budget -= taken
-            value += loss * (Fraction(weight, prior.total) - taken) + increasing[-1] * taken
-        return value
-    return max(
-        sum((w * v for w, v in zip(p.weights, losses, strict=True)), Fraction(0)) / p.total for p in source.priors
-    )
+    prior = source.extreme_prior(losses)
+    return sum((w * v for w, v in zip(prior.weights, losses, strict=True)), Fraction(0)) / prior.total

@@ -23,8 +23,10 @@ from typing import Any, ClassVar
 import numpy as np
 from flint import arb, fmpq
 
-from extremal.certificate.arithmetic.enclosures import Weighing, largest, of_vectors, ratio_above, rational, upper
-from extremal.certificate.kinds.dual import _dual_vector, _mixture
+from extremal.certificate.arithmetic.cones import refuse_many
+from extremal.certificate.arithmetic.enclosures import of_vectors, ratio_above, rational, upper
+from extremal.certificate.arithmetic.whole import congruent, largest_quotient
+from extremal.certificate.kinds.dual import best_of_rays, dual_vector, worth_of
 from extremal.certificate.kinds.workload import RATIO_BITS, exact_problem, symmetric, upper_ratio
 from extremal.certificate.proof import Counts, Multipliers, Numbers, Proof, Table, Wholes
 from extremal.certificate.refused import Refused
@@ -44,6 +46,13 @@ def _levels(k: int) -> Iterator[tuple[int, ...]]:
             yield level
 
 
+def _rays(k: int, high: int, low: int) -> Iterator[list[int]]:
+    """The rays for E = high/low."""
+    refuse_many("coupled rays", k, MOST_INPUTS)
+    for level in _levels(k):
+        yield [high ** (max(level) - i) * low ** (i - 1) if i else 0 for i in level]
+
+
 @dataclass(frozen=True)
 class Coupled(Proof):
     """OPT ≤ Σα + δΣβ + k·max over rays r of (Σ mix·μ(r) − α·r − Σβ_xz(r_x − E·r_z)⁺)/(1·r), of either sign.
@@ -58,35 +67,24 @@ class Coupled(Proof):
     mix: Numbers = ()
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        if type(privacy) is not LDP or utility.k > MOST_INPUTS:
-            raise Refused(
-                f"coupled rays prove (ε,δ)-LDP for at most {MOST_INPUTS} inputs", parameter="k", value=utility.k
-            )
-        (whole, common), mix = _dual_vector(self.alpha, utility), _mixture(self.mix, utility)
+        if type(privacy) is not LDP:
+            raise Refused("coupled rays prove (ε,δ)-LDP", parameter="privacy", value=privacy)
+        alpha, k, top = dual_vector(self.alpha, utility), utility.k, ratio_above(privacy.exponential)
         beta = [(x, z, rational(b)) for _, x, z, b in self.prices]
-        if any(b < 0 or x == z or not (0 <= x < utility.k and 0 <= z < utility.k) for x, z, b in beta):
+        if any(b < 0 or x == z or not (0 <= x < k and 0 <= z < k) for x, z, b in beta):
             raise Refused("prices are ≥ 0, of two different rows", parameter="prices", value=len(beta))
-        top = ratio_above(privacy.exponential)
-        high, low = int(top.p), int(top.q)
-        weighing = Weighing(utility, of_vectors)
 
-        def excess(level: Sequence[int]) -> Any:
-            depth = max(level)
-            ray = [high ** (depth - i) * low ** (i - 1) if i else 0 for i in level]
-            worth = sum((w * v for w, v in zip(mix, weighing.values(ray), strict=True) if w), arb(0))
-            paid = fmpq(sum(a * r for a, r in zip(whole, ray, strict=True)), common)
-            for x, z, b in beta:
-                over = ray[x] * low - high * ray[z]
-                if over > 0:
-                    paid += b * fmpq(over, low)
-            return (worth - arb(paid)) / sum(ray)
+        def paid(ray: Sequence[int]) -> Any:
+            over = ((b, ray[x] - top * ray[z]) for x, z, b in beta)
+            return sum((b * more for b, more in over if more > 0), alpha.along(ray))
 
-        total = fmpq(sum(whole), common) + rational(privacy.exact_delta) * sum((b for _, _, b in beta), fmpq(0))
-        return upper(arb(total) + utility.k * largest(map(excess, _levels(utility.k))))
+        total = alpha.total + rational(privacy.exact_delta) * sum((b for _, _, b in beta), fmpq(0))
+        worth = worth_of(self.mix, utility, of_vectors)
+        return best_of_rays(total, k, _rays(k, int(top.p), int(top.q)), worth, paid)
 
 
 def _of_unit_vectors(prior: Prior) -> tuple[Any, int]:
-    """What `Weighing` gathers when a column is the unit vector of an input, given by its number."""
+    """What is gathered when a column is the unit vector of an input, given by its number."""
     weights, total = prior.weights, prior.total
     return lambda x: [(1, weights[x]), (0, total - weights[x])], total
 
@@ -108,12 +106,7 @@ class Revealed(Proof):
             raise Refused(f"unit vectors are listed for at most {MOST_REVEALED}", parameter="k", value=utility.k)
         if isinstance(utility, Workload):
             return _of_the_inputs(self.mix, utility)
-        mix = _mixture(self.mix, utility)
-        weighing = Weighing(utility, _of_unit_vectors)
-        total = arb(0)
-        for x in range(utility.k):
-            total += sum((w * v for w, v in zip(mix, weighing.values(x), strict=True) if w), arb(0))
-        return upper(total)
+        return upper(sum(map(worth_of(self.mix, utility, _of_unit_vectors), range(utility.k)), arb(0)))
 
 
 def _of_the_inputs(mix: Numbers, utility: Utility) -> Fraction:
@@ -124,9 +117,9 @@ def _of_the_inputs(mix: Numbers, utility: Utility) -> Fraction:
     w, total = problem.weights, problem.total
     z = -np.outer(w, w)  # over total²
     z[np.diag_indices(problem.k)] += w * total
-    slope = z @ problem.gram @ z  # over total⁴
+    slope = congruent(z, problem.gram)  # over total⁴
     level = sum((Fraction(int(slope[x, x]) * total, int(w[x])) for x in range(problem.k) if w[x]), Fraction(0))
-    return problem.bound(int((problem.gram * z).sum()), level, int(np.trace(slope)))
+    return problem.bound_by(z, slope, level)
 
 
 @dataclass(frozen=True)
@@ -150,34 +143,19 @@ class CoupledColumns(Proof):
     prices: Wholes
     groups: Counts = ()
 
-    def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
+    def _bound(self, privacy: Any, utility: Utility) -> Fraction:
         problem = exact_problem(utility, self.groups)
-        k = problem.k
-        if type(privacy) is not LDP or k > MOST_INPUTS:
-            raise Refused(f"coupled columns prove (ε,δ)-LDP for at most {MOST_INPUTS} inputs", parameter="k", value=k)
-        if len(self.alpha) != k or len(self.prices) != k * (k - 1) or min(self.prices) < 0:
+        k, high, low = problem.k, upper_ratio(privacy, coupled=True), 1 << RATIO_BITS
+        if len(self.alpha) != k or len(self.prices) != k * (k - 1) or any(b < 0 for b in self.prices):
             raise Refused(f"there must be {k} numbers alpha and a price ≥ 0 for each pair", parameter="prices", value=k)
         z = symmetric(self.z, k)
-        slope = z @ problem.gram @ z
-        high, low, total = upper_ratio(privacy.exponential), 1 << RATIO_BITS, problem.total
-        rows, weights = slope.tolist(), problem.weights.tolist()
+        slope = congruent(z, problem.gram)
+        scaled, prices = low * slope, [low * a for a in self.alpha]
         priced = [(x, y, b) for (x, y), b in zip(permutations(range(k), 2), self.prices, strict=True) if b]
-        best: tuple[int, int] | None = None
-        for level in _levels(k):
-            depth = max(level)
-            ray = [high ** (depth - i) * low ** (i - 1) if i else 0 for i in level]
-            mass = sum(w * r for w, r in zip(weights, ray, strict=True))
-            if not mass:
-                raise Refused("a report that the prior rules out cannot be priced", parameter="prior", value="zeros")
-            quadratic = sum(
-                r * sum(g * s for g, s in zip(row, ray, strict=True)) for r, row in zip(ray, rows, strict=True) if r
-            )
-            paid = low * sum(a * r for a, r in zip(self.alpha, ray, strict=True))
-            paid += sum(b * max(0, ray[x] * low - high * ray[y]) for x, y, b in priced)
-            value, square = low * total * quadratic - paid * mass, mass * mass
-            if best is None or value * best[1] > best[0] * square:
-                best = value, square
-        if best is None:
-            raise Refused("there must be inputs", parameter="k", value=k)
-        c = sum(self.alpha) + privacy.exact_delta * sum(self.prices) + Fraction(total * best[0], low * best[1])
-        return problem.bound(int((problem.gram * z).sum()), c, int(np.trace(slope)))
+
+        def excess(ray: list[int]) -> tuple[int, int]:
+            paid = sum(b * max(0, ray[x] * low - high * ray[y]) for x, y, b in priced)
+            return problem.excess(scaled, prices, ray, paid)
+
+        most = largest_quotient(map(excess, _rays(k, high, low))) * problem.total / low
+        return problem.bound_by(z, slope, sum(self.alpha) + privacy.exact_delta * sum(self.prices) + most)

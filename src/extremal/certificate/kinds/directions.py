@@ -21,14 +21,15 @@ from typing import Any, ClassVar
 
 from flint import arb, fmpq, fmpq_mat, fmpz_mat
 
-from extremal.certificate.arithmetic.cones import Staircase, Vector, cone_of
+from extremal.certificate.arithmetic.cones import Vector, staircase_of
 from extremal.certificate.arithmetic.enclosures import above, fraction, leaves_of, pair_rule, pair_value
-from extremal.certificate.kinds.dual import _dual_vector, _mixture
+from extremal.certificate.kinds.dual import dual_vector, mixture
+from extremal.certificate.kinds.partition import pair_of
 from extremal.certificate.proof import Numbers, Proof, Trees
 from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.privacy import Notion
-from extremal.utility import Divergence, Utility
+from extremal.utility import Utility
 
 MOST_DISTRIBUTIONS = 6
 MOST_TOKENS = 1 << 20
@@ -56,10 +57,8 @@ class Directions(Proof):
     trees: Trees
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        cone = cone_of(privacy, utility.k)
-        if not isinstance(cone, Staircase):
-            raise Refused("directions prove ε-LDP", parameter="privacy", value=privacy)
-        alpha, mix = _dual_vector(self.alpha, utility), _mixture(self.mix, utility)
+        cone = staircase_of(privacy, utility.k)
+        alpha, mix = dual_vector(self.alpha, utility), mixture(self.mix, utility)
         priors, value = _sum_of_divergences(utility, mix)
         m, tokens = len(priors), sum(map(len, self.trees))
         if m > MOST_DISTRIBUTIONS or tokens > MOST_TOKENS or tokens * utility.k > MOST_ENTRIES:
@@ -74,7 +73,7 @@ class Directions(Proof):
                     if vertex not in known:
                         known[vertex] = value(vertex)
                 vectors.append(excess.of(cell, [known[vertex] for vertex in cell]))
-        return fraction(fmpq(sum(alpha[0]), alpha[1]) + cone.excess(vectors, ()))
+        return fraction(alpha.total + cone.excess(vectors, ()))
 
 
 def _sum_of_divergences(utility: Utility, mix: Sequence[Any]) -> tuple[list[Prior], Value]:
@@ -82,12 +81,10 @@ def _sum_of_divergences(utility: Utility, mix: Sequence[Any]) -> tuple[list[Prio
     priors: list[Prior] = []
     parts: list[tuple[Any, ...]] = []
     for leaf, weight in zip(leaves_of(utility), mix, strict=True):
-        if not isinstance(leaf, Divergence):
-            raise Refused("directions are for divergences", parameter="utility", value=leaf.name)
-        rule = pair_rule(leaf)
+        pair, rule = pair_of(leaf), pair_rule(leaf)
         if weight:
             places = []
-            for prior in (leaf.pair.p0, leaf.pair.p1):
+            for prior in (pair.p0, pair.p1):
                 same = (i for i, p in enumerate(priors) if p.weights == prior.weights)
                 places.append(next(same, len(priors)))
                 if places[-1] == len(priors):
@@ -151,4 +148,4 @@ class _Excess:
         m = len(cell)
         slopes = fmpq_mat(m, m, [x for v in cell for x in v[1:]]).solve(fmpq_mat(m, 1, heights))
         up = [(int(slope.p) << SLOPE_BITS) // int(slope.q) + 1 for slope in slopes.entries()]
-        return [int(g) for g in (fmpz_mat(1, m, up) * self.rows - self.offset).entries()], self.unit
+        return Vector([int(g) for g in (fmpz_mat(1, m, up) * self.rows - self.offset).entries()], self.unit)

@@ -8,19 +8,20 @@ distortion. α need not be feasible; the better it is, the smaller the bound.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from math import inf, lcm
 from typing import Any, ClassVar
 
+import numpy as np
 from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.cones import Vector, cone_of
 from extremal.certificate.arithmetic.enclosures import (
+    Ball,
     Rational,
-    Weighing,
     above,
     fraction,
     largest,
@@ -28,9 +29,11 @@ from extremal.certificate.arithmetic.enclosures import (
     pair_rule,
     pair_value,
     rational,
+    rules_of,
     upper,
     weights_of,
 )
+from extremal.certificate.arithmetic.whole import Integers
 from extremal.certificate.proof import Multipliers, Numbers, Pairs, Proof
 from extremal.certificate.refused import Refused
 from extremal.exact import Prior
@@ -42,11 +45,37 @@ MOST_NODES = 20_000
 MOST_ENTRIES = 20_000_000  # nodes times inputs
 
 
-def _dual_vector(alpha: Numbers, utility: Utility) -> Vector:
+def dual_vector(alpha: Numbers, utility: Utility) -> Vector:
     if len(alpha) != utility.k:
         raise Refused("the dual vector must have one entry for each input", parameter="len(alpha)", value=len(alpha))
     common = lcm(*{a.denominator for a in alpha})
-    return [int(a * common) for a in alpha], common
+    return Vector([int(a * common) for a in alpha], common)
+
+
+def mixture(mix: Numbers, utility: Utility) -> list[Rational]:
+    """The weights of the utility's leaves; for a worst case those of the mean of its parts that the proof chooses."""
+    rows = weights_of(utility)
+    chosen = mix or (Fraction(1),) * len(rows)
+    if len(chosen) != len(rows) or any(w < 0 for w in chosen) or not sum(chosen):
+        raise Refused(
+            "there must be one weight ≥ 0 for each utility, not all 0", parameter="len(mix)", value=len(chosen)
+        )
+    total = sum(chosen)
+    return [
+        sum((rational(w / total) * row[i] for w, row in zip(chosen, rows, strict=True)), rational(0))
+        for i in range(len(rows[0]))
+    ]
+
+
+def worth_of(mix: Numbers, utility: Utility, gather: Any) -> Callable[[Any], Ball]:
+    """Column ↦ Σ mix·μ."""
+    weighed = [(w, rule) for w, rule in zip(mixture(mix, utility), rules_of(utility, gather), strict=True) if w]
+    return lambda column: sum((w * rule(column) for w, rule in weighed), arb(0))
+
+
+def best_of_rays(total: Rational, k: int, rays: Iterable[Sequence[int]], worth: Any, paid: Any) -> Fraction | float:
+    """total + k·max over rays r of (worth(r) − paid(r))/(1·r)."""
+    return upper(arb(total) + k * largest((worth(ray) - arb(paid(ray))) / sum(ray) for ray in rays))
 
 
 @dataclass(frozen=True)
@@ -64,30 +93,9 @@ class Rays(Proof):
     tree: Pairs = ()
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        (whole, common), mix = _dual_vector(self.alpha, utility), _mixture(self.mix, utility)
-        cone = cone_of(privacy, utility.k, self.tree)
-        weighing = Weighing(utility, of_vectors)
-
-        def excess(ray: Sequence[int]) -> Any:
-            worth = sum((w * v for w, v in zip(mix, weighing.values(ray), strict=True) if w), arb(0))
-            return (worth - arb(fmpq(sum(a * r for a, r in zip(whole, ray, strict=True)), common))) / sum(ray)
-
-        return upper(arb(fmpq(sum(whole), common)) + utility.k * largest(map(excess, cone.rays())))
-
-
-def _mixture(mix: Numbers, utility: Utility) -> list[Any]:
-    """The weights of the utility's leaves; for a worst case those of the mean of its parts that the proof chooses."""
-    rows = weights_of(utility)
-    chosen = mix or (Fraction(1),) * len(rows)
-    if len(chosen) != len(rows) or any(w < 0 for w in chosen) or not sum(chosen):
-        raise Refused(
-            "there must be one weight ≥ 0 for each utility, not all 0", parameter="len(mix)", value=len(chosen)
-        )
-    total = sum(chosen)
-    return [
-        sum((rational(w / total) * row[i] for w, row in zip(chosen, rows, strict=True)), rational(0))
-        for i in range(len(rows[0]))
-    ]
+        alpha, worth = dual_vector(self.alpha, utility), worth_of(self.mix, utility, of_vectors)
+        rays = cone_of(privacy, utility.k, self.tree).rays()
+        return best_of_rays(alpha.total, utility.k, rays, worth, alpha.along)
 
 
 @dataclass(frozen=True)
@@ -114,7 +122,7 @@ class Lines(Proof):
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
         cone, total = cone_of(privacy, utility.k, self.tree), sum(self.alpha, Fraction(0))
-        alpha = _dual_vector(self.alpha, utility)
+        alpha = dual_vector(self.alpha, utility)
         if isinstance(utility, Distortion):
             if type(utility) not in (Distortion, Hamming) or self.nodes:
                 raise Refused("costs have no nodes", parameter="nodes", value=len(self.nodes))
@@ -158,7 +166,7 @@ def _line(utility: Any, slope: Rational, start: Rational, alpha: Vector | None) 
     offset, unit = alpha or ([0] * utility.k, 1)
     scale = int(slope.q * start.q) * p0.total * p1.total * unit
     a, b, c = int((slope * scale).p) // p0.total, int((start * scale).p) // p1.total, scale // unit
-    return [a * u + b * v - c * z for u, v, z in zip(p0.weights, p1.weights, offset, strict=True)], scale
+    return Vector([a * u + b * v - c * z for u, v, z in zip(p0.weights, p1.weights, offset, strict=True)], scale)
 
 
 def _chord(left: Any, right: Any) -> tuple[Rational, Rational] | None:
@@ -175,21 +183,19 @@ def _costs(utility: Distortion, alpha: Vector) -> list[Vector]:
     prior = utility.source.single
     if prior is None:
         raise Refused("a distortion is bounded under one prior of its class", parameter="source", value=utility.source)
-    distances, (offset, unit) = exact_distances(utility), alpha
-    common = lcm(*{d.denominator for row in distances for d in row})
-    scale = prior.total * common * unit
-    c = scale // unit
-    return [
-        ([c * a - w * int(d * common) * unit for a, w, d in zip(offset, prior.weights, column, strict=True)], scale)
-        for column in zip(*distances, strict=True)
-    ]
+    (distances, common), (offset, unit) = exact_distances(utility), alpha
+    losses = np.array(prior.weights, dtype=object)[:, None] * distances * unit
+    prices = np.array(offset, dtype=object)[:, None] * (prior.total * common)
+    return [Vector(line, prior.total * common * unit) for line in (prices - losses).T.tolist()]
 
 
-def exact_distances(utility: Distortion) -> list[list[Fraction]]:
-    """Losses as the decimals they print as."""
+def exact_distances(utility: Distortion) -> tuple[Integers, int]:
+    """Losses as the decimals they print as: whole numbers, and what they are divided by."""
     if type(utility) is Hamming:
-        return [[Fraction(int(x != y)) for y in range(utility.k)] for x in range(utility.k)]
-    return [[Fraction(repr(d)) for d in row] for row in utility.distances.tolist()]
+        return 1 - np.eye(utility.k, dtype=object), 1
+    distances = [[Fraction(repr(d)) for d in row] for row in utility.distances.tolist()]
+    common = lcm(*{d.denominator for row in distances for d in row})
+    return np.array([[int(d * common) for d in row] for row in distances], dtype=object), common
 
 
 @dataclass(frozen=True)
@@ -227,25 +233,13 @@ class OnePrior(Proof):
                 raise Refused("a mixture is of the members of a list", parameter="len(mix)", value=len(chosen))
             rows = [[w * p.fraction(x) for x in range(source.k)] for w, p in zip(self.mix, source.priors, strict=True)]
             weights = [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
-        elif len(weights) != source.k or not _lies_in(weights, source):
-            raise Refused("the prior must lie in the class", parameter="prior", value=chosen[:6])
+        elif len(weights) != source.k:
+            raise Refused("there must be a number for each input", parameter="len(prior)", value=len(weights))
         total = sum(weights)
-        return Prior([w / total for w in weights])
-
-
-def _lies_in(weights: list[Fraction], source: SourceClass) -> bool:
-    """Whether the prior in proportion to the weights is in the class, exactly."""
-    total = sum(weights)
-    if source.kind == "simplex":
-        return True
-    centre = source.priors[0]
-    if source.kind == "ball":
-        moved = sum(abs(w * centre.total - c * total) for w, c in zip(weights, centre.weights, strict=True))
-        return bool(moved <= 2 * total * centre.total * source.radius)  # type: ignore[attr-defined]
-    if source.kind == "permutation_invariant":  # majorisation (Rado)
-        ours, theirs = (list(accumulate(sorted(w, reverse=True))) for w in (map(Fraction, centre.weights), weights))
-        return all(b * centre.total <= a * total for a, b in zip(ours, theirs, strict=True))
-    return any(all(w * p.total == v * total for w, v in zip(weights, p.weights, strict=True)) for p in source.priors)
+        prior = Prior([w / total for w in weights])
+        if self.prior and not source.admits(prior):
+            raise Refused("the prior must lie in the class", parameter="prior", value=chosen[:6])
+        return prior
 
 
 def _with_source(value: Any, prior: Prior) -> Any:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 from flint import arb, fmpq
 
-from extremal.certificate.arithmetic.cones import Staircase, cone_of
+from extremal.certificate.arithmetic.cones import staircase_of
 from extremal.certificate.arithmetic.doubles import float_at_or_below
 from extremal.certificate.arithmetic.enclosures import Ball, Rational, above, fraction, largest, narrow, rational, upper
 from extremal.certificate.proof import Lines, Number, Proof
@@ -59,10 +59,9 @@ def _excess(d: Rational) -> Ball:
 
 
 def _curve(privacy: Notion, utility: Utility) -> Curve:
-    cone = cone_of(privacy, utility.k)
-    if not isinstance(cone, Staircase) or type(utility) is not MutualInformation:
-        raise Refused("this is about mutual information under ε-LDP", parameter="utility", value=utility.name)
-    return Curve(cone.top)
+    if type(utility) is not MutualInformation:
+        raise Refused("this is about mutual information", parameter="utility", value=utility.name)
+    return Curve(staircase_of(privacy, utility.k).top)
 
 
 def _weights(utility: Any) -> tuple[list[int], int]:
@@ -78,16 +77,9 @@ def _positive(prior: Prior) -> int:
 def _parted(prior: Prior, edge: Fraction) -> tuple[Fraction, list[Fraction]]:
     """The sum of the probabilities that are at most `edge`, and the others, exactly."""
     if prior.binary is None:
-        above = edge * prior.total
-        light, heavy = 0, []
-        for w in prior.weights:
-            if w > above:
-                heavy.append(Fraction(w, prior.total))
-            else:
-                light += w
-        return Fraction(light, prior.total), heavy
-    at_most = float_at_or_below(edge * prior.sum_of_values)
-    beyond = prior.binary > at_most
+        beyond = np.array([w > edge * prior.total for w in prior.weights])
+    else:
+        beyond = prior.binary > float_at_or_below(edge * prior.sum_of_values)
     (light, _), total = prior.masses(beyond, 2)
     return Fraction(light, total), [prior.fraction(x) for x in np.flatnonzero(beyond).tolist()]
 
@@ -119,9 +111,9 @@ class Subadditive(Proof):
             return self._by_tangent(curve, t, utility.prior)  # type: ignore[attr-defined]
         weights, total = _weights(utility)
         k = len(weights)
-        v = sum((curve.value(_mass(w, total)) for w in weights), arb(0)) / arb(curve.c + k)
-        two = [_mass(w, total) for w in weights[:2]]
-        merged = curve.value(two[0]) + curve.value(two[1]) - curve.value(two[0] + two[1])
+        v = sum((curve.value(fmpq(w, total)) for w in weights), arb(0)) / arb(curve.c + k)
+        a, b = (fmpq(w, total) for w in weights[:2])
+        merged = curve.value(a) + curve.value(b) - curve.value(a + b)
         return upper(v + (k - 1) * (v - merged).max(arb(0)))
 
     @staticmethod
@@ -131,10 +123,6 @@ class Subadditive(Proof):
         light, heavy = _parted(prior, fraction(t / curve.c))
         prices = curve.slope(t / curve.c) * arb(rational(light))
         return upper(_proved(curve, v, sum((curve.value(rational(p)) - v for p in heavy), prices)))
-
-
-def _mass(weight: int, total: int) -> Rational:
-    return fmpq(weight, total)
 
 
 @dataclass(frozen=True)
@@ -162,9 +150,9 @@ class Sizes(Proof):
         excess, low, high = arb(0), 0, 0
         for d in range(1, len(weights)):
             low, high = low + weights[d - 1], high + weights[-d]
-            ends = _mass(low, total), _mass(high, total)
+            ends = fmpq(low, total), fmpq(high, total)
             excess = largest([excess, _fewest(curve, known, turns, ends, d) - v])
-        prices = [largest([arb(a + b * _mass(w, total)) for a, b in lines]) for w in weights]
+        prices = [largest([arb(a + b * fmpq(w, total)) for a, b in lines]) for w in weights]
         return upper(_proved(curve, v, sum(prices, arb(0))) + excess)
 
 

@@ -19,17 +19,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from flint import fmpz_mat
 
 from extremal.certificate.arithmetic.doubles import near_inverse_factor
-from extremal.certificate.kinds.workload import (
-    RATIO_BITS,
-    ExactProblem,
-    Integers,
-    exact_problem,
-    refuse_other_notions,
-    symmetric,
-)
+from extremal.certificate.arithmetic.whole import Integers, congruent, from_triangle
+from extremal.certificate.kinds.workload import RATIO_BITS, ExactProblem, exact_problem, symmetric, upper_ratio
 from extremal.certificate.proof import Counts, Proof, Table, Whole, Wholes
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
@@ -57,7 +50,7 @@ class MatrixInequality(Proof):
     groups: Counts = ()
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
-        high = refuse_other_notions(privacy)
+        high = upper_ratio(privacy)
         problem = exact_problem(utility, self.groups)
         if abs(self.scale) > LARGEST_SCALE:
             raise Refused(f"scale may be at most {LARGEST_SCALE}", parameter="scale", value=self.scale)
@@ -65,10 +58,9 @@ class MatrixInequality(Proof):
         matrix, unit, level = self._matrix(problem, high)
         # PRPᵀ = matrix/unit and −1ᵀR1 = level/unit; ZWZ = zWz·4^scale/denominator
         up, down = 1 << 2 * max(0, self.scale), 1 << 2 * max(0, -self.scale)
-        squares = _product(z, problem.gram)
-        _refuse_indefinite(matrix, unit, squares[:-1, :-1] * up, problem.denominator * down)
-        cost = Fraction(level * problem.denominator * down, unit * up)
-        return problem.bound(int((problem.gram * z).sum()), cost, int(np.trace(squares)))
+        slope = congruent(z, problem.gram)
+        _refuse_indefinite(matrix, unit, slope[:-1, :-1] * up, problem.denominator * down)
+        return problem.bound_by(z, slope, Fraction(level * problem.denominator * down, unit * up))
 
     def _matrix(self, problem: ExactProblem, high: int) -> tuple[Integers, int, int]:
         """(P R Pᵀ, its denominator, −1ᵀR1 over the same denominator), all exact."""
@@ -97,26 +89,13 @@ class MatrixInequality(Proof):
         count = len(self.n)
         if len(self.blocks) != k or min(self.blocks) < 0 or max(self.blocks) >= count:
             raise Refused("blocks must name a block for each input", parameter="blocks", value=list(self.blocks)[:8])
-        small = np.zeros((count, count), dtype=object)
-        for i, row in enumerate(self.n):
-            if len(row) != i + 1 or min(row) < 0:
-                raise Refused("n must be a lower triangle of numbers ≥ 0", parameter=f"n[{i}]", value=row[:4])
-            small[i, : i + 1] = row
-            small[: i + 1, i] = row
+        small = from_triangle(self.n, count, 1, "n")
+        if (small < 0).any():
+            raise Refused("n must hold numbers ≥ 0", parameter="n", value=int(small.min()))
         blocks = np.array(self.blocks, dtype=np.intp)
         pairs = small[np.ix_(blocks, blocks)]
         pairs[np.diag_indices(k)] = 0
         return pairs
-
-
-def _product(z: Integers, gram: Integers) -> Integers:
-    """zWz, multiplied out exactly."""
-    left = fmpz_mat(z.tolist())
-    return _whole(left * fmpz_mat(gram.tolist()) * left)
-
-
-def _whole(matrix: fmpz_mat) -> Integers:
-    return np.array([[int(v) for v in row] for row in matrix.tolist()], dtype=object)
 
 
 def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denominator: int) -> None:
@@ -134,8 +113,7 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     scaled = near_inverse_factor(difference, exponent)
     if scaled is None or not np.diagonal(scaled).all():
         raise Refused("ZWZ must lie clearly below PRPᵀ", parameter="z", value="not positive definite")
-    x = fmpz_mat(scaled.tolist())
-    product = _whole(x * fmpz_mat(difference.tolist()) * x.transpose())
+    product = congruent(scaled, difference)
     diagonal = np.diagonal(product)
     beside = np.abs(product).sum(axis=1) - np.abs(diagonal)
     if not all(int(a) > int(b) for a, b in zip(diagonal, beside, strict=True)):

@@ -23,9 +23,9 @@ from typing import Any, ClassVar
 import numpy as np
 from flint import arb, ctx, fmpq
 
-from extremal.certificate.arithmetic.cones import Staircase, cone_of
+from extremal.certificate.arithmetic.cones import Staircase, staircase_of
 from extremal.certificate.arithmetic.enclosures import PairRule, leaves_of, pair_rule, rational, upper
-from extremal.certificate.kinds.dual import _mixture
+from extremal.certificate.kinds.dual import mixture
 from extremal.certificate.proof import Number, Numbers, Pairs, Proof
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
@@ -51,11 +51,8 @@ class Partition(Proof):
     cells: Pairs
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        cone = cone_of(privacy, utility.k)
-        if not isinstance(cone, Staircase) or not isinstance(utility, Divergence) or self.value < 0:
-            raise Refused("the theorem is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
-        nodes, whole = _nodes(utility.pair, self.cells)
-        return longest_path(cone, pair_rule(utility), nodes, whole, self.value)
+        pair = pair_of(utility)
+        return longest_path(staircase_of(privacy, utility.k), pair_rule(utility), *_nodes(pair, self.cells), self.value)
 
 
 @dataclass(frozen=True)
@@ -73,24 +70,28 @@ class MeanPartition(Proof):
     cells: Pairs
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        cone = cone_of(privacy, utility.k)
-        if not isinstance(cone, Staircase) or self.value < 0:
-            raise Refused("the theorem is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
-        mixture = zip(leaves_of(utility), _mixture(self.mix, utility), strict=True)
-        weighed = [(leaf, weight) for leaf, weight in mixture if weight]
-        if not all(isinstance(leaf, Divergence) for leaf, _ in weighed):
-            raise Refused("the mean must be of divergences", parameter="utility", value=utility.name)
-        pair: Pair = weighed[0][0].pair  # type: ignore[attr-defined]
-        rules = [_oriented(leaf, pair, arb(weight)) for leaf, weight in weighed]
-        nodes, whole = _nodes(pair, self.cells)
+        parts = zip(leaves_of(utility), mixture(self.mix, utility), strict=True)
+        weighed = [(leaf, pair_of(leaf), arb(weight)) for leaf, weight in parts if weight]
+        pair = weighed[0][1]
+        rules = [_oriented(leaf, own, pair, weight) for leaf, own, weight in weighed]
         return longest_path(
-            cone, lambda x, y, z: sum((rule(x, y, z) for rule in rules), arb(0)), nodes, whole, self.value
+            staircase_of(privacy, utility.k),
+            lambda x, y, z: sum((rule(x, y, z) for rule in rules), arb(0)),
+            *_nodes(pair, self.cells),
+            self.value,
         )
 
 
-def _oriented(leaf: Any, pair: Pair, weight: Any) -> PairRule:
+def pair_of(utility: Utility) -> Pair:
+    """The hypotheses of a divergence; anything else is refused."""
+    if not isinstance(utility, Divergence):
+        raise Refused("the theorem is about f-divergences", parameter="utility", value=utility.name)
+    return utility.pair
+
+
+def _oriented(leaf: Utility, own: Pair, pair: Pair, weight: Any) -> PairRule:
     """A weighed divergence between the hypotheses of a pair, in either direction."""
-    rule, (p0, p1) = pair_rule(leaf), (leaf.pair.p0, leaf.pair.p1)
+    rule, (p0, p1) = pair_rule(leaf), (own.p0, own.p1)
     if p0.weights == pair.p0.weights and p1.weights == pair.p1.weights:
         return lambda x, y, z: weight * rule(x, y, z)
     if p0.weights == pair.p1.weights and p1.weights == pair.p0.weights:
@@ -100,6 +101,8 @@ def _oriented(leaf: Any, pair: Pair, weight: Any) -> PairRule:
 
 def longest_path(cone: Staircase, rule: PairRule, nodes: list[Node], whole: int, value: Fraction) -> Bound:
     """V + g⁺/(1+E) for the nodes of a polygon, which are to be divided by `whole`."""
+    if value < 0:
+        raise Refused("V must be ≥ 0", parameter="value", value=value)
     with ctx.workprec(PATH_BITS + whole.bit_length()):  # differences of nodes are multiples of 1/whole: none is lost
         step, v = arb(cone.top - 1), arb(rational(value))
         points = [(step * arb(x / whole), step * arb(y / whole), step * arb((x - y) / whole)) for x, y in nodes]
@@ -171,7 +174,7 @@ def _sign(a: tuple[int, int], b: tuple[int, int]) -> int:
     return (difference > 0) - (difference < 0)
 
 
-def _gathered(weights0: Sequence[int], weights1: Sequence[int], ends: list[Any]) -> list[tuple[int, int]]:
+def _gathered(weights0: Sequence[int], weights1: Sequence[int], ends: list[Any]) -> Any:
     """The two masses of each cell; every symbol is proved to lie in its cell.
 
     The key of a symbol never decreases with its ratio: a symbol whose key is strictly between those of a cell's ends is
@@ -193,11 +196,6 @@ def _gathered(weights0: Sequence[int], weights1: Sequence[int], ends: list[Any])
         cell[x] = place = max(bisect_right(ends, 0, key=lambda end: _sign(end[0], symbol)) - 1, 0)
         if _sign(ends[place][0], symbol) > 0 or _sign(symbol, ends[place][1]) > 0:
             raise Refused("every symbol must lie in a cell", parameter="symbol", value=int(x))
-    order = np.argsort(cell, kind="stable")
-    present, start = np.unique(cell[order], return_index=True)
-    sums = [(0, 0)] * len(ends)
-    for c, a, b in zip(
-        present.tolist(), np.add.reduceat(u[order], start), np.add.reduceat(v[order], start), strict=True
-    ):
-        sums[c] = (a, b)
-    return sums
+    sums = np.zeros((len(ends), 2), dtype=object)
+    np.add.at(sums, cell, np.column_stack([u, v]))
+    return sums.tolist()

@@ -21,15 +21,15 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.arithmetic.cones import Staircase, cone_of
+from extremal.certificate.arithmetic.cones import staircase_of
 from extremal.certificate.arithmetic.enclosures import pair_rule
-from extremal.certificate.kinds.partition import MOST_CELLS, longest_path, turning_points
+from extremal.certificate.kinds.partition import MOST_CELLS, longest_path, pair_of, turning_points
 from extremal.certificate.proof import Number, Numbers, Proof
 from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.exact.quotients import reached
 from extremal.privacy import Notion
-from extremal.utility import Divergence, Utility
+from extremal.utility import Utility
 
 MOST_ENDS = 3_000
 KEY_BITS = 62
@@ -48,22 +48,20 @@ class Ratios(Proof):
     ends: Numbers
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        cone = cone_of(privacy, utility.k)
-        if not isinstance(cone, Staircase) or not isinstance(utility, Divergence) or self.value < 0:
-            raise Refused("the theorem is about f-divergences under ε-LDP", parameter="utility", value=utility.name)
+        cone, pair = staircase_of(privacy, utility.k), pair_of(utility)
         if not 1 <= len(self.ends) <= MOST_ENDS:
             raise Refused(f"there must be 1 to {MOST_ENDS} ends", parameter="len(ends)", value=len(self.ends))
         if self.ends[0] < SMALLEST or self.ends[-1] > LARGEST or any(a >= b for a, b in pairwise(self.ends)):
             raise Refused("ends must increase, and lie between 1e-200 and 1e200", parameter="ends", value=self.ends[:4])
-        p0, p1 = utility.pair.p0, utility.pair.p1
+        p0, p1 = pair.p0, pair.p1
         cell = _cells(p0, p1, self.ends)
         (sums0, total0), (sums1, total1) = (p.masses(cell, len(self.ends) + 1) for p in (p0, p1))
         masses = [(a * total1, b * total0) for a, b in zip(sums0, sums1, strict=True)]
         directions = [(0, 1), *((end.numerator, end.denominator) for end in self.ends), (1, 0)]
-        filled = [(pair, mass) for pair, mass in zip(pairwise(directions), masses, strict=True) if any(mass)]
+        filled = [(ends, mass) for ends, mass in zip(pairwise(directions), masses, strict=True) if any(mass)]
         if len(filled) > MOST_CELLS:
             raise Refused(f"there may be {MOST_CELLS} cells with mass", parameter="cells", value=len(filled))
-        nodes = turning_points([pair for pair, _ in filled], [mass for _, mass in filled])
+        nodes = turning_points([ends for ends, _ in filled], [mass for _, mass in filled])
         return longest_path(cone, pair_rule(utility), nodes, total0 * total1, self.value)
 
 

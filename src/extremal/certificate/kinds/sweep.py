@@ -19,7 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from extremal.certificate.kinds.workload import RATIO_BITS, Integers, exact_problem, refuse_other_notions
+from extremal.certificate.arithmetic.whole import Integers
+from extremal.certificate.kinds.workload import RATIO_BITS, exact_problem, upper_ratio
 from extremal.certificate.proof import Counts, Proof, Whole, Wholes
 from extremal.certificate.refused import Refused
 from extremal.privacy import Notion
@@ -44,7 +45,7 @@ class LineSweep(Proof):
     groups: Counts = ()
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
-        high = refuse_other_notions(privacy)
+        high = upper_ratio(privacy)
         problem = exact_problem(utility, self.groups)
         k = problem.k
         if len(self.g) != k - 1 or len(self.alpha) != k:

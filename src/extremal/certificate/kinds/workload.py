@@ -18,7 +18,7 @@ Everything is decided in integers. e^ε enters as a rational above it, which onl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -26,19 +26,14 @@ from math import lcm, prod
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from extremal.certificate.arithmetic.cones import MOST_PATTERNS, cone_of
+from extremal.certificate.arithmetic.cones import MOST_PATTERNS, cone_of, refuse_many
+from extremal.certificate.arithmetic.whole import Integers, congruent, from_triangle, largest_quotient
 from extremal.certificate.proof import Counts, Proof, Table, Wholes
 from extremal.certificate.refused import Refused
-from extremal.exact import Exponential
 from extremal.privacy import LDP, Notion
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Utility, Workload
 from extremal.utility.workload import RESOLUTION
-
-Integers = npt.NDArray[np.object_]
-Pairs = list[list[Fraction]]
-Shape = tuple[list[Fraction], Pairs]
 
 RATIO_BITS = 64  # of e^ε, rounded up: 1e-19, far below the digits of any bound
 MOST_COUNTS = 1 << 20
@@ -57,12 +52,25 @@ class ExactProblem:
     def k(self) -> int:
         return int(self.weights.size)
 
-    def bound(self, trace: int | Fraction, level: Fraction, squares: int | Fraction) -> Fraction:
+    def excess(self, slope: Integers, prices: Sequence[int], ray: Sequence[int], paid: int = 0) -> tuple[int, int]:
+        """(total·rᵀGr − (prices·r + paid)(w·r), (w·r)²), w the prior's integer weights."""
+        column = np.array(ray, dtype=object)
+        mass = int(self.weights @ column)
+        if not mass:
+            raise Refused("a report that the prior rules out cannot be priced", parameter="prior", value="has zeros")
+        paid += sum(a * r for a, r in zip(prices, ray, strict=True))
+        return self.total * int(column @ slope @ column) - paid * mass, mass * mass
+
+    def bound(self, trace: int, level: Fraction, squares: int) -> Fraction:
         """(tr WZ)²/(c + ρ·tr ZWZ) from tr(gram·Z), c and tr(Z·gram·Z), both of these over `denominator` as c is."""
         cost = level + RESOLUTION * squares
         if cost <= 0 or trace <= 0:
             raise Refused("the proof must give a positive bound", parameter="trace", value=str(trace)[:20])
         return Fraction(trace) ** 2 / (self.denominator * cost)
+
+    def bound_by(self, z: Integers, slope: Integers, level: Fraction) -> Fraction:
+        """The same from Z and Z·gram·Z."""
+        return self.bound(int((self.gram * z).sum()), level, int(np.trace(slope)))
 
 
 def exact_problem(utility: Utility, groups: Counts) -> ExactProblem:
@@ -104,28 +112,16 @@ def _merged(weights: Integers, total: int, gram: Integers, denominator: int, gro
 
 def symmetric(triangle: Sequence[Sequence[int]], k: int) -> Integers:
     """Z from the lower triangle of its leading (k−1)×(k−1) block: symmetric, each row summing to zero."""
-    if len(triangle) != k - 1 or any(len(row) != i + 1 for i, row in enumerate(triangle)):
-        raise Refused(f"z must be a lower triangle of {k - 1} rows", parameter="len(z)", value=len(triangle))
-    z = np.zeros((k, k), dtype=object)
-    for i, row in enumerate(triangle):
-        z[i, : i + 1] = row
-        z[: i + 1, i] = row
-    z[-1, :-1] = -z[:-1, :-1].sum(axis=0)
-    z[:-1, -1] = z[-1, :-1]
-    z[-1, -1] = -z[-1, :-1].sum()
-    return z
+    leading = from_triangle(triangle, k - 1, 1, "z")
+    last = -leading.sum(axis=0)
+    return np.block([[leading, last[:, None]], [last, -last.sum()]])
 
 
-def upper_ratio(exponential: Exponential) -> int:
-    """e^ε·2^RATIO_BITS, rounded up."""
-    return exponential.bounds(RATIO_BITS)[1]
-
-
-def refuse_other_notions(privacy: Any) -> int:
-    """e^ε·2^RATIO_BITS, rounded up, of ε-LDP; anything else is refused."""
-    if type(privacy) is not LDP or privacy.exact_delta:
+def upper_ratio(privacy: Any, coupled: bool = False) -> int:
+    """e^ε·2^RATIO_BITS, rounded up, of ε-LDP, or where columns may be coupled of (ε,δ)-LDP; all else is refused."""
+    if type(privacy) is not LDP or (privacy.exact_delta and not coupled):
         raise Refused("this proof is about ε-LDP", parameter="privacy", value=privacy)
-    return upper_ratio(privacy.exponential)
+    return privacy.exponential.bounds(RATIO_BITS)[1]
 
 
 @dataclass(frozen=True)
@@ -154,30 +150,27 @@ class ListedColumns(Proof):
         k = problem.k
         if len(self.alpha) != k:
             raise Refused(f"alpha must have {k} entries", parameter="len(alpha)", value=len(self.alpha))
-        z, alpha = symmetric(self.z, k), np.array(self.alpha, dtype=object)
-        slope = z @ problem.gram @ z
+        z, alpha = symmetric(self.z, k), list(self.alpha)
+        slope = congruent(z, problem.gram)
         if type(privacy) is LDP and not privacy.exact_delta:
-            numerator, square = _worst_pattern(slope, alpha, problem, upper_ratio(privacy.exponential))
+            found = _patterns(slope, alpha, problem, upper_ratio(privacy))
         elif self.groups:
             raise Refused("inputs are merged under ε-LDP only", parameter="privacy", value=privacy)
         else:
-            numerator, square = _worst_ray(slope, alpha, problem, cone_of(privacy, k).rays())
-        level = int(alpha.sum()) + Fraction(numerator * problem.total, square)
-        return problem.bound(int((problem.gram * z).sum()), level, int(np.trace(slope)))
+            found = (problem.excess(slope, alpha, ray) for ray in ([1] * k, *cone_of(privacy, k).rays()))
+        return problem.bound_by(z, slope, sum(alpha) + problem.total * largest_quotient(found))
 
 
-def _worst_pattern(slope: Integers, alpha: Integers, problem: ExactProblem, high: int) -> tuple[int, int]:
-    """The pattern with the largest (total·SᵀGS − (α·S)(w·S))/(w·S)², w the prior's integer weights; S over
-    2^RATIO_BITS.
-    """
+def _patterns(slope: Integers, prices: list[int], problem: ExactProblem, high: int) -> Iterator[tuple[int, int]]:
+    """`ExactProblem.excess` of each pattern S, times 2^RATIO_BITS."""
     k, low = problem.k, 1 << RATIO_BITS
-    if k > MOST_PATTERNS:
-        raise Refused(f"patterns are listed for at most {MOST_PATTERNS} inputs", parameter="k", value=k)
-    step, rows, weights, prices = high - low, slope.tolist(), problem.weights.tolist(), alpha.tolist()
+    refuse_many("patterns", k, MOST_PATTERNS)
+    step, rows, weights = high - low, slope.tolist(), problem.weights.tolist()
     diagonal = [rows[x][x] * step * step for x in range(k)]
     through = [0] * k  # 2·step·(G S), S = low·1 at first, and G1 = 0
     quadratic, mass, price = 0, low * sum(weights), low * sum(prices)
-    inside, best, best_square = [False] * k, -price, mass  # the constant column
+    inside = [False] * k
+    yield -price * mass, mass * mass  # the constant column
     for number in range(1, 1 << k):
         x = (number & -number).bit_length() - 1
         sign = -1 if inside[x] else 1
@@ -188,23 +181,7 @@ def _worst_pattern(slope: Integers, alpha: Integers, problem: ExactProblem, high
         change = 2 * sign * step * step
         row = rows[x]
         through = [t + change * g for t, g in zip(through, row, strict=True)]
-        value, square = problem.total * quadratic - price * mass, mass * mass
-        if value * best_square > best * square:
-            best, best_square = value, square
-    return best, best_square
-
-
-def _worst_ray(slope: Integers, alpha: Integers, problem: ExactProblem, rays: Any) -> tuple[int, int]:
-    best, best_square = -int(alpha.sum()), problem.total
-    for listed in rays:
-        ray = np.array(listed, dtype=object)
-        mass = int(problem.weights @ ray)
-        if not mass:
-            raise Refused("a report that the prior rules out cannot be priced", parameter="prior", value="has zeros")
-        value, square = problem.total * int(ray @ slope @ ray) - int(alpha @ ray) * mass, mass * mass
-        if value * best_square > best * square:
-            best, best_square = value, square
-    return best, best_square
+        yield problem.total * quadratic - price * mass, mass * mass
 
 
 @dataclass(frozen=True)
@@ -213,9 +190,11 @@ class ListedCounts(Proof):
 
     When the prior and W do not change under permutations within groups, neither need Z nor α, and a staircase column
     matters only through t = (how many inputs of each group it is high on): Π(n_g + 1) vectors instead of 2^k patterns.
-    A matrix of this shape is ζ_g on the diagonal plus β_gh for every pair from groups g and h; sums and products keep
-    the shape. With c = e^ε − 1 and G = ZWZ = (γ, Γ), G1 = 0: SᵀGS = c²(γ·t + tᵀΓt), m = 1 + c·p·t, α·S =
-    Σ α_g(n_g + c·t_g), and the bound is that of `ListedColumns`.
+    A matrix A of this shape is ζ_g on the diagonal plus β_gh for every pair from groups g and h. It is known by ζ, what
+    it does to vectors that sum to 0 within groups, and by Â = diag(ζ) + β·diag(n), what it does to those constant on
+    groups; products are products of both, tr A = Σ(n_g − 1)ζ_g + tr Â. With c = e^ε − 1 and G = ZWZ of γ and Ĝ, G1 = 0:
+    SᵀGS = c²(γ·t + tᵀΓt), Γ = (Ĝ − diag(γ))·diag(1/n), m = 1 + c·p·t, α·S = Σ α_g(n_g + c·t_g), and the bound is that
+    of `ListedColumns`.
 
     Fields: classes, the group of each input, 0, 1, …; diagonal, ζ for each group; pairs, the strict lower triangle of
     β between groups (within a group β follows from Z1 = 0); alpha, α for each group in the units of ZWZ.
@@ -228,17 +207,19 @@ class ListedCounts(Proof):
     alpha: Wholes
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
-        high = refuse_other_notions(privacy)
+        high = upper_ratio(privacy)
         problem = exact_problem(utility, ())
         sizes, members = self._sizes(problem.k)
         weights = [int(problem.weights[xs[0]]) for xs in members]
         if any(len({int(problem.weights[x]) for x in xs}) > 1 for xs in members):
             raise Refused("the prior must be constant on each class", parameter="classes", value=sizes[:8])
-        gram = _shape_of(problem.gram, members, np.array(self.classes))
-        z = self._z(sizes)
-        slope = _times(_times(z, gram, sizes), z, sizes)
-        level = _level(slope, self.alpha, weights, problem.total, sizes, high)
-        return problem.bound(_trace(_times(gram, z, sizes), sizes), level, _trace(slope, sizes))
+        inside, gram = _shape_of(problem.gram, members, np.array(self.classes))
+        zeta, z = np.array(self.diagonal, dtype=object), self._z(sizes)
+        within, slope = zeta * inside * zeta, z @ gram @ z
+        others = np.array(sizes, dtype=object) - 1
+        level = _level(within, slope, self.alpha, weights, problem.total, sizes, high)
+        trace, squares = others @ (inside * zeta) + np.trace(gram @ z), others @ within + np.trace(slope)
+        return problem.bound(int(trace), level, int(squares))
 
     def _sizes(self, k: int) -> tuple[list[int], list[list[int]]]:
         count = len(self.diagonal)
@@ -254,77 +235,55 @@ class ListedCounts(Proof):
             raise Refused("there are too many vectors of counts to list", parameter="classes", value=sizes[:8])
         return sizes, members
 
-    def _z(self, sizes: list[int]) -> Shape:
+    def _z(self, sizes: list[int]) -> Integers:
+        """Ẑ: its rows sum to zero, as those of Z do."""
         count = len(sizes)
-        beta = [[Fraction(0)] * count for _ in range(count)]
-        if len(self.pairs) != count - 1 or any(len(row) != g for g, row in enumerate(self.pairs, start=1)):
-            raise Refused("pairs must be a strict lower triangle", parameter="len(pairs)", value=len(self.pairs))
-        for g, row in enumerate(self.pairs, start=1):
-            for h, value in enumerate(row):
-                beta[g][h] = beta[h][g] = Fraction(value)
-        for g, n in enumerate(sizes):
-            beside = sum((sizes[h] * beta[g][h] for h in range(count) if h != g), Fraction(0))
-            beta[g][g] = -(self.diagonal[g] + beside) / n
-        return [Fraction(value) for value in self.diagonal], beta
+        z: Integers = from_triangle(((), *self.pairs), count, 0, "pairs") * np.array(sizes, dtype=object)
+        z[np.diag_indices(count)] = -z.sum(axis=1)
+        return z
 
 
-def _shape_of(gram: Integers, members: list[list[int]], classes: Any) -> Shape:
-    """W as (diagonal, pairs), refused when it is not of that shape."""
+def _shape_of(gram: Integers, members: list[list[int]], classes: Any) -> tuple[Integers, Integers]:
+    """ζ and Ŵ of W, refused when it is not of that shape."""
     count = len(members)
     pairs = [[0] * count for _ in range(count)]
     for g in range(count):
         for h in range(count):
             second = members[h][0] if h != g else members[h][-1]
             pairs[g][h] = int(gram[members[g][0], second]) if h != g or len(members[g]) > 1 else 0
-    expected = np.array(pairs, dtype=object)[np.ix_(classes, classes)]
-    diagonal = [int(gram[xs[0], xs[0]]) - pairs[g][g] for g, xs in enumerate(members)]
-    expected[np.diag_indices(classes.size)] += np.array(diagonal, dtype=object)[classes]
+    beta = np.array(pairs, dtype=object)
+    expected = beta[np.ix_(classes, classes)]
+    inside = np.array([int(gram[xs[0], xs[0]]) for xs in members], dtype=object) - np.diagonal(beta)
+    expected[np.diag_indices(classes.size)] += inside[classes]
     if not (expected == gram).all():
         raise Refused(
             "the workload must not change when inputs of a class are exchanged", parameter="classes", value=count
         )
-    return [Fraction(d) for d in diagonal], [[Fraction(v) for v in row] for row in pairs]
+    return inside, beta * np.array([len(xs) for xs in members], dtype=object) + np.diag(inside)
 
 
-def _times(a: Shape, b: Shape, sizes: list[int]) -> Shape:
-    count = range(len(sizes))
-    pairs = [
-        [
-            a[0][g] * b[1][g][h]
-            + a[1][g][h] * b[0][h]
-            + sum((a[1][g][f] * sizes[f] * b[1][f][h] for f in count), Fraction(0))
-            for h in count
-        ]
-        for g in count
-    ]
-    return [x * y for x, y in zip(a[0], b[0], strict=True)], pairs
-
-
-def _trace(a: Shape, sizes: list[int]) -> Fraction:
-    return sum((n * (a[0][g] + a[1][g][g]) for g, n in enumerate(sizes)), Fraction(0))
-
-
-def _level(slope: Shape, alpha: Wholes, weights: list[int], total: int, sizes: list[int], high: int) -> Fraction:
+def _level(
+    within: Integers, slope: Integers, alpha: Wholes, weights: list[int], total: int, sizes: list[int], high: int
+) -> Fraction:
     """α·1 + t, t the largest over vectors of counts; integers inside the loop."""
     low = 1 << RATIO_BITS
-    step = high - low
-    common = lcm(*(f.denominator for f in slope[0]), *(f.denominator for row in slope[1] for f in row))
-    linear = [int(f * common) for f in slope[0]]
-    square = [[int(f * common) for f in row] for row in slope[1]]
+    step, common = high - low, lcm(*sizes)
+    linear = within * common
+    square = (slope - np.diag(within)) * np.array([common // n for n in sizes], dtype=object)
     ones_price = sum(n * a for n, a in zip(sizes, alpha, strict=True))
-    best, best_square = -common * ones_price, total  # the constant column: −price·mass/mass²
-    # One count at a time within the loop over the others: along it all are polynomials in whole numbers.
-    last, others = np.arange(sizes[-1] + 1).astype(object), [range(n + 1) for n in sizes[:-1]]
-    for first in product(*others):
-        counts = [*first, last]
-        quadratic = sum(t * (linear[g] + _dot(counts, square[g])) for g, t in enumerate(counts))
-        mass = low * total + step * _dot(counts, weights)  # m·total·low
-        price = low * ones_price + step * _dot(counts, list(alpha))
-        values, squares = total * step * step * quadratic - common * price * mass, mass * mass
-        for value, squared in zip(values.tolist(), squares.tolist(), strict=True):
-            if value * best_square > best * squared:
-                best, best_square = value, squared
-    return ones_price + Fraction(total * best, common * best_square)
+
+    def quotients() -> Iterator[tuple[int, int]]:
+        # One count at a time within the loop over the others: along it all are polynomials in whole numbers.
+        last, others = np.arange(sizes[-1] + 1).astype(object), [range(n + 1) for n in sizes[:-1]]
+        for first in product(*others):
+            counts = [*first, last]
+            quadratic = sum(t * (linear[g] + _dot(counts, square[g].tolist())) for g, t in enumerate(counts))
+            mass = low * total + step * _dot(counts, weights)  # m·total·low
+            price = low * ones_price + step * _dot(counts, list(alpha))
+            values, squares = total * step * step * quadratic - common * price * mass, mass * mass
+            yield from zip(values.tolist(), squares.tolist(), strict=True)
+
+    return ones_price + largest_quotient(quotients()) * total / common
 
 
 def _dot(counts: list[Any], numbers: list[int]) -> Any:

@@ -24,25 +24,13 @@ import numpy.typing as npt
 
 from extremal.columns.column import container_of
 from extremal.columns.lists import Array
-from extremal.errors import InvalidParameter
-from extremal.exact.weights import WEIGHT_BITS
+from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import (
-    BloomBits,
-    Circulant,
-    IndependentBits,
-    RandomizedResponse,
-    Rows,
-    Structure,
-    SubsetSelection,
-    TwoValuedColumns,
-)
+from extremal.mechanism.structures import Circulant, RandomizedResponse, Rows, TwoValuedColumns
 from extremal.release.engines.key import KEY_BYTES, ReleaseKey
 from extremal.release.privatize import input_codes, report_labels, unknown
 from extremal.release.sampling.loops import Codes, Loops
-from extremal.release.sampling.rules import MOST_BITS
 from extremal.release.sampling.sampler import BadCode, prepared, sample_codes
-from extremal.release.sampling.subsets import LARGEST_BOUND, LARGEST_FLAGS
 from extremal.release.sampling.words import Words
 
 PURPOSE = b"extremal keyed release 1"
@@ -50,10 +38,8 @@ ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoVal
 KINDS = ("integer", "text", "bytes")
 ID_BYTES, BLOCK_BYTES = 12, 16
 ROWS_AT_A_TIME = 1 << 15  # blocks of half a megabyte stay in the cache
-ROWS_IN_STEP = 1 << 9  # a rejection makes the rows of its piece be drawn again
-_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
-Blocks = npt.NDArray[np.uint32]
+Blocks = npt.NDArray[np.uint64]
 
 
 class KeyedColumn:
@@ -130,23 +116,60 @@ class RowWords:
     def __len__(self) -> int:
         return int(self._ids.shape[0])
 
-    def word(self, rows: Codes | slice, number: Any) -> Words:
-        """Word `number` (one for all rows, or one each) of these rows."""
-        blocks = id_blocks(self._ids[rows])
-        index = np.asarray(number)
-        blocks[:, 3] = index >> 1
+    def words(self, rows: Codes | slice, first: Any = 0, each: int = 1) -> Words:
+        """For each of these rows `each` of its words from word `first` on (a number for all rows, or one for each)."""
+        ids, start = id_blocks(self._ids[rows])[:, None, :], np.asarray(first)
+        # An odd start needs half a block more.
+        blocks = ids if each == 1 else np.repeat(ids, each // 2 + 1, axis=1)
+        blocks.view("<u4")[:, :, 3] = (start >> 1)[..., None] + np.arange(blocks.shape[1])
         space = np.empty(blocks.nbytes + BLOCK_BYTES - 1, dtype=np.uint8)  # the cipher asks for room it does not use
-        self._cipher.update_into(blocks.view(np.uint8).reshape(-1), space)
-        out = space[: blocks.nbytes].view("<u8").reshape(-1, 2)
-        odd = index & 1
-        chosen = out[:, int(odd)] if index.ndim == 0 else np.where(odd == 1, out[:, 1], out[:, 0])
-        return np.ascontiguousarray(chosen, dtype=np.uint64)
+        self._cipher.update_into(blocks.reshape(-1).view(np.uint8), space)
+        found = space[: blocks.nbytes].view("<u8").reshape(ids.shape[0], -1)
+        even, odd = found[:, :each], found[:, 1 : each + 1]
+        if start.ndim == 0:
+            return odd if start & 1 else even
+        return np.where((start & 1)[:, None], odd, even)
 
     def fill(self, words: Words) -> None:
         for start in range(0, words.size, ROWS_AT_A_TIME):
             part = words[start : start + ROWS_AT_A_TIME]
-            part[:] = self.word(slice(self._next, self._next + part.size), 0)
+            part[:] = self.words(slice(self._next, self._next + part.size))[:, 0]
             self._next += part.size
+
+
+class OwnWords:
+    """A `WordSource` for some rows: each reads its own words, one after the other, however many the others read.
+
+    Args:
+        words: of all rows.
+        rows: the numbers of those at hand.
+        used: for each of all rows how many words it has read so far.
+    """
+
+    __slots__ = ("_rows", "_used", "_words")
+
+    def __init__(self, words: RowWords, rows: Codes, used: Codes) -> None:
+        self._words, self._rows, self._used = words, rows, used
+
+    def of_values(self, places: Any) -> OwnWords:
+        return OwnWords(self._words, self._rows[places], self._used)
+
+    def fill(self, words: Words) -> None:
+        """The same number of words for each row.
+
+        Raises:
+            PrivacyViolation: that does not come out even. Some rows would read the words of others.
+        """
+        each, rest = divmod(words.size, max(1, self._rows.size))
+        if rest:
+            raise PrivacyViolation(
+                f"{self._rows.size} rows must read equally many words", parameter="words", value=words.size
+            )
+        table, at_a_time = words.reshape(-1, max(1, each)), max(1, ROWS_AT_A_TIME // (each // 2 + 1))
+        for start in range(0, len(table), at_a_time):
+            here = self._rows[start : start + at_a_time]
+            table[start : start + at_a_time] = self._words.words(here, self._used[here], each)
+        self._used[self._rows] += each
 
 
 def id_column(ids: Any, hash_key: Any) -> tuple[str, Array]:
@@ -168,15 +191,16 @@ def id_column(ids: Any, hash_key: Any) -> tuple[str, Array]:
 
 
 def id_blocks(ids: Array) -> Blocks:
-    """For each id of a column the four 32-bit words of its block, the last (the counter) zero."""
-    blocks = np.zeros((ids.shape[0], 4), dtype="<u4")
+    """For each id of a column the two 64-bit words of its block: 12 bytes of id, then 4 of a counter, not yet set."""
+    blocks = np.zeros((ids.shape[0], 2), dtype="<u8")
     if ids.ndim == 2:
-        blocks[:, :3] = ids
+        blocks.view("<u4")[:, :3] = ids
         return blocks
-    wide = ids.astype("<i8" if ids.dtype.kind == "i" else "<u8", copy=False)
-    blocks[:, :2] = np.ascontiguousarray(wide).view("<u4").reshape(-1, 2)
-    if ids.dtype.kind == "i":
-        blocks[:, 2] = wide >> 63  # the sign, as far as the 96 bits go
+    signed = ids.dtype.kind == "i"
+    wide = ids.astype("<i8" if signed else "<u8", copy=False)
+    blocks[:, 0] = wide
+    if signed:
+        blocks[:, 1] = wide >> 63  # the sign, as far as the 96 bits go
     return blocks
 
 
@@ -211,93 +235,10 @@ def sample_keyed(mechanism: Mechanism, codes: Array, words: RowWords) -> Array:
     if bad.size:
         raise BadCode(int(bad[0]), mechanism.k)
     rows = whole if mechanism.row_of is None else mechanism.row_of.take(whole)
-    if isinstance(structure, SubsetSelection):
-        return keyed_subsets(structure.r, structure.size, structure.inside, rows, words)
-    return in_step(structure, rows, words)
-
-
-def in_step(structure: Structure, rows: Codes, words: RowWords) -> Codes:
-    """What the structure's sampler draws for each row alone, from the words of that row one after the other.
-
-    Rows that read equally many words are drawn together; where one draws again (rejection), its piece is cut in halves,
-    until it is alone.
-    """
-    sampler, each = prepared(structure), _bits_of(structure)
+    sampler, used = prepared(structure), np.zeros(rows.size, dtype=np.int64)
     out = np.empty(rows.size if sampler.size is None else (rows.size, sampler.size), dtype=np.int64)
-    at_a_time = max(1, min(ROWS_IN_STEP, MOST_BITS // each))
-    pieces = [(start, min(start + at_a_time, rows.size)) for start in range(0, rows.size, at_a_time)]
-    while pieces:
-        start, stop = pieces.pop()
-        buffer = np.empty(stop - start, dtype=np.uint64)
-        try:
-            step = Step(words, start, stop - start, each)
-            out[start:stop] = sampler.draw(rows[start:stop], step, Loops(stop - start), buffer)
-        except Uneven:
-            middle = (start + stop) // 2
-            pieces += [(start, middle), (middle, stop)]
-    return out
-
-
-def _bits_of(structure: Structure) -> int:
-    """How many words a report takes at once where its bits are drawn."""
-    if isinstance(structure, BloomBits):
-        return structure.bits
-    return structure.r if isinstance(structure, IndependentBits) else 1
-
-
-class Uneven(Exception):
-    """Some rows of a piece need more words than others."""
-
-
-class Step:
-    """A `WordSource` for some rows: each gets its next word, or its next `each`; one row alone, as many as asked."""
-
-    __slots__ = ("_count", "_each", "_first", "_next", "_words")
-
-    def __init__(self, words: RowWords, first: int, count: int, each: int) -> None:
-        self._words, self._first, self._count, self._each, self._next = words, first, count, each, 0
-
-    def fill(self, words: Words) -> None:
-        if self._count > 1 and words.size not in (self._count, self._count * self._each):
-            raise Uneven
-        each = words.size // self._count
-        rows = np.repeat(np.arange(self._first, self._first + self._count), each)
-        words[:] = self._words.word(rows, self._next + np.tile(np.arange(each), self._count))
-        self._next += each
-
-
-def keyed_subsets(k: int, d: int, weight: int, codes: Codes, words: RowWords) -> Codes:
-    """`subset_reports`, where each row reads its own words one after the other: word 0 decides whether the report
-    holds x, then Floyd's steps take one word each, and one more for each rejection."""
-    out = np.empty((codes.size, d), dtype=np.int64)
-    at_a_time = max(1, LARGEST_FLAGS // k)
-    for start in range(0, codes.size, at_a_time):
-        x = codes[start : start + at_a_time]
-        here = np.arange(start, start + x.size)
-        contains = (words.word(here, 0) >> np.uint64(64 - WEIGHT_BITS)) < np.uint64(weight)
-        used = np.ones(x.size, dtype=np.int64)  # words that each row has read
-        sizes = d - contains.astype(np.int64)
-        member = np.zeros((x.size, k), dtype=np.bool_)  # the k−1 others, numbered without x; those from x on move up
-        for step in range(int(sizes.max(initial=0)), 0, -1):
-            rows = np.flatnonzero(sizes >= step)
-            newest = k - 1 - step
-            drawn = _below(newest + 1, rows, here, used, words)
-            place, last = drawn + (drawn >= x[rows]), newest + (newest >= x[rows])
-            member[rows, np.where(member[rows, place], last, place)] = True
-        member[np.arange(x.size), x] = contains
-        out[start : start + x.size] = np.nonzero(member)[1].reshape(x.size, d)
-    return out
-
-
-def _below(bound: int, rows: Codes, here: Codes, used: Codes, words: RowWords) -> Codes:
-    """For each of the rows its next integer uniform on 0..bound−1, as `subsets.uniform_below` draws it."""
-    out = np.empty(rows.size, dtype=np.int64)
-    waiting, over = np.arange(rows.size), np.uint64(LARGEST_BOUND % bound)
-    while waiting.size:
-        now = rows[waiting]
-        product = (words.word(here[now], used[now]) >> _HALF) * np.uint64(bound)
-        used[now] += 1
-        good = (product & _LOW) >= over
-        out[waiting[good]] = (product[good] >> _HALF).view(np.int64)
-        waiting = waiting[~good]
+    for start in range(0, rows.size, ROWS_AT_A_TIME):
+        here = np.arange(start, min(start + ROWS_AT_A_TIME, rows.size))
+        room = np.empty(here.size, dtype=np.uint64)
+        out[here] = sampler.draw(rows[here], OwnWords(words, here, used), Loops(here.size), room)
     return out

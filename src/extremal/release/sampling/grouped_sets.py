@@ -18,7 +18,7 @@ from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
 from extremal.mechanism.structures import GroupedSets
 from extremal.release.sampling.loops import Codes, Loops
 from extremal.release.sampling.subsets import LARGEST_FLAGS, uniform_below, uniform_subsets, with_own
-from extremal.release.sampling.words import Words, WordSource
+from extremal.release.sampling.words import Words, WordSource, of_values
 
 _SPARE = np.uint64(64 - WEIGHT_BITS)
 
@@ -56,8 +56,8 @@ class FromGroupedSets:
         out = np.empty((rows.size, self.size), dtype=np.int64)
         at_a_time = max(1, LARGEST_FLAGS // self.structure.r)
         for start in range(0, rows.size, at_a_time):
-            flags = self._sets(rows[start : start + at_a_time], source)
-            out[start : start + at_a_time] = np.packbits(flags, axis=1)
+            here = slice(start, start + at_a_time)
+            out[here] = np.packbits(self._sets(rows[here], of_values(source, here)), axis=1)
         return out
 
     def _sets(self, x: Codes, source: WordSource) -> npt.NDArray[np.bool_]:
@@ -69,16 +69,18 @@ class FromGroupedSets:
             if not here.size:
                 continue
             words: Words = np.empty(here.size, dtype=np.uint64)
-            source.fill(words)
+            of_group = of_values(source, here)
+            of_group.fill(words)
             words >>= _SPARE
-            whole = uniform_below(int(structure.sizes[g]), here.size, source)
+            whole = uniform_below(int(structure.sizes[g]), here.size, of_group)
             passed = (whole[:, None] > high) | ((whole[:, None] == high) & (words[:, None] >= low))
             outcome[here] = passed.sum(axis=1)
         holds, counts = outcome < kinds, np.array(structure.types)[outcome % kinds]
         flags = np.zeros((x.size, structure.r), dtype=np.bool_)
         for g, members in enumerate(structure.members):
             here, elsewhere = np.flatnonzero(own == g), np.flatnonzero(own != g)
-            others = uniform_subsets(members.size - 1, counts[here, g] - holds[here], source)
+            others = uniform_subsets(members.size - 1, counts[here, g] - holds[here], of_values(source, here))
             flags[np.ix_(here, members)] = with_own(others, self._place[x[here]], holds[here])
-            flags[np.ix_(elsewhere, members)] = uniform_subsets(members.size, counts[elsewhere, g], source)
+            chosen = uniform_subsets(members.size, counts[elsewhere, g], of_values(source, elsewhere))
+            flags[np.ix_(elsewhere, members)] = chosen
         return flags

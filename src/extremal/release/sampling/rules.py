@@ -19,7 +19,7 @@ from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, HadamardSets, HashedSets, ProjectiveSets, scattered
 from extremal.release.sampling.loops import Codes, Loops
 from extremal.release.sampling.subsets import happens, uniform_below
-from extremal.release.sampling.words import Words, WordSource
+from extremal.release.sampling.words import Words, WordSource, of_values
 
 MOST_BITS = 1 << 20  # bits drawn at a time: 8 MB of words
 _SPARE = np.uint64(64 - WEIGHT_BITS)
@@ -42,7 +42,7 @@ class FromBits:
         for start in range(0, rows.size, at_a_time):
             x = rows[start : start + at_a_time]
             words: Words = np.empty(x.size * r, dtype=np.uint64)
-            source.fill(words)
+            of_values(source, slice(start, start + x.size)).fill(words)
             words >>= _SPARE
             bits = (words < np.uint64(self.structure.other)).reshape(x.size, r)
             own = np.arange(x.size) * r + x
@@ -89,7 +89,7 @@ class FromProjective:
         waiting = np.arange(rows.size)
         # The vector 0 is no point: it is drawn again, and so is one in the hyperplane if it must not.
         while waiting.size:
-            found, good = self._try(rows[waiting], inside[waiting], source)
+            found, good = self._try(rows[waiting], inside[waiting], of_values(source, waiting))
             out[waiting[good]] = found[good]
             waiting = waiting[~good]
         return out
@@ -151,9 +151,10 @@ class FromBloom:
         out = np.empty((rows.size, self.size), dtype=np.int64)
         at_a_time = max(1, MOST_BITS // self.structure.bits)
         for start in range(0, rows.size, at_a_time):
-            cohort, kept = kept_filters(self.structure, rows[start : start + at_a_time], source)
-            bits = shown_filters(self.structure, kept, source)
-            out[start : start + at_a_time] = packed_filters(self.structure, cohort, bits)
+            here = slice(start, start + at_a_time)
+            own = of_values(source, here)
+            cohort, kept = kept_filters(self.structure, rows[here], own)
+            out[here] = packed_filters(self.structure, cohort, shown_filters(self.structure, kept, own))
         return out
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from extremal.release.sampling.loops import Codes
 from extremal.release.sampling.subsets import happens, uniform_below
-from extremal.release.sampling.words import WordSource
+from extremal.release.sampling.words import WordSource, of_values
 
 FEW = 64  # members up to which comparing them all is cheap
 MANY = 1 << 12  # inputs from which it beats flags
@@ -28,7 +28,7 @@ def sparse_subset_reports(k: int, d: int, weight: int, codes: Codes, source: Wor
     for step in range(d, 0, -1):  # a report with x draws one member less, and starts a step later
         rows = np.flatnonzero(~contains) if step == d else np.arange(codes.size)
         newest = k - 1 - step  # of the k − 1 others
-        drawn = uniform_below(newest + 1, rows.size, source)
+        drawn = uniform_below(newest + 1, rows.size, of_values(source, rows))
         taken = (members[rows] == drawn[:, None]).any(axis=1)
         members[rows, step - 1] = np.where(taken, newest, drawn)
     members += members >= codes[:, None]  # the others are numbered without x

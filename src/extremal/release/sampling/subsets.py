@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.release.sampling.loops import Codes
-from extremal.release.sampling.words import Words, WordSource
+from extremal.release.sampling.words import Words, WordSource, of_values
 
 LARGEST_BOUND = 1 << 32
 LARGEST_FLAGS = 1 << 21  # bytes of membership flags worked on at a time
@@ -30,15 +30,16 @@ def happens(weight: int, count: int, source: WordSource) -> npt.NDArray[np.bool_
 def uniform_below(bound: int, count: int, source: WordSource) -> Codes:
     """`count` independent integers, exactly uniform on 0..bound−1, for bound ≤ 2^32."""
     out = np.empty(count, dtype=np.int64)
-    waiting = np.arange(count)
+    waiting, own = np.arange(count), source
     over = np.uint64(LARGEST_BOUND % bound)
     while waiting.size:
         words: Words = np.empty(waiting.size, dtype=np.uint64)
-        source.fill(words)
+        own.fill(words)
         product = (words >> _HALF) * np.uint64(bound)
         good = (product & _LOW) >= over
         out[waiting[good]] = (product[good] >> _HALF).view(np.int64)
         waiting = waiting[~good]
+        own = of_values(source, waiting)
     return out
 
 
@@ -50,7 +51,7 @@ def uniform_subsets(things: int, sizes: Codes, source: WordSource) -> npt.NDArra
         # Floyd: for a subset of size d the steps d, d−1, …, 1 draw below things − step + 1; a smaller set starts later.
         rows = np.flatnonzero(sizes >= step)
         newest = things - step
-        drawn = uniform_below(newest + 1, rows.size, source)
+        drawn = uniform_below(newest + 1, rows.size, of_values(source, rows))
         taken = member[rows, drawn]
         member[rows, np.where(taken, newest, drawn)] = True
     return member
@@ -73,8 +74,9 @@ def subset_reports(k: int, d: int, weight: int, codes: Codes, source: WordSource
     rows_at_a_time = max(1, LARGEST_FLAGS // k)
     for start in range(0, codes.size, rows_at_a_time):
         x = codes[start : start + rows_at_a_time]
-        contains = happens(weight, x.size, source)
-        others = uniform_subsets(k - 1, d - contains.astype(np.int64), source)
+        own = of_values(source, slice(start, start + x.size))
+        contains = happens(weight, x.size, own)
+        others = uniform_subsets(k - 1, d - contains.astype(np.int64), own)
         out[start : start + x.size] = np.nonzero(with_own(others, x, contains))[1].reshape(x.size, d)
     return out
 
@@ -86,7 +88,8 @@ def with_own(others: npt.NDArray[np.bool_], x: Codes, contains: npt.NDArray[np.b
     """
     count, things = others.shape[0], others.shape[1] + 1
     everything = np.zeros((count, things), dtype=np.bool_)
-    place = np.arange(things - 1)[None, :] + (np.arange(things - 1)[None, :] >= x[:, None])
-    np.put_along_axis(everything, place, others, axis=1)
+    before = np.arange(things - 1) < x[:, None]
+    everything[:, :-1] = others & before
+    everything[:, 1:] |= others & ~before
     everything[np.arange(count), x] = contains
     return everything

@@ -28,6 +28,14 @@ class WordSource(Protocol):
     def fill(self, words: Words) -> None: ...
 
 
+def of_values(source: WordSource, places: Any) -> WordSource:
+    """The source for some of the values at hand, by their places (an index of an array). Another one only where each
+    value has words of its own (`release.engines.keyed`): whoever draws for fewer values than were given must say for
+    which."""
+    own = getattr(source, "of_values", None)
+    return source if own is None else own(places)
+
+
 class CipherWords:
     """AES-256-CTR under a given key: the same key gives the same words on every machine."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from extremal.exact import as_count
 from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
 from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE
-from extremal.tables import as_frame, number
+from extremal.tables import as_frame, number, wrapped
 
 FACTORS = (0.5, 1.0, 2.0)  # of ε, in a picture
 POINTS = 13  # of a curve
@@ -92,6 +93,41 @@ class Curves:
             axis.plot([float(e) for e in grid], [curve(n) for curve in curves], color=COLOURS[j], label=f"n = {n:,}")
         axis.plot([self.epsilon], [self.reached], "o", color="black")
         axis.set_xlabel("ε (nats)")
+
+
+class Planned(ABC):
+    """What every plan can do: say itself in sentences, and show what other numbers of people reach."""
+
+    fewest: ClassVar[int]  # people that make sense
+    solved: str
+    n: int
+
+    @abstractmethod
+    def _sentences(self) -> list[str]:
+        """What is reached, how, and without privacy."""
+
+    @property
+    @abstractmethod
+    def _curves(self) -> Curves:
+        """What is reached around the plan."""
+
+    def summary(self) -> str:
+        """The plan in sentences."""
+        lines = self._sentences()
+        if self.solved == "n" and self.n > self.fewest:
+            lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
+        return "\n".join(map(wrapped, lines))
+
+    __str__ = summary
+
+    def to_frame(self, ns: Iterable[int] | None = None, epsilons: Iterable[Any] | None = None) -> Any:
+        """A data frame of what is reached: columns epsilon, n, and half_width or power.
+
+        Args:
+            ns: numbers of people; a range around `n` if not given.
+            epsilons: levels, each with the best mechanism there; that of the plan if not given.
+        """
+        return self._curves.to_frame(ns, epsilons)
 
 
 def people_around(first: int, last: int) -> list[int]:

@@ -7,11 +7,10 @@ is one minus the bound on a miss, so a plan never promises more than the test wi
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,9 +23,9 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
 from extremal.privacy import LDP
-from extremal.studies.planning.curves import Curve, Curves, people_around
+from extremal.studies.planning.curves import Curve, Curves, Planned, people_around
 from extremal.studies.planning.search import MOST_PEOPLE, left_out, smallest_count, smallest_level, unreached
-from extremal.tables import number, outward, wrapped
+from extremal.tables import number, outward
 from extremal.utility.divergences import KL
 
 CIRCLE = 1 << 18
@@ -34,7 +33,7 @@ CIRCLE = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
-class TestPlan:
+class TestPlan(Planned):
     """A test that was planned, from `ex.plan_test`. `str()` says it in sentences.
 
     Attributes:
@@ -57,6 +56,7 @@ class TestPlan:
     """
 
     __test__ = False  # a test runner must not collect it
+    fewest: ClassVar[int] = 1
 
     solved: str
     n: int
@@ -73,31 +73,16 @@ class TestPlan:
     p1: Prior = field(repr=False)
     designed: bool = True
 
-    def summary(self) -> str:
-        """The plan in sentences."""
+    def _sentences(self) -> list[str]:
         asked = "" if self.wanted is None else f" (asked for: {self.wanted:g})"
         kind = "exact for this n" if self.exact else "a lower bound for this n, by Chernoff"
         false = f"with probability at most {outward(self.level, up=True)} when it is true (α = {self.alpha:g})"
         people = f"{self.n:,} people at ε = {number(self.epsilon, 4)}"
-        lines = [
+        return [
             f"{people}: power {outward(self.power, up=False)}{asked}, {kind}.",
             f"H₀ is rejected when the log-likelihood ratio is at least {number(self.critical, 4)}: {false}.",
             f"The same without randomisation needs {self.without_privacy:,} people.",
         ]
-        if self.solved == "n" and self.n > 1:
-            lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
-        return "\n".join(map(wrapped, lines))
-
-    __str__ = summary
-
-    def to_frame(self, ns: Iterable[int] | None = None, epsilons: Iterable[Any] | None = None) -> Any:
-        """A data frame of powers: columns epsilon, n, power.
-
-        Args:
-            ns: numbers of people; a range around `n` if not given.
-            epsilons: levels, each with the best mechanism there; that of the plan if not given.
-        """
-        return self._curves.to_frame(ns, epsilons)
 
     def plot(self) -> Any:
         """Power against the number of people, and against ε where the mechanism was designed; a matplotlib figure."""

@@ -8,10 +8,9 @@ the intervals that the estimators will report (`extremal.studies.planning.widths
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from extremal.exact import as_count, as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import plain_ticks
 from extremal.privacy import LDP
-from extremal.studies.planning.curves import Curve, Curves, people_around
+from extremal.studies.planning.curves import Curve, Curves, Planned, people_around
 from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
 from extremal.studies.planning.search import (
     MOST_EPSILON,
@@ -32,7 +31,7 @@ from extremal.studies.planning.search import (
     unreached,
 )
 from extremal.studies.planning.widths import Widths
-from extremal.tables import number, outward, wrapped
+from extremal.tables import number, outward
 from extremal.utility import Workload
 
 FEWEST = 2
@@ -41,7 +40,7 @@ START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Planned):
     """A survey that was planned, from `ex.plan`. `str()` says it in sentences.
 
     Attributes:
@@ -61,6 +60,8 @@ class Plan:
     'n'
     """
 
+    fewest: ClassVar[int] = FEWEST
+
     solved: str
     n: int
     epsilon: float
@@ -74,30 +75,15 @@ class Plan:
     goal: Goal = field(repr=False)
     designed: bool = True
 
-    def summary(self) -> str:
-        """The plan in sentences."""
+    def _sentences(self) -> list[str]:
         asked = "" if self.wanted is None else f" (asked for: {self.wanted:g})"
         people = f"{self.n:,} people at ε = {number(self.epsilon, 4)}"
         about = f"The widest {100 * self.level:g}% interval, of the {self.goal.name} {self.widest!r} at "
-        lines = [
+        return [
             f"{people}: half-width {outward(self.half_width, up=True)}{asked}, {self.goal.where}.",
             f"{about}{number(self.value, 3)}, as {self.goal.call} will report it at the expected counts.",
             f"The same without randomisation needs {self.without_privacy:,} people.",
         ]
-        if self.solved == "n" and self.n > FEWEST:
-            lines.append(f"{self.n - 1:,} people do not reach what was asked for.")
-        return "\n".join(map(wrapped, lines))
-
-    __str__ = summary
-
-    def to_frame(self, ns: Iterable[int] | None = None, epsilons: Iterable[Any] | None = None) -> Any:
-        """A data frame of half-widths: columns epsilon, n, half_width.
-
-        Args:
-            ns: numbers of people; a range around `n` if not given.
-            epsilons: levels, each with the best mechanism there; that of the plan if not given.
-        """
-        return self._curves.to_frame(ns, epsilons)
 
     def plot(self) -> Any:
         """Half-width against the number of people, and against ε where the mechanism was designed; a matplotlib

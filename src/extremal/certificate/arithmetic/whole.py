@@ -1,0 +1,50 @@
+"""Whole numbers in matrices, and the largest of many quotients, compared without a division."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+from flint import fmpz_mat
+
+from extremal.certificate.refused import Refused
+
+Integers = npt.NDArray[np.object_]
+
+
+def congruent(x: Integers, matrix: Integers) -> Integers:
+    """x·matrix·xᵀ."""
+    left = fmpz_mat(x.tolist())
+    product = left * fmpz_mat(matrix.tolist()) * left.transpose()
+    return np.array([[int(v) for v in row] for row in product.tolist()], dtype=object)
+
+
+def from_triangle(rows: Sequence[Sequence[int]], size: int, diagonal: int, name: str) -> Integers:
+    """The symmetric matrix of a lower triangle: row i holds i + diagonal entries; without a diagonal that is 0."""
+    if len(rows) != size or any(len(row) != i + diagonal for i, row in enumerate(rows)):
+        raise Refused(f"{name} must be a lower triangle of {size} rows", parameter=f"len({name})", value=len(rows))
+    matrix = np.zeros((size, size), dtype=object)
+    for i, row in enumerate(rows):
+        matrix[i, : len(row)] = row
+        matrix[: len(row), i] = row
+    return matrix
+
+
+def largest_quotient(quotients: Iterable[tuple[int, int]]) -> Fraction:
+    """The largest of numerators over positive denominators; there must be one."""
+    listed = iter(quotients)
+    best, below = next(listed)
+    for value, unit in listed:
+        if value * below > best * unit:
+            best, below = value, unit
+    return Fraction(best, below)
+
+
+def folded(matrix: Integers, of: npt.NDArray[np.intp], count: int) -> Integers:
+    """The sums of a square matrix over classes of its rows and columns, `of` giving the class of each."""
+    half, whole = np.zeros((count, of.size), dtype=object), np.zeros((count, count), dtype=object)
+    np.add.at(half, of, matrix)
+    np.add.at(whole.T, of, half.T)
+    return whole
