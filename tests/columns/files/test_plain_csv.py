@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.columns.files import csv
 from extremal.columns.files.plain_csv import PlainRows
+from extremal.mechanism.labels import Labels
 from extremal.release.files import privatize_file
 
 WORDS = ["no", "maybe, later", 'some "quoted" answer', "é"]
@@ -130,6 +131,56 @@ def test_any_quotation_marks_are_read_alike(rows: list[tuple[str, str]]) -> None
         source.write_text("".join(f"{x},{y}\n" for x, y in [("x", "y"), *rows]), newline="")
         quick, slow = _both_ways(source, {"x": sure(["a", 'a"a', ",", '"', "a,a", "a\na"])}, patch)
         assert quick == slow
+
+
+@pytest.mark.parametrize("piece", [64, 1 << 20])
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_are_read_as_the_csv_module_reads_them(
+    seed: int, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels that are texts, numbers, truth values, sets and missing, and columns that are only text."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(csv, "PIECE", piece)
+    sets = ex.subset_selection(4, 1, size=2, inputs=["a", "b", "c", "d"]).output_labels
+    alphabets = {"x": Labels(ANSWERS), "n": Labels([1, 2, 30]), "t": Labels([True, False]), "s": sets}
+    cells = {
+        "x": [*ANSWERS, ""],
+        "n": ["1", "2", "30", ""],
+        "t": ["True", "False"],
+        "s": ["a b", "c d", ""],
+        "o": QUOTED,
+        "w": ["1.5", "2"],
+    }
+    names = [str(name) for name in rng.permutation(list(cells))]
+    rows = [names, *([str(rng.choice(cells[name])) for name in names] for _ in range(70))]
+    source = tmp_path / "in.csv"
+    source.write_text("".join(",".join(_styled(cell, rng, 0.4) for cell in row) + "\n" for row in rows), newline="")
+    wanted = [str(name) for name in rng.permutation(names)[: 1 + seed % 6]]
+    found = []
+    for plain in (True, False):
+        with monkeypatch.context() as patch:
+            if not plain:
+                patch.setattr(csv, "plain_columns", lambda *_: None)
+            whole: dict[str, list[Any]] = {name: [] for name in wanted}
+            for batch in csv.read(source, wanted, {n: a for n, a in alphabets.items() if n in wanted}):
+                for name in wanted:
+                    column = batch[name]
+                    whole[name] += column if isinstance(column, list) else column.to_pylist()
+            found.append(whole)
+    assert found[0] == found[1]
+    assert {type(v) for name in wanted for v in found[0][name]} == {type(v) for n in wanted for v in found[1][n]}
+    assert all(len(column) == 70 for column in found[0].values())
+
+
+def test_columns_of_a_plain_table_do_not_go_through_the_csv_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    m = sure(["no", "yes"])
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text('"i","x"\n' + '"1","no"\n' * 30 + '"2","yes"\n' * 10)
+    privatize_file(source, target, {"x": m})
+    monkeypatch.setattr(csv._Pieces, "rows", None)
+    assert ex.estimate_frequencies(target, m, column="x").estimate.tolist() == [0.75, 0.25]
 
 
 def test_a_table_in_quotation_marks_is_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
