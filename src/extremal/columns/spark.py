@@ -43,8 +43,8 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connectio
     made = {}
     for name, column in columns.items():
         parts = frame.sparkSession.sparkContext.broadcast(column.shipped())
-        kind = from_arrow_type(column.reports(_empty(id_kind), _empty(kinds[name])).type)
-        function = arrow_udf(_batches(type(column), parts), kind)
+        made_of = signed(column.reports(_empty(id_kind), _empty(kinds[name])).type)
+        function = arrow_udf(_batches(type(column), parts, made_of), from_arrow_type(made_of))
         made[name] = function(frame[_quoted(row_id)], frame[_quoted(name)])
     return frame.withColumns(made)
 
@@ -55,11 +55,19 @@ def _empty(kind: Any) -> Any:
     return pa.array([], type=kind)
 
 
-def _batches(kind: Any, parts: Any) -> Any:
+def signed(kind: Any) -> Any:
+    """An Arrow type that Spark knows: it has no bytes without a sign, so that words of bits are lists of 16-bit
+    numbers."""
+    import pyarrow as pa
+
+    return pa.list_(pa.int16()) if kind == pa.list_(pa.uint8()) else kind
+
+
+def _batches(kind: Any, parts: Any, made_of: Any) -> Any:
     import pyarrow as pa
 
     def batches(ids: pa.Array, values: pa.Array) -> pa.Array:
-        return kind.arrived(parts.value).reports(ids, values)
+        return kind.arrived(parts.value).reports(ids, values).cast(made_of)
 
     # Spark reads what a function takes from its annotations, and needs the classes rather than their names.
     batches.__annotations__ = {"ids": pa.Array, "values": pa.Array, "return": pa.Array}

@@ -234,6 +234,8 @@ def range_from_json(content: Any, count: int) -> Labels | None:
 
 def _without_subclass(label: Any) -> Any:
     """NumPy scalars and members of enumerations as the plain values that they are."""
+    if type(label) in (str, int):
+        return label
     value = label.item() if isinstance(label, np.generic) else label
     if isinstance(value, str):
         return str.__str__(value)

@@ -43,6 +43,29 @@ class Remark(Protocol):
     def sentence(self) -> str: ...
 
 
+class Several(Protocol):
+    """Sentences that are made together, when the first of them is asked for."""
+
+    @property
+    def lines(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """One of several, as a remark; empty when there are fewer."""
+
+    notes: Several
+    number: int
+
+    def sentence(self) -> str:
+        return "".join(self.notes.lines[self.number : self.number + 1])
+
+
+def lines_of(notes: Several, most: int) -> tuple[Line, ...]:
+    """A remark for each of at most so many sentences."""
+    return tuple(Line(notes, number) for number in range(most))
+
+
 FurtherProofs = Callable[[], tuple[Proof, ...]]
 """Makes proofs that a bound does not need, for whoever wants the certificate."""
 

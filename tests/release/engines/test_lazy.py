@@ -77,31 +77,22 @@ def test_evaluations_agree_whatever_the_order_and_differ_under_another_key(
 
 
 @PLANS
-def test_counts_of_the_engine_are_those_of_the_collected_frame(plans: Any, data: pl.DataFrame) -> None:
-    plan = plans(data, row_id="id")[0]
-    whole = as_frame(plan)
-    for column, m in CHOSEN.items():
-        assert ex.count_reports(plan, column, m) == ex.count_reports(whole, column, m)
-        inside = ex.estimate_frequencies(plan, m, column=column)
-        outside = ex.estimate_frequencies(whole, m, column=column)
-        np.testing.assert_allclose(inside.estimate, outside.estimate, rtol=0, atol=1e-12)
-    assert sum(ex.count_reports(plan, "answer", LETTERS).values()) == N
-
-
-@PLANS
-@pytest.mark.parametrize("make", [ex.unary_encoding, ex.local_hashing, ex.hadamard_response])
-def test_bits_and_rules_are_released_and_counted_in_engines(plans: Any, make: Any, data: pl.DataFrame) -> None:
-    m, few, key = make(40, 1), data.head(600), ex.ReleaseKey.new()
-    chosen = {"number": m}
-    expected = ex.privatize(few, chosen, row_id="id", release_key=key).sort("id")["number"].to_list()
-    for plan in plans(few, chosen=chosen, row_id="id", release_key=key):
-        assert as_frame(plan)["number"].to_list() == expected
-        counts = ex.count_reports(plan, "number", m)
-        assert sum(counts.values()) == 600
-        assert counts == ex.count_reports(as_frame(plan), "number", m)
-        inside = ex.estimate_frequencies(plan, m, column="number")
-        outside = ex.estimate_frequencies(as_frame(plan), m, column="number")
-        np.testing.assert_allclose(inside.estimate, outside.estimate, rtol=0, atol=1e-12)
+def test_counts_of_every_kind_of_label_are_those_of_the_collected_and_of_the_eager_frame(
+    plans: Any, all_kinds: Any, key: ex.ReleaseKey
+) -> None:
+    frame, mechanisms = all_kinds
+    data = pl.from_pandas(frame)
+    eager = ex.privatize(data, mechanisms, row_id="id", release_key=key)
+    for plan in plans(data, chosen=mechanisms, row_id="id", release_key=key):
+        whole = as_frame(plan)
+        for name, m in mechanisms.items():
+            assert whole[name].to_list() == eager[name].to_list()
+            counts = ex.count_reports(plan, name, m)
+            assert sum(counts.values()) == data.height
+            assert counts == ex.count_reports(whole, name, m) == ex.count_reports(eager, name, m)
+            inside = ex.estimate_frequencies(plan, m, column=name)
+            outside = ex.estimate_frequencies(whole, m, column=name)
+            np.testing.assert_allclose(inside.estimate, outside.estimate, rtol=0, atol=1e-12)
 
 
 def test_streaming_cuts_a_file_as_it_likes_and_types_stay(tmp_path: Path, data: pl.DataFrame, key: Any) -> None:

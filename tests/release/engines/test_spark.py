@@ -85,14 +85,21 @@ def test_evaluations_agree_after_a_repartition_and_differ_under_another_key(sess
     assert collected(ex.privatize(frame, CHOSEN, row_id="id")) != first
 
 
-def test_counts_of_the_engine_are_those_of_the_collected_frame(session: Any, data: pd.DataFrame) -> None:
-    plan = ex.privatize(session.createDataFrame(data), CHOSEN, row_id="id")
-    whole = plan.select("answer").toPandas()
-    assert ex.count_reports(plan, "answer", LETTERS) == ex.count_reports(whole, "answer", LETTERS)
-    sets = ex.count_reports(plan, "number", SETS)
-    assert sum(sets.values()) == N
-    inside = ex.estimate_frequencies(plan, LETTERS, column="answer")
-    np.testing.assert_allclose(inside.estimate, ex.estimate_frequencies(whole, LETTERS, column="answer").estimate)
+def test_counts_of_every_kind_of_label_are_those_of_the_collected_and_of_the_eager_frame(
+    session: Any, all_kinds: Any
+) -> None:
+    frame, mechanisms = all_kinds
+    chosen = {name: mechanisms[name] for name in ("text", "truth", "integer", "sets of text", "bits", "point")}
+    key = ex.ReleaseKey.new()
+    plan = ex.privatize(session.createDataFrame(frame), chosen, row_id="id", release_key=key)
+    whole, eager = plan.toArrow(), ex.privatize(frame, chosen, row_id="id", release_key=key)
+    for name, m in chosen.items():
+        counts = ex.count_reports(plan, name, m)
+        assert sum(counts.values()) == len(frame)
+        assert counts == ex.count_reports(whole, name, m) == ex.count_reports(eager, name, m)
+    inside = ex.estimate_frequencies(plan, chosen["bits"], column="bits")
+    outside = ex.estimate_frequencies(whole, chosen["bits"], column="bits")
+    np.testing.assert_allclose(inside.estimate, outside.estimate, rtol=0, atol=1e-12)
 
 
 def test_a_killed_task_that_is_tried_again_makes_the_same_reports(

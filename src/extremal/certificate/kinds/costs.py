@@ -16,7 +16,7 @@ from math import inf
 from typing import Any, ClassVar
 
 import numpy as np
-from flint import arb
+from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.cones import staircase_of
 from extremal.certificate.arithmetic.enclosures import fraction, lower, narrow, rational
@@ -44,18 +44,18 @@ class Truth(Proof):
         prior = utility.source.single if type(utility) in (Hamming, LevelAtDistortion) else None
         if prior is None:
             raise Refused("this is about Hamming distortion under one prior", parameter="utility", value=utility.name)
-        sums = [Fraction(s, prior.total) for s in accumulate(sorted(prior.weights, reverse=True))]
+        sums = [fmpq(s, prior.total) for s in accumulate(sorted(prior.weights, reverse=True))]
         if type(utility) is LevelAtDistortion:
-            truth = 1 - utility.distortion
+            truth = rational(1 - utility.distortion)
             if sums[0] >= truth:
                 return Fraction(0)
             found = [n * truth / (s - truth) for n, s in enumerate(sums) if s > truth]
             if not found:
                 return inf
-            ratio = rational(max(min(found), Fraction(1)))
+            ratio = max(min(found), fmpq(1))
             return lower(narrow(lambda: arb(ratio).log()))
-        e = fraction(staircase_of(privacy, utility.k).top)
-        return 1 - max(s * e / (n + e) for n, s in enumerate(sums))
+        e = staircase_of(privacy, utility.k).top
+        return fraction(1 - max(s * e / (n + e) for n, s in enumerate(sums)))
 
 
 def cost_of(utility: Any, mechanism: Any) -> Fraction | float:
@@ -103,4 +103,4 @@ def _losses(utility: Distortion, mechanism: Any) -> list[Fraction]:
 def _worst(source: SourceClass, losses: Sequence[Fraction]) -> Fraction:
     """The largest expected loss over the priors of a class, exactly."""
     prior = source.extreme_prior(losses)
-    return sum((w * v for w, v in zip(prior.weights, losses, strict=True)), Fraction(0)) / prior.total
+    return fraction(sum((w * rational(v) for w, v in zip(prior.weights, losses, strict=True)), fmpq(0)) / prior.total)

@@ -11,6 +11,7 @@ from extremal.columns.engines import engine_of
 from extremal.columns.frames import names_of, pick, refuse_absent
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
+from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Label
 
 LISTED = 1 << 16  # reports up to which those that never occur are listed, too
@@ -22,7 +23,7 @@ def count_reports(frame: Any, column: str, mechanism: Mechanism) -> dict[Label, 
 
     A plan (polars LazyFrame, DuckDB relation, Spark frame) is counted by its engine; no row is collected, only one
     number for each different report (by hashing nearly all differ). Reports that never occur are listed with 0 if there
-    are at most 2^16 in all.
+    are at most 2^16 in all; words of bits are not.
 
     Guarantee: the counts are of the stored reports; no row leaves the engine.
 
@@ -55,7 +56,8 @@ def counted_reports(frame: Any, column: str, mechanism: Mechanism) -> tuple[dict
     else:
         found = _eager(frame, column)
     missing = 0
-    counts: dict[Label, int] = dict.fromkeys(mechanism.outputs, 0) if labels.count <= LISTED else {}
+    listed = labels.count <= LISTED and not isinstance(labels, BitLabels)
+    counts: dict[Label, int] = dict.fromkeys(mechanism.outputs, 0) if listed else {}
     for value, number in found:
         if value is None:
             missing += number

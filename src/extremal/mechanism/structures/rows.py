@@ -50,12 +50,15 @@ class Rows:
 
     def columns(self) -> Iterator[Column]:
         for y in range(self.m):
-            column = self.array[:, y]
-            order = np.argsort(column, kind="stable")
-            ordered = column[order]
-            edges = [0, *(np.flatnonzero(np.diff(ordered)) + 1).tolist(), self.r]
-            members, values = order.tolist(), ordered.tolist()
-            yield Column(y, tuple((values[a], _index_set(members, a, b)) for a, b in itertools.pairwise(edges)))
+            order = np.argsort(self.array[:, y], kind="stable")  # within equal weights rows stay in order
+            ordered = self.array[order, y]
+            other = ordered[1:] != ordered[:-1]
+            cuts = np.flatnonzero(other | (order[1:] != order[:-1] + 1)) + 1
+            starts, stops = np.concatenate(([0], cuts)), np.concatenate((cuts, [self.r]))
+            runs = list(zip(order[starts].tolist(), (order[stops - 1] + 1).tolist(), strict=True))
+            values = ordered[starts].tolist()
+            edges = [0, *(np.flatnonzero(other[cuts - 1]) + 1).tolist(), len(runs)]
+            yield Column(y, tuple((values[a], IndexSet(tuple(runs[a:b]))) for a, b in itertools.pairwise(edges)))
 
     def kinds_of_columns(self) -> Iterator[Column]:
         return self.columns()
@@ -94,7 +97,3 @@ class Rows:
                 "rows must be lists of equally many weights", parameter="number of rows", value=len(rows)
             )
         return cls(np.array(rows, dtype=np.int64))
-
-
-def _index_set(members: list[int], a: int, b: int) -> IndexSet:
-    return IndexSet(((members[a], members[a] + 1),)) if b == a + 1 else IndexSet.of(members[a:b])

@@ -11,6 +11,7 @@ import numpy as np
 
 from extremal.closed_forms.balance import balanced_subset
 from extremal.exact import Prior
+from extremal.optimize.problem import Line, lines_of
 from extremal.tables import number
 from extremal.utility.curve import InformationCurve
 
@@ -27,7 +28,7 @@ class Notes:
     reached: float
 
     @cached_property
-    def lines(self) -> tuple[str, str, str]:
+    def lines(self) -> tuple[str, ...]:
         support, curve, reached = self.prior.values[self.prior.values > 0], self.curve, self.reached
         entropy = -math.fsum((support * np.log(support)).tolist())
         balance = balanced_subset(self.prior, EXACT_BALANCE)
@@ -48,20 +49,8 @@ class Notes:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Note:
-    """One of the lines."""
-
-    notes: Notes
-    line: int
-
-    def sentence(self) -> str:
-        return self.notes.lines[self.line]
-
-
-def notes(prior: Prior, curve: InformationCurve, reached: float) -> tuple[Note, ...]:
-    made = Notes(prior, curve, reached)
-    return tuple(Note(made, line) for line in range(3))
+def notes(prior: Prior, curve: InformationCurve, reached: float) -> tuple[Line, ...]:
+    return lines_of(Notes(prior, curve, reached), 3)
 
 
 def _share(value: float, reached: float) -> str:

@@ -74,18 +74,24 @@ class Found:
     y: Floats
     theta: Floats
     alpha: Floats
+    priced: Excess | None = None  # its pricing problem, where that was bounded as closely as a proof asks for
 
 
 def solve(problem: Problem, privacy: PML | LIP, box: LiftBox, utility: Divergence) -> Solution:
     """Column generation with a bound that is proved at every step."""
     found = search(problem, box, utility)
     mechanism = as_mechanism(problem, box, found.y, found.theta, reveal=True)
-    bound, proofs = proved(problem, privacy, box, utility, found.alpha)
+    bound, proofs = proved(problem, privacy, box, utility, found.alpha, found.priced)
     return Solution(mechanism, bound, "column generation on supporting lines", proofs)
 
 
 def proved(
-    problem: Problem, privacy: PML | LIP, box: LiftBox, utility: Divergence, alpha: Floats
+    problem: Problem,
+    privacy: PML | LIP,
+    box: LiftBox,
+    utility: Divergence,
+    alpha: Floats,
+    priced: Excess | None = None,
 ) -> tuple[float, tuple[Lines, ...]]:
     """The bound of a dual vector in floats, and its proof: chords as fine as the tolerance asks for. Inputs of
     probability 0 are charged what revealing them is worth, and their ratios are nodes."""
@@ -93,13 +99,18 @@ def proved(
     free = np.setdiff1d(np.arange(k), box.support)
     worth = np.zeros(k)
     worth[free] = utility.column_values(np.eye(k)[:, free]) if free.size else 0.0
-    found = excess(box, pair.f, pair.masses, alpha, close_enough=max(FINAL, problem.tolerance * CHORDS))
+    found = priced or excess(box, pair.f, pair.masses, alpha, close_enough=_closeness(problem))
     bound = box.budget * math.fsum(alpha) + found.upper + math.fsum(worth)
     if not utility.verifiable:
         return bound, ()
     nodes = sorted({*found.nodes, *nodes_at(utility, free)})
     vector = dual_vector(privacy.prior, box, alpha, bound - math.fsum(worth), worth)
     return bound, (Lines(vector, tuple(nodes)),)
+
+
+def _closeness(problem: Problem) -> float:
+    """How closely the chords of a proof lie, relatively."""
+    return max(FINAL, problem.tolerance * CHORDS)
 
 
 def nodes_at(utility: Divergence, inputs: Any, *others: list[Fraction]) -> Numbers:
@@ -126,15 +137,18 @@ def search(problem: Problem, box: LiftBox, utility: Divergence) -> Found:
         every = vertices(box)
         master.add(every, pair.values(every))
     known = _blocks(problem, box, pair, master) if box.n >= BLOCKS_FROM else None
-    alpha = _generate(problem, box, pair, master, known)
-    return Found(*master.mixture(), alpha)
+    alpha, priced = _generate(problem, box, pair, master, known)
+    return Found(*master.mixture(), alpha, priced)
 
 
-def _generate(problem: Problem, box: LiftBox, pair: Restricted, master: Master, known: Floats | None) -> Floats:
-    """The dual vector with the smallest bound; `known` is one whose pricing problem has no gain, so that its bound is
-    b·Σα."""
+def _generate(
+    problem: Problem, box: LiftBox, pair: Restricted, master: Master, known: Floats | None
+) -> tuple[Floats, Excess | None]:
+    """The dual vector with the smallest bound, and its pricing problem where that is bounded as closely as a proof
+    asks for; `known` is one whose pricing problem has no gain, so that its bound is b·Σα."""
     best, upper, smoothing = np.zeros(box.n), math.inf, 0.7
-    coarsest = problem.tolerance * CHORDS if box.n <= LISTED else 1e-4  # where nothing is missing the first is the last
+    coarsest = _closeness(problem) if box.n <= LISTED else 1e-4  # where nothing is missing the first is the last
+    priced: Excess | None = None
     center = known
     if known is not None:
         best, upper = known, box.budget * math.fsum(known)
@@ -145,11 +159,13 @@ def _generate(problem: Problem, box: LiftBox, pair: Restricted, master: Master, 
         if gap <= problem.tolerance / 4 or upper <= 0 or problem.out_of_time:
             break
         trial = master.alpha if center is None else smoothing * center + (1 - smoothing) * master.alpha
-        found = excess(box, pair.f, pair.masses, trial, close_enough=max(FINAL, min(coarsest, gap / 50)))
+        close = max(FINAL, min(coarsest, gap / 50))
+        found = excess(box, pair.f, pair.masses, trial, close_enough=close)
         bound = box.budget * math.fsum(trial) + found.upper
         better = bound < upper
         if better:
             upper, best, center = bound, trial, trial + max(found.upper, 0.0) * box.prior / box.budget
+            priced = found if close <= _closeness(problem) else None
         added = _add(master, found, value)
         if not added:
             if smoothing == 0:
@@ -161,7 +177,7 @@ def _generate(problem: Problem, box: LiftBox, pair: Restricted, master: Master, 
             value = master.solve(problem.seconds_left)
         except SolverFailed:
             break
-    return best
+    return best, priced
 
 
 def _add(master: Master, found: Excess, value: float) -> int:

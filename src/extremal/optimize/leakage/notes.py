@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 from extremal.closed_forms import pml_randomized_response
 from extremal.closed_forms.leakage import randomized_response_leakage
 from extremal.errors import InvalidParameter
 from extremal.exact import level_of_ratio
 from extremal.mechanism import Mechanism
+from extremal.optimize.problem import Line, lines_of
 from extremal.privacy import LDP, LIP, PML
 from extremal.sources import SourceClass
 from extremal.tables import number
@@ -16,15 +20,26 @@ MOST_INPUTS = 300  # beyond, randomised response as a dense matrix and the worst
 NEARBY = 0.01  # total variation, for the sentence about wrong priors
 
 
-def sentences(mechanism: Mechanism, utility: Utility) -> tuple[str, ...]:
-    """The notes of a design under PML or LIP with one prior."""
-    claim = mechanism.privacy
-    if not isinstance(claim, (PML, LIP)) or not claim.epsilon:
-        return ()
-    found = _regions(mechanism, claim) if isinstance(claim, PML) else ()
-    if mechanism.k > MOST_INPUTS:
-        return found
-    return (*found, *_randomized_response(claim, utility), *_wrong_prior(mechanism, claim))
+@dataclass(frozen=True, eq=False)
+class Notes:
+    """The notes of a design under PML or LIP with one prior, made when one is asked for."""
+
+    mechanism: Mechanism
+    utility: Utility
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        mechanism, claim = self.mechanism, self.mechanism.privacy
+        if not isinstance(claim, (PML, LIP)) or not claim.epsilon:
+            return ()
+        found = _regions(mechanism, claim) if isinstance(claim, PML) else ()
+        if mechanism.k > MOST_INPUTS:
+            return found
+        return (*found, *_randomized_response(claim, self.utility), *_wrong_prior(mechanism, claim))
+
+
+def notes(mechanism: Mechanism, utility: Utility) -> tuple[Line, ...]:
+    return lines_of(Notes(mechanism, utility), 5)
 
 
 def _regions(mechanism: Mechanism, claim: PML) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from extremal.optimize.leakage.duals import rounded
 from extremal.optimize.leakage.knapsack import Curve
 from extremal.optimize.leakage.listed import RAYS_UP_TO, constant, over_lifts, simplex
 from extremal.optimize.leakage.master import FINE
-from extremal.optimize.leakage.notes import sentences
+from extremal.optimize.leakage.notes import notes
 from extremal.optimize.leakage.trees import MOST_SUMS
 from extremal.optimize.problem import Problem, Solution, decimal
 from extremal.optimize.tokens import BRANCH
@@ -49,7 +49,7 @@ def solve(problem: Problem) -> Solution | None:
 def for_one_prior(problem: Problem, privacy: PML | LIP) -> Solution:
     """The solution, with what its level means in words."""
     found = _solved(problem, privacy)
-    return replace(found, notes=(*found.notes, *sentences(found.mechanism, problem.utility)))
+    return replace(found, notes=(*found.notes, *notes(found.mechanism, problem.utility)))
 
 
 def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
