@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -96,3 +97,65 @@ def test_other_problems_are_left_to_others() -> None:
     ):
         assert solve(Problem(privacy, utility)) is None
     assert solve(Problem(ex.LDP(1), ex.MutualInformation([0.5, 0.5]), max_outputs=2)) is None
+
+
+def weighed(*weights: int) -> list[str]:
+    return [f"{w}/{sum(weights)}" for w in weights]
+
+
+ALONG = [[abs(a - b) for b in (0, 0.5, 2.5, 2.75)] for a in (0, 0.5, 2.5, 2.75)]
+NEAR_CONSTANTS = (
+    (
+        ex.MetricPrivacy("1.26e-5", ALONG),
+        ex.MutualInformation(weighed(50000000000, 18828570829993925, 11222472320911449, 7089718990114075)),
+    ),
+    (
+        ex.PML(
+            "5.18e-9",
+            ex.SourceClass(
+                [
+                    weighed(17551845225469617, 2596394284900487, 10000000000000000),
+                    weighed(999999999997, 999999999999, 1000000000001),
+                ]
+            ),
+        ),
+        ex.SymmetricKL(
+            weighed(10006460127739654, 8885369774269325, 6108170097991020),
+            weighed(997, 1002, 1000),
+        ),
+    ),
+    (
+        ex.PML(
+            "2.12e-9",
+            ex.SourceClass([weighed(1, 2, 3), weighed(16854815280839480, 43761789632362624, 39383395086797895)]),
+        ),
+        ex.WorstCase(
+            [
+                ex.ReverseKL(
+                    weighed(2816791312925721, 0, 9074072113263610),
+                    weighed(30532361208067427, 48836033510500126, 20631605281432450),
+                ),
+                ex.SquaredHellinger(weighed(3, 1, 2), weighed(50000000000, 14556791832407649, 1202303376531091300)),
+            ]
+        ),
+    ),
+)
+
+
+@pytest.mark.parametrize(("notion", "utility"), NEAR_CONSTANTS, ids=["information", "a class", "the worst case"])
+def test_a_small_level_leaves_room_for_rounding(notion: Any, utility: Any) -> None:
+    """Columns differ from constants by ε; a program that is right to 1e-9 must be right to 1e-9 of that."""
+    found = ex.design(notion, utility)
+    assert ex.verify(found)
+    assert found.value > 0
+    assert found.gap < 1e-6
+
+
+def test_rows_that_are_nearly_the_same_have_the_same_optimum_and_duals() -> None:
+    columns, generator = patterns(4, 1e-4), np.random.default_rng(3)
+    values = np.array([ex.KL(*pair(4, 7)).column_values(columns), generator.random(columns.shape[1]) * 1e-9])
+    for several in (values[:1], values):
+        best = best_mixture(columns, several)
+        assert columns @ best.weights == pytest.approx(np.ones(4), abs=1e-13)
+        attained = float((several @ best.weights).min())
+        assert best.bound(columns, several) == pytest.approx(attained, rel=1e-6)

@@ -27,6 +27,7 @@ from extremal.utility import SumOfColumns, Utility, WorstCase
 Floats = npt.NDArray[np.float64]
 
 KEPT = 1e-13  # of the largest weight: what is below is rounding of a vertex
+_FLAT = 1e-3  # rows of the program that differ by less are told apart by their differences
 _SLACK = 1e-12  # relative: by how much a ray of a general metric may miss an inequality
 
 
@@ -140,17 +141,34 @@ def best_mixture(columns: Floats, values: Floats, rest: Floats | None = None) ->
         rest: what each utility has in any case; 0 if not given.
     """
     (k, count), several = columns.shape, values.shape[0]
+    rows, turned = _told_apart(columns)
+    sides = turned.sum(axis=1)
     if several == 1:
-        program = LinearProgram(np.ones(k), np.ones(k))
-        program.add(columns, values[0])
+        program = LinearProgram(sides, sides)
+        program.add(rows, values[0])
         answer = program.solve()
-        return BestMixture(answer.x, answer.duals, np.ones(1))
+        return BestMixture(answer.x, answer.duals @ turned, np.ones(1))
     # Maximise t with Σ θ·value + rest − t ≥ 0 for each utility; t is the difference of two variables: it may be < 0.
     scale = float(np.abs(values).max()) or 1.0
     floor = np.zeros(several) if rest is None else -rest / scale
-    program = LinearProgram([*np.ones(k), *floor], [*np.ones(k), *np.full(several, np.inf)])
-    program.add(np.vstack([columns, values / scale]), np.zeros(count))
+    program = LinearProgram([*sides, *floor], [*sides, *np.full(several, np.inf)])
+    program.add(np.vstack([rows, values / scale]), np.zeros(count))
     program.add(np.vstack([np.zeros((k, 2)), np.outer(np.ones(several), [-1.0, 1.0])]), np.array([1.0, -1.0]))
     answer = program.solve()
     mix = np.maximum(-answer.duals[k:], 0)
-    return BestMixture(answer.x[:-2], answer.duals[:k] * scale, mix / mix.sum())
+    return BestMixture(answer.x[:-2], answer.duals[:k] @ turned * scale, mix / mix.sum())
+
+
+def _told_apart(columns: Floats) -> tuple[Floats, Floats]:
+    """The rows of the program, and the matrix that makes them of the columns'.
+
+    At a small ε all rows are nearly the same, and what differs is lost in the solver's tolerance. Then they are the
+    first one, and how far the others are from it in units of the largest such distance.
+    """
+    turned, apart = np.eye(columns.shape[0]), columns - columns[0]
+    unit = float(np.abs(apart).max())
+    if not 0 < unit < _FLAT * float(columns.min()):
+        return columns, turned
+    turned[1:] /= unit
+    turned[1:, 0] = -1 / unit
+    return np.vstack([columns[:1], apart[1:] / unit]), turned
