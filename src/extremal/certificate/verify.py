@@ -174,9 +174,8 @@ def _value(certificate: Certificate, utility: Utility) -> tuple[Verdict, tuple[B
         return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {utility.name})"]
     if isinf(low) or isinf(claimed):
         same = low == high == claimed
-    elif (
-        certificate.outdated and isinstance(high, Fraction) and isinstance(low, Fraction)
-    ):  # files of version 1 held values computed in floats, good to eleven digits
+    elif certificate.outdated and isinstance(high, Fraction) and isinstance(low, Fraction):
+        # files of version 1 held values computed in floats, good to eleven digits
         same = max(abs(Fraction(claimed) - low), abs(high - Fraction(claimed))) <= abs(high) * Fraction(1, 10**11)
     else:
         same = nextafter(claimed, -inf) < low and high < nextafter(claimed, inf)

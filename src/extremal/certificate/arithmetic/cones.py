@@ -359,9 +359,8 @@ def _double_description(k: int, planes: Sequence[Ray]) -> list[Ray]:
     Adjacency is the combinatorial test of Fukuda and Prodon (1996): no third ray lies on all planes that the two share.
     """
     meetings = 0
-    found = [
-        (tuple(int(i == x) for i in range(k)), ((1 << k) - 1) ^ (1 << x)) for x in range(k)
-    ]  # with the planes that hold each, as bits
+    # with the planes that hold each, as bits
+    found = [(tuple(int(i == x) for i in range(k)), ((1 << k) - 1) ^ (1 << x)) for x in range(k)]
     for number, plane in enumerate(planes, start=k):
         heights = [sum(a * b for a, b in zip(plane, ray, strict=True)) for ray, _ in found]
         bit, masks = 1 << number, [mask for _, mask in found]

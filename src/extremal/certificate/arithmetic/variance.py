@@ -83,28 +83,29 @@ class Statistics:
     trace: Any
 
     @classmethod
-    def of(cls, workload: ExactWorkload, prior: Any, view: Any) -> Statistics:
-        gram, factor = workload.gram, workload.factor
-        weights, total, r = np.array(prior.weights, dtype=object), prior.total, view.row_classes
+    def of(cls, workload: ExactWorkload, prior: Any, channel: Channel) -> Statistics:
+        gram, factor, row_of = workload.gram, workload.factor, channel.view.row_of
+        weights, total = np.array(prior.weights, dtype=object), prior.total
         along = gram @ weights if factor is None else factor.T @ (factor @ weights)
         mean, scale = int(along @ weights), fmpq(1, workload.denominator * total * total)
         trace = scale * (int(np.trace(gram)) * total**2 - 2 * total * int(along.sum()) + len(weights) * mean)
-        lines, sizes = along, np.ones(r, dtype=object)
-        if view.row_of is not None:
-            lines = np.zeros(r, dtype=object)
-            np.add.at(lines, view.row_of, along)
-            sizes = np.bincount(view.row_of, minlength=r).astype(object)
-        return cls(gram, view.row_of, factor, lines, mean, sizes, total, scale, arb(trace))
+        sizes, lines = np.array(channel.sizes, dtype=object), np.zeros(channel.r, dtype=object)
+        np.add.at(lines, np.arange(weights.size) if row_of is None else row_of, along)
+        return cls(gram, row_of, factor, lines, mean, sizes, total, scale, arb(trace))
 
     @property
     def summed(self) -> Integers:
         """LᵀWL, L the inputs of each row class."""
         return self.matrix if self.row_of is None else folded(self.matrix, self.row_of, self.sizes.size)
 
-    @cached_property
-    def sums(self) -> Any:
-        """LᵀW_cL, in balls."""
-        return self.centred(self.summed, self.lines, self.sizes)
+    @property
+    def means(self) -> Any:
+        """W̄, the means of W_c over each row class, in balls."""
+        sums = self.centred(self.summed, self.lines, self.sizes)
+        if self.row_of is None:
+            return sums
+        sizes = self.sizes.tolist()
+        return arb_mat([[sums[g, h] / (a * b) for h, b in enumerate(sizes)] for g, a in enumerate(sizes)])
 
     def seen(self, weights: Integers) -> Any:
         """QᵀLᵀW_cLQ for whole weights Q, in balls."""
@@ -207,13 +208,8 @@ class Channel:
         return self._balls(fmpz_mat(whole.tolist()), fmpq(unit, 1 << down), radius)
 
     def _balls(self, whole: Any, unit: Any, radius: Any) -> Any:
-        spread = arb(0, upper_float(radius))
+        spread = arb(0, arb(radius).upper())
         return arb_mat(whole) * (1 / arb(unit)) + arb_mat(self.r, self.r, [spread] * (self.r * self.r))
-
-
-def upper_float(number: Any) -> Any:
-    """An exact ball at or above a rational: what a radius is made of."""
-    return arb(number).upper()
 
 
 @dataclass(frozen=True, eq=False)
@@ -243,7 +239,7 @@ def cost_at(channel: Channel, workload: ExactWorkload, prior: Any, slope: bool =
     if not orbits and inverted > MOST_ROWS:
         raise NotKnown(f"at most {MOST_ROWS} different rows are inverted", parameter="k", value=inverted)
     with ctx.workprec(BITS if min(channel.r, channel.m) <= MANY else BITS_OF_MANY):
-        wanted = Statistics.of(workload, prior, channel.view)
+        wanted = Statistics.of(workload, prior, channel)
         try:
             if orbits:
                 return Cost(by_counts(wanted, channel, orbits, prior), wanted.trace)
@@ -260,8 +256,7 @@ def _by_rows(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> C
     for g, n in enumerate(sizes):
         ridged[g, g] = ridged[g, g] + arb(RHO / n)
     inverse = ridged.inv()
-    shrink = _diagonal([fmpq(1, n) for n in sizes]) if channel.view.row_of is not None else None
-    mean = wanted.sums if shrink is None else shrink * wanted.sums * shrink
+    mean = wanted.means
     within = wanted.trace - sum((n * mean[g, g] for g, n in enumerate(sizes)), arb(0))
     product = mean * inverse
     value = within / arb(RHO) + sum((product[g, g] for g in range(r)), arb(0))
@@ -274,7 +269,7 @@ def _by_rows(channel: Channel, wanted: Statistics, prior: Any, slope: bool) -> C
     squares = tuple(
         sum((table[g, y] * through[g, y] for g in range(r)), arb(0)) / (mass * mass) for y, mass in enumerate(masses)
     )
-    moved = information * inner * (information * _column(by_row_class(prior.weights, channel.view), prior.total))
+    moved = information * (inner * arb_mat(r, 1, [1] * r))  # J·p = 1
     # b_i = a_i − Qt_i: within classes what varies, between them ρN⁻¹M⁻¹a_i
     lost = sum((RHO * RHO * inner[g, g] / n for g, n in enumerate(sizes)), arb(0)) + within
     return Cost(value, wanted.trace, squares, tuple(moved[g, 0] for g in range(r)), lost)
@@ -315,15 +310,6 @@ def _read(weights: Integers, masses: Sequence[int]) -> list[int]:
     reduced, rank = fmpq_mat(fmpz_mat(len(weights), len(never), weights[:, never].ravel().tolist())).rref()
     pivots = [next(j for j in range(len(never)) if reduced[i, j]) for i in range(rank)]
     return sorted([y for y, mass in enumerate(masses) if mass] + [never[j] for j in pivots])
-
-
-def _diagonal(entries: Sequence[Any]) -> Any:
-    n = len(entries)
-    return arb_mat(n, n, [e if i == j else 0 for i, e in enumerate(entries) for j in range(n)])
-
-
-def _column(weights: Sequence[int], total: int) -> Any:
-    return arb_mat(len(weights), 1, [fmpq(w, total) for w in weights])
 
 
 def around(cost: Cost) -> tuple[Fraction | float, Fraction | float]:

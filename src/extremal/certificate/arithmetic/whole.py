@@ -43,8 +43,7 @@ def largest_quotient(quotients: Iterable[tuple[int, int]]) -> Fraction:
 
 
 def folded(matrix: Integers, of: npt.NDArray[np.intp], count: int) -> Integers:
-    """The sums of a square matrix over classes of its rows and columns, `of` giving the class of each."""
-    half, whole = np.zeros((count, of.size), dtype=object), np.zeros((count, count), dtype=object)
-    np.add.at(half, of, matrix)
-    np.add.at(whole.T, of, half.T)
-    return whole
+    """The sums of a square matrix over classes of its rows and columns; `of` gives the class of each, none is empty."""
+    order = np.argsort(of, kind="stable")
+    starts = np.searchsorted(of[order], np.arange(count))
+    return np.add.reduceat(np.add.reduceat(matrix[np.ix_(order, order)], starts, axis=0), starts, axis=1)

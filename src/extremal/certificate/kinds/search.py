@@ -126,12 +126,9 @@ class _StaircaseSearch:
     def __init__(self, pairs: Any, total: int, sum_alpha: Fraction, cone: Staircase, choices: Numbers) -> None:
         self.total, self.curve, self.choices = total, Curve(cone.top), choices
         c = cone.top - 1
-        groups = _groups(pairs)
-        self.items = [
-            (w, _floor(c * rational(a)), n) for (w, a), n in groups.items()
-        ]  # prices rounded down: harder to satisfy
-        self.limit = _floor(sum_alpha)
-        self.lines: dict[int, tuple[int, int, list[int]]] = {}
+        # prices rounded down: harder to satisfy
+        self.items = [(w, _floor(c * rational(a)), n) for (w, a), n in _groups(pairs).items()]
+        self.limit, self.line = _floor(sum_alpha), cache(self._line)
 
     def run(self, trees: Trees) -> None:
         if len(trees) != 1:
@@ -140,23 +137,20 @@ class _StaircaseSearch:
         _replay(trees[0], steps, self.close)
 
     def close(self, token: int, state: State) -> None:
-        if token not in self.lines:
-            self.lines[token] = self.line(token)
-        slope, start, gains = self.lines[token]
+        slope, start, gains = self.line(token)
         depth, mass, price = state
         if start + slope * mass // self.total + 1 - price + gains[depth] > self.limit:
             raise Refused("a node of the search is not closed by its tangent", parameter="choice", value=token)
 
-    def line(self, i: int) -> tuple[int, int, list[int]]:
+    def _line(self, i: int) -> tuple[int, int, list[int]]:
         """(slope, start) of a line above φ on [0, 1], and for each depth the most that open groups gain on it."""
         if not 0 <= i < len(self.choices) or not 0 <= self.choices[i] <= 1:
             raise Refused(
                 "a tangent must be at a mass between 0 and 1 that the proof names", parameter="choice", value=i
             )
         y = rational(self.choices[i])
-        slope, most = _bounds(
-            self.curve.slope(y)
-        )  # the slope taken is the lower end; the tangent turns by less than most − slope
+        # the slope taken is the lower end; the tangent turns by less than most − slope
+        slope, most = _bounds(self.curve.slope(y))
         exact = rational(Fraction(slope, 1 << SCALE))
         _, start = _bounds(self.curve.value(y) - arb(exact * y))
         gains = [0]
@@ -175,14 +169,13 @@ class _LiftSearch:
         b = (1 - cone.low) / self.step
         unit, self.unit = int(b.q), int(b.q) * total
         self.full = int(b.p) * total  # b in those units
-        groups = _groups(pairs)
-        self.items = [(w * unit, a, n) for (w, a), n in groups.items()]
+        self.items = [(w * unit, a, n) for (w, a), n in _groups(pairs).items()]
         at_low, at_top = self.bend(self.low), self.bend(self.low + self.step)
         self.chord = at_low, at_top - at_low
         least = (at_low + arb(b) * (at_top - at_low) - arb(self.low * rational(sum_alpha))) / arb(self.step)
         self.least = _bounds(least)[1]  # K rounded up
         self.table = cache(lambda i: self.dip(Fraction(i, TABLE)))
-        self.multipliers: dict[int, Any] = {}
+        self.multiplier = cache(self._multiplier)
 
     @staticmethod
     def bend(t: Rational) -> Ball:
@@ -209,8 +202,8 @@ class _LiftSearch:
             counts = [n - (i == j) for i, (_, _, n) in enumerate(self.items)]
             _replay(tokens, [*steps[:j], steps[j][1:], *steps[j + 1 :]], self.closer(j, counts))
 
-    def multiplier(self, i: int) -> tuple[int, list[int], list[int]]:
-        """ν rounded down and up per unit of mass … see `closer`."""
+    def _multiplier(self, i: int) -> tuple[int, list[int], list[int]]:
+        """ν, s = α − νp of each group rounded down, and for each depth the least that open groups add to it."""
         if not 0 <= i < len(self.choices):
             raise Refused("a multiplier must be one that the proof names", parameter="choice", value=i)
         nu = _floor(self.choices[i])  # the multiplier taken is this one, exactly
@@ -222,10 +215,8 @@ class _LiftSearch:
 
     def closer(self, j: int, counts: list[int]) -> Any:
         own = self.items[j][0]
-        reach, lightest = (
-            [0],
-            [0],
-        )  # mass of the open groups from each depth on, and their lightest symbol (0: nothing is open)
+        # mass of the open groups from each depth on, and their lightest symbol (0: nothing is open)
+        reach, lightest = [0], [0]
         sums: list[list[int]] = [[0]]  # all masses that the open groups can make, where they are not too many
         for (w, _, _), n in zip(reversed(self.items), reversed(counts), strict=True):
             reach.append(reach[-1] + n * w)
@@ -253,17 +244,14 @@ class _LiftSearch:
                     return
             if token == EMPTY:
                 raise Refused("a vertex lies below a node that is said to be empty", parameter="depth", value=depth)
-            if token not in self.multipliers:
-                self.multipliers[token] = self.multiplier(token)
-            nu, reduced, opened = self.multipliers[token]
+            nu, reduced, opened = self.multiplier(token)
             fixed = price + (nu * (full - mass)) // unit + opened[depth] - (min(0, reduced[j]) if depth <= j else 0)
             for end in (least, most):
                 part = full - end  # f = part/own
                 cost = fixed + reduced[j] * part // own
                 place, rest = divmod(part * TABLE, own)
-                low = table(place) + (
-                    (table(place + 1) - table(place)) * rest // own if rest else 0
-                )  # concave: above its chords
+                # concave: above its chords
+                low = table(place) + ((table(place + 1) - table(place)) * rest // own if rest else 0)
                 if cost + share * low // (1 << SCALE) >= self.least:
                     continue
                 if cost + share * self.dip(Fraction(part, own)) // (1 << SCALE) < self.least:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -112,16 +112,21 @@ class _Lines:
     def _at(self, cut: int) -> Integers:
         return np.asarray((self.a * cut + self.b) * cut + self.c, dtype=object)
 
+    def _added(self, positive: Any, high: int) -> tuple[int, int, int]:
+        """The sum of the quadratics, E times those that are not positive."""
+        factor = np.array([1 << RATIO_BITS if p else high for p in positive.tolist()], dtype=object)
+        a, b, c = (int((factor * v).sum()) for v in (self.a, self.b, self.c))
+        return a, b, c
+
     def _least(self, left: int, right: int, at_left: Integers, at_right: Integers, high: int) -> int:
         """A lower bound on 2^RATIO_BITS·φ over a piece between two cuts."""
         low = 1 << RATIO_BITS
         top, bottom = np.maximum(at_left, at_right), np.minimum(at_left, at_right)
         dips = (-self.b > 2 * self.a * left) & (-self.b < 2 * self.a * right) & (4 * self.a * self.c < self.b * self.b)
         positive = (bottom >= 0) & ~dips.astype(bool)
-        factor = np.array([low if p else high for p in positive.tolist()], dtype=object)
         changing = ~positive & (top > 0)
         lost = (high - low) * int(top[changing].sum()) if changing.any() else 0
-        a, b, c = (int((factor * v).sum()) for v in (self.a, self.b, self.c))
+        a, b, c = self._added(positive, high)
         least = min((a * x + b) * x + c for x in (left, right))
         if a > 0 and 2 * a * left < -b < 2 * a * right:
             least = min(least, c - -(-b * b // (4 * a)))
@@ -131,14 +136,12 @@ class _Lines:
         """A lower bound on 2^RATIO_BITS·φ beyond the outermost cut, where every u keeps its sign: rising if positive,
         falling if negative.
         """
-        low = 1 << RATIO_BITS
         outward = side * (2 * self.a * cut + self.b)
         rising = (at >= 0) & (outward >= 0)
         falling = (at <= 0) & (outward <= 0) & (self.a == 0)
         if not (rising | falling).all():
             raise Refused("beyond the outermost cuts every u must keep its sign", parameter="g", value="cuts")
-        factor = np.array([low if up else high for up in rising.tolist()], dtype=object)
-        a, b, c = (int((factor * v).sum()) for v in (self.a, self.b, self.c))
+        a, b, c = self._added(rising, high)
         if a > 0 and side * -b > side * 2 * a * cut:
             return c - -(-b * b // (4 * a))
         if a == 0 and side * b < 0:

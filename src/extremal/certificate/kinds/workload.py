@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extremal.certificate.arithmetic.cones import MOST_PATTERNS, cone_of, refuse_many
-from extremal.certificate.arithmetic.whole import Integers, congruent, from_triangle, largest_quotient
+from extremal.certificate.arithmetic.whole import Integers, congruent, folded, from_triangle, largest_quotient
 from extremal.certificate.proof import Counts, Proof, Table, Wholes
 from extremal.certificate.refused import Refused
 from extremal.privacy import LDP, Notion
@@ -95,16 +95,12 @@ def _merged(weights: Integers, total: int, gram: Integers, denominator: int, gro
     names = sorted(set(groups))
     if len(groups) != weights.size or names != list(range(len(names))) or len(names) < 2:
         raise Refused("groups must name a group 0, 1, … for each input", parameter="groups", value=groups[:8])
-    order = np.argsort(np.array(groups), kind="stable")
-    starts = np.searchsorted(np.array(groups)[order], np.arange(len(names)))
-    ordered = weights[order]
-    mass = np.add.reduceat(ordered, starts)
-    sizes = np.diff(np.append(starts, weights.size))
+    of, mass = np.array(groups), np.zeros(len(names), dtype=object)
+    np.add.at(mass, of, weights)
     empty = mass == 0  # any average will do for a group that the prior rules out: take the plain one
-    ordered = np.where(np.repeat(empty, sizes), 1, ordered)
-    divisors = np.where(empty, sizes.astype(object), mass)
-    weighted = gram[np.ix_(order, order)] * ordered[:, None] * ordered
-    summed = np.add.reduceat(np.add.reduceat(weighted, starts, axis=0), starts, axis=1)
+    shares = np.where(empty[of], 1, weights)
+    divisors = np.where(empty, np.bincount(of).astype(object), mass)
+    summed = folded(gram * shares[:, None] * shares, of, len(names))
     common = lcm(*(int(g) for g in divisors))
     factors = np.array([common // int(g) for g in divisors], dtype=object)
     return ExactProblem(mass, total, summed * np.outer(factors, factors), denominator * common**2)
@@ -209,31 +205,27 @@ class ListedCounts(Proof):
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
         high = upper_ratio(privacy)
         problem = exact_problem(utility, ())
-        sizes, members = self._sizes(problem.k)
-        weights = [int(problem.weights[xs[0]]) for xs in members]
-        if any(len({int(problem.weights[x]) for x in xs}) > 1 for xs in members):
+        sizes = self._sizes(problem.k)
+        of, first = np.array(self.classes), [self.classes.index(g) for g in range(len(sizes))]
+        weights = problem.weights[first]
+        if (weights[of] != problem.weights).any():
             raise Refused("the prior must be constant on each class", parameter="classes", value=sizes[:8])
-        inside, gram = _shape_of(problem.gram, members, np.array(self.classes))
+        inside, gram = _shape_of(problem.gram, of, first, sizes)
         zeta, z = np.array(self.diagonal, dtype=object), self._z(sizes)
         within, slope = zeta * inside * zeta, z @ gram @ z
         others = np.array(sizes, dtype=object) - 1
-        level = _level(within, slope, self.alpha, weights, problem.total, sizes, high)
+        level = _level(within, slope, self.alpha, weights.tolist(), problem.total, sizes, high)
         trace, squares = others @ (inside * zeta) + np.trace(gram @ z), others @ within + np.trace(slope)
         return problem.bound(int(trace), level, int(squares))
 
-    def _sizes(self, k: int) -> tuple[list[int], list[list[int]]]:
+    def _sizes(self, k: int) -> list[int]:
         count = len(self.diagonal)
-        members: list[list[int]] = [[] for _ in range(count)]
-        if len(self.classes) != k or not all(0 <= g < count for g in self.classes) or len(self.alpha) != count:
+        if len(self.classes) != k or sorted(set(self.classes)) != list(range(count)) or len(self.alpha) != count:
             raise Refused("every input must be in one of the classes", parameter="classes", value=self.classes[:8])
-        for x, g in enumerate(self.classes):
-            members[g].append(x)
-        if not all(members):
-            raise Refused("no class may be empty", parameter="classes", value=self.classes[:8])
-        sizes = [len(xs) for xs in members]
+        sizes = [self.classes.count(g) for g in range(count)]
         if prod(n + 1 for n in sizes) > MOST_COUNTS:
             raise Refused("there are too many vectors of counts to list", parameter="classes", value=sizes[:8])
-        return sizes, members
+        return sizes
 
     def _z(self, sizes: list[int]) -> Integers:
         """Ẑ: its rows sum to zero, as those of Z do."""
@@ -243,23 +235,18 @@ class ListedCounts(Proof):
         return z
 
 
-def _shape_of(gram: Integers, members: list[list[int]], classes: Any) -> tuple[Integers, Integers]:
-    """ζ and Ŵ of W, refused when it is not of that shape."""
-    count = len(members)
-    pairs = [[0] * count for _ in range(count)]
-    for g in range(count):
-        for h in range(count):
-            second = members[h][0] if h != g else members[h][-1]
-            pairs[g][h] = int(gram[members[g][0], second]) if h != g or len(members[g]) > 1 else 0
-    beta = np.array(pairs, dtype=object)
-    expected = beta[np.ix_(classes, classes)]
-    inside = np.array([int(gram[xs[0], xs[0]]) for xs in members], dtype=object) - np.diagonal(beta)
-    expected[np.diag_indices(classes.size)] += inside[classes]
+def _shape_of(gram: Integers, of: Any, first: list[int], sizes: list[int]) -> tuple[Integers, Integers]:
+    """ζ and Ŵ of W, refused when it is not of that shape; `first` is an input of each class."""
+    beta, last = gram[np.ix_(first, first)], {g: x for x, g in enumerate(of.tolist())}
+    whole = np.diagonal(beta).copy()
+    np.fill_diagonal(beta, [gram[x, last[g]] for g, x in enumerate(first)])  # of one input alone: any ζ will do
+    inside, expected = whole - np.diagonal(beta), beta[np.ix_(of, of)]
+    expected[np.diag_indices(of.size)] += inside[of]
     if not (expected == gram).all():
         raise Refused(
-            "the workload must not change when inputs of a class are exchanged", parameter="classes", value=count
+            "the workload must not change when inputs of a class are exchanged", parameter="classes", value=len(first)
         )
-    return inside, beta * np.array([len(xs) for xs in members], dtype=object) + np.diag(inside)
+    return inside, beta * np.array(sizes, dtype=object) + np.diag(inside)
 
 
 def _level(
