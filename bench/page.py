@@ -86,7 +86,7 @@ intervals, against points only.""",
     "files": (
         "Files",
         """`privatize` of a column of strings beside four other columns, against the fastest way to copy the same file:
-pyarrow for Parquet (same codec, same row groups), pyarrow and polars for CSV.""",
+pyarrow for Parquet (same codec, same row groups), pyarrow and polars for CSV (quoted: every text is).""",
     ),
 }
 

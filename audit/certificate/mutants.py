@@ -28,7 +28,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = Path("src/extremal/certificate")
-SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE, COUNTED = (
+SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE, COUNTED, EDGES = (
     f"tests/certificate/{name}.py"
     for name in (
         "test_second_checker",
@@ -38,41 +38,48 @@ SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE, COUNTED = (
         "kinds/test_ratios",
         "arithmetic/test_variance",
         "kinds/test_workload",
+        "test_edges",
     )
 )
-ALL = [SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE, COUNTED]
+ALL = [SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE, COUNTED, EDGES]
 SAME = "derive_the_same_bound"
 
 TESTS: dict[str, list[tuple[str, str]]] = {
     "cones": [
+        (EDGES, ""),
         (SECOND, f"{SAME}[lines {SAME}[rays fields_hold[lines fields_hold[rays"),
         (PARTS, ""),
     ],
     "dual": [
+        (EDGES, ""),
         (
             SECOND,
             f"{SAME}[one {SAME}[lines {SAME}[rays fields_hold[one fields_hold[lines",
         ),
         (PARTS, ""),
     ],
-    "enclosures": [(SECOND, f"{SAME}[lines {SAME}[rays"), (PARTS, ""), (VERDICTS, "")],
+    "enclosures": [(EDGES, ""), (SECOND, f"{SAME}[lines {SAME}[rays"), (PARTS, ""), (VERDICTS, "")],
     "information": [
         (SECOND, f"{SAME}[subadditive {SAME}[prices fields_hold[prices"),
         (PARTS, ""),
     ],
-    "partition": [(SECOND, "[partition"), (PARTS, "")],
-    "search": [(SECOND, "edge"), (SECOND, "searches"), (PARTS, "")],
-    "coupled": [(PARTS, ""), (SECOND, "[coupled")],
+    "partition": [(EDGES, ""), (SECOND, "[partition"), (PARTS, "")],
+    "search": [(EDGES, ""), (SECOND, "edge"), (SECOND, "searches"), (PARTS, "")],
+    "coupled": [(EDGES, ""), (PARTS, ""), (SECOND, "[coupled")],
     "ratios": [(RATIOS, "bad_ends excludes between_all"), (SECOND, "[ratios"), (RATIOS, "")],
-    "variance": [(VARIANCE, "")],
-    "counts": [(VARIANCE, "counted definition[response definition[alike"), (COUNTED, "counted types bound_the")],
-    "whole": [(WORKLOADS, ""), (VARIANCE, "definition counted")],
-    "worst_prior": [(VARIANCE, "prior counts_alike not_cost slope")],
+    "variance": [(EDGES, ""), (VARIANCE, "")],
+    "counts": [
+        (EDGES, ""),
+        (VARIANCE, "counted definition[response definition[alike"),
+        (COUNTED, "counted types bound_the"),
+    ],
+    "whole": [(EDGES, ""), (WORKLOADS, ""), (VARIANCE, "definition counted")],
+    "worst_prior": [(EDGES, ""), (VARIANCE, "prior counts_alike not_cost slope")],
     "doubles": [(VARIANCE, "whole_numbers factor float two_values"), (WORKLOADS, "")],
-    "directions": [(SECOND, "[directions"), (PARTS, "")],
-    "workload": [(WORKLOADS, "")],
-    "matrix": [(WORKLOADS, "")],
-    "sweep": [(WORKLOADS, "")],
+    "directions": [(EDGES, ""), (SECOND, "[directions"), (PARTS, "")],
+    "workload": [(EDGES, ""), (WORKLOADS, "")],
+    "matrix": [(EDGES, ""), (WORKLOADS, "")],
+    "sweep": [(EDGES, ""), (WORKLOADS, "")],
     "costs": [(SECOND, f"{SAME}[truth {SAME}[one"), (VERDICTS, ""), (PARTS, "")],
     "verify": [(VERDICTS, "")],
     "certificate": [(VERDICTS, "")],

@@ -43,7 +43,8 @@ def jobs(section: str, quick: bool) -> list[Job]:
     if section == "estimates":
         return [("estimates", peer) for peer in ("bare NumPy", "multi-freq-ldpy", "pure-ldp")]
     rows = 10**6 if quick else 10**7
-    return [("Parquet", rows), ("CSV", rows // 4, "pyarrow"), ("CSV", rows // 4, "polars")]
+    csv = [("CSV", rows // 4, "pyarrow"), ("CSV", rows // 4, "polars"), ("quoted CSV", rows // 4, "pyarrow")]
+    return [("Parquet", rows), *csv]
 
 
 def turns(ours: Call, peer: Call, repeats: int = 5) -> tuple[float, float]:
@@ -374,6 +375,13 @@ def write_csv(n: int, path: str) -> None:
     polars.from_arrow(survey(n)).write_csv(path)
 
 
+def write_quoted_csv(n: int, path: str) -> None:
+    """As R and Arrow do: quotation marks around every text."""
+    from pyarrow import csv
+
+    csv.write_csv(survey(n), path)
+
+
 def _copied_by_parquet(source: Path, target: Path) -> None:
     import pyarrow.parquet as pq
 
@@ -413,8 +421,8 @@ def _file(kind: str, n: int, how: str) -> list[Row]:
     m = ex.randomized_response(10, EPSILON, inputs=LABELS)
     peer, copied = _COPIES[how]
     with tempfile.TemporaryDirectory() as name:
-        source, target, copy = (Path(name) / f"{part}.{kind.lower()}" for part in ("in", "out", "copy"))
-        _in_a_child(f"write_{kind.lower()}", n, source)
+        source, target, copy = (Path(name) / f"{part}.{kind.split()[-1].lower()}" for part in ("in", "out", "copy"))
+        _in_a_child(f"write_{kind.lower().replace(' ', '_')}", n, source)
 
         def ours() -> None:
             privatize_file(source, target, {"answer": m}, overwrite=True)
@@ -459,4 +467,5 @@ MEASURED_BY: dict[str, Callable[..., list[Row]]] = {
     "estimates": _estimates,
     "Parquet": lambda n: _file("Parquet", n, "Parquet"),
     "CSV": lambda n, peer: _file("CSV", n, peer),
+    "quoted CSV": lambda n, peer: _file("quoted CSV", n, peer),
 }

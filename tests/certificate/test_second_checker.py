@@ -242,6 +242,8 @@ def directions_cases() -> Iterator[tuple[str, Proof, Any, Any]]:
             yield "directions: three", Directions(alpha, (), six), notion, three
             for mix in ((), numbers("1", "3"), numbers("0", "1")):
                 yield "directions: worst case", Directions(alpha, mix, two), notion, worst
+    alike_at_first = ex.KL(["0.5", "0.3", "0.2"], ["0.5", "0.2", "0.3"])
+    yield "directions: two", Directions(ALPHAS[1], (), two), NOTIONS["LDP"], alike_at_first
     for utility, trees in (
         (three, two),
         (three, six[:5]),

@@ -95,6 +95,7 @@ def test_the_same_bound_where_inputs_are_alike() -> None:
         (ex.Ranges(4), (0, 1, 1, 0)),
         (ex.Ranges(4), (0, 1, 2, 3)),
         (ex.Frequencies(4, [0, 1, 2, 3], [1.0, 1.0, 0.25, 0.25]), (0, 0, 1, 1)),
+        (ex.Workload([[1, 1, 0, 0], [2, 2, 3, 3], [1, 0, 0, 0], [0, 1, 0, 0]], 4), (0, 0, 1, 1)),
     ):
         count = max(classes) + 1
         for _ in range(6):

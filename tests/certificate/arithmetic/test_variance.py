@@ -43,6 +43,7 @@ MECHANISMS = {
     "alike, fewer": [[5, 3], [5, 3], [3, 5], [3, 5]],
     "alike, fewest": [[5, 3], [5, 3], [3, 5], [1, 7]],
     "response": [[5, 1, 1, 1], [1, 5, 1, 1], [1, 1, 5, 1], [1, 1, 1, 5]],
+    "single": [[5, 1, 1, 1], [1, 4, 1, 2], [1, 2, 5, 0], [1, 1, 1, 5]],
     "never": [[5, 0, 2, 1], [1, 0, 6, 1], [2, 0, 1, 5], [2, 4, 1, 1]],
 }
 
@@ -119,6 +120,13 @@ def test_every_cost_is_that_of_the_definition(name: str) -> None:
             assert low <= exact["value"] <= high
 
 
+def test_windows_are_not_all_subsets_of_a_size() -> None:
+    weights = [[3 if (y - x) % 4 < 2 else 1 for y in range(4)] for x in range(4)]
+    utility = Frequencies(4)
+    found = cost_at(Channel(seen(weights)), ExactWorkload.of(utility), utility.prior)
+    assert holds(found.value, truth(utility, weights, ["1/4"] * 4)["value"])
+
+
 @pytest.mark.parametrize("k", [4, 5])
 def test_sets_of_two_values_are_added_up_as_the_definition_says(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     sets = list(itertools.combinations(range(k), 2))
@@ -168,8 +176,9 @@ NEVER = {
     "fewer": [[4, 0, 4], [2, 4, 2], [6, 0, 2], [1, 0, 7]],
     "all of one input": [[4, 0, 3, 1], [0, 8, 0, 0], [1, 0, 6, 1], [2, 0, 1, 5]],
     "alike": [[4, 0, 3, 1], [2, 4, 1, 1], [4, 0, 3, 1], [2, 0, 1, 5]],
+    "of two inputs": [[4, 0, 0, 0, 4], [1, 1, 2, 3, 1], [1, 1, 2, 1, 3], [2, 0, 0, 0, 6]],
 }
-"""Where input 1 has probability 0, report 1 (and in the first two report 2) has too."""
+"""Where input 1 has probability 0, report 1 (and in the first two report 2) has too; in the last where input 2 has."""
 
 
 def next_to(ball: Any, number: Fraction) -> bool:
@@ -182,7 +191,8 @@ def next_to(ball: Any, number: Fraction) -> bool:
 @pytest.mark.parametrize("name", NEVER)
 def test_a_report_of_probability_0_counts_as_in_the_limit(name: str) -> None:
     """It tells where the inputs that the prior rules out would lie, at no cost. The limit is taken in rationals."""
-    weights, prior = NEVER[name], [Fraction(v) for v in ("1/2", "0", "1/3", "1/6")]
+    zeros = ("1/2", "0", "0", "1/2") if name == "of two inputs" else ("1/2", "0", "1/3", "1/6")
+    weights, prior = NEVER[name], [Fraction(v) for v in zeros]
     near = [v + (Fraction(1, 4) - v) / 10**70 for v in prior]
     channel = Channel(seen(weights))
     for goal in (CDF, Frequencies, lambda p: Mean([0, 1, 5, "2.5"], p)):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.columns.files import csv
 from extremal.columns.files.plain_csv import PlainRows
+from extremal.mechanism.labels import Labels
 from extremal.release.files import privatize_file
 
 WORDS = ["no", "maybe, later", 'some "quoted" answer', "é"]
@@ -85,6 +89,107 @@ def test_one_column_and_what_is_refused(text: str, tmp_path: Path, monkeypatch: 
     m = sure(WORDS)
     quick, slow = _both_ways(source, {"x": m}, monkeypatch)
     assert quick == slow
+
+
+ANSWERS = ["no", "maybe, later", 'some "quoted" answer', "two\nlines", "é", '"']
+QUOTED = ["", *ODD, *ANSWERS, '""', ",", "\n", 'x"', "a\r\nb"]
+
+
+def _styled(text: str, rng: np.random.Generator, often: float) -> str:
+    """A cell with quotation marks, at random where it needs none."""
+    needed = bool(set(text) & set(',"\r\n'))
+    return '"' + text.replace('"', '""') + '"' if needed or rng.random() < often else text
+
+
+@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("piece", [64, 1 << 20])
+def test_quoted_cells_are_written_as_the_csv_module_writes_them(
+    seed: int, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(csv, "PIECE", piece)
+    often, end = [0, 0.3, 1][seed % 3], ["\n", "\r\n"][seed % 2]
+    others = QUOTED if seed % 4 else [text for text in QUOTED if "\n" not in text]
+    rows = [["i", "x", "y"], *([str(rng.choice(c)) for c in (others, ANSWERS, others)] for _ in range(50))]
+    text = "".join(",".join(_styled(cell, rng, often) for cell in row) + end for row in rows)
+    source = tmp_path / "in.csv"
+    source.write_bytes((text.rstrip("\r\n") if seed % 5 == 0 else text).encode())
+    quick, slow = _both_ways(source, {"x": sure(ANSWERS)}, monkeypatch)
+    assert quick == slow
+    assert quick[0] == 50
+
+
+LABELS = ["a", '"a"', '"a""a"', '"a,a"', '"a\na"', '""""']
+RAW = [*LABELS, "", '""', "é", '" "', 'a"', '"a', '"a"a', '""a', '"', "a,a", "a\r", '"\r\n"']
+
+
+@given(st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from(RAW) | st.text('a",\r\n', max_size=3)), min_size=1))
+def test_any_quotation_marks_are_read_alike(rows: list[tuple[str, str]]) -> None:
+    """However they stand, also where the csv module refuses them."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        source = Path(folder) / "in.csv"
+        source.write_text("".join(f"{x},{y}\n" for x, y in [("x", "y"), *rows]), newline="")
+        quick, slow = _both_ways(source, {"x": sure(["a", 'a"a', ",", '"', "a,a", "a\na"])}, patch)
+        assert quick == slow
+
+
+@pytest.mark.parametrize("piece", [64, 1 << 20])
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_are_read_as_the_csv_module_reads_them(
+    seed: int, piece: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Labels that are texts, numbers, truth values, sets and missing, and columns that are only text."""
+    rng = np.random.default_rng(seed)
+    monkeypatch.setattr(csv, "PIECE", piece)
+    sets = ex.subset_selection(4, 1, size=2, inputs=["a", "b", "c", "d"]).output_labels
+    alphabets = {"x": Labels(ANSWERS), "n": Labels([1, 2, 30]), "t": Labels([True, False]), "s": sets}
+    cells = {
+        "x": [*ANSWERS, ""],
+        "n": ["1", "2", "30", ""],
+        "t": ["True", "False"],
+        "s": ["a b", "c d", ""],
+        "o": QUOTED,
+        "w": ["1.5", "2"],
+    }
+    names = [str(name) for name in rng.permutation(list(cells))]
+    rows = [names, *([str(rng.choice(cells[name])) for name in names] for _ in range(70))]
+    source = tmp_path / "in.csv"
+    source.write_text("".join(",".join(_styled(cell, rng, 0.4) for cell in row) + "\n" for row in rows), newline="")
+    wanted = [str(name) for name in rng.permutation(names)[: 1 + seed % 6]]
+    found = []
+    for plain in (True, False):
+        with monkeypatch.context() as patch:
+            if not plain:
+                patch.setattr(csv, "plain_columns", lambda *_: None)
+            whole: dict[str, list[Any]] = {name: [] for name in wanted}
+            for batch in csv.read(source, wanted, {n: a for n, a in alphabets.items() if n in wanted}):
+                for name in wanted:
+                    column = batch[name]
+                    whole[name] += column if isinstance(column, list) else column.to_pylist()
+            found.append(whole)
+    assert found[0] == found[1]
+    assert {type(v) for name in wanted for v in found[0][name]} == {type(v) for n in wanted for v in found[1][n]}
+    assert all(len(column) == 70 for column in found[0].values())
+
+
+def test_columns_of_a_plain_table_do_not_go_through_the_csv_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    m = sure(["no", "yes"])
+    source, target = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_text('"i","x"\n' + '"1","no"\n' * 30 + '"2","yes"\n' * 10)
+    privatize_file(source, target, {"x": m})
+    monkeypatch.setattr(csv._Pieces, "rows", None)
+    assert ex.estimate_frequencies(target, m, column="x").estimate.tolist() == [0.75, 0.25]
+
+
+def test_a_table_in_quotation_marks_is_plain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As R and Arrow write them: nothing goes through the csv module but the header."""
+    source = tmp_path / "in.csv"
+    source.write_text('"i","x","who"\n' + '"1","no","Smith, John"\n' * 50)
+    monkeypatch.setattr(csv._Pieces, "rows", None)
+    assert privatize_file(source, tmp_path / "out.csv", {"x": sure(["no", "yes"])}) == 50
+    assert (tmp_path / "out.csv").read_text() == "i,x,who\n" + '1,no,"Smith, John"\n' * 50
 
 
 @pytest.mark.parametrize("cell", ["", "4", "x"])

@@ -21,6 +21,7 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from math import gcd, lcm
 from typing import Any, NamedTuple
 
@@ -328,6 +329,7 @@ def _of_class(privacy: PML) -> Inequalities:
 def _of_pairs(k: int, factor: Callable[[int, int], Rational | None], delta: Rational) -> Inequalities:
     """q_x ≤ factor(x, z)·q_z: inequality (x, z)."""
 
+    @cache
     def inequality(x: int, z: int) -> Plane | None:
         above = factor(x, z) if 0 <= x < k and 0 <= z < k and x != z else None
         return None if above is None else {x: fmpq(1), z: -above}

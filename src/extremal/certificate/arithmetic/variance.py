@@ -141,9 +141,8 @@ class Channel:
         if not alike or self.r != self.m or len(first.groups) != 2:
             return []
         weights = {tuple(weight for weight, _ in column.groups) for column in self.columns}
-        places = {column.groups[-1][1].runs for column in self.columns}
-        single = all(len(column.groups[-1][1]) == 1 for column in self.columns)
-        return [replace(first, orbit=True)] if len(weights) == 1 and len(places) == self.r and single else []
+        single = all(len(column.groups[-1][1]) == 1 for column in self.columns)  # each row once: rows have equal sums
+        return [replace(first, orbit=True)] if len(weights) == 1 and single else []
 
     @cached_property
     def columns(self) -> list[Column]:

@@ -61,8 +61,6 @@ def _over_class(channel: Channel, workload: ExactWorkload, source: Any) -> tuple
     with ctx.workprec(BITS):
         found, slope = known(prior)
         low, high = around(found)
-        if high == inf:
-            return low, high
         above = [upper(g) for g in slope]
         if inf in above:
             raise NotKnown("the slope of the cost is not enclosed", parameter="utility")

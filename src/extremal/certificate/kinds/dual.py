@@ -155,8 +155,8 @@ class Lines(Proof):
         if not cone.refutes(_line(utility, fmpq(1), -nodes[-1], None), right):
             slope, (t, f) = above(pair_value(rule, fmpq(1), fmpq(0))), points[-1]
             pieces[n] = None if slope is None or f is None else (slope, f - slope * t)
-        if not pieces:  # the ratio is the same for all columns
-            pieces[n] = None if points[0][1] is None else (fmpq(0), points[0][1])
+        if not pieces:  # one node and both ends proved: it is 1, what constants have, and f(1) = 0
+            pieces[n] = fmpq(0), fmpq(0)
         return pieces
 
 

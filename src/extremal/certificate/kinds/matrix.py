@@ -111,7 +111,7 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     if max(abs(int(v)) for v in difference.ravel()).bit_length() > exponent + 2:
         raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="off the diagonal it is larger than on it")
     scaled = near_inverse_factor(difference, exponent)
-    if scaled is None or not np.diagonal(scaled).all():
+    if scaled is None:
         raise Refused("ZWZ must lie clearly below PRPᵀ", parameter="z", value="not positive definite")
     product = congruent(scaled, difference)
     diagonal = np.diagonal(product)

@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from extremal.atomic import complete_or_absent
 from extremal.columns.files.format import Change, Progress
 from extremal.columns.files.note import Hashes, beside, extended, with_note_beside
-from extremal.columns.files.plain_csv import Column, PlainRows
+from extremal.columns.files.plain_csv import Column, PlainRows, plain_columns
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.bit_labels import BitLabels
@@ -122,6 +122,11 @@ def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) ->
             refuse_absent(name, header)
         done = 0
         for piece in pieces:
+            found = plain_columns(piece, header, _delimiter(path), columns, {n: c.labels for n, c in cells.items()})
+            if found is not None:
+                done += found[0]
+                yield found[1]
+                continue
             for batch in _batches(pieces.rows(piece), len(header), done):
                 done += len(batch)
                 texts = {name: [row[header.index(name)] for row in batch] for name in columns}

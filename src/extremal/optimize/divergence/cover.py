@@ -71,15 +71,16 @@ class Cover:
             return tuple(sorted({decimal(t) for t in utility.kinks}))
         return tuple(node(log) for log in self.logs.tolist() if log < math.inf)
 
-    def number(self, interval: int, utility: Divergence) -> int:
-        """What a proof calls the line of an interval: chords by their place, then the two ends."""
-        count = len(self.nodes(utility))
-        if utility.kinks is not None:  # intervals: up to the first kink, between kinks, beyond the last
-            return count - 1 if interval == 0 else count if interval == count else interval - 1
-        return count if interval == count - 1 else interval
-
     def proof(self, utility: Divergence, alpha: Floats, flows: list[Multiplier], tree: tuple[Edge, ...]) -> Lines:
-        count = len(self.nodes(utility))
+        nodes = self.nodes(utility)
+        count = len(nodes)
         beyond = [(count - 1 + side, x, z, f) for side, x, z, f in self.ends]
-        numbered = [(self.number(i, utility), x, z, f) for i, x, z, f in flows]
-        return Lines(decimals(alpha), self.nodes(utility), () if tree else (*numbered, *beyond), tree)
+        numbered = [(_number(i, count, utility.kinks is not None), x, z, f) for i, x, z, f in flows]
+        return Lines(decimals(alpha), nodes, () if tree else (*numbered, *beyond), tree)
+
+
+def _number(interval: int, count: int, kinks: bool) -> int:
+    """What a proof with so many nodes calls the line of an interval: chords by their place, then the two ends."""
+    if kinks:  # intervals: up to the first kink, between kinks, beyond the last
+        return count - 1 if interval == 0 else count if interval == count else interval - 1
+    return count if interval == count - 1 else interval

@@ -117,9 +117,9 @@ class ColumnGeneration:
     def add(self, columns: Counts) -> int:
         """Append the columns that are new, and neither empty nor everything; how many there were."""
         new = []
-        for column in columns:
+        for column in columns[columns.any(axis=1) & (columns < self.count).any(axis=1)]:
             key = column.tobytes()
-            if key not in self.keys and column.any() and (column < self.count).any():
+            if key not in self.keys:
                 self.keys.add(key)
                 new.append(column)
         if new:

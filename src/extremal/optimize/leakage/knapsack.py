@@ -223,12 +223,10 @@ class _Knapsack:
         own = np.where((self.position[j] >= depth) & items.movable[j], p[j], 0.0)
         up = np.maximum(items.up[depth] - np.where(items.inside[j], 0.0, own), 0.0)
         down = np.maximum(items.down[depth] - np.where(items.inside[j], own, 0.0), 0.0)
-        least = np.full(j.size, np.inf)
-        for moved in (np.zeros_like(left), left, left - p[j], up, -down):
-            possible = self.fits(j, left - moved) & (moved <= up + self.slack) & (moved >= -down - self.slack)
-            price = float(items.rate[depth]) * np.maximum(np.abs(moved) - self.slack, 0.0)
-            least = np.minimum(least, np.where(possible, price + self.fractional(j, left - moved), np.inf))
-        return least
+        moved = np.stack([np.zeros_like(left), left, left - p[j], up, -down])
+        possible = self.fits(j, left - moved) & (moved <= up + self.slack) & (moved >= -down - self.slack)
+        price = float(items.rate[depth]) * np.maximum(np.abs(moved) - self.slack, 0.0)
+        return np.asarray(np.where(possible, price + self.fractional(j, left - moved), np.inf).min(axis=0))
 
     def _by_sums(self, depth: int, states: _States) -> Floats:
         """The sums that the open inputs can make: the fractional cost is concave, so the two extreme masses that fit
@@ -240,23 +238,22 @@ class _Knapsack:
         top = np.searchsorted(tail.mass, left + self.slack, side="right") - 1
         bottom = np.searchsorted(tail.mass, left - self.box.prior[j] - self.slack, side="left")
         fitting = bottom <= top
-        top, bottom = np.where(fitting, top, 0), np.where(fitting, bottom, 0)
-        ends = [self.fractional(j, left - tail.mass[end]) for end in (top, bottom)]
-        for end, cost in zip((top, bottom), ends, strict=True):
-            self._record(states, depth, end, np.where(fitting, states.cost + tail.cost[end] + cost, np.inf))
-        return np.where(fitting, np.minimum(*ends), np.inf)
+        ends = np.where(fitting, np.stack([top, bottom]), 0)
+        costs = self.fractional(j, left - tail.mass[ends])
+        self._record(states, depth, ends, np.where(fitting, states.cost + tail.cost[ends] + costs, np.inf))
+        return np.where(fitting, costs.min(axis=0), np.inf)
 
-    def _record(self, states: _States, depth: int, end: Any, total: Floats) -> None:
-        """Keep the cheapest vertices, their costs computed without the table."""
+    def _record(self, states: _States, depth: int, ends: Any, totals: Floats) -> None:
+        """Keep the cheapest vertices, of either end, their costs computed without the table."""
         tail, p, items = self.tails[depth], self.box.prior, self.items
-        order = np.argsort(total)[: self.keep]
+        total, end = totals.ravel(), ends.ravel()
+        order = np.argsort(total)[: 2 * self.keep]
         order = order[np.isfinite(total[order])]
         if not order.size or (total[order[0]] >= self.best and self.keep == 1):
             return
-        chosen = states.take(order)
-        flips = chosen.flips.copy()
-        for bit, x in enumerate(items.order[::-1][: items.order.size - depth].tolist()):
-            flips[:, x] |= (tail.mask[end[order]] >> bit & 1) == 1
+        chosen = states.take(order % states.j.size)
+        flips, last = chosen.flips.copy(), items.order[::-1][: items.order.size - depth]
+        flips[:, last] |= (tail.mask[end[order]][:, None] >> np.arange(last.size) & 1) == 1
         rows = np.arange(order.size)
         whole = ~flips[rows, chosen.j]
         y = np.where(flips, ~items.inside, items.inside).astype(np.float64)

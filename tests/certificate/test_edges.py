@@ -1,0 +1,264 @@
+"""Single steps of the kernel at their edges: a unit, a sign or a check that is missing shows here."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+
+import extremal as ex
+from extremal.certificate import Coupled, Directions, MatrixInequality, NotKnown, Partition, Refused, Search
+from extremal.certificate import enclosure as enclosed
+from extremal.certificate.arithmetic import worst_prior
+from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
+from extremal.certificate.arithmetic.counts import by_counts
+from extremal.certificate.arithmetic.enclosures import fraction, is_infinite, pair_rule, ratio_above
+from extremal.certificate.arithmetic.variance import Channel
+from extremal.certificate.arithmetic.whole import congruent, folded, from_triangle, largest_quotient
+from extremal.certificate.kinds import matrix, search
+from extremal.certificate.kinds.partition import longest_path
+from extremal.certificate.kinds.search import SCALE, _bounds, _LiftSearch, _StaircaseSearch
+from extremal.certificate.kinds.sweep import _Lines
+from extremal.certificate.kinds.workload import RATIO_BITS, exact_problem
+from extremal.exact import Column, IndexSet, Prior
+from extremal.utility import CDF, Mean
+
+ONE = Fraction(1)
+UNIT = Fraction(1, 1 << SCALE)
+
+
+# -- whole numbers --
+
+
+def test_a_triangle_has_all_of_its_rows() -> None:
+    assert from_triangle(((1,), (2, 3)), 2, 1, "z").tolist() == [[1, 2], [2, 3]]
+    assert from_triangle(((), (5,), (6, 7)), 3, 0, "z").tolist() == [[0, 5, 6], [5, 0, 7], [6, 7, 0]]
+    for rows, size in ((((1,),), 2), (((1,), (2, 3)), 1), (((1,), (2,)), 2), (((1, 2), (2, 3)), 2)):
+        with pytest.raises(Refused, match="z must be a lower triangle"):
+            from_triangle(rows, size, 1, "z")
+
+
+def test_matrices_are_multiplied_and_folded_exactly() -> None:
+    x, s = np.array([[1, 2], [3, 4], [0, 10**30]], dtype=object), np.array([[5, 1], [1, 7]], dtype=object)
+    assert (congruent(x, s) == x @ s @ x.T).all()
+    square = np.arange(16).reshape(4, 4).astype(object)
+    assert folded(square, np.array([1, 0, 1, 1]), 2).tolist() == [[5, 4 + 6 + 7], [1 + 9 + 13, 75]]
+
+
+def test_the_largest_quotient_is_found_wherever_it_stands() -> None:
+    quotients = [(1, 3), (-5, 1), (2, 5), (10**40, 3 * 10**40 - 1)]
+    for order in itertools.permutations(quotients):
+        assert largest_quotient(order) == Fraction(2, 5)
+    assert largest_quotient([(-7, 2), (-3, 1)]) == -3
+
+
+# -- cones --
+
+
+def test_what_inequalities_take_off_a_coupling_gives_back() -> None:
+    cone = cone_of(ex.LDP.from_ratio("3", "0.1"), 3)
+    assert cone.excess([Vector([-5, 1, 0], 1)], ()) == 1
+    vectors = [Vector([2, 0, 0], 1), Vector([1, 0, 0], 1)]
+    for order in ([0, 1], [1, 0]):
+        taken = [((0, 0, 1, 2 * ONE), (1, 0, 1, ONE))[i] for i in order]
+        assert fraction(cone.excess(vectors, taken)) == 6 + Fraction(2, 10)
+    twice = [(0, 0, 1, ONE), (0, 0, 1, ONE), (1, 0, 1, ONE)]
+    assert fraction(cone.excess(vectors, twice)) == 6 + Fraction(2, 10)
+    assert not cone.refutes(Vector([1, -4, 0], 1), [(0, 0, 1, ONE)])
+    assert cone.refutes(Vector([0, -4, 0], 1), ())
+    metric = cone_of(ex.MetricPrivacy(1, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]), 3)
+    assert metric.refutes(Vector([1, -4, 0], 1), [(0, 0, 1, ONE)])
+    assert metric.excess([Vector([-5, 1, 0], 1)], ()) == 1
+
+
+def test_an_inequality_too_far_to_matter_is_none() -> None:
+    notion = ex.MetricPrivacy(1, [[0, 1, 2049], [1, 0, 2048], [2049, 2048, 0]])
+    cone = cone_of(notion, 3)
+    assert not cone.refutes(Vector([0, 1, 0], 1), [(0, 1, 2, ONE)])
+    for name in ((0, 2), (2, 0), (0, 0), (0, 3), (-1, 0)):
+        with pytest.raises(Refused, match="inequality that exist"):
+            cone.refutes(Vector([1, 0, 0], 1), [(0, *name, ONE)])
+
+
+def test_only_plus_infinity_is_infinite() -> None:
+    assert is_infinite(arb.pos_inf())
+    assert not any(map(is_infinite, (arb.neg_inf(), arb.nan(), arb(3), arb(0, arb.pos_inf()))))
+
+
+# -- refused, and nothing else --
+
+
+@pytest.mark.parametrize(
+    ("proof", "notion", "utility"),
+    [
+        (Coupled((ONE, ONE)), ex.PML(1, ["1/2", "1/2"]), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        (Partition(ONE, ((0, 1),)), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
+        (Search((ONE,) * 2, (ONE,), ((-1, 0, 0, -1),)), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
+        (Search((ONE, 2 * ONE), (ONE,), ((-1, -1, -1, 0, 0),)), ex.LDP(1), ex.MutualInformation(["1/3", "2/3"])),
+        (Search((ONE,) * 2, (ONE,), ((0,),)), ex.LIP(0, ["1/2", "1/2"]), ex.MutualInformation(["1/2", "1/2"])),
+        (Directions((ONE,) * 2, (), ((-1, -1), (-1,))), ex.LDP(1), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_breaks_nothing(proof: Any, notion: Any, utility: Any) -> None:
+    with pytest.raises(Refused):
+        proof.bound(notion, utility)
+
+
+@pytest.mark.parametrize("groups", [(0, 2, 2, 2), (1, 1, 2, 2), (0, 0, 0, 0), (-1, 0, 1, 1), (0, 1)])
+def test_groups_are_numbered_from_0_without_a_gap(groups: tuple[int, ...]) -> None:
+    with pytest.raises(Refused, match="groups must name"):
+        exact_problem(CDF(4), groups)
+
+
+def test_a_matrix_inequality_says_what_is_wrong_with_it() -> None:
+    triangle = ((1,), (0, 1))
+    for d, n, why in (
+        ((-1, 5, 5), (), "d must be 3 numbers ≥ 0"),
+        ((1, 1), (), "d must be 3 numbers ≥ 0"),
+        ((1, 1, 1), ((0,), (10, 0)), "must exceed"),
+        ((0, 0, 0), (), "must exceed"),
+        ((1, 1, 1), ((-1,), (0, 0)), "n must hold numbers ≥ 0"),
+        ((1, 1, 1), ((0,), (0,)), "n must be a lower triangle"),
+    ):
+        proof = MatrixInequality(d, n, (0, 1, 1) if n else (), triangle, 0)
+        with pytest.raises(Refused, match=why):
+            proof.bound(ex.LDP(1), CDF(3))
+
+
+# -- definiteness --
+
+
+def test_what_is_less_than_nothing_by_less_than_a_unit_is_not_definite() -> None:
+    none = np.zeros((2, 2), dtype=object)
+    for last in (0, -1):
+        whole = np.array([[1 << 90, 0, 0], [0, last, 0], [0, 0, 0]], dtype=object)
+        with pytest.raises(Refused):
+            matrix._refuse_indefinite(whole, 1 << 10, none, 1)
+    matrix._refuse_indefinite(np.diag([1 << 90, 1 << 40, 0]).astype(object), 1 << 10, none, 1)
+
+
+def test_a_factor_is_only_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever matrix is proposed, what is not dominant after it is not shown to be definite."""
+    whole = np.full((4, 4), -2, dtype=object)
+    whole[np.diag_indices(4)] = 3
+    monkeypatch.setattr(matrix, "near_inverse_factor", lambda *_: np.eye(3, dtype=np.int64))
+    with pytest.raises(Refused, match="not shown"):
+        matrix._refuse_indefinite(whole << 40, 1, np.zeros((3, 3), dtype=object), 1)
+    whole[np.diag_indices(4)] = 5
+    matrix._refuse_indefinite(whole << 40, 1, np.zeros((3, 3), dtype=object), 1)
+
+
+# -- sweeps --
+
+
+def sweep(a: list[int], b: list[int], c: list[int]) -> _Lines:
+    lines: _Lines = object.__new__(_Lines)
+    lines.shift, (lines.a, lines.b, lines.c) = 0, (np.array(v, dtype=object) for v in (a, b, c))
+    return lines
+
+
+def test_a_quadratic_that_dips_within_a_piece_counts_as_negative_there() -> None:
+    lines, high = sweep([1], [-3], [2]), 5 << RATIO_BITS
+    assert lines._least(0, 3, lines._at(0), lines._at(3), high) <= -Fraction(high, 4)
+
+
+def test_what_lies_beyond_the_cuts_is_part_of_the_shortfall() -> None:
+    """An input of probability 0 makes u fall on one side, and the sum is least far beyond every root."""
+    lines, high = sweep([1, 0], [0, -10], [1, 5]), 5 << RATIO_BITS
+    assert lines.shortfall(high) >= 25 * 25 - 5 * 5 - 1
+    mirrored = sweep([1, 0], [0, 10], [1, 5])
+    assert mirrored.shortfall(high) == lines.shortfall(high)
+
+
+# -- searches: a unit in the last place --
+
+
+def test_prices_and_limits_of_a_search_are_rounded_to_the_safe_side(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _bounds(arb(fmpq(1, 1 << (SCALE + 1)))) == (0, 1)
+    assert _bounds(-arb(fmpq(1, 1 << (SCALE + 1)))) == (-1, 0)
+    third, top = Fraction(1, 3), ratio_above(ex.LDP(1).exponential)
+    found = _StaircaseSearch([(1, third)] * 2, 2, 2 * third, Staircase(2, top), ())
+    assert 0 <= 2 * third - found.limit * UNIT < UNIT
+    for _, price, _ in found.items:
+        assert 0 <= fraction(top - 1) * third - price * UNIT < UNIT
+    choices = tuple(Fraction(1, n) for n in range(5, 15))
+    lifted = _LiftSearch([(1, third)] * 3, 3, ONE, Lifts(Prior([third] * 3), fmpq(0), top), choices)
+    for i, choice in enumerate(choices):
+        nu, reduced, _ = lifted.multiplier(i)
+        assert 0 <= choice - nu * UNIT < UNIT
+        assert 0 <= third - nu * UNIT / 3 - reduced[0] * UNIT < 2 * UNIT
+    steps: list[Any] = []
+    monkeypatch.setattr(search, "_replay", lambda _tokens, given, _close: steps.append(given))
+    lifted.run(((),))
+    for _, price in steps[0][0]:
+        assert price * UNIT <= round(price * UNIT / third) * third
+    assert {round(price * UNIT / third) for _, price in steps[0][0]} == {0, 1, 2}
+
+
+# -- partitions --
+
+
+def every_path(cone: Staircase, rule: Any, nodes: list[Any], whole: int, value: Fraction) -> Fraction:
+    """The recursion over all pairs of nodes, nothing passed over."""
+    step, longest = arb(cone.top - 1), [arb(0)]
+    points = [(step * arb(fmpq(x, whole)), step * arb(fmpq(y, whole))) for x, y in nodes]
+    for j in range(1, len(points)):
+        blocks = [
+            longest[i] + rule(1 + points[j][0] - a, 1 + points[j][1] - b, points[j][0] - a - points[j][1] + b)
+            for i, (a, b) in enumerate(points[:j])
+        ]
+        longest.append(max(blocks, key=lambda ball: ball.mid()) - arb(fmpq(value.numerator, value.denominator)))
+    v = arb(fmpq(value.numerator, value.denominator))
+    gap = (longest[-1] - v * step).max(arb(0))
+    middle, exponent = (v + gap / arb(cone.top + 1)).mid().man_exp()
+    return Fraction(int(middle)) * Fraction(2) ** int(exponent)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_path_is_passed_over(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    weights = random.integers(1, 60, size=(2, 24))
+    order = np.argsort(weights[0] / weights[1])
+    totals = [int(w.sum()) for w in weights]
+    sums = [np.cumsum([0, *w[order]]).tolist() for w in weights]
+    nodes = [(a * totals[1], b * totals[0]) for a, b in zip(*sums, strict=True)]
+    utility = ex.KL([f"{w}/{totals[0]}" for w in weights[0]], [f"{w}/{totals[1]}" for w in weights[1]])
+    for epsilon, value in itertools.product((0.5, 2, 5), ("0", "0.02", "0.2")):
+        cone, v = cone_of(ex.LDP(epsilon), 24), Fraction(value)
+        given = [(fmpq(x), fmpq(y)) for x, y in nodes]
+        with ctx.workprec(256):
+            found = longest_path(cone, pair_rule(utility), given, totals[0] * totals[1], v)  # type: ignore[arg-type]
+            true = every_path(cone, pair_rule(utility), nodes, totals[0] * totals[1], v)  # type: ignore[arg-type]
+        assert abs(found - true) <= true / 10**30
+
+
+# -- costs of workloads --
+
+
+def test_sets_counted_in_different_parts_are_not_known() -> None:
+    mechanism, both = ex.randomized_response(4, 1), (IndexSet(((0, 2),)), IndexSet(((2, 4),)))
+    groups = ((1, IndexSet(((1, 4),))), (2, IndexSet(((0, 1),))))
+    columns = [Column(0, groups, orbit=True), Column(1, groups, orbit=True, within=both)]
+    with pytest.raises(NotKnown, match="certain counts"):
+        by_counts(None, Channel(mechanism), columns, CDF(4).prior)
+
+
+def test_a_response_of_many_rows_that_are_not_alike_is_inverted() -> None:
+    prior = [Fraction(x + 10, 390) for x in range(20)]
+    low, high = enclosed(CDF(prior), ex.randomized_response(20, 1))
+    assert float(low) == pytest.approx(CDF(prior)(ex.randomized_response(20, 1)), rel=1e-9)
+    assert high - low <= low / 10**30
+
+
+def test_a_slope_that_is_wide_widens_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, source = ex.randomized_response(3, 1), ex.SourceClass([["1/2", "1/4", "1/4"], ["1/4", "1/4", "1/2"]])
+    utility, prior = Mean([0, 1, 5], source), source.priors[0]
+    monkeypatch.setattr(worst_prior, "worst_mixture", lambda *_: prior)
+    monkeypatch.setattr(worst_prior, "_slope", lambda *_: [arb(0, 1)] * 3)
+    low, high = enclosed(utility, mechanism)
+    assert high >= low + 2
+    assert high <= low + 2 + Fraction(1, 10**6)
