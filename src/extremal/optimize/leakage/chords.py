@@ -167,6 +167,11 @@ class Excess:
         return sorted(dict.fromkeys(exact))  # sorted already but for ties in floats
 
 
+def first_chords(box: LiftBox, f: ConvexFunction, pair: Masses) -> Chords:
+    """Intervals that hold every ratio M₀/M₁ of the box."""
+    return Chords.between(*ratio_range(box, pair), f.kinks)
+
+
 def excess(
     box: LiftBox,
     f: ConvexFunction,
@@ -174,11 +179,12 @@ def excess(
     alpha: Floats,
     close_enough: float = CLOSE_ENOUGH,
     rounds: int = 26,
+    first: Chords | None = None,
 ) -> Excess:
     """Bound the pricing problem of a dual vector by chords, to `close_enough` relatively to the bound that the dual
-    vector gives. The divergence must be finite (`divergence.refuse_infinite`)."""
-    lowest, highest = ratio_range(box, pair)
-    chords = Chords.between(lowest, highest, f.kinks)
+    vector gives. The divergence must be finite (`divergence.refuse_infinite`). `first` are the intervals to start with,
+    which do not depend on the dual vector."""
+    chords = first or first_chords(box, f, pair)
     sums = [math.fsum(w) for w in (pair.p1, pair.difference)]
     settled, attained, seen, worth, kept, intervals = -math.inf, -math.inf, [], [], [], 0
     for turn in range(rounds):

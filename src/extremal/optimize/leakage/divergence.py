@@ -12,12 +12,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from extremal.certificate import Lines
-from extremal.optimize.leakage.chords import Excess, excess, ratio_range
+from extremal.optimize.leakage.chords import Chords, Excess, excess, first_chords, ratio_range
 from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
 from extremal.optimize.leakage.master import LISTED, Master, as_mechanism, decomposed, window_columns
 from extremal.optimize.problem import NOT_ZERO, Problem, Solution
@@ -55,6 +56,14 @@ class Restricted:
     def values(self, y: Floats) -> Floats:
         """μ of each row of y."""
         return self.f.perspective(*self.marginals(y))
+
+    @cached_property
+    def _chords(self) -> Chords:
+        return first_chords(self.box, self.f, self.masses)
+
+    def excess(self, alpha: Floats, close_enough: float) -> Excess:
+        """The pricing problem of a dual vector."""
+        return excess(self.box, self.f, self.masses, alpha, close_enough, first=self._chords)
 
 
 def _balanced(utility: Divergence, box: LiftBox) -> Masses:
@@ -99,7 +108,7 @@ def proved(
     free = np.setdiff1d(np.arange(k), box.support)
     worth = np.zeros(k)
     worth[free] = utility.column_values(np.eye(k)[:, free]) if free.size else 0.0
-    found = priced or excess(box, pair.f, pair.masses, alpha, close_enough=_closeness(problem))
+    found = priced or pair.excess(alpha, close_enough=_closeness(problem))
     bound = box.budget * math.fsum(alpha) + found.upper + math.fsum(worth)
     if not utility.verifiable:
         return bound, ()
@@ -160,7 +169,7 @@ def _generate(
             break
         trial = master.alpha if center is None else smoothing * center + (1 - smoothing) * master.alpha
         close = max(FINAL, min(coarsest, gap / 50))
-        found = excess(box, pair.f, pair.masses, trial, close_enough=close)
+        found = pair.excess(trial, close_enough=close)
         bound = box.budget * math.fsum(trial) + found.upper
         better = bound < upper
         if better:
@@ -201,7 +210,7 @@ def _blocks(problem: Problem, box: LiftBox, pair: Restricted, master: Master, tu
         if answer is None:
             break
         y, sigma, alpha = answer
-        found = excess(box, pair.f, pair.masses, alpha, close_enough=1e-6)
+        found = pair.excess(alpha, close_enough=1e-6)
         bound = box.budget * math.fsum(alpha) + found.upper
         if bound < upper:
             upper, center = bound, alpha + max(found.upper, 0.0) * box.prior / box.budget
