@@ -5,7 +5,8 @@ be learned beyond "shares sum to one" is the *excess* V = J − 11ᵀ = Σ_y (q_
 formed from what a column deviates from its smallest entry, so that it keeps its digits at ε = 1e-6, where J itself is 1
 to twelve places. For a statistic a·p the least variance of an unbiased linear estimate from one report is a_cᵀ V⁺ a_c
 with a_c = a − (a·p)1, and infinite when a_c is not in the range of V (Gauss and Markov; at p also the Cramér–Rao
-bound)."""
+bound). A report of probability 0 at a prior with zeros is left out here, so that a cost may be too large, never too
+small; what is certified is the limit of priors without zeros (docs/design/proofs.md)."""
 
 from __future__ import annotations
 
