@@ -136,12 +136,14 @@ def test_labels_of_several_types_are_refused_before_writing(ending: str, tmp_pat
     assert [path.name for path in tmp_path.iterdir()] == [source.name]
 
 
-def test_a_note_in_either_form_counts_as_randomised_before(tmp_path: Path) -> None:
+def test_a_note_in_every_form_counts_as_randomised_before(tmp_path: Path) -> None:
     m = ex.randomized_response(2, 1, inputs=["no", "yes"])
+    fields = [{"name": "answer", "metadata": {"extremal.mechanism": m.hash}}, {"name": "other", "metadata": {}}]
     path = tmp_path / "in.parquet"
     for key, value in (
         ("extremal", json.dumps({"version": "1.0", "columns": {"answer": m.hash}})),
         ("extremal.mechanism.answer", m.hash),
+        ("org.apache.spark.sql.parquet.row.metadata", json.dumps({"type": "struct", "fields": fields})),
     ):
         table = pa.table({"answer": ["no", "yes"], "other": ["no", "no"]}).replace_schema_metadata({key: value})
         pyarrow.parquet.write_table(table, path)
@@ -162,6 +164,15 @@ def test_a_note_is_read_as_it_was_written() -> None:
     for broken in (b"", b"{", b"[]", b'{"columns": 3}', b'{"version": "1.0"}'):
         with pytest.raises(ex.MalformedFile, match=r"the metadata of answers.parquet must|must be valid JSON"):
             in_metadata({b"extremal": broken}, path)
+    for foreign in (
+        b"",
+        b"{",
+        b"[]",
+        b'{"fields": 3}',
+        b'{"fields": [{"name": "x", "metadata": {}}, 3]}',
+        b"[" * 10**5,
+    ):
+        assert in_metadata({b"org.apache.spark.sql.parquet.row.metadata": foreign}, path) == {}
 
 
 def test_the_note_beside_a_csv_file_has_the_mode_of_a_new_file(tmp_path: Path) -> None:

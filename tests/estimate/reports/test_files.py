@@ -43,6 +43,24 @@ def path(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / f"reports{request.param}"
 
 
+def test_a_folder_counts_as_its_parquet_files(tmp_path: Path) -> None:
+    folder = tmp_path / "reports"
+    folder.mkdir()
+    with pytest.raises(ex.InvalidParameter, match="a folder of reports must hold Parquet files; got reports="):
+        ex.estimate_frequencies(folder, M)
+    for name in ("part-0.parquet", "part-1.parquet"):
+        write(folder / name)
+    (folder / "_SUCCESS").touch()
+    found = ex.estimate_frequencies(str(folder), M)
+    assert found.n == 200
+    assert found.estimate == pytest.approx(ex.estimate_frequencies(COLUMNS["answer"], M).estimate)
+    with pytest.raises(ex.InvalidParameter, match="a file of reports counts once"):
+        ex.estimate_frequencies([folder, folder / "part-0.parquet"], M)
+    write(folder / "part-2.parquet", hashes={"answer": "another"})
+    with pytest.raises(ex.InvalidParameter, match=r"the reports in part-2.parquet must come from this mechanism"):
+        ex.estimate_frequencies(folder, M)
+
+
 def test_a_file_counts_as_its_column(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv, "BATCH", 7)  # several batches
     monkeypatch.setattr(parquet, "COUNTED_ROWS", 7)

@@ -16,6 +16,7 @@ import pytest
 import extremal as ex
 from extremal.cli import main
 from extremal.release.engines.keyed import KeyedColumn
+from extremal.release.files import privatize_file
 
 pyspark = pytest.importorskip("pyspark", reason="pyspark is an extra: pip install 'extremal[spark]'")
 N = 3_000
@@ -170,7 +171,11 @@ def test_the_command_line_writes_a_folder(
     key = ex.ReleaseKey.load(tmp_path / "key")
     expected = ex.privatize(data, {"answer": LETTERS}, row_id="id", release_key=key)
     assert pd.read_parquet(out).sort_values("id")["answer"].tolist() == expected["answer"].tolist()
+    assert main(["estimate", out, *rest]) == 0  # the note that Spark wrote names the mechanism
+    assert f"{N} reports" in capsys.readouterr().out
+    privatize_file(tmp_path / "in.parquet", tmp_path / "once.parquet", {"answer": LETTERS})
     for arguments, message in (
+        ([str(tmp_path / "once.parquet"), *rest, "-o", f"{out}2", *spark], "column 'answer' was randomised before"),
         ([str(tmp_path / "in.parquet"), *rest, "-o", out, *spark], "the output folder must not exist yet"),
         ([out, *rest, "-o", f"{out}2", *spark], "column 'answer' was randomised before"),
         ([str(tmp_path / "in.parquet"), *rest, "-o", f"{out}2", *spark[:2]], "needs ids to repeat its reports"),

@@ -5,7 +5,8 @@ metadata of a Parquet or Feather file under the key `extremal`. A CSV file has n
 `answers.csv.extremal.json`, with the SHA-256 of the data that it speaks of: a note beside other data is refused. While
 a file is being replaced the note speaks of both ("replaced" is about the data that stood there before), so that
 whenever a run is killed the note that is found has the data that is found in it. Read, but never written, is also a
-metadata key `extremal.mechanism.<column>` with the hash as its value.
+metadata key `extremal.mechanism.<column>` with the hash as its value, and what Spark notes about a column
+(`OF_A_FIELD`).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from extremal.mechanism.files import parse, parsed
 
 KEY = "extremal"
 KEY_OF_A_COLUMN = "extremal.mechanism."
+OF_A_FIELD = "extremal.mechanism"  # in the metadata of a field, where Spark writes
+KEY_OF_SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 BESIDE = ".extremal.json"
 VERSION = "1.0"
 LARGEST_NOTE = 1 << 20  # bytes
@@ -58,7 +61,16 @@ def in_metadata(metadata: Mapping[bytes, bytes] | None, path: Path) -> Hashes:
         together = _columns(parsed(stored[KEY.encode()][: LARGEST_NOTE + 1], where, LARGEST_NOTE), where)
     decoded = {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in stored.items()}
     each = {key.removeprefix(KEY_OF_A_COLUMN): v for key, v in decoded.items() if key.startswith(KEY_OF_A_COLUMN)}
-    return together | each
+    return together | each | _of_spark(stored.get(KEY_OF_SPARK, b"{}"))
+
+
+def _of_spark(schema: bytes) -> Hashes:
+    """The note in the fields of Spark's own schema, JSON; empty when that says nothing of us."""
+    try:
+        found = {field["name"]: field["metadata"].get(OF_A_FIELD) for field in json.loads(schema)["fields"]}
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return {}
+    return {name: value for name, value in found.items() if isinstance(value, str)}
 
 
 def metadata_with(metadata: Mapping[bytes, bytes] | None, hashes: Mapping[str, str]) -> dict[bytes, bytes]:

@@ -12,20 +12,31 @@ from extremal.mechanism import Mechanism
 
 
 def named_files(source: Any, parameter: str) -> list[Path] | None:
-    """The files that a path or a list of paths names; None when the source is no file.
+    """The files that a path or a list of paths names, a folder being its Parquet files (what Spark writes); None when
+    the source is no file.
 
     Raises:
-        InvalidParameter: a file is named twice.
+        InvalidParameter: a file is named twice; a folder without Parquet files.
     """
     several = isinstance(source, (list, tuple)) and source and all(isinstance(one, Path) for one in source)
     if not several and not isinstance(source, (str, Path)):
         return None
-    paths = list(source) if several else [Path(source)]
+    named = list(source) if several else [Path(source)]
+    paths = [path for one in named for path in (_in_folder(one, parameter) if one.is_dir() else [one])]
     if len({path.resolve() for path in paths}) < len(paths):
         raise InvalidParameter(
             "a file of reports counts once", parameter=parameter, value=[str(path) for path in paths]
         )
     return paths
+
+
+def _in_folder(folder: Path, parameter: str) -> list[Path]:
+    found = sorted(folder.glob("*.parquet"))
+    if not found:
+        raise InvalidParameter(
+            "a folder of reports must hold Parquet files", parameter=parameter, value=str(folder), hint="Name a file."
+        )
+    return found
 
 
 def read_batches(

@@ -16,12 +16,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from extremal.columns.files import format_of
+from extremal.columns.files.note import OF_A_FIELD, extended
 from extremal.errors import ExtremalError, FileConflict, InvalidParameter, MissingDependency, UnknownLabel
 from extremal.mechanism import Mechanism
 from extremal.release.engines.key import ReleaseKey
 from extremal.release.engines.lazy import privatize_keyed
 
-NOTE = "extremal.mechanism"
 READERS = {".parquet": "parquet", ".pq": "parquet", ".csv": "csv", ".tsv": "csv"}
 
 
@@ -60,18 +61,15 @@ def privatize_with_spark(
 
     try:
         frame = _read(session, source)
-        before = {field.name: field.metadata.get(NOTE) for field in frame.schema.fields}
-        for name in columns:
-            if before.get(name):
-                raise InvalidParameter(
-                    f"column {name!r} was randomised before",
-                    parameter="mechanism hash",
-                    value=before[name],
-                    hint="Estimates would not know of the second noise. Start from the original file.",
-                )
+        before = {
+            field.name: field.metadata[OF_A_FIELD] for field in frame.schema.fields if OF_A_FIELD in field.metadata
+        }
+        if Path(source).is_file():  # Spark reads no other note than its own
+            before |= format_of(Path(source), "file").hashes(Path(source))
+        extended(before, {name: mechanism.hash for name, mechanism in columns.items()})
         made = privatize_keyed(frame, columns, row_id, release_key, check_ids)
         for name, mechanism in columns.items():
-            made = made.withMetadata(name, {NOTE: mechanism.hash})
+            made = made.withMetadata(name, {OF_A_FIELD: mechanism.hash})
         _write(made, target, here)
         return int(session.read.parquet(target).count())
     except PySparkException as error:
