@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from extremal.certificate import PROOFS
+from extremal.certificate import PROOFS, NotKnown, Refused
 from extremal.testing.proofs.adversaries import (
     ATTACKS,
     classes,
@@ -47,3 +47,19 @@ def test_a_lie_that_a_checker_lets_pass_would_be_seen() -> None:
     lie = next(lie for seed in range(50) for lie in rays_and_lines(np.random.default_rng(seed)))
     object.__setattr__(lie, "optimum", 2 * float(lie.proof.bound(lie.privacy, lie.utility)))
     assert lie.is_believed()
+
+
+def test_a_proof_about_something_else_is_a_bound_or_is_refused_and_breaks_nothing() -> None:
+    """Every kind on notions and utilities of other proofs: a file may put together what it likes."""
+    random = np.random.default_rng(7)
+    told = [lie for attack in ATTACKS for _ in range(4) for lie in attack(random)]
+    tried: set[str] = set()
+    for lie in told:
+        for other in (told[i] for i in random.integers(len(told), size=6)):
+            for privacy, utility in ((other.privacy, lie.utility), (lie.privacy, other.utility)):
+                try:
+                    assert lie.proof.bound(privacy, utility) is not None
+                except (Refused, NotKnown):
+                    tried.add(lie.proof.kind)
+    assert tried == {lie.proof.kind for lie in told}
+    assert len(tried) >= len(PROOFS) - 3

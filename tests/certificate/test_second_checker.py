@@ -255,6 +255,7 @@ def directions_cases() -> Iterator[tuple[str, Proof, Any, Any]]:
     ):
         yield "directions: refused", Directions(ALPHAS[1], (), trees), NOTIONS["LDP"], utility
     yield "directions: another notion", Directions(ALPHAS[1], (), two), NOTIONS["PML"], SUMS["KL"]
+    yield "directions: no room", Directions(ALPHAS[1], (), two), NOTIONS["LDP of 0"], SUMS["KL"]
 
 
 def one_prior_cases() -> Iterator[tuple[str, Proof, Any, Any]]:

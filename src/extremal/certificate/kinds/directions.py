@@ -58,6 +58,8 @@ class Directions(Proof):
 
     def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
         cone = staircase_of(privacy, utility.k)
+        if cone.top == 1:
+            raise Refused("directions need ε > 0", parameter="privacy", value=privacy)
         alpha, mix = dual_vector(self.alpha, utility), mixture(self.mix, utility)
         priors, value = _sum_of_divergences(utility, mix)
         m, tokens = len(priors), sum(map(len, self.trees))

@@ -52,6 +52,7 @@ def directions(proof: Any, notion: Any, utility: Any) -> Decimal:
     rules = [(w, pair_rule(leaf), place(prior(leaf["p0"])), place(prior(leaf["p1"]))) for w, leaf in leaves]
     m, top, best = len(named), Cone(notion, k, ()).top, ZERO
     require(m <= 6 and len(proof["trees"]) == len(list(itertools.permutations(range(m)))), "a tree for each order")
+    require(top > 1, "ε > 0")
     wide = (top * 2**16).to_integral_value(decimal.ROUND_CEILING) / 2**16
     edges = list(itertools.combinations(range(m), 2))
     for order, tree in zip(itertools.permutations(range(m)), proof["trees"], strict=True):
