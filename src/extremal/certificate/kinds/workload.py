@@ -148,7 +148,7 @@ class ListedColumns(Proof):
             raise Refused(f"alpha must have {k} entries", parameter="len(alpha)", value=len(self.alpha))
         z, alpha = symmetric(self.z, k), list(self.alpha)
         slope = congruent(z, problem.gram)
-        if type(privacy) is LDP and not privacy.exact_delta:
+        if type(privacy) is LDP:
             found = _patterns(slope, alpha, problem, upper_ratio(privacy))
         elif self.groups:
             raise Refused("inputs are merged under ε-LDP only", parameter="privacy", value=privacy)
