@@ -154,7 +154,7 @@ def test_trees_must_cover_all_directions() -> None:
             replace(proof, trees=(changed, *proof.trees[1:])).bound(ex.LDP(1), found.utility)
     with pytest.raises(Refused, match="for each order"):
         replace(proof, trees=proof.trees[1:]).bound(ex.LDP(1), found.utility)
-    with pytest.raises(Refused, match="prove ε-LDP"):
+    with pytest.raises(Refused, match="about ε-LDP"):
         proof.bound(ex.PML(1, priors[0]), found.utility)
     with pytest.raises(Refused, match="for divergences"):
         proof.bound(ex.LDP(1), ex.MutualInformation(priors[0]))
