@@ -120,7 +120,6 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
 
 def refuse_missing(codes: Codes, name: str, hint: str, error: type[ExtremalError] = InvalidParameter) -> None:
     """Raise when some code is MISSING, naming the first one's position."""
-    gaps = np.flatnonzero(codes == MISSING)
-    if gaps.size:
-        where = f"{name}[{gaps[0]}]"
+    if codes.size and codes.min() == MISSING:
+        where = f"{name}[{np.flatnonzero(codes == MISSING)[0]}]"
         raise error(f"{where} must not be missing", parameter=where, value=None, hint=hint)

@@ -101,7 +101,7 @@ def test_the_theorem_is_about_one_pair_under_ldp() -> None:
     assert isinstance(proof, MeanPartition)
     refused: list[tuple[Any, Any, str]] = [
         (ex.LDP(1), ex.WorstCase([ex.KL(p, q), ex.KL(p, r)]), "one pair"),
-        (ex.LDP(1), ex.WorstCase([ex.KL(p, q), ex.MutualInformation(p)]), "of divergences"),
+        (ex.LDP(1), ex.WorstCase([ex.KL(p, q), ex.MutualInformation(p)]), "f-divergences"),
         (ex.PML(1, p), found.utility, "ε-LDP"),
         (ex.LDP(1), ex.Average([ex.KL(p, q), ex.KL(q, p)]), "weight ≥ 0"),
     ]
