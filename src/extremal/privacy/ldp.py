@@ -10,6 +10,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
 from extremal.privacy.approximate import excess_at_most, level_for_delta, smallest_delta
 from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
+from extremal.problem import Coupled, Pure, states
 
 
 class LDP(Notion):
@@ -122,6 +123,9 @@ class LDP(Notion):
             else f"LDP(epsilon={self.epsilon!r}"
         )
         return inside + (f", delta={self.delta!r})" if self._delta else ")")
+
+
+states(LDP, lambda ldp: Coupled(ldp.exponential, ldp.exact_delta) if ldp.exact_delta else Pure(ldp.exponential))
 
 
 def _kinds(view: ExactView) -> Iterator[Column]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.privacy import Option
+from extremal.problem import LossGoal
 from extremal.sources import SourceClass, as_source
 from extremal.utility.utility import Floats, Utility, registered
 
@@ -88,6 +90,10 @@ class Distortion(Utility):
         names = mechanism.input_labels if square else Labels(range(self.distances.shape[1]), "outputs")
         return [names.code(y, "output") for y in mechanism.output_labels]
 
+    def problem(self) -> LossGoal:
+        losses = [[Fraction(repr(d)) for d in row] for row in self.distances.tolist()]
+        return LossGoal(self.source, losses, None if self.output_labels is None else self.output_labels.to_json())
+
     def to_json(self) -> dict[str, Any]:
         labels = None if self.output_labels is None else self.output_labels.to_json()
         rows = [[repr(d) for d in row] for row in self.distances.tolist()]
@@ -141,6 +147,9 @@ class Hamming(Distortion):
         rows = reported if mechanism.row_of is None else mechanism.row_of[reported]
         truth = dict(zip(reported.tolist(), mechanism.structure.entries(rows, np.arange(mechanism.m)), strict=True))
         return [truth.get(x, 0) for x in range(self.k)]
+
+    def problem(self) -> LossGoal:
+        return LossGoal(self.source, None)
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json()}

@@ -10,6 +10,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_fraction, decimal_text
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP
+from extremal.problem import LevelGoal
 from extremal.sources import SourceClass, as_source
 from extremal.utility.distortion import Hamming
 from extremal.utility.utility import Utility, registered
@@ -58,6 +59,9 @@ class LevelAtDistortion(Utility):
         return Fraction(
             sum(w * v for w, v in zip(worst.weights, lost, strict=True)), worst.total * mechanism.denominator
         )
+
+    def problem(self) -> LevelGoal:
+        return LevelGoal(self.source, self.distortion)
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json(), "distortion": decimal_text(self.distortion)}

@@ -21,6 +21,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism import Mechanism
 from extremal.privacy import Option
+from extremal.problem import Goal, states
 from extremal.utility.reading import Reading, read_array, read_mechanism
 
 Floats = npt.NDArray[np.float64]
@@ -70,9 +71,13 @@ class Utility(ABC):
             )
         return reading
 
+    def problem(self) -> Goal | None:
+        """What a proof knows of it: asked of the classes of this package only, never of a user's."""
+        return None
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Everything needed to make the utility again, as JSON values."""
+        """Everything needed to state the utility in a file, as JSON values."""
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
@@ -157,6 +162,7 @@ def registered(kind: Kind) -> Kind:
     if kind.name in UTILITIES:
         raise TypeError(f"two utilities are called {kind.name}")
     UTILITIES[kind.name] = kind
+    states(kind, lambda utility: utility.problem())
     return kind
 
 
