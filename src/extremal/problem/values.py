@@ -241,4 +241,5 @@ def states(kind: type[_Kind], problem: Callable[[_Kind], Privacy | Goal | None])
 
 def problem_of(value: object) -> Any:
     """The `Privacy` or `Goal` that a notion or a utility states; None when it is a user's."""
-    return _STATED.get(type(value), lambda _: None)(value)
+    state = _STATED.get(type(value))
+    return None if state is None else state(value)
