@@ -12,17 +12,17 @@ of what it is at priors without zeros, and concave in the prior. J has no such t
 Inputs with the same row are handled together: with N the sizes of the row classes and W̄ the mean of W_c over each,
 F = (what of W_c varies within classes)/ρ + tr W̄(J + ρN⁻¹)⁻¹.
 
-*All subsets of a size*, inputs equally likely in groups, need no list of reports; nor do several types of sets, each with
-so many members of certain parts of the rows (a group is then what is equally likely within a part). A subset matters
-through t, how many members it has of each group of n_g rows: Π C(n_g, t_g) subsets share t and the marginal m_t. A
-report is low + (high − low)·1_S, and given t two rows of groups g and h both lie in S with probability
+*All subsets of a size*, inputs equally likely in groups, need no list of reports; nor do several types of sets, each
+with so many members of certain parts of the rows (a group is then what is equally likely within a part). A subset
+matters through t, how many members it has of each group of n_g rows: Π C(n_g, t_g) subsets share t and the marginal
+m_t. A report is low + (high − low)·1_S, and given t two rows of groups g and h both lie in S with probability
 t_g t_h/(n_g n_h), two of one group with t_g(t_g − 1)/(n_g(n_g − 1)). So the information is J = diag(a) + LBLᵀ, L the
 groups. Rows of a group stand for the same number s_g of inputs; by Woodbury's identity, with A = diag(a + ρ/s),
 
     tr W̄(J + ρS⁻¹)⁻¹ = Σ_g tr(W̄ in g)/A_g − tr K·(sums of W̄ over groups)/(A_g A_h),    K = (I + BNA⁻¹)⁻¹B.
 
-*Over a class of priors* the cost F(p) at any prior p of it is a lower bound. For an upper bound keep the decoder that is
-best at p: with t its values, b its bias, s(v) what it averages to under a prior v, every other prior has
+*Over a class of priors* the cost F(p) at any prior p of it is a lower bound. For an upper bound keep the decoder that
+is best at p: with t its values, b its bias, s(v) what it averages to under a prior v, every other prior has
 
     F(v) ≤ F(p) + Σ_i |b_i|² + g·(v − p),      g(x) = Σ_i Σ_y Q(y|x)t_iy² − 2·Σ_i s_i(p)·(Qt_i)(x)
 
@@ -60,14 +60,14 @@ INVERSE_BITS = 224  # of 1/m_y
 MOST_COUNTS = 20_000  # vectors of counts: some seconds
 MOST_OF_CLASS = 1000  # inputs where the worst of a class of priors is enclosed
 
+ZERO = arb(0)
 RHO = fmpq(RESOLUTION.numerator, RESOLUTION.denominator)
 
 Indices = npt.NDArray[np.intp]
+Around = tuple[Fraction | float, Fraction | float]  # rationals around a cost, or infinite both
 
 
-def workload_cost(
-    goal: WorkloadGoal, view: ExactView, worst: Prior | None
-) -> tuple[Fraction | float, Fraction | float]:
+def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> Around:
     """Rationals around n × the total mean squared error; infinite both when a statistic is not identified.
 
     Args:
@@ -91,9 +91,7 @@ def workload_cost(
     return _over_class(channel, workload, goal.source, worst)
 
 
-def _over_class(
-    channel: ExactColumns, workload: ExactWorkload, source: SourceClass, prior: Prior
-) -> tuple[Fraction | float, Fraction | float]:
+def _over_class(channel: ExactColumns, workload: ExactWorkload, source: SourceClass, prior: Prior) -> Around:
     if len(set(prior.weights)) == 1 and _exchangeable(channel, workload.gram):
         # by symmetry the slope at the uniform prior is constant, and F is concave
         return _around(cost_at(channel, workload, prior))
@@ -312,7 +310,7 @@ class Cost:
     unknown: Ball
     squares: tuple[Ball, ...] = ()
     moved: tuple[Ball, ...] = ()
-    bias: Ball = arb(0)
+    bias: Ball = ZERO
 
 
 def cost_at(channel: ExactColumns, workload: ExactWorkload, prior: Prior, slope: bool = False) -> Cost:

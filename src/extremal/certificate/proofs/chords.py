@@ -233,7 +233,7 @@ def _of_outputs(goal: LossGoal, alpha: Vector, cone: Cone, multipliers: Sequence
 
 
 def _of_names(prior: Prior, alpha: Vector, cone: Staircase) -> Rational:
-    """The same for Hamming distortion under ε-LDP: α − p but α at one input. What the vectors share is added up once."""
+    """The same for Hamming distortion under ε-LDP: α − p but α at one input. What they share is added up once."""
     prices, masses = [a * prior.total for a in alpha.entries], [w * alpha.unit for w in prior.weights]
     rest = [a - m for a, m in zip(prices, masses, strict=True)]
     whole, positive = sum(rest), sum(v for v in rest if v > 0)

@@ -1,4 +1,4 @@
-"""Proofs that change the problem first: one prior instead of a class, groups of a mean, a distortion instead of an ε."""
+"""Proofs that change the problem first: one prior of a class, groups of a mean, a distortion instead of an ε."""
 
 from __future__ import annotations
 

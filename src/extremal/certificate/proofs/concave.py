@@ -36,14 +36,14 @@ class Concave(Proof):
     """Fields: value and lines, pairs (A, b).
 
     Without lines: prices g(p_x) for a subadditive function g ≥ φ − V, value being the contact t ≥ 0. t > 0: V = t −
-    ln(1+t); g is the tangent of φ − V through the origin up to its contact z = t/c, and φ − V beyond: concave, g(0) = 0.
-    t = 0: V is what randomised response is worth, and g = φ − V. Joining two disjoint sets then loses at least D − V,
-    where D = φ(p) + φ(q) − φ(p+q) for the two smallest symbols, because φ(u) + φ(v) − φ(u+v) grows with u and v; the
+    ln(1+t); g is the tangent of φ − V through the origin up to its contact z = t/c, and φ − V beyond: concave, g(0) =
+    0. t = 0: V is what randomised response is worth, and g = φ − V. Joining two disjoint sets then loses at least D −
+    V, where D = φ(p) + φ(q) − φ(p+q) for the two smallest symbols, because φ(u) + φ(v) − φ(u+v) grows with u and v; the
     bound is V + (k−1)(V−D)⁺.
 
-    With lines: prices max_i (A_i + b_i·p_x), value being V ≥ 0: a set of d symbols of mass z costs at least d·A_i + b_i·z,
-    for every i. The mass of d symbols lies between the sums of the d smallest and of the d largest probabilities; there
-    φ lies below its tangent at any point. What the best line misses for some d is added to V.
+    With lines: prices max_i (A_i + b_i·p_x), value being V ≥ 0: a set of d symbols of mass z costs at least d·A_i +
+    b_i·z, for every i. The mass of d symbols lies between the sums of the d smallest and of the d largest
+    probabilities; there φ lies below its tangent at any point. What the best line misses for some d is added to V.
     """
 
     kind: ClassVar[str] = "concave"

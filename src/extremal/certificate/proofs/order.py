@@ -54,9 +54,9 @@ Direction = tuple[int, int]  # a likelihood ratio
 
 @dataclass(frozen=True)
 class Order(Proof):
-    """Fields: mix, as for `Dual`, the first divergence of positive weight saying which hypothesis is the first. value, a
-    number V ≥ 0 (the bound is smallest when it is the optimum). ends, increasing numbers > 0: cell i holds the symbols
-    with P₀/P₁ between ends i−1 and i, the first those from 0 on, the last those up to infinity.
+    """Fields: mix, as for `Dual`, the first divergence of positive weight saying which hypothesis is the first. value,
+    a number V ≥ 0 (the bound is smallest when it is the optimum). ends, increasing numbers > 0: cell i holds the
+    symbols with P₀/P₁ between ends i−1 and i, the first those from 0 on, the last those up to infinity.
     """
 
     kind: ClassVar[str] = "order"

@@ -43,9 +43,9 @@ class Squares(Proof):
     """F ≥ (tr WZ)²/(c + ρ·tr ZWZ), c from the dual vector.
 
     Fields: z, the strict lower triangle of Z between classes, its scale does not matter (Z1 = 0 gives the diagonal); or
-    one row of k − 1 numbers g, Z = ggᵀ, the last number making the sum 0, for one statistic. diagonal: with classes ζ of
-    each. classes: of each input 0, 1, …, empty when each is its own. merged: groups of inputs averaged into one, empty
-    for none. dual: about qᵀGq/(p·q), with α in the units of ZWZ, one number for each class, or empty for 0.
+    one row of k − 1 numbers g, Z = ggᵀ, the last number making the sum 0, for one statistic. diagonal: with classes ζ
+    of each. classes: of each input 0, 1, …, empty when each is its own. merged: groups of inputs averaged into one,
+    empty for none. dual: about qᵀGq/(p·q), with α in the units of ZWZ, one number for each class, or empty for 0.
     """
 
     kind: ClassVar[str] = "squares"

@@ -184,7 +184,7 @@ class SquareWorth:
                 # else G·r = 0: added to a column it changes nothing, and it costs nothing
 
     def most_of_patterns(self, cone: Staircase, alpha: Vector) -> Rational:
-        """The same on {1, E}^k: columns known by how many inputs t of each class are high, of which qᵀGq is a quadratic.
+        """The same on {1, E}^k: columns known by how many inputs t of each class are high, qᵀGq being a quadratic.
 
         The classes are halved, so that most is computed once for each half.
         """
@@ -197,8 +197,8 @@ class SquareWorth:
 class _Counted:
     """Quotients of the columns that are E on t_g inputs of class g, for all vectors t.
 
-    With c = E − 1, G1 = 0, γ = within and Ĝ = slope: qᵀGq = c²(γ·t + tᵀΓt), Γ = (Ĝ − diag(γ))·diag(1/n); p·q = 1 + c·p·t;
-    α·q = Σ α_g(n_g + c·t_g). All are scaled to whole numbers.
+    With c = E − 1, G1 = 0, γ = within and Ĝ = slope: qᵀGq = c²(γ·t + tᵀΓt), Γ = (Ĝ − diag(γ))·diag(1/n); p·q = 1 +
+    c·p·t; α·q = Σ α_g(n_g + c·t_g). All are scaled to whole numbers.
     """
 
     def __init__(self, worth: SquareWorth, alpha: Vector, top: Rational) -> None:
