@@ -16,8 +16,8 @@ import extremal as ex
 from extremal.closed_forms.bloom_filter import permanent_filter
 from extremal.closed_forms.hadamard_response import hadamard_shape
 from extremal.closed_forms.piecewise import half_window
+from extremal.estimate.expected import frequency_variance
 from extremal.estimate.means import mean_variance
-from extremal.estimate.variance import frequency_variance
 
 PRIME, FAR = 2**21 - 9, 1234567  # of the rule that docs/mechanisms/others.md states
 
