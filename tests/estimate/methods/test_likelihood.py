@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.estimate.frequencies import TOLERANCE
 from extremal.estimate.methods.likelihood import (
     deficit,
     maximise,
@@ -14,6 +13,7 @@ from extremal.estimate.methods.likelihood import (
     project_onto_simplex,
     project_within,
 )
+from extremal.estimate.results.fit import TOLERANCE
 from extremal.testing.random_mechanisms import random_ldp_matrix
 
 WITHIN = 1e-8  # mean log-likelihood, the promise
