@@ -442,7 +442,7 @@ class TestUniform:
     def test_ten_thousand_inputs_at_once(self) -> None:
         prior = ["1/10000"] * 10_000
         found = check(ex.design(ex.PML(1, prior), ex.MutualInformation(prior)), 1e-10)
-        assert found.mechanism.kernel.kind == "circulant"
+        assert found.mechanism.structure.kind == "circulant"
         full = math.floor(10_000 / math.e)
         rest = 1 - full * math.e / 10_000
         assert found.value == pytest.approx(full * math.e / 10_000 + rest * math.log(rest * 10_000), rel=1e-12)
@@ -484,7 +484,7 @@ class TestCertificates:
         weights[0, 1] -= 2**40
         moved = ex.Mechanism.from_weights(weights, found.mechanism.denominator)
         damaged = ex.Mechanism(
-            moved.kernel, moved.row_of, moved.input_labels, moved.output_labels, found.mechanism.privacy
+            moved.structure, moved.row_of, moved.input_labels, moved.output_labels, found.mechanism.privacy
         )
         assert not ex.verify(dataclasses.replace(found.certificate, mechanism=damaged))
 
