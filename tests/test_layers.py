@@ -198,7 +198,7 @@ def test_what_is_to_be_removed_is_still_there() -> None:
     [
         ("privacy/ldp.py", "mechanism", "privacy stands below mechanism"),
         ("mechanism/files.py", "release", "mechanism stands below release"),
-        ("closed_forms/binary.py", "theory.thresholds", "closed_forms stands below theory"),
+        ("closed_forms/response.py", "theory.thresholds", "closed_forms stands below theory"),
         ("utility/reading.py", "columns", "utility stands below columns"),
         ("release/sampling/sampler.py", "estimate", "release stands below estimate"),
         ("release/audit.py", "certificate.verify", "release stands below certificate"),
