@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.privacy.cones.lift import lift_box, vertices
 from extremal.testing import priors
-from extremal.testing.designs import check, check_refusals, falsely_claiming
-from extremal.testing.oracles import algorithm_1, optimum, plain_vertices, region_of
+from extremal.testing.designs import check
+from support.oracles import algorithm_1, optimum, plain_vertices, region_of
+from support.refusals import check_refusals, falsely_claiming
 
 FIGURE_1 = json.loads((Path(__file__).parents[2] / "data" / "leakage_figure_1.json").read_text(encoding="utf-8"))
 DIVERGENCES = (ex.KL, ex.ChiSquared, ex.SquaredHellinger, ex.TotalVariation)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.closed_forms.subset_selection import best_size_for_frequencies, best_size_for_information
+from extremal.closed_forms.set_systems import best_size_for_frequencies, best_size_for_information
 from extremal.utility.curve import InformationCurve
 
 

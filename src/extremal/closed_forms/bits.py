@@ -1,19 +1,88 @@
-"""The randomised Bloom filter of RAPPOR, with its two levels."""
+"""Reports of randomised bits or buckets: unary encoding, local hashing, and the Bloom filter of RAPPOR."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
-from extremal.closed_forms.unary_encoding import refuse_no_epsilon
 from extremal.errors import InvalidParameter
-from extremal.exact import Exponential, as_count
+from extremal.exact import as_count
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
 from extremal.mechanism.structures.bloom import BloomBits
+from extremal.mechanism.structures.chosen_sets import HashedSets, hashed_inside
 from extremal.privacy import LDP
 
-_BITS = 192  # of e^ε where a search starts
+MOST_BUCKETS = 1 << 20  # half of the 2^21 − 9 values of a hash, so that every bucket has at least two of them
+
+
+def unary_encoding(k: int, epsilon: Any, optimised: bool = True, inputs: Any = None) -> Mechanism:
+    """Report k independent bits, of which that of the true answer is likelier to be 1.
+
+    With a = P(1 | the truth's bit) and b = P(1 | any other bit), a(1−b) ≤ e^ε·b(1−a). Optimised: a = ½, b = 1/(e^ε+1),
+    n·Var ≈ 4e^ε/(e^ε−1)² for a rare answer. Symmetric (basic RAPPOR): b = 1−a = 1/(e^(ε/2)+1), n·Var ≈
+    e^(ε/2)/(e^(ε/2)−1)².
+
+    Guarantee: ε-LDP, decided on integers over 2^62; the 2^k reports are never listed. A report is a tuple of ⌈k/8⌉
+    bytes, the first answer in the highest bit (`numpy.packbits`).
+
+    Args:
+        k: number of inputs.
+        epsilon: nats, above 0.
+        optimised: the least variance for rare answers; else the symmetric one.
+        inputs: labels.
+
+    Reference: Wang, Blocki, Li and Jha, Locally Differentially Private Protocols for Frequency Estimation, USENIX
+    Security 2017; Erlingsson, Pihur and Korolova, RAPPOR, CCS 2014.
+
+    >>> m = unary_encoding(100, 1)
+    >>> len(m.privatize([0, 99])[1]), m.privacy.level(m)
+    (13, 1.0)
+    """
+    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    refuse_no_epsilon(notion)
+    structure = (optimised_bits if optimised else symmetric_bits)(count, notion.exponential)
+    return Mechanism.from_structure(structure, notion, inputs, BitLabels(count))
+
+
+def refuse_no_epsilon(notion: LDP) -> None:
+    """Raise at ε = 0, where every report is as good as none."""
+    if not notion.epsilon:
+        raise InvalidParameter(
+            "epsilon must be positive: at 0 a report says nothing", parameter="epsilon", value=notion.epsilon
+        )
+
+
+def local_hashing(k: int, epsilon: Any, buckets: int | None = None, inputs: Any = None) -> Mechanism:
+    """Report a random hash function and, through randomised response, the bucket of the answer under it.
+
+    h(x) = ((a·u + b) mod P) mod g with u = (x + 1,234,567)³ and (a, b) uniform modulo the prime P = 2^21 − 9; Q(h, v |
+    x) ∝ e^ε if v = h(x), else 1. The optimised g is next to e^ε + 1, where n·Var ≈ 4e^ε/(e^ε−1)² for a rare answer,
+    whatever k.
+
+    Guarantee: ε-LDP whatever the hash functions are: it is the randomised response on g buckets, decided on integers.
+    Two answers collide with probability Σ(share of a bucket)², known exactly, so that the estimates are unbiased. A
+    report is one whole number, (a·P + b)·g + v, below 2^53 for g ≤ 2,048.
+
+    Args:
+        k: number of inputs, at most 2^21 − 9.
+        epsilon: nats, above 0.
+        buckets: g; the optimised one if not given.
+        inputs: labels.
+
+    Reference: Wang, Blocki, Li and Jha, USENIX Security 2017 (optimised local hashing); Bassily and Smith, STOC 2015.
+
+    >>> m = local_hashing(1_000_000, 1)
+    >>> m.structure.buckets, m.privacy.level(m), type(m.privatize(7))
+    (4, 1.0, <class 'int'>)
+    """
+    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    refuse_no_epsilon(notion)
+    best = round(math.exp(min(notion.epsilon, 20.0))) + 1
+    g = min(MOST_BUCKETS, best) if buckets is None else as_count(buckets, "buckets", 2)
+    return Mechanism.from_structure(HashedSets(count, hashed_inside(g, notion.exponential), g), notion, inputs)
 
 
 def bloom_filter(
@@ -56,7 +125,7 @@ def bloom_filter(
     start = BloomBits(count, bits, hashes, cohorts, DENOMINATOR // 2 + 1, DENOMINATOR // 2)
     if not start.difference:
         raise InvalidParameter("some inputs must set different bits", parameter="bits", value=bits, hint="Use more.")
-    other = _smallest(2 * start.difference, DENOMINATOR, notion.exponential)
+    other = notion.exponential.least_low(DENOMINATOR, power=2 * start.difference)
     kept = BloomBits(count, bits, hashes, cohorts, DENOMINATOR - other, other)
     names = BitLabels(start.cohort_bits + bits)
     if once is None:
@@ -77,8 +146,7 @@ def permanent_filter(mechanism: Mechanism) -> Mechanism:
 
 def _shown(kept: BloomBits, notion: LDP) -> BloomBits:
     """The fewest inversions of kept bits with which one report meets the notion."""
-    power = 2 * kept.difference
-    wanted = _smallest(power, kept.denominator, notion.exponential)  # over 2^124
+    wanted = notion.exponential.least_low(kept.denominator, power=2 * kept.difference)  # over 2^124
     # other + (own − other)·zero = wanted, in units of the two denominators
     zero = (wanted - kept.other * DENOMINATOR) // (kept.own - kept.other)
     if not 0 < zero < DENOMINATOR // 2:
@@ -99,27 +167,3 @@ def _shown(kept: BloomBits, notion: LDP) -> BloomBits:
     while not meets(zero):
         zero += 1
     return BloomBits(kept.r, kept.bits, kept.hashes, kept.cohorts, kept.own, kept.other, DENOMINATOR - zero, zero)
-
-
-def _smallest(power: int, total: int, exponential: Exponential) -> int:
-    """The smallest w with ((total − w)/w)^power ≤ e^ε."""
-    lower, _ = exponential.bounds(_BITS)
-    root = integer_root(lower << (_BITS * (power - 1)), power)
-    weight = max(1, (total << _BITS) // (root + (1 << _BITS)) - 1)
-    while not exponential.at_least((total - weight) ** power, weight**power):
-        weight += 1
-    return weight
-
-
-def integer_root(number: int, power: int) -> int:
-    """The largest whole number whose power is at most `number`.
-
-    >>> integer_root(10**30, 3), integer_root(10**30 - 1, 3), integer_root(15, 4), integer_root(16, 4)
-    (10000000000, 9999999999, 1, 2)
-    """
-    found = 1 << -(-number.bit_length() // power)  # not below the root: Newton falls towards it
-    while True:
-        closer = ((power - 1) * found + number // found ** (power - 1)) // power
-        if closer >= found:
-            return found
-        found = closer
