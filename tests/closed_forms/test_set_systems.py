@@ -45,7 +45,7 @@ def test_subset_sizes() -> None:
 def test_subsets_listed_and_unlisted_agree(tight: Callable[..., None]) -> None:
     """Around the size at which outputs are no longer listed: levels agree under every notion, files return the same."""
     listed, unlisted = ex.subset_selection(12, 1, size=4), ex.subset_selection(16, 1, size=6)
-    assert (listed.kernel.kind, unlisted.kernel.kind) == ("two_valued_columns", "subset_selection")
+    assert (listed.structure.kind, unlisted.structure.kind) == ("two_valued_columns", "subset_selection")
     for m in (listed, unlisted):
         tight(ex.LDP, 1, m)
         p = np.arange(1, m.k + 1) / (m.k * (m.k + 1) / 2)

@@ -8,41 +8,26 @@ weights cannot be written to and the claim it carries was decided in integer ari
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Column, as_prior
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, frozen
-from extremal.mechanism.assemble import (
-    canonical,
-    checked_blocks,
-    checked_cover,
-    checked_positions,
-    checked_weights,
-    distinct,
-)
-from extremal.mechanism.disclosure import Disclosure, disclosure
 from extremal.mechanism.labels import MOST_LABELS, Label, Labels, count_text
-from extremal.mechanism.rounding import checked_matrix, round_to_weights
-from extremal.mechanism.structures import Circulant, Rows, Structure
-from extremal.mechanism.structures.circulant import Run
-from extremal.mechanism.structures.staircase import (
-    LISTED_SUBSETS,
-    cover_structure,
-    listed_subsets,
-    response_structure,
-    subset_structure,
-    window_structure,
-)
-from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
-from extremal.mechanism.subset_labels import SubsetLabels
+from extremal.mechanism.structures import RandomizedResponse, Rows, Structure, TwoValuedColumns
+from extremal.mechanism.structures.structure import refuse_large
 from extremal.privacy import LDP, Notion
+
+if TYPE_CHECKING:
+    from extremal.mechanism.disclosure import Disclosure
+    from extremal.mechanism.structures.circulant import Run
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,10 +54,8 @@ class Mechanism:
 
     # -- making
 
-    @classmethod
-    def from_matrix(
-        cls, matrix: Any, privacy: Notion | None = None, inputs: Any = None, outputs: Any = None
-    ) -> Mechanism:
+    @staticmethod
+    def from_matrix(matrix: Any, privacy: Notion | None = None, inputs: Any = None, outputs: Any = None) -> Mechanism:
         """Round a row-stochastic matrix to exact weights; check `privacy` if it is given.
 
         Entries may be floats, Fractions or decimal strings. Rounding moves an entry by a few units of 2^-62; where a
@@ -92,25 +75,12 @@ class Mechanism:
         >>> Mechanism.from_matrix([[0.5, 0.5], [0.2, 0.8]]).denominator == 2**62
         True
         """
-        array = checked_matrix(matrix)
-        refuse_large(array.shape[0], array.shape[1], "matrix")
-        names_in, names_out = (
-            _labels(inputs, array.shape[0], "inputs"),
-            _labels(outputs, array.shape[1], "outputs", True),
-        )
-        used = np.flatnonzero(array.astype(np.float64).max(axis=0) * DENOMINATOR > 1)
-        rows, row_of = distinct(array[:, used])
-        if used.size < array.shape[1]:
-            names_out = names_out.take(used.tolist())
+        from extremal.mechanism.constructors import from_matrix
 
-        def view(weights: Weights) -> Mechanism:
-            return cls(Rows(weights), row_of, names_in, names_out)
+        return from_matrix(matrix, privacy, inputs, outputs)
 
-        return cls._made(Rows(round_to_weights(rows, privacy, view)), row_of, names_in, names_out, privacy)
-
-    @classmethod
+    @staticmethod
     def from_weights(
-        cls,
         weights: Any,
         denominator: int = DENOMINATOR,
         privacy: Notion | None = None,
@@ -127,16 +97,12 @@ class Mechanism:
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).matrix.tolist()
         [[0.75, 0.25], [0.25, 0.75]]
         """
-        array = checked_weights(weights, denominator)
-        names_in, names_out = (
-            _labels(inputs, array.shape[0], "inputs"),
-            _labels(outputs, array.shape[1], "outputs", True),
-        )
-        rows, row_of = distinct(array)
-        return cls._made(Rows(rows), row_of, names_in, names_out, privacy)
+        from extremal.mechanism.constructors import from_weights
 
-    @classmethod
-    def from_partition(cls, blocks: Any, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:
+        return from_weights(weights, denominator, privacy, inputs, outputs)
+
+    @staticmethod
+    def from_partition(blocks: Any, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:
         """Report the block of the input through randomised response on the blocks, at the ε of `privacy`.
 
         Args:
@@ -149,33 +115,24 @@ class Mechanism:
         >>> m.k, m.m, bool((m.matrix[0] == m.matrix[1]).all())
         (3, 2, True)
         """
-        row_of, count = checked_blocks(blocks)
-        names_in, names_out = _labels(inputs, row_of.size, "inputs"), _labels(outputs, count, "outputs", True)
-        structure = response_structure(count, privacy.exponential)
-        if structure.r == 1:
-            return cls._made(structure, np.zeros(row_of.size, dtype=np.intp), names_in, names_out, privacy)
-        if row_of.size == count:  # every input its own block: the outputs in the order of the inputs
-            return cls._made(structure, None, names_in, names_out.take(row_of.tolist()), privacy)
-        return cls._made(structure, row_of, names_in, names_out, privacy)
+        from extremal.mechanism.constructors import from_partition
 
-    @classmethod
-    def from_windows(cls, k: int, length: int, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:
+        return from_partition(blocks, privacy, inputs, outputs)
+
+    @staticmethod
+    def from_windows(k: int, length: int, privacy: LDP, inputs: Any = None, outputs: Any = None) -> Mechanism:
         """k outputs, each e^ε times likelier on `length` cyclically consecutive inputs: subset selection on windows.
 
         >>> import extremal as ex
         >>> Mechanism.from_windows(10_000, 2_500, ex.LDP(1)).m
         10000
         """
-        if not 1 <= length < k:
-            raise InvalidParameter("length must be at least 1 and less than k", parameter="length", value=length)
-        names_in, names_out = _labels(inputs, k, "inputs"), _labels(outputs, k, "outputs", True)
-        structure = window_structure(k, length, privacy.exponential)
-        return cls._made(
-            structure, None if structure.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy
-        )
+        from extremal.mechanism.constructors import from_windows
 
-    @classmethod
-    def from_cover(cls, k: int, sets: Iterable[Any], privacy: LDP, times: Any = None, inputs: Any = None) -> Mechanism:
+        return from_windows(k, length, privacy, inputs, outputs)
+
+    @staticmethod
+    def from_cover(k: int, sets: Iterable[Any], privacy: LDP, times: Any = None, inputs: Any = None) -> Mechanism:
         """Output y is e^ε times likelier on the inputs sets[y]; every input lies in equally many sets, those counted
         `times`.
 
@@ -192,15 +149,12 @@ class Mechanism:
         >>> Mechanism.from_cover(4, [[0, 1], [2, 3]], ex.LDP(1)) == Mechanism.from_partition([0, 0, 1, 1], ex.LDP(1))
         True
         """
-        chosen, shares, cover = checked_cover(k, sets, times)
-        structure = cover_structure(k, chosen, shares, cover, privacy.exponential)
-        names_in, names_out = _labels(inputs, k, "inputs"), _labels(None, len(chosen), "outputs")
-        return cls._made(
-            structure, None if structure.r > 1 else np.zeros(k, dtype=np.intp), names_in, names_out, privacy
-        )
+        from extremal.mechanism.constructors import from_cover
 
-    @classmethod
-    def from_subsets(cls, k: int, size: int, privacy: LDP, inputs: Any = None) -> Mechanism:
+        return from_cover(k, sets, privacy, times, inputs)
+
+    @staticmethod
+    def from_subsets(k: int, size: int, privacy: LDP, inputs: Any = None) -> Mechanism:
         """Report a random subset of `size` inputs, e^ε times likelier if it holds the true one; outputs are sorted
         label tuples.
 
@@ -212,17 +166,13 @@ class Mechanism:
         >>> Mechanism.from_subsets(100, 27, ex.LDP(1)).m > 10**24
         True
         """
-        names = _labels(inputs, k, "inputs")
-        subsets = SubsetLabels(names, size)
-        if subsets.count > LISTED_SUBSETS:
-            return cls._made(subset_structure(k, size, privacy.exponential), None, names, subsets, privacy)
-        listed = listed_subsets(k, size, privacy.exponential)
-        row_of = None if listed.r > 1 else np.zeros(k, dtype=np.intp)
-        return cls._made(listed, row_of, names, Labels(subsets, "outputs", tuples=True), privacy)
+        from extremal.mechanism.constructors import from_subsets
 
-    @classmethod
+        return from_subsets(k, size, privacy, inputs)
+
+    @staticmethod
     def from_circulant(
-        cls, runs: Sequence[Run], privacy: Notion | None = None, inputs: Any = None, outputs: Any = None
+        runs: Sequence[Run], privacy: Notion | None = None, inputs: Any = None, outputs: Any = None
     ) -> Mechanism:
         """Output y has the column of output 0 shifted cyclically by y rows; exact integer weights.
 
@@ -235,13 +185,13 @@ class Mechanism:
         >>> Mechanism.from_circulant([(2 * quarter, 1), (quarter, 2)]).matrix.tolist()
         [[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.25, 0.25, 0.5]]
         """
-        structure = Circulant.of(runs)
-        names_in, names_out = _labels(inputs, structure.r, "inputs"), _labels(outputs, structure.m, "outputs", True)
-        return cls._made(structure, None, names_in, names_out, privacy)
+        from extremal.mechanism.constructors import from_circulant
 
-    @classmethod
+        return from_circulant(runs, privacy, inputs, outputs)
+
+    @staticmethod
     def from_structure(
-        cls, structure: Structure, privacy: Notion | None = None, inputs: Any = None, outputs: Labels | None = None
+        structure: Structure, privacy: Notion | None = None, inputs: Any = None, outputs: Labels | None = None
     ) -> Mechanism:
         """Weights that a structure holds, whatever their number; the claim decided exactly.
 
@@ -251,8 +201,9 @@ class Mechanism:
             inputs: labels; 0, 1, … if not given.
             outputs: labels; 0, 1, … if not given.
         """
-        names_out = Labels(range(structure.m), "outputs") if outputs is None else outputs
-        return cls._made(structure, None, _labels(inputs, structure.r, "inputs"), names_out, privacy)
+        from extremal.mechanism.constructors import from_structure
+
+        return from_structure(structure, privacy, inputs, outputs)
 
     @classmethod
     def _made(
@@ -297,11 +248,6 @@ class Mechanism:
         return self._made(self.structure, self.row_of, self.input_labels, self.output_labels, privacy)
 
     # -- reading
-
-    @property
-    def kernel(self) -> Structure:
-        """Another name of `structure`."""
-        return self.structure
 
     @property
     def k(self) -> int:
@@ -402,9 +348,9 @@ class Mechanism:
         >>> Mechanism.from_weights([[2, 1, 1], [1, 2, 1]], 4).then({0: "low", 1: "high", 2: "high"}).outputs
         ('low', 'high')
         """
-        from extremal.mechanism.compose import composed
+        from extremal.mechanism.constructors import followed_by
 
-        return composed(self, post_processing, outputs)
+        return followed_by(self, post_processing, outputs)
 
     def spread(self, row_of: Any, inputs: Any = None) -> Mechanism:
         """The same reports for more (or reordered) inputs: new input x reports as input row_of[x] does here; the claim
@@ -417,17 +363,9 @@ class Mechanism:
         >>> Mechanism.from_weights([[3, 1], [1, 3]], 4).spread([0, 1, 1], inputs=["a", "b", "c"]).matrix.tolist()
         [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75]]
         """
-        where = checked_positions(row_of, self.k)
-        rows = where if self.row_of is None else self.row_of[where]
-        names = _labels(inputs, where.size, "inputs")
-        used = np.unique(rows)
-        if used.size == self.row_classes or self.row_classes * self.m > LARGEST_DENSE:
-            return self._made(self.structure, rows, names, self.output_labels, self.privacy)
-        # Rows that no input has would count for the claim, and outputs that only they had could not occur.
-        weights = self.structure.rows()[used]
-        kept = np.flatnonzero(weights.any(axis=0))
-        outputs = self.output_labels if kept.size == self.m else self.output_labels.take(kept.tolist())
-        return self._made(Rows(weights[:, kept]), np.searchsorted(used, rows), names, outputs, self.privacy)
+        from extremal.mechanism.constructors import spread
+
+        return spread(self, row_of, inputs)
 
     def privatize(self, values: Any, **options: Any) -> Any:
         """Randomise a value, or each value of a list, array or series, with the operating system's randomness.
@@ -453,6 +391,8 @@ class Mechanism:
         >>> explained.table().splitlines()[2].split()
         ['yes', '10%', '3.9%', '23.2%']
         """
+        from extremal.mechanism.disclosure import disclosure
+
         return disclosure(self, prior)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
@@ -504,10 +444,26 @@ class Mechanism:
         return heat_map(self, prior)
 
 
-def _labels(
-    labels: Iterable[Any] | Mapping[Any, Any] | None, count: int, parameter: str, tuples: bool = False
-) -> Labels:
-    named = Labels(range(count) if labels is None else labels, parameter, tuples)
-    if len(named) != count:
-        raise InvalidParameter(f"{parameter} must have {count} labels", parameter=f"len({parameter})", value=len(named))
-    return named
+def distinct(array: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Indices | None]:
+    """The different rows in order of first appearance, and which one each input has (None: all differ)."""
+    first: dict[Any, int] = {}
+    exact = array.dtype == object
+    row_of = [first.setdefault(tuple(row) if exact else row.tobytes(), len(first)) for row in array]
+    if len(first) == len(row_of):
+        return array, None
+    where = np.array(row_of, dtype=np.intp)
+    return array[np.unique(where, return_index=True)[1]], where
+
+
+def canonical(structure: Structure, row_of: Indices | None) -> tuple[Structure, Indices | None]:
+    """The form that is stored: rows merged, then randomised response, two-valued columns or rows, whichever says it
+    shortest."""
+    plain = structure.plain_rows()
+    if plain is None:
+        return structure, row_of
+    rows, merged = distinct(plain)
+    if merged is not None:
+        row_of = merged if row_of is None else merged[row_of]
+    if row_of is not None and row_of.size == rows.shape[0]:
+        rows, row_of = rows[row_of], None  # every input has a row of its own: put them in the order of the inputs
+    return RandomizedResponse.recognised(rows) or TwoValuedColumns.recognised(rows) or Rows(rows), row_of

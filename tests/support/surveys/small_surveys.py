@@ -1,6 +1,6 @@
 """Do intervals hold in surveys of every size? From 20 reports, up to 1,000 cells, rare reports, weights, three levels.
 
-`testing.surveys.coverage` asks whether standard errors are right where reports are many. Here the intervals that
+`support.surveys.coverage` asks whether standard errors are right where reports are many. Here the intervals that
 users see are counted, at 80, 95 and 99%, and only one side matters: they must not hold less often than they say. The
 rule, fixed in advance: with a Bonferroni correction over all cells, levels and configurations, no cell may be covered
 significantly less often than
@@ -25,7 +25,7 @@ import numpy.typing as npt
 from extremal.closed_forms import geometric, quaternary, randomized_response, subset_selection
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.mechanism import Mechanism
-from extremal.testing.random_mechanisms import random_ldp_matrix
+from support.random_mechanisms import random_ldp_matrix
 
 Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

@@ -24,17 +24,17 @@ from extremal.optimize.workload.lifts import Coordinates, all_sets, staircase_de
 from extremal.optimize.workload.proofs import listed_patterns
 from extremal.optimize.workload.structured.mean import one_statistic, sweep_proof
 from extremal.privacy import LDP
-from extremal.testing.proofs.lies import (
-    Generator,
-    Lie,
-    a_prior,
-    an_epsilon,
-)
 from extremal.utility import (
     CDF,
     Frequencies,
     Mean,
     Ranges,
+)
+from support.proofs.lies import (
+    Generator,
+    Lie,
+    a_prior,
+    an_epsilon,
 )
 
 

@@ -25,7 +25,7 @@ from extremal.closed_forms import randomized_response
 from extremal.estimate import estimate_frequencies
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP
-from extremal.testing.random_mechanisms import random_ldp_matrix
+from support.random_mechanisms import random_ldp_matrix
 
 Floats = npt.NDArray[np.float64]
 

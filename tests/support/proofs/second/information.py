@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from extremal.testing.proofs.second.cones import Cone
-from extremal.testing.proofs.second.problem import (
+from support.proofs.second.cones import Cone
+from support.proofs.second.problem import (
     INFINITE,
     NOTHING,
     ONE,

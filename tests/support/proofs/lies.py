@@ -24,10 +24,10 @@ from extremal.exact import decimal_text
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
 from extremal.privacy.cones.metric import extreme_rays
-from extremal.testing.divergences import WITHOUT_PARAMETERS
 from extremal.utility import (
     MutualInformation,
 )
+from support.divergences import WITHOUT_PARAMETERS
 
 Floats = npt.NDArray[np.float64]
 Generator = np.random.Generator

@@ -9,8 +9,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from extremal.testing.proofs.second.cones import Cone, direction
-from extremal.testing.proofs.second.problem import (
+from support.proofs.second.cones import Cone, direction
+from support.proofs.second.problem import (
     NOTHING,
     ONE,
     ZERO,

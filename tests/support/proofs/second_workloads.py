@@ -15,8 +15,8 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
-from extremal.testing.proofs.second.cones import Cone
-from extremal.testing.proofs.second.problem import DIGITS, Refuted, number, require
+from support.proofs.second.cones import Cone
+from support.proofs.second.problem import DIGITS, Refuted, number, require
 
 Matrix = list[list[Fraction]]
 Vector = list[Fraction]

@@ -16,10 +16,10 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from extremal.testing.proofs.second.cones import Cone
-from extremal.testing.proofs.second.divergences import directions, mean_partition, partition, ratios
-from extremal.testing.proofs.second.information import search, sizes, subadditive
-from extremal.testing.proofs.second.problem import (
+from support.proofs.second.cones import Cone
+from support.proofs.second.divergences import directions, mean_partition, partition, ratios
+from support.proofs.second.information import search, sizes, subadditive
+from support.proofs.second.problem import (
     INFINITE,
     NOTHING,
     ONE,

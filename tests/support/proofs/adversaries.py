@@ -41,8 +41,17 @@ from extremal.privacy import LDP, LIP, PML
 from extremal.privacy.cones import coupled
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
 from extremal.sources import SourceClass
-from extremal.testing.divergences import WITHOUT_PARAMETERS
-from extremal.testing.proofs.lies import (
+from extremal.utility import (
+    KL,
+    Average,
+    Distortion,
+    Hamming,
+    MutualInformation,
+    PairwiseDivergence,
+)
+from extremal.utility.curve import InformationCurve
+from support.divergences import WITHOUT_PARAMETERS
+from support.proofs.lies import (
     EXTREME,
     Generator,
     Lie,
@@ -56,16 +65,7 @@ from extremal.testing.proofs.lies import (
     optimum,
     patterns,
 )
-from extremal.testing.proofs.workload_attacks import coupled_workloads, workloads
-from extremal.utility import (
-    KL,
-    Average,
-    Distortion,
-    Hamming,
-    MutualInformation,
-    PairwiseDivergence,
-)
-from extremal.utility.curve import InformationCurve
+from support.proofs.workload_attacks import coupled_workloads, workloads
 
 Attack = Callable[[Generator], Iterator[Lie]]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from extremal.testing.proofs.second.problem import (
+from support.proofs.second.problem import (
     NOTHING,
     ONE,
     ZERO,
