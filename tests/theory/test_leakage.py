@@ -1,8 +1,9 @@
-"""Leakage as a random variable, disclosure of attributes, and majorisation."""
+"""Leakage as a random variable, regions, disclosure, majorisation, wrong priors, and f-information as a utility."""
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.errors import InvalidParameter
-from extremal.testing import epsilons, mechanisms, priors
-from extremal.theory import disclosable, leakage_distribution, majorizes, randomized_response_leakage
+from extremal.testing import epsilons, mechanisms, pml_mechanisms, priors
+from extremal.theory import disclosable, f_information, leakage_distribution, majorizes, randomized_response_leakage
 
 
 @given(mechanisms(k=3), priors(k=3, zeros=False))
@@ -87,3 +88,134 @@ def test_majorisation_is_only_a_partial_order() -> None:
     assert not majorizes(second, first)
     with pytest.raises(InvalidParameter, match="the same length"):
         majorizes([0.5, 0.5], first)
+
+
+P = [0.5, 0.3, 0.2]
+
+
+@pytest.mark.parametrize("case_id", ["pml_regions_and_rr_N3_0.5", "pml_regions_and_rr_N5_0.3"])
+def test_reference(reference: dict[str, Any], case_id: str) -> None:
+    case = reference[case_id]
+    prior, expected = case["inputs"]["P"], case["expected"]
+    regions = ex.theory.pml_regions(prior)
+    boundaries = [float(b) for b in expected["region_boundaries_eps_k"]]
+    assert [r.start for r in regions.regions] == pytest.approx(boundaries, rel=1e-12)
+    assert regions.epsilon_max == pytest.approx(float(expected["eps_max"]), rel=1e-12)
+    leaks = max(float(v) for v in expected["PML_of_RR_eps_r_1_per_output"])
+    assert ex.theory.randomized_response_leakage(prior, 1) == pytest.approx(leaks, rel=1e-12)
+
+
+def test_a_table_of_regions() -> None:
+    regions = ex.theory.pml_regions([0.4, 0.3, 0.3])
+    assert [r.number for r in regions.regions] == [1, 2, 3]
+    assert regions.at(0.1).number == 1
+    assert regions.at(5).number == 3
+    assert regions.disclosed(1) == (0,)
+    assert regions.disclosed("0.916") == ()
+    assert regions.disclosed(2) == (0, 1, 2)
+    assert list(regions.to_frame()["may rule out"]) == [0, 1, 2]
+    assert [r.nameable for r in regions.regions] == [0, 0, 3]
+    with_zero = ex.theory.pml_regions([0.5, 0.5, 0])
+    assert [r.number for r in with_zero.regions] == [1, 2]
+
+
+@given(priors(zeros=False), epsilons(0.01, 5))
+def test_a_report_rules_out_no_more_than_its_region_allows(prior: list[Any], epsilon: float) -> None:
+    """GSO Lemma 2, on the optimal mechanism itself; and what it names with certainty may be named."""
+    found = ex.design(ex.PML(epsilon, prior), ex.TotalVariation(prior, prior[::-1]))
+    regions = ex.theory.pml_regions(prior)
+    weights = found.mechanism.weights
+    ruled_out = (weights <= 2**20).sum(axis=0)  # rounding puts a few units where a zero is meant
+    assert ruled_out.max() <= regions.at(epsilon).number - 1 or epsilon >= regions.epsilon_max
+    for column in weights.T:
+        if (column > 0).sum() == 1:
+            assert int(column.argmax()) in regions.disclosed(epsilon)
+
+
+@given(priors(zeros=False, largest=6), st.floats(0, 1), epsilons(0.1, 3))
+def test_proposition_1_randomised_response_leaks_less_for_a_majorised_prior(
+    prior: list[Any], share: float, epsilon: float
+) -> None:
+    """GSO Proposition 1 (Schur-convexity): a mixture with the uniform prior is majorised by the prior."""
+    p = np.array([float(x) for x in prior])
+    flatter = (1 - share) * p + share / p.size
+    leaks = ex.theory.randomized_response_leakage
+    assert leaks(flatter, epsilon) <= leaks(p, epsilon) * (1 + 1e-12)
+
+
+@given(priors(), epsilons(0.05, 8))
+def test_equation_8_is_the_level_of_randomised_response(prior: list[Any], epsilon: float) -> None:
+    level = ex.PML(1, prior).level(ex.randomized_response(len(prior), epsilon))
+    assert ex.theory.randomized_response_leakage(prior, epsilon) == pytest.approx(level, rel=1e-9, abs=1e-9)
+
+
+class TestWrongPrior:
+    @given(pml_mechanisms())
+    def test_leakage_grows_with_the_distance(self, m: ex.Mechanism) -> None:
+        table = ex.theory.wrong_prior(m, radii=[0, 0.01, 0.05, 0.2])
+        assert list(table.levels) == sorted(table.levels)
+        assert table.levels[0] == table.claimed <= m.privacy.epsilon
+        assert table.levels[-1] <= ex.LDP(1).level(m) * (1 + 1e-12)
+
+    def test_no_prior_at_that_distance_leaks_more(self) -> None:
+        m = ex.design(ex.PML(0.5, P), ex.MutualInformation(P)).mechanism
+        table = ex.theory.wrong_prior(m, {"uniform": ["1/3"] * 3}, radii=[0.1])
+        generator, seen = np.random.default_rng(0), 0.0
+        for _ in range(300):
+            q = generator.dirichlet(np.ones(3))
+            distance = np.abs(q - P).sum() / 2
+            q = np.array(P) + (q - P) * min(1.0, 0.1 / distance)
+            seen = max(seen, ex.PML(1, P).level(m, prior=q / q.sum()))
+        assert 0.6 < seen <= table.levels[0] + 1e-12
+        assert table.others["uniform"] == pytest.approx(ex.PML(1, P).level(m, prior=["1/3"] * 3))
+
+    def test_table_frame_and_picture(self) -> None:
+        table = ex.theory.wrong_prior(ex.pml_binary([0.55, 0.45], 0.7), {"even": [0.5, 0.5], "sure": [1, 0]})
+        assert "within 0.05 in total variation" in str(table)
+        assert "even" in str(table)
+        assert len(table.to_frame()) == len(table.radii) + 2
+        axis = table.plot().axes[0]
+        assert axis.get_xlabel().startswith("total-variation distance")
+        assert "nats" in axis.get_ylabel()
+
+    def test_a_mechanism_without_a_prior_is_refused(self) -> None:
+        with pytest.raises(ex.InvalidParameter, match="the mechanism must claim PML or LIP"):
+            ex.theory.wrong_prior(ex.randomized_response(3, 1))
+
+
+def test_boundaries_are_exact() -> None:
+    """At ε_j itself the next region begins; one float below it does not."""
+    for edge, number in zip(ex.PML(1, P).region_boundaries[1:], (2, 3), strict=True):
+        assert ex.theory.pml_regions(P).at(repr(edge)).number == number
+        assert ex.theory.pml_regions(P).at(repr(math.nextafter(edge, 0))).number == number - 1
+
+
+PRIOR = [0.5, 0.3, 0.2]
+
+
+@pytest.mark.parametrize("divergence", [ex.KL, ex.ChiSquared, ex.SquaredHellinger, ex.TotalVariation])
+def test_it_is_the_divergence_from_independence(divergence: type[ex.KL]) -> None:
+    generator = np.random.default_rng(1)
+    for _ in range(10):
+        q = generator.dirichlet(np.ones(4), size=3)
+        joint = np.array(PRIOR)[:, None] * q
+        apart = np.outer(PRIOR, joint.sum(axis=0))
+        expected = divergence(joint.ravel(), apart.ravel())(np.eye(12))
+        assert f_information(PRIOR, divergence)(q) == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_closed_form_of_region_1_is_optimal_for_every_f() -> None:
+    """GSO Theorem 3: in the high-privacy region one mechanism is best for every utility."""
+    best = ex.pml_high_privacy(PRIOR, "0.2")
+    for divergence in (ex.ChiSquared, ex.SquaredHellinger, ex.TotalVariation):
+        utility = f_information(PRIOR, divergence)
+        assert ex.design(ex.PML("0.2", PRIOR), utility).value == pytest.approx(utility(best), rel=1e-9)
+
+
+def test_under_ldp_it_agrees_with_information_and_obeys_data_processing() -> None:
+    design = ex.design(ex.LDP(1), f_information(PRIOR, ex.KL))
+    assert design.value == pytest.approx(ex.design(ex.LDP(1), ex.MutualInformation(PRIOR)).value, rel=1e-9)
+    m = ex.randomized_response(3, 2)
+    merged = m.then({0: "a", 1: "a", 2: "b"})
+    assert f_information(PRIOR)(merged) <= f_information(PRIOR)(m)
+    assert math.isfinite(f_information(PRIOR)(ex.Mechanism.from_matrix(np.eye(3))))
