@@ -14,7 +14,7 @@ from extremal.estimate.methods.likelihood import (
     project_within,
 )
 from extremal.estimate.results.fit import TOLERANCE
-from extremal.testing.random_mechanisms import random_ldp_matrix
+from support.random_mechanisms import random_ldp_matrix
 
 WITHIN = 1e-8  # mean log-likelihood, the promise
 
