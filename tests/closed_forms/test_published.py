@@ -13,11 +13,11 @@ from scipy.linalg import hadamard
 from scipy.optimize import minimize_scalar
 
 import extremal as ex
-from extremal.closed_forms.bloom_filter import permanent_filter
-from extremal.closed_forms.hadamard_response import hadamard_shape
-from extremal.closed_forms.piecewise import half_window
+from extremal.closed_forms.bits import permanent_filter
+from extremal.closed_forms.ordered import half_window
+from extremal.closed_forms.set_systems import hadamard_shape
+from extremal.estimate.expected import frequency_variance
 from extremal.estimate.means import mean_variance
-from extremal.estimate.variance import frequency_variance
 
 PRIME, FAR = 2**21 - 9, 1234567  # of the rule that docs/mechanisms/others.md states
 

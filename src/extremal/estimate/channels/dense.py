@@ -17,17 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from extremal.estimate.channels.channel import (
-    WORST_CONDITION,
-    Flags,
-    Floats,
-    Inverse,
-    dense_moment,
-    ends_of,
-    two_valued,
-)
+from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Inverse, dense_moment, ends_of, two_valued
 from extremal.estimate.methods.likelihood import maximise
-from extremal.exact.weights import WEIGHT_BITS
+from extremal.exact.weights import WEIGHT_BITS, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 
@@ -43,7 +35,7 @@ class DenseChannel:
     """The r×m matrix of the different rows."""
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self.q: Floats = np.ldexp(mechanism.kernel.rows().astype(np.float64), -WEIGHT_BITS)
+        self.q: Floats = np.ldexp(mechanism.structure.rows().astype(np.float64), -WEIGHT_BITS)
         self.labels: Labels = mechanism.output_labels
         self.sizes = np.ones(self.r) if mechanism.row_of is None else np.bincount(mechanism.row_of, minlength=self.r)
 
