@@ -32,9 +32,10 @@ from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, 
 from extremal.optimize.rays import solve as listed_rays
 from extremal.optimize.workload.notes import Shares
 from extremal.optimize.workload.solve import solve as workload
+from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.privacy import Notion
 from extremal.tables import html, number, wrapped
-from extremal.utility import Average, MutualInformation, SumOfColumns, Utility, WorstCase
+from extremal.utility import Average, MutualInformation, SumOfColumns, Utility, Workload, WorstCase
 
 SOLVERS: tuple[Solver, ...] = (
     approximate,
@@ -58,9 +59,6 @@ BELIEVED = 1e-6
 """Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
 
 _PROVEN = ", proven optimal here"  # what methods say of the theorem behind them; nothing is proven of a user's function
-
-ALIASES = {"theorem": "partition", "dual": "lines"}
-"""Older names of kinds of proof."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +198,7 @@ def design(
         tolerance: the relative gap at which to stop.
         time_limit: seconds; None for no limit.
         progress: called with a word and the gap now and then.
-        proofs: kinds of proof to make, when there is a choice (f-divergences under LDP: "partition", "lines"); None
+        proofs: kinds of proof to make, when there is a choice (f-divergences under LDP: "order", "chords"); None
             lets the method choose.
 
     Raises:
@@ -239,7 +237,7 @@ def design(
         outputs,
         tolerance,
         deadline,
-        proofs=None if proofs is None else tuple(ALIASES.get(kind, kind) for kind in proofs),
+        proofs=None if proofs is None else tuple(proofs),
         **extra,
     )
     return finished(utility, _solved(problem))
@@ -284,7 +282,8 @@ def finished(utility: Utility, solution: Solution) -> Design:
         Contradiction: a proof is refused or is beaten by the mechanism itself: a defect, never returned as a design.
     """
     try:
-        certificate = certify(solution.mechanism, utility, solution.proofs)
+        worst = worst_prior(utility, solution.mechanism) if isinstance(utility, Workload) else None
+        certificate = certify(solution.mechanism, utility, solution.proofs, worst)
     except NotKnown:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound

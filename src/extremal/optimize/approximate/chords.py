@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines
+from extremal.certificate import Chords, Dual
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.cover import chords, node
@@ -47,7 +47,7 @@ class Bounded:
     mechanism: Mechanism
     value: float
     bound: float
-    proof: Lines
+    proof: Dual
 
 
 def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bounded | None:
@@ -124,7 +124,7 @@ class _Program:
         self.added = np.zeros((self.count, len(self.pairs)), dtype=bool)
         self.order = np.zeros((0, 2), dtype=np.intp)
 
-    def solve(self, problem: Problem) -> tuple[Floats, float, Lines]:
+    def solve(self, problem: Problem) -> tuple[Floats, float, Dual]:
         """The columns (k × chords), the bound, and its proof."""
         size, (x, z) = self.count * self.k, self.pairs.T
         while True:
@@ -149,7 +149,7 @@ class _Program:
         self.added[chord, pair] = True
         self.order = np.vstack([self.order, wanted])
 
-    def _proof(self, duals: Floats) -> Lines:
+    def _proof(self, duals: Floats) -> Dual:
         """Prices and multipliers; the solver minimises, so its duals have the other sign."""
         alpha, flows = -duals[: self.k], -duals[self.k + len(self.pairs) :]
         finite = [log for log in self.logs.tolist() if log < math.inf]
@@ -158,7 +158,7 @@ class _Program:
             for (i, pair), f in zip(self.order, flows.tolist(), strict=True)
             if f > 0
         )
-        return Lines(decimals(alpha), tuple(node(log) for log in finite), multipliers)
+        return Dual(decimals(alpha), Chords(tuple(node(log) for log in finite), multipliers))
 
     def _number(self, chord: int, nodes: int) -> int:
         """What a proof calls the line of an interval: the one to infinity comes last."""

@@ -19,7 +19,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import CoupledColumns, Proof, Revealed
+from extremal.certificate import Proof, Squares
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -30,7 +30,7 @@ from extremal.optimize.workload.lifts import Coordinates, all_sets
 from extremal.optimize.workload.mechanisms import balanced, reduced
 from extremal.optimize.workload.merging import Merged, coarsened, denominator_of, merged
 from extremal.optimize.workload.notes import Precision
-from extremal.optimize.workload.proofs import coupled_columns
+from extremal.optimize.workload.proofs import coupled_columns, revealed_inputs
 from extremal.privacy import LDP
 from extremal.privacy.cones.coupled import MOST_INPUTS as MOST_LISTED
 from extremal.privacy.cones.coupled import couplings, rays, refuse_many
@@ -61,7 +61,7 @@ def solve(problem: Problem) -> Solution | None:
 def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     """The best that was found, never worse than revealing with probability δ, and what is proved."""
     k, possible = groups.prior.size, bool(groups.prior.all())
-    exact, made, proofs = False, [], tuple[Proof, ...]((Revealed(),))
+    exact, made, proofs = False, [], tuple[Proof, ...]((revealed_inputs(utility),))
     if possible and k <= MOST_LISTED and not problem.out_of_time:
         with suppress(np.linalg.LinAlgError, PrivacyViolation):  # one input is so rare that floats do not hold it
             found = _over(rays(k, privacy.epsilon), groups, privacy)
@@ -71,7 +71,7 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
         few = coarsened(groups.rows, groups.prior, MOST_LISTED)
         spread = Merged(few.group[groups.group], few.prior, few.rows)
         with suppress(np.linalg.LinAlgError):
-            proofs = (Revealed(), _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
+            proofs = (*proofs, _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
         if k <= MOST_MIXED and not problem.out_of_time:
             columns = np.hstack([np.where(all_sets(k), 1.0, math.exp(-privacy.epsilon)), np.eye(k)])
             with suppress(np.linalg.LinAlgError, PrivacyViolation):
@@ -103,7 +103,7 @@ class _Found:
     pairs: npt.NDArray[np.intp]
     design: OptimalDesign
 
-    def proof(self, utility: Workload, groups: Merged) -> CoupledColumns:
+    def proof(self, utility: Workload, groups: Merged) -> Squares:
         prices = np.zeros(self.coordinates.k * (self.coordinates.k - 1))
         prices[self.pairs] = self.design.prices
         return coupled_columns(self.coordinates, self.design, prices, denominator_of(utility, groups), groups.groups)

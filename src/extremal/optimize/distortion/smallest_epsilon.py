@@ -14,11 +14,12 @@ import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from extremal.certificate import Proof, Truth
+from extremal.certificate import Level, Proof
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, level_of_ratio, solve_exactly
 from extremal.exact.weights import DENOMINATOR
@@ -32,9 +33,10 @@ from extremal.optimize.distortion.hamming import (
     from_diagonal,
     suffixes,
     theorem_1,
+    truth_proof,
     under_one_prior,
 )
-from extremal.optimize.problem import Solution
+from extremal.optimize.problem import Solution, shortened
 from extremal.privacy import LDP
 from extremal.solver import Answer, LinearProgram
 from extremal.sources import SourceClass, as_source
@@ -42,6 +44,9 @@ from extremal.utility import LevelAtDistortion
 
 EXACT_ROWS = 24  # priors up to which the optimal basis is solved in rationals
 LARGEST_EPSILON = 100.0
+JUST_BELOW = Fraction(1, 10**40)  # relative: of the ratio that is proved, below the one that suffices
+LEVEL_DIGITS = 120  # of its proof: at e^100 the distortion exceeds D by the eightieth digit
+SMALLEST_RATIO = 1 + Fraction(1, 10**9)  # e^ε of the smallest ε that can be claimed
 _TRIES = 16  # each asks for at least eight times as much slack
 FINEST = Fraction(1, 1 << 60)  # a step of the truth that weights can tell
 INSIDE = Fraction(1, 10**25)  # how far a prior is moved from the boundary of its class
@@ -89,7 +94,7 @@ def _symmetric(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> 
         if utility.worst_distortion(found.mechanism) <= utility.distortion:
             return found
     _refuse_infinite(truth)
-    return theorem_1(source, _response_within(k, utility.distortion, inputs))
+    return theorem_1(source, _response_within(k, utility.distortion, inputs), partial(_level_proof, utility))
 
 
 def _response_within(k: int, distortion: Fraction, inputs: Any) -> Mechanism:
@@ -126,9 +131,22 @@ def _over_growing_class(source: SourceClass, utility: LevelAtDistortion, inputs:
             if breaking is None:
                 # On the boundary the likeliest symbol may have probability 1 − D exactly: a little inside.
                 moved = [(1 - INSIDE) * a + INSIDE * b for a, b in zip(mix, inside, strict=True)]
-                mechanism = _within(utility, priors, diagonal, inputs)
-                return _reached(utility, mechanism, (under_one_prior(source, priors, moved, Truth()),))
+                proof = under_one_prior(source, priors, moved, partial(_level_proof, utility))
+                return _reached(utility, _within(utility, priors, diagonal, inputs), (proof,))
         priors.append(breaking)
+
+
+def _level_proof(utility: LevelAtDistortion, prior: Prior) -> Level:
+    """No ε below ln min (n−1)(1−D)/(S_n−1+D) over n with S_n > 1−D suffices for a prior, S_n the sum of its n largest
+    probabilities: just below that ratio the truth is reported with probability below 1−D."""
+    truth = 1 - utility.distortion
+    likeliest = sorted(prior.weights, reverse=True)
+    sums = [Fraction(total, prior.total) for total in itertools.accumulate(likeliest)]
+    enough = [n * truth / (total - truth) for n, total in enumerate(sums) if total > truth]
+    ratio = shortened(min(enough, default=Fraction(1)) * (1 - JUST_BELOW), LEVEL_DIGITS)
+    if sums[0] >= truth or ratio <= SMALLEST_RATIO:
+        ratio = Fraction(1)  # ε ≥ 0 needs no proof
+    return Level(ratio, truth_proof(prior, ratio, LEVEL_DIGITS))
 
 
 def _breaking(source: SourceClass, priors: list[Prior], diagonal: list[Fraction], truth: Fraction) -> Prior | None:

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines
+from extremal.certificate import Dual
 from extremal.optimize.divergence.cover import KEPT, Cover, Floats, Multiplier
 from extremal.optimize.problem import Problem, decimal
 from extremal.privacy import MetricPrivacy
@@ -35,7 +35,7 @@ class MetricBlocks:
         }
         self.pairs = sorted(near | {(y, x) for x, y in near})
 
-    def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Lines]:
+    def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Dual]:
         """Columns, value and proof; the pairs that bind are remembered for the next grid of chords."""
         program = _BlockProgram(self.privacy, cover.lines(self.utility))
         fresh = [(i, x, y) for i in range(program.blocks) for x, y in self.pairs]

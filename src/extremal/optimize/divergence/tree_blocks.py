@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines
+from extremal.certificate import Dual
 from extremal.optimize.divergence.cover import KEPT, Cover, Floats
 from extremal.optimize.problem import Problem
 from extremal.privacy import MetricPrivacy
@@ -35,7 +35,7 @@ class TreeBlocks:
         self.rays = np.ones((privacy.k, 1))
         self.seen: set[bytes] = set()
 
-    def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Lines]:
+    def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Dual]:
         lines = cover.lines(self.utility)
         program = LinearProgram(np.ones(self.privacy.k), np.ones(self.privacy.k))
         size = float(np.abs(lines).max()) or 1.0

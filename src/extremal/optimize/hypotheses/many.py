@@ -17,7 +17,7 @@ from itertools import combinations
 
 import numpy as np
 
-from extremal.certificate import Directions, Groups, MeanPartition, Proof
+from extremal.certificate import Dual, Groups, Order, Proof
 from extremal.optimize.hypotheses.columns import Mixture
 from extremal.optimize.hypotheses.goals import Goals, divergences
 from extremal.optimize.problem import Problem
@@ -101,7 +101,7 @@ def _of_the_hardest(problem: Problem, privacy: LDP, utility: WorstCase, goals: G
 
 def _spread(proof: Proof, members: list[int], parts: int) -> Proof:
     """A proof about some parts as one about all of them: the others have no weight."""
-    if not isinstance(proof, (Directions, MeanPartition)):
+    if not isinstance(proof, (Dual, Order)):
         return proof
     mix = [Fraction(0)] * parts
     for i, weight in zip(members, proof.mix or (Fraction(1),) * len(members), strict=True):

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.certificate import MeanPartition
+from extremal.certificate import Order
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
 from extremal.optimize.divergence.polygon import Outcome
-from extremal.optimize.divergence.solve import cells, search
+from extremal.optimize.divergence.solve import cells, ends_of, search
 from extremal.optimize.hypotheses.goals import Goals
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
 from extremal.optimize.rays import best_mixture
@@ -112,12 +112,13 @@ class _OnePair:
         values = (goals.weights @ goals.each(goals.images(sets))).sum(axis=1) / (1 + (len(sets) - 1) * goals.low)
         return _Partition(found, blocks, values)
 
-    def proof(self, best: _Partition, mix: Floats) -> MeanPartition:
+    def proof(self, best: _Partition, mix: Floats) -> Order:
         """That none is better for parts of these weights; the first that counts says which distribution is first."""
-        worth, found = max(best.outcome.worth, 0.0), cells(self.lorenz, best.outcome.edges)
-        if self.goals.leaves[int(np.flatnonzero(mix @ self.goals.weights)[0])].first:
-            found = tuple((b, a) for a, b in reversed(found))
-        return MeanPartition(decimals(mix) if mix.size > 1 else (), decimal(worth), found)
+        worth, (first, second) = max(best.outcome.worth, 0.0), self.goals.priors
+        found = cells(self.lorenz, best.outcome.edges)
+        turned = bool(self.goals.leaves[int(np.flatnonzero(mix @ self.goals.weights)[0])].first)
+        ends = ends_of(second, first, found) if turned else ends_of(first, second, found)
+        return Order(decimal(worth), ends, decimals(mix) if mix.size > 1 else ())
 
 
 def solved(problem: Problem, privacy: LDP, goals: Goals) -> Solution:

@@ -3,7 +3,7 @@
 A mean is again a sum of sublinear column values, a worst case has a row of the program for each part, and at most
 k − 1 + (number of parts) reports are needed: often more than k, where one pair never needs more than k. Exact pricing
 cuts the (m−1)-dimensional set of directions into cells; with at most four distributions that is a few thousand, so the
-optimum is found and proved (`Directions`). With five or six the cells may run out, and the bound is what those that
+optimum is found and proved (`Chords`). With five or six the cells may run out, and the bound is what those that
 were cut prove; with more there is no such proof, and it is that of groups of the hypotheses (`many`). The summary says
 so.
 """
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from extremal.certificate import Directions
+from extremal.certificate import Chords, Dual
 from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, Mixture, allowed, best_mixture, proposed
@@ -23,7 +23,7 @@ from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.privacy import LDP
 from extremal.privacy.cones.staircase import MOST_INPUTS
 
-MOST_DISTRIBUTIONS = 6  # that `Directions` takes
+MOST_DISTRIBUTIONS = 6  # that `Chords` takes
 MOST_LISTED = 9  # inputs: up to here all patterns are listed
 FEW_CELLS = 10_000  # when time ran out
 MARGIN = 1.2  # how much more than the best set found a cell may seem to be worth
@@ -55,7 +55,8 @@ def _solved(problem: Problem, goals: Goals) -> Solution:
         over = goals.reduced(sets, best.mix @ goals.weights, best.alpha)
         enough, most = max(enough, MARGIN * float(over.max(initial=0.0))), FEW_CELLS
     answer = priced(restricted, weights, best.alpha, enough, most, every=True)
-    proof = Directions(decimals(best.alpha), decimals(best.mix) if best.mix.size > 1 else (), answer.trees)
+    mix = decimals(best.mix) if best.mix.size > 1 else ()
+    proof = Dual(decimals(best.alpha), Chords(trees=answer.trees), mix)
     most_of_all = float(best.alpha.sum()) + goals.k * max(0.0, answer.excess) / (1 + (goals.k - 1) * goals.low)
     proofs = (proof,) if problem.utility.verifiable else ()
     method = "column generation over sets of inputs, priced on cells of directions"

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate import Proof, Subadditive
+from extremal.certificate import Concave, Proof
 from extremal.exact import Prior
 from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
@@ -86,7 +86,7 @@ def _solved(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solut
     support = np.flatnonzero(prior.values > 0)
     if not privacy.epsilon or support.size == 1:
         found = constant(problem, "constant mechanism: there is nothing to report")
-        return replace(found, bound=0.0, proofs=(Subadditive(Fraction(1)),))
+        return replace(found, bound=0.0, proofs=(Concave(Fraction(1)),))
     task = _Task(problem, privacy, utility, support)
     best = _Best(problem)
     task.first(best)
@@ -175,12 +175,12 @@ class _Task:
         best.propose(self.curve.response(self.prior), "randomised response", self.response)
         if response_is_optimal(self.prior / self.prior.sum(), self.privacy.epsilon):
             best.method = "randomised response, proven optimal"
-            best.upper, best.proof = best.lower, Subadditive(RESPONSE)
+            best.upper, best.proof = best.lower, Concave(RESPONSE)
 
     def improve(self, best: _Best) -> None:
         """Until the gap is closed or time is up."""
         problem = self.problem
-        if best.gap <= 0 and best.proof == Subadditive(RESPONSE):
+        if best.gap <= 0 and best.proof == Concave(RESPONSE):
             return
         if self.many and self._packed(best):
             return

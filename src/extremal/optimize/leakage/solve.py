@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from extremal.certificate import Refused, Search
+from extremal.certificate import Dual, Refused, Sets
 from extremal.closed_forms import pml_uniform
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
@@ -98,10 +98,10 @@ def _symmetric(mechanism: Mechanism, privacy: PML, utility: Utility) -> Solution
     y[whole : whole + 1] = box.budget * k - whole
     worth = max(float(Curve.on(box).values(y[None, :])[0]), utility(mechanism))
     tree = (0,) if k <= MOST_SUMS else (BRANCH, *(0,) * k)
-    proofs: tuple[Search, ...] = ()
+    proofs: tuple[Dual, ...] = ()
     for spare in SPARE:
         total = decimal(worth * (1 + spare))
-        proof = Search(rounded([total / k]) * k, (total,), (tree,))
+        proof = Dual(rounded([total / k]) * k, Sets((total,), (tree,)))
         try:
             proof.bound(privacy, utility)
         except Refused:
