@@ -36,7 +36,8 @@ def worst_prior(utility: Workload, mechanism: Mechanism) -> ChosenPrior | None:
         return None
     uniform = Prior([Fraction(1, source.k)] * source.k)
     search = _Search(utility, mechanism, uniform if source.admits(uniform) else source.member())
-    with suppress(TooLarge):  # all subsets of a size are reports, every input counts alike: the first prior is the worst
+    # all subsets of a size are reports: every input counts alike, and the first prior is the worst
+    with suppress(TooLarge):
         search.run()
     return chosen_prior(source, search.corners, [Fraction(w) for w in search.weights.tolist()])
 
