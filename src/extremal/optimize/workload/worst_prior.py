@@ -23,7 +23,8 @@ from extremal.utility.fisher import squared_influence
 
 ROUNDS = 60  # vertices added: more than a class of a few inputs needs
 NEWTON_STEPS = 12  # for each: steps converge quadratically
-ENOUGH = 1e-14  # relative: what a step gains at least
+ENOUGH = 1e-14  # relative: what a vertex gains at least
+NOISE = 1e-12  # relative: of F in floats; F is flat at its top, where only its slope tells
 DIFFERENCE = 1e-6  # of weights, for second derivatives: the root of what floats resolve
 DAMPED = 1e-12  # of the second derivatives, so that a system can be solved
 LEAST = 1e-13  # of a weight: what is below is none
@@ -59,8 +60,9 @@ class _Search:
             self.corners.append(best)
             self.weights = np.append(self.weights, 0.0)
             for _ in range(NEWTON_STEPS):
-                before, value, slope = value, *self._step()
-                if value <= before * (1 + ENOUGH):
+                before = self.weights
+                value, slope = self._step()
+                if self.weights.size == before.size and np.abs(self.weights - before).max() <= LEAST:
                     break
 
     def _prior(self, weights: Floats) -> Floats:
@@ -87,7 +89,7 @@ class _Search:
             moved[moved < LEAST] = 0.0
             moved /= moved.sum()
             gained, pointing = self._at(moved)
-            if gained >= value:
+            if gained >= value * (1 - NOISE):
                 weights, value, slope = moved, gained, pointing
                 break
             share /= 4
