@@ -82,8 +82,8 @@ def test_b1_the_words_user_function_in_a_label_switch_nothing_off(tmp_path: Path
 def test_b2_a_negative_node_is_refused() -> None:
     utility, privacy, zero = ex.JensenShannon(P0, P1), ex.MetricPrivacy(1, LINE), (Fraction(0),) * 3
     with pytest.raises(Refused, match="nodes must be"):
-        Lines(zero, (Fraction(-(10**9)), Fraction("6.4"))).bound(privacy, utility)
-    assert Lines(zero, (Fraction(0), Fraction("6.4"))).bound(privacy, utility) >= ex.design(privacy, utility).value
+        Dual(zero, Chords((Fraction(-(10**9)), Fraction("6.4")))).bound(privacy, utility)
+    assert Dual(zero, Chords((Fraction(0), Fraction("6.4")))).bound(privacy, utility) >= ex.design(privacy, utility).value
 
 
 @pytest.mark.parametrize("k", [20, 100])
@@ -145,7 +145,7 @@ def test_b5_ratios_near_0(tiny: str) -> None:
                 q = [mp.e if above[x] else rest if x == j else mp.mpf(0) for x in range(3)]
                 m0, m1 = (sum(_mpf(w) * v for w, v in zip(p, q, strict=True)) for p in (first, prior))
                 best = max(best, m0 - m1 - m1 * mp.log(m0 / m1))
-        proved = Lines((Fraction(0),) * 3, tuple(nodes)).bound(privacy, utility)
+        proved = Dual((Fraction(0),) * 3, Chords(tuple(nodes))).bound(privacy, utility)
         assert isinstance(proved, Fraction)
         assert _mpf(proved) >= best * (1 - mp.mpf(10) ** -45)
 
@@ -156,19 +156,19 @@ def _mpf(number: Fraction) -> Any:
 
 def test_b5_a_hockey_stick_with_a_kink_next_to_0() -> None:
     utility = ex.HockeyStick(P1, P0, Fraction(1, 10**18))
-    assert 0 <= Lines((Fraction(0),) * 3, (Fraction(1, 10**18),)).bound(ex.PML(1, P0), utility) < 1
+    assert 0 <= Dual((Fraction(0),) * 3, Chords((Fraction(1, 10**18),))).bound(ex.PML(1, P0), utility) < 1
 
 
 @pytest.mark.parametrize("alpha", [["1.7e308", "0", "0"], ["-1.7e308", "1.7e308", "0"], ["1e308", "-1e308", "1e-308"]])
 def test_b6_huge_numbers_prove_nothing_false(alpha: list[str]) -> None:
     numbers, information = tuple(Fraction(a) for a in alpha), ex.MutualInformation(P0)
-    for proof in (Rays(numbers), Lines(numbers, (Fraction("0.2"), Fraction(1), Fraction(5)))):
+    for proof in (Dual(numbers, Listed()), Dual(numbers, Chords((Fraction("0.2"), Fraction(1), Fraction(5))))):
         assert proof.bound(ex.LDP(1), ex.KL(P0, P1)) > 0.05
     for privacy in (ex.PML(0.1, P0), ex.LIP(1, P0), ex.PML(0.1, ex.SourceClass([P0, [0.3, 0.4, 0.3]]))):
-        assert Rays(numbers).bound(privacy, information) > ex.design(privacy, information).value
+        assert Dual(numbers, Listed()).bound(privacy, information) > ex.design(privacy, information).value
     small = (Fraction(-(10**308)), Fraction(10**308), Fraction(0))
     with pytest.raises(Refused):
-        Search(small, (Fraction(1, 2),), ((0,),)).bound(ex.LDP(1), information)
+        Dual(small, Sets((Fraction(1, 2),), ((0,),))).bound(ex.LDP(1), information)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_b14_a_class_of_ones_own_is_not_certified_as_its_parent() -> None:
         def column_values(self, columns: Any) -> Any:
             return -columns.sum(axis=0)
 
-    utility, proof = Fake([0.5, 0.5], [0.9, 0.1]), Rays((Fraction(1), Fraction(1)))
+    utility, proof = Fake([0.5, 0.5], [0.9, 0.1]), Dual((Fraction(1), Fraction(1)), Listed())
     with pytest.raises(NotKnown):
         enclosure(utility, ex.randomized_response(2, 1))
     with pytest.raises(NotKnown):

@@ -95,13 +95,13 @@ def test_only_plus_infinity_is_infinite() -> None:
 @pytest.mark.parametrize(
     ("proof", "notion", "utility"),
     [
-        (Coupled((ONE, ONE)), ex.PML(1, ["1/2", "1/2"]), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        (Dual((ONE, ONE), Listed()), ex.PML(1, ["1/2", "1/2"]), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
         (Partition(ONE, ((0, 1),)), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
-        (Search((ONE,) * 2, (ONE,), ((-1, 0, 0, -1),)), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
-        (Search((ONE, 2 * ONE), (ONE,), ((-1, -1, -1, 0, 0),)), ex.LDP(1), ex.MutualInformation(["1/3", "2/3"])),
-        (Search((ONE,) * 2, (ONE,), ((0,),)), ex.LIP(0, ["1/2", "1/2"]), ex.MutualInformation(["1/2", "1/2"])),
-        (Directions((ONE,) * 2, (), ((-1, -1), (-1,))), ex.LDP(1), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
-        (Directions((ONE,) * 2, (), ((-1,), (-1,))), ex.LDP(0), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        (Dual((ONE,) * 2, Sets((ONE,), ((-1, 0, 0, -1),))), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
+        (Dual((ONE, 2 * ONE), Sets((ONE,), ((-1, -1, -1, 0, 0),))), ex.LDP(1), ex.MutualInformation(["1/3", "2/3"])),
+        (Dual((ONE,) * 2, Sets((ONE,), ((0,),))), ex.LIP(0, ["1/2", "1/2"]), ex.MutualInformation(["1/2", "1/2"])),
+        (Dual((ONE,) * 2, Chords(trees=((-1, -1), (-1,)))), ex.LDP(1), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        (Dual((ONE,) * 2, Chords(trees=((-1,), (-1,)))), ex.LDP(0), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
     ],
 )
 def test_what_does_not_fit_is_refused_and_breaks_nothing(proof: Any, notion: Any, utility: Any) -> None:

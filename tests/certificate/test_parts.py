@@ -85,7 +85,7 @@ def even(k: int) -> list[str]:
 )
 def test_four_inputs_have_the_rays_that_solving_for_all_tight_inequalities_finds(notion: Any, utility: Any) -> None:
     for alpha in itertools.islice(itertools.product((Fraction(1, 50), Fraction(-11, 100)), repeat=4), 0, None, 3):
-        assert disagreement(Rays(alpha), notion, utility) == ""
+        assert disagreement(Dual(alpha, Listed()), notion, utility) == ""
 
 
 def test_what_is_too_large_to_list_is_refused() -> None:
@@ -95,12 +95,12 @@ def test_what_is_too_large_to_list_is_refused() -> None:
         (9, ex.MetricPrivacy(1, [[float(x != z) for z in range(9)] for x in range(9)])),
     ):
         with pytest.raises(Refused, match="at most"):
-            Rays((ZERO,) * k).bound(notion, ex.KL(even(k), shares(*range(1, k + 1))))
+            Dual((ZERO,) * k, Listed()).bound(notion, ex.KL(even(k), shares(*range(1, k + 1))))
     line = ex.MetricPrivacy(1, [[float(abs(x - z)) for z in range(17)] for x in range(17)])
     with pytest.raises(Refused, match="at most"):
-        Rays((ZERO,) * 17, (), tuple((x, x + 1) for x in range(16))).bound(line, ex.KL(even(17), shares(*range(1, 18))))
+        Dual((ZERO,) * 17, Listed(tuple((x, x + 1) for x in range(16)))).bound(line, ex.KL(even(17), shares(*range(1, 18))))
     with pytest.raises(Refused, match="not too many"):
-        Lines((ZERO,) * 3, tuple(map(Fraction, range(20_001)))).bound(ex.LDP(1), ex.KL(P0, P1))
+        Dual((ZERO,) * 3, Chords(tuple(map(Fraction, range(20_001))))).bound(ex.LDP(1), ex.KL(P0, P1))
     with pytest.raises(Refused, match="1500 cells"):
         Partition(ZERO, ((0, 0),) * 1501).bound(ex.LDP(1), ex.KL(P0, P1))
     with pytest.raises(Refused, match="1500 cells"):
@@ -108,83 +108,83 @@ def test_what_is_too_large_to_list_is_refused() -> None:
     with pytest.raises(Refused, match="symbols that exist"):
         Partition(ZERO, ((0, -1),)).bound(ex.LDP(1), ex.KL(P0, P1))
     with pytest.raises(Refused, match="not too many"):
-        Sizes(ZERO, ((ZERO, ZERO),) * 400_000).bound(ex.LDP(1), ex.MutualInformation(P))
+        Concave(ZERO, ((ZERO, ZERO),) * 400_000).bound(ex.LDP(1), ex.MutualInformation(P))
 
 
 @pytest.mark.parametrize(
     ("proof", "notion", "utility"),
     [
-        (Rays((ZERO,) * 3), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
-        (Truth(), ex.LDP(1, delta=0.1), ex.Hamming(P)),
-        (Truth(), ex.PML(1, P), ex.Hamming(P)),
-        (Truth(), ex.LDP(1), ex.KL(P0, P1)),
-        (Rays((ZERO,) * 3), ex.PML(1, even(4)), ex.KL(P0, P1)),
-        (Rays((ZERO,) * 2), ex.LDP(1), ex.KL(P0, P1)),
-        (Rays((ZERO,) * 3, (Fraction(1), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
-        (Rays((ZERO,) * 3, (Fraction(2), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
+        (Dual((ZERO,) * 3, Listed()), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (TRUTH, ex.LDP(1, delta=0.1), ex.Hamming(P)),
+        (TRUTH, ex.PML(1, P), ex.Hamming(P)),
+        (TRUTH, ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed()), ex.PML(1, even(4)), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 2, Listed()), ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed(), (Fraction(1), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
+        (Dual((ZERO,) * 3, Listed(), (Fraction(2), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
         (Revealed((Fraction(2), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
         (Revealed((Fraction(1),) * 2), ex.LDP(1), ex.KL(P0, P1)),
-        (Rays((ZERO,) * 3, (ZERO, ZERO)), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
-        (Rays((ZERO,) * 3, (), ((0, 1), (1, 2))), ex.LDP(1), ex.KL(P0, P1)),
-        (Lines((ZERO,) * 3, (Fraction(1),)), ex.LDP(1), ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (Fraction(1),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Lines((ZERO,) * 3), ex.LDP(1), ex.KL(P0, P1)),
-        (Lines((ZERO,) * 3, (Fraction(1),), ((1, 0, 1, Fraction(-1)),)), TRIANGLE, ex.KL(P0, P1)),
-        (Lines((ZERO,) * 3, (), ((0, 0, 1, Fraction(-1)),)), TRIANGLE, ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (), ((3, 0, 1, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (), ((-1, 0, 1, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (), ((0, 0, 0, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (), ((0, 0, 3, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
-        (Coupled((ZERO,) * 3, ((0, 0, 1, Fraction(-1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
-        (Coupled((ZERO,) * 3, ((0, 1, 1, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
-        (Coupled((ZERO,) * 3, ((0, 1, 3, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
-        (Coupled((ZERO,) * 3), ex.PML(1, P), ex.KL(P0, P1)),
-        (Coupled((ZERO,) * 7), ex.LDP(1, delta=0.1), ex.KL(even(7), shares(*range(1, 8)))),
+        (Dual((ZERO,) * 3, Listed(), (ZERO, ZERO)), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
+        (Dual((ZERO,) * 3, Listed(((0, 1), (1, 2)))), ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Chords((Fraction(1),))), ex.LDP(1), ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((Fraction(1),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((ZERO,) * 3, Chords()), ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Chords((Fraction(1),), ((1, 0, 1, Fraction(-1)),))), TRIANGLE, ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Chords((), ((0, 0, 1, Fraction(-1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((), ((3, 0, 1, Fraction(1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((), ((-1, 0, 1, Fraction(1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((), ((0, 0, 0, Fraction(1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((), ((0, 0, 3, Fraction(1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Listed(), (), ((0, 0, 1, Fraction(-1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed(), (), ((0, 1, 1, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed(), (), ((0, 1, 3, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed()), ex.PML(1, P), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 7, Listed()), ex.LDP(1, delta=0.1), ex.KL(even(7), shares(*range(1, 8)))),
         (Partition(Fraction(-1), ((2, 0),)), ex.LDP(1), ex.KL(P0, P1)),
         (Partition(ZERO, ((2, 0),)), ex.PML(1, P), ex.KL(P0, P1)),
         (Partition(ZERO, ((2, 0),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Subadditive(Fraction(-1)), ex.LDP(1), ex.MutualInformation(P)),
-        (Subadditive(Fraction(1)), ex.PML(1, P), ex.MutualInformation(P)),
-        (Subadditive(Fraction(1)), ex.LDP(1), ex.KL(P0, P1)),
-        (Sizes(Fraction(-1), ((ZERO, ZERO),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Sizes(ZERO, ()), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (), ((0,),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((-2,),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(2),), ((0,),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((0,), (0,))), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((0, 0),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((-1, 0),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((-1, 0, 0, 0),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((0,),) * 2), ex.PML("0.5", P), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((0,),) * 4), ex.PML("0.5", P), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((1,),) * 3), ex.PML("0.5", P), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((-3,),) * 3), ex.PML("0.5", P), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((-2,),) * 3), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Concave(Fraction(-1)), ex.LDP(1), ex.MutualInformation(P)),
+        (Concave(Fraction(1)), ex.PML(1, P), ex.MutualInformation(P)),
+        (Concave(Fraction(1)), ex.LDP(1), ex.KL(P0, P1)),
+        (Concave(Fraction(-1), ((ZERO, ZERO),)), ex.LDP(1), ex.MutualInformation(P)),
+        (Concave(ZERO, ()), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((), ((0,),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((-2,),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(2),), ((0,),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((0,), (0,)))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((0, 0),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((-1, 0),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((-1, 0, 0, 0),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),) * 2)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),) * 4)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((1,),) * 3)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((-3,),) * 3)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((-2,),) * 3)), ex.PML("0.5", P), ex.MutualInformation(P)),
         (
-            Search((Fraction(9),) * 3, (Fraction(1),), ((0,),) * 3),
+            Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),) * 3)),
             ex.PML("0.5", ["0.5", "0.25", "0.25"]),
             ex.MutualInformation(P),
         ),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((0,),) * 3), ex.LIP(0, P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),) * 3)), ex.LIP(0, P), ex.MutualInformation(P)),
         (
-            Search((Fraction(9), Fraction(-1), Fraction(9)), (Fraction(1),), ((0,),)),
+            Dual((Fraction(9), Fraction(-1), Fraction(9)), Sets((Fraction(1),), ((0,),))),
             ex.LDP(1),
             ex.MutualInformation(WITH_ZERO),
         ),
         (
-            Search((Fraction(9),) * 3, (Fraction(1),), ((0,),)),
+            Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),))),
             ex.MetricPrivacy(1, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
             ex.MutualInformation(P),
         ),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((0,),)), ex.LDP(1), ex.KL(P0, P1)),
-        (Search((Fraction(9),) * 2, (Fraction(1),), ((0,),)), ex.LDP(1), ex.MutualInformation(P)),
-        (OnePrior((), (Fraction(1),), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass.ball(P, "0.1"))),
-        (OnePrior((), (Fraction(1),), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
-        (OnePrior((), (Fraction(2), Fraction(-1)), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
-        (OnePrior((), (ZERO, ZERO), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
-        (OnePrior((Fraction(1), Fraction(1)), (), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass.simplex(3))),
-        (Lines((ZERO,) * 3), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),))), ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((Fraction(9),) * 2, Sets((Fraction(1),), ((0,),))), ex.LDP(1), ex.MutualInformation(P)),
+        (OnePrior((), (Fraction(1),), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass.ball(P, "0.1"))),
+        (OnePrior((), (Fraction(1),), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
+        (OnePrior((), (Fraction(2), Fraction(-1)), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
+        (OnePrior((), (ZERO, ZERO), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
+        (OnePrior((Fraction(1), Fraction(1)), (), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass.simplex(3))),
+        (Dual((ZERO,) * 3, Chords()), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
     ],
     ids=lambda value: value.kind if isinstance(value, Proof) else getattr(value, "name", ""),
 )
@@ -250,12 +250,12 @@ def test_a_search_that_misses_by_less_than_a_unit_is_refused() -> None:
     notion, utility = ex.PML.from_json({"notion": "PML", "ratio": "2", "source": source}), ex.MutualInformation(prior)
     tree, zero = ((-1, 0, 0, 0, 0),), (ZERO,)
     below = needed / 2 // unit * unit
-    enough = Search((below + unit * (1 << 20),) * 4, zero, tree)
+    enough = Dual((below + unit * (1 << 20),) * 4, Sets(zero, tree))
     assert enough.bound(notion, utility) == 4 * (below + unit * (1 << 20))
     for more in (Fraction(0), unit / 1000):
         assert below + more < needed / 2
         with pytest.raises(Refused, match="not closed"):
-            Search((below + more,) * 4, zero, tree).bound(notion, utility)
+            Dual((below + more,) * 4, Sets(zero, tree)).bound(notion, utility)
 
 
 def test_a_tree_is_rounded_up() -> None:
@@ -285,11 +285,11 @@ def test_a_tree_must_be_one() -> None:
         ((0, 1), (1, 3)),
     ):
         with pytest.raises(Refused, match="tree|edges"):
-            Rays((ZERO,) * 3, (), tree).bound(notion, ex.KL(P0, P1))
+            Dual((ZERO,) * 3, Listed(tree)).bound(notion, ex.KL(P0, P1))
 
 
 def test_a_tangent_anywhere_proves_no_more_than_the_best_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = Sizes(Fraction(1, 50), ((Fraction(1, 100), Fraction(1, 5)), (Fraction(-1, 20), Fraction(1, 2))))
+    proof = Concave(Fraction(1, 50), ((Fraction(1, 100), Fraction(1, 5)), (Fraction(-1, 20), Fraction(1, 2))))
     notion, utility = ex.LDP.from_ratio("7/2"), ex.MutualInformation(shares(5, 3, 2, 2, 1))
     best = proof.bound(notion, utility)
     for place in (fmpq(0), fmpq(3, 10), fmpq(7, 10), fmpq(1)):
@@ -301,9 +301,9 @@ def test_a_tree_grows_from_its_root() -> None:
     """A parent that is placed later would leave its own place to chance."""
     line = ex.MetricPrivacy("0.8", [[abs(x - z) for z in range(4)] for x in range(4)])
     utility = ex.KL(shares(4, 3, 2, 1), even(4))
-    assert Rays((ZERO,) * 4, (), ((0, 1), (1, 2), (2, 3))).bound(line, utility) > 0
+    assert Dual((ZERO,) * 4, Listed(((0, 1), (1, 2), (2, 3)))).bound(line, utility) > 0
     with pytest.raises(Refused, match="edges"):
-        Rays((ZERO,) * 4, (), ((0, 1), (3, 2), (1, 3))).bound(line, utility)
+        Dual((ZERO,) * 4, Listed(((0, 1), (3, 2), (1, 3)))).bound(line, utility)
 
 
 @pytest.mark.parametrize(("k", "count"), [(2, 4), (3, 21), (4, 138), (5, 1055)])
@@ -383,7 +383,7 @@ def test_numbers_indices_and_lists() -> None:
 
 def test_a_proof_has_its_fields_and_no_others() -> None:
     whole: dict[str, Any] = {"kind": "subadditive prices", "contact": "1"}
-    assert proof_from_json(whole) == Subadditive(Fraction(1))
+    assert proof_from_json(whole) == Concave(Fraction(1))
     for bad in (
         {**whole, "more": "1"},
         {"kind": "subadditive prices"},

@@ -136,7 +136,7 @@ def test_what_cannot_be_read_is_malformed(content: object) -> None:
 
 
 def test_proofs_within_proofs_end() -> None:
-    proof: Proof = Rays((Fraction(0),) * 3)
+    proof: Proof = Dual((Fraction(0),) * 3, Listed())
     for _ in range(2):
         proof = OnePrior((), (Fraction(1), Fraction(0)), proof)
     assert proof_from_json(proof.to_json()) == proof
@@ -146,7 +146,7 @@ def test_proofs_within_proofs_end() -> None:
 
 def test_a_proof_for_one_prior_is_about_a_class() -> None:
     with pytest.raises(Refused, match="no class of priors"):
-        OnePrior((), (), Subadditive(Fraction(1))).bound(ex.LDP(1), INFORMATION)
+        OnePrior((), (), Concave(Fraction(1))).bound(ex.LDP(1), INFORMATION)
 
 
 def test_registered_by_class() -> None:

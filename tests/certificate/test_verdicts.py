@@ -30,7 +30,7 @@ RESPONSE = made([[3, 1], [1, 3]], privacy=ex.LDP.from_ratio(3))
 CONSTANT = made([[1, 1], [1, 1]], privacy=ex.LDP.from_ratio(3))
 VARIATION, KL = ex.TotalVariation([1, 0], [0, 1]), ex.KL(["0.9", "0.1"], ["0.2", "0.8"])
 QUARTER = Fraction(1, 4)
-TIGHT, WEAK = Rays((QUARTER, QUARTER)), Rays((QUARTER, Fraction(0)))
+TIGHT, WEAK = Dual((QUARTER, QUARTER), Listed()), Dual((QUARTER, Fraction(0)), Listed())
 GOOD = Certificate(RESPONSE, VARIATION, 0.5, 0.5, (TIGHT,))
 
 
@@ -97,8 +97,8 @@ def test_an_older_file_may_have_eleven_digits() -> None:
         ({"value": 0.4, "bound": 0.45, "proofs": ()}, "refuted"),
         ({"value": 0.6, "bound": 0.55, "proofs": ()}, "refuted"),
         ({"proofs": (WEAK,)}, "refuted"),
-        ({"proofs": (TIGHT, Rays((QUARTER,)))}, "refuted"),
-        ({"proofs": (TIGHT, Truth())}, "refuted"),
+        ({"proofs": (TIGHT, Dual((QUARTER,), Listed()))}, "refuted"),
+        ({"proofs": (TIGHT, TRUTH)}, "refuted"),
         ({"proofs": ()}, "not proven"),
         ({"proofs": (), "outdated": ("theorem",)}, "not proven"),
         ({"outdated": ("theorem",)}, "not proven"),
@@ -119,11 +119,11 @@ def test_a_bound_of_nothing_is_trivial_for_a_cost_only() -> None:
     assert said(cost)[1:] == ("proved", "proved", 0)
     assert said(replace(cost, bound=-1.0))[2] == "proved"
     assert said(replace(cost, bound=0.25))[2] == "not proven"
-    assert said(replace(cost, bound=0.25, proofs=(Truth(),)))[2] == "proved"
-    assert said(replace(cost, bound=0.25, proofs=(Truth(), Lines((Fraction(0),) * 2))))[2] == "proved"
-    assert said(replace(cost, bound=0.2, proofs=(Truth(),)))[2] == "proved"
-    assert said(replace(cost, bound=math.nextafter(0.25, 1), proofs=(Truth(),)))[2] == "refuted"
-    assert said(replace(cost, value=0.2, bound=0.22, proofs=(Truth(),)))[1:3] == ("refuted", "refuted")
+    assert said(replace(cost, bound=0.25, proofs=(TRUTH,)))[2] == "proved"
+    assert said(replace(cost, bound=0.25, proofs=(TRUTH, Dual((Fraction(0),) * 2, Chords()))))[2] == "proved"
+    assert said(replace(cost, bound=0.2, proofs=(TRUTH,)))[2] == "proved"
+    assert said(replace(cost, bound=math.nextafter(0.25, 1), proofs=(TRUTH,)))[2] == "refuted"
+    assert said(replace(cost, value=0.2, bound=0.22, proofs=(TRUTH,)))[1:3] == ("refuted", "refuted")
 
 
 def test_an_infinite_cost_is_not_a_trivial_bound() -> None:
@@ -174,13 +174,13 @@ def test_a_bound_is_rounded_outward(proved: Fraction, monkeypatch: pytest.Monkey
     bound = certify(RESPONSE, VARIATION, [TIGHT]).bound
     assert Fraction(math.nextafter(bound, 0)) < proved <= Fraction(bound)
     monkeypatch.setattr(Truth, "_bound", lambda *_: proved / 4)
-    bound = certify(RESPONSE, ex.Hamming(["0.5", "0.5"]), [Truth()]).bound
+    bound = certify(RESPONSE, ex.Hamming(["0.5", "0.5"]), [TRUTH]).bound
     assert Fraction(bound) <= proved / 4 < Fraction(math.nextafter(bound, 1))
 
 
 def test_a_refused_proof_is_never_certified() -> None:
     with pytest.raises(Contradiction):
-        certify(RESPONSE, VARIATION, [Rays((QUARTER,))])
+        certify(RESPONSE, VARIATION, [Dual((QUARTER,), Listed())])
     assert certify(RESPONSE, VARIATION, [TIGHT]).bound == 0.5
 
 
@@ -207,7 +207,7 @@ def test_a_proof_about_what_the_kernel_does_not_know_is_not_proven(monkeypatch: 
         raise NotKnown("nobody knows", parameter="utility")
 
     monkeypatch.setattr(Truth, "_bound", unknown)
-    for proofs in ((Truth(),), (TIGHT, Truth()), (Truth(), TIGHT)):
+    for proofs in ((TRUTH,), (TIGHT, TRUTH), (TRUTH, TIGHT)):
         assert said(replace(GOOD, proofs=proofs))[1:] == ("proved", "not proven", 3)
 
 

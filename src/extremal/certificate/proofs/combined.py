@@ -123,7 +123,7 @@ class Level(Proof):
             raise Refused("this is about the level within a distortion", parameter="utility", value=goal.name)
         if self.ratio == 1:
             return Fraction(0)
-        least = self.proof.prove(Pure(Exponential.of_ratio(self.ratio)), LossGoal(goal.source, None))
+        least = self.proof.prove(Pure(Exponential.unchecked_ratio(self.ratio)), LossGoal(goal.source, None))
         if least <= goal.distortion:
             raise Refused("the proof must exceed the distortion", parameter="distortion", value=float(goal.distortion))
         return lower(narrow(lambda: arb(rational(self.ratio)).log()))

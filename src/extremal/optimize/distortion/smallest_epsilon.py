@@ -46,7 +46,6 @@ EXACT_ROWS = 24  # priors up to which the optimal basis is solved in rationals
 LARGEST_EPSILON = 100.0
 JUST_BELOW = Fraction(1, 10**40)  # relative: of the ratio that is proved, below the one that suffices
 LEVEL_DIGITS = 120  # of its proof: at e^100 the distortion exceeds D by the eightieth digit
-SMALLEST_RATIO = 1 + Fraction(1, 10**9)  # e^ε of the smallest ε that can be claimed
 _TRIES = 16  # each asks for at least eight times as much slack
 FINEST = Fraction(1, 1 << 60)  # a step of the truth that weights can tell
 INSIDE = Fraction(1, 10**25)  # how far a prior is moved from the boundary of its class
@@ -144,7 +143,7 @@ def _level_proof(utility: LevelAtDistortion, prior: Prior) -> Level:
     sums = [Fraction(total, prior.total) for total in itertools.accumulate(likeliest)]
     enough = [n * truth / (total - truth) for n, total in enumerate(sums) if total > truth]
     ratio = shortened(min(enough, default=Fraction(1)) * (1 - JUST_BELOW), LEVEL_DIGITS)
-    if sums[0] >= truth or ratio <= SMALLEST_RATIO:
+    if sums[0] >= truth or ratio <= 1:
         ratio = Fraction(1)  # ε ≥ 0 needs no proof
     return Level(ratio, truth_proof(prior, ratio, LEVEL_DIGITS))
 

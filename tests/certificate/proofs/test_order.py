@@ -65,9 +65,9 @@ def test_ends_between_all_symbols_prove_what_cells_prove(binary: bool, divergenc
         ratio = _ratio(p0, p1, int(x))
         ends += [ratio * (1 - Fraction(1, 10**12)), ratio * (1 + Fraction(1, 10**12))]
     by_cells = Partition(Fraction(best), cells(lorenz, np.arange(lorenz.n + 1))).bound(ex.LDP(1), utility)
-    by_ratios = Ratios(Fraction(best), tuple(ends)).bound(ex.LDP(1), utility)
+    by_ratios = Order(Fraction(best), tuple(ends)).bound(ex.LDP(1), utility)
     assert by_cells <= by_ratios <= by_cells * (1 + Fraction(1, 10**10))
-    assert Ratios(Fraction(best), (Fraction(3),)).bound(ex.LDP(1), utility) > best * (1 + 1e-6)
+    assert Order(Fraction(best), (Fraction(3),)).bound(ex.LDP(1), utility) > best * (1 + 1e-6)
 
 
 def test_bad_ends_are_refused() -> None:
@@ -81,12 +81,12 @@ def test_bad_ends_are_refused() -> None:
         ((one, Fraction(10**201)), "lie between"),
     ):
         with pytest.raises(Refused, match=why):
-            Ratios(one, ends).bound(ex.LDP(1), utility)
+            Order(one, ends).bound(ex.LDP(1), utility)
     for privacy, other in ((ex.LDP(1), ex.MutualInformation([0.5, 0.3, 0.2])), (ex.PML(1, [0.5, 0.3, 0.2]), utility)):
         with pytest.raises(Refused, match="theorem|about ε-LDP"):
-            Ratios(one, (one,)).bound(privacy, other)
+            Order(one, (one,)).bound(privacy, other)
     with pytest.raises(Refused, match="V must be"):
-        Ratios(-one, (one,)).bound(ex.LDP(1), utility)
+        Order(-one, (one,)).bound(ex.LDP(1), utility)
 
 
 def test_floats_that_do_not_sum_to_1_are_divided_by_their_exact_sum() -> None:
@@ -95,7 +95,7 @@ def test_floats_that_do_not_sum_to_1_are_divided_by_their_exact_sum() -> None:
     off.values = off._given = np.array(floats)
     exact = [Fraction(v) / sum(map(Fraction, floats)) for v in floats]
     again = [Fraction(v) / sum(map(Fraction, [0.2, 0.3, 0.5])) for v in (0.2, 0.3, 0.5)]
-    proof = Ratios(Fraction(1, 100), (Fraction(1),))
+    proof = Order(Fraction(1, 100), (Fraction(1),))
     assert proof.bound(ex.LDP(1), ex.KL(off, other)) == proof.bound(ex.LDP(1), ex.KL(Prior(exact), Prior(again)))
 
 
@@ -123,7 +123,7 @@ def test_prices_of_binary_priors_are_those_of_their_fractions() -> None:
     binary = Prior.of_binary(values / values.sum())
     exact = Prior([binary.fraction(x) for x in range(12)])
     for contact in ("0", "0.02", "0.3", "5", "1e300"):
-        proof = Subadditive(Fraction(contact))
+        proof = Concave(Fraction(contact))
         first, second = (proof.bound(ex.LDP(1), ex.MutualInformation(p)) for p in (binary, exact))
         assert first == second
     # An edge that is the probability of a symbol: it is light, and its neighbour above is heavy.
@@ -138,7 +138,7 @@ def test_prices_of_binary_priors_are_those_of_their_fractions() -> None:
 def test_a_prior_that_is_certain_has_no_information() -> None:
     for prior in (Prior.of_binary([0.0, 1.0]), Prior([0, 1])):
         for contact in (0, 1, 100):
-            assert Subadditive(Fraction(contact)).bound(ex.LDP("0.1"), ex.MutualInformation(prior)) == 0
+            assert Concave(Fraction(contact)).bound(ex.LDP("0.1"), ex.MutualInformation(prior)) == 0
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_symbols_that_one_hypothesis_excludes_hide_no_path(make: Any) -> None:
         bound = Partition(Fraction(best), cells(lorenz, np.arange(lorenz.n + 1))).bound(ex.LDP(2), utility)
         assert best * (1 - 1e-8) <= bound <= best * (1 + 1e-8)
         ends = sorted({_ratio(p0, p1, x) * (1 + Fraction(s, 10**11)) for x in range(3, 6) for s in (-1, 1)})
-        assert best * (1 - 1e-8) <= Ratios(Fraction(best), tuple(ends)).bound(ex.LDP(2), utility) <= best * (1 + 1e-6)
+        assert best * (1 - 1e-8) <= Order(Fraction(best), tuple(ends)).bound(ex.LDP(2), utility) <= best * (1 + 1e-6)
         found = ex.design(ex.LDP(2), utility)
         assert found.value == pytest.approx(best, rel=1e-8)
         assert found.gap < 1e-9
