@@ -8,6 +8,7 @@ from two independent proofs (see docs/design/index.md).
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -37,7 +38,7 @@ from extremal.optimize.problem import (
 )
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.tables import number
-from extremal.utility import Divergence
+from extremal.utility import Divergence, HockeyStick
 
 NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
@@ -45,8 +46,7 @@ FEW_RATIOS = 16  # whose cells are not worth joining for a shorter proof
 CHORDS_UP_TO = 5_000  # inputs: up to this a certificate holds the proof that does not rest on the theorem, too
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
 BINS_TOLERANCE = 1e-12  # of the proof by ratios
-BEYOND = Fraction(1, 10**25)  # relative: how far outside of a bin's ratios its ends lie
-END_DIGITS = 28  # of an end: enough to lie there
+BEYOND = Fraction(1, 10**25)  # of what lies between ratios: how far outside of a bin's ratios its ends lie
 SMALLEST_END, LARGEST_END = Fraction(1, 10**200), Fraction(10**200)  # for ratios that are 0 or infinite
 UNIT = 1e-15  # relative: rounding of a number that a few operations made
 COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
@@ -80,7 +80,7 @@ def _solved(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
     lorenz, value = Lorenz.of(utility), BlockValue.of(utility, privacy.epsilon)
     outcome = search(problem, lorenz, value)
     if outcome.worth <= 0:
-        return _nothing_to_tell(problem, utility, lorenz)
+        return _nothing_to_tell(problem, utility)
     cuts, method, notes = _within_budget(problem, lorenz, value, outcome)
     mechanism = _mechanism(problem, privacy, lorenz, cuts)
     proofs, further = _proofs(problem, utility, lorenz, value, outcome)
@@ -129,13 +129,13 @@ def search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 
 
-def _nothing_to_tell(problem: Problem, utility: Divergence, lorenz: Lorenz) -> Solution:
+def _nothing_to_tell(problem: Problem, utility: Divergence) -> Solution:
     """P₀ = P₁, ε = 0, or f linear where reports can be: every mechanism is worth nothing, so the constant one is
     optimal."""
-    found = constant(problem, NOTHING_TO_TELL)
-    edges = np.arange(lorenz.n + 1) if lorenz.n <= ALL_PARTITIONS_UP_TO else np.array([0, lorenz.n])
-    proof = Order(Fraction(0), ends_of(utility.pair.p0, utility.pair.p1, cells(lorenz, edges)))
-    return replace(found, bound=0.0, proofs=(proof,))
+    kink = (utility.exact if isinstance(utility, HockeyStick) else None) or Fraction(1)  # f is linear from 1 to there
+    inside = kink if kink == 1 else shortened(kink * (1 - BEYOND if kink > 1 else 1 + BEYOND))
+    proof = Dual((Fraction(0),) * utility.k, Chords((inside,)))
+    return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
 
 
 def cells(lorenz: Lorenz, edges: Indices) -> tuple[tuple[int, int], ...]:
@@ -146,13 +146,18 @@ def cells(lorenz: Lorenz, edges: Indices) -> tuple[tuple[int, int], ...]:
 
 
 def ends_of(p0: Prior, p1: Prior, bins: tuple[tuple[int, int], ...]) -> tuple[Fraction, ...]:
-    """Numbers around the likelihood ratios of each bin, so close that the proof loses nothing."""
+    """Numbers around the likelihood ratios of each bin, so close that the proof loses nothing: beyond them by little of
+    what lies between the ratios."""
+    masses = {x: (p0.fraction(x), p1.fraction(x)) for symbols in bins for x in symbols}
+    ratios = {x: a / b for x, (a, b) in masses.items() if b}
+    apart = sorted({*ratios.values(), Fraction(1)})
+    beyond = BEYOND * min((1 - a / b for a, b in itertools.pairwise(apart)), default=Fraction(1))
+    digits = len(str(int(1 / beyond))) + 3
     found = set()
     for symbols in bins:
-        for x, beyond in zip(symbols, (1 - BEYOND, 1 + BEYOND), strict=True):
-            a, b = p0.fraction(x), p1.fraction(x)
-            ratio = shortened(a / b * beyond, END_DIGITS) if b else LARGEST_END
-            found.add(min(max(ratio, SMALLEST_END), LARGEST_END))
+        for x, side in zip(symbols, (1 - beyond, 1 + beyond), strict=True):
+            end = shortened(ratios[x] * side, digits) if x in ratios else LARGEST_END
+            found.add(min(max(end, SMALLEST_END), LARGEST_END))
     return tuple(sorted(found))
 
 

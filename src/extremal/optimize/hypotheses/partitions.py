@@ -12,10 +12,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate import Order
+from extremal.certificate import Chords, Dual, Order
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
@@ -112,9 +113,12 @@ class _OnePair:
         values = (goals.weights @ goals.each(goals.images(sets))).sum(axis=1) / (1 + (len(sets) - 1) * goals.low)
         return _Partition(found, blocks, values)
 
-    def proof(self, best: _Partition, mix: Floats) -> Order:
+    def proof(self, best: _Partition, mix: Floats) -> Order | Dual:
         """That none is better for parts of these weights; the first that counts says which distribution is first."""
-        worth, (first, second) = max(best.outcome.worth, 0.0), self.goals.priors
+        if best.outcome.worth <= 0:  # the ratio is that of constants for every report
+            zeros = (Fraction(0),) * self.goals.k
+            return Dual(zeros, Chords((Fraction(1),)), decimals(mix) if mix.size > 1 else ())
+        worth, (first, second) = best.outcome.worth, self.goals.priors
         found = cells(self.lorenz, best.outcome.edges)
         turned = bool(self.goals.leaves[int(np.flatnonzero(mix @ self.goals.weights)[0])].first)
         ends = ends_of(second, first, found) if turned else ends_of(first, second, found)
