@@ -43,6 +43,11 @@ class Value:
 class Proof(Value):
     """A bound on what any private mechanism is worth."""
 
+    @property
+    def label(self) -> str:
+        """Its kind in words, with the reason where it has one."""
+        return self.kind
+
     def bound(self, privacy: object, goal: object) -> Bound:
         """The bound that this proves, rounded to the safe side; infinite when it proves nothing.
 

@@ -285,7 +285,7 @@ def _optimality(
         except NotKnown as error:
             return Verdict.NOT_PROVEN, [f"optimality: not proven ({error})"]
         except (Refused, ExtremalError) as error:
-            return Verdict.REFUTED, [f"the proof by {proof.kind} is refused: {error}"]
+            return Verdict.REFUTED, [f"the proof by {proof.label} is refused: {error}"]
         best = min(best, proved, key=lambda b: sign * b)
     if sign * attained > sign * best:
         return Verdict.REFUTED, [
@@ -293,7 +293,7 @@ def _optimality(
         ]
     if sign * best > sign * _exact(bound):
         return Verdict.REFUTED, [f"the proofs reach {_shown(best)}, not the claimed {bound!r}"]
-    kinds = ", ".join(proof.kind for proof in certificate.proofs)
+    kinds = ", ".join(proof.label for proof in certificate.proofs)
     return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: proved by {kinds}"]
 
 

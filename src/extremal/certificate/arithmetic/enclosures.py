@@ -89,7 +89,7 @@ def exp_above(exponent: Fraction) -> Rational:
     with ctx.workprec(BITS):
         found = above(arb(rational(exponent)).exp())
     if found is None:
-        raise Refused("e^exponent must be finite", parameter="exponent", value=float(exponent))
+        raise Refused("e^exponent must be finite", parameter="exponent", value=str(exponent)[:20])
     return found
 
 

@@ -125,5 +125,5 @@ class Level(Proof):
             return Fraction(0)
         least = self.proof.prove(Pure(Exponential.unchecked_ratio(self.ratio)), LossGoal(goal.source, None))
         if least <= goal.distortion:
-            raise Refused("the proof must exceed the distortion", parameter="distortion", value=float(goal.distortion))
+            raise Refused("the proof must exceed the distortion", parameter="distortion", value=str(goal.distortion))
         return lower(narrow(lambda: arb(rational(self.ratio)).log()))

@@ -51,6 +51,10 @@ class Dual(Proof):
     mix: Numbers = ()
     prices: Prices = ()
 
+    @property
+    def label(self) -> str:
+        return f"{self.kind} ({self.reason.kind})"
+
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         if isinstance(goal, LossGoal):
             return self._below_losses(LossWorth(privacy, goal))

@@ -71,7 +71,7 @@ class Order(Proof):
         if self.ends[0] < SMALLEST or self.ends[-1] > LARGEST or any(a >= b for a, b in pairwise(self.ends)):
             raise Refused("ends must increase, between 1e-200 and 1e200", parameter="ends", value=len(self.ends))
         if self.value < 0:
-            raise Refused("V must be ≥ 0", parameter="value", value=float(self.value))
+            raise Refused("V must be ≥ 0", parameter="value", value=str(self.value)[:20])
         cell = _cells(p0, p1, self.ends)
         (sums0, total0), (sums1, total1) = (p.masses(cell, len(self.ends) + 1) for p in (p0, p1))
         masses = [(a * total1, b * total0) for a, b in zip(sums0, sums1, strict=True)]

@@ -55,6 +55,10 @@ class Squares(Proof):
     classes: Counts = ()
     merged: Counts = ()
 
+    @property
+    def label(self) -> str:
+        return f"{self.kind} ({self.dual.reason.kind})"
+
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         if self.merged and not isinstance(privacy, (Pure, Coupled)):
             raise Refused("inputs are merged under LDP only", parameter="privacy", value=type(privacy).__name__)

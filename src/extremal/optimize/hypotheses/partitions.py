@@ -115,10 +115,10 @@ class _OnePair:
 
     def proof(self, best: _Partition, mix: Floats) -> Order | Dual:
         """That none is better for parts of these weights; the first that counts says which distribution is first."""
-        if best.outcome.worth <= 0:  # the ratio is that of constants for every report
+        if self.lorenz.n < 2:  # the hypotheses are equal: every report has the ratio of constants
             zeros = (Fraction(0),) * self.goals.k
             return Dual(zeros, Chords((Fraction(1),)), decimals(mix) if mix.size > 1 else ())
-        worth, (first, second) = best.outcome.worth, self.goals.priors
+        worth, (first, second) = max(best.outcome.worth, 0.0), self.goals.priors
         found = cells(self.lorenz, best.outcome.edges)
         turned = bool(self.goals.leaves[int(np.flatnonzero(mix @ self.goals.weights)[0])].first)
         ends = ends_of(second, first, found) if turned else ends_of(first, second, found)
