@@ -8,7 +8,7 @@ import extremal as ex
 
 
 def test_the_course_over_epsilon_as_table_and_picture() -> None:
-    table = ex.information_over_epsilon([0.5, 0.3, 0.2], [0.5, 1, 2])
+    table = ex.studies.information_over_epsilon([0.5, 0.3, 0.2], [0.5, 1, 2])
     frame = table.to_frame()
     assert list(frame.columns)[:2] == ["epsilon", "optimum"]
     assert all(b >= v for v, b in zip(table.columns["optimum"], table.columns["upper_bound"], strict=True))
@@ -23,5 +23,5 @@ def test_the_course_over_epsilon_as_table_and_picture() -> None:
 
 @pytest.mark.parametrize(("epsilons", "message"), [([0], "epsilons must be positive"), ([], "at least one value")])
 def test_bad_epsilons_are_refused(epsilons: list[float], message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
-        ex.information_over_epsilon([0.5, 0.5], epsilons)
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
+        ex.studies.information_over_epsilon([0.5, 0.5], epsilons)

@@ -25,7 +25,7 @@ SMALLEST_STEP = 1e-6  # relative
 class EqualLeakage:
     """Three mechanisms at each leakage; `str()` is a table, `plot()` a picture.
 
-    Made by `ex.equal_leakage`.
+    Made by `ex.studies.equal_leakage`.
 
     Attributes:
         utility: what is compared.
@@ -34,7 +34,7 @@ class EqualLeakage:
         ldp_levels: the LDP ε at which the LDP-optimal mechanism has that leakage.
 
     >>> import extremal as ex
-    >>> ex.equal_leakage([0.5, 0.5], [0.3]).epsilons
+    >>> ex.studies.equal_leakage([0.5, 0.5], [0.3]).epsilons
     (0.3,)
     """
 

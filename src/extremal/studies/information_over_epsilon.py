@@ -25,14 +25,14 @@ FEW_POINTS = 25
 class InformationOverEpsilon:
     """One row for each ε.
 
-    Made by `ex.information_over_epsilon`.
+    Made by `ex.studies.information_over_epsilon`.
 
     Attributes:
         columns: "epsilon"; "optimum" and its "upper_bound"; "randomized_response"; "binary"; "limit" for any prior: m −
             1 − ln m; all in nats.
 
     >>> import extremal as ex
-    >>> sorted(ex.information_over_epsilon([0.5, 0.5], [1]).columns)[:3]
+    >>> sorted(ex.studies.information_over_epsilon([0.5, 0.5], [1]).columns)[:3]
     ['binary', 'epsilon', 'limit']
     """
 

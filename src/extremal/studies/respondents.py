@@ -43,7 +43,7 @@ class Needed:
 class Respondents:
     """Mechanisms by the people they need. `str()` is a table for the terminal.
 
-    Made by `ex.respondents`.
+    Made by `ex.studies.respondents`.
 
     Attributes:
         epsilon: nats.
@@ -53,7 +53,7 @@ class Respondents:
         n: respondents of the best mechanism that the interval and the last column are for.
 
     >>> import extremal as ex
-    >>> ex.respondents(ex.Frequencies(3), epsilon=1).rows[0].name
+    >>> ex.studies.respondents(ex.Frequencies(3), epsilon=1).rows[0].name
     'best mechanism'
     """
 
@@ -134,7 +134,7 @@ def respondents(workload: Workload, *, epsilon: Any, time_limit: float | None = 
     Reference: docs/mechanisms/closed_forms.md cites the source of every form.
 
     >>> import extremal as ex
-    >>> table = ex.respondents(ex.CDF(6), epsilon=1)
+    >>> table = ex.studies.respondents(ex.CDF(6), epsilon=1)
     >>> [row.name for row in table.rows][:2], round(table.rows[1].people, 3)
     (['best mechanism', 'subset selection (frequencies, d=2)'], 1.259)
     """
