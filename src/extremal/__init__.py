@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it equal to the
     from extremal.estimate import test_homogeneity as test_homogeneity
     from extremal.estimate import test_hypotheses as test_hypotheses
     from extremal.estimate import test_independence as test_independence
-    from extremal.estimate.reports.counting import count_reports as count_reports
+    from extremal.estimate.reports.counts import count_reports as count_reports
     from extremal.loading import load as load
     from extremal.mechanism import Mechanism as Mechanism
     from extremal.optimize import design as design
@@ -111,7 +111,7 @@ _NAMES = {
         "estimate_crosstab estimate_frequencies estimate_workload pool regress sequential_test "
         "test_distribution test_homogeneity test_hypotheses test_independence"
     ),
-    "estimate.reports.counting": "count_reports",
+    "estimate.reports.counts": "count_reports",
     "loading": "load",
     "mechanism": "Mechanism",
     "optimize": "design smallest_epsilon",
