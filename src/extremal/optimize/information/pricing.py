@@ -56,7 +56,7 @@ class _Trail:
         return column
 
 
-class Pricing:
+class BestSets:
     """Branch and bound for one prior: `mass` and `count` of each group of equal symbols."""
 
     def __init__(self, curve: InformationCurve, mass: Floats, count: Counts) -> None:
