@@ -177,8 +177,8 @@ class Master:
         return self._program.solve(seconds)
 
     def polish(self) -> None:
-        """The last vertex once more, to the last digit."""
-        if self._answer is not None:
+        """The last vertex once more, to the last digit; not when the solver has left it in vain."""
+        if self._answer is not None and self._answer.x.size == self._size:
             self._take(self._program.polished(self._answer))
 
     def _take(self, answer: Answer) -> None:

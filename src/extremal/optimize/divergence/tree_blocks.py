@@ -13,61 +13,50 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import Lines
-from extremal.optimize.divergence.cover import KEPT, Cover, Floats
-from extremal.optimize.problem import Problem
+from extremal.optimize.divergence.cover import Cover, Floats
+from extremal.optimize.problem import GAIN, Problem
+from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate
 from extremal.privacy import MetricPrivacy
 from extremal.privacy.cones.metric import Edge
-from extremal.solver import LinearProgram, SolverFailed
+from extremal.solver import TIME_LIMIT, SolverFailed
 from extremal.utility import Divergence
 
-MOST_COLUMNS_ROUNDS = 2000
-_PRICE = 1e-13  # a column that gains less, relatively to the largest value, is rounding
-_ROUNDING = 4e-16
+_ROUNDING = 4e-16  # two roundings of a float
 _MARGINS = (0.0, 1e-14, 1e-12, 1e-10)  # relative to the largest line
 
 
 class TreeBlocks:
-    """Column generation with exact pricing on a tree; columns are kept between rounds."""
+    """Column generation with exact pricing on a tree; rays are kept between grids of chords."""
 
     def __init__(self, privacy: MetricPrivacy, utility: Divergence, edges: list[Edge]) -> None:
         self.privacy, self.utility, self.edges = privacy, utility, edges
         self.exponents = {x: privacy.epsilon * float(privacy.distances[above, x]) for above, x in edges}
-        self.rays = np.ones((privacy.k, 1))
-        self.seen: set[bytes] = set()
+        self.rays = np.ones((1, privacy.k))
 
     def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Lines]:
-        lines = cover.lines(self.utility)
-        program = LinearProgram(np.ones(self.privacy.k), np.ones(self.privacy.k))
-        size = float(np.abs(lines).max()) or 1.0
-        # The first columns set the scale of the objective: the constant one alone is worth nothing.
-        if self.rays.shape[1] == 1:
-            self.rays = np.hstack([self.rays, np.unique(self._best_rays(lines)[0], axis=1)])
-        program.add(self.rays, (lines.T @ self.rays).max(axis=0) / size)
-        answer = program.solve(problem.seconds_left)
-        for _ in range(MOST_COLUMNS_ROUNDS):
-            found = self._priced(lines / size - answer.duals[:, None])
-            fresh = self._unseen(found)
-            if not fresh.size or problem.out_of_time:
-                break
-            program.add(fresh, (lines.T @ fresh).max(axis=0) / size)
-            try:
-                answer = program.solve(problem.seconds_left)
-            except SolverFailed:  # what it holds of earlier vertices may mislead it: once more with all columns anew
-                program = LinearProgram(np.ones(self.privacy.k), np.ones(self.privacy.k))
-                program.add(self.rays, (lines.T @ self.rays).max(axis=0) / size)
-                answer = program.solve(problem.seconds_left)
-        used = answer.x > KEPT * answer.x.max()
-        chosen = (self.rays[:, : answer.x.size] * answer.x)[:, used]
-        alpha, bound = self._safe(lines, answer.duals * size, answer.value * size)
-        return chosen, bound, cover.proof(self.utility, alpha, [], tuple(self.edges))
+        """Columns, value and proof.
 
-    def _priced(self, gains: Floats) -> Floats:
-        """The rays that gain most. Gains that are rounding count e^{εd} at the root and would hide all others, so they
-        are also sought with a little less at every input."""
-        found = self._best_rays(np.hstack([gains - margin for margin in _MARGINS]))[0]
-        worth = (gains.T @ found).max(axis=0)
-        best = np.argsort(-worth)[: self.privacy.k]
-        return found[:, best[worth[best] > _PRICE]]
+        Raises:
+            SolverFailed: there is no time left for the first program.
+        """
+        lines = cover.lines(self.utility)
+        pricing = RaysOfTree(self, lines)
+        # The first columns set the scale of the objective: the constant one alone is worth nothing.
+        if len(self.rays) == 1:
+            self.rays = np.vstack([self.rays, np.unique(self.best_rays(lines)[0], axis=1).T])
+        every = np.ones(self.privacy.k)
+        master = Master(every, every)
+        master.add(*pricing.worth(self.rays))
+        if not master.solve(problem.seconds_left):
+            raise SolverFailed("the linear program must be solved in time", parameter="status", value=TIME_LIMIT)
+        nothing = Priced.nothing(self.privacy.k)
+        generate(master, pricing, nothing, Limits.of(problem, "column generation on a tree"), share=0.0)
+        master.polish()
+        self.rays = master.columns
+        rays, weights = master.mixture()
+        alpha, bound = self._safe(lines, master.point * pricing.size, master.value * pricing.size)
+        proof = cover.proof(self.utility, alpha, [], tuple(self.edges))
+        return (rays * weights[:, None]).T, bound, proof
 
     def _safe(self, lines: Floats, alpha: Floats, value: float) -> tuple[Floats, float]:
         """α raised a little where that makes the bound smaller: what is missing at an input counts e^{εd} at the
@@ -77,20 +66,12 @@ class TreeBlocks:
         raised[self.edges[0][0]] = alpha[self.edges[0][0]]
         doubt = _ROUNDING * (np.abs(lines)[:, None, :] + np.abs(raised)[:, :, None])  # exact lines differ by rounding
         left = lines[:, None, :] - raised[:, :, None] + doubt
-        excess = self._best_rays(left.reshape(len(alpha), -1))[2].reshape(slacks.size, -1).max(axis=1)
+        excess = self.best_rays(left.reshape(len(alpha), -1))[2].reshape(slacks.size, -1).max(axis=1)
         bounds = raised.sum(axis=0) + excess
         best = int(np.argmin(bounds))
         return raised[:, best], float(bounds[best])
 
-    def _unseen(self, rays: Floats) -> Floats:
-        """Those that were not added before; they are now."""
-        fresh = [ray for ray in rays.T if ray.tobytes() not in self.seen]
-        self.seen.update(ray.tobytes() for ray in fresh)
-        unique = np.unique(np.array(fresh).T, axis=1) if fresh else np.zeros((rays.shape[0], 0))
-        self.rays = np.hstack([self.rays, unique])
-        return unique
-
-    def _best_rays(self, gains: Floats) -> tuple[Floats, Floats, Floats]:
+    def best_rays(self, gains: Floats) -> tuple[Floats, Floats, Floats]:
         """For each column of gains the ray with the largest total, from the leaves up and back down: the rays with
         largest entry 1, their totals, and the totals relative to the root."""
         total, grows = [Scaled.of(row) for row in gains], {}
@@ -104,6 +85,26 @@ class TreeBlocks:
             logs[x] = logs[above] + np.where(grows[x], self.exponents[x], -self.exponents[x])
         largest = logs.max(axis=0)
         return np.exp(logs - largest), total[root].times_exp(-largest).floats(), total[root].floats()
+
+
+class RaysOfTree(Pricing):
+    """The rays that gain most on any of some lines, the values in units of the largest line."""
+
+    def __init__(self, blocks: TreeBlocks, lines: Floats) -> None:
+        self.blocks, self.most = blocks, blocks.privacy.k
+        self.size = float(np.abs(lines).max()) or 1.0
+        self.lines = lines / self.size
+
+    def worth(self, rays: Floats) -> Columns:
+        return rays, (rays @ self.lines).max(axis=1)
+
+    def price(self, point: Floats, gap: float, best: float) -> Priced:
+        """Gains that are rounding count e^{εd} at the root and would hide all others, so they are also sought with a
+        little less at every input."""
+        gains = self.lines - point[:, None]
+        rays = self.blocks.best_rays(np.hstack([gains - margin for margin in _MARGINS]))[0].T
+        rays = np.unique(rays[(rays @ gains).max(axis=1) > GAIN], axis=0)
+        return Priced(point, *self.worth(rays))
 
 
 @dataclass(frozen=True, eq=False)
