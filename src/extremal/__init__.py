@@ -96,7 +96,7 @@ from extremal.utility.divergences import *  # noqa: F403 - the named ones, as th
 if TYPE_CHECKING:
     from extremal import theory
     from extremal.certificate import Verdict, Verification, verify
-    from extremal.estimate.reports.counting import count_reports
+    from extremal.estimate.reports.counts import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
     from extremal.questionnaire import Questionnaire
     from extremal.release.engines.key import ReleaseKey
@@ -236,7 +236,7 @@ __all__ += divergences.__all__
 
 _LATER = {
     "extremal.certificate": ("Verdict", "Verification", "verify"),
-    "extremal.estimate.reports.counting": ("count_reports",),
+    "extremal.estimate.reports.counts": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.engines.key": ("ReleaseKey",),
     "extremal.release.memory": ("Memory",),
