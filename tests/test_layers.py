@@ -76,6 +76,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "simulate": "reports from a seed stay apart from the exact release",
     "loading": "the one reader of every file, a public name",
     "privacy.ldp": "a notion is a file",
+    "closed_forms.surveys": "a public name: ex.surveys.warner",
     "columns.duckdb": "a container is a file, and its package is loaded for it alone",
     "columns.pandas": "a container is a file, and its package is loaded for it alone",
     "columns.polars": "a container is a file, and its package is loaded for it alone",

@@ -96,7 +96,7 @@ from extremal.utility.divergences import *  # noqa: F403 - the named ones, as th
 if TYPE_CHECKING:
     from extremal import theory
     from extremal.certificate import Verdict, Verification, verify
-    from extremal.estimate.reports.counting import count_reports
+    from extremal.estimate.reports.counts import count_reports
     from extremal.optimize import Design, design, smallest_epsilon
     from extremal.questionnaire import Questionnaire
     from extremal.release.engines.key import ReleaseKey
@@ -106,18 +106,14 @@ if TYPE_CHECKING:
         Comparison,
         DistortionTradeoff,
         EqualLeakage,
-        InformationOverEpsilon,
         Plan,
-        Respondents,
         TestPlan,
         Tradeoff,
         compare,
         distortion_tradeoff,
         equal_leakage,
-        information_over_epsilon,
         plan,
         plan_test,
-        respondents,
         tradeoff,
     )
     from extremal.theory import error_exponent
@@ -145,7 +141,6 @@ __all__ = [
     "Frequencies",
     "FrequencyEstimate",
     "Hamming",
-    "InformationOverEpsilon",
     "InvalidLabel",
     "InvalidParameter",
     "InvalidPrior",
@@ -164,7 +159,6 @@ __all__ = [
     "Questionnaire",
     "Ranges",
     "ReleaseKey",
-    "Respondents",
     "RobustDivergence",
     "SourceClass",
     "StratifiedEstimate",
@@ -199,7 +193,6 @@ __all__ = [
     "hadamard_response",
     "hamming",
     "hierarchical",
-    "information_over_epsilon",
     "load",
     "local_hashing",
     "piecewise",
@@ -215,7 +208,6 @@ __all__ = [
     "quaternary",
     "randomized_response",
     "regress",
-    "respondents",
     "sequential_test",
     "show_values",
     "smallest_epsilon",
@@ -236,7 +228,7 @@ __all__ += divergences.__all__
 
 _LATER = {
     "extremal.certificate": ("Verdict", "Verification", "verify"),
-    "extremal.estimate.reports.counting": ("count_reports",),
+    "extremal.estimate.reports.counts": ("count_reports",),
     "extremal.optimize": ("Design", "design", "smallest_epsilon"),
     "extremal.release.engines.key": ("ReleaseKey",),
     "extremal.release.memory": ("Memory",),
@@ -246,18 +238,14 @@ _LATER = {
         "Comparison",
         "DistortionTradeoff",
         "EqualLeakage",
-        "InformationOverEpsilon",
         "Plan",
         "TestPlan",
-        "Respondents",
         "Tradeoff",
         "compare",
         "distortion_tradeoff",
         "equal_leakage",
-        "information_over_epsilon",
         "plan",
         "plan_test",
-        "respondents",
         "tradeoff",
     ),
     "extremal.theory": ("error_exponent",),

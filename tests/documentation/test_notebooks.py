@@ -58,7 +58,7 @@ SHOWN = {
     "tradeoff": lambda: ex.tradeoff(ex.LDP, ex.KL(P0, P1), [1, 2]),
     "distortions": lambda: ex.distortion_tradeoff(P0, [0.1, 0.3]),
     "leakage": lambda: ex.equal_leakage(P0, [0.5]),
-    "information": lambda: ex.information_over_epsilon(P0, [1.0]),
+    "information": lambda: ex.tradeoff(ex.LDP, ex.MutualInformation(P0), [1.0]),
 }
 
 
@@ -95,6 +95,7 @@ def test_many_strata_are_counted_and_those_left_out_are_named() -> None:
 
 
 def test_printed_headers_are_the_same_in_every_table() -> None:
-    assert str(ex.information_over_epsilon(P0, [1.0])).split("\n")[0].split()[0] == "ε"
-    assert "randomised response" in str(ex.information_over_epsilon(P0, [1.0]))
+    shown = str(ex.tradeoff(ex.LDP, ex.MutualInformation(P0), [1.0]))
+    assert shown.split("\n")[2].split()[0] == "ε"
+    assert "randomised response" in shown
     assert "ε" in str(ex.distortion_tradeoff(P0, [0.3])).split("\n")[0]

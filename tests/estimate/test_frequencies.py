@@ -63,7 +63,7 @@ def test_structure_and_matrix_agree(k: int, epsilon: float, method: str, monkeyp
     closed = ex.estimate_frequencies(counts, m, method=method, counts=True)
     monkeypatch.setattr("extremal.estimate.frequencies.channel_of", DenseChannel)
     dense = ex.estimate_frequencies(counts, m, method=method, counts=True)
-    assert not isinstance(closed.fit.channel, DenseChannel)
+    assert not isinstance(closed.fit.combinations.channel, DenseChannel)
     # A likelihood within 1e-10 of the largest leaves the maximiser free by the square root of that over the curvature.
     assert closed.estimate == pytest.approx(dense.estimate, abs=1e-5 if method == "mle" else ROUNDING)
     assert closed.covariance == pytest.approx(dense.covariance, abs=1e-7)
@@ -72,8 +72,8 @@ def test_structure_and_matrix_agree(k: int, epsilon: float, method: str, monkeyp
     assert closed.noncompliance(0.1) == pytest.approx(dense.noncompliance(0.1), abs=ROUNDING)
     contrast = [1.0, -1.0, *[0.0] * (k - 2)]
     assert closed.contrast(contrast).standard_error == pytest.approx(dense.contrast(contrast).standard_error, rel=1e-4)
-    assert closed.fit.channel.smallest_share(closed.fit.plausible) == pytest.approx(
-        dense.fit.channel.smallest_share(dense.fit.plausible)
+    assert closed.fit.combinations.channel.smallest_share(closed.fit.plausible) == pytest.approx(
+        dense.fit.combinations.channel.smallest_share(dense.fit.plausible)
     )
 
 

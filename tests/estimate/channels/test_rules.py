@@ -17,7 +17,7 @@ from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
 from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveChannel
 from extremal.estimate.chosen import estimate_chosen
-from extremal.estimate.variance import frequency_variance, statistics_variance
+from extremal.estimate.expected import frequency_variance, statistics_variance
 from extremal.exact import Exponential
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.bit_labels import BitLabels

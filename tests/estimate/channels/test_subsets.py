@@ -36,7 +36,7 @@ def test_the_closed_form_is_the_listed_least_squares(k: int, size: int, method: 
     # too.
     dense = ex.estimate_frequencies(reports, listed, method=method, weights=weights)
     closed = ex.estimate_frequencies(reports, structured, method=method, weights=weights)
-    assert isinstance(closed.fit.channel, SubsetChannel)
+    assert isinstance(closed.fit.combinations.channel, SubsetChannel)
     # The listed weights differ from the structured ones by the units that 2^62 leaves over: nothing in floats.
     assert closed.estimate == pytest.approx(dense.estimate, abs=1e-9)
     assert closed.standard_error == pytest.approx(dense.standard_error, rel=1e-9)
@@ -104,10 +104,10 @@ def test_reports_must_be_subsets(tmp_path: Path) -> None:
     for bad in ((0, 1), (0, 1, 1), (0, 1, 9), 3, "abc"):
         with pytest.raises(ex.UnknownLabel, match="that is no label"):
             ex.estimate_frequencies([(0, 1, 2), bad], m)
-    assert ex.estimate_frequencies([(2, 1, 0), [0, 1, 2]], m).fit.distinct == 1
+    assert ex.estimate_frequencies([(2, 1, 0), [0, 1, 2]], m).fit.observed.distinct == 1
     (tmp_path / "r.csv").write_text("x\n0 1 2\n1 2 5\n")
     result = ex.estimate_frequencies(tmp_path / "r.csv", m, column="x", check_hash=False)
-    assert result.fit.statistic.tolist() == [0.5, 1, 1, 0, 0, 0.5]
+    assert result.fit.observed.statistic.tolist() == [0.5, 1, 1, 0, 0, 0.5]
     spaced = ex.Mechanism.from_subsets(40, 10, ex.LDP(1), inputs=[f"answer {x}" for x in range(40)])
     with pytest.raises(ex.UnknownLabel, match="that is no label"):  # sets of labels with spaces are JSON lists
         ex.estimate_frequencies(tmp_path / "r.csv", spaced, column="x", check_hash=False)

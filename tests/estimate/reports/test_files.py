@@ -135,7 +135,7 @@ def test_an_unknown_kind_of_file(tmp_path: Path) -> None:
 def test_csv_text_becomes_labels(tmp_path: Path) -> None:
     numbers = ex.randomized_response(3, 1)
     path = write(tmp_path / "n.csv", {"x": [0, 1, 2, 1]}, {"x": numbers.hash})
-    assert ex.estimate_frequencies(path, numbers).fit.statistic.tolist() == [0.25, 0.5, 0.25]
+    assert ex.estimate_frequencies(path, numbers).fit.observed.statistic.tolist() == [0.25, 0.5, 0.25]
     booleans = ex.randomized_response(2, 1, inputs=[False, True])
     assert (
         ex.estimate_frequencies(write(tmp_path / "b.csv", {"x": [True, False]}, {"x": booleans.hash}), booleans).n == 2

@@ -47,13 +47,13 @@ def test_every_container_counts_the_same(name: str, values: list[Any], m: ex.Mec
     result = ex.estimate_frequencies(CONTAINERS[name](values), m)
     assert result.n == expected.n == 40
     assert result.estimate.tolist() == expected.estimate.tolist()
-    assert result.fit.statistic.tolist() == expected.fit.statistic.tolist()
+    assert result.fit.observed.statistic.tolist() == expected.fit.observed.statistic.tolist()
 
 
 @pytest.mark.parametrize("dtype", [pl.Categorical, pl.Enum(["z", "c", "b", "a"])])
 def test_polars_categories(dtype: Any) -> None:
     series = pl.Series(WORDS, dtype=dtype)
-    assert ex.estimate_frequencies(series, M_WORDS).fit.statistic.tolist() == [0.5, 0.25, 0.25]
+    assert ex.estimate_frequencies(series, M_WORDS).fit.observed.statistic.tolist() == [0.5, 0.25, 0.25]
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.table], ids=["pandas", "polars", "pyarrow"])
@@ -101,11 +101,13 @@ def test_labels_are_strict() -> None:
 
 def test_labels_far_from_zero() -> None:
     m = ex.randomized_response(2, 1, inputs=[-5, 10**12])
-    assert ex.estimate_frequencies(np.array([-5, 10**12, -5]), m).fit.statistic[0] == pytest.approx(2 / 3)
+    assert ex.estimate_frequencies(np.array([-5, 10**12, -5]), m).fit.observed.statistic[0] == pytest.approx(2 / 3)
     years = ex.randomized_response(2, 1, inputs=[2001, 2002])
     assert ex.estimate_frequencies(np.array([2001, 2002, 2001]), years).n == 3
     low = ex.randomized_response(2, 1, inputs=[-2, -1])
-    assert ex.estimate_frequencies(np.array([-2, -1, -1], dtype=np.int8), low).fit.statistic[1] == pytest.approx(2 / 3)
+    assert ex.estimate_frequencies(np.array([-2, -1, -1], dtype=np.int8), low).fit.observed.statistic[
+        1
+    ] == pytest.approx(2 / 3)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +194,7 @@ def test_bad_counts(counts: dict[str, Any], message: str) -> None:
 
 
 def test_counts_in_order() -> None:
-    assert ex.estimate_frequencies([5, 3, 2], M_WORDS, counts=True).fit.statistic.tolist() == [0.5, 0.3, 0.2]
+    assert ex.estimate_frequencies([5, 3, 2], M_WORDS, counts=True).fit.observed.statistic.tolist() == [0.5, 0.3, 0.2]
     with pytest.raises(
         ex.InvalidParameter, match="counts must have 3 entries, one for each output; got len\\(reports\\)=2"
     ):
@@ -209,10 +211,10 @@ def test_tuples_are_labels_too() -> None:
     )
     reports = [outputs[0]] * 3 + [outputs[2]] * 5
     lists = [list(r) for r in reports]
-    expected = ex.estimate_frequencies(reports, m).fit.statistic.tolist()
+    expected = ex.estimate_frequencies(reports, m).fit.observed.statistic.tolist()
     assert expected == [3 / 8, 0, 5 / 8]
     for container in (lists, pd.Series(reports), pl.Series(lists), pa.array(lists)):
-        assert ex.estimate_frequencies(container, m).fit.statistic.tolist() == expected
+        assert ex.estimate_frequencies(container, m).fit.observed.statistic.tolist() == expected
 
 
 def test_an_empty_arrow_column_has_no_reports() -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import extremal as ex
-from extremal.estimate.reports.counted import whole_counts
+from extremal.estimate.reports.counts import whole_counts
 
 M = ex.randomized_response(3, 1, inputs=["a", "b", "c"])
 REPORTS = pd.Series(["c"] * 500 + ["a"] * 300 + ["b"] * 200)
@@ -61,7 +61,7 @@ def test_weights_and_strata_follow_the_index_of_the_reports() -> None:
     group = pd.Series(np.where(x == "a", "north", "south"))
     shuffled = ex.estimate_frequencies(x, M, by=group.sample(frac=1, random_state=1))
     assert shuffled["north"].n == 100
-    assert shuffled["north"].fit.distinct == 1
+    assert shuffled["north"].fit.observed.distinct == 1
     with pytest.raises(ex.InvalidParameter, match="weights must have the index of the reports"):
         ex.estimate_frequencies(x, M, weights=pd.Series(np.ones(300), index=range(1, 301)))
     assert ex.estimate_frequencies(x, M, weights=w.to_numpy()[::-1]).n == 300  # an array has no index
