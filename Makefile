@@ -53,7 +53,7 @@ docs: $(VENV)/.dev
 	@echo "open out/docs/index.html"
 
 audit: $(VENV)/.dev
-	@for script in audit/*/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+	@for script in audit/*/*.py; do echo "== $$script"; $(BIN)/python -m $$(echo $${script%.py} | tr / .) || exit 1; done
 
 $(VENV)-bench/.ready: pyproject.toml bench/requirements.txt
 	$(PYTHON) -m venv $(VENV)-bench

@@ -1,6 +1,6 @@
 """A hundred thousand lies told to the proof kernel, for every kind of proof: none may be believed.
 
-Each attack of `testing.proofs.adversaries` draws small problems, their optimum by a linear program over listed rays
+Each attack of `support.proofs.adversaries` draws small problems, their optimum by a linear program over listed rays
 (or the value of a mechanism that exists), and proofs with extreme numbers, ordinary ones, or the best lie that a linear
 program finds; then each of them again and again with some fields replaced by extreme or ordinary numbers. Reported:
 lies told, and bounds beyond the truth that were accepted (must be none). Run with `make audit`; give another number of
@@ -15,8 +15,8 @@ from collections import Counter
 
 import numpy as np
 
-from extremal.testing.proofs.adversaries import ATTACKS
-from extremal.testing.proofs.lies import varied
+from support.proofs.adversaries import ATTACKS
+from support.proofs.lies import varied
 
 VARIATIONS = 7  # of each lie
 LIES = next((int(word) for word in sys.argv[1:] if word.isdecimal()), 100_000)

@@ -91,8 +91,8 @@ TESTS: dict[str, list[tuple[str, str]]] = {
 MOST_SECONDS = 600  # a fault that makes a test run on is noticed, too
 PRELOADED = (
     "extremal.optimize",
-    "extremal.testing.proofs.adversaries",
-    "extremal.testing.proofs.second_workloads",
+    "support.proofs.adversaries",
+    "support.proofs.second_workloads",
     "pytest",
 )
 
@@ -171,7 +171,7 @@ def load_kernel(place: Path) -> None:
     for name in old:
         importlib.import_module(name)
     for name, module in list(sys.modules.items()):
-        if name.startswith("extremal") and name not in old:
+        if name.startswith(("extremal", "support")) and name not in old:
             for key, value in list(vars(module).items()):
                 where, what = known.get(id(value), ("", ""))
                 if where and getattr(value, "__module__", where).startswith("extremal.certificate"):

@@ -4,8 +4,8 @@ Up to 10 inputs: the linear program over all 2^k − 2 staircase columns, its ve
 every fiftieth). Up to 4,096: every partition of the sorted symbols, O(k²). Beyond, where symbols are binned and not
 sorted: the polygon around the symbols sorted in exact integers. Every certificate is verified.
 
-    python audit/certificate/same_values.py --write FILE     keep the values
-    python audit/certificate/same_values.py --against FILE   and compare with those of another version
+    python -m audit.certificate.same_values --write FILE     keep the values
+    python -m audit.certificate.same_values --against FILE   and compare with those of another version
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.paths import best_partition
 from extremal.optimize.divergence.polygon import solve as solve_polygon
 from extremal.privacy.cones.staircase import patterns
-from extremal.testing.divergences import WITHOUT_PARAMETERS
+from support.divergences import WITHOUT_PARAMETERS
 
 INSTANCES = 5000
 SAME = 1e-12  # relative

@@ -133,7 +133,7 @@ def main() -> int:
                 (PICTURES / picture.name).write_bytes(picture.read_bytes())
         elif written_page != expected:
             stale = [name for name in FIGURES if section(name, folder) not in written_page + "\n"]
-            print(f"the page of the documentation differs: {stale}; python audit/documentation/reproduce.py --update")
+            print(f"the page of the documentation differs: {stale}; python -m audit.documentation.reproduce --update")
             bad += 1
         else:
             print(f"the page of the documentation has all {len(FIGURES)} figures with these captions")

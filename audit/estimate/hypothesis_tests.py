@@ -5,7 +5,7 @@
   below 0.001 over the number of lines at rate α. The band of a test of size exactly α is printed with them.
 * Sequential: 100,000 runs under each hypothesis, false decisions at most α and β, by the same rule.
 * Intervals of regressions: 2,000 surveys for each of 8 configurations; every coefficient must be covered with
-  probability in [0.94, 0.96] by the rule of `extremal.testing.surveys.coverage` (binomial tests, Bonferroni over all
+  probability in [0.94, 0.96] by the rule of `support.surveys.coverage` (binomial tests, Bonferroni over all
   coefficients, level 0.05). Configurations have at least 50 expected reports of every kind.
 * What must be caught: tests that forget the mechanism, and standard errors 20% too small.
 
@@ -24,8 +24,8 @@ import pandas as pd
 from scipy.special import bdtr, bdtrc, bdtrik
 
 import extremal as ex
-from extremal.testing.random_mechanisms import random_ldp_matrix
-from extremal.testing.surveys.coverage import significance
+from support.random_mechanisms import random_ldp_matrix
+from support.surveys.coverage import significance
 
 TRIALS, SURVEYS, DRAWS, LEVEL, ALPHA = 100_000, 2_000, 199, 0.001, 0.05
 SEED = 20_261_115

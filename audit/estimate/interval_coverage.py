@@ -3,7 +3,7 @@
 1. A yes/no question by enumeration, nothing simulated: ε 0.2–5, n 20–1,000, 401 truths, levels 80, 95 and 99%. Never
    below nominal; mean width at most that of Clopper and Pearson's interval, mapped the same way.
 2. Surveys of every size: k to 1,000, n from 20, rare reports with more outputs than inputs, weights 1:100, three
-   levels, by the rule in `extremal.testing.surveys.small_surveys`. Limits pulled in by 30% must be caught.
+   levels, by the rule in `support.surveys.small_surveys`. Limits pulled in by 30% must be caught.
 3. Standard errors, where reports are many: 100 configurations fixed in advance × 2,000 simulated surveys.
 
 In part 3, intervals as centre ± z·s.e. must cover with probability in [0.94, 0.96] (a Bonferroni-corrected binomial
@@ -21,8 +21,8 @@ import numpy as np
 
 import extremal as ex
 from extremal.estimate.intervals.binomial import beta_limits, mapped
-from extremal.testing.surveys.coverage import FEWEST, Configuration, configurations, significance
-from extremal.testing.surveys.small_surveys import LEVELS, surveys
+from support.surveys.coverage import FEWEST, Configuration, configurations, significance
+from support.surveys.small_surveys import LEVELS, surveys
 
 CONFIGURATIONS, REPEATS, LEVEL = 100, 2_000, 0.05
 SMALL_REPEATS, MANY_CELLS = 200, 100

@@ -16,7 +16,7 @@ import numpy as np
 
 import extremal as ex
 from extremal.closed_forms import FORMS, Setting
-from extremal.closed_forms.hadamard_response import LISTED, hadamard_shape
+from extremal.closed_forms.set_systems import LISTED, hadamard_shape
 from extremal.estimate.means import mean_decoder, mean_variance
 from extremal.estimate.variance import frequency_variance
 from extremal.release.audit import audit

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
-from extremal.testing.surveys.simulated import simulated_rejections, simulated_surveys
+from support.surveys.simulated import simulated_rejections, simulated_surveys
 
 SURVEYS, TESTS, SEED, ERRORS, SLACK = 400, 20_000, 20_261_115, 4.0, 0.05
 SKEWED, FIVE, RARE = [0.7, 0.2, 0.1], [0.35, 0.25, 0.2, 0.15, 0.05], [0.96, 0.01, 0.01, 0.01, 0.01]

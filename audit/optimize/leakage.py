@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 import extremal as ex
-from extremal.testing.oracles import algorithm_1, optimum, plain_vertices, region_of
+from support.oracles import algorithm_1, optimum, plain_vertices, region_of
 
 INSTANCES = 500
 CLOSE = 1e-9

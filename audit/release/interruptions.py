@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 
 import extremal as ex
-from extremal.testing.files.interruptions import cleared, kill_after, start, state
+from support.files.interruptions import cleared, kill_after, start, state
 
 KILLS, PAIRS, ROWS = 200, 50, 60_000
 

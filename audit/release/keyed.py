@@ -14,9 +14,9 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from sampler import FAMILY, MECHANISMS, mechanisms
 
 import extremal as ex
+from audit.release.sampler import FAMILY, MECHANISMS, mechanisms
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.release.audit import audit
 from extremal.release.engines.keyed import KeyedColumn, RowWords, sample_keyed

@@ -17,8 +17,8 @@ from extremal.exact import Exponential
 from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, IndependentBits, ProjectiveSets
 from extremal.mechanism.structures.grouped_sets import grouped_structure
-from extremal.testing.files import neighbours
-from extremal.testing.files.neighbours import NUMBERS, TEXT, TRUTHS, constant
+from support.files import neighbours
+from support.files.neighbours import NUMBERS, TEXT, TRUTHS, constant
 
 PAIRS, FILES = 10_000, 400
 HALF, MORE = 1 << 61, 3 << 60

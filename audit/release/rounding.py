@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 import extremal as ex
-from extremal.testing.random_mechanisms import information_loss, random_ldp_matrix, random_pml_matrix
+from support.random_mechanisms import information_loss, random_ldp_matrix, random_pml_matrix
 
 INSTANCES = 10_000
 LARGEST_LOSS = 1e-12

@@ -16,7 +16,7 @@ import extremal as ex
 from extremal.exact.weights import DENOMINATOR
 from extremal.release import sample_codes
 from extremal.release.audit import audit
-from extremal.testing.random_mechanisms import random_ldp_matrix
+from support.random_mechanisms import random_ldp_matrix
 
 MECHANISMS, DRAWS = 200, 1_000_000
 FAMILY = 1e-3

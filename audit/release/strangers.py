@@ -15,8 +15,8 @@ from typing import Any
 
 import extremal as ex
 from extremal.release.files import privatize_file
-from extremal.testing.files.neighbours import TEXT, write_files
-from extremal.testing.files.strangers import Outcomes, damaged, mutated
+from support.files.neighbours import TEXT, write_files
+from support.files.strangers import Outcomes, damaged, mutated
 
 SAVED = Path(__file__).parents[2] / "tests" / "data" / "saved"
 CHANGES, DAMAGES, TOGETHER = 5_000, 60, 25

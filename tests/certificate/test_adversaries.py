@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 
 from extremal.certificate import PROOFS, NotKnown, Refused
-from extremal.testing.proofs.adversaries import (
+from support.proofs.adversaries import (
     ATTACKS,
     classes,
     costs,
     coupled_chords,
     rays_and_lines,
 )
-from extremal.testing.proofs.lies import varied
-from extremal.testing.proofs.workload_attacks import coupled_workloads, workloads
+from support.proofs.lies import varied
+from support.proofs.workload_attacks import coupled_workloads, workloads
 
 ROUNDS = {costs: 40, classes: 20, workloads: 30, coupled_chords: 10, coupled_workloads: 10}
 USUAL, VARIATIONS = 80, 3

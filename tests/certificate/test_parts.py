@@ -48,7 +48,7 @@ from extremal.certificate.kinds.information import Curve
 from extremal.certificate.kinds.search import SCALE, _bounds, _floor
 from extremal.certificate.numbers import count_from, list_from, number_from
 from extremal.errors import MalformedFile
-from extremal.testing.proofs.second_checker import disagreement
+from support.proofs.second_checker import disagreement
 
 P, WITH_ZERO = ["0.5", "0.3", "0.2"], ["0.6", "0", "0.4"]
 P0, P1 = ["0.7", "0.2", "0.1"], ["0.2", "0.3", "0.5"]

@@ -11,7 +11,8 @@ import pytest
 import extremal as ex
 from extremal.certificate import PROOFS, OnePrior, Proof, Rays, Refused, Subadditive, proof_from_json
 from extremal.errors import MalformedFile
-from extremal.testing.designs import check, check_refusals
+from extremal.testing.designs import check
+from support.refusals import check_refusals
 
 P, P0, P1 = [0.5, 0.3, 0.2], [0.7, 0.2, 0.1], [0.2, 0.3, 0.5]
 LINE, TRIANGLE = [[0, 1, 2], [1, 0, 1], [2, 1, 0]], [[0, 1, 1.5], [1, 0, 1.2], [1.5, 1.2, 0]]

@@ -15,7 +15,7 @@ import pytest
 
 import extremal as ex
 import extremal.certificate.kinds.search
-import extremal.testing.proofs.second.information
+import support.proofs.second.information
 from extremal.certificate import (
     PROOFS,
     Coupled,
@@ -34,10 +34,10 @@ from extremal.certificate import (
     Subadditive,
     Truth,
 )
-from extremal.testing.proofs.lies import Lie, varied
-from extremal.testing.proofs.second.information import slack_of_search
-from extremal.testing.proofs.second_checker import disagreement
 from extremal.utility import LevelAtDistortion
+from support.proofs.lies import Lie, varied
+from support.proofs.second.information import slack_of_search
+from support.proofs.second_checker import disagreement
 
 P, WITH_ZERO, TIED = ["0.5", "0.3", "0.2"], ["0.6", "0", "0.4"], ["0.4", "0.4", "0.2"]
 P0, P1 = ["0.7", "0.2", "0.1"], ["0.2", "0.3", "0.5"]
@@ -406,7 +406,7 @@ def test_a_search_is_accepted_from_the_edge_on_and_not_before(case: Any) -> None
 
 @pytest.mark.parametrize("case", [case for case in SEARCHES if case[2].name != "LDP"], ids=lambda case: case[0])
 def test_the_edge_where_sums_are_not_listed(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (extremal.certificate.kinds.search, extremal.testing.proofs.second.information):
+    for module in (extremal.certificate.kinds.search, support.proofs.second.information):
         monkeypatch.setattr(module, "MOST_SUMS" if hasattr(module, "MOST_SUMS") else "LISTED", 2)
     test_a_search_is_accepted_from_the_edge_on_and_not_before(case)
 

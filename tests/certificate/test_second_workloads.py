@@ -21,9 +21,9 @@ from extremal.certificate import (
 )
 from extremal.certificate.kinds.sweep import _Lines
 from extremal.certificate.kinds.workload import RATIO_BITS
-from extremal.testing.proofs.lies import varied
-from extremal.testing.proofs.second_workloads import workload_disagreement
-from extremal.testing.proofs.workload_attacks import workloads
+from support.proofs.lies import varied
+from support.proofs.second_workloads import workload_disagreement
+from support.proofs.workload_attacks import workloads
 
 P, WITH_ZERO = ["0.4", "0.3", "0.2", "0.1"], ["0.5", "0.5", "0", "0"]
 UTILITIES: list[Any] = [

@@ -18,8 +18,8 @@ from extremal.certificate.arithmetic.enclosures import value_of
 from extremal.certificate.kinds.costs import cost_of
 from extremal.errors import MalformedFile
 from extremal.mechanism.files import content_digest
-from extremal.testing.designs import falsely_claiming
 from extremal.utility import LevelAtDistortion
+from support.refusals import falsely_claiming
 
 
 def made(rows: list[list[int]], **given: Any) -> ex.Mechanism:

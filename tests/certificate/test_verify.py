@@ -12,7 +12,7 @@ import pytest
 
 import extremal as ex
 from extremal.mechanism.files import content_digest
-from extremal.testing.designs import falsely_claiming
+from support.refusals import falsely_claiming
 
 P0, P1 = [0.5, 0.3, 0.2], [0.1, 0.2, 0.7]
 

@@ -11,9 +11,8 @@ import pytest
 
 import extremal as ex
 from extremal.closed_forms import FORMS, Setting
-from extremal.closed_forms.hadamard_response import hadamard_shape
-from extremal.closed_forms.hierarchical import levels_of
-from extremal.closed_forms.piecewise import half_window
+from extremal.closed_forms.ordered import half_window, levels_of
+from extremal.closed_forms.set_systems import hadamard_shape
 from extremal.errors import InvalidParameter, NotIdentified, TooLarge
 from extremal.estimate.means import estimate_mean, mean_decoder, mean_variance
 from extremal.estimate.variance import frequency_variance

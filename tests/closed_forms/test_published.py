@@ -13,9 +13,9 @@ from scipy.linalg import hadamard
 from scipy.optimize import minimize_scalar
 
 import extremal as ex
-from extremal.closed_forms.bloom_filter import permanent_filter
-from extremal.closed_forms.hadamard_response import hadamard_shape
-from extremal.closed_forms.piecewise import half_window
+from extremal.closed_forms.bits import permanent_filter
+from extremal.closed_forms.ordered import half_window
+from extremal.closed_forms.set_systems import hadamard_shape
 from extremal.estimate.means import mean_variance
 from extremal.estimate.variance import frequency_variance
 

@@ -4,7 +4,7 @@ error must fail it."""
 import numpy as np
 import pytest
 
-from extremal.testing.surveys.coverage import FEWEST, configurations, significance
+from support.surveys.coverage import FEWEST, configurations, significance
 
 REPEATS, LEVEL = 600, 0.01
 

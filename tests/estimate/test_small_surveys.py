@@ -3,7 +3,7 @@
 import pytest
 from scipy.special import bdtr
 
-from extremal.testing.surveys.small_surveys import LEVELS, Survey, surveys
+from support.surveys.small_surveys import LEVELS, Survey, surveys
 
 REPEATS, LEVEL = 150, 0.01
 CHOSEN = (

@@ -10,7 +10,7 @@ import extremal as ex
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import DENOMINATOR, exact_sums
 from extremal.testing import ldp_mechanisms, matrices, pml_mechanisms
-from extremal.testing.random_mechanisms import information_loss, random_ldp_matrix, random_pml_matrix
+from support.random_mechanisms import information_loss, random_ldp_matrix, random_pml_matrix
 
 SAMPLE = 300
 LARGEST_LOSS = 1e-12

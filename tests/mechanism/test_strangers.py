@@ -20,7 +20,7 @@ from extremal.mechanism import files
 from extremal.mechanism.labels import MOST_LABELS, Labels
 from extremal.mechanism.structures import Circulant, HashedSets, Rows, TwoValuedColumns
 from extremal.mechanism.structures import circulant as circulants
-from extremal.testing.files.strangers import Outcomes, damaged, mutated, rehashed
+from support.files.strangers import Outcomes, damaged, mutated, rehashed
 
 SAVED = sorted((Path(__file__).parents[1] / "data" / "saved").glob("mechanism-*.json"))
 LDP = {"notion": "LDP", "epsilon": "1", "delta": "0"}

@@ -12,7 +12,7 @@ import pytest
 import extremal as ex
 from extremal.loading import LOADERS
 from extremal.mechanism.files import content_digest
-from extremal.testing.designs import falsely_claiming
+from support.refusals import falsely_claiming
 
 YES_NO = ex.randomized_response(2, 1, inputs=["no", "yes"])
 

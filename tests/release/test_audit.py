@@ -14,7 +14,7 @@ from extremal.exact.weights import DENOMINATOR
 from extremal.release import sample_codes
 from extremal.release.audit import MOST_INPUTS, audit, audited_inputs, clopper_pearson
 from extremal.release.audit_pairs import pair_events
-from extremal.testing.random_mechanisms import random_ldp_matrix
+from support.random_mechanisms import random_ldp_matrix
 
 DRAWS = 1_000_000
 FAMILY = 1e-6  # of all honest audits here together: a false alarm once in a million runs

@@ -15,7 +15,7 @@ import extremal as ex
 from extremal.columns.files import note
 from extremal.columns.files.note import name_beside
 from extremal.release.files import mechanism_hashes, privatize_file
-from extremal.testing.files.interruptions import cleared, kill_after, start, state
+from support.files.interruptions import cleared, kill_after, start, state
 
 A, B = (ex.randomized_response(2, epsilon, inputs=["no", "yes"]) for epsilon in (1, 2))
 

@@ -27,8 +27,8 @@ from extremal.mechanism.structures import (
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.release.files import privatize_file
 from extremal.release.sampling import sampler
-from extremal.testing.files import neighbours
-from extremal.testing.files.neighbours import (
+from support.files import neighbours
+from support.files.neighbours import (
     NUMBERS,
     TEXT,
     TRUTHS,

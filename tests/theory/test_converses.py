@@ -12,9 +12,9 @@ import extremal as ex
 from extremal.closed_forms.balance import balanced_subset
 from extremal.errors import InvalidParameter
 from extremal.exact import as_prior
-from extremal.testing.divergences import WITHOUT_PARAMETERS as DIVERGENCES
 from extremal.theory import converses, low_privacy_coefficient
 from extremal.utility.curve import InformationCurve
+from support.divergences import WITHOUT_PARAMETERS as DIVERGENCES
 
 
 def _pairs(seed: int, count: int, largest: int = 6) -> Any:

@@ -1,25 +1,20 @@
-"""Mechanisms that are known in closed form, one file for each family."""
+"""Mechanisms that are known in closed form, a file for each family of them."""
 
 from extremal.closed_forms import surveys
 from extremal.closed_forms.balance import balanced_subset
-from extremal.closed_forms.binary import binary, binary_for_information
-from extremal.closed_forms.bloom_filter import bloom_filter
-from extremal.closed_forms.exponential import exponential
+from extremal.closed_forms.bits import bloom_filter, local_hashing, unary_encoding
+from extremal.closed_forms.distortion import exponential, hamming
 from extremal.closed_forms.forms import FORMS, Form, Setting
-from extremal.closed_forms.geometric import geometric
-from extremal.closed_forms.hadamard_response import hadamard_response
-from extremal.closed_forms.hamming import hamming
-from extremal.closed_forms.hierarchical import hierarchical
 from extremal.closed_forms.leakage import pml_binary, pml_high_privacy, pml_randomized_response, pml_uniform
-from extremal.closed_forms.local_hashing import local_hashing
-from extremal.closed_forms.mixed import better_of_two
-from extremal.closed_forms.piecewise import piecewise, square_wave
-from extremal.closed_forms.projective_geometry import projective_geometry
-from extremal.closed_forms.quaternary import quaternary
-from extremal.closed_forms.randomized_response import randomized_response
-from extremal.closed_forms.stochastic_rounding import stochastic_rounding
-from extremal.closed_forms.subset_selection import subset_selection
-from extremal.closed_forms.unary_encoding import unary_encoding
+from extremal.closed_forms.ordered import geometric, hierarchical, piecewise, square_wave, stochastic_rounding
+from extremal.closed_forms.response import (
+    better_of_two,
+    binary,
+    binary_for_information,
+    quaternary,
+    randomized_response,
+)
+from extremal.closed_forms.set_systems import hadamard_response, projective_geometry, subset_selection
 
 __all__ = [
     "FORMS",

@@ -1,5 +1,6 @@
 """Integers and rationals: bounds on e^ε, exact priors, and the exact view of a mechanism that every check reads."""
 
+from extremal.exact.bisection import bisected
 from extremal.exact.exponential import Exponential, exp_bounds, level_of_ratio, log_of_ratio
 from extremal.exact.linear import solve_exactly
 from extremal.exact.numbers import Number, as_count, as_fraction, decimal_text
@@ -17,6 +18,7 @@ __all__ = [
     "as_count",
     "as_fraction",
     "as_prior",
+    "bisected",
     "by_row_class",
     "corners",
     "decimal_text",

@@ -16,6 +16,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact.numbers import as_fraction, decimal_text
 
 FIRST_BITS = 160  # decides ratios of 62-bit weights almost always at the first try
+_ROOT_BITS = 192  # where the search for a weight starts: it then ends within a few steps, each decided exactly
 _GUARD_BITS = 32  # and 3/2 for each nat: a Taylor sum of n rounded terms is off by at most about n·e^ε units
 
 SMALLEST_EPSILON = Fraction(1, 10**9)
@@ -119,6 +120,20 @@ class Exponential:
             return lower, -(-(self.ratio.numerator << bits) // self.ratio.denominator)
         return exp_bounds(self.exponent or Fraction(0), bits)
 
+    def least_low(self, total: int, highs: int = 1, lows: int = 1, power: int = 1) -> int:
+        """The smallest low ≥ 1 with high^power ≤ e^ε·low^power, where `highs` weights high and `lows` weights low share
+        a total: high = (total − lows·low)//highs.
+
+        >>> Exponential.of_ratio(3).least_low(100), Exponential.of_ratio(9).least_low(100, power=2)
+        (25, 25)
+        """
+        lower, _ = self.bounds(_ROOT_BITS)
+        root = integer_root(lower << (_ROOT_BITS * (power - 1)), power)
+        low = max(1, (total << _ROOT_BITS) // (highs * root + (lows << _ROOT_BITS)) - 1)
+        while not self.at_least(((total - lows * low) // highs) ** power, low**power):
+            low += 1
+        return low
+
     def at_least(self, a: int, b: int) -> bool:
         """Whether a ≤ e^ε·b, exactly, for integers a of any sign and b ≥ 0."""
         if self.ratio is not None:
@@ -195,3 +210,17 @@ def level_of_ratio(a: int, b: int) -> float:
 def _reaches(epsilon: float, a: int, b: int) -> bool:
     # Levels above 100 nats are reported too, though they cannot be claimed.
     return Exponential.unchecked(Fraction(repr(epsilon))).at_least(a, b)
+
+
+def integer_root(number: int, power: int) -> int:
+    """The largest whole number whose power is at most `number`.
+
+    >>> integer_root(10**30, 3), integer_root(10**30 - 1, 3), integer_root(15, 4), integer_root(16, 4)
+    (10000000000, 9999999999, 1, 2)
+    """
+    found = 1 << -(-number.bit_length() // power)  # not below the root: Newton falls towards it
+    while True:
+        closer = ((power - 1) * found + number // found ** (power - 1)) // power
+        if closer >= found:
+            return found
+        found = closer

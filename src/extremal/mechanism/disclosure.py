@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
+from extremal.mechanism.display import document
 from extremal.mechanism.labels import count_text
-from extremal.mechanism.page import document
 from extremal.plotting import COLOURS, as_svg, figure
 from extremal.tables import aligned, as_frame, wrapped
 
 if TYPE_CHECKING:
-    from extremal.mechanism.mechanism import Mechanism
+    from extremal.mechanism.value import Mechanism
 
 BELIEFS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2), Fraction(9, 10))
 """The beliefs that the table starts from when no prior is given."""

@@ -1,21 +1,25 @@
-"""A mechanism for people: a table that fits a terminal, the same in HTML for notebooks, and a heat map."""
+"""A mechanism for people: a table that fits a terminal, the same in HTML for notebooks, a heat map; and the page that
+everything for those who are asked is printed on."""
 
 from __future__ import annotations
 
-from typing import Any
+from html import escape
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import as_prior
 from extremal.mechanism.labels import count_text
-from extremal.mechanism.mechanism import Mechanism
 from extremal.plotting import figure
 from extremal.tables import aligned, html, shortened
 
+if TYPE_CHECKING:
+    from extremal.mechanism.value import Mechanism
+
 MOST_SHOWN = 10  # rows and columns of a table; the rest is counted
 MOST_DRAWN = 128  # rows and columns of a heat map: beyond that a label is no longer readable
-_WIDEST_LABEL = 18
+_WIDEST_LABEL = 18  # characters: ten columns of them are the widest table that a wide terminal shows
 
 
 def _cells(mechanism: Mechanism) -> tuple[list[str], list[list[str]]]:
@@ -95,3 +99,36 @@ def heat_map(mechanism: Mechanism, prior: Any = None) -> Any:
     claim = "no claim" if mechanism.privacy is None else repr(mechanism.privacy)
     axis.set_title(f"{rows} inputs, {columns} reports, {claim}", fontsize="medium")
     return drawn
+
+
+def document(title: str, body: str) -> str:
+    """One self-contained page; the body is HTML."""
+    return _PAGE.format(title=escape(title), body=body)
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
+body {{ color: #1a1a1a; background: #fff; }}
+h1 {{ font-size: 1.6rem; }} h2 {{ font-size: 1.15rem; margin-top: 2rem; }}
+table {{ border-collapse: collapse; width: 100%; }}
+th, td {{ text-align: right; padding: .3rem .6rem; border-bottom: 1px solid #ccc; }}
+th:first-child, td:first-child {{ text-align: left; }}
+svg {{ max-width: 100%; height: auto; }}
+code {{ overflow-wrap: anywhere; }}
+@media print {{ body {{ margin: 0; max-width: none; }} h2 {{ break-after: avoid; }} tr {{ break-inside: avoid; }} }}
+</style>
+</head>
+<body>
+<main>
+<h1>{title}</h1>
+{body}
+</main>
+</body>
+</html>
+"""

@@ -25,8 +25,8 @@ from extremal.errors import ExtremalError, FileConflict, MalformedFile, TooLarge
 from extremal.exact.weights import Indices
 from extremal.mechanism.bit_labels import reports_from_json
 from extremal.mechanism.labels import LARGEST_JSON_INTEGER, MOST_LABELS, Labels, count_text
-from extremal.mechanism.mechanism import Mechanism
 from extremal.mechanism.structures import GroupedSets, Structure, structure_from_json
+from extremal.mechanism.value import Mechanism
 from extremal.privacy import Notion, notion_from_json
 
 FORMAT = "extremal-mechanism"

@@ -17,7 +17,7 @@ from functools import cmp_to_key
 import numpy as np
 
 from extremal.errors import TooLarge
-from extremal.exact import ExactView, Exponential
+from extremal.exact import ExactView, Exponential, bisected
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Weights, as_probabilities, exact_sums
 
@@ -112,12 +112,11 @@ def level_for_delta(view: ExactView, delta: Fraction, pure: float) -> float:
         return math.inf
     if excess_at_most(view, Exponential(0), delta):
         return 0.0
-    refused, accepted = 0.0, largest
-    while True:
-        middle = max((refused + accepted) / 2, float(SMALLEST_EPSILON))
-        if middle in (refused, accepted):
-            return accepted
-        if excess_at_most(view, Exponential(middle), delta):
-            accepted = middle
-        else:
-            refused = middle
+
+    def holds(epsilon: float) -> bool:
+        return excess_at_most(view, Exponential(epsilon), delta)
+
+    def between(refused: float, accepted: float) -> float:
+        return max((refused + accepted) / 2, float(SMALLEST_EPSILON))
+
+    return bisected(holds, 0.0, largest, between=between)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.closed_forms.subset_selection import best_size_for_frequencies
+from extremal.closed_forms.set_systems import best_size_for_frequencies
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count, as_fraction
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON

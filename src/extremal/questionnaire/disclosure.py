@@ -26,7 +26,7 @@ from extremal.mechanism.disclosure import (
     percent,
     ratio_in_words,
 )
-from extremal.mechanism.page import document
+from extremal.mechanism.display import document
 from extremal.plotting import COLOURS, as_svg, figure
 from extremal.tables import aligned, as_frame, number
 

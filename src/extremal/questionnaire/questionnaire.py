@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from extremal.closed_forms import randomized_response, subset_selection
-from extremal.closed_forms.subset_selection import best_size_for_frequencies
+from extremal.closed_forms.set_systems import best_size_for_frequencies
 from extremal.columns.column import container_of, filled, refuse_missing
 from extremal.columns.frames import columns_of, pick, with_columns
 from extremal.errors import InvalidParameter, UnknownLabel

@@ -114,7 +114,7 @@ def audit(
         return _audit_by_pairs(mechanism, count, confidence, claim, sample)
     inputs = audited_inputs(mechanism)
     rows = inputs if mechanism.row_of is None else mechanism.row_of[inputs]
-    exact = np.ldexp(np.array([mechanism.kernel.row(int(i)) for i in rows]).astype(np.float64), -WEIGHT_BITS)
+    exact = np.ldexp(np.array([mechanism.structure.row(int(i)) for i in rows]).astype(np.float64), -WEIGHT_BITS)
     drawer = sample or (lambda codes: sample_codes(mechanism, codes))
     counts = np.array([np.bincount(drawer(np.full(count, x)), minlength=mechanism.m) for x in inputs])
 

@@ -1,7 +1,7 @@
 """Reporting a Bloom filter again: what is kept about a person, and the reports that are made from it.
 
 The permanent filter is drawn once, kept where nobody else sees it, and never shown. Every report is made from it, so
-that all reports of a person together are at the level of `extremal.closed_forms.bloom_filter.permanent_filter`, and one
+that all reports of a person together are at the level of `extremal.closed_forms.bits.permanent_filter`, and one
 alone at that of the mechanism's claim.
 """
 

@@ -1,7 +1,6 @@
-"""For our tests and for yours: Hypothesis strategies, slow oracles, and the one helper that checks any design.
+"""For tests of programs that use the package: Hypothesis strategies, and `designs.check`, which checks any design.
 
-Needs the package `hypothesis`. The strategies are here by name; the rest is in `designs`, `oracles`, `coverage` and
-`random_mechanisms`.
+Needs the package `hypothesis`. The strategies are here by name.
 """
 
 from extremal.testing.strategies import epsilons, ldp_mechanisms, matrices, mechanisms, pml_mechanisms, priors

@@ -106,9 +106,9 @@ def fisher(mechanism: Mechanism | Any, prior: Floats) -> Fisher:
         return _summed(_pieces_of_reading(reading), prior, None)
     rows = by_row(mechanism, prior)
     refuse_large(rows.size, rows.size, "the information matrix")
-    kernel = mechanism.structure
-    if isinstance(kernel, (SubsetSelection, GroupedSets)):
-        return _all_sets(kernel, rows, mechanism.row_of)
+    structure = mechanism.structure
+    if isinstance(structure, (SubsetSelection, GroupedSets)):
+        return _all_sets(structure, rows, mechanism.row_of)
     return _summed(_pieces(mechanism), rows, mechanism.row_of)
 
 
@@ -135,9 +135,9 @@ def _pieces_of_reading(reading: Reading) -> Iterator[tuple[Floats, Floats]]:
 
 def _pieces(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
     """Blocks of columns: the smallest entry of each, and what every row has above it; integers until the last step."""
-    kernel, r = mechanism.structure, mechanism.row_classes
+    structure, r = mechanism.structure, mechanism.row_classes
     if r * mechanism.m <= LARGEST_DENSE:
-        rows = kernel.rows()
+        rows = structure.rows()
         smallest = rows.min(axis=0)
         yield (
             np.ldexp(smallest.astype(np.float64), -WEIGHT_BITS),
@@ -145,7 +145,7 @@ def _pieces(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
         )
         return
     width, block = max(1, CHUNK // r), []
-    for column in kernel.columns():
+    for column in structure.columns():
         if column.orbit:
             raise TooLarge(
                 "the information of one report needs the reports listed, and they are too many",
@@ -176,7 +176,7 @@ def _from_groups(block: list[Any], r: int) -> tuple[Floats, Floats]:
     return base, np.where(above > 0.5 * np.ldexp(1.0, -WEIGHT_BITS), above, 0.0)
 
 
-def _all_sets(kernel: SubsetSelection | GroupedSets, prior: Floats, row_of: Indices | None) -> Fisher:
+def _all_sets(structure: SubsetSelection | GroupedSets, prior: Floats, row_of: Indices | None) -> Fisher:
     """Every set S of some types, by how many members it has of each class of equally likely inputs of a group.
 
     A set of type t has the marginal (low_t + (high_t − low_t)·p(S))/N_t. A vector of counts in the classes has the
@@ -184,7 +184,7 @@ def _all_sets(kernel: SubsetSelection | GroupedSets, prior: Floats, row_of: Indi
     counts n', x lies in S with probability n'/n of its class, and a pair by the same count without replacement; equally
     likely inputs of subset selection are one class, and V = λ(I − 11ᵀ/r).
     """
-    groups, types = _types(kernel)
+    groups, types = _types(structure)
     values = np.rint(prior / prior.max() * 1e12)
     found, of = np.unique(np.column_stack([groups, values]), axis=0, return_inverse=True)
     of = of.reshape(-1)
@@ -193,7 +193,7 @@ def _all_sets(kernel: SubsetSelection | GroupedSets, prior: Floats, row_of: Indi
     few = all(c.size <= MOST_GROUPS for c in classes)
     if not few or len(types) * np.prod([np.prod(sizes[c[:-1]] + 1.0) for c in classes]) > MOST_COUNTS:
         raise TooLarge(
-            f"all sets of {kernel.r} inputs are counted for at most {MOST_GROUPS} different probabilities",
+            f"all sets of {structure.r} inputs are counted for at most {MOST_GROUPS} different probabilities",
             parameter="prior",
             value=f"{max(c.size for c in classes)} different probabilities",
             hint="Use a mechanism that lists its reports, such as ex.design's.",
@@ -211,18 +211,18 @@ def _all_sets(kernel: SubsetSelection | GroupedSets, prior: Floats, row_of: Indi
         alone += (share * (1 - share)) @ often * (sizes / np.maximum(sizes - 1, 1))
     within = (alone / sizes)[of]  # of share² it is not covered: P(x, x' ∈ S) = share² − alone/n
     excess = between[np.ix_(of, of)] - np.where(of[:, None] == of, within, 0.0)
-    excess[np.diag_indices(kernel.r)] += alone[of]
+    excess[np.diag_indices(structure.r)] += alone[of]
     return Fisher(excess, prior, row_of)
 
 
-def _types(kernel: SubsetSelection | GroupedSets) -> tuple[Indices, list[tuple[tuple[int, ...], float, float]]]:
+def _types(structure: SubsetSelection | GroupedSets) -> tuple[Indices, list[tuple[tuple[int, ...], float, float]]]:
     """The group of each row; counts of each type with N_t·(low, high − low), as probabilities."""
-    if isinstance(kernel, GroupedSets):
-        weights = zip(kernel.types, kernel.low, kernel.high, strict=True)
-        return kernel.of, [(t, low / DENOMINATOR, (high - low) / DENOMINATOR) for t, low, high in weights]
-    r, d = kernel.r, kernel.size
-    low = (DENOMINATOR - kernel.inside) * r / ((r - d) * DENOMINATOR)
-    step = (kernel.inside * r - d * DENOMINATOR) * r / (d * (r - d) * DENOMINATOR)
+    if isinstance(structure, GroupedSets):
+        weights = zip(structure.types, structure.low, structure.high, strict=True)
+        return structure.of, [(t, low / DENOMINATOR, (high - low) / DENOMINATOR) for t, low, high in weights]
+    r, d = structure.r, structure.size
+    low = (DENOMINATOR - structure.inside) * r / ((r - d) * DENOMINATOR)
+    step = (structure.inside * r - d * DENOMINATOR) * r / (d * (r - d) * DENOMINATOR)
     return np.zeros(r, dtype=np.intp), [((d,), low, step)]
 
 

@@ -17,7 +17,7 @@ from extremal.certificate.kinds.ratios import _cells
 from extremal.exact import Prior
 from extremal.optimize.divergence.lorenz import Lorenz
 from extremal.optimize.divergence.solve import cells
-from extremal.testing.proofs.lies import optimum
+from support.proofs.lies import optimum
 
 
 def _pair(seed: int, k: int, binary: bool) -> tuple[Prior, Prior]:

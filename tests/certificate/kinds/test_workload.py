@@ -32,10 +32,11 @@ from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
 from extremal.optimize.workload.solve import solve
-from extremal.testing.designs import check, check_refusals
-from extremal.testing.listed import listed_sets
+from extremal.testing.designs import check
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 from extremal.utility.workload import RESOLUTION
+from support.listed import listed_sets
+from support.refusals import check_refusals
 
 PRIOR = [0.4, 0.3, 0.2, 0.1]
 

@@ -10,7 +10,7 @@ from extremal.estimate.channels.channel import ends_of
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.simulate import Simulation
-from extremal.testing.listed import GROUPED_SETS, grouped_sets, listed_sets
+from support.listed import GROUPED_SETS, grouped_sets, listed_sets
 
 
 @pytest.mark.parametrize("name", GROUPED_SETS)

@@ -14,7 +14,7 @@ from scipy.stats import chi2_contingency
 
 import extremal as ex
 from extremal.estimate.hypothesis_tests.features import Scores, score_basis
-from extremal.testing.random_mechanisms import random_ldp_matrix
+from support.random_mechanisms import random_ldp_matrix
 
 P = [0.5, 0.3, 0.2]
 LEVEL = 1e-6  # a valid test fails here once in a million

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.testing.random_mechanisms import random_ldp_matrix
+from support.random_mechanisms import random_ldp_matrix
 
 P0, P1 = [0.6, 0.3, 0.1], [0.2, 0.3, 0.5]
 

@@ -14,7 +14,7 @@ from extremal.estimate.methods.likelihood import (
     project_onto_simplex,
     project_within,
 )
-from extremal.testing.random_mechanisms import random_ldp_matrix
+from support.random_mechanisms import random_ldp_matrix
 
 WITHIN = 1e-8  # mean log-likelihood, the promise
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.closed_forms.bloom_filter import permanent_filter
+from extremal.closed_forms.bits import permanent_filter
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import files

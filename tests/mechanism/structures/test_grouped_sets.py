@@ -19,7 +19,7 @@ from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.files import content_digest
 from extremal.mechanism.structures import structure_from_json
 from extremal.mechanism.structures.grouped_sets import MOST_ROWS, grouped_structure, independent
-from extremal.testing.listed import GROUPED_SETS, grouped_sets, grouped_structure_of, listed_columns, listed_sets
+from support.listed import GROUPED_SETS, grouped_sets, grouped_structure_of, listed_columns, listed_sets
 
 
 @pytest.mark.parametrize("name", GROUPED_SETS)

@@ -15,8 +15,9 @@ from scipy.optimize import linprog
 
 import extremal as ex
 from extremal.errors import InvalidParameter
-from extremal.testing.designs import check, check_refusals
+from extremal.testing.designs import check
 from extremal.utility import LevelAtDistortion
+from support.refusals import check_refusals
 
 REFERENCE = 1e-10  # required of the reference values; they are met to about 1e-15
 BISECTION = 1e-9

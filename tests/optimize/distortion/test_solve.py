@@ -11,7 +11,8 @@ import pytest
 from scipy.optimize import linprog
 
 import extremal as ex
-from extremal.testing.designs import check, check_refusals
+from extremal.testing.designs import check
+from support.refusals import check_refusals
 
 AGREE = 1e-9  # with a second linear program, whose tolerance that is
 

@@ -16,7 +16,7 @@ from extremal.optimize.divergence import dual
 from extremal.optimize.divergence.dual import dual_vector
 from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.paths import best_partition
-from extremal.testing.divergences import WITHOUT_PARAMETERS
+from support.divergences import WITHOUT_PARAMETERS
 
 DIVERGENCES = [
     *WITHOUT_PARAMETERS,

@@ -14,7 +14,8 @@ from extremal.errors import InvalidParameter
 from extremal.optimize.divergence.metric import last_private
 from extremal.optimize.problem import Problem
 from extremal.solver import SolverFailed
-from extremal.testing.designs import check, check_refusals
+from extremal.testing.designs import check
+from support.refusals import check_refusals
 
 SMALL_EPSILON_GAP = (
     1e-8  # the solver's tolerance on duals, relative to values of order ε²; below ε = 0.1 for metrics that are no tree

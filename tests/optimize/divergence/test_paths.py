@@ -7,7 +7,7 @@ import pytest
 
 from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.paths import best_partition
-from extremal.testing.divergences import full_program, random_divergence
+from support.divergences import full_program, random_divergence
 
 INSTANCES = 2000
 AGREEMENT = 1e-11

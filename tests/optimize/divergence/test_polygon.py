@@ -12,7 +12,7 @@ from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.paths import best_partition
 from extremal.optimize.divergence.polygon import solve as solve_polygon
 from extremal.testing import epsilons, priors
-from extremal.testing.divergences import DIVERGENCES
+from support.divergences import DIVERGENCES
 
 
 @settings(max_examples=25)

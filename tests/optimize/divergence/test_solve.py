@@ -11,7 +11,7 @@ import pytest
 
 import extremal as ex
 from extremal.testing.designs import check
-from extremal.testing.divergences import DIVERGENCES, random_divergence
+from support.divergences import DIVERGENCES, random_divergence
 
 
 def test_designs_are_private_and_proven_on_a_sample() -> None:

@@ -19,7 +19,8 @@ from extremal.optimize.problem import Problem
 from extremal.optimize.rays import best_mixture as over_all_patterns
 from extremal.privacy.cones.staircase import patterns
 from extremal.solver import LinearProgram, SolverFailed
-from extremal.testing.designs import accepted, check
+from extremal.testing.designs import check
+from support.refusals import accepted
 
 KINDS = (ex.KL, ex.ChiSquared, ex.TotalVariation, ex.SquaredHellinger, ex.JensenShannon, ex.ReverseKL)
 

@@ -10,7 +10,7 @@ import pytest
 import extremal as ex
 from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
-from extremal.testing.random_mechanisms import drawn_leakage
+from support.random_mechanisms import drawn_leakage
 
 
 @pytest.mark.parametrize("seed", range(24))

@@ -14,7 +14,8 @@ import extremal as ex
 from extremal.certificate import Lines, OnePrior
 from extremal.errors import TooLarge
 from extremal.privacy.cones.prior_class import as_columns, rays
-from extremal.testing.designs import check, check_refusals, with_proof
+from extremal.testing.designs import check
+from support.refusals import check_refusals, with_proof
 
 P = [0.5, 0.3, 0.2]
 CLASSES = (

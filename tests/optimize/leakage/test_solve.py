@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.privacy.cones.lift import lift_box, vertices
 from extremal.testing import priors
-from extremal.testing.designs import check, check_refusals, falsely_claiming
-from extremal.testing.oracles import algorithm_1, optimum, plain_vertices, region_of
+from extremal.testing.designs import check
+from support.oracles import algorithm_1, optimum, plain_vertices, region_of
+from support.refusals import check_refusals, falsely_claiming
 
 FIGURE_1 = json.loads((Path(__file__).parents[2] / "data" / "leakage_figure_1.json").read_text(encoding="utf-8"))
 DIVERGENCES = (ex.KL, ex.ChiSquared, ex.SquaredHellinger, ex.TotalVariation)
@@ -442,7 +443,7 @@ class TestUniform:
     def test_ten_thousand_inputs_at_once(self) -> None:
         prior = ["1/10000"] * 10_000
         found = check(ex.design(ex.PML(1, prior), ex.MutualInformation(prior)), 1e-10)
-        assert found.mechanism.kernel.kind == "circulant"
+        assert found.mechanism.structure.kind == "circulant"
         full = math.floor(10_000 / math.e)
         rest = 1 - full * math.e / 10_000
         assert found.value == pytest.approx(full * math.e / 10_000 + rest * math.log(rest * 10_000), rel=1e-12)
@@ -484,7 +485,7 @@ class TestCertificates:
         weights[0, 1] -= 2**40
         moved = ex.Mechanism.from_weights(weights, found.mechanism.denominator)
         damaged = ex.Mechanism(
-            moved.kernel, moved.row_of, moved.input_labels, moved.output_labels, found.mechanism.privacy
+            moved.structure, moved.row_of, moved.input_labels, moved.output_labels, found.mechanism.privacy
         )
         assert not ex.verify(dataclasses.replace(found.certificate, mechanism=damaged))
 

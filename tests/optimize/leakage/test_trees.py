@@ -11,7 +11,7 @@ from extremal.optimize.leakage.duals import dual_vector
 from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.privacy.cones.lift import columns_of, vertices
-from extremal.testing.random_mechanisms import drawn_leakage
+from support.random_mechanisms import drawn_leakage
 
 
 @pytest.mark.parametrize("seed", range(24))

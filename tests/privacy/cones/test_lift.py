@@ -21,7 +21,7 @@ from extremal.privacy.cones.lift import (
     vertices,
 )
 from extremal.sources import SourceClass
-from extremal.testing.oracles import algorithm_1, plain_vertices
+from support.oracles import algorithm_1, plain_vertices
 
 P = [0.5, 0.3, 0.2]
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import extremal as ex
-from extremal.testing.files.neighbours import NUMBERS, TEXT, constant, fingerprint, frames
+from support.files.neighbours import NUMBERS, TEXT, constant, fingerprint, frames
 
 N = 5_000
 LETTERS = ex.randomized_response(4, 1, inputs=list("abcd"))

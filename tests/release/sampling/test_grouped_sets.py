@@ -15,7 +15,7 @@ from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.release.audit import audit
 from extremal.release.sampling.grouped_sets import FromGroupedSets
 from extremal.simulate import Simulation
-from extremal.testing.listed import listed_columns
+from support.listed import listed_columns
 
 OF, TYPES, STEPS = [0, 1, 1, 0, 1, 2], [(1, 1, 0), (0, 2, 1), (2, 1, 0), (1, 2, 1)], [1.0, 1.0, 1.0, 0.5]
 STRUCTURE = grouped_structure(np.array(OF), TYPES, STEPS, ex.LDP(2).exponential)

@@ -21,7 +21,7 @@ from extremal.release.bloom import keep, report
 from extremal.release.files import privatize_file
 from extremal.release.sampling.sampler import sample_codes
 from extremal.simulate import Simulation
-from extremal.testing.files.neighbours import FixedWords
+from support.files.neighbours import FixedWords
 
 INSIDE = DENOMINATOR * 7 // 10
 STRUCTURED = {

@@ -1,4 +1,4 @@
-"""Every kind of kernel is drawn from exactly: a chi-square test accepts it and refuses a slightly tilted one; numba
+"""Every kind of structure is drawn from exactly: a chi-square test accepts it and refuses a slightly tilted one; numba
 says the same."""
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def test_a_large_call_uses_several_keys_and_is_whole() -> None:
 def _partial_sums(m: ex.Mechanism, rows: Any, words: Any) -> list[int]:
     kept = (words >> np.uint64(2)).astype(np.int64)
     return [
-        int(np.searchsorted(np.cumsum(m.kernel.row(int(x)))[:-1], w, side="right"))
+        int(np.searchsorted(np.cumsum(m.structure.row(int(x)))[:-1], w, side="right"))
         for x, w in zip(rows, kept, strict=True)
     ]
 
@@ -114,27 +114,27 @@ def _partial_sums(m: ex.Mechanism, rows: Any, words: Any) -> list[int]:
 @pytest.mark.parametrize("name", ["windows", "shuffled"])
 def test_the_tree_is_inversion_of_the_partial_sums(name: str) -> None:
     m = MECHANISMS[name]
-    assert isinstance(m.kernel, TwoValuedColumns)
+    assert isinstance(m.structure, TwoValuedColumns)
     rows = RANDOM.integers(0, m.k, size=3_000)
     words = np.empty(3_000, dtype=np.uint64)
     CipherWords(KEY).fill(words)
-    edges = np.cumsum(m.kernel.row(0))[:-1]
+    edges = np.cumsum(m.structure.row(0))[:-1]
     words[:80] = np.concatenate([edges[:40], edges[:40] - 1]).astype(np.uint64) << np.uint64(
         2
     )  # on both sides of an edge
     rows[:80] = 0
-    assert BlockTree.of(m.kernel).draw(rows, words.copy()).tolist() == _partial_sums(m, rows, words)
+    assert BlockTree.of(m.structure).draw(rows, words.copy()).tolist() == _partial_sums(m, rows, words)
 
 
 def test_large_columns_that_are_no_windows_need_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampler, "LARGEST_TABLE", 1 << 10)
-    windows = ex.Mechanism.from_windows(100, 20, ex.LDP(1)).kernel
+    windows = ex.Mechanism.from_windows(100, 20, ex.LDP(1)).structure
     assert isinstance(windows, TwoValuedColumns)
     order = RANDOM.permutation(100)
-    kernel = TwoValuedColumns(100, tuple(windows.sets[y] for y in order), windows.low[order], windows.high[order])
-    assert isinstance(prepared(kernel), sampler._FromBlocks)
+    structure = TwoValuedColumns(100, tuple(windows.sets[y] for y in order), windows.low[order], windows.high[order])
+    assert isinstance(prepared(structure), sampler._FromBlocks)
     m = ex.Mechanism(
-        kernel, None, ex.randomized_response(100, 1).input_labels, ex.randomized_response(100, 1).input_labels
+        structure, None, ex.randomized_response(100, 1).input_labels, ex.randomized_response(100, 1).input_labels
     )
     for x in (0, 57, 99):
         assert _p_value(m, x, m.matrix[x]) > REFUSE_BELOW
@@ -142,13 +142,13 @@ def test_large_columns_that_are_no_windows_need_no_table(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("m", [ex.randomized_response(50_000, 3), ex.Mechanism.from_windows(20_000, 5_000, ex.LDP(1))])
 def test_large_alphabets_are_drawn_from_structure(m: ex.Mechanism) -> None:
-    table = prepared(m.kernel).table  # type: ignore[attr-defined]
+    table = prepared(m.structure).table  # type: ignore[attr-defined]
     assert table.entries.size <= 4 * m.m
     x = m.k - 7
     reports = sample_codes(m, np.full(DRAWS, x))
-    favoured = int((m.kernel.row(x) == m.kernel.row(x).max()).sum())
-    inside = np.isin(reports, np.flatnonzero(m.kernel.row(x) == m.kernel.row(x).max())).sum()
-    share = favoured * int(m.kernel.row(x).max()) / DENOMINATOR
+    favoured = int((m.structure.row(x) == m.structure.row(x).max()).sum())
+    inside = np.isin(reports, np.flatnonzero(m.structure.row(x) == m.structure.row(x).max())).sum()
+    share = favoured * int(m.structure.row(x).max()) / DENOMINATOR
     assert chisquare([inside, DRAWS - inside], [share * DRAWS, (1 - share) * DRAWS]).pvalue > REFUSE_BELOW
     assert reports.min() >= 0
     assert reports.max() < m.m
@@ -174,13 +174,13 @@ def test_no_codes_no_reports() -> None:
 
 def test_tables_live_as_long_as_the_kernel() -> None:
     m = ex.randomized_response(17, 1)
-    assert prepared(m.kernel) is prepared(m.kernel)
+    assert prepared(m.structure) is prepared(m.structure)
     assert len(_functions()) == 3
 
 
 @dataclass(frozen=True, eq=False)
 class _Subsets:
-    """A kernel of another kind: reports are sets of d of the k inputs."""
+    """A structure of another kind: reports are sets of d of the k inputs."""
 
     r: int
     d: int
@@ -194,17 +194,17 @@ class _Subsets:
 
 @dataclass(frozen=True, eq=False)
 class _FromSubsets:
-    kernel: _Subsets
+    structure: _Subsets
 
     @property
     def size(self) -> int:
-        return self.kernel.d
+        return self.structure.d
 
     def draw(self, rows: Any, source: Any, loops: Any, buffer: Any) -> Any:
-        return subset_reports(self.kernel.r, self.kernel.d, self.kernel.weight, rows, source)
+        return subset_reports(self.structure.r, self.structure.d, self.structure.weight, rows, source)
 
 
-def test_a_kernel_whose_reports_are_sets_needs_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_structure_whose_reports_are_sets_needs_one_function(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sampler.SAMPLERS, _Subsets.kind, _FromSubsets)
     labels = ex.randomized_response(5, 1, inputs=list("abcde")).input_labels
     m = ex.Mechanism(_Subsets(5, 2, DENOMINATOR), None, labels, SubsetLabels(labels, 2))  # type: ignore[arg-type]
@@ -221,19 +221,19 @@ def test_cyclic_sets_that_start_elsewhere_are_no_windows() -> None:
     windows = ex.Mechanism.from_windows(6, 2, ex.LDP(1))
     sets = tuple(IndexSet.window(y + 1, 2, 6) if y < 5 else IndexSet.window(0, 2, 6) for y in range(6))
     low, high = windows.weights.min(axis=0), windows.weights.max(axis=0)
-    kernel = TwoValuedColumns(6, sets, low, high)
-    assert isinstance(prepared(kernel), sampler._FromRows)
+    structure = TwoValuedColumns(6, sets, low, high)
+    assert isinstance(prepared(structure), sampler._FromRows)
 
 
 def test_subset_selection_is_sampled_without_a_list() -> None:
     """C(60, 12) reports: the truth is in the report as often as the weight says, and every other label equally
     often."""
     m = ex.subset_selection(60, 1.5, size=12)
-    assert m.kernel.kind == "subset_selection"
+    assert m.structure.kind == "subset_selection"
     reports = m.privatize([7] * 60_000)
     assert all(len(r) == 12 and list(r) == sorted(set(r)) for r in reports)
     counts = np.bincount([x for r in reports for x in r], minlength=60)
-    inside = m.kernel.inside / 2**62  # type: ignore[union-attr]
+    inside = m.structure.inside / 2**62  # type: ignore[union-attr]
     expected = np.full(60, (12 - inside) / 59)
     expected[7] = inside
     spread = np.sqrt(60_000 * expected * (1 - expected))
@@ -245,10 +245,10 @@ def test_a_circulant_mechanism_is_sampled_from_one_row() -> None:
     """The uniform-prior leakage mechanism: what a report rules out never comes, and the rest comes as often as the
     weights say."""
     m = ex.pml_uniform(300, 2)
-    assert m.kernel.kind == "circulant"
+    assert m.structure.kind == "circulant"
     for x in (0, 7, 299):
         drawn = sample_codes(m, np.full(DRAWS, x))
-        counts, row = np.bincount(drawn, minlength=m.m), m.kernel.row(x) / m.denominator
+        counts, row = np.bincount(drawn, minlength=m.m), m.structure.row(x) / m.denominator
         assert not counts[row == 0].any()
         kept = row * DRAWS >= SMALLEST_EXPECTED
         rest = [counts[~kept].sum(), row[~kept].sum() * DRAWS]

@@ -10,7 +10,7 @@ import pytest
 import extremal as ex
 from extremal.studies.planning.power import _Test
 from extremal.tables import outward
-from extremal.testing.surveys.simulated import simulated_rejections
+from support.surveys.simulated import simulated_rejections
 
 P0, P1 = [0.5, 0.3, 0.2], [0.3, 0.3, 0.4]
 WIDE = ex.Mechanism.from_weights([[4, 2, 1, 1], [1, 4, 2, 1], [1, 1, 2, 4]], 8)

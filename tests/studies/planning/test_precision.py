@@ -11,7 +11,7 @@ import pytest
 import extremal as ex
 from extremal.estimate.expected import expected_estimate, expected_workload
 from extremal.tables import outward
-from extremal.testing.surveys.simulated import simulated_surveys
+from support.surveys.simulated import simulated_surveys
 
 SKEWED = [0.7, 0.2, 0.1]
 ROUND = ex.Mechanism.from_weights([[2, 1, 1], [1, 2, 1], [1, 1, 2]], 4)

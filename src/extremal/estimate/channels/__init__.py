@@ -39,4 +39,4 @@ CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
 
 def channel_of(mechanism: Mechanism) -> Channel:
     """The analyst's side of a mechanism, by its structure."""
-    return CHANNELS.get(mechanism.kernel.kind, DenseChannel)(mechanism)
+    return CHANNELS.get(mechanism.structure.kind, DenseChannel)(mechanism)

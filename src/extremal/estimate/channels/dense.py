@@ -43,7 +43,7 @@ class DenseChannel:
     """The r×m matrix of the different rows."""
 
     def __init__(self, mechanism: Mechanism) -> None:
-        self.q: Floats = np.ldexp(mechanism.kernel.rows().astype(np.float64), -WEIGHT_BITS)
+        self.q: Floats = np.ldexp(mechanism.structure.rows().astype(np.float64), -WEIGHT_BITS)
         self.labels: Labels = mechanism.output_labels
         self.sizes = np.ones(self.r) if mechanism.row_of is None else np.bincount(mechanism.row_of, minlength=self.r)
 

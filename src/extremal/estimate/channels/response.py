@@ -21,14 +21,16 @@ class ResponseChannel:
     r."""
 
     def __init__(self, mechanism: Mechanism) -> None:
-        kernel = mechanism.kernel
-        if not isinstance(kernel, RandomizedResponse):
-            raise InvalidParameter("the mechanism must be a randomised response", parameter="kind", value=kernel.kind)
-        self.r = kernel.r
+        structure = mechanism.structure
+        if not isinstance(structure, RandomizedResponse):
+            raise InvalidParameter(
+                "the mechanism must be a randomised response", parameter="kind", value=structure.kind
+            )
+        self.r = structure.r
         self.labels: Labels = mechanism.output_labels
         self.low, self.step = (
-            float(np.ldexp(kernel.low, -WEIGHT_BITS)),
-            float(np.ldexp(kernel.high - kernel.low, -WEIGHT_BITS)),
+            float(np.ldexp(structure.low, -WEIGHT_BITS)),
+            float(np.ldexp(structure.high - structure.low, -WEIGHT_BITS)),
         )
 
     def encode(self, label: Any) -> Hashable:

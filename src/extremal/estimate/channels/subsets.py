@@ -25,12 +25,12 @@ class SubsetChannel(HoldingChannel):
     """t, the share of reports that hold each input."""
 
     def __init__(self, mechanism: Mechanism) -> None:
-        kernel = mechanism.kernel
-        if not isinstance(kernel, SubsetSelection):
-            raise InvalidParameter("the mechanism must be a subset selection", parameter="kind", value=kernel.kind)
-        self.r, self.size = kernel.r, kernel.size
+        structure = mechanism.structure
+        if not isinstance(structure, SubsetSelection):
+            raise InvalidParameter("the mechanism must be a subset selection", parameter="kind", value=structure.kind)
+        self.r, self.size = structure.r, structure.size
         self.labels = mechanism.input_labels
-        a, d, k = float(np.ldexp(kernel.inside, -WEIGHT_BITS)), self.size, self.r
+        a, d, k = float(np.ldexp(structure.inside, -WEIGHT_BITS)), self.size, self.r
         self.own, self.other = a, (d - a) / (k - 1)
         self.pair_with_truth = a * (d - 1) / (k - 1)
         self.pair_without = (d - 1) * (a * (d - 2) + (1 - a) * d) / ((k - 1) * (k - 2)) if k > 2 else 0.0

@@ -7,7 +7,6 @@ other·(2^62−own) on those of its zeros, up to a factor that depends on j alon
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -17,8 +16,6 @@ from extremal.exact import Column, Exponential, IndexSet
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.structures.structure import refuse_many_rows, stored_weight
 from extremal.mechanism.structures.unlisted import Unlisted
-
-_BITS = 192  # of e^ε where a search starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +64,10 @@ class IndependentBits(Unlisted):
 
 def optimised_bits(r: int, exponential: Exponential) -> IndependentBits:
     """own = ½ and the smallest `other` with 2^62−other ≤ e^ε·other (Wang et al. 2017)."""
-    lower, _ = exponential.bounds(_BITS)
-    other = max(1, (DENOMINATOR << _BITS) // (lower + (1 << _BITS)) - 1)
-    while not exponential.at_least(DENOMINATOR - other, other):
-        other += 1
-    return IndependentBits(r, DENOMINATOR // 2, other)
+    return IndependentBits(r, DENOMINATOR // 2, exponential.least_low(DENOMINATOR))
 
 
 def symmetric_bits(r: int, exponential: Exponential) -> IndependentBits:
     """own + other = 1 and the smallest `other` with (2^62−other)² ≤ e^ε·other² (Erlingsson et al. 2014)."""
-    lower, _ = exponential.bounds(_BITS)
-    other = max(1, (DENOMINATOR << _BITS) // (math.isqrt(lower << _BITS) + (1 << _BITS)) - 1)
-    while not exponential.at_least((DENOMINATOR - other) ** 2, other**2):
-        other += 1
+    other = exponential.least_low(DENOMINATOR, power=2)
     return IndependentBits(r, DENOMINATOR - other, other)

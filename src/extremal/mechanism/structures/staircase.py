@@ -21,7 +21,6 @@ from extremal.mechanism.structures.subsets import SubsetSelection
 from extremal.mechanism.structures.two_valued import TwoValuedColumns
 
 LISTED_SUBSETS = 4096  # reports that are still listed one by one
-_BITS = 192  # of e^ε where a search starts: it then ends within a few steps, each decided exactly
 
 
 def response_structure(r: int, exponential: Exponential) -> Structure:
@@ -78,9 +77,6 @@ def uniform_structure(m: int) -> Rows:
 
 def _two_weights(r: int, length: int, exponential: Exponential) -> tuple[int, int, int]:
     """(low, high, spare) with length·high + (r−length)·low + spare = 2^62, high ≤ e^ε·low, 0 ≤ spare < length."""
-    lower, _ = exponential.bounds(_BITS)
-    low = max(1, (DENOMINATOR << _BITS) // (length * lower + ((r - length) << _BITS)) - 1)
-    while not exponential.at_least((DENOMINATOR - (r - length) * low) // length, low):
-        low += 1
+    low = exponential.least_low(DENOMINATOR, length, r - length)
     high, spare = divmod(DENOMINATOR - (r - length) * low, length)
     return low, high, spare

@@ -1,0 +1,1 @@
+"""What tests and audits share: oracles, random mechanisms, attacks on proofs and files, simulated surveys."""
