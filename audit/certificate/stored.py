@@ -41,6 +41,7 @@ SLOWER, SLOWER_CLASS = 1.3, 2.0  # processor time in sum, and of a class
 SHORT = 2.0  # seconds: a class that took less is not compared by time, since it measures the machine
 CUT_OFF = 0.5  # of the time limit: a search that took longer may have been stopped by it, and says what it found
 EPSILONS = ("1e-6", "0.001", "0.05", "0.3", "0.7", "1", "1.5", "2.5", "4", "8", "20", "50")
+STRIDE = 13  # coprime to the lengths of all lists, so that each value has its turn
 MIDDLING = ("0.05", "0.3", "0.7", "1", "1.5", "2.5", "4")
 SHAPES = ("plain", "ties", "zeros", "skew", "atom", "uniform")
 POSITIVE = ("plain", "ties", "skew", "atom", "uniform")
@@ -110,7 +111,7 @@ class Several:
         self.count += 1
         at, taken = self.count, []
         for values in lists:
-            at, place = divmod(at * 7 + len(taken), len(values))
+            at, place = divmod(at * STRIDE + len(taken), len(values))
             taken.append(values[place])
             at += self.count * (len(taken) + 1)
         return tuple(taken)
@@ -200,7 +201,7 @@ def information() -> Iterator[Stored]:
             yield one(k, epsilon, "uniform", 99)
     for k in (60, 100, 300, 1000, 2000):
         for epsilon, shape in (("0.5", "skew"), ("2", "skew"), ("1", "ties"))[: 3 if k <= 300 else 2]:
-            yield one(k, epsilon, shape, 0)
+            yield one(k, epsilon, shape, 0, 6)
     for k in (20_000, 100_000):
         for epsilon in ("0.5", "2"):
             yield one(k, epsilon, "plain", 0, 6)
