@@ -72,7 +72,7 @@ def chords(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Ve
     require(Pair.is_one(leaves), "chords between nodes: divergences of one pair")
     pair = Pair(leaves)
     nodes = reason["nodes"]
-    require(not nodes or nodes[0] >= 0, "ratios are not negative")
+    require(all(t >= 0 for t in nodes) and len(nodes) <= MOST_NODES, "at most 20,000 ratios, none negative")
     curve = Curve(list(pair.p0), list(pair.p1), [pair.above(t, ONE) for t in nodes], pair.above(ZERO, ONE),
                   pair.above(ONE, ZERO))  # fmt: skip
     return between_nodes(reason, notion, curve, alpha)

@@ -164,7 +164,7 @@ def _proved(dual: dict[str, Any], notion: Notion, worth: Worth, unit: int) -> Fr
     alpha = alpha or [ZERO] * len(sizes)
     delta = notion.delta if isinstance(notion, LDP) else ZERO
     if reason["kind"] == "matrix":
-        require(is_pure(notion) and worth.alone and not dual["alpha"], "matrix: ε-LDP, each input alone, no α")
+        require(is_pure(notion) and worth.alone and not any(alpha), "matrix: ε-LDP, each input alone, no α")
         assert isinstance(notion, LDP)
         return _of_matrix(reason, notion, worth, unit)
     require(reason["kind"] == "listed", "squares: listed, matrix, or chords with one row")
