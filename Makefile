@@ -1,5 +1,7 @@
 # make run    the main job, end to end, on the bundled survey
-# make test   everything that must hold: style, types, tests, coverage
+# make quick  a minute: style, types, layers, the rooms that proofs stand on
+# make test   style, types, tests, coverage; needs Python and make, nothing else
+# make test-all  every test and page: Spark, browser and Node too (installs them), attacks on proofs, large alphabets
 # make docs   the documentation as a site: out/docs/index.html
 # make audit  the slow proofs by sampling     make bench  speed, as ratios against peers (make bench-check, make profile)
 
@@ -7,7 +9,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run test lint types unit system site docs audit bench bench-check bench-all profile clean help
+.PHONY: run quick test test-all lint types core unit every system site docs audit bench bench-check bench-all profile clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -27,7 +29,15 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 run: $(VENV)/.run
 	$(BIN)/python examples/survey.py
 
-test: lint types unit site
+CORE := exact sources problem privacy mechanism certificate
+TRUSTED := src/extremal/exact/*,src/extremal/mechanism/*,src/extremal/privacy/*
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -rs
+
+quick: lint types core
+
+test: lint types unit
+
+test-all: lint types system every site
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check
@@ -36,13 +46,20 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev
 	$(BIN)/mypy
 
+core: $(VENV)/.dev
+	$(PYTEST) -m 'not slow and not system' tests/test_layers.py tests/test_tiers.py $(wildcard $(CORE:%=tests/%) $(CORE:%=src/extremal/%))
+
+unit: $(VENV)/.dev
+	$(PYTEST) -m 'not slow and not system' --cov --cov-report=
+	$(BIN)/coverage report --fail-under=100 --include='$(TRUSTED)'
+
+every: $(VENV)/.dev
+	$(PYTEST) --cov --cov-report=
+	$(BIN)/coverage report --fail-under=100 --include='$(TRUSTED)'
+
 # Java for Spark, Node and Chromium for the device's script: installed when absent, or their tests are skipped.
 system:
 	@tests/system
-
-unit: $(VENV)/.dev system
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -rs --cov --cov-report=
-	$(BIN)/coverage report --fail-under=100 --include='src/extremal/exact/*,src/extremal/mechanism/*,src/extremal/privacy/*'
 
 # Every page, every link between pages and every docstring; the gallery's scripts are run by the tests and not again here.
 site: $(VENV)/.dev

@@ -1,8 +1,17 @@
-"""Shared by all tests: reference values, and a Hypothesis profile that is the same everywhere."""
+"""Shared by all tests: reference values, programs of the system, and a Hypothesis profile that is the same everywhere.
+
+A test that needs a program asks for it by the fixture of its name. It is then marked `system`, which `make test` leaves
+out, and skipped where the program is absent. A test that starts one of them without asking fails.
+"""
 
 from __future__ import annotations
 
 import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,3 +33,65 @@ def reference() -> dict[str, dict[str, Any]]:
     """Independent values to 30 digits, by case id (tests/data/README.md)."""
     content = json.loads((Path(__file__).parent / "data" / "fixtures.json").read_text())
     return {case["id"]: case for case in content["cases"]}
+
+
+PROGRAMS = {"java", "node", "chromium"}
+STARTED = {*PROGRAMS, "chromium-browser", "google-chrome", "spark-submit"}
+_of_the_system = False  # whether the test that runs is marked so
+
+
+@pytest.hookimpl(tryfirst=True)  # before -m chooses by the marks
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if PROGRAMS & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.system)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    global _of_the_system
+    _of_the_system = item.get_closest_marker("system") is not None
+    return (yield)
+
+
+def _refuse_programs(event: str, arguments: tuple[Any, ...]) -> None:
+    if event == "subprocess.Popen" and not _of_the_system and Path(str(arguments[0])).name in STARTED:
+        raise RuntimeError(f"only tests marked `system` start {arguments[0]}: ask for the fixture of its name")
+
+
+sys.addaudithook(_refuse_programs)
+
+
+def _version(program: str, option: str) -> int:
+    """The major version that a program prints; 0 when it is absent, or only says how to install it."""
+    if shutil.which(program) is None:
+        return 0
+    done = subprocess.run([program, option], capture_output=True, text=True, check=False)
+    found = re.search(r"\d+", done.stdout + done.stderr) if done.returncode == 0 else None
+    return int(found[0]) if found else 0
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    """Spark's Java."""
+    if _version("java", "-version") < 17:
+        pytest.skip("SPARK IS NOT TESTED: Java 17 is not installed")
+    return "java"
+
+
+@pytest.fixture(scope="session")
+def node() -> list[str]:
+    """How to start Node; before version 19 its generator needs a flag."""
+    version = _version("node", "--version")
+    if version < 18:
+        pytest.skip("THE DEVICE'S SCRIPT IS NOT TESTED: Node 18 is not installed")
+    return ["node"] if version >= 19 else ["node", "--experimental-global-webcrypto"]
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """A browser."""
+    for program in ("chromium", "chromium-browser", "google-chrome"):
+        if _version(program, "--version"):
+            return program
+    pytest.skip("NOT TESTED IN A BROWSER: there is no Chromium")

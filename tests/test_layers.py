@@ -1,4 +1,4 @@
-"""Who may import whom, and what must not load with the package.
+"""Who may import whom, what loads with what, and what a module, a class, a number and a name of one must satisfy.
 
 Every import counts: at module level, inside a function, and for type checkers only. A room sees itself and what stands
 below it in the order; on top of that come the rules that keep a proof independent of the search, and a release
@@ -8,6 +8,8 @@ independent of both.
 from __future__ import annotations
 
 import ast
+import functools
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,12 +17,13 @@ from pathlib import Path
 
 import pytest
 
+from support import still_to_do
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "extremal"
-LISTS_OF_EQUALS = {"cli", "closed_forms", "utility"}  # a file a verb, a form, a goal
 
-# errors → tables, plotting → exact → sources → privacy → mechanism: what all the rest stands on.
-FOUNDATIONS = ["errors", "tables plotting data atomic", "exact", "sources", "privacy", "mechanism"]
+# errors → tables, plotting → exact → sources → problem → privacy → mechanism: what all the rest stands on.
+FOUNDATIONS = ["errors", "tables plotting data atomic", "exact", "sources", "problem", "privacy", "mechanism"]
 # Three towers on them; within one, each room sees those named before it.
 DESIGN = ["utility", "closed_forms", "certificate", "solver", "optimize", "theory", "studies"]
 RELEASE = ["columns", "release", "simulate"]
@@ -50,6 +53,40 @@ UPWARD = {("mechanism/value.py", "release")}  # Mechanism.privatize: the one cal
 
 # Imports that break the rules today and are to go; empty when every room is in its place.
 TO_BE_REMOVED: set[tuple[str, str]] = set()
+
+# What a checker of certificates must load: no search, no display, no estimate.
+NOT_FOR_PROOFS = {
+    "utility",
+    "closed_forms",
+    "solver",
+    "optimize",
+    "theory",
+    "studies",
+    "plotting",
+    "tables",
+    "mechanism.page",
+    "estimate",
+    "columns",
+    "release",
+}
+MOST_FOR_PROOFS = 66  # modules of the package; docs/start/guarantee.md states the number
+
+# Modules below 150 lines that one module alone imports, and are concepts of their own.
+OWN_CONCEPTS: dict[str, str] = {
+    "simulate": "reports from a seed stay apart from the exact release",
+    "loading": "the one reader of every file, a public name",
+    "privacy.ldp": "a notion is a file",
+    "closed_forms.surveys": "a public name: ex.surveys.warner",
+    "columns.duckdb": "a container is a file, and its package is loaded for it alone",
+    "columns.pandas": "a container is a file, and its package is loaded for it alone",
+    "columns.polars": "a container is a file, and its package is loaded for it alone",
+    "columns.polars_lazy": "a container is a file, and its package is loaded for it alone",
+    "columns.spark": "a container is a file, and its package is loaded for it alone",
+    "release.two_levels": "RAPPOR's permanent and instantaneous reports, a public name",
+    "release.engines.spark_files": "files on a cluster, and its package is loaded for it alone",
+    "estimate.channels.subsets": "a structure's estimator is a file",
+    "mechanism.structures.subsets": "a structure is a file",
+}
 
 HEAVY = (
     "pandas",
@@ -166,12 +203,143 @@ def test_the_second_checker_shares_nothing_with_the_kernel() -> None:
         assert others(proofs / f"{name}.py") <= {"extremal.certificate"}, name
 
 
-def test_no_room_is_crowded() -> None:
-    """At most a dozen modules in a folder of the package, its tests and its scripts; lists of equals may be longer."""
-    for top in ("src", "tests", "audit", "bench"):
-        for folder in {path.parent for path in (ROOT / top).rglob("*.py")}:
-            modules = [path for path in folder.glob("*.py") if path.stem not in ("__init__", "__main__", "conftest")]
-            assert len(modules) <= 12 or folder.name in LISTS_OF_EQUALS, f"{folder} has {len(modules)} modules"
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _dotted(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _with_one_importer() -> dict[str, str]:
+    """Modules below 150 lines that one module imports, lists of names (`__init__`) aside, with that module."""
+    importers: dict[str, set[str]] = {}
+    for path in _modules():
+        if path.name != "__init__.py":
+            for module in set(_imported(path)) - {_dotted(path)}:
+                importers.setdefault(module, set()).add(_dotted(path))
+    small = [p for p in _modules() if p.name != "__init__.py" and p.read_text(encoding="utf-8").count("\n") < 150]
+    found = {_dotted(path): importers.get(_dotted(path), set()) for path in small}
+    return {module: next(iter(by)) for module, by in found.items() if len(by) == 1}
+
+
+def test_a_small_module_with_one_importer_is_a_concept_of_its_own() -> None:
+    found = _with_one_importer()
+    left = {m: by for m, by in found.items() if m not in OWN_CONCEPTS and m not in still_to_do.MERGES}
+    assert not left, f"merge them, or say in OWN_CONCEPTS why not: {left}"
+
+
+def test_a_class_name_means_one_thing() -> None:
+    places: dict[str, list[str]] = {}
+    for path in _modules():
+        for node in _tree(path).body:
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(_dotted(path))
+    twice = {name: p for name, p in places.items() if len(p) > 1 and name not in still_to_do.CLASS_NAMES}
+    assert not twice
+
+
+def _bare_numbers(path: Path) -> Iterator[str]:
+    """Names of a module's numbers that have no reason: behind them, above them or in a string below."""
+    lines, body = path.read_text(encoding="utf-8").splitlines(), _tree(path).body
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if not isinstance(target, ast.Name) or not target.id.lstrip("_").isupper() or not _is_number(value):
+            continue
+        below = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        if not below and "#" not in lines[node.lineno - 1] and not lines[node.lineno - 2].lstrip().startswith("#"):
+            yield target.id
+
+
+def _is_number(value: ast.AST | None) -> bool:
+    parts = [] if value is None else list(ast.walk(value))
+    plain = (ast.Constant, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop)
+    numbers = [p for p in parts if isinstance(p, ast.Constant) and isinstance(p.value, int | float)]
+    return bool(numbers) and all(isinstance(part, plain) for part in parts)
+
+
+def test_a_number_has_a_reason() -> None:
+    bare = [f"{_dotted(path)}.{name}" for path in _modules() for name in _bare_numbers(path)]
+    left = [name for name in bare if name.rpartition(".")[2] not in still_to_do.NUMBERS]
+    assert not left, f"say why at the line or above it: {left}"
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("MOST = 12\n", ["MOST"]),
+        ("_MOST: int = 1 << 20\n", ["_MOST"]),
+        ("MOST = 12  # a second\n", []),
+        ("# a second\nMOST = 12\n", []),
+        ('MOST = 12\n"""A second."""\n', []),
+        ("MOST = limit()\nWORD = 'a'\nnumber = 3\n", []),
+    ],
+)
+def test_a_number_without_a_reason_is_seen(text: str, bare: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "module.py"
+    path.write_text("import os\n" + text)
+    assert list(_bare_numbers(path)) == bare
+
+
+TEXTS = [
+    *(PACKAGE / "__init__.py", *_modules()),
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))),
+    *(path for top in ("tests", "audit", "bench", "examples") for path in sorted((ROOT / top).rglob("*.py"))),
+]
+ROOMS = {p.stem for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()} - {"__init__"}
+FILE_ENDINGS = {"json", "csv", "parquet", "py"}  # `mechanism.json` is a file
+
+
+def _there(name: str) -> bool:
+    """Whether a name is a module of the package, or something in one; `mechanism.privacy` may be a field of it, too."""
+    parts = name.split(".")
+    for count in range(len(parts), 0, -1):
+        place = PACKAGE.joinpath(*parts[:count])
+        file = place.with_suffix(".py") if place.with_suffix(".py").is_file() else place / "__init__.py"
+        if file.is_file():
+            return count == len(parts) or any(
+                re.search(rf"(?<![\w.]){parts[count]}\b", path.read_text(encoding="utf-8")) is not None
+                for path in ([file, *place.glob("value.py")] if count == 1 else [file])
+            )
+    return False
+
+
+def _gone(text: str) -> list[str]:
+    """Names of modules and folders in backticks that do not exist."""
+    dotted = re.findall(r"(?<!`)`(?:extremal\.)?([a-z_]+(?:\.[a-zA-Z_]+)+)`", text)
+    folders = re.findall(r"(?<!`)`(?:src/extremal/)?([a-z_]+/[a-z_/]*(?:\.py)?)`", text)
+    named = [name for name in dotted if name.split(".")[0] in ROOMS and name.split(".")[-1] not in FILE_ENDINGS]
+    return [name for name in named if not _there(name)] + [
+        name for name in folders if name.split("/")[0] in ROOMS and not (PACKAGE / name).exists()
+    ]
+
+
+def test_every_module_that_is_named_exists() -> None:
+    gone = {str(path.relative_to(ROOT)): _gone(path.read_text(encoding="utf-8")) for path in TEXTS}
+    left = {where: set(names) - still_to_do.GONE for where, names in gone.items()}
+    assert not {where: names for where, names in left.items() if names}
+
+
+def test_a_module_that_is_gone_is_seen() -> None:
+    gone = ["privacy.old", "release.attic", "exact/attic.py"]
+    there = ["privacy.ldp", "mechanism.privacy", "mechanism.json", "privacy.NOTIONS", "exact/", "numpy.linalg"]
+    assert _gone(", ".join(f"`{name}`" for name in gone + there)) == gone
+
+
+def test_the_proof_kernel_loads_what_it_needs_and_the_guarantee_counts_it() -> None:
+    code = "import extremal.certificate, sys; print(*[m for m in sys.modules if m.split('.')[0] == 'extremal'])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    inner = [module.removeprefix("extremal.") for module in loaded]
+    foreign = {m for m in inner if _within(m, NOT_FOR_PROOFS) and _room(m) not in still_to_do.LOADED}
+    assert not foreign
+    assert len(loaded) <= MOST_FOR_PROOFS + still_to_do.MODULES_TOO_MANY
+    if not still_to_do.MODULES_TOO_MANY:
+        page = (ROOT / "docs" / "start" / "guarantee.md").read_text(encoding="utf-8")
+        assert f"{len(loaded)} modules" in page
 
 
 def test_only_privatize_looks_up() -> None:

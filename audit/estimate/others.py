@@ -17,8 +17,8 @@ import numpy as np
 import extremal as ex
 from extremal.closed_forms import FORMS, Setting
 from extremal.closed_forms.set_systems import LISTED, hadamard_shape
+from extremal.estimate.expected import frequency_variance
 from extremal.estimate.means import mean_decoder, mean_variance
-from extremal.estimate.variance import frequency_variance
 from extremal.release.audit import audit
 from extremal.simulate import Simulation
 

@@ -34,6 +34,14 @@ def figure(width: float = 7.0, height: float = 4.3, columns: int = 1) -> tuple[A
     return drawn, axes
 
 
+def draw_curve(axis: Any, x: Iterable[float], y: Iterable[float | None], place: int, name: str, **style: Any) -> None:
+    """One of several curves, where it has finite values, in the colour and with the marker of its place among them."""
+    shown = [(a, b) for a, b in zip(x, y, strict=True) if b is not None and math.isfinite(b)]
+    if shown:
+        usual = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)], "markersize": 4}
+        axis.plot(*zip(*shown, strict=True), label=name, **{**usual, **style})
+
+
 def plain_ticks(axis: Any, values: Iterable[float]) -> None:
     """A logarithmic axis (`axes.xaxis` or `axes.yaxis`) with numbers as people write them, few enough to be read."""
     if axis.axis_name == "x":

@@ -7,45 +7,16 @@ What comes back is a `Simulated`, never a bare column, so that it cannot be take
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
+from extremal.columns.column import Simulated
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.release.privatize import columns_and_mechanisms, privatize_column, privatize_frame
 from extremal.release.sampling.words import CipherWords
 
-
-@dataclass(frozen=True)
-class Simulated:
-    """Simulated reports, marked as such.
-
-    Attributes:
-        reports: in the container of the values.
-        seed: whoever knows it can undo the randomisation.
-        call: the number of the call of its Simulation, from 0.
-
-    Made by `Simulation.privatize`.
-
-    >>> import extremal as ex
-    >>> found = Simulation(7).privatize(ex.randomized_response(["no", "yes"], 1), ["no", "yes"])
-    >>> len(found.reports), found.seed
-    (2, 7)
-    """
-
-    reports: Any
-    seed: int
-    call: int
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.reports)
-
-    def __len__(self) -> int:
-        return len(self.reports)
-
-    def __repr__(self) -> str:
-        return f"Simulated(seed={self.seed}, call={self.call}, NOT PRIVATE: for experiments only, {self.reports!r})"
+__all__ = ["Simulated", "Simulation"]
 
 
 class Simulation:

@@ -14,8 +14,8 @@ from extremal.closed_forms import FORMS, Setting
 from extremal.closed_forms.ordered import half_window, levels_of
 from extremal.closed_forms.set_systems import hadamard_shape
 from extremal.errors import InvalidParameter, NotIdentified, TooLarge
+from extremal.estimate.expected import frequency_variance
 from extremal.estimate.means import estimate_mean, mean_decoder, mean_variance
-from extremal.estimate.variance import frequency_variance
 from extremal.release.audit import audit
 from extremal.simulate import Simulation
 

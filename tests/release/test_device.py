@@ -23,25 +23,6 @@ from extremal.mechanism.files import content_digest, to_json
 from extremal.mechanism.structures import STRUCTURES
 from extremal.release.device import BY_INVERSION, device_report, example_mechanisms, vectors, write_folder
 
-
-def node_command() -> list[str] | None:
-    """How to start Node, if there is one; before version 19 its generator needs a flag."""
-    found = shutil.which("node")
-    said = subprocess.run([found, "--version"], capture_output=True, text=True).stdout if found else ""
-    version = int(match[1]) if (match := re.match(r"v([0-9]+)", said)) else 0
-    if found is None or version < 18:
-        return None
-    return [found] if version >= 19 else [found, "--experimental-global-webcrypto"]
-
-
-NODE = node_command()
-BROWSERS = filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome")))
-# Some systems have a program of that name that only says how to install one.
-CHROMIUM = next((b for b in BROWSERS if subprocess.run([b, "--version"], capture_output=True).returncode == 0), None)
-needs_node = pytest.mark.skipif(
-    NODE is None, reason="THE SCRIPT IS NOT TESTED: Node 18 is not installed and could not be"
-)
-needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="NOT TESTED IN A BROWSER: there is no Chromium")
 M = ex.randomized_response(4, 1, inputs=list("abcd"))
 
 
@@ -52,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def node(folder: Path, script: str, *arguments: str) -> Any:
+def asked(node: list[str], folder: Path, script: str, *arguments: str) -> Any:
     """What a module prints as JSON; `load` makes a mechanism of an object, `said` the message of what is refused."""
     start = """
     import { loadMechanism, Respondent, Refused, secureWords, lowerExponential } from "./randomiser.js";
@@ -64,7 +45,7 @@ def node(folder: Path, script: str, *arguments: str) -> Any:
     """
     path = folder / "case.js"
     path.write_text(start + script, encoding="utf-8")
-    done = subprocess.run([*(NODE or []), str(path), *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([*node, str(path), *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -81,10 +62,10 @@ def served(folder: Path) -> Iterator[str]:
         server.shutdown()
 
 
-def chromium(folder: Path, profile: Path, page: str) -> str:
+def shown(chromium: str, folder: Path, profile: Path, page: str) -> str:
     with served(folder) as address:
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=100000", "--dump-dom"]
-        command = [str(CHROMIUM), f"--user-data-dir={profile}", *options, f"{address}/{page}"]
+        command = [chromium, f"--user-data-dir={profile}", *options, f"{address}/{page}"]
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
@@ -119,22 +100,20 @@ def test_every_structure_that_a_device_meets_is_among_the_vectors() -> None:
     assert made == vectors(example_mechanisms()[:3], 100)
 
 
-@needs_node
-def test_ten_thousand_vectors_agree_in_node(folder: Path) -> None:
-    done = subprocess.run([*(NODE or []), str(folder / "check.js")], capture_output=True, text=True, check=False)
+def test_ten_thousand_vectors_agree_in_node(node: list[str], folder: Path) -> None:
+    done = subprocess.run([*node, str(folder / "check.js")], capture_output=True, text=True, check=False)
     assert json.loads(done.stdout) == {"agreed": 10_000, "total": 10_000, "counts": []}
     assert done.returncode == 0
 
 
-@needs_node
-def test_a_wrong_vector_shows(tmp_path: Path, folder: Path) -> None:
+def test_a_wrong_vector_shows(node: list[str], tmp_path: Path, folder: Path) -> None:
     for path in folder.iterdir():
         shutil.copy(path, tmp_path)
     file = json.loads((tmp_path / "vectors.json").read_text())
     vector = file["mechanisms"][5]["vectors"][3]
     vector["report"] = (vector["report"] + 1) % 3
     (tmp_path / "vectors.json").write_text(json.dumps(file))
-    done = subprocess.run([*(NODE or []), str(tmp_path / "check.js")], capture_output=True, text=True, check=False)
+    done = subprocess.run([*node, str(tmp_path / "check.js")], capture_output=True, text=True, check=False)
     assert json.loads(done.stdout)["agreed"] == 9_999
     assert done.returncode == 1
 
@@ -152,10 +131,9 @@ def p_value(seen: Any, expected: Any) -> float:
     return float(stats.chi2.sf(((found - wanted) ** 2 / wanted).sum(), max(1, len(cells) - 1)))
 
 
-@needs_chromium
-def test_vectors_agree_in_chromium_and_its_own_randomness_fits(tmp_path: Path, folder: Path) -> None:
+def test_vectors_agree_in_chromium_and_its_own_randomness_fits(chromium: str, tmp_path: Path, folder: Path) -> None:
     """Chi-square on every mechanism, all together at level 1e-9; against the row of another input it is refused."""
-    dom = chromium(folder, tmp_path, f"check.html?own={OWN}")
+    dom = shown(chromium, folder, tmp_path, f"check.html?own={OWN}")
     found = json.loads(html.unescape(re.search(r'<pre id="result">(.*?)</pre>', dom, re.S)[1]))  # type: ignore[index]
     assert (found["agreed"], found["total"]) == (10_000, 10_000)
     refused = 0
@@ -207,14 +185,13 @@ def shares_of_rules(structure: Any, counts: dict[str, int]) -> Iterator[tuple[fl
             yield share, sum(n for report, n in reports if structure.favours(np.array([x]), np.array([report]))[0])
 
 
-@needs_chromium
-def test_the_page_says_what_it_checked(tmp_path: Path, folder: Path) -> None:
-    assert "The mechanism keeps its promise: ε = 1." in chromium(folder, tmp_path / "a", "index.html")
+def test_the_page_says_what_it_checked(chromium: str, tmp_path: Path, folder: Path) -> None:
+    assert "The mechanism keeps its promise: ε = 1." in shown(chromium, folder, tmp_path / "a", "index.html")
     for path in folder.iterdir():
         shutil.copy(path, tmp_path)
     text = (tmp_path / "mechanism.json").read_text()
     (tmp_path / "mechanism.json").write_text(text.replace('"epsilon":"1"', '"epsilon":"0.9"'))
-    assert "Nothing is reported: the file was changed" in chromium(tmp_path, tmp_path / "b", "index.html")
+    assert "Nothing is reported: the file was changed" in shown(chromium, tmp_path, tmp_path / "b", "index.html")
 
 
 FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
@@ -276,8 +253,7 @@ FORGED_RULES: list[tuple[str, str, Any, str]] = [
 ]
 
 
-@needs_node
-def test_forged_files_are_refused_with_the_reason(folder: Path) -> None:
+def test_forged_files_are_refused_with_the_reason(node: list[str], folder: Path) -> None:
     files = {name: forged(change) for name, (change, _) in FORGERIES.items()}
     expected = {name: reason for name, (_, reason) in FORGERIES.items()}
     for kind, field, value, reason in FORGED_RULES:
@@ -285,7 +261,8 @@ def test_forged_files_are_refused_with_the_reason(folder: Path) -> None:
         files[name] = forged(lambda c, f=field, v=value: c["weights"].update({f: v}), RULES[kind])
         expected[name] = reason
     (folder / "cases.json").write_text(json.dumps(files))
-    found = node(
+    found = asked(
+        node,
         folder,
         """
         import { readFile } from "node:fs/promises";
@@ -300,8 +277,7 @@ def test_forged_files_are_refused_with_the_reason(folder: Path) -> None:
         assert reason in found[name], name
 
 
-@needs_node
-def test_every_digit_of_every_weight_is_under_the_hash(folder: Path) -> None:
+def test_every_digit_of_every_weight_is_under_the_hash(node: list[str], folder: Path) -> None:
     """Files of all structures with one digit changed, the hash as it was."""
     texts = [json.dumps(to_json(m), ensure_ascii=False) for m in example_mechanisms()]
     changed = [
@@ -312,7 +288,8 @@ def test_every_digit_of_every_weight_is_under_the_hash(folder: Path) -> None:
         c if c != t else t.replace('"delta": "0"', '"delta": "0.0"') for c, t in zip(changed, texts, strict=True)
     ]
     (folder / "cases.json").write_text(json.dumps([*changed, "", "{", "[]", "null"]))
-    found = node(
+    found = asked(
+        node,
         folder,
         """
         import { readFile } from "node:fs/promises";
@@ -326,9 +303,9 @@ def test_every_digit_of_every_weight_is_under_the_hash(folder: Path) -> None:
     assert found[len(changed) :] == ["the file is no JSON"] * 2 + ["the file is no mechanism"] * 2
 
 
-@needs_node
-def test_the_bound_on_the_exponential_is_from_below_and_tight(folder: Path) -> None:
-    found = node(
+def test_the_bound_on_the_exponential_is_from_below_and_tight(node: list[str], folder: Path) -> None:
+    found = asked(
+        node,
         folder,
         """
         const list = [[1n, 1n], [1n, 1000000n], [5n, 2n], [42n, 1n], [100n, 1n]];
@@ -345,10 +322,10 @@ def test_the_bound_on_the_exponential_is_from_below_and_tight(folder: Path) -> N
         assert int(text) >= lower - 2 ** max(0, lower.bit_length() - 150)
 
 
-@needs_node
-def test_without_a_generator_or_a_memory_nothing_is_reported(folder: Path) -> None:
+def test_without_a_generator_or_a_memory_nothing_is_reported(node: list[str], folder: Path) -> None:
     content = json.dumps(to_json(M))
-    found = node(
+    found = asked(
+        node,
         folder,
         f"""
         const mechanism = await load({content});
@@ -370,10 +347,10 @@ def test_without_a_generator_or_a_memory_nothing_is_reported(folder: Path) -> No
     assert "only in a secure context" in found[6]
 
 
-@needs_node
-def test_asking_again_gives_the_stored_report_whatever_the_value(folder: Path) -> None:
+def test_asking_again_gives_the_stored_report_whatever_the_value(node: list[str], folder: Path) -> None:
     other = json.dumps(to_json(ex.randomized_response(4, 2, inputs=list("abcd"))))
-    found = node(
+    found = asked(
+        node,
         folder,
         f"""
         const [mechanism, other] = [await load({json.dumps(to_json(M))}), await load({other})];
@@ -408,8 +385,7 @@ def test_the_questionnaire_files_of_these_tests_are_those_of_the_package(tmp_pat
     assert saved == questionnaire(*asked.items())
 
 
-@needs_node
-def test_a_questionnaire_is_checked_and_answered_as_a_whole(folder: Path) -> None:
+def test_a_questionnaire_is_checked_and_answered_as_a_whole(node: list[str], folder: Path) -> None:
     good = questionnaire(("smoking", M), ("bits", ex.unary_encoding(9, 1)), ("__proto__", M))
     changed = json.loads(json.dumps(good))
     changed["questions"][0]["name"] = "drinking"
@@ -423,7 +399,8 @@ def test_a_questionnaire_is_checked_and_answered_as_a_whole(folder: Path) -> Non
         "mechanism": to_json(M),
     }
     (folder / "cases.json").write_text(json.dumps({"good": good, "wrong": wrong}))
-    found = node(
+    found = asked(
+        node,
         folder,
         """
         import { readFile } from "node:fs/promises";

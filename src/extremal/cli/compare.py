@@ -10,7 +10,6 @@ from extremal.cli.reading import GOALS, add_utility_arguments, prior, refuse_wri
 from extremal.errors import InvalidParameter
 from extremal.plotting import save
 from extremal.studies.compare import compare
-from extremal.studies.respondents import respondents
 from extremal.utility import Workload
 
 
@@ -44,9 +43,9 @@ def run(options: argparse.Namespace) -> int:
     if options.plot:
         save(table.plot(), options.plot, options.overwrite)
     if options.json:
-        print(
-            json.dumps({"epsilon": table.epsilon, "rows": [_row(vars(row)) for row in table.rows]}, ensure_ascii=False)
-        )
+        shown = ("name", "reports", "levels", "values")
+        rows = [_row({key: getattr(row, key) for key in shown}) for row in table.rows]
+        print(json.dumps({"epsilon": table.epsilon, "rows": rows}, ensure_ascii=False))
     else:
         print(table)
     return 0
@@ -57,7 +56,7 @@ def _respondents(options: argparse.Namespace) -> int:
     wanted = utility(options, GOALS[options.goal])
     if not isinstance(wanted, Workload):
         raise InvalidParameter("people are counted for what is estimated", parameter="--goal", value=options.goal)
-    table = respondents(wanted, epsilon=options.epsilon)
+    table = compare(wanted, epsilon=options.epsilon).respondents()
     if options.plot:
         save(table.plot(), options.plot, options.overwrite)
     if options.json:

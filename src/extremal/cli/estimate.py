@@ -84,7 +84,7 @@ def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous
         "simultaneous": simultaneous,
         "exact": result.exact,
         "shown_as": result.candidate[0],
-        "mechanism": result.fit.mechanism.hash,
+        "mechanism": result.fit.combinations.mechanism.hash,
         "inputs": [
             {
                 "input": label,

@@ -14,7 +14,8 @@ these functions and add it to `CONTAINERS`. Lazy plans are no columns, and are r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -123,3 +124,35 @@ def refuse_missing(codes: Codes, name: str, hint: str, error: type[ExtremalError
     if codes.size and codes.min() == MISSING:
         where = f"{name}[{np.flatnonzero(codes == MISSING)[0]}]"
         raise error(f"{where} must not be missing", parameter=where, value=None, hint=hint)
+
+
+@dataclass(frozen=True)
+class Simulated:
+    """Simulated reports, marked as such.
+
+    Attributes:
+        reports: in the container of the values.
+        seed: whoever knows it can undo the randomisation.
+        call: the number of the call of its Simulation, from 0.
+
+    Made by `extremal.simulate.Simulation`.
+
+    >>> import extremal as ex
+    >>> from extremal.simulate import Simulation
+    >>> found = Simulation(7).privatize(ex.randomized_response(["no", "yes"], 1), ["no", "yes"])
+    >>> len(found.reports), found.seed
+    (2, 7)
+    """
+
+    reports: Any
+    seed: int
+    call: int
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.reports)
+
+    def __len__(self) -> int:
+        return len(self.reports)
+
+    def __repr__(self) -> str:
+        return f"Simulated(seed={self.seed}, call={self.call}, NOT PRIVATE: for experiments only, {self.reports!r})"

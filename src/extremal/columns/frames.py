@@ -42,6 +42,33 @@ def pick(frame: Any, name: Any, parameter: str) -> Any:
     return frame[name]
 
 
+def column_of(source: Any, column: Any, parameter: str) -> Any:
+    """A column beside `source`: by its name in that frame, or given itself, in the order of the frame or column.
+
+    The order is that of the index where both have one (pandas): a column that was sorted otherwise looks like the same
+    column, and would be read without an error.
+    """
+    if isinstance(column, str):
+        return pick(source, column, parameter)
+    mine, theirs = pandas_index(column), pandas_index(source)
+    if mine is None or theirs is None or mine.equals(theirs):
+        return column
+    if len(mine) == len(theirs) and mine.is_unique and theirs.is_unique and mine.isin(theirs).all():
+        return column.loc[theirs]
+    raise InvalidParameter(
+        f"{parameter} must have the index of the reports",
+        parameter=f"{parameter}.index",
+        value=f"{len(mine)} entries",
+        hint=f"Reindex it, or pass {parameter}.to_numpy() if the order is right.",
+    )
+
+
+def pandas_index(column: Any) -> Any:
+    """The index of a pandas series or frame; None for anything else."""
+    pandas = type(column).__module__.partition(".")[0] == "pandas"
+    return column.index if pandas and hasattr(column, "index") and hasattr(column, "loc") else None
+
+
 def refuse_absent(name: Any, names: Sequence[Any], parameter: str = "column") -> None:
     """Raise unless `name` is the name of exactly one column."""
     count = names.count(name)

@@ -73,6 +73,11 @@ def is_missing(value: Any) -> bool:
         return False
 
 
+def plain(label: Any) -> Any:
+    """A label as Python has it: what NumPy hands out for a number or a text is no label."""
+    return label.item() if isinstance(label, np.generic) else label
+
+
 def without_missing(codes: Codes, labels: Sequence[Any]) -> tuple[Codes, Sequence[Any]]:
     """`codes` with MISSING where the label stands for nothing."""
     gone = [code for code, label in enumerate(labels) if is_missing(label)]

@@ -1,9 +1,5 @@
 """Reports → answers: frequencies, tests, regressions."""
 
-import sys
-from types import ModuleType
-from typing import Any
-
 from extremal.estimate.crosstab import estimate_crosstab
 from extremal.estimate.frequencies import estimate_frequencies
 from extremal.estimate.hypothesis_tests import (
@@ -19,6 +15,7 @@ from extremal.estimate.hypothesis_tests import (
 )
 from extremal.estimate.pool import pool
 from extremal.estimate.regression import RegressionResult, regress
+from extremal.estimate.reports.sample import Sample
 from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.crosstab import CrosstabEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
@@ -32,6 +29,7 @@ __all__ = [
     "FrequencyEstimate",
     "LikelihoodRatioTest",
     "RegressionResult",
+    "Sample",
     "SequentialTest",
     "StratifiedEstimate",
     "TestResult",
@@ -47,16 +45,3 @@ __all__ = [
     "test_hypotheses",
     "test_independence",
 ]
-
-
-class _Room(ModuleType):
-    """This package, which says what to call when it is called itself."""
-
-    def __call__(self, *_: Any, **__: Any) -> Any:
-        raise TypeError(
-            "extremal.estimate is a package. Shares: ex.estimate_frequencies(reports, mechanism); a table of two "
-            "questions: ex.estimate_crosstab(frame, {column: mechanism, …})."
-        )
-
-
-sys.modules[__name__].__class__ = _Room

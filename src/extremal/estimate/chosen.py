@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.indicators import MOST_HASHES, HashChannel
-from extremal.estimate.reports.tally import tally
+from extremal.estimate.reports.tally import Reports
 from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
 from extremal.exact import as_count
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 
@@ -70,9 +70,7 @@ def estimate_chosen(
     channel = HashChannel(mechanism)
     codes = np.array([mechanism.input_labels.code(label, "labels") for label in labels], dtype=np.int64)
     as_count(codes.size, "len(labels)", 1)
-    found = tally(reports, mechanism, channel, column=column, weights=None, by=None, counts=False, check_hash=True)[
-        None
-    ]
+    found = Reports(reports, mechanism, column).tally(channel)
     keys, shares = found.shares()
     if found.n < 2 or len(keys) * codes.size > MOST_HASHES:
         raise InvalidParameter(

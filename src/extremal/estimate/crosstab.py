@@ -11,19 +11,20 @@ Heijden, Int. Statist. Rev. 70 (2002), for misclassified tables.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from extremal.columns.column import distinct, refuse_missing
-from extremal.columns.frames import is_frame, pick
+from extremal.columns.frames import column_of, is_frame, pick
+from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
-from extremal.estimate.channels.channel import Floats
-from extremal.estimate.reports.counted import aligned, whole_counts
-from extremal.estimate.reports.tally import checked_weights
+from extremal.estimate.reports.counts import whole_counts
+from extremal.estimate.reports.sample import Sample, checked_weights
 from extremal.estimate.results.crosstab import CrosstabEstimate, Side
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import refuse_large
 
@@ -32,7 +33,12 @@ MOST_LISTED = 4096
 
 
 def estimate_crosstab(
-    frame: Any, columns: Mapping[Any, Mechanism | None], *, counts: str | None = None, weights: Any = None
+    frame: Any,
+    columns: Mapping[Any, Mechanism | None],
+    *,
+    counts: str | None = None,
+    weights: Any = None,
+    sample: Sample | None = None,
 ) -> CrosstabEstimate:
     """Joint frequencies of two columns of a data frame.
 
@@ -45,6 +51,7 @@ def estimate_crosstab(
         counts: a column that says how often each row occurred.
         weights: survey weights, a column or its name; standard errors are linearised, intervals at the effective
             number of pairs.
+        sample: an `extremal.estimate.Sample` with these weights.
 
     Returns:
         CrosstabEstimate, with joint and conditional shares, margins and odds ratios.
@@ -69,38 +76,33 @@ def estimate_crosstab(
             value=len(columns) if hasattr(columns, "__len__") else columns,
             hint='{"answer": mechanism, "age": None}',
         )
-    sides = []
-    coded = []
-    for name, mechanism in columns.items():
-        codes, side = _side(_column(frame, name), name, mechanism)
-        sides.append(side)
-        coded.append(codes)
-    first, second = coded
+    given = Sample.of(sample, weights=weights).only_weights()
+    (first, one), (second, other) = (_side(_column(frame, name), name, m) for name, m in columns.items())
     if first.size != second.size:
         raise InvalidParameter(
             "both columns must be of one length", parameter="lengths", value=(first.size, second.size)
         )
     repeats = None if counts is None else whole_counts(_column(frame, counts), first.size)
-    if weights is not None and counts is not None:
+    if given is not None and counts is not None:
         raise InvalidParameter(
             "counted rows cannot be weighted as well", parameter="weights", hint="Give the raw rows."
         )
     n = int(first.size if repeats is None else repeats.sum())
     if n < 2:
         raise InvalidParameter("there must be at least two reports", parameter="number of reports", value=n)
-    shape = (sides[0].influence.shape[1], sides[1].influence.shape[1])
+    shape = (one.influence.shape[1], other.influence.shape[1])
     refuse_large(*shape, "the table of reports")
-    given = _column(frame, weights) if isinstance(weights, str) else weights
-    w = None if given is None else checked_weights(aligned(given, _column(frame, next(iter(columns))), "weights"), n)
 
     def shares(amounts: Any) -> Floats:
         cells = np.bincount(first * shape[1] + second, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
         return np.asarray(cells / cells.sum(), dtype=np.float64)
 
-    if w is None:
+    if given is None:
         table = shares(repeats)
-        return CrosstabEstimate(sides[0], sides[1], table, n, table, float(n))
-    return CrosstabEstimate(sides[0], sides[1], shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)))
+        return CrosstabEstimate(one, other, table, n, table, float(n))
+    column = _column(frame, given) if isinstance(given, str) else given
+    w = checked_weights(column_of(_column(frame, next(iter(columns))), column, "weights"), n)
+    return CrosstabEstimate(one, other, shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)))
 
 
 def _column(frame: Any, name: Any) -> Any:
@@ -117,17 +119,12 @@ def _column(frame: Any, name: Any) -> Any:
     return pick(frame, name, "column")
 
 
-def _side(values: Any, name: Any, mechanism: Mechanism | None) -> tuple[Any, Side]:
+def _side(values: Any, name: Any, mechanism: Mechanism | None) -> tuple[Codes, Side]:
+    """A report's position on one side for each row, and that side."""
     codes, labels = distinct(values, str(name))
     refuse_missing(codes, str(name), "Leave out those who did not report both.")
     if mechanism is None:
-        used = np.unique(codes).tolist()
-        plain = {i: getattr(labels[i], "item", lambda i=i: labels[i])() for i in used}
-        used.sort(key=lambda i: (str(type(plain[i])), plain[i]))
-        position = np.zeros(len(labels), dtype=np.intp)
-        position[used] = np.arange(len(used))
-        one = np.eye(len(used))
-        return position[codes], Side(name, tuple(plain[i] for i in used), one, one, one)
+        return _public_side(codes, labels, name)
     if not isinstance(mechanism, Mechanism):
         raise InvalidParameter(
             "mechanism must be a Mechanism or None", parameter="columns", value=type(mechanism).__name__
@@ -136,15 +133,23 @@ def _side(values: Any, name: Any, mechanism: Mechanism | None) -> tuple[Any, Sid
     if channel.combinations() is not None or mechanism.row_of is not None:
         raise NotIdentified("the mechanism must tell its inputs apart", parameter="column", value=name)
     inverse = channel.inverse(np.full(channel.r, 1 / channel.r))
-    seen = [channel.encode(labels[i]) for i in np.unique(codes).tolist()]
-    if mechanism.m <= MOST_LISTED:
-        keys = [channel.encode(label) for label in mechanism.outputs]
-        rows: Floats | None = mechanism.matrix
-    else:
-        keys, rows = seen, None
+    used = np.unique(codes).tolist()
+    seen = [channel.encode(labels[i]) for i in used]
+    listed = mechanism.m <= MOST_LISTED
+    keys = [channel.encode(label) for label in mechanism.outputs] if listed else seen
     where = {key: i for i, key in enumerate(keys)}
     position = np.zeros(len(labels), dtype=np.intp)
-    for i, key in zip(np.unique(codes).tolist(), seen, strict=True):
-        position[i] = where[key]
+    position[used] = [where[key] for key in seen]
     statistics = np.column_stack([channel.statistic([key], np.ones(1)) for key in keys])
+    rows = mechanism.matrix if listed else None
     return position[codes], Side(name, mechanism.inputs, inverse.apply(statistics), inverse.moments(None), rows)
+
+
+def _public_side(codes: Codes, labels: Sequence[Any], name: Any) -> tuple[Codes, Side]:
+    """A column that is seen itself, its values in their order."""
+    values = {i: plain(labels[i]) for i in np.unique(codes).tolist()}
+    used = sorted(values, key=lambda i: (str(type(values[i])), values[i]))
+    position = np.zeros(len(labels), dtype=np.intp)
+    position[used] = np.arange(len(used))
+    one = np.eye(len(used))
+    return position[codes], Side(name, tuple(values[i] for i in used), one, one, one)

@@ -1,4 +1,4 @@
-"""The estimate before the survey: what n reports say when each comes as often as it is expected to.
+"""Before the survey: what n reports will say when each comes as often as it is expected to, and what they cost.
 
 With frequencies p the statistic of the reports is E s, the unbiased estimate is p itself, and standard errors and
 limits are those that a survey of n reports will have, up to the luck of the draw. Nothing is sampled, and nothing needs
@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
-from extremal.estimate.frequencies import FEWEST, refuse_unidentified, row_prior
-from extremal.estimate.methods.combinations import Combinations
-from extremal.estimate.methods.likelihood import project_onto_simplex
+from extremal.estimate.frequencies import FEWEST
+from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.results.estimate import FrequencyEstimate
-from extremal.estimate.results.fit import Fit
+from extremal.estimate.results.fit import Fit, Observed
 from extremal.estimate.workload import WorkloadEstimate, decoding_of, sets_of
-from extremal.exact import as_count
+from extremal.exact import as_count, as_prior
 from extremal.mechanism import Mechanism
 from extremal.utility import Workload
 from extremal.utility.fisher import fisher, report_moments
@@ -39,39 +39,10 @@ def expected_estimate(mechanism: Mechanism, prior: Any, n: int) -> FrequencyEsti
     """
     count = as_count(n, "n", FEWEST)
     channel = channel_of(mechanism)
-    combinations = Combinations.of(mechanism, channel)
-    if not combinations.plain:
-        refuse_unidentified(mechanism, combinations)
-    statistic = channel.expected(row_prior(mechanism, prior))
-    inverse = channel.inverse(row_prior(mechanism, None))
-    unbiased = inverse.apply(statistic)
-    plausible = project_onto_simplex(unbiased)
-    fit = Fit(
-        mechanism=mechanism,
-        channel=channel,
-        combinations=combinations,
-        statistic=statistic,
-        unbiased_inverse=inverse,
-        unbiased=unbiased,
-        inverse=inverse,
-        centre=unbiased,
-        plausible=plausible,
-        spread=plausible,
-        effective_n=float(count),
-        weighted=False,
-        distinct=int(np.count_nonzero(statistic)),
-        n=count,
-        squares=statistic,
-    )
-    return FrequencyEstimate(
-        inputs=combinations.names,
-        estimate=unbiased,
-        centre=unbiased,
-        n=count,
-        method="unbiased",
-        deficit=None,
-        fit=fit,
-    )
+    combinations = Combinations.inputs(mechanism, channel)
+    observed = Observed.expected(channel, row_prior(mechanism, prior), count)
+    fit = Fit.of(combinations, observed, row_prior(mechanism, None))
+    return FrequencyEstimate.of(fit, "unbiased", fit.centre)
 
 
 def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callable[[int], WorkloadEstimate]:
@@ -100,3 +71,38 @@ def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callabl
         return decoding.estimate(first, spread * (count / (count - 1)), count, float(count))
 
     return at
+
+
+def frequency_variance(mechanism: Mechanism, prior: Any = None) -> float:
+    """n·Σ_x Var p̂_x of the unbiased estimate when inputs follow `prior`: uniform if not given.
+
+    Exact for every n. The estimate is that of `ex.estimate_frequencies(…, method="unbiased")` with its weights for the
+    same prior.
+
+    >>> import extremal as ex
+    >>> round(frequency_variance(ex.randomized_response(4, 1)), 6)
+    8.306223
+    """
+    channel = channel_of(mechanism)
+    if channel.combinations() is not None or channel.r < mechanism.k:
+        raise InvalidParameter(
+            "every input must be identified by the reports", parameter="mechanism", value=repr(mechanism)
+        )
+    p = row_prior(mechanism, prior)
+    return float(channel.inverse(p).variances(p, p).sum())
+
+
+def statistics_variance(mechanism: Mechanism, rows: Any, prior: Any) -> float:
+    """n·Σ Var of the linear statistics `rows`·p of the unbiased estimate when inputs follow `prior`.
+
+    >>> import extremal as ex
+    >>> round(statistics_variance(ex.unary_encoding(30, 1), np.eye(30), np.full(30, 1 / 30)), 6)
+    112.447498
+    """
+    channel = channel_of(mechanism)
+    p, a = as_prior(prior, k=mechanism.k).values, np.asarray(rows, dtype=np.float64)
+    if mechanism.row_of is not None or channel.combinations() is not None:
+        raise InvalidParameter(
+            "every input must be identified by the reports", parameter="mechanism", value=repr(mechanism)
+        )
+    return float(np.trace(channel.inverse(p).covariance(a, p, p)))

@@ -16,7 +16,7 @@ With f the frequencies of the reports, E f = Qᵀp. Five answers:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, overload
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -24,64 +24,49 @@ from extremal.columns.column import distinct
 from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
-from extremal.estimate.channels.channel import Channel, Floats
-from extremal.estimate.methods.combinations import Combinations
+from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.methods.shrinkage import shrunk
 from extremal.estimate.methods.smoothing import smoothed
-from extremal.estimate.reports.clusters import Sampled
-from extremal.estimate.reports.tally import Tally, tally
+from extremal.estimate.reports.sample import Sample
+from extremal.estimate.reports.tally import Reports, Tally
 from extremal.estimate.results.estimate import FrequencyEstimate
-from extremal.estimate.results.fit import Fit
+from extremal.estimate.results.fit import Fit, Observed
 from extremal.estimate.results.stratified import StratifiedEstimate
-from extremal.exact import as_prior
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 METHODS = ("unbiased", "mle", "projected", "shrunk", "smooth")
 FEWEST = 2  # reports: one says nothing about its own spread
-TOLERANCE = 1e-10
-"""Mean log-likelihood that a maximum likelihood estimate may miss: far below the 1/n by which it is uncertain."""
 
 Method = Literal["unbiased", "mle", "projected", "shrunk", "smooth"]
 MISSING = ("refuse", "drop", "category")
 MISSING_LABEL = "(missing)"
 
 
+class Options(TypedDict, total=False):
+    """The keywords of `estimate_frequencies` that do not change what it returns."""
+
+    column: str | None
+    counts: bool | str
+    missing: str
+    check_hash: bool
+    sample: Sample | None
+    weights: Any
+    strata: Any
+    cluster: Any
+    population: Any
+    prior: Any
+    merge: bool
+
+
 @overload
 def estimate_frequencies(
-    reports: Any,
-    mechanism: Mechanism,
-    method: Method = ...,
-    *,
-    column: str | None = ...,
-    weights: Any = ...,
-    by: None = ...,
-    counts: bool | str = ...,
-    prior: Any = ...,
-    merge: bool = ...,
-    check_hash: bool = ...,
-    missing: str = ...,
-    strata: Any = ...,
-    cluster: Any = ...,
-    population: Any = ...,
+    reports: Any, mechanism: Mechanism, method: Method = ..., *, by: None = None, **options: Unpack[Options]
 ) -> FrequencyEstimate: ...
 @overload
 def estimate_frequencies(
-    reports: Any,
-    mechanism: Mechanism,
-    method: Method = ...,
-    *,
-    column: str | None = ...,
-    weights: Any = ...,
-    by: Any,
-    counts: bool | str = ...,
-    prior: Any = ...,
-    merge: bool = ...,
-    check_hash: bool = ...,
-    missing: str = ...,
-    strata: Any = ...,
-    cluster: Any = ...,
-    population: Any = ...,
+    reports: Any, mechanism: Mechanism, method: Method = ..., *, by: Any, **options: Unpack[Options]
 ) -> StratifiedEstimate: ...
 def estimate_frequencies(
     reports: Any,
@@ -99,6 +84,7 @@ def estimate_frequencies(
     strata: Any = None,
     cluster: Any = None,
     population: Any = None,
+    sample: Sample | None = None,
 ) -> FrequencyEstimate | StratifiedEstimate:
     """How frequent is each input, judging by the reports?
 
@@ -130,6 +116,7 @@ def estimate_frequencies(
         cluster: who was sampled together: a column or its name. Standard errors are those between clusters.
         population: the size of the population, or a mapping from stratum to size: a finite population correction, and
             weights N_h/n_h when there are strata and no weights.
+        sample: an `extremal.estimate.Sample`, which says all of weights, strata, cluster and population.
 
     Returns:
         FrequencyEstimate; with `by`, a mapping from stratum to FrequencyEstimate.
@@ -150,32 +137,27 @@ def estimate_frequencies(
     Ramage (ICML 2016).
     """
     _refuse_unknown(method, mechanism, missing)
+    drawn = Sample.of(sample, weights=weights, strata=strata, cluster=cluster, population=population)
     if missing == "category":
         reports, mechanism = _with_missing(reports, mechanism, column, counts)
         column = None
     channel = channel_of(mechanism)
-    sampled = _sampled(strata, cluster, population, by)
-    if sampled is not None and weights is None and isinstance(population, Mapping) and strata is not None:
-        weights = sampled.weights(reports, len(reports))
-    tallies = tally(
-        reports,
-        mechanism,
-        channel,
-        column=column,
-        weights=weights,
-        by=by,
-        counts=counts,
-        check_hash=check_hash,
-        drop=missing == "drop",
-        sampled=sampled,
-    )
-    combinations = Combinations.of(mechanism, channel)
-    if not combinations.plain:
-        refuse_unidentified(mechanism, combinations, merge)
+    given = Reports(reports, mechanism, column, by, counts, missing == "drop", check_hash)
+    if drawn.simple:
+        tallies = given.tallies(channel, drawn.weights)
+    elif by is None:
+        tallies = {None: given.sampled(channel, drawn)}
+    else:
+        raise InvalidParameter(
+            "by cannot be combined with strata, cluster or population",
+            parameter="by",
+            hint="Estimate each group of rows by itself.",
+        )
+    combinations = Combinations.inputs(mechanism, channel, merge)
     start = row_prior(mechanism, prior)
     small = _too_small(tallies)
     estimates = {
-        name: _estimate(mechanism, channel, combinations, found, method, start)
+        name: _estimate(combinations, Observed.of(channel, found), method, start)
         for name, found in tallies.items()
         if name not in small
     }
@@ -194,18 +176,6 @@ def _refuse_unknown(method: str, mechanism: object, missing: str) -> None:
         )
     if missing not in MISSING:
         raise InvalidParameter(f"missing must be one of {', '.join(MISSING)}", parameter="missing", value=missing)
-
-
-def _sampled(strata: Any, cluster: Any, population: Any, by: Any) -> Sampled | None:
-    if strata is None and cluster is None and population is None:
-        return None
-    if by is not None:
-        raise InvalidParameter(
-            "by cannot be combined with strata, cluster or population",
-            parameter="by",
-            hint="Estimate each group of rows by itself.",
-        )
-    return Sampled(strata, cluster, population)
 
 
 def _too_small(tallies: Mapping[Any, Tally]) -> dict[Any, int]:
@@ -237,101 +207,16 @@ def _with_missing(reports: Any, mechanism: Mechanism, column: str | None, counts
     )
 
 
-def refuse_unidentified(mechanism: Mechanism, combinations: Combinations, merge: bool = False) -> None:
-    """Raise when the reports do not determine every frequency, and combinations of them are not asked for."""
-    if combinations.count == 1:
-        raise NotIdentified(
-            "the reports must depend on the input: every input of this mechanism makes the same reports",
-            parameter="k",
-            value=mechanism.k,
-        )
-    if not merge:
-        names = combinations.names[:6]
-        more = f" and {combinations.count - 6} more" if combinations.count > 6 else ""
-        raise NotIdentified(
-            f"the reports do not determine every frequency, only {combinations.count} combinations of the "
-            f"{mechanism.k}: "
-            f"{', '.join(str(name) for name in names)}{more}",
-            hint="Pass merge=True to estimate these.",
-        )
-
-
-def row_prior(mechanism: Mechanism, prior: Any) -> Floats:
-    """The prior of the rows: uniform over inputs unless given."""
-    r = mechanism.row_classes
-    if prior is None:
-        sizes = np.ones(r) if mechanism.row_of is None else np.bincount(mechanism.row_of, minlength=r)
-        return np.asarray(sizes / sizes.sum())
-    values = as_prior(prior, k=mechanism.k).values
-    return (
-        values
-        if mechanism.row_of is None
-        else np.asarray(np.bincount(mechanism.row_of, weights=values, minlength=r), dtype=np.float64)
-    )
-
-
-def _estimate(
-    mechanism: Mechanism,
-    channel: Channel,
-    combinations: Combinations,
-    found: Tally,
-    method: str,
-    prior: Floats,
-) -> FrequencyEstimate:
-    statistic = channel.statistic(*found.shares())
-    squares = channel.statistic(*found.shares(squared=True)) if found.weights else statistic
-    inverse = channel.inverse(prior)
-    unbiased, deficit = inverse.apply(statistic), None
-    if method != "unbiased" and method != "mle" and combinations.deficient:
+def _estimate(combinations: Combinations, observed: Observed, method: str, prior: Floats) -> FrequencyEstimate:
+    if combinations.deficient and method not in ("unbiased", "mle"):
         raise NotIdentified(
             f"{method} needs every row of the mechanism to be identified",
             parameter="method",
             value=method,
             hint="Use mle.",
         )
-    likeliest = None
-    if method == "mle" or combinations.deficient:
-        likeliest, deficit = channel.maximum_likelihood(statistic, TOLERANCE)
-        plausible = likeliest
-        spread = channel.maximum_likelihood(squares, TOLERANCE)[0] if found.weights else plausible
-    else:
-        plausible = project_onto_simplex(unbiased)
-        spread = project_onto_simplex(inverse.apply(squares)) if found.weights else plausible
-    centre, efficient = unbiased, inverse
-    if method == "mle":
-        error = np.sqrt(np.maximum(inverse.variances(plausible, spread), 0.0) / found.effective_n)
-        plausible, spread = _raised(plausible, error), _raised(spread, error)
-        efficient = channel.inverse(plausible)
-        centre = efficient.apply(statistic)
-    fit = Fit(
-        mechanism=mechanism,
-        channel=channel,
-        combinations=combinations,
-        statistic=statistic,
-        unbiased_inverse=inverse,
-        unbiased=unbiased,
-        inverse=efficient,
-        centre=centre,
-        plausible=plausible,
-        spread=spread,
-        effective_n=found.effective_n,
-        weighted=bool(found.weights),
-        distinct=len(found.counts),
-        n=found.n,
-        squares=squares,
-        sampling=found.sampling,
-        dropped=found.dropped,
-        likeliest=likeliest,
-    )
-    return FrequencyEstimate(
-        inputs=combinations.names,
-        estimate=combinations.of_rows(_points(method, fit)),
-        centre=combinations.of_rows(centre),
-        n=found.n,
-        method=method,
-        deficit=deficit if method == "mle" else None,
-        fit=fit,
-    )
+    fit = Fit.of(combinations, observed, prior, efficient=method == "mle")
+    return FrequencyEstimate.of(fit, method, _points(method, fit))
 
 
 def _points(method: str, fit: Fit) -> Floats:
@@ -344,10 +229,3 @@ def _points(method: str, fit: Fit) -> Floats:
     if method == "smooth":
         return smoothed(fit)
     return fit.centre
-
-
-def _raised(p: Floats, error: Floats) -> Floats:
-    """Every entry at least the smaller of 1/k and its standard error: what the reports cannot tell from zero is not
-    zero."""
-    raised = np.maximum(p, np.minimum(error, 1 / p.size))
-    return np.asarray(raised / raised.sum())

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, NotIdentified
-from extremal.estimate.channels.channel import WORST_CONDITION, Floats
-from extremal.estimate.channels.dense import DenseChannel
-from extremal.estimate.reports.tally import tally
+from extremal.estimate.channels.channel import WORST_CONDITION
+from extremal.estimate.reports.tally import OutputPositions, Reports
 from extremal.exact import as_prior
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 _EXACT = 1e-8  # of the range of the values, within which a decoder must meet them
@@ -87,9 +87,7 @@ def estimate_mean(reports: Any, mechanism: Mechanism, values: Any, column: str |
     0.0
     """
     t = mean_decoder(mechanism, values)
-    found = tally(
-        reports, mechanism, DenseChannel(mechanism), column=column, weights=None, by=None, counts=False, check_hash=True
-    )[None]
+    found = Reports(reports, mechanism, column).tally(OutputPositions(mechanism))
     if found.n < 2:
         raise InvalidParameter("there must be at least two reports", parameter="number of reports", value=found.n)
     keys, shares = found.shares()

@@ -15,7 +15,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
 from extremal.estimate.frequencies import Method, estimate_frequencies
-from extremal.estimate.reports.tally import tally
+from extremal.estimate.reports.tally import Reports
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.mechanism import Mechanism
 
@@ -59,9 +59,7 @@ def pool(
                 "all mechanisms must have the same inputs in the same order", parameter="k", value=mechanism.k
             )
         channel = channel_of(mechanism)
-        one = tally(reports, mechanism, channel, column=None, weights=None, by=None, counts=counts, check_hash=True)[
-            None
-        ]
+        one = Reports(reports, mechanism, counts=counts).tally(channel)
         by_key = {channel.encode(label): label for label in mechanism.outputs}
         found.append({by_key[key]: number for key, number in one.counts.items()})
     if len(listed) == 1:

@@ -8,7 +8,6 @@ mechanism does not identify are refused by name."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency, NotIdentified, TooLarge
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.estimate.intervals.levels import each, quantile
-from extremal.estimate.reports.tally import tally
+from extremal.estimate.reports.sample import Sample
+from extremal.estimate.reports.tally import OutputPositions, Reports
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import GroupedSets, SubsetSelection
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
@@ -116,16 +116,6 @@ class WorkloadEstimate:
         return f"WorkloadEstimate({len(self.names)} statistics, n={self.n})"
 
 
-class _Reports:
-    """Counts reports by their place among the outputs; all that `tally` asks."""
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.labels = mechanism.output_labels
-
-    def encode(self, label: Any) -> Hashable:
-        return self.labels.code(label, "reports")
-
-
 def estimate_workload(
     reports: Any,
     mechanism: Mechanism,
@@ -135,6 +125,7 @@ def estimate_workload(
     weights: Any = None,
     counts: bool = False,
     check_hash: bool = True,
+    sample: Sample | None = None,
 ) -> WorkloadEstimate:
     """The statistics of a workload, with intervals.
 
@@ -146,7 +137,7 @@ def estimate_workload(
         reports: raw reports, a data frame with `column`, a mapping from report to count, or a path.
         mechanism: what made the reports.
         workload: an `ex.Mean`, `ex.CDF`, `ex.Frequencies`, `ex.Ranges`, `ex.Workload`, or a matrix of coefficients.
-        column, weights, counts, check_hash: as in `ex.estimate_frequencies`.
+        column, weights, counts, check_hash, sample: as in `ex.estimate_frequencies`; of a sample only the weights.
 
     Raises:
         NotIdentified: the mechanism does not tell apart what a statistic needs.
@@ -161,10 +152,9 @@ def estimate_workload(
     """
     decoding = decoding_of(mechanism, workload)
     channel = sets_of(mechanism)
-    encoder: Any = _Reports(mechanism) if channel is None else channel
-    counted = tally(
-        reports, mechanism, encoder, column=column, weights=weights, by=None, counts=counts, check_hash=check_hash
-    )[None]
+    given = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash)
+    drawn = Sample.of(sample, weights=weights)
+    counted = given.tally(OutputPositions(mechanism) if channel is None else channel, drawn.only_weights())
     keys, shares = counted.shares()
     first, second = (
         report_moments(mechanism, decoding.prior, _spread(keys, shares, mechanism.m))

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import ExtremalError, TooLarge, UnknownLabel
-from extremal.estimate.variance import statistics_variance
+from extremal.estimate.expected import statistics_variance
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.bits import IndependentBits
 from extremal.utility import Utility, Workload

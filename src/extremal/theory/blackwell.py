@@ -22,6 +22,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import solve_exactly
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.solver import LinearProgram, SolverFailed
 
@@ -150,16 +151,7 @@ def dominates(first: Mechanism, second: Mechanism) -> Dominance:
     k, m1, m2 = first.k, first.m, second.m
     if (k * m2 + m1) * (m1 * m2 + 2 * k * m2) > LARGEST_PROGRAM:
         raise TooLarge("the linear program has too many entries", parameter="k, m₁, m₂", value=(k, m1, m2))
-    q1, q2 = first.matrix, second.matrix
-    program = LinearProgram(np.r_[q2.ravel(), np.ones(m1)], np.r_[q2.ravel(), np.ones(m1)])
-    rows = np.zeros((k * m2 + m1, m1 * m2 + 2 * k * m2))
-    for z in range(m1):
-        for y in range(m2):
-            rows[y : k * m2 : m2, z * m2 + y] = q1[:, z]
-            rows[k * m2 + z, z * m2 + y] = 1.0
-    rows[: k * m2, m1 * m2 : m1 * m2 + k * m2] = np.eye(k * m2)
-    rows[: k * m2, m1 * m2 + k * m2 :] = -np.eye(k * m2)
-    program.add(rows, np.r_[np.zeros(m1 * m2), -np.ones(2 * k * m2)])
+    program = _imitation(first.matrix, second.matrix)
     answer = program.solve()
     exact1, exact2 = _rational(first), _rational(second)
     separation = _separation(-answer.duals[: k * m2].reshape(k, m2), exact1, exact2)
@@ -219,6 +211,22 @@ def _proportional(first: list[int], second: list[int]) -> bool:
     return all(abs(x * b - y * a) <= _UNITS * (a + b) for x, y in zip(first, second, strict=True))
 
 
+def _imitation(q1: Floats, q2: Floats) -> LinearProgram:
+    """The post-processing W of q1 nearest to q2: rows of Q₁W + surplus − lack = Q₂, then the sums of W's rows."""
+    (k, m1), m2 = q1.shape, q2.shape[1]
+    right = np.r_[q2.ravel(), np.ones(m1)]
+    rows = np.zeros((k * m2 + m1, m1 * m2 + 2 * k * m2))
+    for z in range(m1):
+        for y in range(m2):
+            rows[y : k * m2 : m2, z * m2 + y] = q1[:, z]
+            rows[k * m2 + z, z * m2 + y] = 1.0
+    rows[: k * m2, m1 * m2 : m1 * m2 + k * m2] = np.eye(k * m2)
+    rows[: k * m2, m1 * m2 + k * m2 :] = -np.eye(k * m2)
+    program = LinearProgram(right, right)
+    program.add(rows, np.r_[np.zeros(m1 * m2), -np.ones(2 * k * m2)])
+    return program
+
+
 def _rational(mechanism: Mechanism) -> Matrix:
     return [[Fraction(int(w), mechanism.denominator) for w in row] for row in mechanism.weights]
 
@@ -241,33 +249,36 @@ def _separation(proposal: Any, q1: Matrix, q2: Matrix) -> Separation | None:
     return Separation(tuple(map(tuple, gain)), first, second) if second > first else None
 
 
-def _vertex(program: LinearProgram, q1: Matrix, q2: Matrix) -> Any:
+def _vertex(program: LinearProgram, q1: Matrix, q2: Matrix) -> Matrix | None:
     """The optimal basis solved in rationals: W without any error, when the integers allow it."""
-    k, m1, m2 = len(q1), len(q1[0]), len(q2[0])
+    m1, m2 = len(q1[0]), len(q2[0])
     columns, rows = program.basis()
     if len(columns) != len(rows) or len(columns) > EXACT_UP_TO:
         return None
-
-    def entry(row: int, column: int) -> Fraction:
-        if row >= k * m2:
-            return Fraction(int(column < m1 * m2 and column // m2 == row - k * m2))
-        x, y = divmod(row, m2)
-        if column < m1 * m2:
-            return q1[x][column // m2] if column % m2 == y else Fraction(0)
-        shifted = column - m1 * m2
-        return Fraction((shifted == row) - (shifted - k * m2 == row))
-
-    right = [q2[r // m2][r % m2] if r < k * m2 else Fraction(1) for r in rows]
-    solved = solve_exactly([[entry(r, c) for c in columns] for r in rows], right)
+    right = [q2[r // m2][r % m2] if r < len(q1) * m2 else Fraction(1) for r in rows]
+    solved = solve_exactly([[_entry(q1, m2, r, c) for c in columns] for r in rows], right)
     if solved is None or any(v < 0 for v in solved):
         return None
-    if any(v for c, v in zip(columns, solved, strict=True) if c >= m1 * m2):
+    return _post_processing(dict(zip(columns, solved, strict=True)), m1, m2)
+
+
+def _entry(q1: Matrix, m2: int, row: int, column: int) -> Fraction:
+    """One entry of the program of `_imitation`, exact."""
+    fits, maps = len(q1) * m2, len(q1[0]) * m2  # rows of the first kind, columns of the first kind
+    if row >= fits:
+        return Fraction(int(column < maps and column // m2 == row - fits))
+    x, y = divmod(row, m2)
+    if column < maps:
+        return q1[x][column // m2] if column % m2 == y else Fraction(0)
+    return Fraction((column - maps == row) - (column - maps - fits == row))
+
+
+def _post_processing(values: dict[int, Fraction], m1: int, m2: int) -> Matrix | None:
+    """W of the basic variables; None if one of the others is used, or a row does not sum to 1."""
+    if any(v for c, v in values.items() if c >= m1 * m2):
         return None
-    found = [[Fraction(0)] * m2 for _ in range(m1)]
-    for c, v in zip(columns, solved, strict=True):
-        if c < m1 * m2:
-            found[c // m2][c % m2] = v
-    return found if all(sum(row) == 1 for row in found) else None
+    rows = [[values.get(z * m2 + y, Fraction(0)) for y in range(m2)] for z in range(m1)]
+    return rows if all(sum(row) == 1 for row in rows) else None
 
 
 def _mapped(proposal: Any, first: Mechanism, second: Mechanism, q1: Matrix, q2: Matrix) -> Dominance | None:

@@ -1,4 +1,4 @@
-"""Several reports about one value: the joint mechanism, its privacy, and the privacy of mechanisms not yet chosen.
+"""The privacy of one report at every ε, and of several about one value: of given mechanisms, or not yet chosen ones.
 
 Given the value, the reports are independent, so the joint mechanism has the product rows. Its privacy is read from the
 privacy loss of a pair of inputs: for each likelihood ratio that a report can have, how likely it is under either input.
@@ -11,18 +11,23 @@ Privacy, 2015).
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Exponential, as_fraction, as_prior, level_of_ratio
+from extremal.exact.bisection import bisected
 from extremal.exact.exponential import SMALLEST_EPSILON
 from extremal.mechanism import Mechanism
+from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, PML
+from extremal.tables import aligned, as_frame, number
 
 LARGEST_PRODUCT = 1 << 16
 """Entries, inputs × reports, of a composed mechanism."""
@@ -30,6 +35,7 @@ LARGEST_PRODUCT = 1 << 16
 MOST_RATIOS = 20_000
 """Different likelihood ratios of a pair that are followed."""
 
+T = TypeVar("T")
 Loss = dict[tuple[int, int], int]
 """Reduced ratio (a, b) ↦ scale: reports of that ratio have probability a·scale under one input, b·scale under the
 other."""
@@ -61,12 +67,10 @@ def compose(*mechanisms: Mechanism) -> Mechanism:
             hint="composed_level needs no product.",
         )
     rows, total = [[1] for _ in range(first.k)], 1
-    labels: list[tuple[Any, ...]] = [()]
     for m in mechanisms:
-        weights = m.weights
-        rows = [[a * int(b) for a in row for b in weights[x]] for x, row in enumerate(rows)]
-        labels = [(*before, y) for before in labels for y in m.outputs]
+        rows = [[a * b for a in row for b in own] for row, own in zip(rows, m.weights.tolist(), strict=True)]
         total *= m.denominator
+    labels = list(itertools.product(*(m.outputs for m in mechanisms)))
     matrix = np.array([[Fraction(w, total) for w in row] for row in rows], dtype=object)
     return Mechanism.from_matrix(matrix, _sum_of_claims(mechanisms), first.inputs, labels)
 
@@ -100,17 +104,22 @@ def composed_level(items: Iterable[Mechanism | LDP | PML], delta: Any = 0) -> fl
             parameter="items, delta",
             value=(len(everything), delta),
         )
-    if all(isinstance(item, Mechanism) for item in everything):
-        return _level_of_mechanisms([m for m in everything if isinstance(m, Mechanism)], allowed)
-    if all(isinstance(item, LDP) for item in everything):
-        return _level_of_notions([n for n in everything if isinstance(n, LDP)], allowed)
-    if all(isinstance(item, PML) for item in everything) and not allowed:
-        return pml_composed_bound([n for n in everything if isinstance(n, PML)])
+    if mechanisms := _all_of(Mechanism, everything):
+        return _level_of_mechanisms(mechanisms, allowed)
+    if notions := _all_of(LDP, everything):
+        return _level_of_notions(notions, allowed)
+    if not allowed and (leakages := _all_of(PML, everything)):
+        return pml_composed_bound(leakages)
     raise InvalidParameter(
         "give mechanisms, or ex.LDP notions, or ex.PML notions with delta = 0",
         parameter="items",
         value=[type(item).__name__ for item in everything],
     )
+
+
+def _all_of(kind: type[T], items: list[Any]) -> list[T]:
+    """The items, if all are of that kind; else nothing."""
+    return items if all(isinstance(item, kind) for item in items) else []
 
 
 def pml_composed_bound(notions: Sequence[PML]) -> float:
@@ -163,17 +172,13 @@ def _same_inputs(mechanisms: Sequence[Mechanism]) -> Mechanism:
 
 
 def _sum_of_claims(mechanisms: Sequence[Mechanism]) -> LDP | None:
-    claims = [m.privacy for m in mechanisms]
-    pure = [c for c in claims if isinstance(c, LDP) and not c.exact_delta]
-    if len(pure) < len(claims):
-        return None
-    exponents = [c.exponential.exponent for c in pure]
-    ratios = [c.exponential.ratio for c in pure]
-    if all(e is not None for e in exponents):
-        return LDP(sum((e for e in exponents if e is not None), Fraction(0)))
-    if all(r is not None for r in ratios):
-        return LDP.from_ratio(math.prod(r for r in ratios if r is not None))
-    return None
+    """The claim that the pure levels of all add up to; None without one."""
+    pure = [c.exponential for m in mechanisms if isinstance(c := m.privacy, LDP) and not c.exact_delta]
+    exponents = [e.exponent for e in pure if e.exponent is not None]
+    if len(exponents) == len(mechanisms):
+        return LDP(sum(exponents, Fraction(0)))
+    ratios = [e.ratio for e in pure if e.ratio is not None]
+    return LDP.from_ratio(math.prod(ratios)) if len(ratios) == len(mechanisms) else None
 
 
 def _level_of_mechanisms(mechanisms: list[Mechanism], delta: Fraction) -> float:
@@ -182,13 +187,11 @@ def _level_of_mechanisms(mechanisms: list[Mechanism], delta: Fraction) -> float:
     members = list(kinds.values())  # one input of each combination of rows
     rows = {id(m): m.distinct_rows() for m in mechanisms}
     found: dict[Any, float] = {}  # symmetric mechanisms have the same loss for many pairs
-    for x in members:
-        for other in members:
-            if x != other:
-                pairs = [_pair(m, rows[id(m)], x, other) for m in mechanisms]
-                key = tuple(frozenset(loss.items()) for loss, _ in pairs)
-                if key not in found:
-                    found[key] = _pure_level(pairs) if not delta else _level(_product(pairs), delta)
+    for x, other in itertools.permutations(members, 2):
+        pairs = [_pair(m, rows[id(m)], x, other) for m in mechanisms]
+        key = tuple(frozenset(loss.items()) for loss, _ in pairs)
+        if key not in found:
+            found[key] = _level(_product(pairs), delta) if delta else _pure_level(pairs)
     return max(found.values(), default=0.0)
 
 
@@ -251,18 +254,14 @@ def _level(product: tuple[Loss, int], delta: Fraction) -> float:
     loss, total = product
     if _within(loss, total, Exponential(0), delta):
         return 0.0
-    finite = [level_of_ratio(a, b) for a, b in loss if b]
-    refused, accepted = 0.0, max(finite, default=0.0)
-    if not _within(loss, total, Exponential.unchecked(Fraction(repr(accepted))), delta):
+
+    def within(epsilon: float) -> bool:
+        return _within(loss, total, Exponential.unchecked(Fraction(repr(epsilon))), delta)
+
+    most = max((level_of_ratio(a, b) for a, b in loss if b), default=0.0)
+    if not within(most):
         return math.inf
-    while True:
-        middle = max((refused + accepted) / 2, float(SMALLEST_EPSILON))
-        if middle in (refused, accepted):
-            return accepted
-        if _within(loss, total, Exponential.unchecked(Fraction(repr(middle))), delta):
-            accepted = middle
-        else:
-            refused = middle
+    return bisected(within, 0.0, most, between=lambda a, b: max((a + b) / 2, float(SMALLEST_EPSILON)))
 
 
 # -- notions
@@ -270,20 +269,22 @@ def _level(product: tuple[Loss, int], delta: Fraction) -> float:
 
 def _level_of_notions(notions: list[LDP], delta: Fraction) -> float:
     spent = sum((n.exact_delta for n in notions), Fraction(0))
-    simple = math.inf
-    if spent <= delta:
-        exponents = [n.exponential.exponent for n in notions]
-        if all(e is not None for e in exponents):
-            total = sum((e for e in exponents if e is not None), Fraction(0))
-            simple = float(total) if Fraction(repr(float(total))) >= total else math.nextafter(float(total), math.inf)
-        else:
-            simple = math.nextafter(math.fsum(n.epsilon for n in notions), math.inf) * (1 + 1e-15)
+    simple = _sum_of_levels(notions) if spent <= delta else math.inf
     if not delta:
         return simple
     try:
         return min(simple, _level(_product([_quaternary(n) for n in notions]), delta))
     except TooLarge:
         return simple
+
+
+def _sum_of_levels(notions: list[LDP]) -> float:
+    """ε₁ + … + ε_n, rounded up."""
+    exponents = [e for n in notions if (e := n.exponential.exponent) is not None]
+    if len(exponents) < len(notions):
+        return math.nextafter(math.fsum(n.epsilon for n in notions), math.inf) * (1 + 1e-15)
+    total = sum(exponents, Fraction(0))
+    return float(total) if Fraction(repr(float(total))) >= total else math.nextafter(float(total), math.inf)
 
 
 def _quaternary(notion: LDP) -> tuple[Loss, int]:
@@ -300,3 +301,81 @@ def _quaternary(notion: LDP) -> tuple[Loss, int]:
     if delta:
         loss[(1, 0)] = loss[(0, 1)] = delta.numerator * (one + upper)
     return loss, total
+
+
+@dataclass(frozen=True)
+class PrivacyProfile:
+    """ε ↦ δ(ε) = max_{x,x'} Σ_y (Q(y|x) − e^ε Q(y|x'))⁺ of a mechanism (KOV eq 23); `str()` is a table.
+
+    Attributes:
+        mechanism: whose profile it is.
+        level: the ε from which on δ = 0; infinite if some report rules out an input.
+
+    Made by `ex.theory.privacy_profile`.
+
+    >>> import extremal as ex
+    >>> profile = ex.theory.privacy_profile(ex.randomized_response(2, 1))
+    >>> profile.delta(1), profile.delta(0.5) > 0
+    (0.0, True)
+    """
+
+    mechanism: Mechanism
+    level: float
+
+    def delta(self, epsilon: Any) -> float:
+        """The smallest δ at ε, rounded up so that (ε,δ)-LDP holds."""
+        return LDP(0).delta_at(self.mechanism, epsilon)
+
+    def epsilon(self, delta: Any) -> float:
+        """The smallest ε at δ, rounded up; infinite if none will do."""
+        return LDP(0, delta).level(self.mechanism)
+
+    def grid(self) -> list[float]:
+        """Some ε from 0 to where δ is 0, or to 3 if it never is."""
+        stop = _shown(self)
+        return [float(e) for e in np.linspace(0, stop, 13)]
+
+    def to_frame(self, epsilons: Sequence[float] | None = None) -> Any:
+        """A data frame: ε, δ."""
+        chosen = self.grid() if epsilons is None else list(epsilons)
+        return as_frame({"ε": chosen, "δ": [self.delta(e) for e in chosen]})
+
+    def __str__(self) -> str:
+        return aligned(["ε", "δ"], [[number(e, 4), number(self.delta(e))] for e in self.grid()])
+
+    def plot(self, *others: PrivacyProfile, labels: Sequence[str] = ()) -> Any:
+        """δ against ε, for this mechanism and others; a matplotlib figure."""
+        drawn, axis = figure()
+        everything = (self, *others)
+        stop = 1.2 * max((_shown(p) for p in everything if math.isfinite(p.level)), default=_shown(self))
+        for i, profile in enumerate(everything):
+            grid = np.linspace(0, stop, 121)
+            name = labels[i] if i < len(labels) else f"mechanism {i + 1}"
+            style = ("-", "--", ":", "-.")[i % 4]
+            axis.plot(grid, [profile.delta(float(e)) for e in grid], color=COLOURS[i % 8], linestyle=style, label=name)
+        axis.set(xlabel="ε (nats)", ylabel="smallest δ", ylim=(0, None), xlim=(0, stop))
+        axis.legend(frameon=False)
+        return drawn
+
+
+def _shown(profile: PrivacyProfile) -> float:
+    """The largest ε worth showing."""
+    return (profile.level or 1.0) if math.isfinite(profile.level) else 3.0
+
+
+def privacy_profile(mechanism: Mechanism) -> PrivacyProfile:
+    """δ as a function of ε, with its inverse, a table and a picture.
+
+    Guarantee: every value is rounded up in integer arithmetic, so that the mechanism is (ε, δ(ε))-LDP.
+
+    Reference: KOV eq 23; B. Balle, G. Barthe, M. Gaboardi, Privacy Profiles and Amplification by Subsampling (2020).
+
+    >>> import extremal as ex
+    >>> profile = privacy_profile(ex.randomized_response(3, 1))
+    >>> profile.level, round(profile.delta(0), 6), profile.delta(1), round(profile.epsilon(0.1), 6)
+    (1.0, 0.364175, 0.0, 0.809353)
+    """
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidParameter("a profile is that of a mechanism", parameter="mechanism", value=mechanism)
+    level = LDP(0).level(mechanism)
+    return PrivacyProfile(mechanism, level)

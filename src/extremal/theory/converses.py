@@ -11,12 +11,10 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
 from extremal.optimize.design import design
-from extremal.plotting import COLOURS, figure
+from extremal.plotting import COLOURS, draw_curve, figure
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number, wrapped
-from extremal.theory.bounds.bound import Bound
-from extremal.theory.bounds.divergences import divergence_bounds
-from extremal.theory.bounds.information import information_bounds
+from extremal.theory.bounds import Bound, divergence_bounds, information_bounds
 from extremal.utility import Divergence, MutualInformation, Utility
 
 
@@ -81,18 +79,17 @@ class Converses:
         """Every bound and the optimum against ε, logarithmic; a matplotlib figure."""
         grid = np.geomspace(self.epsilon / 10, min(self.epsilon * 10, 20), 25) if epsilons is None else epsilons
         tables = [converses(self.utility, float(e), slack=self.slack) for e in grid]
+        optima = [t.optimum or 0.0 for t in tables]
         drawn, axis = figure(8.0, 4.8)
-        axis.plot(grid, [t.optimum for t in tables], color="black", linewidth=2, label="optimum")
-        names = list(dict.fromkeys(b.name for t in tables for b in t.bounds))
-        for i, name in enumerate(names):
+        axis.plot(grid, optima, color="black", linewidth=2, label="optimum")
+        for i, name in enumerate(dict.fromkeys(b.name for t in tables for b in t.bounds)):
             found = [next((b for b in t.bounds if b.name == name), None) for t in tables]
-            points = [(e, b.value) for e, b in zip(grid, found, strict=True) if b is not None and b.value > 0]
             proven = all(b is None or b.holds_here for b in found)
+            values = [b.value if b is not None and b.value > 0 else None for b in found]
             style = ":" if not proven else "-" if i < len(COLOURS) else "--"
-            axis.plot(*zip(*points, strict=True), color=COLOURS[i % len(COLOURS)], linestyle=style, label=name)
-        least = min(t.optimum for t in tables if t.optimum)
+            draw_curve(axis, grid, values, i, name, marker="", linestyle=style)
         axis.set(xscale="log", yscale="log", xlabel="ε (nats)", ylabel=f"{self.utility.name} (nats)")
-        axis.set_ylim(least / 2, 4 * max(t.optimum for t in tables if t.optimum))
+        axis.set_ylim(min(filter(None, optima)) / 2, 4 * max(optima))
         axis.legend(frameon=False, fontsize=7, loc="lower right")
         axis.set_title("dotted: proven only for ε small or large enough", fontsize=8, loc="left")
         return drawn

@@ -149,12 +149,9 @@ def _symmetric(source_class: Any, d: Fraction) -> float:
 def _ordered(source_class: Any) -> list[Prior]:
     """The priors with the symbols from the likeliest on: one order for all of them (KSS Definition 7)."""
     source = as_source(source_class, "source_class")
-    priors = list(source.priors)
-    if source.single is not None:
-        priors = priors[:1]
     if source.single is not None or source.listed is not None:
-        shares = [[p.fraction(x) for p in priors] for x in range(source.k)]
-        order = sorted(range(source.k), key=lambda x: sum(shares[x]), reverse=True)
+        priors = source.priors[:1] if source.single is not None else source.priors
+        order = sorted(range(source.k), key=lambda x: sum(p.fraction(x) for p in priors), reverse=True)
         rearranged = [Prior([p.fraction(x) for x in order]) for p in priors]
         if all(a >= b for p in rearranged for a, b in zip(p.weights, p.weights[1:], strict=False)):
             return rearranged

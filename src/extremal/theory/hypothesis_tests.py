@@ -23,13 +23,12 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential, as_count, as_prior
+from extremal.exact.bisection import bisected
 from extremal.mechanism import Mechanism
 from extremal.tables import aligned, as_frame, number
 from extremal.utility import KL, ReverseKL
 from extremal.utility.curve import InformationCurve
 from extremal.utility.pair import Pair
-
-_STEPS = 200  # halvings of the interval of λ
 
 
 @dataclass(frozen=True)
@@ -133,16 +132,7 @@ def chernoff_information(m0: Any, m1: Any) -> tuple[float, float]:
     def derivative(tilt: float) -> float:
         return float((np.exp(base + tilt * logs) * logs).sum())
 
-    low, high = 0.0, 1.0
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        if derivative(middle) > 0:
-            high = middle
-        else:
-            low = middle
-    tilt = (low + high) / 2
+    tilt = bisected(lambda tilt: derivative(tilt) > 0, 0.0, 1.0)
     # 1 − Σ m0^λ m1^{1−λ} without cancellation: each term is m1·(λr + 1 − λ − r^λ) ≥ 0, r = m0/m1; the rest is lost
     # mass.
     ratio = np.expm1(logs)

@@ -4,6 +4,10 @@ S^(k) has 2^k columns; column j = 1, …, 2^k holds e^ε where the binary digits
 1 being the most significant digit (KOV Definition 3). A mechanism is a staircase when Q = S^(k)·diag(θ) up to the order
 of its outputs and up to merging proportional ones (KOV eq 9, 10); an optimal one needs at most k of them (KOV Theorem
 2).
+
+The program max Σθ_T μ(S_T) s.t. Σθ_T S_T = 1 has the dual min Σα s.t. α·S_T ≥ μ(S_T) for every set T: any feasible α
+proves that no ε-LDP mechanism is worth more than Σα. The paper's proofs rest on two such vectors in closed form (KOV
+eq 39, 40, 45–50).
 """
 
 from __future__ import annotations
@@ -20,6 +24,8 @@ from extremal.exact import Exponential, as_count
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number
+from extremal.utility.pair import Pair
+from extremal.utility.utility import Floats, SumOfColumns
 
 LARGEST_LISTED = 20  # inputs: 2^20 columns
 _UNITS = 64  # of 2^-62: what rounding to integer weights, and mixing with a constant, may move a weight by
@@ -101,6 +107,28 @@ def staircase_weights(mechanism: Mechanism, epsilon: Any = None) -> StaircaseWei
     >>> weights.indices, [round(t, 6) for t in weights.theta]
     ((2, 3, 5), [0.211942, 0.211942, 0.211942])
     """
+    level = _level_of(mechanism, epsilon)
+    k, ratio = mechanism.k, math.exp(level)
+    found: dict[int, float] = {}
+    for y, column in enumerate(mechanism.weights.T.tolist()):
+        members = _high_inputs(column, ratio)
+        if members is None:
+            raise InvalidParameter(
+                f"each output's weights must be c and e^ε·c with ε = {number(level)}",
+                parameter=f"output {y}",
+                value=[w / mechanism.denominator for w in (min(column), max(column))],
+                hint="Give the ε of the staircase, or see docs/theory/staircase.md.",
+            )
+        theta = sum(column) / (k - len(members) + ratio * len(members)) / mechanism.denominator
+        index = 1 + sum(1 << (k - 1 - x) for x in members)
+        found[index] = found.get(index, 0.0) + theta
+    order = tuple(sorted(found))
+    sets = tuple(tuple(x for x in range(k) if j - 1 >> (k - 1 - x) & 1) for j in order)
+    return StaircaseWeights(level, k, order, tuple(found[j] for j in order), sets)
+
+
+def _level_of(mechanism: Mechanism, epsilon: Any) -> float:
+    """ε of the patterns: the one given, that of the claim, or the mechanism's own level."""
     claim = mechanism.privacy
     if epsilon is not None:
         level = Exponential(epsilon).epsilon
@@ -112,28 +140,53 @@ def staircase_weights(mechanism: Mechanism, epsilon: Any = None) -> StaircaseWei
         raise InvalidParameter(
             "a staircase has a finite level: every input can cause every report", parameter="level", value=level
         )
-    k, ratio = mechanism.k, math.exp(level)
-    found: dict[int, float] = {}
-    weights = mechanism.weights.astype(object)
-    for y in range(mechanism.m):
-        column = weights[:, y]
-        low, high = int(min(column)), int(max(column))
-        slack = _UNITS * (1 + ratio)
-        constant = high - low <= slack
-        members = [] if constant else [x for x in range(k) if 2 * int(column[x]) > low + high]
-        inside = [int(column[x]) for x in members]
-        outside = [int(w) for x, w in enumerate(column) if x not in set(members)]
-        spread = max(outside) - min(outside) + (max(inside) - min(inside) if inside else 0)
-        if spread > 2 * slack or (members and abs(high - ratio * low) > slack + 1e-12 * high):
-            raise InvalidParameter(
-                f"each output's weights must be c and e^ε·c with ε = {number(level)}",
-                parameter=f"output {y}",
-                value=[float(w) / mechanism.denominator for w in (low, high)],
-                hint="Give the ε of the staircase, or see docs/theory/staircase.md.",
-            )
-        theta = sum(int(w) for w in column) / (k - len(members) + ratio * len(members)) / mechanism.denominator
-        index = 1 + sum(1 << (k - 1 - x) for x in members)
-        found[index] = found.get(index, 0.0) + theta
-    order = tuple(sorted(found))
-    sets = tuple(tuple(x for x in range(k) if j - 1 >> (k - 1 - x) & 1) for j in order)
-    return StaircaseWeights(level, k, order, tuple(found[j] for j in order), sets)
+    return level
+
+
+def _high_inputs(column: list[int], ratio: float) -> list[int] | None:
+    """The inputs whose weight is `ratio` times that of the others, up to rounding; None if weights are otherwise."""
+    low, high = min(column), max(column)
+    slack = _UNITS * (1 + ratio)
+    members = [x for x, w in enumerate(column) if 2 * w > low + high] if high - low > slack else []
+    inside = [column[x] for x in members]
+    outside = [w for w in column if 2 * w <= low + high] if members else column
+    spread = max(outside) - min(outside) + max(inside, default=0) - min(inside, default=0)
+    if spread > 2 * slack or (members and abs(high - ratio * low) > slack + 1e-12 * high):
+        return None
+    return members
+
+
+def total_variation_dual(p0: Any, p1: Any, epsilon: Any) -> Floats:
+    """α = ½·tanh(ε/2)·|P₀ − P₁|: feasible at every ε, and its sum is what the binary mechanism reaches (KOV Theorem 6).
+
+    Guarantee: a proof that no ε-LDP mechanism keeps more total variation, in floats.
+
+    >>> round(float(total_variation_dual([0.5, 0.3, 0.2], [0.1, 0.2, 0.7], 1).sum()), 6)
+    0.231059
+    """
+    return np.abs(Pair(p0, p1).difference) * math.tanh(Exponential(epsilon).epsilon / 2) / 2
+
+
+def response_dual(utility: SumOfColumns, epsilon: Any) -> Floats:
+    """The only α that is tight on all single-symbol patterns: its sum is the value of randomised response, which is
+    therefore optimal iff this α is feasible (KOV eq 45–48; for any utility of this form).
+
+    α_i = [(e^ε + k − 2)·μ_i − Σ_{l≠i} μ_l]/((e^ε − 1)(e^ε + k − 1)), μ_i the worth of the pattern that is high on i
+    alone.
+
+    Guarantee: feasible or not, its sum is the value of randomised response, in floats.
+
+    >>> import extremal as ex
+    >>> u = ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7])
+    >>> bool(abs(response_dual(u, 3).sum() - u(ex.randomized_response(3, 3))) < 1e-14)
+    True
+    """
+    level = Exponential(epsilon).epsilon
+    if not level:
+        raise InvalidParameter("the dual vector needs a positive epsilon", parameter="epsilon", value=epsilon)
+    k, low = utility.k, math.exp(-level)
+    columns = np.full((k, k), low)
+    np.fill_diagonal(columns, 1.0)  # patterns divided by e^ε, so that nothing overflows
+    worth = utility.column_values(columns)
+    spread = (1 + (k - 2) * low) * worth - low * (worth.sum() - worth)
+    return np.asarray(spread / (-math.expm1(-level) * (1 + (k - 1) * low)))

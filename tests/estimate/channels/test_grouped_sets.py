@@ -27,7 +27,7 @@ def test_the_closed_form_is_the_listed_least_squares(name: str, epsilon: float) 
     options = {"weights": generator.uniform(1, 3, size=2_000), "prior": prior}
     dense = ex.estimate_frequencies(reports, listed, **options)
     closed = ex.estimate_frequencies(reports, structured, **options)
-    assert isinstance(closed.fit.channel, GroupedSetsChannel)
+    assert isinstance(closed.fit.combinations.channel, GroupedSetsChannel)
     assert closed.estimate == pytest.approx(dense.estimate, abs=1e-9)
     assert closed.estimate.sum() == pytest.approx(1)
     assert closed.standard_error == pytest.approx(dense.standard_error, rel=1e-8)
@@ -46,9 +46,9 @@ def test_the_closed_form_is_the_listed_least_squares(name: str, epsilon: float) 
             assert mine == pytest.approx(np.broadcast_to(other, mine.shape), rel=1e-9)
     assert ours.binary(None).tolist() == theirs.binary(None).tolist()
     assert not ours.binary(rows).any()
-    assert np.isnan(ours.sample_variances(rows, closed.fit.statistic, closed.fit.centre)).all()
-    assert ours.sample_variances(None, closed.fit.statistic, prior) == pytest.approx(
-        theirs.sample_variances(None, dense.fit.statistic, prior), rel=1e-8
+    assert np.isnan(ours.sample_variances(rows, closed.fit.observed.statistic, closed.fit.centre)).all()
+    assert ours.sample_variances(None, closed.fit.observed.statistic, prior) == pytest.approx(
+        theirs.sample_variances(None, dense.fit.observed.statistic, prior), rel=1e-8
     )
     for mine, other in zip(ours.ends(prior), ends_of(theirs.moments(None), prior), strict=True):
         assert mine == pytest.approx(other, rel=1e-8)

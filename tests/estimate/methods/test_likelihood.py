@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.estimate.frequencies import TOLERANCE
 from extremal.estimate.methods.likelihood import (
     deficit,
     maximise,
@@ -14,6 +13,7 @@ from extremal.estimate.methods.likelihood import (
     project_onto_simplex,
     project_within,
 )
+from extremal.estimate.results.fit import TOLERANCE
 from support.random_mechanisms import random_ldp_matrix
 
 WITHIN = 1e-8  # mean log-likelihood, the promise
@@ -61,7 +61,7 @@ def test_two_hundred_instances_against_a_general_optimiser() -> None:
         f = np.rint(f * 100_000) / np.rint(f * 100_000).sum()
         rows = result.fit.likeliest
         assert rows is not None
-        ours = float(f[f > 0] @ np.log(result.fit.channel.expected(rows)[f > 0]))
+        ours = float(f[f > 0] @ np.log(result.fit.combinations.channel.expected(rows)[f > 0]))
         assert ours >= general_optimiser(mechanism.matrix, f) - WITHIN, index
         assert result.deficit is not None
         assert result.deficit <= TOLERANCE, index

@@ -1,9 +1,6 @@
 """Spark in local mode: a task that runs again, a repartition or another evaluation leaves the reports as they were."""
 
 import os
-import re
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,23 +22,14 @@ SETS = ex.subset_selection(40, 1)
 CHOSEN = {"answer": LETTERS, "number": SETS}
 
 
-def java() -> int:
-    """The version of Java; 0 without one."""
-    if shutil.which("java") is None:
-        return 0
-    said = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
-    found = re.search(r'"([0-9]+)', said)
-    return int(found[1]) if found else 0
-
-
 pytestmark = [
-    pytest.mark.skipif(java() < 17, reason="SPARK IS NOT TESTED: Java 17 is not installed and could not be"),
+    pytest.mark.usefixtures("java"),
     pytest.mark.filterwarnings("ignore"),  # Spark's own start-up warns of this and that
 ]
 
 
 @pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
+def session(java: str) -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers are this Python
@@ -141,7 +129,7 @@ def test_the_secret_is_not_in_the_plan_and_repeated_ids_are_found_when_asked(
     assert "answer" in text
     assert secret.hex()[:16] not in text.lower()
     assert repr(secret[:8])[2:-1] not in text
-    with pytest.raises(ex.InvalidParameter, match="every row needs an id of its own"):
+    with pytest.raises(ex.errors.InvalidParameter, match="every row needs an id of its own"):
         ex.privatize(frame, CHOSEN, row_id="id", check_ids=True)
 
 

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Floats, Inverse, WithoutLikelihood, ends_of
+from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Inverse, WithoutLikelihood, ends_of
 from extremal.estimate.channels.dense import reduced_basis
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels, unpacked
 from extremal.mechanism.labels import Labels

@@ -20,9 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Labels
 
-Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 
 WORST_CONDITION = 1e12
@@ -66,19 +66,23 @@ class Inverse(Protocol):
         ...
 
 
-class Channel(Protocol):
-    """A mechanism from the analyst's side."""
+class Encoder(Protocol):
+    """All that counting reports needs."""
 
     labels: Labels
     """What reports are, or are sets of."""
 
+    def encode(self, label: Any) -> Hashable:
+        """A report as the key that it is counted under; refuses what the mechanism never reports."""
+        ...
+
+
+class Channel(Encoder, Protocol):
+    """A mechanism from the analyst's side."""
+
     @property
     def r(self) -> int:
         """Number of different rows."""
-        ...
-
-    def encode(self, label: Any) -> Hashable:
-        """A report as the key that it is counted under; refuses what the mechanism never reports."""
         ...
 
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:

@@ -17,17 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from extremal.estimate.channels.channel import (
-    WORST_CONDITION,
-    Flags,
-    Floats,
-    Inverse,
-    dense_moment,
-    ends_of,
-    two_valued,
-)
+from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Inverse, dense_moment, ends_of, two_valued
 from extremal.estimate.methods.likelihood import maximise
-from extremal.exact.weights import WEIGHT_BITS
+from extremal.exact.weights import WEIGHT_BITS, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Flags, Floats, Inverse, ends_of, two_valued
+from extremal.estimate.channels.channel import Flags, Inverse, ends_of, two_valued
 from extremal.estimate.channels.holding import UnlistedChannel
-from extremal.exact.weights import DENOMINATOR
+from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import SetLabels, unpacked
 from extremal.mechanism.structures import GroupedSets

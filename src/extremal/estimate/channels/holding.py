@@ -12,7 +12,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from extremal.estimate.channels.channel import Floats, WithoutLikelihood, ends_of
+from extremal.estimate.channels.channel import WithoutLikelihood, ends_of
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures.structure import refuse_large
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.estimate.channels.channel import Flags, Floats, Inverse
+from extremal.estimate.channels.channel import Flags, Inverse
 from extremal.estimate.channels.holding import HoldingChannel, HoldingInverse
-from extremal.exact.weights import DENOMINATOR
+from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels, unpacked
 from extremal.mechanism.structures import HashedSets, IndependentBits

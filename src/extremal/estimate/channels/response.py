@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Flags, Floats, Inverse, dense_moment, ends_of, two_valued
-from extremal.exact.weights import WEIGHT_BITS
+from extremal.estimate.channels.channel import Flags, Inverse, dense_moment, ends_of, two_valued
+from extremal.exact.weights import WEIGHT_BITS, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures import RandomizedResponse

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channels.channel import Flags, Floats, Inverse
+from extremal.estimate.channels.channel import Flags, Inverse
 from extremal.estimate.channels.holding import HoldingChannel, HoldingInverse
-from extremal.exact.weights import WEIGHT_BITS
+from extremal.exact.weights import WEIGHT_BITS, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import SubsetSelection
 

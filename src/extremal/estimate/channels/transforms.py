@@ -19,16 +19,8 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.estimate.channels.channel import (
-    NEGLIGIBLE,
-    Flags,
-    Floats,
-    Inverse,
-    WithoutLikelihood,
-    dense_moment,
-    two_valued,
-)
-from extremal.exact.weights import DENOMINATOR
+from extremal.estimate.channels.channel import NEGLIGIBLE, Flags, Inverse, WithoutLikelihood, dense_moment, two_valued
+from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import ChosenSets, HadamardSets, ProjectiveSets
 from extremal.mechanism.structures.structure import refuse_large

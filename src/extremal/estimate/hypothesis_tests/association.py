@@ -20,6 +20,7 @@ from extremal.estimate.hypothesis_tests.features import Scores
 from extremal.estimate.hypothesis_tests.outcome import TestResult
 from extremal.estimate.hypothesis_tests.reports import Counts, counted, crossed, refuse_no_mechanism, significance
 from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
+from extremal.estimate.reports.tally import Reports
 from extremal.mechanism import Mechanism
 
 
@@ -61,7 +62,7 @@ def test_homogeneity(
     number = as_draws(draws, size)
     if by is None:
         raise InvalidParameter("by must give the group of each report", parameter="by", value=None)
-    table = counted(reports, mechanism, column=column, counts=False, check_hash=check_hash, by=by)
+    table = counted(Reports(reports, mechanism, column, by, check_hash=check_hash))
     return _associated("the groups have the same distribution", table.T, (mechanism, None), "by", size, number)
 
 

@@ -10,6 +10,7 @@ from extremal.estimate.hypothesis_tests.features import Scores
 from extremal.estimate.hypothesis_tests.outcome import TestResult
 from extremal.estimate.hypothesis_tests.reports import counted, significance
 from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
+from extremal.estimate.reports.tally import Reports
 from extremal.exact import as_prior
 from extremal.mechanism import Mechanism
 
@@ -56,7 +57,7 @@ def test_distribution(
     """
     size = significance(alpha)
     number = as_draws(draws, size)
-    seen = counted(reports, mechanism, column=column, counts=counts, check_hash=check_hash)
+    seen = counted(Reports(reports, mechanism, column, counts=counts, check_hash=check_hash))
     expected = mechanism.marginal(as_prior(p, "p", k=mechanism.k))
     expected = expected / expected.sum()
     n = int(seen.sum())

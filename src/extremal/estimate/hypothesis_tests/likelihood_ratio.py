@@ -17,6 +17,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.estimate.hypothesis_tests.reports import Counts, counted, significance
 from extremal.estimate.hypothesis_tests.tails import UNIT, Tail, on_grid
+from extremal.estimate.reports.tally import Reports
 from extremal.exact import as_prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -171,7 +172,7 @@ def test_hypotheses(
     2
     """
     size = significance(alpha)
-    seen = counted(reports, mechanism, column=column, counts=counts, check_hash=check_hash)
+    seen = counted(Reports(reports, mechanism, column, counts=counts, check_hash=check_hash))
     if p1 is None:
         return _bayes(seen, mechanism, p0, prior)
     if prior is not None:

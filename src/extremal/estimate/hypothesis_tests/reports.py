@@ -14,9 +14,8 @@ from extremal.columns.column import refuse_lazy, refuse_missing
 from extremal.columns.files import format_of
 from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge, UnknownLabel
-from extremal.estimate.channels.channel import Channel
 from extremal.estimate.reports.files import named_files
-from extremal.estimate.reports.tally import NO_REPORT, Tally, tally
+from extremal.estimate.reports.tally import NO_REPORT, OutputPositions, Reports, Tally
 from extremal.mechanism import Mechanism
 
 Codes = npt.NDArray[np.intp]
@@ -50,27 +49,12 @@ def refuse_no_mechanism(mechanism: Any, parameter: str = "mechanism") -> None:
         raise TooLarge("a test counts every output by itself, up to 2^24", parameter="m", value=mechanism.m)
 
 
-class _Outputs:
-    """What `tally` asks of a channel: the key of a report, here its position among the outputs."""
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.labels = mechanism.output_labels
-
-    def encode(self, label: Any) -> int:
-        return self.labels.code(label, "report")
-
-
-def counted(
-    reports: Any, mechanism: Mechanism, *, column: str | None, counts: bool, check_hash: bool, by: Any = None
-) -> Counts:
-    """How often each output was reported, in the order of the outputs; with `by`, one row for each stratum."""
-    refuse_no_mechanism(mechanism)
-    outputs = cast(Channel, _Outputs(mechanism))
-    tallies = tally(
-        reports, mechanism, outputs, column=column, weights=None, by=by, counts=counts, check_hash=check_hash
-    )
-    rows = [_row(found, mechanism.m) for found in tallies.values()]
-    return np.stack(rows) if by is not None else rows[0]
+def counted(given: Reports) -> Counts:
+    """How often each output was reported, in the order of the outputs; with `by`, one row for each group."""
+    refuse_no_mechanism(given.mechanism)
+    tallies = given.tallies(OutputPositions(given.mechanism))
+    rows = [_row(found, given.mechanism.m) for found in tallies.values()]
+    return np.stack(rows) if given.by is not None else rows[0]
 
 
 def _row(found: Tally, m: int) -> Counts:

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import bdtrik, betainc, betaincinv
 
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats
 
 _SLACK = 1e-9
 """Relative: the distribution functions carry rounding of about 1e-13, ties between tails are real (t = 1/2), and a

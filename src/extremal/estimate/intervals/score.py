@@ -19,9 +19,8 @@ Reference: Wilson, JASA 22 (1927), 209–212.
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats
 
 
 def score_limits(

@@ -11,30 +11,68 @@ from typing import Any
 
 import numpy as np
 
-from extremal.estimate.channels.channel import Channel, Floats
+from extremal.errors import NotIdentified
+from extremal.estimate.channels.channel import Channel
+from extremal.exact import as_prior
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
 
 _NAMED = 3  # inputs of a sum that are spelled out
+_LISTED = 6  # combinations that an error names
 
 
 @dataclass(frozen=True, eq=False)
 class Combinations:
-    """What is estimated: `names`, and how each is made of the rows' probabilities (None: each is its own)."""
+    """What is estimated from the reports of a mechanism.
 
+    Attributes:
+        mechanism, channel: both sides of it.
+        names: of what is estimated.
+        matrix: how each is made of the rows' probabilities; None if each is its own.
+        plain: whether these are the inputs themselves.
+    """
+
+    mechanism: Mechanism
+    channel: Channel
     names: tuple[Label, ...]
     matrix: Floats | None
     plain: bool
 
     @classmethod
     def of(cls, mechanism: Mechanism, channel: Channel) -> Combinations:
+        """All that the mechanism identifies."""
         basis = channel.combinations()
         if basis is None and mechanism.row_of is None:
-            return cls(mechanism.inputs, None, True)
+            return cls(mechanism, channel, mechanism.inputs, None, True)
         rows = _row_names(mechanism)
-        if basis is None:
-            return cls(tuple(rows), None, False)
-        return cls(tuple(_name(coefficients, rows) for coefficients in basis), basis, False)
+        names = rows if basis is None else [_name(coefficients, rows) for coefficients in basis]
+        return cls(mechanism, channel, tuple(names), basis, False)
+
+    @classmethod
+    def inputs(cls, mechanism: Mechanism, channel: Channel, merge: bool = False) -> Combinations:
+        """The inputs themselves; with `merge` the combinations of them, where they are not identified.
+
+        Raises:
+            NotIdentified: the reports do not determine every frequency; the message says what they determine.
+        """
+        found = cls.of(mechanism, channel)
+        if found.plain:
+            return found
+        if found.count == 1:
+            raise NotIdentified(
+                "the reports must depend on the input: every input of this mechanism makes the same reports",
+                parameter="k",
+                value=mechanism.k,
+            )
+        if not merge:
+            more = f" and {found.count - _LISTED} more" if found.count > _LISTED else ""
+            raise NotIdentified(
+                f"the reports do not determine every frequency, only {found.count} combinations of the "
+                f"{mechanism.k}: {', '.join(map(str, found.names[:_LISTED]))}{more}",
+                hint="Pass merge=True to estimate these.",
+            )
+        return found
 
     @property
     def count(self) -> int:
@@ -61,6 +99,18 @@ class Combinations:
     def rows(self, coefficients: Floats) -> Floats:
         """Coefficients of the combinations (one row each) as coefficients of the mechanism's rows."""
         return coefficients if self.matrix is None else np.asarray(coefficients @ self.matrix)
+
+
+def row_prior(mechanism: Mechanism, prior: Any) -> Floats:
+    """The prior of the rows: uniform over inputs unless given."""
+    r = mechanism.row_classes
+    if prior is None:
+        sizes = np.ones(r) if mechanism.row_of is None else np.bincount(mechanism.row_of, minlength=r)
+        return np.asarray(sizes / sizes.sum())
+    values = as_prior(prior, k=mechanism.k).values
+    if mechanism.row_of is None:
+        return values
+    return np.asarray(np.bincount(mechanism.row_of, weights=values, minlength=r), dtype=np.float64)
 
 
 def _row_names(mechanism: Mechanism) -> list[Any]:

@@ -14,7 +14,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats
+
 Flags = npt.NDArray[np.bool_]
 
 _STEPS = 200  # Newton steps; 3 to 8 are usual

@@ -35,8 +35,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betainc, xlog1py, xlogy
 
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.methods.likelihood import project_onto_simplex
+from extremal.exact.weights import Floats
 
 if TYPE_CHECKING:
     from extremal.estimate.results.fit import Fit
@@ -52,7 +52,7 @@ _TINY = 1e-300
 
 def shrunk(fit: Fit) -> Floats:
     """The posterior means of the rows' frequencies on the simplex, from the unbiased estimate and its noise."""
-    k, n, inverse = fit.unbiased.size, fit.effective_n, fit.unbiased_inverse
+    k, n, inverse = fit.unbiased.size, fit.observed.effective_n, fit.unbiased_inverse
     error = float(np.sqrt(np.median(fit.unit_variances(None)) / n))
     theta = grid(k, n, fit.unbiased, error)
     if inverse.binary(None).all():

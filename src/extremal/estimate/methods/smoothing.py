@@ -31,8 +31,8 @@ from scipy.fft import dct, idct
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.bloom import BloomChannel
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.channels.indicators import IndicatorChannel
+from extremal.exact.weights import Floats
 from extremal.mechanism.structures.structure import refuse_large
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _PATIENCE = 2  # weaker strengths tried after the best one
 
 def smoothed(fit: Fit) -> Floats:
     """The smoothed distribution of the rows, which must be the inputs in their order."""
-    channel = fit.channel
+    channel = fit.combinations.channel
     if not fit.combinations.plain:
         raise InvalidParameter("smooth needs every input by itself", parameter="method", value="smooth")
     if isinstance(channel, (IndicatorChannel, BloomChannel)):
@@ -61,10 +61,10 @@ def smoothed(fit: Fit) -> Floats:
         )
     refuse_large(channel.r, channel.r, "smoothing")
     # Subset selection counts members of reports: one drawn from each report makes a channel with rows that sum to one.
-    mass = float(fit.statistic.sum())
+    mass = float(fit.observed.statistic.sum())
     return smooth(
-        fit.statistic / mass,
-        fit.effective_n,
+        fit.observed.statistic / mass,
+        fit.observed.effective_n,
         lambda p: channel.expected(p) / mass,
         lambda v: channel.back(v) / mass,
         channel.r,

@@ -15,7 +15,7 @@ from extremal.estimate.regression.likelihood import Hidden, Likelihood
 from extremal.estimate.regression.maximum import maximised, refuse_dependent
 from extremal.estimate.regression.outcomes import Family, Linear, Ordered, Polytomous
 from extremal.estimate.regression.result import RegressionResult
-from extremal.estimate.reports.tally import checked_weights
+from extremal.estimate.reports.sample import Sample, checked_weights
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
@@ -30,6 +30,7 @@ def regress(
     *,
     family: str | None = None,
     robust: bool = False,
+    sample: Sample | None = None,
 ) -> RegressionResult:
     """Regression on privatised answers, by maximum likelihood through the mechanism.
 
@@ -48,6 +49,7 @@ def regress(
             odds, in the order of the inputs), "linear"; by default linear for a public numeric outcome with more than
             two values, else categorical.
         robust: sandwich standard errors, valid if the model is only an approximation.
+        sample: an `extremal.estimate.Sample` with these weights.
 
     Guarantee: coefficients and standard errors are those of the likelihood of the reports; a flat likelihood or one
     that rises for ever is an error that names the terms. The likelihood of a mixture may have several maxima; the one
@@ -81,7 +83,7 @@ def regress(
     if hidden_covariate is not None:
         refuse_dependent([design.given], design.given_terms)
         hidden = _hidden(*hidden_covariate, table, design.given, design.given_terms)
-    shares = _weights(weights, table)
+    shares = _weights(Sample.of(sample, weights=weights).only_weights(), table)
     outcome = _outcome(chosen, table[left], mechanisms.get(left), design.terms)
     likelihood = Likelihood(outcome, design.matrices, np.ones(len(table)) if shares is None else shares, hidden)
     values, information = maximised(likelihood)

@@ -28,7 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from extremal.estimate.channels.channel import Floats, Inverse
+from extremal.estimate.channels.channel import Inverse
+from extremal.exact.weights import Floats
 
 Codes = npt.NDArray[np.intp]
 

@@ -1,4 +1,4 @@
-"""Reports → how often each occurs, from any container, by stratum and with weights.
+"""Reports → how often each occurs, from any container, by group and with weights.
 
 Accepted: a list or other iterable, NumPy array, pandas, polars or pyarrow column, a data frame with the name of its
 column, a plan of an engine (counted there), a mapping from report to count, or a file. Labels are matched strictly
@@ -16,20 +16,26 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.columns.column import distinct, refuse_lazy, refuse_missing
+from extremal.columns.column import Simulated, distinct, refuse_lazy, refuse_missing
 from extremal.columns.engines import engine_of
-from extremal.columns.frames import is_frame, pick
+from extremal.columns.frames import column_of, is_frame, pick
+from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channels.channel import Channel, Floats
-from extremal.estimate.reports.clusters import Sampled
-from extremal.estimate.reports.counted import aligned, refuse_uncounted, whole_counts
-from extremal.estimate.reports.counting import OTHER_MECHANISM, counted_reports
+from extremal.estimate.channels.channel import Channel, Encoder
+from extremal.estimate.reports.counts import (
+    OTHER_MECHANISM,
+    counted_reports,
+    given_counts,
+    refuse_uncounted,
+    whole_counts,
+)
 from extremal.estimate.reports.files import named_files, read_batches
+from extremal.estimate.reports.sample import Sample, checked_weights, group_codes
 from extremal.estimate.reports.sampling import Sampling
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 NO_REPORT = "Leave out those who did not report."
-LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
 
 
@@ -42,6 +48,22 @@ class Tally:
     squares: dict[Hashable, float] = field(default_factory=dict)
     dropped: int = 0
     sampling: Sampling | None = None
+
+    @classmethod
+    def of_counts(cls, counts: Iterable[tuple[Any, int]], encoder: Encoder, dropped: int = 0) -> Tally:
+        """From pairs of a report and how often it occurred."""
+        found = cls(dropped=dropped)
+        for label, count in counts:
+            if count:
+                found.add(_encoded(encoder, label), count)
+        return found
+
+    def add(self, key: Hashable, count: int, weight: float | None = None, square: float | None = None) -> None:
+        """`count` more reports, with the sums of their weights and squared weights if they have any."""
+        self.counts[key] = self.counts.get(key, 0) + count
+        if weight is not None and square is not None:
+            self.weights[key] = self.weights.get(key, 0.0) + weight
+            self.squares[key] = self.squares.get(key, 0.0) + square
 
     @property
     def n(self) -> int:
@@ -59,44 +81,199 @@ class Tally:
         return list(amounts), values / values.sum()
 
 
-Tallies = dict[Any, Tally]
+class OutputPositions:
+    """Counts reports by their positions among the outputs: an `Encoder` for mechanisms whose outputs are listed."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.labels = mechanism.output_labels
+
+    def encode(self, label: Any) -> Hashable:
+        return self.labels.code(label, "reports")
 
 
-def tally(
-    reports: Any,
-    mechanism: Mechanism,
-    channel: Channel,
-    *,
-    column: str | None,
-    weights: Any,
-    by: Any,
-    counts: bool | str,
-    check_hash: bool,
-    drop: bool = False,
-    sampled: Sampled | None = None,
-) -> Tallies:
-    """Count `reports` by stratum; without `by` the only stratum is None."""
-    tallies: Tallies = {}
-    dropped = 0
-    if column is not None and weights is None and by is None and not counts and sampled is None and engine_of(reports):
-        reports, dropped = counted_reports(reports, column, mechanism)
-        if dropped and not drop:
-            raise InvalidParameter("reports must not be missing", parameter=column, value=None, hint=NO_REPORT)
-    if isinstance(reports, Mapping) or counts is True:
-        if weights is not None or by is not None or sampled is not None:
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Reports as a caller gives them: where they are, what made them, how they are read.
+
+    Attributes:
+        source: a container, a data frame or plan, a mapping from report to count, or the path of a file.
+        mechanism: what made them.
+        column: of the reports in a frame or file.
+        by: groups that are counted each by itself: a column, its name, or several names.
+        counts: True if `source` holds counts, or the column that says how often each row occurred.
+        drop: whether missing reports are left out and counted; else they are refused.
+        check_hash: refuse a file that does not record the mechanism's hash.
+    """
+
+    source: Any
+    mechanism: Mechanism
+    column: str | None = None
+    by: Any = None
+    counts: bool | str = False
+    drop: bool = False
+    check_hash: bool = True
+
+    def tally(self, encoder: Encoder, weights: Any = None) -> Tally:
+        """All reports together."""
+        return self.tallies(encoder, weights)[None]
+
+    def tallies(self, encoder: Encoder, weights: Any = None) -> dict[Any, Tally]:
+        """A tally for each group of `by`; without it the only group is None."""
+        found: dict[Any, Tally] = {}
+        if self._in_engine and weights is None:
+            counts, missing = counted_reports(self.source, str(self.column), self.mechanism)
+            if missing and not self.drop:
+                raise InvalidParameter("reports must not be missing", parameter=self.column, value=None, hint=NO_REPORT)
+            found[None] = Tally.of_counts(counts.items(), encoder, missing)
+        elif self._counted:
+            if weights is not None or self.by is not None:
+                self._refuse_columns("by" if weights is None else "weights")
+            found[None] = Tally.of_counts(given_counts(self.source, self.mechanism), encoder)
+        else:
+            for batch in self._batches(Sample(weights=weights)):
+                batch.add_to(found, encoder, self.drop)
+        return _refuse_number(found)
+
+    def sampled(self, channel: Channel, sample: Sample) -> Tally:
+        """All reports together with the sums of each cluster, for a sample that is not simple."""
+        if self._counted:
+            self._refuse_columns("by" if sample.weights is None else "weights")
+        if isinstance(self.counts, str):
             raise InvalidParameter(
-                "a vector or mapping of counts can have neither weights nor strata nor clusters",
-                parameter="by" if weights is None else "weights",
-                hint='Give raw reports, or a data frame with column="…" and counts="…".',
+                "counts have no clusters or strata", parameter="counts", hint="Give the raw reports."
             )
-        tallies[None] = _counted(reports, mechanism, channel)
-        tallies[None].dropped = dropped
-    else:
-        refuse_uncounted(reports, column, counts, mechanism)
-        for batch in _batches(reports, mechanism, column, weights, by, check_hash, counts):
-            _add(tallies, channel, batch, drop)
-            if sampled is not None:
-                tallies[None].sampling = sampled.sums(channel, reports, batch, drop)
+        found: dict[Any, Tally] = {}
+        for batch in self._batches(sample):
+            batch.add_to(found, channel, self.drop)
+            one = _refuse_number(found)[None]
+            one.sampling = batch.sample.sums(channel, batch.codes, batch.labels, batch.weights)
+        return one
+
+    @property
+    def _counted(self) -> bool:
+        return isinstance(self.source, Mapping) or self.counts is True
+
+    @property
+    def _in_engine(self) -> bool:
+        """Whether nothing is needed but counts of one column of a plan."""
+        return self.column is not None and self.by is None and not self.counts and engine_of(self.source) is not None
+
+    def _refuse_columns(self, parameter: str) -> None:
+        raise InvalidParameter(
+            "a vector or mapping of counts can have neither weights nor strata nor clusters",
+            parameter=parameter,
+            hint='Give raw reports, or a data frame with column="…" and counts="…".',
+        )
+
+    def _batches(self, sample: Sample) -> Iterator[Batch]:
+        """Each piece of raw reports."""
+        refuse_uncounted(self.source, self.column, self.counts, self.mechanism)
+        paths = named_files(self.source, "reports")
+        if paths is None:
+            yield self._in_memory(sample)
+            return
+        if self.counts or not sample.simple:
+            raise InvalidParameter(
+                f"{'counts' if self.counts else 'strata and clusters'} cannot be read from a file",
+                parameter="reports",
+                value=str(self.source),
+                hint="Read the file into a data frame.",
+            )
+        for path in paths:
+            for values, weights, groups in read_batches(
+                path, self.mechanism, self.column, sample.weights, self.by, self.check_hash
+            ):
+                yield Batch.of(values, Sample(weights), groups, None)
+
+    def _in_memory(self, sample: Sample) -> Batch:
+        source = self.source
+        if isinstance(source, Simulated):
+            raise InvalidParameter(
+                "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
+            )
+        refuse_lazy(
+            source, "reports", "with weights, strata or clusters, or without column=, reports must be in memory"
+        )
+        framed = is_frame(source)
+        if framed and self.column is None:
+            raise InvalidParameter(
+                "a data frame needs the name of the column of reports", parameter="column", value=None, hint="column=…"
+            )
+        return Batch.of(
+            pick(source, self.column, "column") if framed else source,
+            sample.beside(source),
+            self._groups(framed),
+            pick(source, self.counts, "counts") if isinstance(self.counts, str) else None,
+        )
+
+    def _groups(self, framed: bool) -> list[Any] | None:
+        """The columns of `by`: several by their names in a frame, or one."""
+        if self.by is None:
+            return None
+        if framed and isinstance(self.by, (list, tuple)):
+            return [pick(self.source, name, "by") for name in self.by]
+        return [column_of(self.source, self.by, "by")]
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """A piece of the input as codes, with what goes with each report.
+
+    Attributes:
+        codes, labels: labels[codes[i]] is report i; negative where it is missing.
+        sample: how the respondents were sampled, in columns.
+        weights: of each report.
+        groups: columns of the groups to be counted by themselves.
+        repeats: how often each report occurred.
+    """
+
+    codes: Codes
+    labels: Sequence[Any]
+    sample: Sample
+    weights: Floats | None
+    groups: list[Any] | None
+    repeats: npt.NDArray[np.int64] | None
+
+    @classmethod
+    def of(cls, reports: Any, sample: Sample, groups: list[Any] | None, counts: Any) -> Batch:
+        """Refuses weights and counts that do not go with the reports."""
+        codes, labels = distinct(reports, "reports")
+        n = codes.size
+        weights = sample.strata_weights(n) if sample.weights is None else checked_weights(sample.weights, n)
+        return cls(codes, labels, sample, weights, groups, None if counts is None else whole_counts(counts, n))
+
+    def add_to(self, tallies: dict[Any, Tally], encoder: Encoder, drop: bool) -> None:
+        """Count the reports; the missing ones are left out with `drop`, else refused."""
+        if not drop:
+            refuse_missing(self.codes, "reports", NO_REPORT)
+        missing = int(np.count_nonzero(self.codes < 0)) if drop else 0
+        kept = self.codes >= 0 if missing else slice(None)
+        groups, names = _group_names(self.groups, self.codes.size)
+        cells = (self.codes if groups is None else groups * len(self.labels) + self.codes)[kept]
+        repeats = None if self.repeats is None else self.repeats[kept]
+        shape = (len(names), len(self.labels))
+
+        def summed(amounts: Any) -> Any:
+            return np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
+
+        numbers = summed(repeats).astype(np.int64)  # below 2^53 the floats of `bincount` are exact
+        amounts = squares = None
+        if self.weights is not None:
+            w = self.weights[kept]
+            times = w if repeats is None else w * repeats
+            amounts, squares = summed(times), summed(times * w)
+        keys = {j: _encoded(encoder, self.labels[j]) for j in np.flatnonzero(numbers.any(axis=0)).tolist()}
+        for i, name in enumerate(names):
+            into = tallies.setdefault(name, Tally())
+            into.dropped += missing if len(names) == 1 else 0
+            for j in np.flatnonzero(numbers[i]).tolist():
+                if amounts is None or squares is None:
+                    into.add(keys[j], int(numbers[i, j]))
+                else:
+                    into.add(keys[j], int(numbers[i, j]), float(amounts[i, j]), float(squares[i, j]))
+
+
+def _refuse_number(tallies: dict[Any, Tally]) -> dict[Any, Tally]:
     total = sum(t.n for t in tallies.values())
     if total == 0:
         raise InvalidParameter("there must be at least one report", parameter="reports", value=[])
@@ -105,191 +282,23 @@ def tally(
     return tallies
 
 
-@dataclass(frozen=True)
-class Batch:
-    """A piece of the input: reports and what goes with each."""
-
-    reports: Any
-    weights: Any
-    strata: list[Any] | None
-    counts: Any = None
-
-
-def _batches(
-    reports: Any,
-    mechanism: Mechanism,
-    column: str | None,
-    weights: Any,
-    by: Any,
-    check_hash: bool,
-    counts: bool | str,
-) -> Iterator[Batch]:
-    """Each piece of the input."""
-    paths = named_files(reports, "reports")
-    if paths is not None:
-        if counts:
-            raise InvalidParameter(
-                "counts cannot be read from a file",
-                parameter="counts",
-                value=counts,
-                hint="Read the file into a data frame.",
-            )
-        for path in paths:
-            for values, batch_weights, strata in read_batches(path, mechanism, column, weights, by, check_hash):
-                yield Batch(values, batch_weights, strata)
-    else:
-        yield _in_memory(reports, column, weights, by, counts)
-
-
-def _in_memory(reports: Any, column: str | None, weights: Any, by: Any, counts: bool | str) -> Batch:
-    if type(reports).__name__ == "Simulated":
-        raise InvalidParameter(
-            "simulated reports are no release", parameter="reports", value="Simulated", hint="Give its `reports`."
-        )
-    refuse_lazy(reports, "reports", "with weights, strata or clusters, or without column=, reports must be in memory")
-    framed = is_frame(reports)
-    if framed and column is None:
-        raise InvalidParameter(
-            "a data frame needs the name of the column of reports", parameter="column", value=None, hint="column=…"
-        )
-    strata = None
-    if by is not None:
-        named = isinstance(by, str) or (framed and isinstance(by, (list, tuple)))
-        strata = (
-            [pick(reports, name, "by") for name in ([by] if isinstance(by, str) else by)]
-            if named
-            else [aligned(by, reports, "by")]
-        )
-    return Batch(
-        pick(reports, column, "column") if framed else reports,
-        pick(reports, weights, "weights") if isinstance(weights, str) else aligned(weights, reports, "weights"),
-        strata,
-        pick(reports, counts, "counts") if isinstance(counts, str) else None,
-    )
-
-
-def _counted(reports: Any, mechanism: Mechanism, channel: Channel) -> Tally:
-    if isinstance(reports, Mapping):
-        labels, numbers = list(reports), list(reports.values())
-    elif is_frame(reports):
-        raise InvalidParameter(
-            "counts=True takes a vector or a mapping",
-            parameter="reports",
-            value=type(reports).__name__,
-            hint='For a data frame name its columns: column="…", counts="…".',
-        )
-    elif hasattr(reports, "index") and hasattr(reports, "to_numpy"):  # a pandas series: its index holds the labels
-        labels, numbers = list(reports.index), reports.to_numpy().tolist()
-    else:
-        labels, numbers = list(mechanism.outputs), np.asarray(reports).tolist()
-        if not isinstance(numbers, list) or len(numbers) != len(labels):
-            found = len(numbers) if isinstance(numbers, list) else numbers
-            raise InvalidParameter(
-                f"counts must have {len(labels)} entries, one for each output", parameter="len(reports)", value=found
-            )
-    whole = whole_counts(numbers)
-    found = Tally()
-    for label, count in zip(labels, whole.tolist(), strict=True):
-        if count:
-            key = _encoded(channel, label.item() if isinstance(label, np.generic) else label)
-            found.counts[key] = found.counts.get(key, 0) + count
-    return found
-
-
-def _add(tallies: Tallies, channel: Channel, batch: Batch, drop: bool) -> None:
-    """Count one batch into `tallies`."""
-    codes, labels = distinct(batch.reports, "reports")
-    if not drop:
-        refuse_missing(codes, "reports", NO_REPORT)
-    w = None if batch.weights is None else checked_weights(batch.weights, codes.size)
-    repeats = None if batch.counts is None else whole_counts(batch.counts, codes.size)
-    groups, names = _strata(batch.strata, codes.size)
-    dropped = int(np.count_nonzero(codes < 0)) if drop else 0
-    if dropped:
-        kept = codes >= 0
-        codes, groups = codes[kept], None if groups is None else groups[kept]
-        w, repeats = None if w is None else w[kept], None if repeats is None else repeats[kept]
-    cells = codes if groups is None else groups * len(labels) + codes
-    shape = (len(names), len(labels))
-    size = len(names) * len(labels)
-    numbers = _summed(cells, repeats, size).reshape(shape)
-    amounts = squares = None
-    if w is not None:
-        times = w if repeats is None else w * repeats
-        amounts = np.bincount(cells, weights=times, minlength=size).reshape(shape)
-        squares = np.bincount(cells, weights=times * w, minlength=size).reshape(shape)
-    keys = {j: _encoded(channel, labels[j]) for j in np.flatnonzero(numbers.any(axis=0)).tolist()}
-    for i, name in enumerate(names):
-        into = tallies.setdefault(name, Tally())
-        into.dropped += dropped if len(names) == 1 else 0
-        for j in np.flatnonzero(numbers[i]).tolist():
-            key = keys[j]
-            into.counts[key] = into.counts.get(key, 0) + int(numbers[i, j])
-            if amounts is not None and squares is not None:
-                into.weights[key] = into.weights.get(key, 0.0) + float(amounts[i, j])
-                into.squares[key] = into.squares.get(key, 0.0) + float(squares[i, j])
-
-
-def _summed(cells: npt.NDArray[np.intp], repeats: npt.NDArray[np.int64] | None, size: int) -> npt.NDArray[np.int64]:
-    """How often each cell occurs, each row `repeats` times: below 2^53 the floats of `bincount` are exact."""
-    if repeats is None:
-        return np.bincount(cells, minlength=size).astype(np.int64)
-    return np.bincount(cells, weights=repeats, minlength=size).astype(np.int64)
-
-
-def _encoded(channel: Channel, label: Any) -> Hashable:
+def _encoded(encoder: Encoder, label: Any) -> Hashable:
     try:
-        return channel.encode(label)
+        return encoder.encode(label)
     except UnknownLabel:
-        plain = getattr(label, "item", lambda: label)()
-        raise UnknownLabel.hidden("report", plain, channel.labels.shown(), more=OTHER_MECHANISM) from None
+        raise UnknownLabel.hidden("report", plain(label), encoder.labels.shown(), more=OTHER_MECHANISM) from None
 
 
-def _strata(columns: Iterable[Any] | None, n: int) -> tuple[npt.NDArray[np.intp] | None, Sequence[Any]]:
-    """The stratum of each report as a code, and the names of the strata; tuples when there are several columns."""
+def _group_names(columns: Iterable[Any] | None, n: int) -> tuple[Codes | None, Sequence[Any]]:
+    """The group of each report as a code, and the names of the groups; tuples when there are several columns."""
     if columns is None:
         return None, (None,)
     codes = np.zeros(n, dtype=np.intp)
     names: list[tuple[Any, ...]] = [()]
     for column in columns:
-        more, labels = distinct(column, "by")
-        refuse_missing(more, "by", NO_REPORT)
-        if more.size != n:
-            raise InvalidParameter(
-                f"by must have {n} entries, one for each report", parameter="len(by)", value=int(more.size)
-            )
-        plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
-        codes = codes * len(plain) + more
-        names = [(*name, label) for name in names for label in plain]
+        more, labels = group_codes(column, "by", n)
+        codes = codes * len(labels) + more
+        names = [(*name, label) for name in names for label in labels]
     used, codes = np.unique(codes, return_inverse=True)
     chosen = [names[i] for i in used.tolist()]
     return codes, [name[0] if len(name) == 1 else name for name in chosen]
-
-
-def checked_weights(weights: Any, n: int) -> Floats:
-    """Survey weights as floats: finite, positive, one for each report."""
-    try:
-        w = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter("weights must be numbers", parameter="weights", value=weights) from None
-    if w.shape != (n,):
-        raise InvalidParameter(
-            f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape
-        )
-    bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
-    extreme = np.flatnonzero((w < LEAST_WEIGHT) | (w > 1 / LEAST_WEIGHT))
-    if extreme.size and not bad.size:
-        raise InvalidParameter(
-            f"weights must lie between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}",
-            parameter=f"weights[{extreme[0]}]",
-            value=float(w[extreme[0]]),
-            hint="Divide them all by their mean: only their ratios matter.",
-        )
-    if bad.size:
-        raise InvalidParameter(
-            "weights must be finite and positive",
-            parameter=f"weights[{bad[0]}]",
-            value=float(w[bad[0]]),
-            hint="A respondent that does not count must be left out of the reports.",
-        )
-    return w

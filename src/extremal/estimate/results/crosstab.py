@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.intervals.levels import checked_level, each, quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.results.display import as_frame, short
 from extremal.estimate.results.functions import FunctionEstimate
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.tables import preformatted
 

@@ -34,14 +34,16 @@ def notes(result: FrequencyEstimate) -> tuple[str, ...]:
         )
     if not fit.combinations.plain:
         found.append(
-            f"The mechanism does not tell all {fit.mechanism.k} inputs apart: "
+            f"The mechanism does not tell all {fit.combinations.mechanism.k} inputs apart: "
             f"these are the {len(result.inputs)} combinations that it identifies."
         )
-    if fit.distinct == 1:
+    if fit.observed.distinct == 1:
         found.append("All reports are identical.")
-    if fit.dropped:
-        found.append(f"{fit.dropped} missing reports were dropped: these are frequencies among those who reported.")
-    rarest = fit.effective_n * fit.channel.smallest_share(fit.plausible)
+    if fit.observed.dropped:
+        found.append(
+            f"{fit.observed.dropped} missing reports were dropped: these are frequencies among those who reported."
+        )
+    rarest = fit.observed.effective_n * fit.combinations.channel.smallest_share(fit.plausible)
     if rarest < FEW and not bool(fit.inverse.binary(fit.combinations.matrix).all()):
         found.append(
             f"The rarest report is expected {rarest:.3g} times: intervals that are not exact are rough below {FEW}."
@@ -95,8 +97,8 @@ def _cells(
 
 
 def _title(result: FrequencyEstimate) -> str:
-    mechanism = result.fit.mechanism
-    weighted = f" (weighted, as {result.effective_n:.0f})" if result.fit.weighted else ""
+    mechanism = result.fit.combinations.mechanism
+    weighted = f" (weighted, as {result.effective_n:.0f})" if result.fit.observed.weighted else ""
     claim = f", {mechanism.privacy!r}" if mechanism.privacy is not None else ""
     outputs = count_text(mechanism.m)
     return (
@@ -109,7 +111,7 @@ def _below(result: FrequencyEstimate, robustness: bool) -> list[str]:
     equivalent, effective = result.equivalent_n(), result.effective_n
     if result.exact:
         lines = ["Intervals are exact: each holds with at least its level."]
-    elif result.fit.weighted or result.fit.sampling is not None:
+    elif not result.fit.simple:
         lines = ["Intervals are approximate: taken at the effective number of reports."]
     else:
         lines = ["Intervals are approximate: of their level in large samples."]

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.intervals.levels import each, quantile
 from extremal.estimate.methods.likelihood import project_onto_simplex, project_within
 from extremal.estimate.methods.shrinkage import shrunk
@@ -24,6 +23,7 @@ from extremal.estimate.results.functions import FunctionEstimate
 from extremal.estimate.results.goodness import GoodnessOfFit
 from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
 from extremal.estimate.results.order import CDFEstimate, QuantileEstimate
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 
 MANY_CELLS = 20
@@ -56,6 +56,20 @@ class FrequencyEstimate:
     method: str
     deficit: float | None
     fit: Fit = field(repr=False)
+
+    @classmethod
+    def of(cls, fit: Fit, method: str, points: Floats) -> FrequencyEstimate:
+        """From a fit and the method's points of its rows."""
+        combinations = fit.combinations
+        return cls(
+            combinations.names,
+            combinations.of_rows(points),
+            combinations.of_rows(fit.centre),
+            fit.observed.n,
+            method,
+            fit.deficit if method == "mle" else None,
+            fit,
+        )
 
     # -- the points shown
 
@@ -111,7 +125,7 @@ class FrequencyEstimate:
         """
         fit = self.fit
         unit = fit.unit_variances(fit.combinations.matrix) - self._variance_without_privacy()
-        return np.sqrt(np.maximum(unit, 0.0) / fit.effective_n)
+        return np.sqrt(np.maximum(unit, 0.0) / fit.observed.effective_n)
 
     @cached_property
     def covariance(self) -> Floats:
@@ -121,7 +135,7 @@ class FrequencyEstimate:
     @property
     def effective_n(self) -> float:
         """Number of reports, corrected for unequal weights: (Σw)²/Σw² (Kish 1965)."""
-        return self.fit.effective_n
+        return self.fit.observed.effective_n
 
     @cached_property
     def exact(self) -> bool:

@@ -12,48 +12,134 @@ reports, and are approximate. Everything else gets score limits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from extremal.estimate.channels.channel import NEGLIGIBLE, Channel, Flags, Floats, Inverse
+from extremal.estimate.channels.channel import NEGLIGIBLE, Channel, Flags, Inverse
 from extremal.estimate.intervals.binomial import beta_limits, mapped, mapped_limits
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.combinations import Combinations
+from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.reports.sampling import Sampling
-from extremal.mechanism import Mechanism
+from extremal.estimate.reports.tally import Tally
+from extremal.exact.weights import Floats
+
+TOLERANCE = 1e-10
+"""Mean log-likelihood that a maximum likelihood estimate may miss: far below the 1/n by which it is uncertain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What the reports say, summed up by the channel.
+
+    Attributes:
+        statistic: of the reports by their weights.
+        squares: by their squared weights; `statistic` itself without weights.
+        n: how many reports.
+        effective_n: the same, corrected for unequal weights (Kish).
+        distinct: how many of them differ.
+        weighted: whether there are weights.
+        dropped: missing reports that were left out.
+        sampling: the sums of each cluster, if the sample has strata, clusters or a finite population.
+    """
+
+    statistic: Floats
+    squares: Floats
+    n: int
+    effective_n: float
+    distinct: int
+    weighted: bool = False
+    dropped: int = 0
+    sampling: Sampling | None = None
+
+    @classmethod
+    def of(cls, channel: Channel, found: Tally) -> Observed:
+        """From counted reports."""
+        statistic = channel.statistic(*found.shares())
+        weighted = bool(found.weights)
+        return cls(
+            statistic,
+            channel.statistic(*found.shares(squared=True)) if weighted else statistic,
+            found.n,
+            found.effective_n,
+            len(found.counts),
+            weighted,
+            found.dropped,
+            found.sampling,
+        )
+
+    @classmethod
+    def expected(cls, channel: Channel, p: Floats, n: int) -> Observed:
+        """As if each of n reports came as often as it is expected to when row i has probability p_i."""
+        statistic = channel.expected(p)
+        return cls(statistic, statistic, n, float(n), int(np.count_nonzero(statistic)))
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """How an estimate came about, at the level of the mechanism's rows."""
+    """How an estimate came about, at the level of the mechanism's rows.
 
-    mechanism: Mechanism
-    channel: Channel
+    Attributes:
+        combinations: what is estimated.
+        observed: what the reports say.
+        unbiased_inverse, unbiased: the unbiased estimate and the linear map that makes it.
+        inverse, centre: the same for the estimate that standard errors and limits belong to.
+        plausible: frequencies on the simplex, for the variance of a report.
+        spread: those by squared weights.
+        likeliest, deficit: the frequencies of largest likelihood where they were asked for, and a bound on what they
+            miss of it.
+    """
+
     combinations: Combinations
-    statistic: Floats
+    observed: Observed
     unbiased_inverse: Inverse
     unbiased: Floats
     inverse: Inverse
     centre: Floats
     plausible: Floats
     spread: Floats
-    effective_n: float
-    weighted: bool
-    distinct: int
-    n: int
-    squares: Floats
-    sampling: Sampling | None = None
-    dropped: int = 0
     likeliest: Floats | None = None
+    deficit: float | None = None
+
+    @classmethod
+    def of(cls, combinations: Combinations, observed: Observed, prior: Floats, efficient: bool = False) -> Fit:
+        """Least squares weighted for `prior`; with `efficient`, one step from there to the likeliest frequencies."""
+        channel, weighted = combinations.channel, observed.weighted
+        inverse = channel.inverse(prior)
+        unbiased = inverse.apply(observed.statistic)
+        likeliest = deficit = None
+        if efficient or combinations.deficient:
+            likeliest, deficit = channel.maximum_likelihood(observed.statistic, TOLERANCE)
+            plausible = likeliest
+            spread = channel.maximum_likelihood(observed.squares, TOLERANCE)[0] if weighted else plausible
+        else:
+            plausible = project_onto_simplex(unbiased)
+            spread = project_onto_simplex(inverse.apply(observed.squares)) if weighted else plausible
+        fit = cls(combinations, observed, inverse, unbiased, inverse, unbiased, plausible, spread, likeliest, deficit)
+        return fit._one_step() if efficient else fit
+
+    def _one_step(self) -> Fit:
+        """The same around p̃ = J⁻¹QD⁻¹f, taken at plausible frequencies that call no report impossible."""
+        variances = self.inverse.variances(self.plausible, self.spread)
+        error = np.sqrt(np.maximum(variances, 0.0) / self.observed.effective_n)
+        plausible, spread = _raised(self.plausible, error), _raised(self.spread, error)
+        inverse = self.combinations.channel.inverse(plausible)
+        centre = inverse.apply(self.observed.statistic)
+        return replace(self, inverse=inverse, centre=centre, plausible=plausible, spread=spread)
+
+    @property
+    def simple(self) -> bool:
+        """Whether reports are independent and count alike."""
+        return self.observed.sampling is None and not self.observed.weighted
 
     def covariance(self, coefficients: Floats | None) -> Floats:
         """Of these linear functions of what is estimated (None: of each)."""
         rows = self._rows(coefficients)
-        if self.sampling is not None:
-            return self.sampling.covariance(self.inverse, rows, self.centre)
-        fitted = self.inverse.covariance(rows, self.plausible, self.spread) / self.effective_n
+        if self.observed.sampling is not None:
+            return self.observed.sampling.covariance(self.inverse, rows, self.centre)
+        fitted = self.inverse.covariance(rows, self.plausible, self.spread) / self.observed.effective_n
         scale = np.sqrt(
             np.divide(
                 self.variances(coefficients),
@@ -67,9 +153,9 @@ class Fit:
     def variances(self, coefficients: Floats | None = None) -> Floats:
         """The diagonal of `covariance`."""
         rows = self._rows(coefficients)
-        if self.sampling is not None:
-            return self.sampling.variances(self.inverse, rows, self.centre)
-        return self.unit_variances(rows) / self.effective_n
+        if self.observed.sampling is not None:
+            return self.observed.sampling.variances(self.inverse, rows, self.centre)
+        return self.unit_variances(rows) / self.observed.effective_n
 
     def unit_variances(self, rows: Floats | None) -> Floats:
         """Of what one report contributes: the larger of the fitted and the seen."""
@@ -80,7 +166,7 @@ class Fit:
             fitted = self.inverse.moments(rows) @ self.spread
             at, middle = rows @ self.spread, rows @ self.plausible
             fitted = fitted - 2 * at * middle + middle**2
-        seen = self.inverse.sample_variances(rows, self.squares, self.centre)
+        seen = self.inverse.sample_variances(rows, self.observed.squares, self.centre)
         return np.asarray(np.maximum(np.fmax(fitted, seen), 0.0))
 
     def limits(self, coefficients: Floats | None, level: float) -> Floats:
@@ -101,7 +187,7 @@ class Fit:
     def exact(self, coefficients: Floats | None) -> Flags:
         """Which of these have exact limits."""
         known = self.inverse.binary(self._rows(coefficients))
-        return known & (self.sampling is None and not self.weighted)
+        return known & self.simple
 
     def _binomial(
         self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags
@@ -110,13 +196,15 @@ class Fit:
         least, most, step = least[chosen], most[chosen], large - small
         inside, outside = (most - small) / step, (least - small) / step
         share = (estimate[chosen] - small) / step
-        if self.weighted or self.sampling is not None:
+        if not self.simple:
             n = self._effective(rows, chosen)
             low = beta_limits(n * np.minimum(share, inside), n, level)[..., 0]
             high = beta_limits(n * np.maximum(share, outside), n, level)[..., 1]
             found = mapped(low, high, inside, outside)
         else:
-            found = mapped_limits(np.rint(self.n * share).astype(np.int64), self.n, level, inside, outside)
+            found = mapped_limits(
+                np.rint(self.observed.n * share).astype(np.int64), self.observed.n, level, inside, outside
+            )
         return np.asarray(least[:, None] + (most - least)[:, None] * found)
 
     def _score(
@@ -150,12 +238,21 @@ class Fit:
     def _effective(self, rows: Floats | None, chosen: Flags) -> Floats:
         """How many independent unweighted reports are as precise, for each."""
         unit = self.unit_variances(rows)[chosen]
-        if self.sampling is None:
-            return np.full(unit.shape, self.effective_n)
-        return self.sampling.effective(unit, self.sampling.variances(self.inverse, rows, self.centre)[chosen])
+        if self.observed.sampling is None:
+            return np.full(unit.shape, self.observed.effective_n)
+        return self.observed.sampling.effective(
+            unit, self.observed.sampling.variances(self.inverse, rows, self.centre)[chosen]
+        )
 
     def _rows(self, coefficients: Floats | None) -> Floats | None:
         return self.combinations.matrix if coefficients is None else self.combinations.rows(coefficients)
+
+
+def _raised(p: Floats, error: Floats) -> Floats:
+    """Every entry at least the smaller of 1/k and its standard error: what the reports cannot tell from zero is not
+    zero."""
+    raised = np.maximum(p, np.minimum(error, 1 / p.size))
+    return np.asarray(raised / raised.sum())
 
 
 def _mean_where(moments: Floats, where: Flags, p: Floats) -> Floats:

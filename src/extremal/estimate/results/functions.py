@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.intervals.levels import checked_level, quantile
+from extremal.exact.weights import Floats
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate

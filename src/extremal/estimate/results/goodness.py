@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import betainc, gammaincc, ndtr
 
-from extremal.estimate.channels.channel import Floats
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 
 if TYPE_CHECKING:
@@ -64,8 +64,10 @@ def goodness_of_fit(result: FrequencyEstimate) -> GoodnessOfFit:
     tails = np.where(gap < 0, _tails(fit, result.centre, least, most), 1.0)
     worst = int(np.argmin(np.where(gap < 0, tails, 1 + np.maximum(standard, 0))))
     sign = min(1.0, 2 * len(result.inputs) * float(tails.min()))
-    per_report, degrees = fit.channel.misfit(fit.statistic, fit.plausible, fit.effective_n)
-    statistic = per_report * fit.effective_n
+    per_report, degrees = fit.combinations.channel.misfit(
+        fit.observed.statistic, fit.plausible, fit.observed.effective_n
+    )
+    statistic = per_report * fit.observed.effective_n
     beyond = float(gammaincc(degrees / 2, statistic / 2)) if degrees else None
     together = sign if beyond is None else min(1.0, 2 * min(sign, beyond))
     distance = float(standard[worst])
@@ -74,7 +76,7 @@ def goodness_of_fit(result: FrequencyEstimate) -> GoodnessOfFit:
 
 def _tails(fit: Fit, centre: Floats, least: Floats, most: Floats) -> Floats:
     """P(an estimate at least as far outside | the truth at the bound that it crossed)."""
-    rows, n = fit.combinations.matrix, fit.effective_n
+    rows, n = fit.combinations.matrix, fit.observed.effective_n
     low_side = centre < least
     bound = np.where(low_side, least, most)
     small, large = (np.broadcast_to(v, centre.shape) for v in fit.inverse.extremes(rows))

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.results.display import as_frame
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.tables import aligned, number
 

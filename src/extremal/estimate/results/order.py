@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.intervals.levels import each
 from extremal.estimate.results.display import as_frame
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Floats
 from extremal.estimate.results.fit import Fit
+from extremal.exact.weights import Floats
 
 
 def poisoning(fit: Fit, share: float) -> Floats:
@@ -40,15 +40,15 @@ def noncompliance(fit: Fit, share: float, reports: Any) -> Floats:
 
 def _distribution(fit: Fit, reports: Any) -> Floats:
     if reports is None:
-        return fit.channel.uniform()
+        return fit.combinations.channel.uniform()
     if not isinstance(reports, Mapping):
-        return fit.channel.statistic([fit.channel.encode(reports)], np.ones(1))
+        return fit.combinations.channel.statistic([fit.combinations.channel.encode(reports)], np.ones(1))
     shares = np.array(list(reports.values()), dtype=np.float64)
     if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) <= 1e-9):
         raise InvalidParameter(
             "probabilities of reports must be non-negative and sum to 1", parameter="reports", value=dict(reports)
         )
-    return fit.channel.statistic([fit.channel.encode(label) for label in reports], shares)
+    return fit.combinations.channel.statistic([fit.combinations.channel.encode(label) for label in reports], shares)
 
 
 def _checked_share(share: float) -> float:

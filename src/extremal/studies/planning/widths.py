@@ -24,15 +24,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from extremal.estimate.channels import channel_of
-from extremal.estimate.channels.channel import Flags, Floats
+from extremal.estimate.channels.channel import Flags
 from extremal.estimate.expected import expected_estimate, expected_workload
-from extremal.estimate.frequencies import refuse_unidentified, row_prior
 from extremal.estimate.intervals.binomial import mapped_limits
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.score import score_limits
-from extremal.estimate.methods.combinations import Combinations
+from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.workload import WorkloadEstimate, statistics_of
 from extremal.exact import Prior
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.utility import Workload
 
@@ -98,9 +98,7 @@ class AtWorst:
         """Which cells are binomial, and two numbers of each: P(counted | in it), P(counted | not in it); or its largest
         second moments given an input in it, and not."""
         mechanism, channel = self.mechanism, channel_of(self.mechanism)
-        combinations = Combinations.of(mechanism, channel)
-        if not combinations.plain:
-            refuse_unidentified(mechanism, combinations)
+        combinations = Combinations.inputs(mechanism, channel)
         inverse = channel.inverse(row_prior(mechanism, None))
         binomial = inverse.binary(None)
         small, large = (np.broadcast_to(v, binomial.shape) for v in inverse.extremes(None))

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.theory import binary_threshold_for_information, response_is_optimal, rr_threshold_for_information
+from extremal.theory import binary_threshold_for, response_is_optimal, rr_threshold
 from extremal.utility.curve import InformationCurve, log_excess
 
 epsilons = st.floats(1e-3, 12)
@@ -51,18 +51,20 @@ def test_series_and_direct_formula_agree_where_they_meet() -> None:
 def test_thresholds_of_the_reference(reference: dict[str, dict[str, Any]]) -> None:
     case = reference["ldp_thresholds_mi_k3"]
     prior, expected = case["arguments"]["prior"], case["expected"]
-    assert rr_threshold_for_information(prior) == pytest.approx(float(expected["rr_optimal_from"]), abs=1e-11)
-    assert binary_threshold_for_information(prior) == pytest.approx(float(expected["binary_optimal_up_to"]), abs=1e-8)
+    assert rr_threshold(ex.MutualInformation(prior)) == pytest.approx(float(expected["rr_optimal_from"]), abs=1e-11)
+    assert binary_threshold_for(ex.MutualInformation(prior)) == pytest.approx(
+        float(expected["binary_optimal_up_to"]), abs=1e-8
+    )
 
 
 @pytest.mark.parametrize(("k", "threshold"), [(2, 0.0), (3, 0.0), (6, 1.710), (12, 2.925), (100, 5.850)])
 def test_randomised_response_thresholds_of_uniform_priors(k: int, threshold: float) -> None:
-    assert rr_threshold_for_information([f"1/{k}"] * k) == pytest.approx(threshold, abs=5e-4)
+    assert rr_threshold(ex.MutualInformation([f"1/{k}"] * k)) == pytest.approx(threshold, abs=5e-4)
 
 
 def test_erratum_e6_one_bit_is_never_optimal_for_three_equal_answers() -> None:
     third = ["1/3"] * 3
-    assert binary_threshold_for_information(third) == 0.0
+    assert binary_threshold_for(ex.MutualInformation(third)) == 0.0
     assert response_is_optimal(third, 0.01)
     for epsilon, share in ((0.1, 0.22083), (0.01, 0.22210)):
         found = ex.design(ex.LDP(epsilon), ex.MutualInformation(third)).value
@@ -71,7 +73,7 @@ def test_erratum_e6_one_bit_is_never_optimal_for_three_equal_answers() -> None:
 
 
 def test_one_bit_is_optimal_up_to_a_positive_threshold_when_half_is_attained() -> None:
-    assert binary_threshold_for_information(["1/4"] * 4) > 0.5
+    assert binary_threshold_for(ex.MutualInformation(["1/4"] * 4)) > 0.5
 
 
 def test_randomised_response_exactly_where_the_full_program_says_so() -> None:
@@ -87,4 +89,4 @@ def test_randomised_response_exactly_where_the_full_program_says_so() -> None:
 
 
 def test_a_symbol_that_never_occurs_changes_nothing() -> None:
-    assert rr_threshold_for_information([0.5, 0.3, 0.2, 0]) == rr_threshold_for_information([0.5, 0.3, 0.2])
+    assert rr_threshold(ex.MutualInformation([0.5, 0.3, 0.2, 0])) == rr_threshold(ex.MutualInformation([0.5, 0.3, 0.2]))

@@ -1,0 +1,199 @@
+"""Counts of reports: made in the engine that holds them, given as numbers, or refused where they pass for reports.
+
+A table of counts looks like a column of reports and would be read without an error and give wrong answers; counts are
+matched by label, whatever their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from extremal.columns.column import distinct
+from extremal.columns.engines import engine_of
+from extremal.columns.frames import is_frame, names_of, pandas_index, pick, refuse_absent
+from extremal.columns.lists import plain
+from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.mechanism import Mechanism
+from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.labels import Label
+
+LISTED = 1 << 16  # reports up to which those that never occur are listed, too
+MOST_COMPARED = 1 << 20  # outputs up to which an index is compared with all of them, in less than a second
+OTHER_MECHANISM = "Were these reports made by another mechanism?"
+COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "size", "len", "n_reports"})
+"""What libraries and people call a column of counts."""
+
+
+def count_reports(frame: Any, column: str, mechanism: Mechanism) -> dict[Label, int]:
+    """How often each report occurs in a column: a dict from report to count, which `estimate_frequencies` reads.
+
+    A plan (polars LazyFrame, DuckDB relation, Spark frame) is counted by its engine; no row is collected, only one
+    number for each different report (by hashing nearly all differ). Reports that never occur are listed with 0 if there
+    are at most 2^16 in all; words of bits are not.
+
+    Guarantee: the counts are of the stored reports; no row leaves the engine.
+
+    Raises:
+        InvalidParameter: no such column, or a report is missing.
+        UnknownLabel: a report that the mechanism never makes.
+
+    Reference: Counts are sufficient for the shares: E. Lehmann, G. Casella, Theory of Point Estimation (1998),
+    Section 1.6.
+
+    >>> import polars, extremal as ex
+    >>> m = ex.randomized_response(2, 1, inputs=["no", "yes"])
+    >>> count_reports(polars.LazyFrame({"answer": ["no", "no", "no"]}), "answer", m)
+    {'no': 3, 'yes': 0}
+    """
+    counts, missing = counted_reports(frame, column, mechanism)
+    if missing:
+        raise InvalidParameter(
+            "a report must not be missing", parameter=column, value=None, hint="Leave out those who did not report."
+        )
+    return counts
+
+
+def counted_reports(frame: Any, column: str, mechanism: Mechanism) -> tuple[dict[Label, int], int]:
+    """The counts of `count_reports`, and how many reports are missing."""
+    engine, labels = engine_of(frame), mechanism.output_labels
+    if engine is not None:
+        refuse_absent(column, engine.names(frame))
+        found = engine.counted(frame, column)
+    else:
+        found = _counted_in_memory(frame, column)
+    missing = 0
+    listed = labels.count <= LISTED and not isinstance(labels, BitLabels)
+    counts: dict[Label, int] = dict.fromkeys(mechanism.outputs, 0) if listed else {}
+    for value, number in found:
+        if value is None:
+            missing += number
+            continue
+        code = labels.find(value)
+        if code is None:
+            raise UnknownLabel.hidden(column, value, labels.shown(), more=OTHER_MECHANISM)
+        counts[labels[code]] = counts.get(labels[code], 0) + number
+    return counts, missing
+
+
+def _counted_in_memory(frame: Any, column: str) -> list[tuple[Any, int]]:
+    if names_of(frame) is None:
+        raise InvalidParameter("frame must be a data frame or a plan", parameter="frame", value=type(frame).__name__)
+    codes, labels = distinct(pick(frame, column, "column"), column)
+    numbers = np.bincount(codes + 1, minlength=len(labels) + 1).tolist()
+    missing = [(None, numbers[0])] if numbers[0] else []
+    return missing + [(plain(label), number) for label, number in zip(labels, numbers[1:], strict=False) if number]
+
+
+def given_counts(reports: Any, mechanism: Mechanism) -> list[tuple[Any, int]]:
+    """Reports with positive counts, from a mapping, a series with the outputs as its index, or a number for each
+    output."""
+    if isinstance(reports, Mapping):
+        labels, numbers = list(reports), list(reports.values())
+    elif is_frame(reports):
+        raise InvalidParameter(
+            "counts=True takes a vector or a mapping",
+            parameter="reports",
+            value=type(reports).__name__,
+            hint='For a data frame name its columns: column="…", counts="…".',
+        )
+    elif hasattr(reports, "index") and hasattr(reports, "to_numpy"):  # a pandas series: its index holds the labels
+        labels, numbers = list(reports.index), reports.to_numpy().tolist()
+    else:
+        labels, numbers = list(mechanism.outputs), np.asarray(reports).tolist()
+        if not isinstance(numbers, list) or len(numbers) != len(labels):
+            found = len(numbers) if isinstance(numbers, list) else numbers
+            raise InvalidParameter(
+                f"counts must have {len(labels)} entries, one for each output", parameter="len(reports)", value=found
+            )
+    return [(plain(label), count) for label, count in zip(labels, whole_counts(numbers).tolist(), strict=True) if count]
+
+
+def whole_counts(given: Any, size: int | None = None) -> npt.NDArray[np.int64]:
+    """Counts as integers: whole and not negative; 5.0 is a whole number, NaN and True are not.
+
+    >>> whole_counts([3, 5.0]).tolist()
+    [3, 5]
+    """
+    values = np.asarray(given)
+    if values.ndim != 1 or (size is not None and values.size != size):
+        raise InvalidParameter(
+            f"counts must have {size} entries, one for each row" if size is not None else "counts must be one column",
+            parameter="counts.shape",
+            value=values.shape,
+        )
+    if values.dtype.kind not in "iuf":
+        values = _as_floats(values)
+    good = values >= 0
+    if values.dtype.kind == "f":
+        good &= (values == np.floor(values)) & (values < 2.0**62)
+    bad = np.flatnonzero(~good)
+    if bad.size:
+        raise InvalidParameter(
+            "counts must be whole and not negative",
+            parameter=f"counts[{int(bad[0])}]",
+            value=float(values[bad[0]]),
+            hint="A cell without reports has the count 0.",
+        )
+    return values.astype(np.int64)
+
+
+def _as_floats(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Objects and decimals as floats; a truth value is no count."""
+    try:
+        if any(isinstance(v, (bool, np.bool_)) for v in values.tolist()):
+            raise TypeError
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("counts must be whole numbers", parameter="counts", value=str(values.dtype)) from None
+
+
+def refuse_uncounted(reports: Any, column: str | None, counts: bool | str, mechanism: Mechanism) -> None:
+    """Raise for what is a table of counts but would be read as raw reports."""
+    if isinstance(reports, (set, frozenset)):
+        raise InvalidParameter(
+            "reports must be a sequence: a set holds each only once", parameter="reports", value="set"
+        )
+    if isinstance(counts, str):
+        if not is_frame(reports):
+            raise InvalidParameter(
+                "counts may be a name only for data frames", parameter="counts", value=counts, hint="counts=True"
+            )
+    elif is_frame(reports):
+        if column is not None:
+            _refuse_counted_frame(reports, column, mechanism)
+    else:
+        _refuse_value_counts(reports, mechanism)
+
+
+def _refuse_counted_frame(frame: Any, column: str, mechanism: Mechanism) -> None:
+    """Raise where every report stands once beside a column that is called like counts."""
+    names = [name for name in names_of(frame) or [] if str(name).lower() in COUNT_NAMES and name != column]
+    if not names:
+        return
+    codes, labels = distinct(pick(frame, column, "column"), "reports")
+    whole = np.asarray(pick(frame, names[0], "counts")).dtype.kind in "iu"
+    if whole and 1 < codes.size == len(labels) <= mechanism.m:
+        raise InvalidParameter(
+            "every report occurs once beside a column of counts: say whether they are counted",
+            parameter="counts",
+            value=False,
+            hint=f"counts={names[0]!r} uses that column; drop it if these are single reports.",
+        )
+
+
+def _refuse_value_counts(reports: Any, mechanism: Mechanism) -> None:
+    """Raise on what pandas' `value_counts` returns."""
+    index = pandas_index(reports)
+    if index is None or getattr(reports, "name", None) not in ("count", "proportion") or not index.is_unique:
+        return
+    if mechanism.m <= MOST_COMPARED and set(index.tolist()) <= set(mechanism.outputs):
+        raise InvalidParameter(
+            "the result of value_counts() holds counts, not reports",
+            parameter="reports",
+            value="value_counts()",
+            hint="Pass counts=True: they are matched by label.",
+        )

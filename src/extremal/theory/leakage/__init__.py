@@ -1,1 +1,0 @@
-"""What pointwise maximal leakage means: regions, its distribution over reports, wrong priors."""

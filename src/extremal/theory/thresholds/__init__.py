@@ -1,1 +1,0 @@
-"""The ε up to which one bit is optimal, and from which randomised response is."""
