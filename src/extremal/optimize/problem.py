@@ -33,6 +33,14 @@ NO_CHANGE = 1e-15
 """Relative: what moved by less is rounding of a few operations."""
 
 
+GAIN = 1e-13
+"""Relative to the value: a column worth less than this above its price is rounding of a sum over inputs."""
+
+
+KEPT = 1e-13
+"""Relative to the largest: a weight of a vertex below this is rounding of its system of equations."""
+
+
 DIGITS = 50
 """Of a number that is computed for a proof: sums of large terms then lose nothing."""
 

@@ -25,7 +25,7 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.revealing import MOST_INPUTS, best_plain, revealing
 from extremal.optimize.problem import Problem, Solution
-from extremal.optimize.workload.interior import Limits, OptimalDesign, optimal_design
+from extremal.optimize.workload.interior import CouplingLimits, OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, all_sets
 from extremal.optimize.workload.mechanisms import balanced, reduced
 from extremal.optimize.workload.merging import Merged, coarsened, denominator_of, merged
@@ -125,7 +125,7 @@ def _over(columns: Floats, groups: Merged, privacy: LDP) -> _Found:
     limited[limited < ROUNDING * limited.max()] = 0.0
     pairs = np.array([i for i, (x, z) in enumerate(permutations(range(k), 2)) if privacy.epsilon or x < z])
     coordinates = Coordinates(groups.prior, groups.rows)
-    points, limits = coordinates.points(columns / mass - 1), Limits(limited[pairs], privacy.delta)
+    points, limits = coordinates.points(columns / mass - 1), CouplingLimits(limited[pairs], privacy.delta)
     found = optimal_design(points, coordinates.guarded, limits=limits)
     return _Found(coordinates, columns / mass, limited[pairs], pairs, found)
 

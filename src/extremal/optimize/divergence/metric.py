@@ -22,9 +22,8 @@ import numpy as np
 from extremal.certificate import Lines, Rays
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
-from extremal.optimize.divergence.cover import KEPT, Cover, Floats, Multiplier, node
-from extremal.optimize.divergence.metric_blocks import MetricBlocks
-from extremal.optimize.divergence.tree_blocks import TreeBlocks
+from extremal.optimize.divergence.blocks import MetricBlocks, TreeBlocks
+from extremal.optimize.divergence.cover import Cover, Floats, Multiplier, node, refined
 from extremal.optimize.infinite import infinite
 from extremal.optimize.problem import Problem, Solution, constant, decimals, shortened
 from extremal.optimize.rays import over_metric
@@ -37,7 +36,6 @@ MOST_INPUTS = 40  # of a metric that is no tree: k² inequalities for each chord
 LISTED_ON_TREE, LISTED_IN_GENERAL = 10, 5  # inputs up to which rays are listed too when chords leave a gap
 MOST_ROUNDS = 40
 _FIRST_NODES = 17
-_CLOSE = 1e-5  # nodes nearer than this, relatively, gain 1e-11 at most and lose as much in the slope of their chord
 _FAR = 30.0  # logarithm of a ratio beyond which a line to 0 or to infinity serves, when f has one: others are added
 _FARTHEST = 700.0  # and beyond which no float goes: e^−745 is the least
 _OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, relatively to its width
@@ -127,10 +125,10 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
         problem.progress("refining chords", missing / abs(upper) if upper else 0.0)
         if missing <= problem.tolerance / 4 * abs(upper) or problem.out_of_time:
             break
-        finer = _refined(cover, columns, utility)
-        if finer.logs.size == cover.logs.size:
+        finer = refined(cover.logs, columns, utility)
+        if finer.size == cover.logs.size:
             break
-        cover = finer
+        cover = replace(cover, logs=finer)
     if proof is None:
         return _before_anything(problem, cover, utility, tuple(edges or ()))
     return Solution(last_private(problem, found), upper, method, (proof,))
@@ -185,25 +183,3 @@ def _coupled(privacy: MetricPrivacy, utility: Divergence, least: Fraction) -> tu
     above = [(1, x, z, shortened(f)) for x, z, f in amounts if f]
     below = [(0, z, x, shortened(f * least)) for x, z, f in amounts if f]
     return (*below, *above)
-
-
-def _refined(cover: Cover, columns: Floats, utility: Divergence) -> Cover:
-    """More nodes where the mechanism has its ratios: at them, and a quarter of the way to the nodes beside them. None
-    is dropped: it would come back, and the rounds would cycle."""
-    if utility.kinks is not None:
-        return cover
-    total0, total1, apart = utility.p0 @ columns, utility.p1 @ columns, utility.pair.difference @ columns
-    used = (total0 > 0) & (total1 > 0) & (columns.max(axis=0) > KEPT)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        near = np.abs(apart) < 0.5 * total1
-        ratios = np.where(near, np.log1p(apart / total1), np.log(total0) - np.log(total1))[used]
-    logs = cover.logs
-    ratios = np.unique(ratios[np.isfinite(ratios) & (ratios > logs[0]) & (ratios < logs[-1])])
-    at = np.clip(np.searchsorted(logs, ratios), 1, logs.size - 1)
-    left, right = np.maximum(logs[at - 1], ratios - 1), np.minimum(logs[at], ratios + 1)
-    candidates = np.concatenate([ratios, ratios + (right - ratios) / 4, ratios - (ratios - left) / 4])
-    merged = np.unique(np.r_[logs, candidates])
-    with np.errstate(invalid="ignore"):
-        apart_enough = np.r_[True, ~(np.diff(merged) <= _CLOSE * np.abs(merged[1:]))]
-    apart_enough[-1] = True
-    return replace(cover, logs=np.asarray(merged[apart_enough]))

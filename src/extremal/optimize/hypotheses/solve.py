@@ -15,7 +15,7 @@ import numpy as np
 from extremal.certificate import Directions
 from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
-from extremal.optimize.hypotheses.columns import MOST_CELLS, Mixture, allowed, best_mixture, proposed
+from extremal.optimize.hypotheses.columns import MOST_CELLS, MixedSets, allowed, best_mixture, proposed
 from extremal.optimize.hypotheses.goals import Goals, is_known
 from extremal.optimize.hypotheses.many import bound
 from extremal.optimize.hypotheses.partitions import solved as by_partitions
@@ -51,7 +51,7 @@ def _solved(problem: Problem, goals: Goals) -> Solution:
     restricted, weights = goals.restricted(best.mix @ goals.weights)
     enough, most = allowed(goals, problem.tolerance / 4 * abs(best.value)), MOST_CELLS
     if not best.complete:  # some sets are worth more than their prices: no cell can show less than they do
-        sets = proposed(goals, best, best.sets, 0.0, np.random.default_rng(0))
+        sets = proposed(goals, best.mix, best.alpha, best.sets, 0.0, np.random.default_rng(0))
         over = goals.reduced(sets, best.mix @ goals.weights, best.alpha)
         enough, most = max(enough, MARGIN * float(over.max(initial=0.0))), FEW_CELLS
     answer = priced(restricted, weights, best.alpha, enough, most, every=True)
@@ -74,7 +74,7 @@ def _many(problem: Problem, privacy: LDP, goals: Goals) -> Solution | None:
     return Solution(_mechanism(problem, goals, best), most, method, proofs, (note,))
 
 
-def _mechanism(problem: Problem, goals: Goals, best: Mixture) -> Mechanism:
+def _mechanism(problem: Problem, goals: Goals, best: MixedSets) -> Mechanism:
     used = best.theta > KEPT * best.theta.max()
     matrix = (goals.low + goals.step * best.sets[used].T) * best.theta[used]
     return Mechanism.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), problem.privacy, inputs=problem.inputs)

@@ -25,7 +25,7 @@ from extremal.optimize.information.large import alternating, best_window, blocks
 from extremal.optimize.information.mixture import Mixture, from_counts
 from extremal.optimize.information.notes import notes
 from extremal.optimize.information.packing import packing
-from extremal.optimize.information.pricing import Counts, Pricing
+from extremal.optimize.information.pricing import BestSets, Counts
 from extremal.optimize.information.response import response_is_optimal
 from extremal.optimize.information.trees import proof_by_search
 from extremal.optimize.problem import Problem, Remark, Solution, constant
@@ -292,7 +292,7 @@ class _Task:
         prices = dual.prices.copy()
         prices[merged] = prices[merged].sum() * mass[merged] / mass[merged].sum()
         everyone = Prices(dual.value, prices[row_of] * self.prior / mass[row_of], 0.0)
-        pricing = Pricing(self.curve, self.prior, np.ones(self.prior.size, dtype=np.int64))
+        pricing = BestSets(self.curve, self.prior, np.ones(self.prior.size, dtype=np.int64))
         raised, _ = feasible(pricing, everyone, self.aim, best.upper, COARSE_EFFORT[0])
         if raised is not None:
             self._prove(best, raised, np.arange(self.prior.size))

@@ -18,7 +18,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import parts_of
 from extremal.optimize.leakage import divergence
 from extremal.optimize.leakage.duals import dual_vector
-from extremal.optimize.leakage.knapsack import Curve
+from extremal.optimize.leakage.knapsack import LiftWorth
 from extremal.optimize.leakage.master import as_mechanism
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution, decimals
@@ -154,5 +154,5 @@ def _worth(part: SumOfColumns, privacy: PML | LIP, box: LiftBox, y: Floats) -> F
     if isinstance(part, Divergence):
         return divergence.Restricted.on(part, box).values(y)
     if isinstance(part, MutualInformation) and part.prior == privacy.prior:
-        return Curve.on(box).values(y)
+        return LiftWorth.on(box).values(y)
     return part.column_values(columns_of(box, y, part.k))

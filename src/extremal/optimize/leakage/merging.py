@@ -16,7 +16,7 @@ from extremal.certificate import Proof
 from extremal.mechanism import Mechanism
 from extremal.optimize.leakage import divergence as leakage_divergence
 from extremal.optimize.leakage import information as leakage_information
-from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
+from extremal.optimize.leakage.knapsack import LiftWorth, bound_of, least_cost
 from extremal.optimize.leakage.master import as_mechanism
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution
@@ -50,7 +50,7 @@ def information(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution 
     if box.n <= MOST_INPUTS["information"]:
         return None
     merged = _Merged.of(problem, box, _dealt(box))
-    coarse, curve = merged.problem(MutualInformation(merged.prior)), Curve.on(box)
+    coarse, curve = merged.problem(MutualInformation(merged.prior)), LiftWorth.on(box)
     found = leakage_information.search(coarse, merged.box)
     matrix = as_mechanism(coarse, merged.box, found.y, found.theta, reveal=False).matrix
     vectors = leakage_information.chord_dual(curve), merged.divided(found.alpha)

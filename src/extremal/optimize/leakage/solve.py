@@ -20,7 +20,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite
 from extremal.optimize.leakage import divergence, information, merging
 from extremal.optimize.leakage.duals import rounded
-from extremal.optimize.leakage.knapsack import Curve
+from extremal.optimize.leakage.knapsack import LiftWorth
 from extremal.optimize.leakage.listed import RAYS_UP_TO, constant, over_lifts, simplex
 from extremal.optimize.leakage.master import FINE
 from extremal.optimize.leakage.notes import notes
@@ -96,7 +96,7 @@ def _symmetric(mechanism: Mechanism, privacy: PML, utility: Utility) -> Solution
     y = np.zeros(k)
     y[:whole] = 1.0
     y[whole : whole + 1] = box.budget * k - whole
-    worth = max(float(Curve.on(box).values(y[None, :])[0]), utility(mechanism))
+    worth = max(float(LiftWorth.on(box).values(y[None, :])[0]), utility(mechanism))
     tree = (0,) if k <= MOST_SUMS else (BRANCH, *(0,) * k)
     proofs: tuple[Search, ...] = ()
     for spare in SPARE:
