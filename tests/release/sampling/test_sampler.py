@@ -164,7 +164,7 @@ def test_two_calls_differ() -> None:
 def test_codes_outside_the_alphabet_are_named(bad: int, compiled: bool) -> None:
     codes = np.zeros(200_000, dtype=np.int64)
     codes[150_001] = bad
-    with pytest.raises(ex.InvalidParameter, match=r"codes\[150001\] must lie in 0\.\.4\."):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"codes\[150001\] must lie in 0\.\.4\."):
         sample_codes(MECHANISMS["response"], codes, compiled=compiled)
 
 
