@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.exact.weights import DENOMINATOR
 from extremal.release.sampling.alias import AliasTable, build, column_bits, decode, refuse_tilted
-from extremal.release.sampling.compiled import CompiledLoops
-from extremal.release.sampling.loops import Loops
+from extremal.release.sampling.loops import CompiledLoops, Loops
 from extremal.testing import mechanisms
 
 

@@ -14,7 +14,7 @@ from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.release import sample_codes
 from extremal.release.audit import audit
-from extremal.release.sampling.grouped_sets import FromGroupedSets
+from extremal.release.sampling.rules import FromGroupedSets
 from extremal.simulate import Simulation
 from support.listed import listed_columns
 

@@ -13,7 +13,7 @@ import pytest
 import extremal as ex
 from extremal.release import sample_codes
 from extremal.release.files import privatize_file
-from extremal.release.sampling import compiled
+from extremal.release.sampling import loops
 from extremal.release.sampling.sampler import WORTH_COMPILING
 
 M = ex.randomized_response(2, 1)
@@ -22,7 +22,7 @@ M = ex.randomized_response(2, 1)
 @pytest.fixture
 def no_numba(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "numba", None)
-    monkeypatch.setattr(compiled, "_functions", compiled._functions.__wrapped__)
+    monkeypatch.setattr(loops, "_functions", loops._functions.__wrapped__)
 
 
 @pytest.mark.usefixtures("no_numba")
@@ -36,8 +36,8 @@ def test_without_numba_numpy_does_it() -> None:
 
 @pytest.mark.usefixtures("no_numba")
 def test_a_numba_that_does_not_load_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled.importlib.util, "find_spec", lambda _: object())
-    assert compiled.can_compile() is False
+    monkeypatch.setattr(loops.importlib.util, "find_spec", lambda _: object())
+    assert loops.can_compile() is False
 
 
 def test_without_narwhals(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,7 @@ def test_the_sentences_hold_the_numbers() -> None:
 
 
 def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extremal.studies.planning.curves.POINTS", 3)
+    monkeypatch.setattr("extremal.studies.planning.planned.POINTS", 3)
     found = ex.plan_test(p0=[0.5, 0.5], p1=[0.3, 0.7], epsilon=1, power=0.8)
     frame = found.to_frame(ns=[50, 500], epsilons=[0.5, 1])
     assert frame["power"].tolist() == sorted(frame["power"].tolist()[:2]) + sorted(frame["power"].tolist()[2:])

@@ -165,7 +165,7 @@ def test_large_alphabets_and_people() -> None:
 
 
 def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extremal.studies.planning.curves.POINTS", 3)
+    monkeypatch.setattr("extremal.studies.planning.planned.POINTS", 3)
     found = ex.plan(k=3, epsilon=1, half_width=0.2)
     frame = found.to_frame(ns=[100, 1000], epsilons=[0.5, 1])
     assert frame["half_width"].is_monotonic_decreasing is False
