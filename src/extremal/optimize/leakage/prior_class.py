@@ -13,27 +13,19 @@ from fractions import Fraction
 from extremal.certificate import OnePrior
 from extremal.errors import TooLarge
 from extremal.optimize.infinite import infinite
-from extremal.optimize.leakage.solve import for_one_prior
+from extremal.optimize.leakage.solve import solve as for_one_prior
 from extremal.optimize.problem import Problem, Solution, constant
 from extremal.optimize.rays import over_class
 from extremal.privacy import PML
-from extremal.utility import SumOfColumns, WorstCase
+from extremal.utility import Utility
 
 STEPS = 24  # halvings of the ε at which the one-prior design is made
 NEAR = 1e-4  # relative: closer to the largest such ε is not worth a design
 LOOSE = 1e-7  # gap of the designs on the way
 
 
-def solve(problem: Problem) -> Solution | None:
+def solve(problem: Problem, privacy: PML, _: Utility) -> Solution:
     """PML for a class of several priors, any sum over columns or the worst of several."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case PML() as privacy, SumOfColumns() | WorstCase(), None if privacy.source.single is None:
-            return _solved(problem, privacy)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, privacy: PML) -> Solution:
     found = infinite(problem, lambda rest: _finite(rest, privacy)) or _finite(problem, privacy)
     said = (
         f"holds for every prior of {privacy.source!r}: the largest leakage over the class is "
@@ -55,7 +47,7 @@ def _shrunk(problem: Problem, privacy: PML) -> Solution:
     """The largest ε′ ≤ ε whose one-prior design still holds for the class, by halving."""
     prior = privacy.source.member()
     single = privacy.under(prior)
-    outer = for_one_prior(dataclasses.replace(problem, privacy=single), single)
+    outer = for_one_prior(dataclasses.replace(problem, privacy=single), single, problem.utility)
     weights = tuple(Fraction(w) for w in prior.weights)
     proofs = tuple(OnePrior(weights, (), proof) for proof in outer.proofs)
     best = outer.mechanism.claiming(privacy) if privacy.holds(outer.mechanism) else None
@@ -66,7 +58,7 @@ def _shrunk(problem: Problem, privacy: PML) -> Solution:
         middle = (low + high) / 2
         smaller = PML(middle, prior)
         loose = dataclasses.replace(problem, privacy=smaller, tolerance=max(problem.tolerance, LOOSE))
-        tried = for_one_prior(loose, smaller).mechanism
+        tried = for_one_prior(loose, smaller, problem.utility).mechanism
         if privacy.holds(tried):
             low, best = middle, tried.claiming(privacy)
         else:

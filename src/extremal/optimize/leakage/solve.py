@@ -21,33 +21,23 @@ from extremal.optimize.infinite import infinite
 from extremal.optimize.leakage import divergence, information, merging
 from extremal.optimize.leakage.duals import rounded
 from extremal.optimize.leakage.knapsack import LiftWorth
-from extremal.optimize.leakage.listed import RAYS_UP_TO, constant, over_lifts, simplex
+from extremal.optimize.leakage.listed import constant, over_lifts, simplex
 from extremal.optimize.leakage.master import FINE
 from extremal.optimize.leakage.notes import notes
 from extremal.optimize.leakage.trees import MOST_SUMS
 from extremal.optimize.problem import Problem, Solution, decimal
+from extremal.optimize.table import SIZES
 from extremal.optimize.tokens import BRANCH
 from extremal.privacy import LIP, PML
-from extremal.privacy.cones.lift import MOST_INPUTS, lift_box
-from extremal.utility import Divergence, MutualInformation, SumOfColumns, Utility, WorstCase
+from extremal.privacy.cones.lift import lift_box
+from extremal.utility import Divergence, MutualInformation, Utility
 
 SPARE = (1e-14, 1e-13, 1e-11, 1e-8)  # relative: by how much the bound of a uniform prior is above its value in floats
-LARGEST_SIMPLEX = 4096  # inputs: the closed forms without structure are dense matrices
 
 
-def solve(problem: Problem) -> Solution | None:
-    """PML for one prior, or LIP, with any sum of sublinear column values or the worst case of several."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LIP() as privacy, SumOfColumns() | WorstCase(), None:
-            return for_one_prior(problem, privacy)
-        case PML() as privacy, SumOfColumns() | WorstCase(), None if privacy.source.single is not None:
-            return for_one_prior(problem, privacy)
-        case _:
-            return None
-
-
-def for_one_prior(problem: Problem, privacy: PML | LIP) -> Solution:
-    """The solution, with what its level means in words."""
+def solve(problem: Problem, privacy: PML | LIP, _: Utility) -> Solution:
+    """PML for one prior, or LIP, with any sum of sublinear column values or the worst case of several; with what its
+    level means in words."""
     found = _solved(problem, privacy)
     return replace(found, notes=(*found.notes, *notes(found.mechanism, problem.utility)))
 
@@ -65,7 +55,7 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
         if mechanism.privacy == privacy:
             return _symmetric(mechanism, privacy, utility)
     box = lift_box(privacy)
-    if box.is_simplex and box.n <= LARGEST_SIMPLEX:
+    if box.is_simplex and box.n <= SIZES.simplex:
         return simplex(problem, privacy, box, own)
     if isinstance(utility, Divergence):
         merged = merging.divergence(problem, privacy, box, utility)
@@ -73,13 +63,13 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     if own:
         found = merging.information(problem, privacy, box) or information.solve(problem, privacy, box)
         # The search bounds a value far below ε, at times badly or not at all.
-        if (privacy.epsilon < FINE and box.n <= RAYS_UP_TO) or (not found.proofs and box.n <= MOST_INPUTS):
+        if (privacy.epsilon < FINE and box.n <= SIZES.few_lifts) or (not found.proofs and box.n <= SIZES.lifts):
             found = replace(found, proofs=(*found.proofs, *over_lifts(problem, privacy, box).proofs))
         return found
-    if box.n <= MOST_INPUTS:
+    if box.n <= SIZES.lifts:
         return over_lifts(problem, privacy, box)
     raise InvalidParameter(
-        f"{utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most {MOST_INPUTS} "
+        f"{utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most {SIZES.lifts} "
         "inputs of positive probability",
         parameter="inputs",
         value=box.n,
