@@ -82,6 +82,8 @@ OWN_CONCEPTS: dict[str, str] = {
     "columns.polars": "a container is a file, and its package is loaded for it alone",
     "columns.polars_lazy": "a container is a file, and its package is loaded for it alone",
     "columns.spark": "a container is a file, and its package is loaded for it alone",
+    "release.two_levels": "RAPPOR's permanent and instantaneous reports, a public name",
+    "release.engines.spark_files": "files on a cluster, and its package is loaded for it alone",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "mechanism.structures.subsets": "a structure is a file",
 }

@@ -37,7 +37,7 @@ import extremal as ex
     ],
 )
 def test_bad_input(call: Any, message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         call()
 
 
@@ -59,16 +59,16 @@ def test_summary_and_files(tmp_path: Path) -> None:
     assert outcome.optimality == "proved"
     stored = (tmp_path / "m.certificate.json").read_text()
     (tmp_path / "m.certificate.json").write_text(stored.replace('"value":"0.', '"value":"1.'))
-    with pytest.raises(ex.MalformedFile, match="must match its hash"):
+    with pytest.raises(ex.errors.MalformedFile, match="must match its hash"):
         ex.verify(tmp_path / "m.certificate.json")
     assert "Design(KL=" in repr(found)
 
 
 def test_a_combination_that_nobody_solves_is_refused() -> None:
-    with pytest.raises(ex.TooLarge, match="designs with delta > 0 are for at most 40 inputs"):
+    with pytest.raises(ex.errors.TooLarge, match="designs with delta > 0 are for at most 40 inputs"):
         ex.design(ex.LDP(1, 0.1), ex.KL([0.02] * 50, [0.51, *[0.01] * 49]))
     with pytest.raises(
-        ex.InvalidParameter, match="no method is known for MutualInformation under LDP with max_outputs"
+        ex.errors.InvalidParameter, match="no method is known for MutualInformation under LDP with max_outputs"
     ):
         ex.design(ex.LDP(1), ex.MutualInformation([0.5, 0.5]), max_outputs=2)
 

@@ -93,7 +93,7 @@ def test_a_refused_run_does_not_touch_the_note(folder: Path) -> None:
         target.write_text("somebody else's\n")
 
     target.unlink()
-    with pytest.raises(ex.FileConflict, match="must not exist yet"):
+    with pytest.raises(ex.errors.FileConflict, match="must not exist yet"):
         privatize_file(folder / "in.csv", target, {"x": B}, progress=meanwhile)
     assert name_beside(target).read_bytes() == before
     assert target.read_text() == "somebody else's\n"
@@ -117,12 +117,12 @@ def test_estimates_refuse_a_note_about_other_data(folder: Path) -> None:
         lambda: mechanism_hashes(target),
     ):
         with pytest.raises(
-            ex.MalformedFile, match="must be about the data in out.csv: the file was changed or replaced"
+            ex.errors.MalformedFile, match="must be about the data in out.csv: the file was changed or replaced"
         ):
             refused()
     assert ex.estimate_frequencies(target, A, column="x", check_hash=False).n == 1000
     name_beside(target).write_text(json.dumps({"columns": {"x": A.hash}}))
-    with pytest.raises(ex.MalformedFile, match="must be about the data"):
+    with pytest.raises(ex.errors.MalformedFile, match="must be about the data"):
         ex.estimate_frequencies(target, A)
 
 
@@ -132,7 +132,7 @@ def test_estimates_refuse_a_note_about_other_data(folder: Path) -> None:
 )
 def test_notes_that_cannot_be_read(folder: Path, text: str, message: str) -> None:
     name_beside(folder / "in.csv").write_text(text)
-    with pytest.raises(ex.MalformedFile, match=message):
+    with pytest.raises(ex.errors.MalformedFile, match=message):
         privatize_file(folder / "in.csv", folder / "out.csv", {"x": A})
 
 
@@ -179,7 +179,7 @@ def test_without_locks_it_works_too(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(fcntl, "flock", unsupported)
     privatize_file(folder / "in.csv", folder / "out.csv", {"x": A})
     assert state(folder) == A.hash
-    with pytest.raises(ex.FileConflict, match="must not exist yet"):
+    with pytest.raises(ex.errors.FileConflict, match="must not exist yet"):
         privatize_file(folder / "in.csv", folder / "out.csv", {"x": B})
 
 

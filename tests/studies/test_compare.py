@@ -49,9 +49,9 @@ def test_large_alphabets_and_own_mechanisms() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ex.InvalidParameter, match="utilities must be one or more, on the same inputs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="utilities must be one or more, on the same inputs"):
         ex.compare([], epsilon=1)
-    with pytest.raises(ex.InvalidParameter, match="epsilon must be positive"):
+    with pytest.raises(ex.errors.InvalidParameter, match="epsilon must be positive"):
         ex.compare(ex.MutualInformation([0.5, 0.5]), epsilon=0)
 
 

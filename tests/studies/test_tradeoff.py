@@ -20,7 +20,7 @@ def test_values_ratios_and_table() -> None:
     assert "subset selection" in str(curve)
     assert max(map(len, str(curve).splitlines())) <= 100
     assert list(curve.to_frame()["epsilon"]) == [0.5, 5.0]
-    with pytest.raises(ex.InvalidParameter, match="epsilons must hold at least one level"):
+    with pytest.raises(ex.errors.InvalidParameter, match="epsilons must hold at least one level"):
         ex.tradeoff(ex.LDP, utility, [])
 
 
@@ -42,7 +42,7 @@ def test_a_notion_about_a_prior_takes_that_of_the_information_or_says_how() -> N
     curve = ex.tradeoff(ex.PML, ex.MutualInformation(prior), [0.5])
     assert curve.values["optimum"][0] == ex.design(ex.PML(0.5, prior), ex.MutualInformation(prior)).value
     for notion in (ex.PML, ex.MetricPrivacy, ex.LDP(1)):
-        with pytest.raises(ex.InvalidParameter, match="lambda epsilon: ex.PML"):
+        with pytest.raises(ex.errors.InvalidParameter, match="lambda epsilon: ex.PML"):
             ex.tradeoff(notion, ex.KL(prior, [0.2, 0.3, 0.5]), [1])
 
 

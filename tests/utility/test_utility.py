@@ -225,16 +225,16 @@ def test_of_a_user_function_a_file_keeps_the_name() -> None:
         assert isinstance(again, UserUtility)
         assert (again.k, again.verifiable, again.to_json()) == (4, False, utility.to_json())
         assert utility.name in repr(again)
-        with pytest.raises(ex.InvalidParameter, match="a user's function is not in the file that names it"):
+        with pytest.raises(ex.errors.InvalidParameter, match="a user's function is not in the file that names it"):
             again(ex.randomized_response(4, 1))
     assert not ex.Average([EXAMPLES["FDivergence"], ex.KL(P0, P1)]).verifiable
 
 
 def test_what_no_file_can_hold_is_refused() -> None:
     for content in ({"utility": "Nothing"}, {}, None):
-        with pytest.raises(ex.MalformedFile, match="utility must be one that a file can hold"):
+        with pytest.raises(ex.errors.MalformedFile, match="utility must be one that a file can hold"):
             utility_from_json(content)  # type: ignore[arg-type]
-    with pytest.raises(ex.MalformedFile, match="utility must be one that a file can hold"):
+    with pytest.raises(ex.errors.MalformedFile, match="utility must be one that a file can hold"):
         UserUtility.from_json({"utility": "UserUtility"})
 
 

@@ -24,7 +24,7 @@ BEFORE = Fraction(1, 10**9)  # where ε* is shown just below the jump
 class DistortionTradeoff:
     """ε* at each distortion; for ordered classes also the paper's bounds.
 
-    Made by `ex.distortion_tradeoff`.
+    Made by `ex.studies.distortion_tradeoff`.
 
     Attributes:
         source: the class.
@@ -35,7 +35,7 @@ class DistortionTradeoff:
             not ordered.
 
     >>> import extremal as ex
-    >>> ex.distortion_tradeoff([0.5, 0.5], [0.25]).columns()["distortion"]
+    >>> ex.studies.distortion_tradeoff([0.5, 0.5], [0.25]).columns()["distortion"]
     [0.25]
     """
 

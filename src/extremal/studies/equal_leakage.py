@@ -26,7 +26,7 @@ MOST_EPSILON = 40.0  # nats of LDP: beyond, every answer is reported as it is
 class EqualLeakage:
     """Three mechanisms at each leakage; `str()` is a table, `plot()` a picture.
 
-    Made by `ex.equal_leakage`.
+    Made by `ex.studies.equal_leakage`.
 
     Attributes:
         utility: what is compared.
@@ -35,7 +35,7 @@ class EqualLeakage:
         ldp_levels: the LDP ε at which the LDP-optimal mechanism has that leakage.
 
     >>> import extremal as ex
-    >>> ex.equal_leakage([0.5, 0.5], [0.3]).epsilons
+    >>> ex.studies.equal_leakage([0.5, 0.5], [0.3]).epsilons
     (0.3,)
     """
 

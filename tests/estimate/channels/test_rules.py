@@ -170,7 +170,7 @@ def test_a_bloom_filter_is_the_dense_algebra() -> None:
 def test_filters_that_tell_too_little_apart_are_said() -> None:
     m = ex.bloom_filter(60, 3, bits=8, cohorts=2)
     reports = Simulation(1).privatize(m, [0, 1, 2] * 10).reports
-    with pytest.raises(ex.NotIdentified, match="the reports do not determine every frequency"):
+    with pytest.raises(ex.errors.NotIdentified, match="the reports do not determine every frequency"):
         ex.estimate_frequencies(reports, m)
     with pytest.raises(InvalidParameter, match="more bits or cohorts"):
         ex.estimate_frequencies(reports, m, merge=True)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import extremal as ex
+from extremal.optimize import Design
 from extremal.optimize.information.bounds import fluid
 from extremal.optimize.rays import best_mixture
 from extremal.privacy.cones.staircase import patterns
@@ -19,7 +20,7 @@ from extremal.utility.curve import InformationCurve
 AGREEMENT = 1e-10  # with the full program, whose solver is accurate to about 1e-11
 
 
-def best(prior: Any, epsilon: Any, **options: Any) -> ex.Design:
+def best(prior: Any, epsilon: Any, **options: Any) -> Design:
     return ex.design(ex.LDP(epsilon), ex.MutualInformation(prior), **options)
 
 

@@ -278,7 +278,7 @@ def test_averages_worst_cases_and_user_functions_at_small_size() -> None:
     assert found.gap < 1e-9
     assert found.value == pytest.approx(optimum(largest, lifts), rel=1e-9)
     assert "not proven" in ex.verify(found).reasons[-1]
-    with pytest.raises(ex.InvalidParameter, match="at most 14 inputs of positive probability; got inputs=16"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at most 14 inputs of positive probability; got inputs=16"):
         ex.design(ex.PML(1, ["1/16"] * 16), ex.Sublinear(16, lambda columns: columns.max(axis=0)))
 
 
@@ -401,7 +401,7 @@ def test_level_zero_is_constant() -> None:
         found = ex.design(privacy, ex.MutualInformation(P))
         assert found.mechanism.row_classes == 1
         assert found.gap == 0
-    with pytest.raises(ex.InvalidParameter, match="at level 0"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at level 0"):
         lift_box(ex.PML(0, P))
 
 

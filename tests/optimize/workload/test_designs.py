@@ -12,6 +12,7 @@ import pytest
 
 import extremal as ex
 from extremal.estimate.expected import expected_workload
+from extremal.optimize import Design
 from extremal.simulate import Simulation
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
@@ -21,7 +22,7 @@ def zipf(k: int, s: float) -> np.ndarray:
     return np.asarray(p / p.sum())
 
 
-def designed(privacy: Any, utility: Workload, **options: Any) -> tuple[float, float, ex.Design]:
+def designed(privacy: Any, utility: Workload, **options: Any) -> tuple[float, float, Design]:
     """(value, proved bound, design); everything that it claims is proved again."""
     design = ex.design(privacy, utility, **options)
     assert ex.verify(design)
@@ -195,7 +196,7 @@ def test_twenty_inputs_are_certified_within_a_percent() -> None:
     ],
 )
 def test_what_is_not_solved_is_said(privacy: Any, utility: Workload, message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.design(privacy, utility)
 
 
@@ -228,7 +229,7 @@ def test_a_limit_on_the_reports_is_kept_and_its_price_is_seen(utility: Workload)
         assert free * (1 - 1e-6) <= value <= last * (1 + 1e-6)
         assert bound == pytest.approx(free, rel=1e-6)
         last = value
-    with pytest.raises(ex.InvalidParameter, match="max_outputs=2"):
+    with pytest.raises(ex.errors.InvalidParameter, match="max_outputs=2"):
         ex.design(ex.LDP(1), utility, max_outputs=2)
 
 
@@ -289,7 +290,7 @@ def test_a_hundred_bins_at_large_epsilon_are_randomised_response() -> None:
 
 @pytest.mark.parametrize("values", [[0, 1e300], [0, 1e-300]])
 def test_units_that_no_float_can_square_are_refused(values: list[float]) -> None:
-    with pytest.raises(ex.InvalidParameter, match="another unit"):
+    with pytest.raises(ex.errors.InvalidParameter, match="another unit"):
         ex.Mean(values)
 
 
