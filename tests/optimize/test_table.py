@@ -30,7 +30,7 @@ METHODS = {
     "A": "approximate.solve.solve",
     "B": "approximate.workload.solve",
     "K": "leakage.solve.solve",
-    "C": "leakage.prior_class.solve",
+    "C": "leakage.solve.solve_for_class",
     "T": "divergence.metric.solve",
 }
 # For each notion a letter for each goal, in the order of `instances`; a dot where no method is known.
