@@ -12,6 +12,7 @@ import numpy as np
 from timing import best_of
 
 import extremal as ex
+from extremal.optimize import Design
 
 AGREE = 1e-7
 
@@ -65,7 +66,7 @@ def against_libqif() -> float:
     return worst
 
 
-def report(design: ex.Design, seconds: float) -> str:
+def report(design: Design, seconds: float) -> str:
     again, checked = best_of(1, lambda: ex.verify(design))
     held = "verified" if checked else "NOT VERIFIED"
     return f"{design.value:.9f}, gap {design.gap:.0e}, {seconds:.2f} s, {held} in {again:.2f} s"

@@ -19,6 +19,7 @@ import numpy as np
 from timing import best_of
 
 import extremal as ex
+from extremal.estimate import FrequencyEstimate
 
 K, EPSILON, N = 10, 1.0, 1_000_000
 LARGE, MANY = 1_000, 10_000_000
@@ -74,7 +75,7 @@ def large_likelihood() -> bool:
         marginal = mechanism.marginal(truth / truth.sum())
         counts = generator.multinomial(MANY, marginal / marginal.sum())
 
-        def run(mechanism: ex.Mechanism = mechanism, counts: Any = counts) -> ex.FrequencyEstimate:
+        def run(mechanism: ex.Mechanism = mechanism, counts: Any = counts) -> FrequencyEstimate:
             result = ex.estimate_frequencies(counts, mechanism, method="mle", counts=True)
             result.interval()
             return result

@@ -114,8 +114,22 @@ ROOMS = {
 }
 """Room of the package → title of its page; a room that is not named gets its own name."""
 
-MODULES = ("theory", "closed_forms.surveys", "simulate", "data")
-"""Public modules: their own public names are documented in them."""
+MODULES = (
+    "theory",
+    "studies",
+    "errors",
+    "closed_forms",
+    "closed_forms.surveys",
+    "estimate",
+    "optimize",
+    "columns.bins",
+    "release.two_levels",
+    "simulate",
+    "data",
+)
+"""Modules whose own public names are documented too: what functions return, and what is not in `extremal` itself."""
+
+RESULTS = ("extremal.certificate.Verdict", "extremal.certificate.Verification")  # of a module that has more in it
 
 
 def _public() -> dict[str, list[str]]:
@@ -126,6 +140,7 @@ def _public() -> dict[str, list[str]]:
         held = importlib.import_module(f"extremal.{module}")
         public = getattr(held, "__all__", [n for n, o in vars(held).items() if _defined_in(o, held)])
         named |= {f"{held.__name__}.{name}": getattr(held, name) for name in public}
+    named |= {name: _found(name) for name in RESULTS}
     seen: set[int] = set()
     for name, held in sorted(named.items(), key=lambda item: (item[0].count("."), item[0].lower())):
         if id(held) in seen or inspect.ismodule(held):

@@ -5,7 +5,7 @@ from extremal.errors import ExtremalError, MissingDependency
 
 
 def test_message_and_attributes() -> None:
-    error = ex.InvalidParameter("epsilon must not be negative", parameter="epsilon", value=-1, hint="Give nats.")
+    error = ex.errors.InvalidParameter("epsilon must not be negative", parameter="epsilon", value=-1, hint="Give nats.")
     assert str(error) == "epsilon must not be negative; got epsilon=-1. Give nats."
     assert (error.parameter, error.value, error.hint) == ("epsilon", -1, "Give nats.")
     assert isinstance(error, ValueError)

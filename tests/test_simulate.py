@@ -40,9 +40,9 @@ def test_the_output_is_marked() -> None:
     assert "NOT PRIVATE" in repr(simulated)
     assert list(simulated) == simulated.reports
     assert ex.estimate_frequencies(Simulation(7).privatize(M, VALUES).reports, M).n == 200
-    with pytest.raises(ex.InvalidParameter, match="simulated reports are no release"):
+    with pytest.raises(ex.errors.InvalidParameter, match="simulated reports are no release"):
         ex.estimate_frequencies(simulated, M)
-    with pytest.raises(ex.UnknownLabel):
+    with pytest.raises(ex.errors.UnknownLabel):
         M.privatize(simulated)
 
 
@@ -56,5 +56,5 @@ def test_frames() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 1.5, True, None])
 def test_seeds_are_whole_numbers(seed: object) -> None:
-    with pytest.raises(ex.InvalidParameter, match="seed must be"):
+    with pytest.raises(ex.errors.InvalidParameter, match="seed must be"):
         Simulation(seed)  # type: ignore[arg-type]

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
+from extremal.studies import Plan, TestPlan
 from support.surveys.simulated import simulated_rejections, simulated_surveys
 
 SURVEYS, TESTS, SEED, ERRORS, SLACK = 400, 20_000, 20_261_115, 4.0, 0.05
@@ -31,7 +32,7 @@ SKEWED, FIVE, RARE = [0.7, 0.2, 0.1], [0.35, 0.25, 0.2, 0.15, 0.05], [0.96, 0.01
 OLD = ex.Mechanism.from_matrix([[0.6, 0.2, 0.1, 0.1], [0.2, 0.5, 0.2, 0.1], [0.1, 0.1, 0.3, 0.5]])
 
 
-def precision_plans() -> Iterator[tuple[str, ex.Plan, Any, Any]]:
+def precision_plans() -> Iterator[tuple[str, Plan, Any, Any]]:
     """Name, plan, shares and workload."""
     for epsilon, half_width in ((0.5, 0.08), (1, 0.05), (2, 0.03), (4, 0.02)):
         yield f"3 answers, ε = {epsilon}", ex.plan(prior=SKEWED, epsilon=epsilon, half_width=half_width), SKEWED, None
@@ -65,7 +66,7 @@ def precision() -> bool:
     return passed
 
 
-def _reached(plan: ex.Plan, prior: Any, workload: Any, n: int, i: int) -> tuple[bool, str]:
+def _reached(plan: Plan, prior: Any, workload: Any, n: int, i: int) -> tuple[bool, str]:
     generator = np.random.default_rng([SEED, i])
     seen = simulated_surveys(plan.mechanism, prior, n, plan.widest, plan.level, SURVEYS, generator, workload)
     mean, error = seen.mean_half_width
@@ -78,7 +79,7 @@ def _reached(plan: ex.Plan, prior: Any, workload: Any, n: int, i: int) -> tuple[
     return fits and holds, said
 
 
-def power_plans() -> Iterator[tuple[ex.TestPlan, Any, Any]]:
+def power_plans() -> Iterator[tuple[TestPlan, Any, Any]]:
     pairs = (([0.5, 0.5], [0.4, 0.6]), (SKEWED, [0.6, 0.25, 0.15]), (FIVE, [0.2] * 5))
     for p0, p1 in pairs:
         for epsilon in (0.5, 1, 2, 4):
@@ -106,7 +107,7 @@ def power() -> bool:
     return passed
 
 
-def _powerful(plan: ex.TestPlan, p0: Any, p1: Any, n: int, i: int) -> tuple[bool, str]:
+def _powerful(plan: TestPlan, p0: Any, p1: Any, n: int, i: int) -> tuple[bool, str]:
     generator = np.random.default_rng([SEED, 1, i])
     false, found = simulated_rejections(plan.mechanism, p0, p1, n, plan.alpha, TESTS, generator)
     error = ERRORS * math.sqrt(plan.power * (1 - plan.power) / TESTS)

@@ -8,7 +8,7 @@ best mechanisms at the same leakage, one promised under each notion.
 
 import extremal as ex
 
-table = ex.equal_leakage([0.5, 0.3, 0.2], [0.1, 0.3, 0.6, 0.9, 1.2])
+table = ex.studies.equal_leakage([0.5, 0.3, 0.2], [0.1, 0.3, 0.6, 0.9, 1.2])
 print(table)
 
 # %%

@@ -16,7 +16,7 @@ goal = ex.Mean(INCOME_MIDDLES)  # the middle of each bracket, in thousand dollar
 # The best mechanism at ε = 1, and how many respondents the others need for the same precision.
 d = ex.design(ex.LDP(1), goal, inputs=brackets)
 print(d.summary())
-needed = ex.respondents(goal, epsilon=1)
+needed = ex.compare(goal, epsilon=1).respondents()
 print(needed)
 
 # %%

@@ -18,7 +18,7 @@ print(d.summary())
 # %%
 # At ε = 2 the optimum is randomised response itself: the certificate says that nothing better exists. At ε = 1 it is
 # not.
-print(ex.respondents(ex.Frequencies(7), epsilon=1))
+print(ex.compare(ex.Frequencies(7), epsilon=1).respondents())
 
 # %%
 # Answers become reports, reports become shares.

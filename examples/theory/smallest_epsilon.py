@@ -9,7 +9,7 @@ beside the bounds of Kalantari, Sankar and Sarwate.
 import extremal as ex
 
 source = ex.SourceClass.ordered([[0.45, 0.45, 0.10], [0.60, 0.20, 0.20]])
-table = ex.distortion_tradeoff(source, [0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55])
+table = ex.studies.distortion_tradeoff(source, [0.1, 0.2, 0.3, 0.4, 0.45, 0.5, 0.55])
 print(table)
 
 # %%

@@ -169,8 +169,7 @@ class TooLarge(ExtremalError, ValueError):
 class MalformedFile(ExtremalError, ValueError):
     """A file is truncated, corrupted, of an unknown version, or not what it says it is.
 
-    >>> import extremal as ex
-    >>> raise ex.MalformedFile("a mechanism file must be JSON", parameter="path", value="m.json")  # doctest: +ELLIPSIS
+    >>> raise MalformedFile("a mechanism file must be JSON", parameter="path", value="m.json")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     extremal.errors.MalformedFile: a mechanism file must be JSON...
     """
@@ -180,7 +179,7 @@ class FileConflict(ExtremalError, OSError):
     """A file that would be overwritten holds something else.
 
     >>> import extremal as ex
-    >>> raise ex.FileConflict("the file exists", parameter="path", value="m.json")  # doctest: +ELLIPSIS
+    >>> raise ex.errors.FileConflict("the file exists", parameter="path", value="m.json")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     extremal.errors.FileConflict: the file exists...
     """
@@ -200,7 +199,7 @@ class MissingDependency(ExtremalError, ImportError):
     """An optional dependency is needed for this call.
 
     >>> import extremal as ex
-    >>> raise ex.MissingDependency("a picture needs matplotlib")
+    >>> raise ex.errors.MissingDependency("a picture needs matplotlib")
     Traceback (most recent call last):
     extremal.errors.MissingDependency: a picture needs matplotlib.
     """
@@ -210,7 +209,7 @@ class NoSecureRandomness(ExtremalError, OSError):
     """There is no cryptographic source of randomness, so nothing can be released.
 
     >>> import extremal as ex
-    >>> raise ex.NoSecureRandomness("the operating system gave no randomness")
+    >>> raise ex.errors.NoSecureRandomness("the operating system gave no randomness")
     Traceback (most recent call last):
     extremal.errors.NoSecureRandomness: the operating system gave no randomness.
     """

@@ -3,11 +3,12 @@
 Linear programs max c·x s.t. row bounds, x ≥ 0, that grow by columns. Columns are scaled by their largest entry and the
 objective by its largest coefficient before they are handed over, presolve is off and the primal simplex is asked for a
 vertex: unscaled, HiGHS was 51% low on these programs at ε = 1e-3. Answers are proposals: every caller recomputes what
-    it claims from the numbers returned here.
+it claims from the numbers returned here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +106,21 @@ class SparseProgram:
         solution = self._solver.getSolution()
         x = np.maximum(np.asarray(solution.col_value), 0.0)
         return Answer(x, np.asarray(solution.row_dual), float(self._costs @ x), 0.0)
+
+    def solved(self, broken: Callable[[Answer], bool], seconds: Callable[[], float | None]) -> Answer:
+        """An optimal vertex of a program whose rows are added as they are broken.
+
+        Args:
+            broken: adds the rows that an answer breaks, and says whether there were any.
+            seconds: for one solution.
+
+        Raises:
+            SolverFailed: there is none.
+        """
+        while True:
+            answer = self.solve(seconds())
+            if not broken(answer):
+                return answer
 
 
 class LinearProgram:

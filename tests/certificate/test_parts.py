@@ -327,7 +327,7 @@ def test_revealed_inputs_are_worth_what_their_unit_vectors_are() -> None:
 def test_distances_are_symmetric_beyond_doubles() -> None:
     """An edge of a tree stands for both directions."""
     near, far = Fraction(1), 1 + Fraction(1, 10**40)
-    with pytest.raises(ex.InvalidParameter, match="symmetric"):
+    with pytest.raises(ex.errors.InvalidParameter, match="symmetric"):
         ex.MetricPrivacy(1, np.array([[0, near], [far, 0]], dtype=object))
 
 

@@ -13,6 +13,7 @@ import extremal as ex
 from extremal.certificate import KINDS, Concave, Dual, Listed, OnePrior, Proof, Reason, Refused, proof_from_json
 from extremal.certificate.proof import Value
 from extremal.errors import MalformedFile
+from extremal.optimize import Design
 from extremal.testing.designs import check
 from support.refusals import check_refusals
 
@@ -91,8 +92,8 @@ def named(value: Value) -> set[str]:
 
 
 @pytest.fixture(scope="module", params=list(DESIGNS))
-def design(request: pytest.FixtureRequest) -> ex.Design:
-    found: ex.Design = DESIGNS[request.param]()
+def design(request: pytest.FixtureRequest) -> Design:
+    found: Design = DESIGNS[request.param]()
     check(found, LOOSE.get(request.param, 1e-9))
     return found
 
@@ -102,11 +103,11 @@ def test_every_kind_is_made_by_some_design() -> None:
     assert made == set(KINDS)
 
 
-def test_no_spoiled_certificate_is_accepted(design: ex.Design) -> None:
+def test_no_spoiled_certificate_is_accepted(design: Design) -> None:
     check_refusals(design, unique_dual=False)
 
 
-def test_a_design_pickles_and_verifies_after_it(design: ex.Design) -> None:
+def test_a_design_pickles_and_verifies_after_it(design: Design) -> None:
     again = pickle.loads(pickle.dumps(design))
     assert ex.verify(again)
     assert ex.verify(again).reasons == ex.verify(design).reasons
@@ -114,7 +115,7 @@ def test_a_design_pickles_and_verifies_after_it(design: ex.Design) -> None:
     assert again.certificate.proofs == design.certificate.proofs
 
 
-def test_a_proof_is_its_json(design: ex.Design) -> None:
+def test_a_proof_is_its_json(design: Design) -> None:
     for proof in design.certificate.proofs:
         again = proof_from_json(proof.to_json())
         assert again == proof

@@ -13,7 +13,19 @@ from typing import Any
 import pytest
 
 import extremal as ex
-from extremal.certificate import Certificate, Chords, Concave, Contradiction, Dual, Listed, NotKnown, certify, enclosure
+from extremal.certificate import (
+    Certificate,
+    Chords,
+    Concave,
+    Contradiction,
+    Dual,
+    Listed,
+    NotKnown,
+    Verdict,
+    Verification,
+    certify,
+    enclosure,
+)
 from extremal.certificate.arithmetic.enclosures import value_of
 from extremal.errors import MalformedFile
 from extremal.mechanism.files import content_digest
@@ -273,9 +285,9 @@ def test_a_file_is_whole_or_malformed(tmp_path: Path) -> None:
 
 
 def test_every_pair_of_verdicts() -> None:
-    proved, refuted, unproven, nothing = ex.certificate.Verdict
-    for verdicts in itertools.product(ex.certificate.Verdict, repeat=3):
-        outcome = ex.certificate.Verification(*verdicts, ())
+    proved, refuted, unproven, nothing = Verdict
+    for verdicts in itertools.product(Verdict, repeat=3):
+        outcome = Verification(*verdicts, ())
         claimed = [v for v in verdicts if v is not nothing]
         assert bool(outcome) == (bool(claimed) and set(claimed) == {proved})
         assert outcome.exit_code == (1 if refuted in verdicts else 0 if outcome else 3)

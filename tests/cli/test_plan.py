@@ -14,7 +14,7 @@ from extremal.cli import main
 def test_people_for_a_precision(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("extremal.studies.planning.curves.POINTS", 3)
+    monkeypatch.setattr("extremal.studies.planning.planned.POINTS", 3)
     picture, file = tmp_path / "p.png", tmp_path / "m.json"
     asked = ["plan", "--inputs", "no,yes", "--epsilon", "1", "--half-width", "0.05"]
     assert main([*asked, "--plot", str(picture), "-o", str(file)]) == 0

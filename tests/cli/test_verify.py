@@ -104,7 +104,7 @@ def test_help_reads_well(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_verify_refuses_what_is_no_mechanism() -> None:
-    with pytest.raises(ex.InvalidParameter, match="verify takes a mechanism, a design, a certificate or a path"):
+    with pytest.raises(ex.errors.InvalidParameter, match="verify takes a mechanism, a design, a certificate or a path"):
         ex.verify(3)  # type: ignore[arg-type]
 
 

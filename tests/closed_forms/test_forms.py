@@ -77,7 +77,7 @@ def test_epsilon_zero_and_no_difference_are_constant() -> None:
     ],
 )
 def test_bad_input(make: Any, message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         make()
 
 

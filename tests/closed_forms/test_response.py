@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
+from extremal.closed_forms import better_of_two
 from extremal.testing import epsilons
 
 
@@ -42,7 +43,7 @@ PAIR = ([0.5, 0.3, 0.2], [0.1, 0.2, 0.7])
     "utility", [ex.KL(*PAIR), ex.SquaredHellinger(*PAIR), ex.MutualInformation(PAIR[0])], ids=lambda u: u.name
 )
 def test_it_is_the_better_one(utility: ex.KL, epsilon: float) -> None:
-    found = ex.better_of_two(utility, epsilon, inputs=["a", "b", "c"])
+    found = better_of_two(utility, epsilon, inputs=["a", "b", "c"])
     two = (
         ex.binary(*PAIR, epsilon)
         if isinstance(utility, (ex.KL, ex.SquaredHellinger))
@@ -66,8 +67,8 @@ def test_it_has_a_row_and_a_curve() -> None:
 
 
 def test_other_utilities_are_refused() -> None:
-    with pytest.raises(ex.InvalidParameter, match="needs two hypotheses or a prior"):
-        ex.better_of_two(ex.Hamming(PAIR[0]), 1)
+    with pytest.raises(ex.errors.InvalidParameter, match="needs two hypotheses or a prior"):
+        better_of_two(ex.Hamming(PAIR[0]), 1)
 
 
 @given(epsilons(0.01, 5), st.sampled_from([0, 0.01, 0.3, 0.9]))

@@ -29,7 +29,7 @@ def test_bad_parameters() -> None:
         (lambda: ex.surveys.kuk(p=1.2, q=0.1), "p must be a probability; got p=1.2"),
         (lambda: ex.surveys.forced_response(yes=0.6, no=0.6), "yes \\+ no must be at most 1"),
     ]:
-        with pytest.raises(ex.InvalidParameter, match=message):
+        with pytest.raises(ex.errors.InvalidParameter, match=message):
             make()
 
 

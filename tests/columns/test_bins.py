@@ -54,12 +54,12 @@ def test_labels_are_ready_to_be_privatised_and_the_mean_comes_back() -> None:
     ],
 )
 def test_bad_input_is_refused(values: Any, bins: Any, options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.binned(values, bins, **options)
 
 
 def test_an_error_names_the_place_and_not_the_value() -> None:
-    with pytest.raises(ex.InvalidParameter) as caught:
+    with pytest.raises(ex.errors.InvalidParameter) as caught:
         ex.binned([12345.0, float("inf")], [0, 1, 2])
     assert "1" in str(caught.value)
     assert "12345" not in str(caught.value)

@@ -179,7 +179,7 @@ def test_outputs_of_several_types() -> None:
     assert mixed.privatize([0, 1]) == ["none", 1]
     assert mixed.privatize(np.array([0, 1])).tolist() == ["none", 1]
     assert mixed.privatize(pd.Series([0, 1])).tolist() == ["none", 1]
-    with pytest.raises(ex.InvalidParameter, match="a typed column needs output labels of one type"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a typed column needs output labels of one type"):
         mixed.privatize(pl.Series([0, 1]))
 
 
@@ -207,7 +207,8 @@ MISSING = [
 @pytest.mark.parametrize("given", MISSING)
 def test_missing_values_are_named(given: Any) -> None:
     with pytest.raises(
-        ex.UnknownLabel, match=r"values\[1\] must not be missing; got values\[1\]=.* Drop or fill missing values first"
+        ex.errors.UnknownLabel,
+        match=r"values\[1\] must not be missing; got values\[1\]=.* Drop or fill missing values first",
     ):
         TEXT.privatize(given)
 
@@ -238,7 +239,7 @@ ONE = ex.randomized_response(3, 1, inputs=["1", "b", "c"])
 )
 def test_values_that_are_no_labels_are_named(given: Any) -> None:
     with pytest.raises(
-        ex.UnknownLabel, match=r"^values\[1\]: a value of type \w+ that is no label\. Labels: "
+        ex.errors.UnknownLabel, match=r"^values\[1\]: a value of type \w+ that is no label\. Labels: "
     ) as found:
         ONE.privatize(given)
     assert found.value.value is None
@@ -262,7 +263,7 @@ def test_values_that_are_no_labels_are_named(given: Any) -> None:
 )
 def test_a_column_of_another_type_is_refused(given: Any) -> None:
     with pytest.raises(
-        ex.UnknownLabel, match=r"values\[0\]: a value of type (int|float|bool) that.*Labels: '1', 'b', 'c'"
+        ex.errors.UnknownLabel, match=r"values\[0\]: a value of type (int|float|bool) that.*Labels: '1', 'b', 'c'"
     ):
         ONE.privatize(given)
 
@@ -270,7 +271,7 @@ def test_a_column_of_another_type_is_refused(given: Any) -> None:
 @pytest.mark.parametrize("m", [NUMBERED, NUMBERS, TRUTHS])
 @pytest.mark.parametrize("make", [list, np.array, pd.Series, pl.Series, pa.array])
 def test_text_is_no_number(m: ex.Mechanism, make: Any) -> None:
-    with pytest.raises(ex.UnknownLabel, match=r"values\[0\]: a value of type str that is no label"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"values\[0\]: a value of type str that is no label"):
         m.privatize(make(["1"]))
 
 
@@ -282,16 +283,18 @@ def test_true_is_not_one() -> None:
         (NUMBERED, np.array([True])),
         (TRUTHS, np.array([1])),
     ):
-        with pytest.raises(ex.UnknownLabel, match="a value of type (int|bool) that is no label"):
+        with pytest.raises(ex.errors.UnknownLabel, match="a value of type (int|bool) that is no label"):
             m.privatize(wrong)
 
 
 @pytest.mark.parametrize("wrong", [31, -1])
 @pytest.mark.parametrize("make", [np.array, pd.Series, pl.Series, pa.array, list])
 def test_numbers_outside_are_named(make: Any, wrong: int) -> None:
-    with pytest.raises(ex.UnknownLabel, match=r"^values\[2\]: a value of type int that is no label\. Labels: 0, 1, "):
+    with pytest.raises(
+        ex.errors.UnknownLabel, match=r"^values\[2\]: a value of type int that is no label\. Labels: 0, 1, "
+    ):
         NUMBERED.privatize(make([0, 1, wrong]))
-    with pytest.raises(ex.UnknownLabel, match=r"values\[1\]: a value of type int that is no label"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"values\[1\]: a value of type int that is no label"):
         NUMBERS.privatize(make([10, 11]))
 
 
@@ -309,13 +312,13 @@ def test_empty_columns_give_empty_columns() -> None:
 
 
 def test_two_dimensions_are_refused() -> None:
-    with pytest.raises(ex.InvalidParameter, match=r"values must be one-dimensional; got values.shape=\(2, 2\)"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"values must be one-dimensional; got values.shape=\(2, 2\)"):
         NUMBERED.privatize(np.zeros((2, 2), dtype=int))
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame({"q": ["a"]}), pl.DataFrame({"q": ["a"]}), pa.table({"q": ["a"]})])
 def test_a_frame_is_sent_elsewhere(frame: Any) -> None:
     with pytest.raises(
-        ex.InvalidParameter, match=r"a mechanism randomises one column.*Use ex.privatize\(frame, column"
+        ex.errors.InvalidParameter, match=r"a mechanism randomises one column.*Use ex.privatize\(frame, column"
     ):
         TEXT.privatize(frame)

@@ -78,9 +78,9 @@ def test_odd_names_of_columns() -> None:
     columns = pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")])
     frame = pd.DataFrame([["a", 1], ["c", 2]], columns=columns)
     pd.testing.assert_frame_equal(ex.privatize(frame, column=("a", "x"), mechanism=SURE), frame)
-    with pytest.raises(ex.InvalidParameter, match=r"a column must be a name; got column=\['x'\]"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"a column must be a name; got column=\['x'\]"):
         ex.privatize(frame, column=["x"], mechanism=SURE)
-    with pytest.raises(ex.InvalidParameter, match=r"column must be the name of a column.*Did you mean 'X'\?"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"column must be the name of a column.*Did you mean 'X'\?"):
         ex.privatize(pd.DataFrame({"X": VALUES}), column="x", mechanism=SURE)
 
 
@@ -92,7 +92,7 @@ def test_integers_of_128_bits_and_more() -> None:
     assert wide.privatize(np.array([LARGE, 1], dtype=object)).tolist() == [LARGE, 1]
     assert wide.privatize(np.array([LARGE, 1], dtype=np.uint64)).tolist() == [LARGE, 1]
     for column in (pa.array([1]), pl.Series([1])):
-        with pytest.raises(ex.InvalidParameter, match="a typed column holds integers of 64 bits"):
+        with pytest.raises(ex.errors.InvalidParameter, match="a typed column holds integers of 64 bits"):
             wide.privatize(column)
 
 
@@ -105,15 +105,19 @@ def test_labels_of_enumerations_and_sets() -> None:
     assert m.inputs == ("no", "yes")
     assert [type(label) for label in m.inputs] == [str, str]
     assert m.privatize(["no", Answer.YES]) == ["no", "yes"]
-    with pytest.raises(ex.InvalidLabel, match="inputs must have an order, and a set has none that lasts.*Give a list"):
+    with pytest.raises(
+        ex.errors.InvalidLabel, match="inputs must have an order, and a set has none that lasts.*Give a list"
+    ):
         ex.randomized_response(2, 1, inputs={"a", "b"})
-    with pytest.raises(ex.InvalidLabel, match="inputs must be a sequence: an iterator is read only once.*Give a list"):
+    with pytest.raises(
+        ex.errors.InvalidLabel, match="inputs must be a sequence: an iterator is read only once.*Give a list"
+    ):
         ex.randomized_response(2, 50, inputs=(c for c in "ab"))
 
 
 def test_simulated_reports_are_not_taken_for_a_release() -> None:
     found = Simulation(1).privatize(SURE, VALUES)
-    with pytest.raises(ex.InvalidParameter, match="simulated reports are no release.*Give its `reports`"):
+    with pytest.raises(ex.errors.InvalidParameter, match="simulated reports are no release.*Give its `reports`"):
         ex.estimate_frequencies(found, SURE)
     assert ex.estimate_frequencies(found.reports, SURE).n == 4
 
@@ -136,7 +140,7 @@ def test_carriage_returns_and_other_cells_stay(tmp_path: Path) -> None:
 
 def test_an_empty_line_is_a_missing_value_where_it_can_be_one(tmp_path: Path) -> None:
     (tmp_path / "in.csv").write_text("x\na\n\nb\n")
-    with pytest.raises(ex.UnknownLabel, match=r"row 1 \(from 0\) of column 'x': the value must not be missing"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"row 1 \(from 0\) of column 'x': the value must not be missing"):
         privatize_file(tmp_path / "in.csv", tmp_path / "out.csv", {"x": SURE})
     (tmp_path / "two.csv").write_text("x,y\na,1\n\nb,2\n\n")
     assert privatize_file(tmp_path / "two.csv", tmp_path / "out.csv", {"x": SURE}) == 2
@@ -145,7 +149,7 @@ def test_an_empty_line_is_a_missing_value_where_it_can_be_one(tmp_path: Path) ->
 def test_lines_without_end_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv, "LONGEST_LINE", 1000)
     (tmp_path / "in.csv").write_text("x\n" + "a," * 2000)
-    with pytest.raises(ex.MalformedFile, match="a line has more than 1,000 characters"):
+    with pytest.raises(ex.errors.MalformedFile, match="a line has more than 1,000 characters"):
         privatize_file(tmp_path / "in.csv", tmp_path / "out.csv", {"x": SURE})
 
 
@@ -160,7 +164,7 @@ def test_damaged_feather_files_are_refused(tmp_path: Path) -> None:
     place = data.index(np.array([0, 1, 2, 3], dtype=np.int32).tobytes())
     data[place + 8 : place + 12] = np.array([1 << 30], dtype=np.int32).tobytes()
     (tmp_path / "in.arrow").write_bytes(bytes(data))
-    with pytest.raises(ex.MalformedFile, match="in.arrow must be a whole Feather file"):
+    with pytest.raises(ex.errors.MalformedFile, match="in.arrow must be a whole Feather file"):
         privatize_file(tmp_path / "in.arrow", tmp_path / "out.arrow", {"x": SURE})
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.arrow"]
 

@@ -97,7 +97,7 @@ def test_what_is_missing_has_no_label(name: str) -> None:
     container = container_of(GAPS[name])
     assert container is not None
     assert container.integers(GAPS[name]) is None
-    with pytest.raises(ex.InvalidParameter, match=r"x\[1\] must not be missing; got x\[1\]=None. Why not\?"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"x\[1\] must not be missing; got x\[1\]=None. Why not\?"):
         refuse_missing(codes, "x", "Why not?")
 
 
@@ -105,7 +105,7 @@ def test_labels_of_several_types_stay_apart() -> None:
     codes, labels = distinct([1, True, "1", 1, [1, 2], (1, 2)], "x")
     assert codes.tolist() == [0, 1, 2, 0, 3, 3]
     assert [type(label) for label in labels] == [int, bool, str, tuple]
-    with pytest.raises(ex.InvalidLabel, match=r"labels must be str, int, bool or tuples of them; got x='dict'"):
+    with pytest.raises(ex.errors.InvalidLabel, match=r"labels must be str, int, bool or tuples of them; got x='dict'"):
         distinct(["a", {"secret": 1}], "x")
 
 
@@ -161,11 +161,11 @@ def test_integers_of_any_type_in_an_array(data: st.DataObject, kind: type) -> No
 
 
 def test_what_is_no_column() -> None:
-    with pytest.raises(ex.InvalidParameter, match="like must be a column; got like='int'"):
+    with pytest.raises(ex.errors.InvalidParameter, match="like must be a column; got like='int'"):
         filled(np.array([0]), Labels(["a"]), 3)
-    with pytest.raises(ex.InvalidParameter, match="x must be a sequence"):
+    with pytest.raises(ex.errors.InvalidParameter, match="x must be a sequence"):
         distinct("abc", "x")
-    with pytest.raises(ex.InvalidParameter, match="x must be one column"):
+    with pytest.raises(ex.errors.InvalidParameter, match="x must be one column"):
         distinct(pl.DataFrame({"a": [1]}), "x")
     assert container_of((1, 2)) is None
     assert distinct((1, 2), "x")[0].tolist() == [0, 1]

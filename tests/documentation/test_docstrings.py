@@ -13,12 +13,17 @@ from typing import Any
 import pytest
 
 import extremal as ex
+from extremal import certificate, estimate, optimize
 from extremal.closed_forms import surveys
 from extremal.data import survey
 from extremal.simulate import Simulated, Simulation
 
 PUBLIC = {f"ex.{name}": getattr(ex, name) for name in ex.__all__ if name != "__version__"}
-PUBLIC |= {f"ex.theory.{name}": getattr(ex.theory, name) for name in ex.theory.__all__}
+for room in (ex.theory, ex.studies, optimize):
+    PUBLIC |= {f"{room.__name__}.{name}": getattr(room, name) for name in room.__all__ if name not in PUBLIC}
+PUBLIC |= {f"ex.errors.{name}": held for name, held in vars(ex.errors).items() if inspect.isclass(held)}
+PUBLIC |= {f"estimate.{name}": getattr(estimate, name) for name in estimate.__all__ if name.endswith("Estimate")}
+PUBLIC |= {f"certificate.{held.__name__}": held for held in (certificate.Verdict, certificate.Verification)}
 PUBLIC |= {f"ex.surveys.{name}": held for name, held in vars(surveys).items() if inspect.isfunction(held)}
 PUBLIC |= {"simulate.Simulation": Simulation, "simulate.Simulated": Simulated, "data.survey": survey}
 PUBLIC = {
@@ -67,12 +72,12 @@ def test_what_computes_states_its_guarantee_and_its_reference(name: str) -> None
 
 @pytest.mark.parametrize("name", [n for n, held in PUBLIC.items() if _is_result(held)])
 def test_a_result_names_what_makes_it(name: str) -> None:
-    named = re.findall(r"\bex\.(?:theory\.)?(\w+)", PUBLIC[name].__doc__ or "")
-    assert any(hasattr(ex, one) or hasattr(ex.theory, one) for one in named)
+    named = re.findall(r"\bex\.(?:theory\.|studies\.)?(\w+)", PUBLIC[name].__doc__ or "")
+    assert any(hasattr(room, one) for one in named for room in (ex, ex.theory, ex.studies))
 
 
 def test_examples_of_an_object_are_found_by_doctest() -> None:
     assert len(WHOLE) > 100
     assert "ex.design" in WHOLE
     assert "ex.LDP" in WHOLE
-    assert "ex.Design" not in WHOLE
+    assert "extremal.optimize.Design" not in WHOLE

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import extremal as ex
+from extremal.optimize import Design
 
 P0, P1 = [0.5, 0.3, 0.2], [0.1, 0.2, 0.7]
 LABELS = ["<b>never</b>", "once & twice", "often"]
@@ -29,7 +30,7 @@ class Balanced(HTMLParser):
         assert self.open.pop() == tag
 
 
-def _design() -> ex.Design:
+def _design() -> Design:
     return ex.design(ex.LDP(1), ex.KL(P0, P1), inputs=LABELS)
 
 
@@ -56,9 +57,9 @@ SHOWN = {
     "crosstab": _crosstab,
     "comparison": lambda: ex.compare([ex.KL(P0, P1), ex.MutualInformation(P0)], epsilon=1),
     "tradeoff": lambda: ex.tradeoff(ex.LDP, ex.KL(P0, P1), [1, 2]),
-    "distortions": lambda: ex.distortion_tradeoff(P0, [0.1, 0.3]),
-    "leakage": lambda: ex.equal_leakage(P0, [0.5]),
-    "information": lambda: ex.information_over_epsilon(P0, [1.0]),
+    "distortions": lambda: ex.studies.distortion_tradeoff(P0, [0.1, 0.3]),
+    "leakage": lambda: ex.studies.equal_leakage(P0, [0.5]),
+    "information": lambda: ex.tradeoff(ex.LDP, ex.MutualInformation(P0), [1.0]),
 }
 
 
@@ -95,6 +96,7 @@ def test_many_strata_are_counted_and_those_left_out_are_named() -> None:
 
 
 def test_printed_headers_are_the_same_in_every_table() -> None:
-    assert str(ex.information_over_epsilon(P0, [1.0])).split("\n")[0].split()[0] == "ε"
-    assert "randomised response" in str(ex.information_over_epsilon(P0, [1.0]))
-    assert "ε" in str(ex.distortion_tradeoff(P0, [0.3])).split("\n")[0]
+    shown = str(ex.tradeoff(ex.LDP, ex.MutualInformation(P0), [1.0]))
+    assert shown.split("\n")[2].split()[0] == "ε"
+    assert "randomised response" in shown
+    assert "ε" in str(ex.studies.distortion_tradeoff(P0, [0.3])).split("\n")[0]

@@ -47,7 +47,7 @@ def test_the_linear_estimate_is_unbiased_for_every_prior(m: ex.Mechanism, data: 
     try:
         plain = ex.estimate_frequencies(counts, m, counts=True, merge=True)
         weighted = ex.estimate_frequencies(counts, m, counts=True, merge=True, prior=guess)
-    except ex.NotIdentified:
+    except ex.errors.NotIdentified:
         return
     rows = p if m.row_of is None else np.bincount(m.row_of, weights=p)
     assert plain.estimate == pytest.approx(plain.fit.combinations.of_rows(rows), abs=1e-6)
@@ -85,9 +85,9 @@ def test_large_alphabets_need_no_matrix() -> None:
         assert result.standard_error.shape == (10_000,)
         assert "9960 more" in result.summary()
         assert result.mean().standard_error > 0
-    with pytest.raises(ex.TooLarge, match="the covariance"):
+    with pytest.raises(ex.errors.TooLarge, match="the covariance"):
         _ = result.covariance
-    with pytest.raises(ex.TooLarge, match="2\\^24 entries"):
+    with pytest.raises(ex.errors.TooLarge, match="2\\^24 entries"):
         ex.estimate_frequencies([0, 1], ex.Mechanism.from_windows(10_000, 2_501, ex.LDP(1)))
 
 
@@ -171,7 +171,7 @@ def test_strata_are_estimated_by_themselves() -> None:
     assert "stratum 'south'" in both.summary()
     assert both.to_frame()["stratum"].tolist() == ["north", "north", "south", "south"]
     assert both.plot().axes[0].get_xlabel() == "share of respondents"
-    with pytest.raises(ex.UnknownLabel, match="reports in that stratum; got stratum='west'"):
+    with pytest.raises(ex.errors.UnknownLabel, match="reports in that stratum; got stratum='west'"):
         both["west"]
     assert ex.estimate_frequencies(["no"] * 3, m, by=["north", "north", "south"]).omitted == {"south": 1}
 
@@ -179,7 +179,7 @@ def test_strata_are_estimated_by_themselves() -> None:
 def test_merged_inputs_are_named_and_estimated() -> None:
     m = ex.Mechanism.from_partition([0, 0, 1, 2, 2, 2, 2], ex.LDP(2), inputs=list("abcdefg"))
     with pytest.raises(
-        ex.NotIdentified, match="only 3 combinations of the 7: a \\+ b, c, d \\+ e \\+ 2 more. Pass merge=True"
+        ex.errors.NotIdentified, match="only 3 combinations of the 7: a \\+ b, c, d \\+ e \\+ 2 more. Pass merge=True"
     ):
         ex.estimate_frequencies([0, 1, 2], m)
     counts = expected_counts(m, np.array([0.1, 0.2, 0.3, 0.1, 0.1, 0.1, 0.1]))
@@ -195,7 +195,7 @@ def test_dependent_rows_identify_some_combinations() -> None:
     matrix = [[0.5, 0.3, 0.1, 0.1], [0.3, 0.5, 0.1, 0.1], [0.4, 0.4, 0.1, 0.1], [0.1, 0.1, 0.2, 0.6]]
     m = ex.Mechanism.from_matrix(matrix, inputs=["a", "b", "c", "d"])
     p = np.array([0.4, 0.1, 0.3, 0.2])
-    with pytest.raises(ex.NotIdentified, match="only 3 combinations of the 4: a \\+ 0.5·c, b \\+ 0.5·c, d"):
+    with pytest.raises(ex.errors.NotIdentified, match="only 3 combinations of the 4: a \\+ 0.5·c, b \\+ 0.5·c, d"):
         ex.estimate_frequencies(expected_counts(m, p), m, counts=True)
     for method in ("unbiased", "mle"):
         result = ex.estimate_frequencies(expected_counts(m, p, 10**9), m, method=method, counts=True, merge=True)
@@ -205,7 +205,7 @@ def test_dependent_rows_identify_some_combinations() -> None:
         assert result.standard_error == pytest.approx(np.sqrt(np.diagonal(result.covariance)))
         assert result.contrast({"a + 0.5·c": 1, "b + 0.5·c": -1}).estimate == pytest.approx(0.3, abs=1e-3)
         assert result.goodness_of_fit().degrees == 1
-    with pytest.raises(ex.NotIdentified, match="projected needs every row"):
+    with pytest.raises(ex.errors.NotIdentified, match="projected needs every row"):
         ex.estimate_frequencies(expected_counts(m, p), m, method="projected", counts=True, merge=True)
 
 
@@ -230,14 +230,14 @@ def test_what_is_called_identified_is_a_combination_of_columns(m: ex.Mechanism) 
 
 def test_few_or_useless_reports() -> None:
     m = ex.randomized_response(3, 1)
-    with pytest.raises(ex.InvalidParameter, match="there must be at least one report"):
+    with pytest.raises(ex.errors.InvalidParameter, match="there must be at least one report"):
         ex.estimate_frequencies([], m)
     with pytest.raises(
-        ex.InvalidParameter,
+        ex.errors.InvalidParameter,
         match="at least two reports: one says nothing about its own spread; got number of reports=1",
     ):
         ex.estimate_frequencies([2], m)
-    with pytest.raises(ex.NotIdentified, match="every input of this mechanism makes the same reports"):
+    with pytest.raises(ex.errors.NotIdentified, match="every input of this mechanism makes the same reports"):
         ex.estimate_frequencies([0, 0, 1], ex.randomized_response(2, 0), merge=True)
     identical = ex.estimate_frequencies([1] * 20, m)
     assert identical.estimate[1] > 1  # reported, not hidden
@@ -255,19 +255,20 @@ def test_a_hundred_billion_reports_are_counted_exactly() -> None:
     m = ex.randomized_response(2, 1)
     result = ex.estimate_frequencies({0: 3 * 2**31, 1: 2**31}, m)
     assert result.n == 4 * 2**31
-    with pytest.raises(ex.InvalidParameter, match="at most 2\\^53 reports"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at most 2\\^53 reports"):
         ex.estimate_frequencies({0: 2**53, 1: 1}, m)
 
 
 def test_arguments_are_checked() -> None:
     m = ex.randomized_response(2, 1)
     with pytest.raises(
-        ex.InvalidParameter, match="method must be one of unbiased, mle, projected, shrunk, smooth; got method='median'"
+        ex.errors.InvalidParameter,
+        match="method must be one of unbiased, mle, projected, shrunk, smooth; got method='median'",
     ):
         ex.estimate_frequencies([0, 1], m, method="median")  # type: ignore[call-overload]
-    with pytest.raises(ex.InvalidParameter, match="mechanism must be a Mechanism; got mechanism='ndarray'"):
+    with pytest.raises(ex.errors.InvalidParameter, match="mechanism must be a Mechanism; got mechanism='ndarray'"):
         ex.estimate_frequencies([0, 1], m.matrix)  # type: ignore[call-overload]
-    with pytest.raises(ex.InvalidPrior, match="must have 2 entries"):
+    with pytest.raises(ex.errors.InvalidPrior, match="must have 2 entries"):
         ex.estimate_frequencies([0, 1], m, prior=[0.2, 0.3, 0.5])
 
 
@@ -295,7 +296,7 @@ def test_cyclic_windows_that_do_not_identify() -> None:
     """Windows of half the circle: opposite inputs are only seen through sums and differences; the matrix is exactly
     singular."""
     m = ex.Mechanism.from_windows(4, 2, ex.LDP(1))
-    with pytest.raises(ex.NotIdentified, match="only 3 combinations of the 4: 0 \\+ 3, 1 − 3, 2 \\+ 3"):
+    with pytest.raises(ex.errors.NotIdentified, match="only 3 combinations of the 4: 0 \\+ 3, 1 − 3, 2 \\+ 3"):
         ex.estimate_frequencies([0, 1, 2, 3], m)
     p = np.array([0.4, 0.3, 0.2, 0.1])
     result = ex.estimate_frequencies(expected_counts(m, p), m, counts=True, merge=True)
@@ -328,7 +329,7 @@ def test_a_name_of_many_terms_is_cut() -> None:
 
 
 def test_a_channel_refuses_another_structure() -> None:
-    with pytest.raises(ex.InvalidParameter, match="must be a randomised response; got kind='rows'"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be a randomised response; got kind='rows'"):
         ResponseChannel(wide())
 
 

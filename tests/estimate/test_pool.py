@@ -36,9 +36,9 @@ def test_a_mechanism_that_says_nothing_changes_nothing() -> None:
 
 
 def test_bad_parts() -> None:
-    with pytest.raises(ex.InvalidParameter, match="at least one pair"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at least one pair"):
         ex.pool([])
-    with pytest.raises(ex.InvalidParameter, match="same inputs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="same inputs"):
         ex.pool([(["a", "b"], OLD), ([0, 1], ex.randomized_response(3, 1))])
-    with pytest.raises(ex.InvalidParameter, match="pairs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="pairs"):
         ex.pool([(["a", "b"], "mechanism")])  # type: ignore[list-item]

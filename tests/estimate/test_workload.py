@@ -10,7 +10,7 @@ import pytest
 import extremal as ex
 from extremal.estimate.workload import estimate_workload
 from extremal.optimize.problem import Problem
-from extremal.optimize.workload.solve import solve
+from extremal.optimize.table import solved
 from extremal.simulate import Simulation
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
@@ -34,7 +34,7 @@ CONFIGURATIONS: list[tuple[Workload, float]] = [
 
 
 def mechanism_for(utility: Workload, epsilon: float) -> ex.Mechanism:
-    return solve(Problem(ex.LDP(epsilon), utility)).mechanism
+    return solved(Problem(ex.LDP(epsilon), utility)).mechanism
 
 
 def decoded(mechanism: ex.Mechanism, utility: Workload) -> np.ndarray:
@@ -95,12 +95,12 @@ def test_intervals_cover(simultaneous: bool) -> None:
 
 def test_a_mean_is_estimated_where_the_shares_are_not_identified() -> None:
     values = [0, 0.25, 1]
-    one_bit = solve(Problem(ex.LDP(1), Mean(values, ex.SourceClass.simplex(3)))).mechanism
+    one_bit = solved(Problem(ex.LDP(1), Mean(values, ex.SourceClass.simplex(3)))).mechanism
     found = estimate_workload([0, 1, 1, 0], one_bit, Mean(values))
     assert found.estimate[0] == pytest.approx(0.5)
-    with pytest.raises(ex.NotIdentified, match="every wanted statistic"):
+    with pytest.raises(ex.errors.NotIdentified, match="every wanted statistic"):
         estimate_workload([0, 1], one_bit, CDF(3))
-    with pytest.raises(ex.NotIdentified):
+    with pytest.raises(ex.errors.NotIdentified):
         estimate_workload([0, 1], one_bit, Mean([0, 0.3, 1]))
 
 
@@ -153,9 +153,9 @@ def test_subsets_too_many_to_list_are_read_at_the_prior() -> None:
 
 def test_bad_input_is_refused() -> None:
     mechanism = ex.randomized_response(3, 2)
-    with pytest.raises(ex.InvalidParameter, match="3 inputs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="3 inputs"):
         estimate_workload([0], mechanism, CDF(4))
-    with pytest.raises(ex.UnknownLabel):
+    with pytest.raises(ex.errors.UnknownLabel):
         estimate_workload(["x"], mechanism, CDF(3))
-    with pytest.raises(ex.InvalidParameter, match="at least one report"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at least one report"):
         estimate_workload([], mechanism, CDF(3))

@@ -90,7 +90,7 @@ def test_large_mechanisms_are_explained_by_their_ratio() -> None:
     m = ex.randomized_response(5000, 1)
     belief = m.explain().beliefs[1]
     assert float(belief.most) == pytest.approx(0.1 * np.e / (0.1 * np.e + 0.9), rel=1e-9)
-    with pytest.raises(ex.InvalidParameter, match="at most 2\\^20"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at most 2\\^20"):
         m.explain(["1/5000"] * 5000)
 
 

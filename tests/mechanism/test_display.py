@@ -37,7 +37,7 @@ def test_a_crowded_heat_map_turns_its_labels_and_leaves_out_numbers() -> None:
 
 
 def test_what_a_heat_map_cannot_show_is_refused() -> None:
-    with pytest.raises(ex.TooLarge, match="at most 128 inputs and reports"):
+    with pytest.raises(ex.errors.TooLarge, match="at most 128 inputs and reports"):
         ex.randomized_response(200, 1).plot()
-    with pytest.raises(ex.InvalidParameter, match="prior must have 2 entries"):
+    with pytest.raises(ex.errors.InvalidParameter, match="prior must have 2 entries"):
         ex.randomized_response(2, 1).plot(prior=[0.5, 0.25, 0.25])

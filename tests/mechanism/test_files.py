@@ -99,6 +99,9 @@ def test_a_claim_below_the_level_is_false_not_malformed(stored: Path) -> None:
     assert not outcome
     assert outcome.privacy == "refuted"
     assert "is false: the level is 0.916" in outcome.reasons[0]
+    unjudged, claim = files.read(stored)
+    assert unjudged.privacy is None
+    assert claim == ex.LDP("0.9")
 
 
 def test_a_newer_minor_version_is_read_and_a_newer_major_one_refused(stored: Path) -> None:
@@ -265,9 +268,9 @@ def test_a_missing_file_is_the_usual_error(tmp_path: Path) -> None:
 def test_deep_or_crowded_files_are_refused(tmp_path: Path) -> None:
     deep = tmp_path / "deep.json"
     deep.write_text('{"a":' * 60 + "1" + "}" * 60)
-    with pytest.raises(ex.MalformedFile, match="must not be nested that deeply"):
+    with pytest.raises(ex.errors.MalformedFile, match="must not be nested that deeply"):
         ex.load(deep)
     crowded = tmp_path / "crowded.json"
     crowded.write_text('{"a":[' + "1," * 30_000_000 + "1]}")
-    with pytest.raises(ex.MalformedFile, match="holds at most"):
+    with pytest.raises(ex.errors.MalformedFile, match="holds at most"):
         ex.load(crowded)

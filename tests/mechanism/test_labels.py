@@ -96,9 +96,9 @@ def test_the_type_of_all_labels() -> None:
 
 
 def test_a_set_or_an_iterator_is_no_order() -> None:
-    with pytest.raises(ex.InvalidLabel, match="a set has none that lasts"):
+    with pytest.raises(ex.errors.InvalidLabel, match="a set has none that lasts"):
         ex.randomized_response(2, 1, inputs={"a", "b"})
-    with pytest.raises(ex.InvalidLabel, match="an iterator is read only once"):
+    with pytest.raises(ex.errors.InvalidLabel, match="an iterator is read only once"):
         ex.randomized_response(2, 1, inputs=iter(["a", "b"]))
 
 
@@ -115,7 +115,7 @@ def test_a_number_is_compared_as_a_number_not_by_its_digits() -> None:
 def test_labels_may_stand_in_place_of_their_number() -> None:
     for form in (ex.randomized_response, ex.subset_selection, ex.geometric):
         assert form(["a", "b", "c"], 1).inputs == form(3, 1, inputs=["a", "b", "c"]).inputs == ("a", "b", "c")
-    with pytest.raises(ex.InvalidParameter, match="labels must be given once"):
+    with pytest.raises(ex.errors.InvalidParameter, match="labels must be given once"):
         ex.randomized_response(["a", "b"], 1, inputs=["a", "b"])
-    with pytest.raises(ex.InvalidParameter, match="k must be"):
+    with pytest.raises(ex.errors.InvalidParameter, match="k must be"):
         ex.randomized_response(["a"], 1)

@@ -132,7 +132,7 @@ def test_spreading_keeps_rows_and_claim() -> None:
 
 @pytest.mark.parametrize("row_of", [[0, 3], [-1, 0], [0], [[0, 1]], [0.5, 1.0]])
 def test_positions_that_do_not_exist_are_refused(row_of: object) -> None:
-    with pytest.raises(ex.InvalidParameter, match="row_of must hold positions 0..2"):
+    with pytest.raises(ex.errors.InvalidParameter, match="row_of must hold positions 0..2"):
         ex.randomized_response(3, 1).spread(row_of)
 
 

@@ -129,7 +129,7 @@ ENDLESS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("name", ENDLESS)
 def test_a_few_numbers_do_not_make_endless_work(name: str, tmp_path: Path) -> None:
     path = write(tmp_path / "m.json", **ENDLESS[name])
-    with pytest.raises((MalformedFile, TooLarge, ex.PrivacyViolation)):
+    with pytest.raises((MalformedFile, TooLarge, ex.errors.PrivacyViolation)):
         ex.load(path)
 
 
@@ -204,7 +204,9 @@ def test_what_could_not_be_read_back_is_not_written(tmp_path: Path, monkeypatch:
 
 
 def test_one_large_integer_is_refused_as_a_label() -> None:
-    with pytest.raises(ex.InvalidLabel, match="inputs must be integers of at most 400 digits; got inputs='3322 bits'"):
+    with pytest.raises(
+        ex.errors.InvalidLabel, match="inputs must be integers of at most 400 digits; got inputs='3322 bits'"
+    ):
         ex.randomized_response(2, 1, inputs=[1 << 3321, 1])
 
 
@@ -240,12 +242,12 @@ def test_no_copy_can_be_written_to(how: str, path: Path) -> None:
 
 def test_a_replaced_claim_is_decided() -> None:
     m = ex.randomized_response(3, 2)
-    with pytest.raises(ex.PrivacyViolation, match=r"the claimed LDP\(epsilon=0.01\); got level="):
+    with pytest.raises(ex.errors.PrivacyViolation, match=r"the claimed LDP\(epsilon=0.01\); got level="):
         dataclasses.replace(m, privacy=ex.LDP("0.01"))
     assert dataclasses.replace(m, privacy=ex.LDP(3)).privacy == ex.LDP(3)
-    with pytest.raises(ex.PrivacyViolation, match="the claimed"):
+    with pytest.raises(ex.errors.PrivacyViolation, match="the claimed"):
         ex.Mechanism(m.structure, None, m.input_labels, m.output_labels, ex.LDP(1))
-    with pytest.raises(ex.InvalidParameter, match="every row and every column must have a name"):
+    with pytest.raises(ex.errors.InvalidParameter, match="every row and every column must have a name"):
         dataclasses.replace(m, input_labels=Labels(["a", "b"]))
 
 

@@ -92,5 +92,5 @@ def test_exponents_are_the_rationals_given() -> None:
 
 
 def test_distances_that_no_float_holds_are_refused() -> None:
-    with pytest.raises(ex.InvalidParameter, match="distances must be numbers"):
+    with pytest.raises(ex.errors.InvalidParameter, match="distances must be numbers"):
         ex.MetricPrivacy(1, [[0, 10**400], [10**400, 0]])

@@ -95,5 +95,5 @@ def test_many_questions() -> None:
     ],
 )
 def test_bad_budgets_are_refused(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         split_budget(**options)

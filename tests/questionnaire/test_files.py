@@ -26,7 +26,7 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
     assert again.hash == asked.hash
     assert list(again.questions) == list(asked.questions)
     assert [m.privacy for m in again.questions.values()] == [m.privacy for m in asked.questions.values()]
-    with pytest.raises(ex.FileConflict):
+    with pytest.raises(ex.errors.FileConflict):
         ex.Questionnaire({"drugs": YES_NO}).save(tmp_path / "q.json")
     ex.Questionnaire({"drugs": YES_NO}).save(tmp_path / "q.json", overwrite=True)
     assert len(ex.load(tmp_path / "q.json")) == 1
@@ -37,7 +37,7 @@ def test_load_reads_every_kind(tmp_path: Path) -> None:
     assert ex.load(YES_NO.save(tmp_path / "m.json")) == YES_NO
     for content in ('{"format": "something"}', '{"format": 3}', "{}"):
         (tmp_path / "x.json").write_text(content)
-        with pytest.raises(ex.MalformedFile, match="must be a mechanism file"):
+        with pytest.raises(ex.errors.MalformedFile, match="must be a mechanism file"):
             ex.load(tmp_path / "x.json")
 
 
@@ -68,7 +68,7 @@ def test_what_was_changed_is_refused(
 ) -> None:
     content = json.loads(ex.Questionnaire({"drugs": YES_NO}).save(tmp_path / "q.json").read_text())
     (tmp_path / "x.json").write_text(json.dumps(change(content)))
-    with pytest.raises(ex.MalformedFile, match=message):
+    with pytest.raises(ex.errors.MalformedFile, match=message):
         ex.load(tmp_path / "x.json")
 
 
@@ -80,5 +80,5 @@ def test_a_newer_minor_version_is_read(tmp_path: Path) -> None:
 
 def test_a_false_claim_in_a_file_is_refused(tmp_path: Path) -> None:
     false = ex.Questionnaire({"drugs": falsely_claiming(YES_NO, ex.LDP("0.5"))})
-    with pytest.raises(ex.PrivacyViolation):
+    with pytest.raises(ex.errors.PrivacyViolation):
         ex.load(false.save(tmp_path / "q.json"))

@@ -148,17 +148,17 @@ def test_what_a_memory_needs(tmp_path: Path) -> None:
     frame = pd.DataFrame({"person": [1, 2], "drugs": ["no", "never"]})
     with ex.Memory(tmp_path / "m.db") as memory:
         for person in (None, "drugs"):
-            with pytest.raises(ex.InvalidParameter, match="who answered"):
+            with pytest.raises(ex.errors.InvalidParameter, match="who answered"):
                 asked.privatize(frame, memory=memory, person=person)
-        with pytest.raises(ex.InvalidParameter, match="for a memory"):
+        with pytest.raises(ex.errors.InvalidParameter, match="for a memory"):
             asked.privatize(frame, person="person")
-        with pytest.raises(ex.UnknownLabel) as error:
+        with pytest.raises(ex.errors.UnknownLabel) as error:
             asked.privatize(frame, memory=memory, person="person")
         assert "never" not in str(error.value)
         assert memory.spent(1) == 0
-        with pytest.raises(ex.UnknownLabel):
+        with pytest.raises(ex.errors.UnknownLabel):
             asked.privatize(frame.assign(drugs=["no", None]), memory=memory, person="person")
-        with pytest.raises(ex.InvalidParameter):
+        with pytest.raises(ex.errors.InvalidParameter):
             asked.privatize(frame, memory=memory, person="nobody")
 
 
@@ -189,5 +189,5 @@ def test_copies_are_the_same_questionnaire() -> None:
     ],
 )
 def test_bad_questionnaires_are_refused_with_the_fix(make: object, message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         make()

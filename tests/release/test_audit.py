@@ -114,9 +114,11 @@ def test_what_is_allowed(claim: Any, allowed: float) -> None:
 
 def test_bad_arguments() -> None:
     m = ex.randomized_response(2, 1)
-    with pytest.raises(ex.InvalidParameter, match="draws must be at least 1"):
+    with pytest.raises(ex.errors.InvalidParameter, match="draws must be at least 1"):
         audit(m, 0)
-    with pytest.raises(ex.InvalidParameter, match="confidence must lie strictly between 0 and 1; got confidence=1"):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match="confidence must lie strictly between 0 and 1; got confidence=1"
+    ):
         audit(m, confidence=1)
-    with pytest.raises(ex.InvalidParameter, match="reports must favour an input or not"):
+    with pytest.raises(ex.errors.InvalidParameter, match="reports must favour an input or not"):
         pair_events(m, 10, lambda codes: codes)

@@ -74,6 +74,7 @@ def test_killed_runs(folder: Path) -> None:
         assert state(folder) in ("nothing", "note", A.hash)
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_have_one_winner_and_its_note(folder: Path) -> None:
     paths = [m.save(folder / f"{i}.json") for i, m in enumerate((A, B))]
     for over in ([], ["--overwrite"]):
@@ -93,7 +94,7 @@ def test_a_refused_run_does_not_touch_the_note(folder: Path) -> None:
         target.write_text("somebody else's\n")
 
     target.unlink()
-    with pytest.raises(ex.FileConflict, match="must not exist yet"):
+    with pytest.raises(ex.errors.FileConflict, match="must not exist yet"):
         privatize_file(folder / "in.csv", target, {"x": B}, progress=meanwhile)
     assert name_beside(target).read_bytes() == before
     assert target.read_text() == "somebody else's\n"
@@ -117,12 +118,12 @@ def test_estimates_refuse_a_note_about_other_data(folder: Path) -> None:
         lambda: mechanism_hashes(target),
     ):
         with pytest.raises(
-            ex.MalformedFile, match="must be about the data in out.csv: the file was changed or replaced"
+            ex.errors.MalformedFile, match="must be about the data in out.csv: the file was changed or replaced"
         ):
             refused()
     assert ex.estimate_frequencies(target, A, column="x", check_hash=False).n == 1000
     name_beside(target).write_text(json.dumps({"columns": {"x": A.hash}}))
-    with pytest.raises(ex.MalformedFile, match="must be about the data"):
+    with pytest.raises(ex.errors.MalformedFile, match="must be about the data"):
         ex.estimate_frequencies(target, A)
 
 
@@ -132,7 +133,7 @@ def test_estimates_refuse_a_note_about_other_data(folder: Path) -> None:
 )
 def test_notes_that_cannot_be_read(folder: Path, text: str, message: str) -> None:
     name_beside(folder / "in.csv").write_text(text)
-    with pytest.raises(ex.MalformedFile, match=message):
+    with pytest.raises(ex.errors.MalformedFile, match=message):
         privatize_file(folder / "in.csv", folder / "out.csv", {"x": A})
 
 
@@ -179,7 +180,7 @@ def test_without_locks_it_works_too(folder: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(fcntl, "flock", unsupported)
     privatize_file(folder / "in.csv", folder / "out.csv", {"x": A})
     assert state(folder) == A.hash
-    with pytest.raises(ex.FileConflict, match="must not exist yet"):
+    with pytest.raises(ex.errors.FileConflict, match="must not exist yet"):
         privatize_file(folder / "in.csv", folder / "out.csv", {"x": B})
 
 

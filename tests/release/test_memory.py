@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.release.two_levels import cost
+from extremal.release.two_levels import TwoLevels, cost
 
 M = ex.randomized_response(4, 1, inputs=["never", "once", "often", "daily"])
 
@@ -73,26 +73,26 @@ def test_a_renewed_report_is_counted_and_refused_beyond_the_limit(memory: ex.Mem
     second = memory.renew("ann", "q", "never", M)
     assert memory.report("ann", "q", "daily", M) == second
     assert memory.spent("ann") == 2
-    with pytest.raises(ex.PrivacyViolation, match="would pass the limit of this memory; got limit=2.5"):
+    with pytest.raises(ex.errors.PrivacyViolation, match="would pass the limit of this memory; got limit=2.5"):
         memory.renew("ann", "q", "never", M)
     half = ex.randomized_response(2, "0.5")
     memory.report("ann", "other", 1, half)
     assert memory.spent("ann") == Fraction(5, 2)  # the limit itself may be reached
-    with pytest.raises(ex.PrivacyViolation, match="would pass the limit"):
+    with pytest.raises(ex.errors.PrivacyViolation, match="would pass the limit"):
         memory.report("ann", "third", 1, ex.randomized_response(2, "1e-9"))
     assert memory.spent("bob") == 0
 
 
 def test_another_mechanism_for_the_same_question_is_refused(memory: ex.Memory) -> None:
     memory.report("ann", "q", "never", M)
-    with pytest.raises(ex.InvalidParameter, match="asked with another mechanism"):
+    with pytest.raises(ex.errors.InvalidParameter, match="asked with another mechanism"):
         memory.report("ann", "q", 1, ex.randomized_response(4, 1))
 
 
 def test_a_refused_batch_leaves_nothing(memory: ex.Memory) -> None:
     memory.renew("bob", "q", "never", M)
     memory.renew("bob", "q", "never", M)
-    with pytest.raises(ex.PrivacyViolation):
+    with pytest.raises(ex.errors.PrivacyViolation):
         memory.reports(["ann", "bob"], "new", ["never", "never"], M)
     assert memory.spent("ann") == 0
     assert memory.report("ann", "q", "never", M) in M.outputs
@@ -103,13 +103,13 @@ def test_costs_are_the_claims_own(memory: ex.Memory) -> None:
     three = ex.Mechanism.from_weights([[3, 1], [1, 3]], 4, ex.LDP.from_ratio(3))
     assert math.log(3) <= cost(three) < math.log(3) + 1e-12
     for claim in (None, ex.LDP(1, "0.1"), ex.PML(1, [0.25] * 4)):
-        with pytest.raises(ex.PrivacyViolation, match="claims LDP without δ"):
+        with pytest.raises(ex.errors.PrivacyViolation, match="claims LDP without δ"):
             memory.report("ann", "q", "never", M.claiming(claim))
 
 
 def test_two_levels_are_decided_on_the_integers() -> None:
     permanent, instant = ex.randomized_response(3, 2), ex.randomized_response(3, "0.7")
-    two = ex.TwoLevels(permanent, instant)
+    two = TwoLevels(permanent, instant)
     p, q = permanent.weights.astype(object), instant.weights.astype(object)
     product = p.dot(q)
     worst = max(Fraction(int(a), int(b)) for column in product.T for a in column for b in column)
@@ -117,14 +117,14 @@ def test_two_levels_are_decided_on_the_integers() -> None:
     assert two.forever == ex.LDP(2).level(permanent)
     assert two.once < 0.7 < two.forever
     np.testing.assert_allclose(two.together.matrix, permanent.matrix @ instant.matrix, rtol=0, atol=1e-15)
-    revealing = ex.TwoLevels(ex.randomized_response(2, 0), ex.Mechanism.from_matrix([[1, 0], [0, 1]]))
+    revealing = TwoLevels(ex.randomized_response(2, 0), ex.Mechanism.from_matrix([[1, 0], [0, 1]]))
     assert revealing.once == revealing.forever == 0
-    with pytest.raises(ex.InvalidParameter, match="must take the permanent one's outputs"):
-        ex.TwoLevels(permanent, ex.randomized_response(2, 1))
+    with pytest.raises(ex.errors.InvalidParameter, match="must take the permanent one's outputs"):
+        TwoLevels(permanent, ex.randomized_response(2, 1))
 
 
 def test_instantaneous_reports_vary_about_one_permanent_report(memory: ex.Memory) -> None:
-    two = ex.TwoLevels(ex.randomized_response(2, 1), ex.randomized_response(2, 2))
+    two = TwoLevels(ex.randomized_response(2, 1), ex.randomized_response(2, 2))
     said = [memory.instantaneous("ann", "q", wave % 2, two) for wave in range(500)]
     kept = memory.report("ann", "q", 0, two.permanent)
     share = said.count(kept) / 500
@@ -135,7 +135,7 @@ def test_instantaneous_reports_vary_about_one_permanent_report(memory: ex.Memory
 def test_bits_have_two_levels_as_in_rappor(memory: ex.Memory) -> None:
     """Each bit of the permanent word is randomised again; the level of one report is that of the bits together."""
     permanent, instant = ex.unary_encoding(5, "1.5", optimised=False), ex.randomized_response(2, "0.8")
-    two = ex.TwoLevels(permanent, instant)
+    two = TwoLevels(permanent, instant)
     structure, again = permanent.structure, instant.matrix
     own, other = (w / 2**62 * again[1, 1] + (1 - w / 2**62) * again[0, 1] for w in (structure.own, structure.other))
     assert two.once == pytest.approx(math.log(own * (1 - other) / (other * (1 - own))), rel=1e-12)
@@ -151,21 +151,21 @@ def test_bits_have_two_levels_as_in_rappor(memory: ex.Memory) -> None:
     assert not np.array_equal(bits[::2], bits[1::2])  # two asks differ
     estimate = ex.estimate_frequencies(said[::2], two.together)
     assert abs(estimate.estimate[3] - 1) < 7 * estimate.standard_error[3]
-    with pytest.raises(ex.InvalidParameter, match="For each bit: 0 and 1"):
-        ex.TwoLevels(permanent, ex.randomized_response(3, 1))
+    with pytest.raises(ex.errors.InvalidParameter, match="For each bit: 0 and 1"):
+        TwoLevels(permanent, ex.randomized_response(3, 1))
 
 
 def test_bad_calls_are_refused(memory: ex.Memory, tmp_path: Path) -> None:
     for person in (1.5, True, None, b"ann"):
-        with pytest.raises(ex.InvalidParameter, match="a person is a str or an int"):
+        with pytest.raises(ex.errors.InvalidParameter, match="a person is a str or an int"):
             memory.report(person, "q", "never", M)  # type: ignore[arg-type]
-    with pytest.raises(ex.InvalidParameter, match="a question needs a name"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a question needs a name"):
         memory.report("ann", "", "never", M)
-    with pytest.raises(ex.InvalidParameter, match="every person needs one value"):
+    with pytest.raises(ex.errors.InvalidParameter, match="every person needs one value"):
         memory.reports(["ann", "ann"], "q", ["never", "never"], M)
-    with pytest.raises(ex.UnknownLabel):
+    with pytest.raises(ex.errors.UnknownLabel):
         memory.report("ann", "q", "weekly", M)
-    with pytest.raises(ex.InvalidParameter, match="limit must not be negative"):
+    with pytest.raises(ex.errors.InvalidParameter, match="limit must not be negative"):
         ex.Memory(tmp_path / "x.db", limit=-1)
     assert memory.spent("ann") == 0
 
@@ -176,7 +176,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         other.execute("CREATE TABLE things (x)")
     other.close()
     for name in ("text", "other.db"):
-        with pytest.raises(ex.MalformedFile, match="must be a memory"):
+        with pytest.raises(ex.errors.MalformedFile, match="must be a memory"):
             ex.Memory(tmp_path / name)
 
 
@@ -197,6 +197,7 @@ def killed_while_writing(path: Path, start: int, seconds: float) -> dict[int, in
     return {int(a): int(b) for a, b in (line.split() for line in lines if line.endswith("\n"))}
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_or_doubled_when_the_process_is_killed(tmp_path: Path) -> None:
     path, m = tmp_path / "memory.db", ex.randomized_response(1000, 1)
     said: dict[int, int] = {}

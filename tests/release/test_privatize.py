@@ -95,7 +95,7 @@ def test_empty_frames_stay_empty(kind: str) -> None:
 @pytest.mark.parametrize("kind", MAKERS)
 def test_an_absent_column_is_named(kind: str) -> None:
     with pytest.raises(
-        ex.InvalidParameter,
+        ex.errors.InvalidParameter,
         match=r"column must be the name of a column; got column='anser'. Did you mean 'answer'\? Columns: 'id'",
     ):
         ex.privatize(MAKERS[kind](DATA), column="anser", mechanism=M)
@@ -103,9 +103,11 @@ def test_an_absent_column_is_named(kind: str) -> None:
 
 def test_repeated_columns_are_refused() -> None:
     frame = pd.DataFrame([["no", "no", 1]], columns=["answer", "answer", "x"])
-    with pytest.raises(ex.InvalidParameter, match="the name of one column, not of several: 'answer' appears 2 times"):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match="the name of one column, not of several: 'answer' appears 2 times"
+    ):
         ex.privatize(frame, column="answer", mechanism=M)
-    with pytest.raises(ex.InvalidParameter, match=r"column names must be unique; got frame=\['answer'\]"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"column names must be unique; got frame=\['answer'\]"):
         ex.privatize(frame, column="x", mechanism=M)
 
 
@@ -113,7 +115,7 @@ def test_repeated_columns_are_refused() -> None:
 def test_errors_name_column_and_row(kind: str) -> None:
     frame = MAKERS[kind]({"answer": ["no", "maybe"]})
     with pytest.raises(
-        ex.UnknownLabel,
+        ex.errors.UnknownLabel,
         match=r"answer\[1\]: a value of type str that is no label\. Labels: 'no', 'yes'\. ex\.show",
     ):
         ex.privatize(frame, column="answer", mechanism=M)
@@ -121,7 +123,7 @@ def test_errors_name_column_and_row(kind: str) -> None:
 
 def test_a_bad_second_column_releases_nothing() -> None:
     frame = pd.DataFrame({"answer": ["no"], "age": [99]})
-    with pytest.raises(ex.UnknownLabel, match=r"age\[0\]"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"age\[0\]"):
         ex.privatize(frame, {"answer": M, "age": AGE})
     assert frame["answer"].tolist() == ["no"]
 
@@ -144,13 +146,13 @@ def test_lazy_frames_are_refused_with_the_reason_and_the_way_out(lazy: Any, show
         rf"evaluated twice it would make two reports about the same person; got frame='{shown}'\. Collect it "
         rf"once.*{way_out}"
     )
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.privatize(lazy, column="answer", mechanism=M)
 
 
 def test_lazy_expressions_are_refused_as_values() -> None:
     for lazy in (pl.col("answer"), pl.LazyFrame({"answer": ["no"]})):
-        with pytest.raises(ex.InvalidParameter, match="without row_id= a lazy frame cannot be randomised"):
+        with pytest.raises(ex.errors.InvalidParameter, match="without row_id= a lazy frame cannot be randomised"):
             M.privatize(lazy)
 
 
@@ -159,22 +161,22 @@ def test_lazy_expressions_are_refused_as_values() -> None:
     [{}, {"column": "answer"}, {"mechanism": M}, {"columns": {"answer": M}, "column": "answer", "mechanism": M}],
 )
 def test_unclear_requests_are_refused(arguments: dict[str, Any]) -> None:
-    with pytest.raises(ex.InvalidParameter, match="say which column gets which mechanism, once"):
+    with pytest.raises(ex.errors.InvalidParameter, match="say which column gets which mechanism, once"):
         ex.privatize(pd.DataFrame(DATA), **arguments)
 
 
 def test_other_mistakes() -> None:
     frame = pd.DataFrame(DATA)
-    with pytest.raises(ex.InvalidParameter, match="at least one column must be named"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at least one column must be named"):
         ex.privatize(frame, {})
     with pytest.raises(
-        ex.InvalidParameter,
+        ex.errors.InvalidParameter,
         match=r"a column needs a Mechanism; got columns\['answer'\]='m.json'. Load files with ex.load",
     ):
         ex.privatize(frame, {"answer": "m.json"})  # type: ignore[dict-item]
-    with pytest.raises(ex.InvalidParameter, match="a release takes no seed"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a release takes no seed"):
         ex.privatize(frame, column="answer", mechanism=M, seed=1)
-    with pytest.raises(ex.InvalidParameter, match="frame must be an eager data frame .*got frame='list'"):
+    with pytest.raises(ex.errors.InvalidParameter, match="frame must be an eager data frame .*got frame='list'"):
         ex.privatize(["no"], column="answer", mechanism=M)
-    with pytest.raises(ex.InvalidParameter, match=r"hint|mechanism.privatize\(values\)"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"hint|mechanism.privatize\(values\)"):
         ex.privatize(pd.Series(["no"]), column="answer", mechanism=M)

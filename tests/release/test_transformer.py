@@ -66,7 +66,7 @@ def test_each_transform_is_a_new_report() -> None:
 
 def test_mistakes() -> None:
     fitted = Privatizer(SURE).fit(FRAME[["q"]])
-    with pytest.raises(ex.InvalidParameter, match=r"X must have 1 columns; got X.shape=\(4, 2\)"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"X must have 1 columns; got X.shape=\(4, 2\)"):
         fitted.transform(FRAME)
-    with pytest.raises(ex.UnknownLabel, match=r"X\[:, 0\]\[1\]: a value of type str that is no label"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"X\[:, 0\]\[1\]: a value of type str that is no label"):
         Privatizer(SURE).fit_transform(np.array([["a"], ["z"]]))

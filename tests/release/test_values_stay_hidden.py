@@ -48,7 +48,7 @@ def attempts(folder: Path) -> list[Any]:
 
 def test_errors_say_where_and_of_what_kind(tmp_path: Path) -> None:
     for attempt in attempts(tmp_path):
-        with pytest.raises(ex.UnknownLabel, match="a value of type str that is no label") as found:
+        with pytest.raises(ex.errors.UnknownLabel, match="a value of type str that is no label") as found:
             attempt()
         assert SECRET not in repr(vars(found.value)) + str(found.value)
         assert "HIV" not in str(found.value.__cause__)
@@ -57,7 +57,7 @@ def test_errors_say_where_and_of_what_kind(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("shown")
 def test_they_are_shown_when_asked_for(tmp_path: Path) -> None:
     for attempt in attempts(tmp_path):
-        with pytest.raises(ex.UnknownLabel, match=f"='{SECRET}'") as found:
+        with pytest.raises(ex.errors.UnknownLabel, match=f"='{SECRET}'") as found:
             attempt()
         assert found.value.value == SECRET
 
@@ -74,36 +74,36 @@ def test_they_are_shown_when_asked_for(tmp_path: Path) -> None:
     ],
 )
 def test_the_label_that_was_meant(labels: list[Any], given: Any, hint: str) -> None:
-    with pytest.raises(ex.UnknownLabel) as found:
+    with pytest.raises(ex.errors.UnknownLabel) as found:
         ex.randomized_response(2, 1, inputs=labels).privatize([given])
     assert hint in str(found.value)
 
 
 def test_numbers_that_are_no_codes() -> None:
-    with pytest.raises(ex.InvalidParameter, match=r"codes\[0\] must lie in 0\.\.1\.$"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"codes\[0\] must lie in 0\.\.1\.$"):
         sample_codes(M, np.array([987654]))
-    with pytest.raises(ex.UnknownLabel, match=r"values\[0\]: a value of type int that is no label") as found:
+    with pytest.raises(ex.errors.UnknownLabel, match=r"values\[0\]: a value of type int that is no label") as found:
         ex.randomized_response(3, 1).privatize(np.array([987654]))
     assert "987654" not in str(found.value)
 
 
 @pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT")], ids=repr)
 def test_one_missing_value_gets_the_advice(missing: Any) -> None:
-    with pytest.raises(ex.UnknownLabel, match="values must not be missing.*Drop or fill missing values first"):
+    with pytest.raises(ex.errors.UnknownLabel, match="values must not be missing.*Drop or fill missing values first"):
         M.privatize(missing)
 
 
 def test_the_switch_is_true_or_false() -> None:
-    with pytest.raises(ex.InvalidParameter, match="shown must be True or False; got shown='yes'"):
+    with pytest.raises(ex.errors.InvalidParameter, match="shown must be True or False; got shown='yes'"):
         ex.show_values("yes")  # type: ignore[arg-type]
 
 
 def test_errors_travel_between_processes() -> None:
-    with pytest.raises(ex.UnknownLabel) as found:
+    with pytest.raises(ex.errors.UnknownLabel) as found:
         M.privatize(["no", SECRET])
     again = pickle.loads(pickle.dumps(found.value))
     assert (str(again), again.parameter, again.hint) == (str(found.value), found.value.parameter, found.value.hint)
-    assert type(again) is ex.UnknownLabel
+    assert type(again) is ex.errors.UnknownLabel
 
 
 @pytest.mark.parametrize(
@@ -118,14 +118,14 @@ def test_errors_travel_between_processes() -> None:
     ],
 )
 def test_codes_are_neither_rounded_nor_wrapped(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         sample_codes(ex.randomized_response(1000, 1), **{"codes": np.array([0]), **options})
 
 
 @pytest.mark.parametrize("key", [-1, np.int64(-1), 2, "1", 1.0, True])
 def test_the_transformer_refuses_columns_that_are_not_there(key: Any) -> None:
     m = ex.randomized_response(3, 1)
-    with pytest.raises(ex.InvalidParameter, match=r"columns of an array are numbered 0\.\.1; got column="):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"columns of an array are numbered 0\.\.1; got column="):
         Privatizer({key: m}).fit_transform(np.array([[0, 1], [2, 1]]))
 
 
@@ -138,7 +138,7 @@ def test_a_range_is_a_list_of_labels(labels: range, make: Any, tmp_path: Path) -
     assert (found.to_pylist() if hasattr(found, "to_pylist") else list(found)) == values
     assert m.privatize(values[1]) == values[1]
     assert ex.load(m.save(tmp_path / "m.json")).outputs == tuple(values)
-    with pytest.raises(ex.UnknownLabel):
+    with pytest.raises(ex.errors.UnknownLabel):
         m.privatize(make([99]))
     named = ex.Mechanism.from_partition(list(range(len(labels))), ex.LDP(50), outputs=labels)
     assert named.privatize([0, 1]) == values[:2]

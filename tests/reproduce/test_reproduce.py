@@ -140,7 +140,7 @@ def test_made_twice_the_files_are_the_same(name: str, tmp_path: Path) -> None:
     assert [p.name for p in first] == [p.name for p in again]
     for one, other in zip(first, again, strict=True):
         assert one.read_bytes() == other.read_bytes(), one.name
-    with pytest.raises(ex.FileConflict):
+    with pytest.raises(ex.errors.FileConflict):
         FIGURES[name].write(tmp_path / "a")
     assert any(p.suffix == ".csv" for p in first)
 

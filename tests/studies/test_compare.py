@@ -1,5 +1,6 @@
 import math
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,9 +49,9 @@ def test_large_alphabets_and_own_mechanisms() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ex.InvalidParameter, match="utilities must be one or more, on the same inputs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="utilities must be one or more, on the same inputs"):
         ex.compare([], epsilon=1)
-    with pytest.raises(ex.InvalidParameter, match="epsilon must be positive"):
+    with pytest.raises(ex.errors.InvalidParameter, match="epsilon must be positive"):
         ex.compare(ex.MutualInformation([0.5, 0.5]), epsilon=0)
 
 
@@ -83,3 +84,15 @@ def test_panels_of_two_utilities_have_the_same_mechanisms_at_the_same_height() -
     assert heights == {0, 1}  # nothing is drawn for what has no value
     assert "larger is better" in left.get_xlabel()
     assert "smaller is better" in right.get_xlabel()
+
+
+@pytest.mark.parametrize("utilities", [ex.KL([0.7, 0.3], [0.4, 0.6]), [ex.CDF(3), ex.Frequencies(3)]])
+def test_respondents_are_counted_for_one_goal_of_estimation(utilities: Any) -> None:
+    with pytest.raises(ex.errors.InvalidParameter, match="one thing that is estimated"):
+        ex.compare(utilities, epsilon=1).respondents()
+
+
+def test_respondents_keep_the_exact_level() -> None:
+    """At ε = 1/3, which no float is, the forms made for it satisfy it."""
+    names = [row.name for row in ex.compare(ex.Frequencies(3), epsilon="1/3").respondents().rows]
+    assert "randomised response" in names

@@ -19,7 +19,7 @@ E = math.e
 
 @pytest.fixture(scope="module")
 def table() -> Any:
-    return ex.respondents(ex.Frequencies(100), epsilon=1)
+    return ex.compare(ex.Frequencies(100), epsilon=1).respondents()
 
 
 def test_every_mechanism_has_its_published_error(table: Any) -> None:
@@ -70,7 +70,7 @@ def test_a_bound_is_not_taken_for_the_reports() -> None:
 
 
 def test_over_a_class_of_priors_only_what_is_listed_is_compared() -> None:
-    found = ex.respondents(ex.Frequencies(ex.SourceClass.simplex(3)), epsilon=1)
+    found = ex.compare(ex.Frequencies(ex.SourceClass.simplex(3)), epsilon=1).respondents()
     names = {row.name for row in found.rows}
     assert "randomised response" in names
     assert "local hashing" not in names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ def test_values_ratios_and_table() -> None:
     assert "subset selection" in str(curve)
     assert max(map(len, str(curve).splitlines())) <= 100
     assert list(curve.to_frame()["epsilon"]) == [0.5, 5.0]
-    with pytest.raises(ex.InvalidParameter, match="epsilons must hold at least one level"):
+    with pytest.raises(ex.errors.InvalidParameter, match="epsilons must hold at least one level"):
         ex.tradeoff(ex.LDP, utility, [])
 
 
@@ -41,7 +42,7 @@ def test_a_notion_about_a_prior_takes_that_of_the_information_or_says_how() -> N
     curve = ex.tradeoff(ex.PML, ex.MutualInformation(prior), [0.5])
     assert curve.values["optimum"][0] == ex.design(ex.PML(0.5, prior), ex.MutualInformation(prior)).value
     for notion in (ex.PML, ex.MetricPrivacy, ex.LDP(1)):
-        with pytest.raises(ex.InvalidParameter, match="lambda epsilon: ex.PML"):
+        with pytest.raises(ex.errors.InvalidParameter, match="lambda epsilon: ex.PML"):
             ex.tradeoff(notion, ex.KL(prior, [0.2, 0.3, 0.5]), [1])
 
 
@@ -58,7 +59,7 @@ GOALS = {"shares": ex.Frequencies(30), "distribution": ex.CDF(8), "mean": ex.Mea
 def test_what_others_use_has_the_error_that_the_comparison_shows(name: str) -> None:
     goal = GOALS[name]
     curve = ex.tradeoff(ex.LDP, goal, [0.5, 1])
-    rows = {row.name.split(", d=")[0].rstrip(")"): row for row in ex.respondents(goal, epsilon=1).rows}
+    rows = {row.name.split(", d=")[0].rstrip(")"): row for row in ex.compare(goal, epsilon=1).respondents().rows}
     assert len(curve.ratios) > 12
     for form, ratios in curve.ratios.items():
         assert ratios[1] == pytest.approx(rows[form.rstrip(")")].people), form
@@ -113,3 +114,19 @@ def test_a_picture_of_errors_has_logarithmic_axes_and_says_what_is_beyond_it() -
     assert "local hashing" in names
     styles = [(line.get_color(), line.get_marker(), line.get_markerfacecolor()) for line in left.get_lines()]
     assert len(set(styles)) == len(styles)
+
+
+def test_the_course_of_information_has_its_limits() -> None:
+    curve = ex.tradeoff(ex.LDP, ex.MutualInformation([0.5, 0.3, 0.2]), [0.5, 1, 2], tolerance=1e-10)
+    frame = curve.to_frame()
+    assert list(frame.columns)[:2] == ["epsilon", "optimum"]
+    assert (frame["bound"] >= frame["optimum"]).all()
+    assert (frame["optimum"] <= frame["limit of any prior"]).all()
+    assert (frame["optimum"] <= frame["entropy of the prior"]).all()
+    m = 1 / -math.expm1(-1)
+    assert frame["limit of any prior"][1] == pytest.approx(m - 1 - math.log(m), rel=1e-12)
+    assert frame["entropy of the prior"][0] == pytest.approx(-sum(p * math.log(p) for p in (0.5, 0.3, 0.2)), rel=1e-12)
+    assert frame["binary"][0] == pytest.approx(frame["optimum"][0], rel=1e-11)  # below the threshold 0.8656
+    assert frame["randomised response"][2] == pytest.approx(frame["optimum"][2], rel=1e-11)
+    assert {"limit of any prior", "entropy of the prior"} <= set(curve.plot().axes[0].get_legend_handles_labels()[1])
+    assert "limit of any prior" not in ex.tradeoff(ex.PML, ex.MutualInformation([0.5, 0.5]), [0.5]).limits

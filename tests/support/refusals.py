@@ -29,6 +29,7 @@ NO_NUMBERS: tuple[Any, ...] = ("nan", "much", "inf", "1/3", "1e999", "", 0.5, No
 """What no proof may hold where a number is asked for."""
 
 NO_INDICES: tuple[Any, ...] = ("0", 0.5, None, True, [])
+NO_FLAGS: tuple[Any, ...] = (0, 1, "true", None, [])
 NO_LISTS: tuple[Any, ...] = ("1", 1, None, {})
 
 
@@ -156,7 +157,7 @@ def _damaged_value(value: Any) -> Iterator[tuple[str, Any, bool]]:
         yield from ((f"is {bad!r}", bad, False) for bad in NO_NUMBERS)
         yield from ((f"is {other}", other, True) for other in _other_numbers(value))
     elif isinstance(value, bool):
-        yield from ((f"is {bad!r}", bad, False) for bad in (0, 1, "true", None, []))
+        yield from ((f"is {bad!r}", bad, False) for bad in NO_FLAGS)
         yield f"is {not value}", not value, True
     elif isinstance(value, int):
         yield from ((f"is {bad!r}", bad, False) for bad in NO_INDICES)

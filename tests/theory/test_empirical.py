@@ -57,12 +57,12 @@ def test_the_printed_high_privacy_mechanism_is_negatively_correlated(epsilon: fl
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ex.InvalidParameter, match="must be pairs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be pairs"):
         empirical_information([1, 2], [1])
-    with pytest.raises(ex.InvalidParameter, match="must be pairs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be pairs"):
         empirical_correlation([], [])
-    with pytest.raises(ex.InvalidParameter, match="must be one column"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be one column"):
         empirical_information([[1, 2]], [1])
-    with pytest.raises(ex.InvalidParameter, match="an entry for each"):
+    with pytest.raises(ex.errors.InvalidParameter, match="an entry for each"):
         correlation(ex.randomized_response(3, 1), [0.5, 0.5])
     assert math.isnan(empirical_correlation([1, 1], [1, 2]))

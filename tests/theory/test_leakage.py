@@ -179,7 +179,7 @@ class TestWrongPrior:
         assert "nats" in axis.get_ylabel()
 
     def test_a_mechanism_without_a_prior_is_refused(self) -> None:
-        with pytest.raises(ex.InvalidParameter, match="the mechanism must claim PML or LIP"):
+        with pytest.raises(ex.errors.InvalidParameter, match="the mechanism must claim PML or LIP"):
             ex.theory.wrong_prior(ex.randomized_response(3, 1))
 
 

@@ -57,7 +57,7 @@ P, Q = [0.7, 0.3], [0.4, 0.6]
     ],
 )
 def test_bad_input(make: Any, message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         make()
 
 

@@ -87,5 +87,5 @@ def test_finite_lists_are_the_worst_of_their_pairs() -> None:
     ],
 )
 def test_bad_classes(class0: object, class1: object, said: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=said):
+    with pytest.raises(ex.errors.InvalidParameter, match=said):
         ex.RobustDivergence(class0, class1)

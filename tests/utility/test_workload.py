@@ -101,7 +101,7 @@ def test_structures_give_what_their_matrix_gives() -> None:
 
 def test_too_many_subsets_at_unequal_priors_are_refused() -> None:
     prior = np.linspace(1, 2, 40) / np.linspace(1, 2, 40).sum()
-    with pytest.raises(ex.TooLarge, match="at most 3 different"):
+    with pytest.raises(ex.errors.TooLarge, match="at most 3 different"):
         Frequencies(prior)(ex.subset_selection(40, 1))
 
 

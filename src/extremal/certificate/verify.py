@@ -45,8 +45,7 @@ class Verdict(StrEnum):
 
     Made by `ex.verify`.
 
-    >>> import extremal as ex
-    >>> bool(ex.Verdict.PROVED), bool(ex.Verdict.NOT_PROVEN)
+    >>> bool(Verdict.PROVED), bool(Verdict.NOT_PROVEN)
     (True, False)
     """
 

@@ -13,12 +13,13 @@ outwards.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
@@ -44,7 +45,6 @@ NOT_PROMISED = (
     ),
     "They assume that the device follows the mechanism and that only the report leaves it.",
 )
-_ROWS = 12  # answers that a text shows; a page shows all
 
 
 def percent(value: Fraction, up: bool) -> str:
@@ -91,8 +91,79 @@ class Belief:
         )
 
 
+class BeliefBounds(ABC):
+    """Bounds on what someone can come to believe, as text, table and picture: of one report, or of several."""
+
+    header: ClassVar[tuple[str, ...]]  # of the table
+    names: ClassVar[int]  # its columns that are no numbers
+    most_rows: ClassVar[int]  # of a text; a page shows all
+    limits: ClassVar[tuple[str, ...]]  # what the figures do not cover
+
+    @abstractmethod
+    def guarantee(self) -> str:
+        """What is promised, and by what."""
+
+    @abstractmethod
+    def sentences(self) -> list[str]:
+        """The same in words, bounds rounded outwards."""
+
+    @abstractmethod
+    def _cells(self) -> list[list[str]]:
+        """The rows of the table."""
+
+    def _told(self) -> list[str]:
+        """The sentences of a text."""
+        return self.sentences()[:1]
+
+    @classmethod
+    def not_promised(cls) -> list[str]:
+        """What the figures do not cover."""
+        return list(cls.limits)
+
+    def table(self, rows: int | None = None) -> str:
+        """The bounds as text."""
+        return aligned(self.header, self._cells()[:rows], left=self.names)
+
+    def __str__(self) -> str:
+        lines, more = [wrapped(self.guarantee()), "", self.table(self.most_rows)], len(self._cells()) - self.most_rows
+        if more > 0:
+            lines.append(f"… and {more} more")
+        limits = (wrapped(line, "- ", "  ") for line in self.not_promised())
+        return "\n".join([*lines, "", *map(wrapped, self._told()), "", "Not promised:", *limits])
+
+
+Ranges = Sequence[tuple[Fraction, Fraction]]
+
+
+def draw_beliefs(what: str, names: Sequence[str], before: Sequence[Fraction], after: Mapping[str, Ranges]) -> Any:
+    """Beliefs before, and a range after for each, the wider ones thinner; a matplotlib figure."""
+    drawn, axis = figure(height=max(2.4, 0.34 * len(names) + 1.2))
+    places = range(len(names))
+    for (label, ranges), colour, width in zip(after.items(), (COLOURS[0], COLOURS[5]), (6, 3), strict=False):
+        low, high = ([100 * float(end) for end in ends] for ends in zip(*ranges, strict=True))
+        axis.hlines(places, low, high, color=colour, linewidth=width, alpha=0.5, label=label)
+    axis.plot([100 * float(p) for p in before], places, "o", color=COLOURS[1], label="belief before")
+    axis.set_yticks(list(places), names)
+    axis.set_ylim(len(names) - 0.5, -0.5)
+    axis.set_xlim(0, 100)
+    axis.set_xlabel("how likely someone thinks the answer is (%)")
+    axis.set_ylabel(what)
+    drawn.legend(frameon=False, loc="outside lower center", ncols=3, fontsize=8)
+    return drawn
+
+
+def html_items(lines: Iterable[str]) -> str:
+    """Sentences as the items of a list of a page."""
+    return "".join(f"<li>{escape(line)}</li>" for line in lines)
+
+
+def html_rows(rows: Iterable[Iterable[str]]) -> str:
+    """Cells as the rows of a table of a page."""
+    return "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+
+
 @dataclass(frozen=True, eq=False)
-class Disclosure:
+class Disclosure(BeliefBounds):
     """What a mechanism's reports disclose; `str()` is text, `html()` one printable page.
 
     Attributes:
@@ -102,6 +173,11 @@ class Disclosure:
         guess_before, guess_after: the chance to guess the answer right without, and with, the report (given a prior).
     """
 
+    header = ("answer", "before", "at least", "at most")
+    names = 1
+    most_rows = 12
+    limits = NOT_PROMISED
+
     mechanism: Mechanism
     prior: Prior | None
     beliefs: tuple[Belief, ...]
@@ -109,8 +185,10 @@ class Disclosure:
     guess_after: Fraction | None
 
     def sentences(self) -> list[str]:
-        """The same in words, bounds rounded outwards."""
         return [belief.sentence() for belief in self.beliefs] + self._guessing()
+
+    def _told(self) -> list[str]:
+        return [self.beliefs[0].sentence(), *self._guessing()]
 
     def _guessing(self) -> list[str]:
         if self.guess_before is None or self.guess_after is None:
@@ -123,7 +201,6 @@ class Disclosure:
         return [said]
 
     def guarantee(self) -> str:
-        """What is promised, and by what."""
         claim, largest = self.mechanism.privacy, self.ratio
         plain = (
             "Some report rules out an answer for certain."
@@ -151,11 +228,6 @@ class Disclosure:
             alike.setdefault(alike_key(belief.before, belief.least, belief.most), []).append(belief)
         return [([b.answer for b in same], same[0]) for same in alike.values()]
 
-    @staticmethod
-    def not_promised() -> list[str]:
-        """What the figures do not cover."""
-        return list(NOT_PROMISED)
-
     def to_frame(self) -> Any:
         """A data frame: answer, before, at least, at most."""
         return as_frame(
@@ -167,67 +239,34 @@ class Disclosure:
             }
         )
 
-    def table(self, rows: int | None = None) -> str:
-        """The bounds as text."""
-        shown = self.beliefs[: rows or len(self.beliefs)]
-        body = [[str(b.answer), percent(b.before, True), percent(b.least, False), percent(b.most, True)] for b in shown]
-        return aligned(["answer", "before", "at least", "at most"], body, left=1)
+    def _cells(self) -> list[list[str]]:
+        return [[str(b.answer), *_bounds_in_text(b)] for b in self.beliefs]
 
     def plot(self) -> Any:
         """Belief before and the range after, answer by answer; a matplotlib figure."""
         groups = self.grouped()[:40]
         shown = [belief for _, belief in groups]
-        drawn, axis = figure(height=max(2.4, 0.34 * len(shown) + 1.2))
-        places = range(len(shown))
-        axis.hlines(
-            places,
-            [100 * float(b.least) for b in shown],
-            [100 * float(b.most) for b in shown],
-            color=COLOURS[0],
-            linewidth=5,
-            alpha=0.5,
-            label="belief after any report",
-        )
-        axis.plot([100 * float(b.before) for b in shown], places, "o", color=COLOURS[1], label="belief before")
-        axis.set_yticks(list(places), [answers_in_table(labels, self.mechanism.k) for labels, _ in groups])
-        axis.set_ylim(len(groups) - 0.5, -0.5)
-        axis.set_xlim(0, 100)
-        axis.set_xlabel("how likely someone thinks the answer is (%)")
-        axis.set_ylabel("answer")
-        drawn.legend(frameon=False, loc="outside lower center", ncols=2, fontsize=8)
-        return drawn
-
-    def __str__(self) -> str:
-        lines = [wrapped(self.guarantee()), "", self.table(_ROWS)]
-        if len(self.beliefs) > _ROWS:
-            lines.append(f"… and {len(self.beliefs) - _ROWS} more")
-        said = self.sentences()
-        lines += ["", wrapped(said[0])]
-        if self.guess_after is not None:
-            lines.append(wrapped(said[-1]))
-        limits = (wrapped(line, "- ", "  ") for line in self.not_promised())
-        return "\n".join([*lines, "", "Not promised:", *limits])
+        names = [answers_in_table(labels, self.mechanism.k) for labels, _ in groups]
+        ranges = {"belief after any report": [(b.least, b.most) for b in shown]}
+        return draw_beliefs("answer", names, [b.before for b in shown], ranges)
 
     def html(self, title: str = "What a report discloses") -> str:
         """One self-contained page that can be printed: sentences, table, picture, guarantee, limits, how to check."""
         groups, k = self.grouped(), self.mechanism.k
-        rows = "".join(
-            f"<tr><td>{escape(answers_in_table(labels, k))}</td><td>{percent(b.before, True)}</td>"
-            f"<td>{percent(b.least, False)}</td><td>{percent(b.most, True)}</td></tr>"
-            for labels, b in groups
-        )
-        lines = [b.sentence(answers_in_words(labels, k)) for labels, b in groups[:_ROWS]] + self._guessing()
-        said = "".join(f"<li>{escape(line)}</li>" for line in lines)
-        limits = "".join(f"<li>{escape(line)}</li>" for line in self.not_promised())
+        lines = [b.sentence(answers_in_words(labels, k)) for labels, b in groups[: self.most_rows]] + self._guessing()
         body = _BODY.format(
             guarantee=escape(self.guarantee()),
-            said=said,
-            rows=rows,
+            said=html_items(lines),
+            rows=html_rows([answers_in_table(labels, k), *_bounds_in_text(b)] for labels, b in groups),
             picture=as_svg(self.plot()),
-            limits=limits,
+            limits=html_items(self.not_promised()),
             digest=self.mechanism.hash,
         )
         return document(title, body)
+
+
+def _bounds_in_text(belief: Belief) -> list[str]:
+    return [percent(belief.before, True), percent(belief.least, False), percent(belief.most, True)]
 
 
 def alike_key(before: Fraction, *bounds: Fraction) -> tuple[Any, ...]:

@@ -18,24 +18,28 @@ from typing import TYPE_CHECKING, Any
 
 from extremal.exact import as_prior
 from extremal.mechanism.disclosure import (
+    BeliefBounds,
     after,
     alike_key,
     answers_in_table,
     answers_in_words,
+    draw_beliefs,
+    html_items,
+    html_rows,
     likelihood_ratios,
     percent,
     ratio_in_words,
 )
 from extremal.mechanism.display import document
-from extremal.plotting import COLOURS, as_svg, figure
-from extremal.tables import aligned, as_frame, number
+from extremal.plotting import as_svg
+from extremal.tables import as_frame, number
 
 if TYPE_CHECKING:
     from extremal.questionnaire.questionnaire import Questionnaire
 
+Ratios = tuple[Fraction | None, Fraction | None]
 BELIEFS = (Fraction(1, 10), Fraction(1, 2))
 """Beliefs that the table starts from, for questions without a prior."""
-SHOWN = 24  # rows of a text; a page shows all
 NOT_PROMISED = (
     (
         "The bounds are for answering this questionnaire once. Answering again with fresh randomness, or answering "
@@ -91,7 +95,7 @@ class AnswerBelief:
 
 
 @dataclass(frozen=True, eq=False)
-class QuestionnaireDisclosure:
+class QuestionnaireDisclosure(BeliefBounds):
     """What a questionnaire discloses about a person; `str()` is text, `html()` one printable page.
 
     Attributes:
@@ -100,12 +104,16 @@ class QuestionnaireDisclosure:
         ratio: no set of reports is more than this many times as likely from one record as from another; None: infinite.
     """
 
+    header = ("question", "answer", "before", "after its report", "after all reports")
+    names = 2
+    most_rows = 24
+    limits = NOT_PROMISED
+
     questionnaire: Questionnaire
     beliefs: tuple[AnswerBelief, ...]
     ratio: Fraction | None
 
     def guarantee(self) -> str:
-        """What is promised per person, with and without ε."""
         asked = self.questionnaire
         count = len(asked)
         if self.ratio is None:
@@ -129,13 +137,7 @@ class QuestionnaireDisclosure:
         return f"{plain} {what}. This was decided in whole numbers, not by simulation."
 
     def sentences(self) -> list[str]:
-        """Beliefs in words, bounds rounded outwards."""
         return [belief.sentence(len(self.questionnaire)) for belief in self.beliefs]
-
-    @staticmethod
-    def not_promised() -> list[str]:
-        """What the figures do not cover."""
-        return list(NOT_PROMISED)
 
     def to_frame(self) -> Any:
         """A data frame with a row for each belief."""
@@ -152,7 +154,7 @@ class QuestionnaireDisclosure:
             }
         )
 
-    def _rows(self) -> list[list[str]]:
+    def _cells(self) -> list[list[str]]:
         return [
             [
                 b.question,
@@ -164,48 +166,20 @@ class QuestionnaireDisclosure:
             for b in self.beliefs
         ]
 
-    def table(self, rows: int | None = None) -> str:
-        """The bounds as text."""
-        body = self._rows()[: rows or len(self.beliefs)]
-        return aligned(["question", "answer", "before", "after its report", "after all reports"], body, left=2)
-
     def plot(self) -> Any:
         """Belief before, and the ranges after one and after all reports; a matplotlib figure."""
         shown = self.beliefs[:40]
-        drawn, axis = figure(height=max(2.6, 0.36 * len(shown) + 1.4))
-        places = range(len(shown))
-        for pairs, colour, width, label in (
-            ([b.all for b in shown], COLOURS[5], 3, "belief after all reports"),
-            ([b.own for b in shown], COLOURS[0], 7, "belief after its own report"),
-        ):
-            low, high = [100 * float(p[0]) for p in pairs], [100 * float(p[1]) for p in pairs]
-            axis.hlines(places, low, high, color=colour, linewidth=width, alpha=0.6, label=label)
-        axis.plot([100 * float(b.before) for b in shown], places, "o", color=COLOURS[1], label="belief before")
-        axis.set_yticks(list(places), [f"{b.question}: {b.in_table()}" for b in shown])
-        axis.invert_yaxis()
-        axis.set_xlim(0, 100)
-        axis.set_xlabel("how likely someone thinks the answer is (%)")
-        axis.set_ylabel("question and answer")
-        drawn.legend(frameon=False, loc="outside lower center", ncols=3, fontsize=8)
-        return drawn
-
-    def __str__(self) -> str:
-        lines = [self.guarantee(), "", self.table(SHOWN)]
-        if len(self.beliefs) > SHOWN:
-            lines.append(f"… and {len(self.beliefs) - SHOWN} more")
-        lines += ["", self.sentences()[0], "", "Not promised:", *(f"- {line}" for line in self.not_promised())]
-        return "\n".join(lines)
+        names = [f"{b.question}: {b.in_table()}" for b in shown]
+        ranges = {
+            "belief after its own report": [b.own for b in shown],
+            "belief after all reports": [b.all for b in shown],
+        }
+        return draw_beliefs("question and answer", names, [b.before for b in shown], ranges)
 
     def html(self, title: str = "What this questionnaire discloses") -> str:
         """One self-contained page that can be printed."""
         asked = self.questionnaire
-        rows = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in self._rows())
-        said = "".join(f"<li>{escape(line)}</li>" for line in self.sentences()[:SHOWN])
-        limits = "".join(f"<li>{escape(line)}</li>" for line in self.not_promised())
-        levels = "".join(
-            f"<tr><td>{escape(name)}</td><td>{m.k}</td><td>{number(asked.level_of(name), 6)}</td></tr>"
-            for name, m in asked.questions.items()
-        )
+        levels = html_rows([name, str(m.k), number(asked.level_of(name), 6)] for name, m in asked.questions.items())
         return document(
             title,
             f"""<p>Each of your answers is changed at random before it leaves your device. What is sent are
@@ -215,17 +189,17 @@ class QuestionnaireDisclosure:
 <table><thead><tr><th scope="col">question</th><th scope="col">possible answers</th><th scope="col">ε</th></tr></thead>
 <tbody>{levels}</tbody></table>
 <h2>What someone can conclude</h2>
-<ul>{said}</ul>
+<ul>{html_items(self.sentences()[: self.most_rows])}</ul>
 <p>If the answers have nothing to do with each other, the first two bounds are all that the reports allow.</p>
 <h2>Question by question</h2>
 <table>
 <thead><tr><th scope="col">question</th><th scope="col">answer</th><th scope="col">before</th>
 <th scope="col">after its report</th><th scope="col">after all reports</th></tr></thead>
-<tbody>{rows}</tbody>
+<tbody>{html_rows(self._cells())}</tbody>
 </table>
 <figure>{as_svg(self.plot())}</figure>
 <h2>What is not promised</h2>
-<ul>{limits}</ul>
+<ul>{html_items(self.not_promised())}</ul>
 <h2>How to check</h2>
 <p>The questionnaire is a file with whole-number probabilities, SHA-256 <code>{asked.hash}</code>.
 <code>extremal questionnaire show FILE</code> decides the claims of all its mechanisms again;
@@ -239,29 +213,36 @@ def disclosure(questionnaire: Questionnaire, prior: dict[str, Any]) -> Questionn
     ratios = {name: likelihood_ratios(m) for name, m in questionnaire.questions.items()}
     largest = {name: _product([high for _, high in found], largest=True) for name, found in ratios.items()}
     beliefs: list[AnswerBelief] = []
-    for name, mechanism in questionnaire.questions.items():
+    for name in questionnaire.questions:
         others = _product([ratio for other, ratio in largest.items() if other != name])
-        if name in prior:
-            exact = as_prior(prior[name], f"prior[{name!r}]", k=mechanism.k)
-            alone = mechanism.explain(exact).beliefs
-            starts = [(x, b.before, (b.least, b.most)) for x, b in enumerate(alone)]
-        else:
-            starts = [(x, p, after(p, ratios[name][x])) for x in range(mechanism.k) for p in BELIEFS]
-        grouped: dict[Any, tuple[Any, ...]] = {}
-        for x, before, own in starts:
-            low, high = ratios[name][x]
-            together = (
-                None if low is None else (low / others if others is not None else Fraction(0)),
-                None if high is None or others is None else high * others,
-            )
-            every = after(before, together)
-            same = grouped.setdefault(alike_key(before, *own, *every), (before, own, every, []))
-            same[-1].append(mechanism.inputs[x])
-        beliefs += [
-            AnswerBelief(name, tuple(labels), mechanism.k, before, own, every)
-            for before, own, every, labels in grouped.values()
-        ]
+        beliefs += _beliefs(questionnaire, name, prior.get(name), ratios[name], others)
     return QuestionnaireDisclosure(questionnaire, tuple(beliefs), _product(list(largest.values())))
+
+
+def _beliefs(
+    questionnaire: Questionnaire, name: str, prior: Any, ratios: list[Ratios], others: Fraction | None
+) -> list[AnswerBelief]:
+    """Those about one question, answers with the same bounds together; `others`: the ratio of all other reports."""
+    mechanism = questionnaire.questions[name]
+    if prior is None:
+        starts = [(x, p, after(p, ratios[x])) for x in range(mechanism.k) for p in BELIEFS]
+    else:
+        alone = mechanism.explain(as_prior(prior, f"prior[{name!r}]", k=mechanism.k)).beliefs
+        starts = [(x, b.before, (b.least, b.most)) for x, b in enumerate(alone)]
+    grouped: dict[Any, tuple[Any, ...]] = {}
+    for x, before, own in starts:
+        every = after(before, _together(ratios[x], others))
+        same = grouped.setdefault(alike_key(before, *own, *every), (before, own, every, []))
+        same[-1].append(mechanism.inputs[x])
+    return [AnswerBelief(name, tuple(labels), mechanism.k, *bounds) for *bounds, labels in grouped.values()]
+
+
+def _together(own: Ratios, others: Fraction | None) -> Ratios:
+    """The smallest and largest ratio of all reports, from those of the own one; None is infinite."""
+    low, high = own
+    if others is None:
+        return None if low is None else Fraction(0), None
+    return None if low is None else low / others, None if high is None else high * others
 
 
 def _product(ratios: list[Fraction | None], largest: bool = False) -> Fraction | None:

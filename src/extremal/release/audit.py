@@ -34,10 +34,8 @@ Floats = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 Sample = Callable[[Counts], Counts]
 
-MOST_INPUTS = (
-    16  # audited inputs, one for each different row; more rows than that are represented by those that differ most
-)
-MOST_SHOWN = 5
+MOST_INPUTS = 16  # one for each different row; more rows than that are represented by those that differ most
+MOST_SHOWN = 5  # misfits: one is enough to refuse, five show which way a sampler leans
 
 
 @dataclass(frozen=True)
@@ -98,7 +96,7 @@ def audit(
         mechanism: what the reports should follow.
         draws: for each audited input.
         confidence: of all limits together. Divide 1 − confidence by the number of audits when there are several.
-        claim: compare with this instead of `mechanism.privacy`.
+        claim: compare with this instead of the mechanism's own.
         sample: the sampler under test, input codes → output codes; the package's own if not given.
 
     Reference: Clopper and Pearson 1934; limits on a ratio as in Jagielski et al. 2020.
@@ -112,20 +110,26 @@ def audit(
         raise InvalidParameter("confidence must lie strictly between 0 and 1", parameter="confidence", value=confidence)
     if has_pairs(mechanism.structure):
         return _audit_by_pairs(mechanism, count, confidence, claim, sample)
+    return _audit_by_reports(mechanism, count, confidence, claim, sample)
+
+
+def _audit_by_reports(
+    mechanism: Mechanism, draws: int, confidence: float, claim: Notion | None, sample: Sample | None
+) -> Audit:
+    """Every report of a few inputs is counted: one limit from each side for each probability, and for each pair."""
     inputs = audited_inputs(mechanism)
     rows = inputs if mechanism.row_of is None else mechanism.row_of[inputs]
     exact = np.ldexp(np.array([mechanism.structure.row(int(i)) for i in rows]).astype(np.float64), -WEIGHT_BITS)
     drawer = sample or (lambda codes: sample_codes(mechanism, codes))
-    counts = np.array([np.bincount(drawer(np.full(count, x)), minlength=mechanism.m) for x in inputs])
-
+    counts = np.array([np.bincount(drawer(np.full(draws, x)), minlength=mechanism.m) for x in inputs])
     pairs = [(a, b) for a in range(inputs.size) for b in range(inputs.size) if a != b]
     limits = 2 * counts.size + 2 * len(pairs)
     share = (1 - confidence) / limits
-    lower, upper = clopper_pearson(counts, count, share)
-    delivered = max(_cell_bound(lower, upper), _pair_bound(counts, exact, pairs, count, share))
+    lower, upper = clopper_pearson(counts, draws, share)
+    delivered = max(_cell_bound(lower, upper), _pair_bound(counts, exact, pairs, draws, share))
     labels = tuple(mechanism.input_labels[int(x)] for x in inputs)
     misfits = _misfits(mechanism, inputs, exact, lower, upper)
-    return Audit(delivered, _allowed(mechanism, claim), labels, count, limits, confidence, misfits)
+    return Audit(delivered, _allowed(mechanism, claim), labels, draws, limits, confidence, misfits)
 
 
 def _audit_by_pairs(

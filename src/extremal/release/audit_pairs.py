@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from extremal.mechanism.structures import (
     SubsetSelection,
 )
 
-MOST_INPUTS = 6
+MOST_CHOSEN = 6  # inputs, spread over all: 30 ordered pairs, each with its own limits
 
 Paired = ChosenSets | IndependentBits | SubsetSelection | BloomBits | GroupedSets
 """Structures whose reports favour an input or not."""
@@ -61,19 +62,18 @@ def pair_events(mechanism: Mechanism, draws: int, sample: Callable[[Any], Any]) 
     k, structure = mechanism.k, mechanism.structure
     if not isinstance(structure, Paired):
         raise InvalidParameter("reports must favour an input or not", parameter="kind", value=structure.kind)
-    chosen = sorted({round(i * (k - 1) / (MOST_INPUTS - 1)) for i in range(MOST_INPUTS)})
+    chosen = sorted({round(i * (k - 1) / (MOST_CHOSEN - 1)) for i in range(MOST_CHOSEN)})
     rows = chosen if mechanism.row_of is None else mechanism.row_of[chosen].tolist()
-    pairs = [(i, j) for i in range(len(chosen)) for j in range(len(chosen)) if rows[i] != rows[j]]
-    counts = {pair: [0, 0] for pair in pairs}
+    pairs = [(i, j) for i, j in permutations(range(len(chosen)), 2) if rows[i] != rows[j]]
+    counts = np.zeros((len(pairs), 2), dtype=np.int64)
     for truth, x in enumerate(chosen):  # one input's reports at a time: words of bits take room
-        drawn = sample(np.full(draws, x))
-        favours = _of_pairs(structure, drawn, rows)
-        for i, j in pairs:
+        favours = _of_pairs(structure, sample(np.full(draws, x)), rows)
+        for n, (i, j) in enumerate(pairs):
             if truth in (i, j):
-                counts[i, j][int(truth == j)] = int(favours(i, j).sum())
+                counts[n, int(truth == j)] = favours(i, j).sum()
     return [
-        PairEvent(chosen[i], chosen[j], (counts[i, j][0], counts[i, j][1]), _exact(structure, rows[i], rows[j]))
-        for i, j in pairs
+        PairEvent(chosen[i], chosen[j], (int(under_x), int(under_z)), _exact(structure, rows[i], rows[j]))
+        for (i, j), (under_x, under_z) in zip(pairs, counts, strict=True)
     ]
 
 

@@ -44,7 +44,7 @@ from extremal.release.sampling.sampler import prepared
 from extremal.release.sampling.words import CipherWords
 
 SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
-VECTORS = 10_000
+VECTORS = 10_000  # in a folder: 1.8 MB, checked in half a second
 BY_INVERSION = {structure.kind for structure in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
 
 

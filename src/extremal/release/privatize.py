@@ -4,7 +4,7 @@ A list, a NumPy array, a pandas or polars Series, a pyarrow Array or ChunkedArra
 has columns, of which some are randomised and everything else stays untouched; anything else is one value. Labels are
 looked up strictly (True is not 1, "1" is not 1, a trailing space is another label), and a value that is missing or no
 label is refused by its position, without being quoted: errors end up in logs. Nothing is sampled before every value has
-its code. Lazy frames need ids (`release.lazy`): evaluated twice they would report twice about the same person.
+its code. Lazy frames need ids (`release.engines.lazy`): evaluated twice they would report twice about the same person.
 """
 
 from __future__ import annotations
@@ -54,8 +54,9 @@ def privatize(
         frame: a pandas or polars DataFrame, a pyarrow Table, or another eager frame that narwhals knows.
         columns: mechanisms by column name; or else
         column, mechanism: one of each.
-        row_id: the name of a column of unique ids. With it reports are keyed (`release.keyed`): evaluating the result
-            again gives the same reports, so that plans (polars LazyFrame, DuckDB relations, Spark) are accepted.
+        row_id: the name of a column of unique ids. With it reports are keyed (`release.engines.keyed`): evaluating
+            the result again gives the same reports, so that plans (polars LazyFrame, DuckDB relations, Spark) are
+            accepted.
         release_key: a `ReleaseKey`; fresh for this call if not given. Never one that was used for other values of the
             same people.
         check_ids: whether to look for ids that are missing or occur twice; None: where that is one pass (not in Spark).

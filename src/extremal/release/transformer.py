@@ -55,19 +55,24 @@ class Privatizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidParameter(f"X must have {self.n_features_in_} columns", parameter="X.shape", value=np.shape(X))
         if hasattr(X, "columns"):
             return privatize_frame(X, self._by_column(names_of(X) or []))
-        array = np.asarray(X)
+        return self._transform_array(np.asarray(X))
+
+    def _transform_array(self, array: Any) -> Any:
         chosen = self._by_column(list(range(self.n_features_in_)))
         for j in chosen:
-            if isinstance(j, bool) or not isinstance(j, (int, np.integer)) or not 0 <= j < self.n_features_in_:
-                raise InvalidParameter(
-                    f"columns of an array are numbered 0..{self.n_features_in_ - 1}",
-                    parameter="column",
-                    value=j,
-                    hint="Nothing was released. Count from the left, from 0.",
-                )
+            self._refuse_position(j)
         made = {int(j): privatize_column(m, array[:, j], name=f"X[:, {j}]") for j, m in chosen.items()}
         columns = [made.get(j, array[:, j]) for j in range(self.n_features_in_)]
         return np.stack(columns, axis=1) if len({c.dtype for c in columns}) == 1 else np.array(columns, dtype=object).T
+
+    def _refuse_position(self, j: Any) -> None:
+        if isinstance(j, bool) or not isinstance(j, (int, np.integer)) or not 0 <= j < self.n_features_in_:
+            raise InvalidParameter(
+                f"columns of an array are numbered 0..{self.n_features_in_ - 1}",
+                parameter="column",
+                value=j,
+                hint="Nothing was released. Count from the left, from 0.",
+            )
 
     def _by_column(self, columns: list[Any]) -> dict[Any, Mechanism]:
         if isinstance(self.mechanism, Mechanism):

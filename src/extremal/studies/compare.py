@@ -1,31 +1,39 @@
-"""Closed forms side by side: what each delivers under every notion and utility."""
+"""Closed forms side by side: what each delivers under every notion and utility, and how many people each needs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from time import perf_counter
 from typing import Any
 
 from extremal.closed_forms.forms import Setting, made_for
 from extremal.errors import InvalidParameter
-from extremal.exact import as_prior
+from extremal.exact import Prior, as_prior
 from extremal.mechanism import Mechanism
+from extremal.optimize.design import design
+from extremal.optimize.workload.notes import half_width
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, LIP, PML
 from extremal.studies.values import value_of
 from extremal.tables import aligned, as_frame, how_many, html, number
-from extremal.utility import KL, Divergence, MutualInformation, Utility
+from extremal.utility import KL, Divergence, MutualInformation, Utility, Workload
+
+BEST = "best mechanism"
+TIMED = 1000  # reports
+LONGEST_BAR = 6  # of a picture, in lengths of the shortest
 
 
 @dataclass(frozen=True)
-class Row:
+class Compared:
     """One mechanism of a comparison: its levels (None: not defined) and values (None: too many reports to add up)."""
 
     name: str
     reports: int
     levels: dict[str, float | None]
     values: dict[str, float | None]
+    mechanism: Mechanism = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -35,10 +43,9 @@ class Comparison:
     Made by `ex.compare`.
 
     Attributes:
-        epsilon: the ε that was asked for.
+        notion: ε-LDP with the ε that was asked for.
         rows: one for each mechanism.
-        units: of the values that have one.
-        costs: names of the utilities of which less is better.
+        utilities: by their names in the table.
 
     >>> import extremal as ex
     >>> table = ex.compare(ex.KL([0.7, 0.3], [0.4, 0.6]), epsilon=1, mechanisms={"mine": ex.randomized_response(2, 1)})
@@ -46,10 +53,14 @@ class Comparison:
     1.0
     """
 
-    epsilon: float
-    rows: tuple[Row, ...]
-    units: dict[str, str] = field(default_factory=dict)
-    costs: frozenset[str] = frozenset()
+    notion: LDP
+    rows: tuple[Compared, ...]
+    utilities: dict[str, Utility] = field(repr=False)
+
+    @property
+    def epsilon(self) -> float:
+        """The ε that was asked for."""
+        return self.notion.epsilon
 
     def to_frame(self) -> Any:
         """A data frame with one row for each mechanism."""
@@ -86,42 +97,74 @@ class Comparison:
     def plot(self) -> Any:
         """A panel for each utility with the same mechanisms in the same order, best of the first utility on top; a
         matplotlib figure. Pale bars are of mechanisms whose LDP level exceeds the ε that was asked for."""
-        keys = list(self.rows[0].values)
+        keys = list(self.utilities)
         rows = sorted(self.rows, key=lambda r: self._rank(keys[0], r.values[keys[0]]))
         drawn, axes = figure(width=3.4 + 3.2 * len(keys), height=1.5 + 0.34 * len(rows), columns=len(keys))
-        places = range(len(rows))
         for j, key in enumerate(keys):
             axis = axes if len(keys) == 1 else axes[j]
-            shown = [(y, r, v) for y, r in zip(places, rows, strict=True) if _drawable(v := r.values[key])]
-            for y, row, value in shown:
-                axis.barh(y, value, color=COLOURS[j % len(COLOURS)], alpha=0.35 if self._exceeds(row) else 1.0)
-                axis.text(value, y, f" {number(value, 3)}", va="center", fontsize=8)
-            for y in set(places) - {y for y, _, _ in shown}:
-                axis.text(0, y, f" {number(rows[y].values[key], 3)}", va="center", fontsize=8, color="0.4")
-            axis.set_yticks(list(places), [self._named(row) for row in rows] if not j else [""] * len(rows))
-            axis.set_ylim(len(rows) - 0.5, -0.5)
-            axis.margins(x=0.16)
-            direction = "smaller is better" if key in self.costs else "larger is better"
-            unit = f" ({self.units[key]})" if self.units.get(key) else ""
-            axis.set_xlabel(f"{key}{unit}\n{direction}")
-            axis.grid(visible=False, axis="y")
+            self._draw_bars(axis, rows, key, COLOURS[j % len(COLOURS)])
+            axis.set_yticks(range(len(rows)), [self._named(row) for row in rows] if not j else [""] * len(rows))
         drawn.suptitle(f"Mechanisms at ε = {self.epsilon:g}", fontsize=11)
         return drawn
 
+    def _draw_bars(self, axis: Any, rows: Sequence[Compared], key: str, colour: str) -> None:
+        """A bar and a number for each value; a number alone where there is nothing to draw."""
+        for y, row in enumerate(rows):
+            value = row.values[key]
+            bar = value if value is not None and math.isfinite(value) else 0.0
+            if bar:
+                axis.barh(y, bar, color=colour, alpha=0.35 if self._exceeds(row) else 1.0)
+            axis.text(bar, y, f" {number(value, 3)}", va="center", fontsize=8, color="black" if bar else "0.4")
+        utility = self.utilities[key]
+        unit = f" ({utility.unit})" if utility.unit else ""
+        axis.set_xlabel(f"{key}{unit}\n{'smaller' if utility.is_cost else 'larger'} is better")
+        axis.set_ylim(len(rows) - 0.5, -0.5)
+        axis.margins(x=0.16)
+        axis.grid(visible=False, axis="y")
+
     def _rank(self, key: str, value: float | None) -> float:
         """Best first; what has no value comes last."""
-        return math.inf if value is None else value if key in self.costs else -value
+        return math.inf if value is None else value if self.utilities[key].is_cost else -value
 
-    def _exceeds(self, row: Row) -> bool:
+    def _exceeds(self, row: Compared) -> bool:
         level = row.levels["LDP"]
         return level is not None and level > self.epsilon
 
-    def _named(self, row: Row) -> str:
+    def _named(self, row: Compared) -> str:
         return f"{row.name} (LDP ε = {number(row.levels['LDP'], 3)})" if self._exceeds(row) else row.name
 
+    def respondents(self, time_limit: float | None = None) -> Respondents:
+        """How many people each mechanism needs for the precision of the best one, where one goal is estimated.
 
-def _drawable(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
+        Guarantee: the best mechanism comes with a bound; the others are evaluated on their exact weights.
+
+        Args:
+            time_limit: seconds for the best mechanism; None for no limit.
+
+        Raises:
+            InvalidParameter: the table is not about one `ex.Frequencies`, `ex.CDF`, `ex.Ranges`, `ex.Mean` or
+                `ex.Workload`.
+
+        >>> import extremal as ex
+        >>> table = ex.compare(ex.CDF(6), epsilon=1).respondents()
+        >>> [row.name for row in table.rows][:2], round(table.rows[1].people, 3)
+        (['best mechanism', 'subset selection (frequencies, d=2)'], 1.259)
+        """
+        (key, goal), *others = self.utilities.items()
+        if others or not isinstance(goal, Workload):
+            raise InvalidParameter(
+                "respondents are compared for one thing that is estimated, such as ex.CDF(20)",
+                parameter="utilities",
+                value=list(self.utilities),
+            )
+        best = design(self.notion, goal, time_limit=time_limit)
+        rows = [_needed(BEST, best.mechanism, goal, best.value, 1.0)]
+        for row in self.rows:
+            value = row.values[key]
+            if value is not None and self.notion.holds(row.mechanism):
+                rows.append(_needed(row.name, row.mechanism, goal, value, value / best.value))
+        rows.sort(key=lambda r: (r.name != BEST, r.value))
+        return Respondents(self.epsilon, goal.name, best.lower_bound, tuple(rows))
 
 
 def compare(
@@ -159,25 +202,143 @@ def compare(
         raise InvalidParameter(
             "epsilon must be positive: at 0 every mechanism is constant", parameter="epsilon", value=epsilon
         )
-    k, source = wanted[0].k, as_prior(prior) if prior is not None else _prior_of(wanted)
+    source = as_prior(prior) if prior is not None else _prior_of(wanted)
     pair = next((u.pair for u in wanted if isinstance(u, Divergence)), None)
-    setting = Setting(k, epsilon, source, None if pair is None else KL(pair.p0, pair.p1))
+    setting = Setting(wanted[0].k, epsilon, source, None if pair is None else KL(pair.p0, pair.p1))
     chosen = dict(mechanisms) if mechanisms is not None else made_for(setting)
     names = [u.name for u in wanted]
-    keys = [n if names.count(n) == 1 else f"{n} {i + 1}" for i, n in enumerate(names)]
-    rows = []
-    for name, mechanism in chosen.items():
-        levels: dict[str, float | None] = {"LDP": LDP(1).level(mechanism)}
-        if source is not None:
-            levels |= {"PML": PML(1, source).level(mechanism), "LIP": LIP(1, source).level(mechanism)}
-        rows.append(
-            Row(name, mechanism.m, levels, {key: value_of(u, mechanism) for key, u in zip(keys, wanted, strict=True)})
-        )
-    units = {key: u.unit for key, u in zip(keys, wanted, strict=True) if u.unit}
-    costs = frozenset(key for key, u in zip(keys, wanted, strict=True) if u.is_cost)
-    return Comparison(notion.epsilon, tuple(rows), units, costs)
+    named = {
+        n if names.count(n) == 1 else f"{n} {i + 1}": u for i, (n, u) in enumerate(zip(names, wanted, strict=True))
+    }
+    rows = [
+        Compared(name, m.m, _levels(m, source), {key: value_of(u, m) for key, u in named.items()}, m)
+        for name, m in chosen.items()
+    ]
+    return Comparison(notion, tuple(rows), named)
 
 
-def _prior_of(utilities: list[Utility]) -> Any:
+def _levels(mechanism: Mechanism, prior: Prior | None) -> dict[str, float | None]:
+    """The level under each notion that can be asked for."""
+    levels: dict[str, float | None] = {"LDP": LDP(1).level(mechanism)}
+    if prior is not None:
+        levels |= {"PML": PML(1, prior).level(mechanism), "LIP": LIP(1, prior).level(mechanism)}
+    return levels
+
+
+def _prior_of(utilities: list[Utility]) -> Prior | None:
+    """That of an information, else the first hypothesis."""
     informations = [u.prior for u in utilities if isinstance(u, MutualInformation)]
     return informations[0] if informations else next((u.pair.p0 for u in utilities if isinstance(u, Divergence)), None)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """One mechanism: its reports, n × mean squared error, respondents relative to the best, and the half-width of a 95%
+    interval at n = 1,000; infinite where the statistics cannot be estimated. `bits` hold a report; one takes `seconds`,
+    measured here over a thousand."""
+
+    name: str
+    reports: int
+    value: float
+    people: float
+    half_width: float
+    bits: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Respondents:
+    """Mechanisms by the people they need. `str()` is a table for the terminal.
+
+    Made by `ex.compare(goal, epsilon=…).respondents()`.
+
+    Attributes:
+        epsilon: nats.
+        goal: what is estimated.
+        bound: no ε-LDP mechanism has a smaller n × mean squared error.
+        rows: one for each mechanism, the best one first.
+        n: respondents of the best mechanism that the interval and the last column are for.
+
+    >>> import extremal as ex
+    >>> ex.compare(ex.Frequencies(3), epsilon=1).respondents().rows[0].name
+    'best mechanism'
+    """
+
+    epsilon: float
+    goal: str
+    bound: float
+    rows: tuple[Needed, ...]
+    n: int = 1000
+
+    def to_frame(self) -> Any:
+        """A data frame with one row for each mechanism."""
+        return as_frame(
+            {
+                "mechanism": [r.name for r in self.rows],
+                "reports": [r.reports for r in self.rows],
+                "n × mean squared error": [r.value for r in self.rows],
+                "half-width of a 95% interval": [r.half_width for r in self.rows],
+                "respondents": [r.people * self.n for r in self.rows],
+                "bits per report": [r.bits for r in self.rows],
+                "microseconds per report": [r.seconds * 1e6 for r in self.rows],
+            }
+        )
+
+    def __str__(self) -> str:
+        header = ["mechanism", "n·MSE", f"±95%, n={self.n:,}", "respondents", "bits", "µs/report"]
+        body = [
+            [
+                r.name,
+                number(r.value),
+                number(r.half_width, 3),
+                "not possible" if math.isinf(r.people) else f"{math.ceil(self.n * r.people - 1e-6):,}",
+                f"{r.bits:,}",
+                number(r.seconds * 1e6, 2),
+            ]
+            for r in self.rows
+        ]
+        last = f"no {self.epsilon:g}-LDP mechanism has n·MSE below {number(self.bound)}"
+        return f"{aligned(header, body, left=1)}\n{last}"
+
+    def plot(self) -> Any:
+        """Two bar charts, n × mean squared error and respondents needed; a matplotlib figure."""
+        shown = [r for r in self.rows if math.isfinite(r.value)][::-1]
+        drawn, axes = figure(width=9.5, height=1.4 + 0.36 * len(shown), columns=2)
+        names = [r.name for r in shown]
+        panels: tuple[tuple[Any, list[float], Callable[[float], str], str], ...] = (
+            (axes[0], [r.value for r in shown], lambda v: number(v, 4), f"n × mean squared error, {self.goal}"),
+            (
+                axes[1],
+                [self.n * r.people for r in shown],
+                lambda v: f"{math.ceil(v - 1e-6):,}",
+                "respondents for equal precision",
+            ),
+        )
+        for j, (axis, sizes, say, label) in enumerate(panels):
+            far = min(max(sizes), LONGEST_BAR * sizes[-1])  # longer bars are cut, their number says how long
+            axis.barh(names, [min(size, far) for size in sizes], color=COLOURS[2 * j])
+            for y, size in enumerate(sizes):
+                axis.text(min(size, far), y, f" {say(size)}{' →' if size > far else ''}", va="center", fontsize=8)
+            axis.set_xlim(0, 1.25 * far)
+            axis.set_xlabel(label)
+            axis.grid(visible=False, axis="y")
+        axes[0].axvline(self.bound, color=COLOURS[1], linewidth=1, linestyle="--")
+        axes[1].set_yticklabels([])
+        drawn.suptitle(f"{self.goal} at ε = {self.epsilon:g}; dashed: no mechanism is below", fontsize=11)
+        return drawn
+
+
+def _needed(name: str, mechanism: Mechanism, workload: Workload, value: float, people: float) -> Needed:
+    bits = (mechanism.m - 1).bit_length()
+    return Needed(name, mechanism.m, value, people, half_width(workload, value), bits, _seconds(mechanism))
+
+
+def _seconds(mechanism: Mechanism) -> float:
+    """What one report takes here: the best of three rounds, after one that prepares."""
+    values = [mechanism.inputs[x % mechanism.k] for x in range(TIMED)]
+    found = []
+    for _ in range(4):
+        start = perf_counter()
+        mechanism.privatize(values)
+        found.append((perf_counter() - start) / TIMED)
+    return min(found[1:])

@@ -12,7 +12,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_fraction
 from extremal.optimize.design import Design
 from extremal.optimize.distortion.smallest_epsilon import smallest_epsilon
-from extremal.plotting import COLOURS, figure
+from extremal.plotting import COLOURS, draw_curve, figure
 from extremal.sources import SourceClass, as_source
 from extremal.tables import aligned, as_frame, heading, html, number
 from extremal.theory.distortion import lower_bound, thresholds, upper_bound
@@ -24,7 +24,7 @@ BEFORE = Fraction(1, 10**9)  # where ε* is shown just below the jump
 class DistortionTradeoff:
     """ε* at each distortion; for ordered classes also the paper's bounds.
 
-    Made by `ex.distortion_tradeoff`.
+    Made by `ex.studies.distortion_tradeoff`.
 
     Attributes:
         source: the class.
@@ -35,7 +35,7 @@ class DistortionTradeoff:
             not ordered.
 
     >>> import extremal as ex
-    >>> ex.distortion_tradeoff([0.5, 0.5], [0.25]).columns()["distortion"]
+    >>> ex.studies.distortion_tradeoff([0.5, 0.5], [0.25]).columns()["distortion"]
     [0.25]
     """
 
@@ -74,24 +74,10 @@ class DistortionTradeoff:
         below = [i for i, d in enumerate(self.designs) if d.value > 0]
         zero = [self.distortions[i] for i, d in enumerate(self.designs) if d.value == 0]
         xs, ys = [self.distortions[i] for i in below], [self.designs[i].value for i in below]
-        styles = {
-            "upper bound, printed": (1, ":"),
-            "upper bound, tightened": (2, "--"),
-            "lower bound, printed": (3, "-."),
-        }
-        for name, (colour, style) in styles.items():
-            if name in self.bounds:
-                shown = [(d, v) for d, v in zip(self.distortions, self.bounds[name], strict=True) if math.isfinite(v)]
-                shown = [(d, v) for d, v in shown if self.jump is None or d < self.jump[0]]
-                axes.plot(
-                    [d for d, _ in shown],
-                    [v for _, v in shown],
-                    style,
-                    color=COLOURS[colour],
-                    linewidth=1.4,
-                    label=name,
-                    zorder=4,
-                )
+        end = math.inf if self.jump is None else self.jump[0]
+        for place, ((name, values), line) in enumerate(zip(self.bounds.items(), (":", "--", "-."), strict=False), 1):
+            shown = [v if d < end else None for d, v in zip(self.distortions, values, strict=True)]
+            draw_curve(axes, self.distortions, shown, place, name, marker="", linestyle=line, linewidth=1.4, zorder=4)
         if self.jump is not None:
             xs, ys, zero = [*xs, self.jump[0]], [*ys, self.jump[1]], [self.jump[0], *zero]
             axes.plot([self.jump[0]] * 2, [self.jump[1], 0], ":", color="#888888", linewidth=1)
@@ -124,28 +110,27 @@ def distortion_tradeoff(source_class: Any, distortions: Sequence[Any] | None = N
     source = as_source(source_class, "source_class")
     ordered = _is_ordered(source)
     end = thresholds(source)[-1] if ordered else Fraction(source.k - 1, source.k)
-    grid = (
-        [end * i / 40 for i in range(2, 45)]
-        if distortions is None
-        else [as_fraction(d, "distortions") for d in distortions]
-    )
-    chosen = [min(d, Fraction(1)) for d in grid] if distortions is None else grid
+    if distortions is None:
+        chosen = [min(end * i / 40, Fraction(1)) for i in range(2, 45)]
+    else:
+        chosen = [as_fraction(d, "distortions") for d in distortions]
     if not chosen or min(chosen) <= 0:
         raise InvalidParameter(
             "distortions must be positive: at 0 no finite epsilon suffices", parameter="distortions", value=distortions
         )
     designs = tuple(smallest_epsilon(source, d) for d in chosen)
-    bounds: dict[str, tuple[float, ...]] = {}
-    jump = None
-    if ordered:
-        bounds = {
-            "upper bound, printed": tuple(upper_bound(source, d, "printed") for d in chosen),
-            "upper bound, tightened": tuple(upper_bound(source, d) for d in chosen),
-            "lower bound, printed": tuple(lower_bound(source, d, "printed") for d in chosen),
-        }
-        if end > BEFORE:
-            jump = (float(end), smallest_epsilon(source, end - BEFORE).value)
+    bounds = _bounds(source, chosen) if ordered else {}
+    jump = (float(end), smallest_epsilon(source, end - BEFORE).value) if ordered and end > BEFORE else None
     return DistortionTradeoff(source, tuple(float(d) for d in chosen), designs, bounds, jump)
+
+
+def _bounds(source: SourceClass, distortions: Sequence[Fraction]) -> dict[str, tuple[float, ...]]:
+    """Those of the paper, as it has them and as it could."""
+    return {
+        "upper bound, printed": tuple(upper_bound(source, d, "printed") for d in distortions),
+        "upper bound, tightened": tuple(upper_bound(source, d) for d in distortions),
+        "lower bound, printed": tuple(lower_bound(source, d, "printed") for d in distortions),
+    }
 
 
 def _is_ordered(source: SourceClass) -> bool:

@@ -10,22 +10,23 @@ from typing import Any
 from extremal.closed_forms import pml_randomized_response
 from extremal.errors import InvalidParameter
 from extremal.exact import as_prior
-from extremal.optimize.design import design
+from extremal.exact.bisection import bisected
+from extremal.optimize.design import Design, design
 from extremal.optimize.problem import Progress
-from extremal.plotting import COLOURS, MARKERS, figure
+from extremal.plotting import draw_curve, figure
 from extremal.privacy import LDP, PML
 from extremal.tables import aligned, as_frame, html, number
 from extremal.utility import MutualInformation, Utility
 
-HALVINGS = 22  # of the interval that holds the LDP level
-SMALLEST_STEP = 1e-6  # relative
+SMALLEST_STEP = 1e-6  # relative: to how much the LDP level is found
+MOST_EPSILON = 40.0  # nats of LDP: beyond, every answer is reported as it is
 
 
 @dataclass(frozen=True)
 class EqualLeakage:
     """Three mechanisms at each leakage; `str()` is a table, `plot()` a picture.
 
-    Made by `ex.equal_leakage`.
+    Made by `ex.studies.equal_leakage`.
 
     Attributes:
         utility: what is compared.
@@ -34,7 +35,7 @@ class EqualLeakage:
         ldp_levels: the LDP ε at which the LDP-optimal mechanism has that leakage.
 
     >>> import extremal as ex
-    >>> ex.equal_leakage([0.5, 0.5], [0.3]).epsilons
+    >>> ex.studies.equal_leakage([0.5, 0.5], [0.3]).epsilons
     (0.3,)
     """
 
@@ -47,19 +48,19 @@ class EqualLeakage:
 
     def to_frame(self) -> Any:
         """A data frame with one row for each leakage."""
-        return as_frame(
-            {
-                "leakage": self.epsilons,
-                "PML-optimal": self.pml_optimal,
-                "LDP-optimal": self.ldp_optimal,
-                "randomised response": self.randomized_response,
-                "LDP level": self.ldp_levels,
-            }
-        )
+        return as_frame(self._columns())
+
+    def _columns(self) -> dict[str, tuple[float, ...]]:
+        return {
+            "leakage": self.epsilons,
+            "PML-optimal": self.pml_optimal,
+            "LDP-optimal": self.ldp_optimal,
+            "randomised response": self.randomized_response,
+            "LDP level": self.ldp_levels,
+        }
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
-        columns = (self.epsilons, self.pml_optimal, self.ldp_optimal, self.randomized_response, self.ldp_levels)
-        body = [[number(value) for value in row] for row in zip(*columns, strict=True)]
+        body = [[number(value) for value in row] for row in zip(*self._columns().values(), strict=True)]
         return ["leakage ε", "PML-optimal", "LDP-optimal", "randomised response", "LDP ε"], body
 
     def __str__(self) -> str:
@@ -71,13 +72,8 @@ class EqualLeakage:
     def plot(self) -> Any:
         """The three curves against the leakage; a matplotlib figure."""
         drawn, axis = figure()
-        curves = (
-            ("PML-optimal", self.pml_optimal),
-            ("LDP-optimal", self.ldp_optimal),
-            ("randomised response", self.randomized_response),
-        )
-        for (name, values), colour, marker in zip(curves, COLOURS, MARKERS, strict=False):
-            axis.plot(self.epsilons, values, marker=marker, markersize=4, color=colour, label=name)
+        for place, (name, values) in enumerate(list(self._columns().items())[1:4]):
+            draw_curve(axis, self.epsilons, values, place, name)
         axis.set_xlabel("pointwise maximal leakage ε (nats)")
         axis.set_ylabel(self.utility.label)
         axis.set_ylim(bottom=0)
@@ -111,9 +107,9 @@ def equal_leakage(
     exact = as_prior(prior)
     wanted = MutualInformation(exact) if utility is None else utility
     levels = [PML(epsilon, exact) for epsilon in epsilons]
-    for notion in levels:
-        if not 0 < notion.epsilon < notion.epsilon_max:
-            raise InvalidParameter("leakages must lie between 0 and ε_max", parameter="epsilons", value=notion.epsilon)
+    beyond = next((notion.epsilon for notion in levels if not 0 < notion.epsilon < notion.epsilon_max), None)
+    if beyond is not None:
+        raise InvalidParameter("leakages must lie between 0 and ε_max", parameter="epsilons", value=beyond)
     best = tuple(design(notion, wanted).value for notion in levels)
     response = tuple(wanted(pml_randomized_response(exact, notion.exponential.exponent)) for notion in levels)
     local = []
@@ -122,25 +118,24 @@ def equal_leakage(
             progress(f"ε = {notion.epsilon:g}", i / len(levels))
         local.append(_ldp_at(notion, wanted))
     nats = tuple(notion.epsilon for notion in levels)
-    return EqualLeakage(wanted, nats, best, tuple(v for _, v in local), response, tuple(level for level, _ in local))
+    ldp_levels, ldp_values = zip(*local, strict=True) if local else ((), ())
+    return EqualLeakage(wanted, nats, best, ldp_values, response, ldp_levels)
 
 
 def _ldp_at(notion: PML, utility: Utility) -> tuple[float, float]:
     """(LDP level, value) of the LDP-optimal mechanism whose leakage is at most that of the notion."""
+    made: dict[float, Design] = {}
+
+    def within(level: float) -> bool:
+        made[level] = design(LDP(repr(level)), utility)
+        return notion.level(made[level].mechanism) <= notion.epsilon
+
+    def between(high: float, low: float) -> float:
+        return low if abs(high - low) <= SMALLEST_STEP * max(high, low) else (low + high) / 2
+
     low, high = notion.epsilon, 4 * notion.epsilon
-    found = design(LDP(repr(low)), utility)  # at LDP ε the leakage is at most ε
-    for _ in range(8):
-        wider = design(LDP(repr(high)), utility)
-        if high >= 40 or notion.level(wider.mechanism) > notion.epsilon:
-            break
-        low, high, found = high, min(2 * high, 40.0), wider
-    for _ in range(HALVINGS):
-        if high - low <= SMALLEST_STEP * high:
-            break
-        middle = (low + high) / 2
-        tried = design(LDP(repr(middle)), utility)
-        if notion.level(tried.mechanism) <= notion.epsilon:
-            low, found = middle, tried
-        else:
-            high = middle
-    return low, found.value
+    within(low)  # it is: at LDP ε the leakage is at most ε
+    while within(high) and high < MOST_EPSILON:
+        low, high = high, min(2 * high, MOST_EPSILON)
+    level = bisected(within, high, low, between=between)
+    return level, made[level].value

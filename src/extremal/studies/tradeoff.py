@@ -8,19 +8,25 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeGuard, cast
 
+import numpy as np
+
 from extremal.closed_forms.forms import curve_values
 from extremal.errors import InvalidParameter
 from extremal.optimize.design import Design, design
 from extremal.optimize.problem import Progress
-from extremal.plotting import COLOURS, MARKERS, figure, plain_ticks
-from extremal.privacy import LIP, PML, MetricPrivacy, Notion
+from extremal.plotting import COLOURS, MARKERS, draw_curve, figure, plain_ticks
+from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
 from extremal.studies.values import value_of
 from extremal.tables import aligned, as_frame, how_many, html, number
 from extremal.utility import MutualInformation, Utility, Workload
+from extremal.utility.curve import InformationCurve
 
 OPTIMUM = "optimum"
 _TICKS = [a * 10**b for b in range(-6, 3) for a in (1, 2, 5)]
 _DASHES = ((1, 0), (5, 1.5), (1.5, 1.5), (7, 2, 1.5, 2))  # curves that coincide are seen through each other
+_OPTIMUM_STYLE = {"color": "#111111", "marker": "", "linewidth": 6, "alpha": 0.3}  # curves on it are seen
+_VALUE_TITLES = ("What can be kept", "What the mechanisms in use keep of it")
+_COST_TITLES = ("What it takes at the least", "What the mechanisms in use take")
 TOO_MANY, NOT_IDENTIFIED = "too many reports to add up", "does not identify what is wanted"
 WORST_SHOWN = 100  # times the optimum: what costs more is beyond the right panel of a picture
 
@@ -37,6 +43,7 @@ class Tradeoff:
         designs: the design at each ε.
         values: name → value at each ε (None: not applicable there); the first is the optimum.
         left_out: name → why, for closed forms that have no value at any ε.
+        limits: name → what no mechanism exceeds at each ε: of information, the entropy and the limit of any prior.
 
     >>> import extremal as ex
     >>> curve = ex.tradeoff(ex.LDP, ex.KL([0.7, 0.3], [0.4, 0.6]), [1])
@@ -49,6 +56,7 @@ class Tradeoff:
     designs: tuple[Design, ...]
     values: dict[str, tuple[float | None, ...]]
     left_out: dict[str, str] = field(default_factory=dict)
+    limits: dict[str, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def ratios(self) -> dict[str, tuple[float | None, ...]]:
@@ -61,12 +69,14 @@ class Tradeoff:
         }
 
     def to_frame(self) -> Any:
-        """A data frame: ε, the values, the gap, and each form's share of the optimum."""
+        """A data frame: ε, the values, the optimum's gap and bound, limits, and each form's share of the optimum."""
         columns: dict[str, Any] = {
             "epsilon": list(self.epsilons),
             **{name: list(row) for name, row in self.values.items()},
+            "gap": [d.gap for d in self.designs],
+            "bound": [d.lower_bound if self.utility.is_cost else d.upper_bound for d in self.designs],
+            **{name: list(row) for name, row in self.limits.items()},
         }
-        columns["gap"] = [d.gap for d in self.designs]
         return as_frame({**columns, **{f"{name} / optimum": list(row) for name, row in self.ratios.items()}})
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
@@ -74,6 +84,7 @@ class Tradeoff:
             [OPTIMUM, *(number(v) for v in self.values[OPTIMUM])],
             ["its gap", *(f"{d.gap:.0e}" for d in self.designs)],
             ["its reports", *(how_many(d.mechanism.m) for d in self.designs)],
+            *([name, *(number(v) for v in row)] for name, row in self.limits.items()),
             *([name, *(number(v, 4) for v in row)] for name, row in self.ratios.items()),
         ]
         return ["ε", *(number(e, 4) for e in self.epsilons)], body
@@ -101,52 +112,52 @@ class Tradeoff:
         """Values on the left, shares of the optimum on the right (of a cost: times the optimum), against ε; a
         matplotlib figure. Of a cost, what is far above the optimum is beyond the picture, and the legend says so."""
         drawn, (left, right) = figure(width=12.5, height=4.8, columns=2)
-        cost, best, ratios = self.utility.is_cost, self.values[OPTIMUM], self.ratios
-        for j, (name, row) in enumerate(self.values.items()):
-            beyond = cost and name != OPTIMUM and all(r is None or r > WORST_SHOWN for r in ratios[name])
-            style = _style(j) | {"label": f"{name} (above the picture)" if beyond else name}
-            _draw(left, self.epsilons, row, style)
-            if name != OPTIMUM:
-                _draw(right, self.epsilons, ratios[name], style)
-        beside = "share of the optimum" if not cost else f"{self.utility.unit or self.utility.name}, optimum = 1"
-        for axis, label in ((left, self.utility.label), (right, beside)):
+        draw_curve(left, self.epsilons, self.values[OPTIMUM], 0, OPTIMUM, **_OPTIMUM_STYLE)
+        for j, (name, row) in enumerate(self.ratios.items()):
+            label = f"{name} (above the picture)" if self._beyond(row) else name
+            draw_curve(left, self.epsilons, self.values[name], j, label, **_style(j))
+            draw_curve(right, self.epsilons, row, j, label, **_style(j))
+        for name, limit in self.limits.items():
+            dashes = ":" if len(set(limit)) == 1 else "--"
+            draw_curve(left, self.epsilons, limit, 0, name, color="#999999", marker="", linestyle=dashes)
+        cost, named = self.utility.is_cost, self.utility.unit or self.utility.name
+        titles = _COST_TITLES if cost else _VALUE_TITLES
+        labels = (self.utility.label, f"{named}, optimum = 1" if cost else "share of the optimum")
+        for axis, title, said in zip((left, right), titles, labels, strict=True):
             axis.set_xlabel("ε (nats)")
-            axis.set_ylabel(label)
+            axis.set_ylabel(said)
+            axis.set_title(title, fontsize="medium")
             _spread(axis, self.epsilons)
-        positive = [v for v in best if v]
-        if cost and positive:
-            most = min(WORST_SHOWN, max((r for row in ratios.values() for r in row if _shown(r)), default=1.0))
-            for axis, lowest, highest in ((left, min(positive), most * max(positive)), (right, 1.0, most)):
-                plain_ticks(axis.yaxis, [lowest, highest])
-                axis.set_ylim(0.9 * lowest, 1.1 * highest)
-        left.set_title("What can be kept" if not cost else "What it takes at the least", fontsize="medium")
-        right.set_title(
-            "What the mechanisms in use keep of it" if not cost else "What the mechanisms in use take",
-            fontsize="medium",
-        )
+        if cost:
+            self._cut(left, right)
         drawn.legend(*left.get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=8)
         return drawn
 
+    def _beyond(self, ratios: Sequence[float | None]) -> bool:
+        """Whether all of a curve lies above the picture of a cost."""
+        return self.utility.is_cost and all(r is None or r > WORST_SHOWN for r in ratios)
+
+    def _cut(self, left: Any, right: Any) -> None:
+        """Axes of a cost up to its worst that is shown."""
+        positive = [v for v in self.values[OPTIMUM] if v]
+        if not positive:
+            return
+        most = min(WORST_SHOWN, max((r for row in self.ratios.values() for r in row if _shown(r)), default=1.0))
+        for axis, lowest, highest in ((left, min(positive), most * max(positive)), (right, 1.0, most)):
+            plain_ticks(axis.yaxis, [lowest, highest])
+            axis.set_ylim(0.9 * lowest, 1.1 * highest)
+
 
 def _style(j: int) -> dict[str, Any]:
-    """How the j-th curve looks; the first is the optimum, broad and pale, so that curves on it are seen. A second round
-    of colours has hollow markers and other dashes."""
-    if not j:
-        return {"color": "#111111", "linewidth": 6, "alpha": 0.3}
-    again, i = divmod(j - 1, len(COLOURS))
+    """How the j-th closed form looks; a second round of colours has hollow markers and other dashes."""
+    again, i = divmod(j, len(COLOURS))
     return {
-        "color": COLOURS[i],
         "marker": MARKERS[(i + 3 * again) % len(MARKERS)],
         "markersize": 5,
         "markerfacecolor": "white" if again else COLOURS[i],
         "linewidth": 1.3,
         "dashes": _DASHES[(i + again) % len(_DASHES)],
     }
-
-
-def _draw(axis: Any, epsilons: Sequence[float], row: Sequence[float | None], style: dict[str, Any]) -> None:
-    shown = [(e, v) for e, v in zip(epsilons, row, strict=True) if _shown(v)]
-    axis.plot([e for e, _ in shown], [v for _, v in shown], **style)
 
 
 def _shown(value: float | None) -> TypeGuard[float]:
@@ -164,7 +175,13 @@ def _spread(axis: Any, epsilons: Sequence[float]) -> None:
 
 
 def tradeoff(
-    privacy: Callable[[float], Notion], utility: Utility, epsilons: Sequence[float], progress: Progress | None = None
+    privacy: Callable[[float], Notion],
+    utility: Utility,
+    epsilons: Sequence[float],
+    progress: Progress | None = None,
+    *,
+    tolerance: float = 1e-9,
+    time_limit: float | None = None,
 ) -> Tradeoff:
     """The optimum at each ε, beside the closed forms that satisfy the same notion.
 
@@ -177,8 +194,9 @@ def tradeoff(
         utility: what to maximise.
         epsilons: the grid, in nats.
         progress: called with "ε = …" and the share done.
+        tolerance, time_limit: of each design.
 
-    Reference: the figures of KOV are such curves.
+    Reference: the figures of KOV are such curves. The limit of any prior is proven in docs/design/information.md.
 
     >>> import extremal as ex
     >>> curve = ex.tradeoff(ex.LDP, ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), [0.5, 1, 2])
@@ -188,20 +206,30 @@ def tradeoff(
     grid = tuple(float(e) for e in epsilons)
     if not grid:
         raise InvalidParameter("epsilons must hold at least one level", parameter="epsilons", value=epsilons)
-    at = _of_epsilon(privacy, utility)
+    notions = [*map(_of_epsilon(privacy, utility), grid)]
     designs, rows = [], []
-    for i, epsilon in enumerate(grid):
-        notion = at(epsilon)
+    for i, (epsilon, notion) in enumerate(zip(grid, notions, strict=True)):
         if progress is not None:
             progress(f"ε = {epsilon:g}", i / len(grid))
-        found = design(notion, utility)
+        found = design(notion, utility, tolerance=tolerance, time_limit=time_limit)
         designs.append(found)
         rows.append({OPTIMUM: found.value, **curve_values(utility, notion, value=partial(value_of, utility))})
     names = dict.fromkeys(name for row in rows for name in row)
     values = {name: tuple(row.get(name) for row in rows) for name in names}
     left_out = {name: _why(row) for name, row in values.items() if name != OPTIMUM and not any(map(_shown, row))}
     shown = {name: row for name, row in values.items() if name not in left_out}
-    return Tradeoff(utility, grid, tuple(designs), shown, left_out)
+    return Tradeoff(utility, grid, tuple(designs), shown, left_out, _limits(notions, utility))
+
+
+def _limits(notions: Sequence[Notion], utility: Utility) -> dict[str, tuple[float, ...]]:
+    """What no mechanism exceeds: of information the entropy, and under ε-LDP m − 1 − ln m with m = ε/(1 − e^−ε)."""
+    if not isinstance(utility, MutualInformation):
+        return {}
+    p = utility.prior.values[utility.prior.values > 0]
+    limits = {"entropy of the prior": (-math.fsum(p * np.log(p)),) * len(notions)}
+    if all(isinstance(notion, LDP) and notion.epsilon and not notion.delta for notion in notions):
+        limits["limit of any prior"] = tuple(InformationCurve(notion.epsilon).limit for notion in notions)
+    return limits
 
 
 def _why(row: Sequence[float | None]) -> str:

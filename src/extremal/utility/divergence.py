@@ -13,7 +13,6 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from extremal.exact import Exponential, Prior
-from extremal.privacy import Option
 from extremal.problem import PairGoal
 from extremal.utility.convex import ConvexFunction, UserFunction
 from extremal.utility.pair import Pair
@@ -111,18 +110,13 @@ class Divergence(SumOfColumns):
 
 _OF_F = ("at_zero", "derivative", "excess", "is_linear_within", "kinks", "line", "perspective", "slope_at_infinity")
 
-_PAIR_OPTIONS = (
-    Option("p0", "--p0", "prior", "first of two distributions to tell apart", required="two distributions"),
-    Option("p1", "--p1", "prior", "second of two distributions to tell apart", required="two distributions"),
-)
-
 
 class NamedDivergence(Divergence):
     """A divergence that its class says all about, apart from the pair and its parameters.
 
     Attributes:
         function: the class of its f; made without arguments unless the class has parameters and a constructor.
-        parameters: name → what the command line takes when it is not given.
+        parameters: name → its usual value, which the command line takes when none is given.
     """
 
     function: ClassVar[type[ConvexFunction]]
@@ -132,14 +126,6 @@ class NamedDivergence(Divergence):
 
     def __init__(self, p0: Any, p1: Any) -> None:
         super().__init__(p0, p1, self.function())
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        own = (
-            Option(name, f"--{name}", "number", f"parameter of {cls.name} (default {value})", default=value)
-            for name, value in cls.parameters.items()
-        )
-        cls.options = (*_PAIR_OPTIONS, *own)
 
     def problem(self) -> PairGoal:
         return PairGoal(self.name, self.pair.p0, self.pair.p1, self.exact)

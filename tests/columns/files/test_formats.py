@@ -96,7 +96,7 @@ def test_from_release_to_estimate(kind: str, ending: str, tmp_path: Path) -> Non
         assert result.fit.observed.statistic == pytest.approx(again.fit.observed.statistic, abs=1e-12)
     strata = ex.estimate_frequencies(target, m, by="region", merge=merge)
     assert [strata[name].n for name in strata] == [N // 2, N // 2]
-    with pytest.raises(ex.InvalidParameter, match=r"the reports in out\..* must come from this mechanism"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"the reports in out\..* must come from this mechanism"):
         ex.estimate_frequencies(target, ex.randomized_response(2, 3))
 
 
@@ -122,7 +122,7 @@ def test_labels_that_text_does_not_tell_apart_are_refused_before_writing(ending:
     }
     for message, m in cases.items():
         source = write(tmp_path / f"in{ending}", {"answer": [m.inputs[0]]})
-        with pytest.raises(ex.InvalidParameter, match=message):
+        with pytest.raises(ex.errors.InvalidParameter, match=message):
             privatize_file(source, source.with_stem("out"), {"answer": m})
         assert [path.name for path in tmp_path.iterdir()] == [source.name]
 
@@ -131,7 +131,7 @@ def test_labels_that_text_does_not_tell_apart_are_refused_before_writing(ending:
 def test_labels_of_several_types_are_refused_before_writing(ending: str, tmp_path: Path) -> None:
     mixed = ex.Mechanism.from_partition([0, 1], ex.LDP(1), inputs=["a", "b"], outputs=["none", 1])
     source = write(tmp_path / f"in{ending}", {"answer": ["a", "b"]})
-    with pytest.raises(ex.InvalidParameter, match="a typed column needs output labels of one type"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a typed column needs output labels of one type"):
         privatize_file(source, source.with_stem("out"), {"answer": mixed})
     assert [path.name for path in tmp_path.iterdir()] == [source.name]
 
@@ -149,7 +149,7 @@ def test_a_note_in_every_form_counts_as_randomised_before(tmp_path: Path) -> Non
         pyarrow.parquet.write_table(table, path)
         assert mechanism_hashes(path) == {"answer": m.hash}
         assert ex.estimate_frequencies(path, m).n == 2
-        with pytest.raises(ex.InvalidParameter, match="column 'answer' was randomised before"):
+        with pytest.raises(ex.errors.InvalidParameter, match="column 'answer' was randomised before"):
             privatize_file(path, tmp_path / "out.parquet", {"answer": m}, overwrite=True)
         privatize_file(path, tmp_path / "out.parquet", {"other": m}, overwrite=True)
         assert mechanism_hashes(tmp_path / "out.parquet") == {"answer": m.hash, "other": m.hash}
@@ -162,7 +162,7 @@ def test_a_note_is_read_as_it_was_written() -> None:
     assert metadata_with({b"project": b"survey"}, hashes)[b"project"] == b"survey"
     assert in_metadata(None, path) == {}
     for broken in (b"", b"{", b"[]", b'{"columns": 3}', b'{"version": "1.0"}'):
-        with pytest.raises(ex.MalformedFile, match=r"the metadata of answers.parquet must|must be valid JSON"):
+        with pytest.raises(ex.errors.MalformedFile, match=r"the metadata of answers.parquet must|must be valid JSON"):
             in_metadata({b"extremal": broken}, path)
     for foreign in (
         b"",

@@ -199,7 +199,7 @@ def test_what_is_no_label_is_refused_alike(cell: str, tmp_path: Path, monkeypatc
     m = sure([0, 1, 2])
     quick, slow = _both_ways(source, {"x": m}, monkeypatch)
     assert quick == slow
-    assert quick[0] is ex.UnknownLabel
+    assert quick[0] is ex.errors.UnknownLabel
 
 
 def test_plain_rows_are_what_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -94,7 +94,8 @@ def test_more_subsets_than_atoms() -> None:
     assert "60 inputs, about 10^14 outputs" in text
     assert "All reports are identical" not in text
     with pytest.raises(
-        ex.InvalidParameter, match='maximum likelihood needs the reports listed.*Use method="unbiased" or "projected"'
+        ex.errors.InvalidParameter,
+        match='maximum likelihood needs the reports listed.*Use method="unbiased" or "projected"',
     ):
         ex.estimate_frequencies(reports, m, method="mle")
 
@@ -102,17 +103,17 @@ def test_more_subsets_than_atoms() -> None:
 def test_reports_must_be_subsets(tmp_path: Path) -> None:
     m = unlisted(6, 3, 1.0)
     for bad in ((0, 1), (0, 1, 1), (0, 1, 9), 3, "abc"):
-        with pytest.raises(ex.UnknownLabel, match="that is no label"):
+        with pytest.raises(ex.errors.UnknownLabel, match="that is no label"):
             ex.estimate_frequencies([(0, 1, 2), bad], m)
     assert ex.estimate_frequencies([(2, 1, 0), [0, 1, 2]], m).fit.observed.distinct == 1
     (tmp_path / "r.csv").write_text("x\n0 1 2\n1 2 5\n")
     result = ex.estimate_frequencies(tmp_path / "r.csv", m, column="x", check_hash=False)
     assert result.fit.observed.statistic.tolist() == [0.5, 1, 1, 0, 0, 0.5]
     spaced = ex.Mechanism.from_subsets(40, 10, ex.LDP(1), inputs=[f"answer {x}" for x in range(40)])
-    with pytest.raises(ex.UnknownLabel, match="that is no label"):  # sets of labels with spaces are JSON lists
+    with pytest.raises(ex.errors.UnknownLabel, match="that is no label"):  # sets of labels with spaces are JSON lists
         ex.estimate_frequencies(tmp_path / "r.csv", spaced, column="x", check_hash=False)
     listed = ex.Mechanism.from_subsets(3, 2, ex.LDP(1), inputs=["a b", "c", "d"])
     (tmp_path / "s.csv").write_text('x\n"[""a b"",""c""]"\n"[""c"",""d""]"\n')
     assert ex.estimate_frequencies(tmp_path / "s.csv", listed, column="x", check_hash=False).n == 2
-    with pytest.raises(ex.InvalidParameter, match="must be a subset selection"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be a subset selection"):
         SubsetChannel(ex.randomized_response(3, 1))

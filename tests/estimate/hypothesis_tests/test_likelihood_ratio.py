@@ -101,9 +101,9 @@ def test_what_h1_excludes_speaks_for_h0() -> None:
     assert other
     never = ex.test_hypotheses([1, 0, 0], plain, [1.0, 0.0, 0.0], [0.5, 0.5, 0.0], counts=True)
     assert (never.critical, never.missed) == (math.inf, 1.0) or never.level <= 0.05
-    with pytest.raises(ex.InvalidParameter, match="possible under one"):
+    with pytest.raises(ex.errors.InvalidParameter, match="possible under one"):
         ex.test_hypotheses([1, 1, 1], plain, [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], counts=True)
-    with pytest.raises(ex.InvalidParameter, match="possible under one"):
+    with pytest.raises(ex.errors.InvalidParameter, match="possible under one"):
         ex.test_hypotheses([0, 0, 1], plain, [1.0, 0.0, 0.0], [0.5, 0.5, 0.0], counts=True)
 
 
@@ -140,7 +140,7 @@ def test_posteriors_are_bayes(counts: list[int], seed: int) -> None:
     ],
 )
 def test_bad_arguments_are_named(arguments: tuple[object, ...], more: dict[str, object], message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.test_hypotheses([1, 2, 3], ex.randomized_response(3, 1), *arguments, counts=True, **more)  # type: ignore[call-overload]
 
 
@@ -157,7 +157,7 @@ def test_reports_are_read_as_for_estimates() -> None:
     for bad in (["a", None], {"a": 1.5}, [], [1, 2]):
         with pytest.raises(ex.ExtremalError):
             ex.test_hypotheses(bad, m, P0, P1)
-    with pytest.raises(ex.InvalidParameter, match="mechanism must be a Mechanism"):
+    with pytest.raises(ex.errors.InvalidParameter, match="mechanism must be a Mechanism"):
         ex.test_hypotheses(answers, np.eye(3), P0, P1)
 
 

@@ -63,19 +63,19 @@ def test_a_report_that_one_hypothesis_excludes_decides() -> None:
     assert (running.n, running.statistic) == (3, math.inf)
     assert ex.sequential_test(plain, [0.5, 0.5, 0], [0.5, 0, 0.5]).update([1, 2]) == 0
     assert ex.sequential_test(plain, [0.5, 0.5, 0], [0.5, 0, 0.5]).expected_n() == 1.0
-    with pytest.raises(ex.InvalidParameter, match="possible under one"):
+    with pytest.raises(ex.errors.InvalidParameter, match="possible under one"):
         ex.sequential_test(plain, [1, 0, 0], [0.5, 0.5, 0]).update([0, 2])
 
 
 def test_refusals() -> None:
     m = ex.randomized_response(2, 1)
-    with pytest.raises(ex.NotIdentified, match="same distribution"):
+    with pytest.raises(ex.errors.NotIdentified, match="same distribution"):
         ex.sequential_test(m, [0.5, 0.5], [0.5, 0.5])
-    with pytest.raises(ex.NotIdentified, match="same distribution"):
+    with pytest.raises(ex.errors.NotIdentified, match="same distribution"):
         ex.sequential_test(ex.randomized_response(2, 0), [0.9, 0.1], [0.5, 0.5])
-    with pytest.raises(ex.InvalidParameter, match="beta"):
+    with pytest.raises(ex.errors.InvalidParameter, match="beta"):
         ex.sequential_test(m, [0.9, 0.1], [0.5, 0.5], 0.05, 0.0)
-    with pytest.raises(ex.UnknownLabel, match=r"reports\[1\] must be an output"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"reports\[1\] must be an output"):
         ex.sequential_test(m, [0.9, 0.1], [0.5, 0.5]).update([0, 2])
-    with pytest.raises(ex.InvalidParameter, match=r"reports\[0\] must not be missing"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"reports\[0\] must not be missing"):
         ex.sequential_test(m, [0.9, 0.1], [0.5, 0.5]).update([None])

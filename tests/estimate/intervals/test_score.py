@@ -55,5 +55,5 @@ def test_no_interval_is_empty_or_of_width_zero(counts: list[int], level: float) 
 def test_levels() -> None:
     assert quantile(0.95) == pytest.approx(1.959963984540054)
     assert each(0.95, 100) == pytest.approx(0.9995)
-    with pytest.raises(ex.InvalidParameter, match="Write 95% as 0.95"):
+    with pytest.raises(ex.errors.InvalidParameter, match="Write 95% as 0.95"):
         each(95, 2)

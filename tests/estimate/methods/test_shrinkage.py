@@ -120,5 +120,5 @@ def test_the_number_of_parameters_is_the_derivative_of_the_fit() -> None:
 
 def test_smooth_refuses_inputs_that_are_not_told_apart() -> None:
     blocks = ex.Mechanism.from_partition([0, 0, 1, 1], ex.LDP(1))
-    with pytest.raises(ex.InvalidParameter, match="smooth needs every input by itself"):
+    with pytest.raises(ex.errors.InvalidParameter, match="smooth needs every input by itself"):
         ex.estimate_frequencies([0, 1, 1] * 20, blocks, "smooth", merge=True)

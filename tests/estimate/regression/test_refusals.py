@@ -64,9 +64,9 @@ def test_hidden_covariates_are_named_by_their_terms(frame: pd.DataFrame) -> None
     assert "x was privatised" in str(found)
     predicted = found.predict(pd.DataFrame({"x": ["never", "often"], "z": [0.0, 0.0], "region": [1, 1]}))
     assert predicted[1] - predicted[0] == pytest.approx(found.params["x[T.often]"])
-    with pytest.raises(ex.InvalidParameter, match="true value of a covariate"):
+    with pytest.raises(ex.errors.InvalidParameter, match="true value of a covariate"):
         found.predict()
-    with pytest.raises(ex.InvalidParameter, match="inputs of the mechanism"):
+    with pytest.raises(ex.errors.InvalidParameter, match="inputs of the mechanism"):
         found.predict(pd.DataFrame({"x": ["secret"], "z": [0.0], "region": [1]}))
     drinks = ex.randomized_response(2, 3, inputs=[False, True])
     told = ex.regress("y ~ b", frame.assign(b=frame.sex == "f"), {"b": drinks})
@@ -103,15 +103,15 @@ def test_public_outcomes(frame: pd.DataFrame) -> None:
     graded = frame.assign(grade=pd.Categorical(frame.x, categories=["never", "once", "often"], ordered=True))
     found = ex.regress("grade ~ answer", graded, {"answer": M}, family="ordered")
     assert "never | once" in found.names
-    with pytest.raises(ex.InvalidParameter, match="must say its order"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must say its order"):
         ex.regress("x ~ answer", frame, {"answer": M}, family="ordered")
-    with pytest.raises(ex.InvalidParameter, match="must be numbers"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be numbers"):
         ex.regress("x ~ answer", frame, {"answer": M}, family="linear")
-    with pytest.raises(ex.InvalidParameter, match="at least two values"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at least two values"):
         ex.regress("x ~ answer", frame.assign(x="one"), {"answer": M})
-    with pytest.raises(ex.InvalidParameter, match="must vary"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must vary"):
         ex.regress("y ~ answer", frame.assign(y=1.0), {"answer": M}, family="linear")
-    with pytest.raises(ex.InvalidParameter, match="must be finite"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be finite"):
         ex.regress("y ~ answer", frame.assign(y=np.where(frame.z > 2, np.inf, frame.y)), {"answer": M})
 
 
@@ -123,34 +123,34 @@ def test_comparison_of_nested_models(frame: pd.DataFrame) -> None:
     assert "answer ~ 1 holds" in str(found)
     hidden, without = ex.regress("y ~ x + z", frame, {"x": X}), ex.regress("y ~ z", frame, {"x": X})
     assert hidden.compare(without).freedom == 2
-    with pytest.raises(ex.InvalidParameter, match="must be nested"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be nested"):
         small.compare(large)
-    with pytest.raises(ex.InvalidParameter, match="must be nested"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be nested"):
         large.compare(ex.regress("answer ~ C(region) - 1", frame, M))
-    with pytest.raises(ex.InvalidParameter, match="must be nested"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must be nested"):
         large.compare(ex.regress("answer ~ w", frame, M))
-    with pytest.raises(ex.InvalidParameter, match="same data"):
+    with pytest.raises(ex.errors.InvalidParameter, match="same data"):
         large.compare(ex.regress("answer ~ 1", frame.iloc[:600], M))
-    with pytest.raises(ex.InvalidParameter, match="keep it in mechanism="):
+    with pytest.raises(ex.errors.InvalidParameter, match="keep it in mechanism="):
         ex.regress("sex ~ z + answer", frame, {"answer": M}).compare(ex.regress("sex ~ z", frame, {"x": X}))
-    with pytest.raises(ex.InvalidParameter, match="survey weights"):
+    with pytest.raises(ex.errors.InvalidParameter, match="survey weights"):
         large.compare(ex.regress("answer ~ 1", frame, M, weights="w"))
 
 
 def test_separation_names_the_term(frame: pd.DataFrame) -> None:
     rare = frame.assign(rare=(np.arange(1_200) < 60).astype(int))
     rare["answer"] = np.where(rare.rare == 1, "no", rare.answer)
-    with pytest.raises(ex.NotIdentified, match="data separate") as caught:
+    with pytest.raises(ex.errors.NotIdentified, match="data separate") as caught:
         ex.regress("answer ~ z + rare", rare, M)
     assert "rare" in str(caught.value)
-    with pytest.raises(ex.NotIdentified, match="data separate"):
+    with pytest.raises(ex.errors.NotIdentified, match="data separate"):
         ex.regress("answer ~ 1", frame.assign(answer="no"), M)
-    with pytest.raises(ex.NotIdentified, match="data separate|probability is estimated as 0"):
+    with pytest.raises(ex.errors.NotIdentified, match="data separate|probability is estimated as 0"):
         ex.regress("x ~ z", frame.assign(x=np.where(frame.z > 0, "often", "never")), X, family="ordered")
     empty = frame.assign(x=np.where(frame.x == "once", "often", frame.x))  # the middle category is estimated empty
-    with pytest.raises(ex.NotIdentified, match="data separate|probability is estimated as 0"):
+    with pytest.raises(ex.errors.NotIdentified, match="data separate|probability is estimated as 0"):
         ex.regress("x ~ z", empty, X, family="ordered")
-    with pytest.raises(ex.NotIdentified, match="data separate") as caught:
+    with pytest.raises(ex.errors.NotIdentified, match="data separate") as caught:
         ex.regress("y ~ x + z", empty, {"x": X})
     assert "P(x=once)" in str(caught.value)
 
@@ -162,18 +162,18 @@ def test_a_far_row_is_no_separation(frame: pd.DataFrame) -> None:
 
 
 def test_what_is_not_identified_is_named(frame: pd.DataFrame) -> None:
-    with pytest.raises(ex.NotIdentified, match="add up to each other") as caught:
+    with pytest.raises(ex.errors.NotIdentified, match="add up to each other") as caught:
         ex.regress("answer ~ z + u", frame.assign(u=2 * frame.z + 3), M)
     assert "u" in str(caught.value)
-    with pytest.raises(ex.NotIdentified, match="add up"):
+    with pytest.raises(ex.errors.NotIdentified, match="add up"):
         ex.regress("answer ~ z + u", frame.assign(u=0.0), M)
-    with pytest.raises(ex.NotIdentified, match="add up"):
+    with pytest.raises(ex.errors.NotIdentified, match="add up"):
         ex.regress("answer ~ C(region) + z + y", frame.iloc[:3], M)
     merging = ex.Mechanism.from_matrix([[0.8, 0.2], [0.2, 0.8], [0.2, 0.8]], inputs=list(X.inputs), outputs=["a", "b"])
-    with pytest.raises(ex.NotIdentified, match="flat in some direction"):
+    with pytest.raises(ex.errors.NotIdentified, match="flat in some direction"):
         ex.regress("s ~ z", frame.assign(s=np.where(frame.sex == "f", "a", "b")), merging)
     silent = ex.randomized_response(2, 0, inputs=["no", "yes"])
-    with pytest.raises(ex.NotIdentified, match="flat in some direction"):
+    with pytest.raises(ex.errors.NotIdentified, match="flat in some direction"):
         ex.regress("answer ~ z", frame, silent)
 
 
@@ -195,7 +195,7 @@ def test_what_is_not_identified_is_named(frame: pd.DataFrame) -> None:
 def test_bad_formulas_are_clear(frame: pd.DataFrame, formula: str, message: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with pytest.raises(ex.InvalidParameter, match=message) as caught:
+        with pytest.raises(ex.errors.InvalidParameter, match=message) as caught:
             ex.regress(formula, frame, M)
     assert "'f'" not in str(caught.value)
 
@@ -205,21 +205,21 @@ def test_missing_values_are_refused_by_their_place(frame: pd.DataFrame) -> None:
         holed = frame.assign(**{column: frame[column].astype(object).where(np.arange(1_200) != 17)})
         if column == "z":
             holed["z"] = holed["z"].astype(float)
-        with pytest.raises(ex.InvalidParameter, match=rf"{column}\[17\] must not be missing"):
+        with pytest.raises(ex.errors.InvalidParameter, match=rf"{column}\[17\] must not be missing"):
             ex.regress(formula, holed, {"x": X} if column == "x" else M)
 
 
 def test_values_of_respondents_stay_out_of_messages(frame: pd.DataFrame) -> None:
-    with pytest.raises(ex.UnknownLabel, match=r"answer\[3\] must be an output") as caught:
+    with pytest.raises(ex.errors.UnknownLabel, match=r"answer\[3\] must be an output") as caught:
         ex.regress("answer ~ z", frame.assign(answer=frame.answer.where(np.arange(1_200) != 3, "secret")), M)
     assert "secret" not in str(caught.value)
     found = ex.regress("answer ~ sex", frame, M)
-    with pytest.raises(ex.InvalidParameter, match="only categories that were seen") as caught2:
+    with pytest.raises(ex.errors.InvalidParameter, match="only categories that were seen") as caught2:
         found.predict(pd.DataFrame({"sex": ["secret"]}))
     assert "secret" not in str(caught2.value)
-    with pytest.raises(ex.InvalidParameter, match="frame must be the name of a column"):
+    with pytest.raises(ex.errors.InvalidParameter, match="frame must be the name of a column"):
         found.predict(pd.DataFrame({"z": [1.0]}))
-    with pytest.raises(ex.InvalidParameter, match=r"sex\[1\] must not be missing"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"sex\[1\] must not be missing"):
         found.predict(pd.DataFrame({"sex": ["f", None]}))
 
 
@@ -245,13 +245,13 @@ def test_bad_arguments(frame: pd.DataFrame) -> None:
         with pytest.raises(ex.ExtremalError, match=message):
             ex.regress(*arguments, **more)  # type: ignore[arg-type]
     found = ex.regress("answer ~ z", frame, M)
-    with pytest.raises(ex.InvalidParameter, match="level"):
+    with pytest.raises(ex.errors.InvalidParameter, match="level"):
         found.interval(1.0)
-    with pytest.raises(ex.InvalidParameter, match="alpha"):
+    with pytest.raises(ex.errors.InvalidParameter, match="alpha"):
         found.conf_int(0)
 
 
 def test_without_formulaic_it_says_what_to_install(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "formulaic", None)
-    with pytest.raises(ex.MissingDependency, match=r"extremal\[regression\]"):
+    with pytest.raises(ex.errors.MissingDependency, match=r"extremal\[regression\]"):
         ex.regress("answer ~ z", frame, M)

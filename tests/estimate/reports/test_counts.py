@@ -18,13 +18,13 @@ EXPECTED = ex.estimate_frequencies(REPORTS, M).estimate
 def test_value_counts_are_matched_by_label_whatever_their_order() -> None:
     for counts in (REPORTS.value_counts(), REPORTS.value_counts().sort_index(), REPORTS.value_counts(ascending=True)):
         assert ex.estimate_frequencies(counts, M, counts=True).estimate.tolist() == EXPECTED.tolist()
-    with pytest.raises(ex.UnknownLabel, match="that is no label"):
+    with pytest.raises(ex.errors.UnknownLabel, match="that is no label"):
         ex.estimate_frequencies(pd.Series([3, 4], index=["a", "z"]), M, counts=True)
 
 
 def test_value_counts_are_not_taken_for_reports() -> None:
     numbers = ex.randomized_response(3, 1)
-    with pytest.raises(ex.InvalidParameter, match="value_counts\\(\\) holds counts.*counts=True"):
+    with pytest.raises(ex.errors.InvalidParameter, match="value_counts\\(\\) holds counts.*counts=True"):
         ex.estimate_frequencies(pd.Series([0] * 3 + [1] * 2 + [2]).value_counts(), numbers)
 
 
@@ -35,11 +35,13 @@ def test_a_frame_of_counts_names_its_column() -> None:
     assert found.n == 1000
     polars = pl.DataFrame({"report": table["report"].tolist(), "n": table["n"].tolist()})
     assert ex.estimate_frequencies(polars, M, column="report", counts="n").estimate.tolist() == EXPECTED.tolist()
-    with pytest.raises(ex.InvalidParameter, match="every report occurs once beside a column of counts.*counts='n'"):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match="every report occurs once beside a column of counts.*counts='n'"
+    ):
         ex.estimate_frequencies(table, M, column="report")
-    with pytest.raises(ex.InvalidParameter, match="name its columns"):
+    with pytest.raises(ex.errors.InvalidParameter, match="name its columns"):
         ex.estimate_frequencies(table, M, counts=True)
-    with pytest.raises(ex.InvalidParameter, match="counts may be a name only for data frames"):
+    with pytest.raises(ex.errors.InvalidParameter, match="counts may be a name only for data frames"):
         ex.estimate_frequencies(["a", "b"], M, counts="n")
 
 
@@ -62,7 +64,7 @@ def test_weights_and_strata_follow_the_index_of_the_reports() -> None:
     shuffled = ex.estimate_frequencies(x, M, by=group.sample(frac=1, random_state=1))
     assert shuffled["north"].n == 100
     assert shuffled["north"].fit.observed.distinct == 1
-    with pytest.raises(ex.InvalidParameter, match="weights must have the index of the reports"):
+    with pytest.raises(ex.errors.InvalidParameter, match="weights must have the index of the reports"):
         ex.estimate_frequencies(x, M, weights=pd.Series(np.ones(300), index=range(1, 301)))
     assert ex.estimate_frequencies(x, M, weights=w.to_numpy()[::-1]).n == 300  # an array has no index
 
@@ -79,20 +81,20 @@ def test_weights_and_strata_follow_the_index_of_the_reports() -> None:
     ],
 )
 def test_counts_must_be_whole(given: Any, message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         whole_counts(np.array(given, dtype=object) if True in given else given)
 
 
 def test_whole_floats_are_counts_and_a_set_is_no_sample() -> None:
     floats = ex.estimate_frequencies(np.array([300.0, 200.0, 500.0]), M, counts=True)
     assert floats.estimate.tolist() == EXPECTED.tolist()
-    with pytest.raises(ex.InvalidParameter, match="a set holds each only once"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a set holds each only once"):
         ex.estimate_frequencies({"a", "b"}, M)
 
 
 def test_missing_reports() -> None:
     values = ["a", None, "b", "c", "a", None] * 30
-    with pytest.raises(ex.InvalidParameter, match="missing"):
+    with pytest.raises(ex.errors.InvalidParameter, match="missing"):
         ex.estimate_frequencies(values, M)
     dropped = ex.estimate_frequencies(values, M, missing="drop")
     assert dropped.n == 120
@@ -101,9 +103,9 @@ def test_missing_reports() -> None:
     assert told.inputs[-1] == "(missing)"
     assert told.estimate[-1] == pytest.approx(1 / 3)
     assert told.estimate[:3] == pytest.approx(dropped.estimate * 2 / 3)
-    with pytest.raises(ex.InvalidParameter, match="missing must be one of refuse, drop, category"):
+    with pytest.raises(ex.errors.InvalidParameter, match="missing must be one of refuse, drop, category"):
         ex.estimate_frequencies(values, M, missing="ignore")
-    with pytest.raises(ex.InvalidParameter, match="counts hold no missing"):
+    with pytest.raises(ex.errors.InvalidParameter, match="counts hold no missing"):
         ex.estimate_frequencies({"a": 3}, M, missing="category")
 
 
@@ -112,5 +114,5 @@ def test_a_stratum_of_one_does_not_stop_the_rest() -> None:
     assert list(both) == ["north"]
     assert both.omitted == {"south": 1}
     assert both.summary().endswith("stratum 'south': not estimated, 1 report")
-    with pytest.raises(ex.InvalidParameter, match="at least two reports in some stratum"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at least two reports in some stratum"):
         ex.estimate_frequencies(["a", "b"], M, by=["north", "south"])

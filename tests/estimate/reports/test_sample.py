@@ -40,9 +40,9 @@ def test_keywords_make_a_sample(described: dict[str, Any]) -> None:
 
 
 def test_a_sample_stands_alone() -> None:
-    with pytest.raises(ex.InvalidParameter, match="weights cannot be given beside sample"):
+    with pytest.raises(ex.errors.InvalidParameter, match="weights cannot be given beside sample"):
         ex.estimate_frequencies(FRAME, M, column="answer", weights="w", sample=Sample(strata="region"))
-    with pytest.raises(ex.InvalidParameter, match="sample must be a Sample; got sample='dict'"):
+    with pytest.raises(ex.errors.InvalidParameter, match="sample must be a Sample; got sample='dict'"):
         ex.estimate_frequencies(FRAME, M, column="answer", sample={"weights": "w"})  # type: ignore[call-overload]
 
 
@@ -65,7 +65,7 @@ def test_what_is_not_used_is_refused() -> None:
         lambda: ex.estimate_crosstab(FRAME, {"answer": M, "yes": yes}, sample=drawn),
         lambda: ex.regress("yes ~ z", FRAME, yes, sample=drawn),
     ):
-        with pytest.raises(ex.InvalidParameter, match="only the weights of a sample can be used here"):
+        with pytest.raises(ex.errors.InvalidParameter, match="only the weights of a sample can be used here"):
             call()
 
 
@@ -92,8 +92,8 @@ def test_labels_that_do_not_occur_are_not_asked_for() -> None:
 
 def test_a_sample_is_not_read_from_a_file_or_a_plan(tmp_path: Any) -> None:
     pl = pytest.importorskip("polars")
-    with pytest.raises(ex.InvalidParameter, match="strata and clusters cannot be read from a file.*data frame"):
+    with pytest.raises(ex.errors.InvalidParameter, match="strata and clusters cannot be read from a file.*data frame"):
         ex.estimate_frequencies(tmp_path / "reports.csv", M, column="answer", strata="region")
     plan = pl.LazyFrame({"answer": REPORTS, "region": FRAME["region"].tolist()})
-    with pytest.raises(ex.InvalidParameter, match="reports must be in memory.*collect"):
+    with pytest.raises(ex.errors.InvalidParameter, match="reports must be in memory.*collect"):
         ex.estimate_frequencies(plan, M, column="answer", strata="region", population={"n": 1000, "s": 3000})

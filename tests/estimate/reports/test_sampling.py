@@ -92,15 +92,15 @@ def test_a_stratum_with_a_single_cluster_is_centred_at_the_mean() -> None:
 
 def test_bad_designs() -> None:
     data = _sample(60)
-    with pytest.raises(ex.InvalidParameter, match="by cannot be combined"):
+    with pytest.raises(ex.errors.InvalidParameter, match="by cannot be combined"):
         ex.estimate_frequencies(data, M, column="report", by="stratum", cluster="cluster")
-    with pytest.raises(ex.InvalidParameter, match="at least as large as its sample"):
+    with pytest.raises(ex.errors.InvalidParameter, match="at least as large as its sample"):
         ex.estimate_frequencies(data, M, column="report", population=10)
-    with pytest.raises(ex.InvalidParameter, match="a size for each stratum"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a size for each stratum"):
         ex.estimate_frequencies(data, M, column="report", strata="stratum", population={"city": 100})
-    with pytest.raises(ex.InvalidParameter, match="cluster must have 60 entries"):
+    with pytest.raises(ex.errors.InvalidParameter, match="cluster must have 60 entries"):
         ex.estimate_frequencies(data, M, column="report", cluster=[1, 2])
-    with pytest.raises(ex.InvalidParameter, match="positive sizes"):
+    with pytest.raises(ex.errors.InvalidParameter, match="positive sizes"):
         ex.estimate_frequencies(data, M, column="report", population=-1)
-    with pytest.raises(ex.InvalidParameter, match="neither weights nor strata nor clusters"):
+    with pytest.raises(ex.errors.InvalidParameter, match="neither weights nor strata nor clusters"):
         ex.estimate_frequencies({"a": 5}, M, population=100)

@@ -66,13 +66,16 @@ def test_data_frames_with_weights_and_strata(make: Callable[[Any], Any]) -> None
     assert list(result.to_frame().columns[:3]) == ["stratum_1", "stratum_2", "input"]
     one = ex.estimate_frequencies(frame, M_WORDS, column="answer", by="region")
     assert one["n"].n == one["s"].n == 20
-    with pytest.raises(ex.InvalidParameter, match="a data frame needs the name of the column"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a data frame needs the name of the column"):
         ex.estimate_frequencies(frame, M_WORDS)
     with pytest.raises(
-        ex.InvalidParameter, match="column must be the name of a column; got column='answr'. Did you mean 'answer'?"
+        ex.errors.InvalidParameter,
+        match="column must be the name of a column; got column='answr'. Did you mean 'answer'?",
     ):
         ex.estimate_frequencies(frame, M_WORDS, column="answr")
-    with pytest.raises(ex.InvalidParameter, match="by must be the name of a column; got by='zzz'. Columns: 'answer'"):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match="by must be the name of a column; got by='zzz'. Columns: 'answer'"
+    ):
         ex.estimate_frequencies(frame, M_WORDS, column="answer", by="zzz")
 
 
@@ -81,21 +84,23 @@ def test_labels_are_strict() -> None:
     assert ex.estimate_frequencies(np.array([True, False, True]), booleans).n == 3
     assert ex.estimate_frequencies(pd.Series([True, False]), booleans).n == 2
     assert ex.estimate_frequencies(pl.Series([True, False]), booleans).n == 2
-    with pytest.raises(ex.UnknownLabel, match="report: a value of type int that is no label"):
+    with pytest.raises(ex.errors.UnknownLabel, match="report: a value of type int that is no label"):
         ex.estimate_frequencies([True, 1], booleans)
-    with pytest.raises(ex.UnknownLabel, match="report: a value of type bool that is no label"):
+    with pytest.raises(ex.errors.UnknownLabel, match="report: a value of type bool that is no label"):
         ex.estimate_frequencies([1, True], M_NUMBERS)
-    with pytest.raises(ex.UnknownLabel, match="a value of type str .*Were these reports made by another mechanism?"):
+    with pytest.raises(
+        ex.errors.UnknownLabel, match="a value of type str .*Were these reports made by another mechanism?"
+    ):
         ex.estimate_frequencies(["1"], M_NUMBERS)
-    with pytest.raises(ex.UnknownLabel, match="report: a value of type str that is no label. Labels: 'a'"):
+    with pytest.raises(ex.errors.UnknownLabel, match="report: a value of type str that is no label. Labels: 'a'"):
         ex.estimate_frequencies(["a", "a "], M_WORDS)
-    with pytest.raises(ex.UnknownLabel, match="report: a value of type float"):
+    with pytest.raises(ex.errors.UnknownLabel, match="report: a value of type float"):
         ex.estimate_frequencies(np.array([1.0, 2.0]), M_NUMBERS)
-    with pytest.raises(ex.UnknownLabel, match="report: a value of type int"):
+    with pytest.raises(ex.errors.UnknownLabel, match="report: a value of type int"):
         ex.estimate_frequencies(np.array([0, -1]), M_NUMBERS)
-    with pytest.raises(ex.UnknownLabel, match="report: a value of type int"):
+    with pytest.raises(ex.errors.UnknownLabel, match="report: a value of type int"):
         ex.estimate_frequencies(np.array([0, 3]), M_NUMBERS)
-    with pytest.raises(ex.UnknownLabel, match="a value of type int that is no label"):
+    with pytest.raises(ex.errors.UnknownLabel, match="a value of type int that is no label"):
         ex.estimate_frequencies(np.array([0, 9_000_000_000]), M_NUMBERS)
 
 
@@ -126,32 +131,36 @@ def test_labels_far_from_zero() -> None:
 )
 def test_missing_reports_are_refused(reports: Any) -> None:
     with pytest.raises(
-        ex.InvalidParameter,
+        ex.errors.InvalidParameter,
         match=r"reports\[1\] must not be missing; .* Leave out those who did not",
     ):
         ex.estimate_frequencies(reports, M_WORDS)
 
 
 def test_what_is_no_sequence_of_reports() -> None:
-    with pytest.raises(ex.InvalidParameter, match="reports must be a sequence"):
+    with pytest.raises(ex.errors.InvalidParameter, match="reports must be a sequence"):
         ex.estimate_frequencies(3, M_NUMBERS)
-    with pytest.raises(ex.InvalidParameter, match="reports must be a sequence"):
+    with pytest.raises(ex.errors.InvalidParameter, match="reports must be a sequence"):
         ex.estimate_frequencies(b"ab", M_NUMBERS)
-    with pytest.raises(ex.InvalidParameter, match="reports must be one-dimensional; got reports.shape=\\(2, 2\\)"):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match="reports must be one-dimensional; got reports.shape=\\(2, 2\\)"
+    ):
         ex.estimate_frequencies(np.zeros((2, 2), dtype=int), M_NUMBERS)
-    with pytest.raises(ex.InvalidParameter, match="labels must be str, int, bool or tuples"):
+    with pytest.raises(ex.errors.InvalidParameter, match="labels must be str, int, bool or tuples"):
         ex.estimate_frequencies([{"a": 1}, {"a": 1}], M_NUMBERS)
     with pytest.raises(
-        ex.InvalidParameter,
+        ex.errors.InvalidParameter,
         match=r"reports must be in memory; got .*polars LazyFrame'. Collect it once first: frame.collect\(\)",
     ):
         ex.estimate_frequencies(pl.LazyFrame({"a": [1]}), M_NUMBERS, column="a", by="a")
-    with pytest.raises(ex.InvalidParameter, match="by may be a name only for data frames and files; got by='region'"):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match="by may be a name only for data frames and files; got by='region'"
+    ):
         ex.estimate_frequencies([0, 1], M_NUMBERS, by="region")
     frame = pd.DataFrame([[0, 1], [1, 0]], columns=["a", "a"])
-    with pytest.raises(ex.InvalidParameter, match="the name of one column, not of several"):
+    with pytest.raises(ex.errors.InvalidParameter, match="the name of one column, not of several"):
         ex.estimate_frequencies(frame, M_NUMBERS, column="a")
-    with pytest.raises(ex.InvalidParameter, match="reports must be one column"):
+    with pytest.raises(ex.errors.InvalidParameter, match="reports must be one column"):
         distinct(frame, "reports")
 
 
@@ -168,14 +177,16 @@ def test_what_is_no_sequence_of_reports() -> None:
     ],
 )
 def test_bad_weights(weights: list[Any], message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.estimate_frequencies([0, 1], M_NUMBERS, weights=weights)
 
 
 def test_bad_strata() -> None:
-    with pytest.raises(ex.InvalidParameter, match="by must have 3 entries, one for each report; got len\\(by\\)=2"):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match="by must have 3 entries, one for each report; got len\\(by\\)=2"
+    ):
         ex.estimate_frequencies([0, 1, 2], M_NUMBERS, by=[1, 2])
-    with pytest.raises(ex.InvalidParameter, match=r"by\[1\] must not be missing"):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"by\[1\] must not be missing"):
         ex.estimate_frequencies([0, 1], M_NUMBERS, by=["a", None])
 
 
@@ -196,10 +207,10 @@ def test_bad_counts(counts: dict[str, Any], message: str) -> None:
 def test_counts_in_order() -> None:
     assert ex.estimate_frequencies([5, 3, 2], M_WORDS, counts=True).fit.observed.statistic.tolist() == [0.5, 0.3, 0.2]
     with pytest.raises(
-        ex.InvalidParameter, match="counts must have 3 entries, one for each output; got len\\(reports\\)=2"
+        ex.errors.InvalidParameter, match="counts must have 3 entries, one for each output; got len\\(reports\\)=2"
     ):
         ex.estimate_frequencies([5, 3], M_WORDS, counts=True)
-    with pytest.raises(ex.InvalidParameter, match="counts can have neither weights nor strata"):
+    with pytest.raises(ex.errors.InvalidParameter, match="counts can have neither weights nor strata"):
         ex.estimate_frequencies([5, 3, 2], M_WORDS, counts=True, by=[1, 2, 3])
 
 
@@ -224,5 +235,5 @@ def test_an_empty_arrow_column_has_no_reports() -> None:
         pl.Series([], dtype=pl.String),
         pd.Series([], dtype="str"),
     ):
-        with pytest.raises(ex.InvalidParameter, match="there must be at least one report"):
+        with pytest.raises(ex.errors.InvalidParameter, match="there must be at least one report"):
             ex.estimate_frequencies(empty, M_WORDS)

@@ -53,12 +53,12 @@ def test_post_stratified_frequencies() -> None:
     assert found.standard_error == pytest.approx(
         np.hypot(0.75 * both["x"].standard_error, 0.25 * both["y"].standard_error)
     )
-    with pytest.raises(ex.UnknownLabel, match="a size for every estimated stratum"):
+    with pytest.raises(ex.errors.UnknownLabel, match="a size for every estimated stratum"):
         both.poststratified({"x": 3})
-    with pytest.raises(ex.InvalidParameter, match="positive sizes"):
+    with pytest.raises(ex.errors.InvalidParameter, match="positive sizes"):
         both.poststratified({"x": 3, "y": 0})
 
 
 def test_different_inputs_are_refused() -> None:
-    with pytest.raises(ex.InvalidParameter, match="same inputs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="same inputs"):
         FIRST.difference(ex.estimate_frequencies([5, 5], ex.randomized_response(2, 1), counts=True))

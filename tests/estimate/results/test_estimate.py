@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.estimate.results.goodness import GoodnessOfFit
+from extremal.estimate.results.fit import GoodnessOfFit
 
 M = ex.randomized_response(3, 1, inputs=["a", "b", "c"])
 RESULT = ex.estimate_frequencies({"a": 600, "b": 300, "c": 300}, M)
@@ -31,7 +31,7 @@ def test_intervals() -> None:
     assert together[:, 1] - together[:, 0] == pytest.approx(2 * bonferroni * RESULT.standard_error)
     assert (RESULT.interval(simultaneous=True)[:, 1] > RESULT.interval()[:, 1]).all()
     for level in (0, 1, 95, -0.1, "0.95"):
-        with pytest.raises(ex.InvalidParameter, match="level must lie between 0 and 1.*Write 95% as 0.95"):
+        with pytest.raises(ex.errors.InvalidParameter, match="level must lie between 0 and 1.*Write 95% as 0.95"):
             RESULT.interval(level)  # type: ignore[arg-type]
 
 
@@ -100,25 +100,27 @@ def test_ratio_standard_errors_match_simulation() -> None:
 
 
 def test_functions_check_their_arguments() -> None:
-    with pytest.raises(ex.InvalidParameter, match="coefficients of a contrast must sum to zero; got sum=1.0"):
+    with pytest.raises(ex.errors.InvalidParameter, match="coefficients of a contrast must sum to zero; got sum=1.0"):
         RESULT.contrast({"a": 1})
-    with pytest.raises(ex.InvalidParameter, match="a mean needs a number for each input"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a mean needs a number for each input"):
         RESULT.mean()
-    with pytest.raises(ex.InvalidParameter, match="a mean needs a number for each input; got missing='b'"):
+    with pytest.raises(ex.errors.InvalidParameter, match="a mean needs a number for each input; got missing='b'"):
         RESULT.mean({"a": 1})
-    with pytest.raises(ex.InvalidParameter, match="there must be 3 numbers, one for each input; got shape=\\(2,\\)"):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match="there must be 3 numbers, one for each input; got shape=\\(2,\\)"
+    ):
         RESULT.linear([1, 2])
-    with pytest.raises(ex.InvalidParameter, match="the numbers must be finite"):
+    with pytest.raises(ex.errors.InvalidParameter, match="the numbers must be finite"):
         RESULT.linear([1, 2, math.nan])
-    with pytest.raises(ex.UnknownLabel, match="coefficients must be for estimated inputs; got label='z'"):
+    with pytest.raises(ex.errors.UnknownLabel, match="coefficients must be for estimated inputs; got label='z'"):
         RESULT.linear({"z": 1})
-    with pytest.raises(ex.InvalidParameter, match="population must be a positive number"):
+    with pytest.raises(ex.errors.InvalidParameter, match="population must be a positive number"):
         RESULT.total(-1, [1, 2, 3])
-    with pytest.raises(ex.InvalidParameter, match="the denominator must not be estimated as zero"):
+    with pytest.raises(ex.errors.InvalidParameter, match="the denominator must not be estimated as zero"):
         RESULT.ratio("a", {"b": 0})
-    with pytest.raises(ex.InvalidParameter, match="the gradient must have 3 entries"):
+    with pytest.raises(ex.errors.InvalidParameter, match="the gradient must have 3 entries"):
         RESULT.function(lambda p: p[0], lambda _: [1])
-    with pytest.raises(ex.InvalidParameter, match="finite and smooth"):
+    with pytest.raises(ex.errors.InvalidParameter, match="finite and smooth"):
         RESULT.function(lambda _: math.nan)
 
 
@@ -140,7 +142,7 @@ def test_poisoning_is_a_bound_and_is_attained() -> None:
         reached |= np.isclose(limits, truth[:, None], atol=1e-12)
     assert reached.all()
     with pytest.raises(
-        ex.InvalidParameter, match="share must be at least 0 and less than 1; got share=1. Write 1% as 0.01"
+        ex.errors.InvalidParameter, match="share must be at least 0 and less than 1; got share=1. Write 1% as 0.01"
     ):
         RESULT.poisoning(1)
 
@@ -156,7 +158,7 @@ def test_noncompliance_is_taken_out_exactly() -> None:
         seen = ex.estimate_frequencies(np.rint(mixed * 10**12).astype(int), M, counts=True)
         assert seen.noncompliance(share, reports) == pytest.approx(p, abs=1e-9)
         assert abs(seen.estimate - p).max() > 0.01
-    with pytest.raises(ex.InvalidParameter, match="probabilities of reports must be non-negative and sum to 1"):
+    with pytest.raises(ex.errors.InvalidParameter, match="probabilities of reports must be non-negative and sum to 1"):
         RESULT.noncompliance(0.1, {"a": 0.5})
 
 
@@ -227,7 +229,9 @@ def test_frames(library: str) -> None:
     assert columns["input"] == ["a", "b", "c"]
     assert columns["estimate"] == pytest.approx(RESULT.estimate.tolist())
     assert columns["high"] == pytest.approx(RESULT.interval(0.9)[:, 1].tolist())
-    with pytest.raises(ex.InvalidParameter, match='library must be "pandas", "polars" or "pyarrow"; got library=\'R\''):
+    with pytest.raises(
+        ex.errors.InvalidParameter, match='library must be "pandas", "polars" or "pyarrow"; got library=\'R\''
+    ):
         RESULT.to_frame(library="R")
 
 
@@ -239,7 +243,7 @@ def test_plots() -> None:
     assert RESULT.plot(ax=axes) is axes.figure
     many = ex.estimate_frequencies(np.full(100, 50), ex.randomized_response(100, 3), counts=True)
     assert "first 60 of 100" in many.plot(simultaneous=True).axes[0].get_title()
-    with pytest.raises(ex.InvalidParameter, match="truth must have 3 entries"):
+    with pytest.raises(ex.errors.InvalidParameter, match="truth must have 3 entries"):
         RESULT.plot(truth=[1.0])
 
 
@@ -250,7 +254,7 @@ def test_missing_libraries_are_named(module: str, call: str) -> None:
     code = (
         f"import sys; sys.modules[{module!r}] = None\nimport extremal as ex\n"
         f"r = ex.estimate_frequencies([0, 1, 0], ex.randomized_response(2, 1))\n"
-        f"try: r.{call}\nexcept ex.MissingDependency as e: print(e)"
+        f"try: r.{call}\nexcept ex.errors.MissingDependency as e: print(e)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"needs {module}" in found.stdout

@@ -50,5 +50,5 @@ def test_a_quantiles_interval_holds_it() -> None:
 
 
 def test_bad_quantiles() -> None:
-    with pytest.raises(ex.InvalidParameter, match="The median is 0.5"):
+    with pytest.raises(ex.errors.InvalidParameter, match="The median is 0.5"):
         ex.estimate_frequencies([0, 1, 2], M).quantile(50)

@@ -98,7 +98,7 @@ def test_files_keep_the_rule_and_refuse_another(make: Any, tmp_path: Path) -> No
         changed = {**content, "weights": {**content["weights"], field: value}}
         changed["hash"] = files.content_digest({k: v for k, v in changed.items() if k != "hash"})
         path.write_text(json.dumps(changed), encoding="utf-8")
-        with pytest.raises((MalformedFile, ex.PrivacyViolation)):
+        with pytest.raises((MalformedFile, ex.errors.PrivacyViolation)):
             ex.load(path)
 
 

@@ -177,7 +177,7 @@ def test_a_smaller_claim_is_refused(tmp_path: Path) -> None:
     content["privacy"]["epsilon"] = "0.999999"
     del content["hash"]
     path.write_text(json.dumps({**content, "hash": content_digest(content)}))
-    with pytest.raises(ex.PrivacyViolation):
+    with pytest.raises(ex.errors.PrivacyViolation):
         ex.load(path)
 
 

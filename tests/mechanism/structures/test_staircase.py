@@ -97,5 +97,5 @@ def test_nothing_is_told_at_epsilon_zero() -> None:
     ],
 )
 def test_what_is_no_cover_is_refused(sets: list[list[int]], times: list[int] | None, message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.Mechanism.from_cover(4, sets, ex.LDP(1), times)

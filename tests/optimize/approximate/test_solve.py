@@ -27,7 +27,7 @@ def program(utility: ex.KL, epsilon: float, delta: float) -> float:
 
 def test_the_number_of_rays() -> None:
     assert [len(levels(k)) for k in (2, 3, 4, 5, 6)] == [4, 21, 138, 1055, 9308]
-    with pytest.raises(ex.TooLarge, match="delta > 0 are for at most 6 inputs"):
+    with pytest.raises(ex.errors.TooLarge, match="delta > 0 are for at most 6 inputs"):
         levels(7)
 
 
@@ -128,7 +128,7 @@ def test_a_users_function_is_bounded_in_floats() -> None:
 
 
 def test_delta_is_named_when_there_are_too_many_inputs() -> None:
-    with pytest.raises(ex.TooLarge, match="delta > 0 are for at most 40 inputs"):
+    with pytest.raises(ex.errors.TooLarge, match="delta > 0 are for at most 40 inputs"):
         ex.design(ex.LDP(1, "0.1"), ex.MutualInformation(["1/41"] * 41))
 
 

@@ -113,9 +113,9 @@ def test_one_rare_input_gets_what_floats_can_give(epsilon: str, delta: str, util
 
 
 def test_a_class_of_priors_and_too_many_inputs_are_refused() -> None:
-    with pytest.raises(ex.InvalidParameter, match="delta > 0 a workload is designed for one prior"):
+    with pytest.raises(ex.errors.InvalidParameter, match="delta > 0 a workload is designed for one prior"):
         ex.design(ex.LDP(1, "0.1"), ex.Frequencies(ex.SourceClass.simplex(3)))
-    with pytest.raises(ex.TooLarge, match="delta > 0 are for at most 40 inputs"):
+    with pytest.raises(ex.errors.TooLarge, match="delta > 0 are for at most 40 inputs"):
         ex.design(ex.LDP(1, "0.1"), ex.Frequencies(41))
 
 

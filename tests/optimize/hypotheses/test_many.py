@@ -36,7 +36,7 @@ def test_the_worst_of_seven_hypotheses_is_bounded_by_the_hardest() -> None:
 
 def test_parts_between_too_many_distributions_are_refused() -> None:
     mean = ex.Average([ex.KL(PRIORS[i], PRIORS[(i + 1) % 7]) for i in range(7)])
-    with pytest.raises(ex.InvalidParameter, match="for at most 16 inputs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="for at most 16 inputs"):
         ex.design(ex.LDP(1), ex.WorstCase([mean]), time_limit=1e-3)
 
 

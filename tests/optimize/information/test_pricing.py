@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from extremal.optimize.information.pricing import Pricing
+from extremal.optimize.information.pricing import BestSets
 from extremal.utility.curve import InformationCurve
 
 
@@ -17,8 +17,8 @@ def test_pricing_finds_the_best_set_and_bounds_it() -> None:
         prices = generator.normal(size=k) * mass * curve.top
         inside = (np.arange(2**k)[:, None] >> np.arange(k)) & 1
         values = curve.value(inside @ mass) - inside @ prices
-        found = Pricing(curve, mass, np.ones(k, dtype=np.int64)).best(prices, -np.inf, 10**6, keep=3)
+        found = BestSets(curve, mass, np.ones(k, dtype=np.int64)).best(prices, -np.inf, 10**6, keep=3)
         assert found.values[0] == pytest.approx(values.max(), abs=1e-12 * curve.top)
         assert found.upper == pytest.approx(values.max(), abs=1e-12 * curve.top)
-        few = Pricing(curve, mass, np.ones(k, dtype=np.int64)).best(prices, -np.inf, 2)
+        few = BestSets(curve, mass, np.ones(k, dtype=np.int64)).best(prices, -np.inf, 2)
         assert few.upper >= values.max() - 1e-12 * curve.top  # whatever was not followed is in the bound

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
+from extremal.optimize.leakage.knapsack import LiftWorth, bound_of, least_cost
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
 from support.random_mechanisms import drawn_leakage
 
@@ -16,7 +16,7 @@ from support.random_mechanisms import drawn_leakage
 @pytest.mark.parametrize("seed", range(24))
 def test_the_search_against_all_vertices(seed: int) -> None:
     notion, box, generator = drawn_leakage(seed)
-    y, curve = vertices(box), Curve.on(box)
+    y, curve = vertices(box), LiftWorth.on(box)
     values = ex.MutualInformation(notion.prior).column_values(columns_of(box, y, box.n))
     assert curve.values(y) == pytest.approx(values, abs=1e-12)
     alpha = generator.normal(size=box.n) * box.prior * 3
@@ -33,7 +33,7 @@ def test_the_search_against_all_vertices(seed: int) -> None:
 
 def test_beyond_five_hundred_inputs_only_the_relaxation_is_used() -> None:
     p = np.random.default_rng(1).dirichlet(np.ones(520))
-    curve = Curve.on(lift_box(ex.PML(0.5, p)))
+    curve = LiftWorth.on(lift_box(ex.PML(0.5, p)))
     found = least_cost(curve, p * 0.3)
     assert math.isinf(found.best)
     assert found.columns.shape == (0, 520)
@@ -44,7 +44,7 @@ def test_a_search_that_is_too_narrow_still_bounds_something() -> None:
     """Nearly equal inputs and next to no costs: every subset is a tie; dropped states keep their bounds."""
     p = (1 + 0.001 * np.random.default_rng(4).standard_normal(24)) / 24
     p /= p.sum()
-    curve = Curve.on(lift_box(ex.PML(0.6, p)))
+    curve = LiftWorth.on(lift_box(ex.PML(0.6, p)))
     alpha = p * (1 + 1e-9 * np.arange(24))
     narrow, wide = (least_cost(curve, alpha, width=w) for w in (50, 20_000))
     assert narrow.lower <= wide.lower <= wide.best <= narrow.best

@@ -8,7 +8,7 @@ import pytest
 import extremal as ex
 from extremal.optimize.leakage import trees
 from extremal.optimize.leakage.duals import dual_vector
-from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
+from extremal.optimize.leakage.knapsack import LiftWorth, bound_of, least_cost
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.privacy.cones.lift import columns_of, vertices
 from support.random_mechanisms import drawn_leakage
@@ -17,7 +17,7 @@ from support.random_mechanisms import drawn_leakage
 @pytest.mark.parametrize("seed", range(24))
 def test_the_bound_of_a_dual_vector_is_proved_and_no_less(seed: int) -> None:
     notion, box, generator = drawn_leakage(seed, ties=seed % 4 == 3)
-    utility, curve, y = ex.MutualInformation(notion.prior), Curve.on(box), vertices(box)
+    utility, curve, y = ex.MutualInformation(notion.prior), LiftWorth.on(box), vertices(box)
     alpha = generator.uniform(0.5, 1.5, box.n) * box.prior
     values = utility.column_values(columns_of(box, y, box.n))
     truth = box.budget * float(alpha.sum()) + float((values - y @ alpha).max())
@@ -35,7 +35,7 @@ def test_the_bound_of_a_dual_vector_is_proved_and_no_less(seed: int) -> None:
 
 def test_trees_that_would_be_too_large_prove_what_their_roots_prove(monkeypatch: pytest.MonkeyPatch) -> None:
     notion, box, generator = drawn_leakage(1)
-    curve, alpha = Curve.on(box), generator.uniform(0.5, 1.5, box.n) * box.prior
+    curve, alpha = LiftWorth.on(box), generator.uniform(0.5, 1.5, box.n) * box.prior
     bound = bound_of(curve, alpha, least_cost(curve, alpha).lower)
     monkeypatch.setattr(trees, "MOST_TOKENS", box.n)
     proof = proof_by_search(notion, box, alpha, bound)

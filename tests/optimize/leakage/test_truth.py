@@ -12,6 +12,7 @@ import pytest
 
 import extremal as ex
 from extremal.certificate import enclosure
+from extremal.optimize import Design
 from extremal.testing.designs import check
 
 mp = mpmath.mp.clone()
@@ -73,7 +74,7 @@ def information(columns: list[list[Any]], p: list[Any]) -> list[Any]:
     return found
 
 
-def encloses(design: ex.Design, truth: Any, gap: float) -> None:
+def encloses(design: Design, truth: Any, gap: float) -> None:
     """The truth lies between the exact value and the bound, and they are close."""
     check(design, gap)
     low, _ = enclosure(design.utility, design.mechanism)

@@ -12,6 +12,7 @@ import pytest
 
 import extremal as ex
 from extremal.estimate.expected import expected_workload
+from extremal.optimize import Design
 from extremal.simulate import Simulation
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
@@ -21,7 +22,7 @@ def zipf(k: int, s: float) -> np.ndarray:
     return np.asarray(p / p.sum())
 
 
-def designed(privacy: Any, utility: Workload, **options: Any) -> tuple[float, float, ex.Design]:
+def designed(privacy: Any, utility: Workload, **options: Any) -> tuple[float, float, Design]:
     """(value, proved bound, design); everything that it claims is proved again."""
     design = ex.design(privacy, utility, **options)
     assert ex.verify(design)
@@ -195,7 +196,7 @@ def test_twenty_inputs_are_certified_within_a_percent() -> None:
     ],
 )
 def test_what_is_not_solved_is_said(privacy: Any, utility: Workload, message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.design(privacy, utility)
 
 
@@ -206,11 +207,13 @@ def test_large_symmetric_alphabets_are_closed_forms() -> None:
     assert "subset selection of size 269" in solution.method
 
 
+@pytest.mark.slow
 def test_a_thousand_values_have_a_mean_certified_to_a_percent() -> None:
     value, bound, _ = designed(ex.LDP(2), Mean(np.arange(300) / 299))
     assert 1 - bound / value < 5e-3
 
 
+@pytest.mark.slow
 def test_ordered_inputs_are_mixed_over_scales() -> None:
     value, bound, solution = designed(ex.LDP(4), Ranges(64))
     assert 1 - bound / value < 0.1
@@ -228,7 +231,7 @@ def test_a_limit_on_the_reports_is_kept_and_its_price_is_seen(utility: Workload)
         assert free * (1 - 1e-6) <= value <= last * (1 + 1e-6)
         assert bound == pytest.approx(free, rel=1e-6)
         last = value
-    with pytest.raises(ex.InvalidParameter, match="max_outputs=2"):
+    with pytest.raises(ex.errors.InvalidParameter, match="max_outputs=2"):
         ex.design(ex.LDP(1), utility, max_outputs=2)
 
 
@@ -289,7 +292,7 @@ def test_a_hundred_bins_at_large_epsilon_are_randomised_response() -> None:
 
 @pytest.mark.parametrize("values", [[0, 1e300], [0, 1e-300]])
 def test_units_that_no_float_can_square_are_refused(values: list[float]) -> None:
-    with pytest.raises(ex.InvalidParameter, match="another unit"):
+    with pytest.raises(ex.errors.InvalidParameter, match="another unit"):
         ex.Mean(values)
 
 

@@ -16,14 +16,14 @@ def test_a_key_is_saved_for_its_owner_alone_and_read_back(tmp_path: Path) -> Non
     path = key.save(tmp_path / "key")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert ex.ReleaseKey.load(path).derive(b"a", 32) == key.derive(b"a", 32)
-    with pytest.raises(ex.FileConflict, match="must not exist yet"):
+    with pytest.raises(ex.errors.FileConflict, match="must not exist yet"):
         ex.ReleaseKey.new().save(path)
 
 
 def test_a_key_that_others_may_read_is_refused(tmp_path: Path) -> None:
     path = ex.ReleaseKey.new().save(tmp_path / "key")
     path.chmod(0o640)
-    with pytest.raises(ex.InvalidParameter, match="readable by its owner alone; got mode='0640'"):
+    with pytest.raises(ex.errors.InvalidParameter, match="readable by its owner alone; got mode='0640'"):
         ex.ReleaseKey.load(path)
 
 
@@ -32,7 +32,7 @@ def test_a_file_without_a_key_is_refused(tmp_path: Path, content: bytes) -> None
     path = tmp_path / "key"
     path.write_bytes(content)
     path.chmod(0o600)
-    with pytest.raises(ex.MalformedFile, match="must hold a release key"):
+    with pytest.raises(ex.errors.MalformedFile, match="must hold a release key"):
         ex.ReleaseKey.load(path)
 
 

@@ -208,7 +208,7 @@ def test_rows_that_draw_again_read_on_in_their_own_words() -> None:
 def test_a_sampler_that_does_not_say_for_whom_it_draws_is_stopped() -> None:
     source = OwnWords(words_of(ex.subset_selection(40, 1), np.arange(9)), np.arange(9), np.zeros(9, dtype=np.int64))
     for count in (1, 8, 10):
-        with pytest.raises(ex.PrivacyViolation, match="9 rows must read equally many words"):
+        with pytest.raises(ex.errors.PrivacyViolation, match="9 rows must read equally many words"):
             source.fill(np.empty(count, dtype=np.uint64))
     source.of_values(slice(1, 9)).fill(np.empty(8, dtype=np.uint64))
     source.of_values(np.array([], dtype=np.int64)).fill(np.empty(0, dtype=np.uint64))
@@ -246,22 +246,22 @@ def test_kinds_of_ids_columns_mechanisms_and_counters_have_words_of_their_own() 
 @pytest.mark.parametrize("ids", [[1, None], [1.0, 2.0], [True, False], [1, "1"], [2**70, 1], np.array([0.5, 1.5])])
 def test_ids_of_other_kinds_are_refused(ids: Any) -> None:
     m = ex.randomized_response(2, 1)
-    with pytest.raises(ex.InvalidParameter, match="row ids must be integers of 64 bits, text or bytes"):
+    with pytest.raises(ex.errors.InvalidParameter, match="row ids must be integers of 64 bits, text or bytes"):
         column(m, ex.ReleaseKey.new()).reports(ids, [0, 1])
 
 
 def test_bad_columns_are_refused() -> None:
     keyed = column(ex.randomized_response(2, 1), ex.ReleaseKey.new())
-    with pytest.raises(ex.InvalidParameter, match="there must be 2 ids"):
+    with pytest.raises(ex.errors.InvalidParameter, match="there must be 2 ids"):
         keyed.reports([1], [0, 1])
-    with pytest.raises(ex.InvalidParameter, match="values must be a column"):
+    with pytest.raises(ex.errors.InvalidParameter, match="values must be a column"):
         keyed.reports([1], 0)
-    with pytest.raises(ex.InvalidParameter, match="row_id must be a column"):
+    with pytest.raises(ex.errors.InvalidParameter, match="row_id must be a column"):
         keyed.reports(1, [0])
-    with pytest.raises(ex.UnknownLabel, match=r"answer\[1\]"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"answer\[1\]"):
         keyed.reports(np.array([1, 2]), np.array([0, 2]))
     sets = column(ex.subset_selection(40, 1), ex.ReleaseKey.new())
-    with pytest.raises(ex.UnknownLabel, match=r"answer\[1\]"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"answer\[1\]"):
         sets.reports(np.array([1, 2]), np.array([0, 40]))
 
 

@@ -129,7 +129,7 @@ def test_the_secret_is_not_in_the_plan_and_repeated_ids_are_found_when_asked(
     assert "answer" in text
     assert secret.hex()[:16] not in text.lower()
     assert repr(secret[:8])[2:-1] not in text
-    with pytest.raises(ex.InvalidParameter, match="every row needs an id of its own"):
+    with pytest.raises(ex.errors.InvalidParameter, match="every row needs an id of its own"):
         ex.privatize(frame, CHOSEN, row_id="id", check_ids=True)
 
 

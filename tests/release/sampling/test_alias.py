@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.exact.weights import DENOMINATOR
 from extremal.release.sampling.alias import AliasTable, build, column_bits, decode, refuse_tilted
-from extremal.release.sampling.compiled import CompiledLoops
-from extremal.release.sampling.loops import Loops
+from extremal.release.sampling.loops import CompiledLoops, Loops
 from extremal.testing import mechanisms
 
 
@@ -79,12 +78,12 @@ def test_a_tilted_table_is_refused(change: int, message: str) -> None:
     m = ex.randomized_response(5, 1)
     entries = build(m.weights).entries.copy()
     entries[3] ^= np.uint64(change)
-    with pytest.raises(ex.PrivacyViolation, match=message):
+    with pytest.raises(ex.errors.PrivacyViolation, match=message):
         refuse_tilted(AliasTable(entries, 3), m.weights)
 
 
 def test_weight_on_a_padding_column_is_refused() -> None:
     weights = np.array([[DENOMINATOR // 2, DENOMINATOR // 2]])
     padded = build(np.array([[DENOMINATOR // 2, DENOMINATOR // 4, DENOMINATOR // 4]]))
-    with pytest.raises(ex.PrivacyViolation, match="decode to the weights"):
+    with pytest.raises(ex.errors.PrivacyViolation, match="decode to the weights"):
         refuse_tilted(padded, weights)

@@ -12,8 +12,9 @@ from scipy import stats
 import extremal as ex
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.structures.grouped_sets import grouped_structure
+from extremal.release import sample_codes
 from extremal.release.audit import audit
-from extremal.release.sampling.grouped_sets import FromGroupedSets
+from extremal.release.sampling.rules import FromGroupedSets
 from extremal.simulate import Simulation
 from support.listed import listed_columns
 
@@ -75,4 +76,4 @@ def test_the_audit_counts_pairs_and_sees_a_wrong_sampler() -> None:
         ex.LDP(1.3).exponential,
     )
     loud = ex.Mechanism.from_structure(louder, ex.LDP(1.3), outputs=louder.reports)
-    assert not audit(m, 40_000, 1 - 1e-8, sample=lambda codes: ex.release.sample_codes(loud, codes))
+    assert not audit(m, 40_000, 1 - 1e-8, sample=lambda codes: sample_codes(loud, codes))

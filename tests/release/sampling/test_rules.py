@@ -117,9 +117,9 @@ def test_what_is_kept_is_reported_again() -> None:
     once = keep(plain, [3, 4])
     assert report(plain, once) == once  # without a second level what is kept is what is shown
     for ask in (lambda: keep(ex.unary_encoding(5, 1), [1]), lambda: report(ex.randomized_response(3, 1), [1])):
-        with pytest.raises(ex.InvalidParameter, match="must be a Bloom filter"):
+        with pytest.raises(ex.errors.InvalidParameter, match="must be a Bloom filter"):
             ask()
-    with pytest.raises(ex.UnknownLabel, match=r"kept\[0\] must be a tuple of 5 bytes"):
+    with pytest.raises(ex.errors.UnknownLabel, match=r"kept\[0\] must be a tuple of 5 bytes"):
         report(m, [(1, 2)])
 
 

@@ -17,10 +17,9 @@ from extremal.mechanism.structures import TwoValuedColumns
 from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.release import sample_codes
 from extremal.release.sampling import sampler
-from extremal.release.sampling.compiled import _functions
-from extremal.release.sampling.sampler import WORTH_COMPILING, prepared
+from extremal.release.sampling.loops import Loops, _functions
+from extremal.release.sampling.sampler import WORTH_COMPILING, BlockTree, prepared
 from extremal.release.sampling.subsets import subset_reports
-from extremal.release.sampling.trees import BlockTree
 from extremal.release.sampling.words import CipherWords
 
 DRAWS = 200_000
@@ -111,6 +110,16 @@ def _partial_sums(m: ex.Mechanism, rows: Any, words: Any) -> list[int]:
     ]
 
 
+class FixedSource:
+    """Given words, once."""
+
+    def __init__(self, words: Any) -> None:
+        self.words = words
+
+    def fill(self, out: Any) -> None:
+        out[:] = self.words
+
+
 @pytest.mark.parametrize("name", ["windows", "shuffled"])
 def test_the_tree_is_inversion_of_the_partial_sums(name: str) -> None:
     m = MECHANISMS[name]
@@ -123,7 +132,8 @@ def test_the_tree_is_inversion_of_the_partial_sums(name: str) -> None:
         2
     )  # on both sides of an edge
     rows[:80] = 0
-    assert BlockTree.of(m.structure).draw(rows, words.copy()).tolist() == _partial_sums(m, rows, words)
+    drawn = BlockTree.of(m.structure).draw(rows, FixedSource(words), Loops(words.size), np.empty_like(words))
+    assert drawn.tolist() == _partial_sums(m, rows, words)
 
 
 def test_large_columns_that_are_no_windows_need_no_table(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,7 +142,7 @@ def test_large_columns_that_are_no_windows_need_no_table(monkeypatch: pytest.Mon
     assert isinstance(windows, TwoValuedColumns)
     order = RANDOM.permutation(100)
     structure = TwoValuedColumns(100, tuple(windows.sets[y] for y in order), windows.low[order], windows.high[order])
-    assert isinstance(prepared(structure), sampler._FromBlocks)
+    assert isinstance(prepared(structure), BlockTree)
     m = ex.Mechanism(
         structure, None, ex.randomized_response(100, 1).input_labels, ex.randomized_response(100, 1).input_labels
     )
@@ -164,7 +174,7 @@ def test_two_calls_differ() -> None:
 def test_codes_outside_the_alphabet_are_named(bad: int, compiled: bool) -> None:
     codes = np.zeros(200_000, dtype=np.int64)
     codes[150_001] = bad
-    with pytest.raises(ex.InvalidParameter, match=r"codes\[150001\] must lie in 0\.\.4\."):
+    with pytest.raises(ex.errors.InvalidParameter, match=r"codes\[150001\] must lie in 0\.\.4\."):
         sample_codes(MECHANISMS["response"], codes, compiled=compiled)
 
 

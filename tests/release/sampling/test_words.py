@@ -96,7 +96,8 @@ def test_no_cryptographic_source_releases_nothing(error: Exception, monkeypatch:
 
     monkeypatch.setattr(os, "urandom", fails)
     with pytest.raises(
-        ex.NoSecureRandomness, match="a report needs the operating system's random generator.*Nothing was released"
+        ex.errors.NoSecureRandomness,
+        match="a report needs the operating system's random generator.*Nothing was released",
     ):
         M.privatize(3)
 
@@ -104,11 +105,12 @@ def test_no_cryptographic_source_releases_nothing(error: Exception, monkeypatch:
 @pytest.mark.parametrize("name", ["seed", "rng", "random_state", "generator"])
 def test_a_seed_is_refused_by_name(name: str) -> None:
     with pytest.raises(
-        ex.InvalidParameter, match=rf"a release takes no seed.*got {name}=7. For experiments use extremal.simulate"
+        ex.errors.InvalidParameter,
+        match=rf"a release takes no seed.*got {name}=7. For experiments use extremal.simulate",
     ):
         M.privatize([1], **{name: 7})
 
 
 def test_other_options_are_refused_too() -> None:
-    with pytest.raises(ex.InvalidParameter, match="privatize has no such option; got axis=1"):
+    with pytest.raises(ex.errors.InvalidParameter, match="privatize has no such option; got axis=1"):
         M.privatize([1], axis=1)

@@ -97,7 +97,7 @@ def test_the_sentences_hold_the_numbers() -> None:
 
 
 def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extremal.studies.planning.curves.POINTS", 3)
+    monkeypatch.setattr("extremal.studies.planning.planned.POINTS", 3)
     found = ex.plan_test(p0=[0.5, 0.5], p1=[0.3, 0.7], epsilon=1, power=0.8)
     frame = found.to_frame(ns=[50, 500], epsilons=[0.5, 1])
     assert frame["power"].tolist() == sorted(frame["power"].tolist()[:2]) + sorted(frame["power"].tolist()[2:])
@@ -107,7 +107,7 @@ def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [axis.get_xlabel() for axis in drawn.axes] == ["people n", "ε (nats)"]
     given = ex.plan_test(ex.randomized_response(2, 1), p0=[0.5, 0.5], p1=[0.3, 0.7], power=0.8)
     assert len(given.plot().axes) == 1
-    with pytest.raises(ex.InvalidParameter, match="one mechanism"):
+    with pytest.raises(ex.errors.InvalidParameter, match="one mechanism"):
         given.to_frame(epsilons=[1])
 
 
@@ -134,7 +134,7 @@ def test_a_report_that_decides_at_once() -> None:
     ],
 )
 def test_bad_plans_are_refused_with_the_fix(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.plan_test(**{"p0": P0, "p1": P1, **options})
 
 

@@ -165,7 +165,7 @@ def test_large_alphabets_and_people() -> None:
 
 
 def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("extremal.studies.planning.curves.POINTS", 3)
+    monkeypatch.setattr("extremal.studies.planning.planned.POINTS", 3)
     found = ex.plan(k=3, epsilon=1, half_width=0.2)
     frame = found.to_frame(ns=[100, 1000], epsilons=[0.5, 1])
     assert frame["half_width"].is_monotonic_decreasing is False
@@ -177,7 +177,7 @@ def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     given = ex.plan(ROUND, half_width=0.05)
     assert len(given.plot().axes) == 1
     assert given.epsilon == pytest.approx(math.log(2))
-    with pytest.raises(ex.InvalidParameter, match="one mechanism"):
+    with pytest.raises(ex.errors.InvalidParameter, match="one mechanism"):
         given.to_frame(epsilons=[1])
 
 
@@ -207,15 +207,15 @@ def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_bad_plans_are_refused_with_the_fix(options: dict[str, object], message: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=message):
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
         ex.plan(**options)
 
 
 def test_what_is_not_identified_cannot_be_planned() -> None:
     merged = ex.Mechanism.from_matrix([[0.7, 0.3], [0.7, 0.3], [0.2, 0.8]])
-    with pytest.raises(ex.NotIdentified):
+    with pytest.raises(ex.errors.NotIdentified):
         ex.plan(merged, n=100)
-    with pytest.raises(ex.NotIdentified):
+    with pytest.raises(ex.errors.NotIdentified):
         ex.plan(merged, n=100, prior=SKEWED)
-    with pytest.raises(ex.NotIdentified):
+    with pytest.raises(ex.errors.NotIdentified):
         ex.plan(merged, n=100, workload=ex.CDF(3))

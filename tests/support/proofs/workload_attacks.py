@@ -89,7 +89,7 @@ def workloads(random: Generator) -> Iterator[Lie]:
             order = np.argsort(place)
             line = one_statistic(values, prior[order], epsilon)
             merged = tuple(place.tolist())
-            proofs.append(statistic_proof(line, values, utility.prior, LDP(epsilon).exponential, merged))
+            proofs.append(statistic_proof(line, values, utility.source.priors[0], LDP(epsilon).exponential, merged))
     for proof in proofs:
         yield Lie(proof, LDP(epsilon), utility, found.value)
         yield Lie(spoiled_proof(random, proof), LDP(epsilon), utility, found.value)

@@ -22,22 +22,20 @@ import numpy.typing as npt
 from extremal.certificate import Chords, Dual
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize.divergence.cover import chords, node
+from extremal.optimize.divergence.cover import chords, node, refined
 from extremal.optimize.problem import Problem, decimal, decimals
 from extremal.privacy import LDP
-from extremal.solver import SolverFailed, SparseProgram
+from extremal.solver import Answer, SolverFailed, SparseProgram
 from extremal.utility import Divergence
 
-FIRST_NODES = 9
-MOST_NODES = 90
-MOST_ROUNDS = 8
+FIRST_NODES, MOST_NODES = 9, 90  # the program has k² variables for each: seconds at 24 inputs
+MOST_ROUNDS = 8  # nodes about double in each
 ENOUGH = 1e-7  # relative gap: chords get no nearer by the solver's tolerance
 SECONDS = 20.0  # without a time limit: no new round after these
-_ROWS_A_ROUND = 600
-_BROKEN = 1e-9
-_USED = 1e-9
-_OUTWARD = 1e-9
-_CLOSE = 1e-5
+_ROWS_A_ROUND = 600  # about as many as bind in the end
+_BROKEN = 1e-9  # ten times the solver's tolerance
+_USED = 1e-9  # columns lighter than this are the solver's rounding
+_OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, relatively to its width
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +53,7 @@ def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bound
     logs, best, start = _first_nodes(utility), None, time.monotonic()
     for _ in range(MOST_ROUNDS):
         try:
-            columns, bound, proof = _Program(privacy, utility, logs).solve(problem)
+            columns, bound, proof = CoupledChords(privacy, utility, logs).solve(problem)
         except SolverFailed:
             return best
         used = columns[:, columns.max(axis=0) > _USED]
@@ -68,7 +66,7 @@ def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bound
             best = replace(best, bound=bound, proof=proof)
         problem.progress("refining chords", 1 - best.value / (best.bound or 1.0))
         late = problem.out_of_time or (problem.deadline is None and time.monotonic() - start > SECONDS)
-        finer = _refined(logs, used, utility)
+        finer = refined(logs, used, utility)
         if late or best.bound - best.value <= ENOUGH * best.bound or not logs.size < finer.size <= MOST_NODES:
             return best
         logs = finer
@@ -89,21 +87,7 @@ def _first_nodes(utility: Divergence) -> Floats:
     return np.concatenate([ends[0], grid, ends[1]])
 
 
-def _refined(logs: Floats, columns: Floats, utility: Divergence) -> Floats:
-    """More nodes at the ratios of the mechanism and a quarter of the way to their neighbours."""
-    with np.errstate(divide="ignore"):
-        ratios = np.log(utility.p0 @ columns) - np.log(utility.p1 @ columns)
-    ratios = np.unique(ratios[np.isfinite(ratios) & (ratios > logs[0]) & (ratios < logs[-1])])
-    at = np.searchsorted(logs, ratios)
-    left, right = np.maximum(logs[at - 1], ratios - 4), np.minimum(logs[at], ratios + 4)
-    merged = np.unique(np.concatenate([logs, ratios, ratios + (right - ratios) / 4, ratios - (ratios - left) / 4]))
-    with np.errstate(invalid="ignore"):
-        apart = np.concatenate([[True], ~(np.diff(merged) <= _CLOSE * np.abs(merged[1:]))])
-    apart[-1] = True
-    return np.asarray(merged[apart])
-
-
-class _Program:
+class CoupledChords:
     """The program for given nodes."""
 
     def __init__(self, privacy: LDP, utility: Divergence, logs: Floats) -> None:
@@ -126,17 +110,21 @@ class _Program:
 
     def solve(self, problem: Problem) -> tuple[Floats, float, Dual]:
         """The columns (k × chords), the bound, and its proof."""
+        answer = self.program.solved(self._broken, lambda: problem.seconds_left)
+        columns = answer.x[: self.count * self.k].reshape(self.count, self.k).T
+        return columns, -answer.value * self.scale, self._proof(answer.duals * self.scale)
+
+    def _broken(self, answer: Answer) -> bool:
+        """Add the inequalities that are off most; whether there are any."""
         size, (x, z) = self.count * self.k, self.pairs.T
-        while True:
-            answer = self.program.solve(problem.seconds_left)
-            q = answer.x[:size].reshape(self.count, self.k)
-            slack = answer.x[size:].reshape(self.count, len(self.pairs))
-            broken = np.where(self.added, 0.0, q[:, x] - self.top * q[:, z] - slack)
-            worst = np.argsort(-broken, axis=None)[:_ROWS_A_ROUND]
-            worst = worst[broken.ravel()[worst] > _BROKEN]
-            if not worst.size:
-                return q.T, -answer.value * self.scale, self._proof(answer.duals * self.scale)
-            self._add(np.stack(np.unravel_index(worst, broken.shape), axis=1))
+        q = answer.x[:size].reshape(self.count, self.k)
+        slack = answer.x[size:].reshape(self.count, len(self.pairs))
+        excess = np.where(self.added, 0.0, q[:, x] - self.top * q[:, z] - slack)
+        worst = np.argsort(-excess, axis=None)[:_ROWS_A_ROUND]
+        worst = worst[excess.ravel()[worst] > _BROKEN]
+        if worst.size:
+            self._add(np.stack(np.unravel_index(worst, excess.shape), axis=1))
+        return worst.size > 0
 
     def _add(self, wanted: npt.NDArray[np.intp]) -> None:
         chord, pair = wanted.T

@@ -15,7 +15,7 @@ import itertools
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,7 @@ from extremal.certificate import Chords, Dual, OnePrior, Proof
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.optimize.problem import Problem, Solution, chosen_prior, shortened
+from extremal.optimize.problem import GAIN, NOT_ZERO, Problem, Solution, chosen_prior, shortened
 from extremal.privacy import LDP
 from extremal.solver import LinearProgram
 from extremal.sources import SourceClass
@@ -33,39 +33,30 @@ from extremal.utility import Hamming
 Floats = npt.NDArray[np.float64]
 Set = tuple[int, ...]
 Prove = Callable[[Prior], Proof]
+T = TypeVar("T")
 
 EXACT_MATRIX = 64  # symbols up to which a mechanism is built from rationals; beyond, floats are mended by from_matrix
 MOST_ROUNDS = 500
 RATIO_BITS = 200  # of the e^ε that a dual vector is for: it loses nothing to the kernel's
 TRUTH_DIGITS = 60  # of a dual vector: as many as the ratio has
 _CONSTANT = 1e-12  # a diagonal whose sum is this near to 1 is that of constant rows
-_BETTER = 1e-14  # a set or a prior that improves the value by less is rounding
+_BETTER = 1e-14  # a set that improves the value by less is rounding: sums of a few terms
 
 
-def solve(problem: Problem) -> Solution | None:
+def solve(problem: Problem, privacy: LDP, utility: Hamming) -> Solution:
     """Pure ε-LDP and Hamming distortion."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP(delta=0) as privacy, Hamming(source=source), None:
-            return _solved(problem, privacy, source)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, privacy: LDP, source: SourceClass) -> Solution:
+    source = utility.source
     k, ratio = source.k, float(np.exp(privacy.epsilon))
     prove = partial(truth_proof, ratio=Fraction(privacy.exponential.bounds(RATIO_BITS)[1], 1 << RATIO_BITS))
     if source.symmetric:
         return theorem_1(source, response(k, privacy, problem.inputs), prove)
-    priors, sets = source.first_priors([1] * source.k), [tuple(range(k))]
-    while True:
-        mix, lost = _game(priors, sets, ratio)
-        found = source.extreme_prior(lost.tolist())
-        reached = max(float(p.values @ lost) for p in priors)
-        worse = float(found.values @ lost) - reached
-        if found in priors or worse <= _BETTER * reached or problem.out_of_time:
-            break
-        priors.append(found)
-        problem.progress("generating priors", worse / (reached + worse))
+    sets = [tuple(range(k))]
+
+    def solve_for(priors: list[Prior]) -> tuple[tuple[list[float], Floats], Floats]:
+        found = _game(priors, sets, ratio)
+        return found, found[1]
+
+    (mix, lost), priors = over_growing_class(source, [1] * k, solve_for, loses_more(problem))
     mechanism = from_diagonal((1 - lost).tolist(), privacy, problem.inputs, lost)
     proof = under_one_prior(source, priors, [Fraction(w) for w in mix], prove)
     return Solution(mechanism, 0.0, "game between diagonals and priors", (proof,))
@@ -151,6 +142,43 @@ def suffixes(prior: Floats) -> tuple[npt.NDArray[np.intp], Floats]:
     end."""
     order = np.argsort(-prior, kind="stable")
     return order, np.append(np.cumsum(prior[order][::-1])[::-1][1:], 0.0)
+
+
+def over_growing_class(
+    source: SourceClass,
+    first: list[Any],
+    solve: Callable[[list[Prior]], tuple[T, Any]],
+    breaks: Callable[[T, Any, Prior, list[Prior]], bool],
+) -> tuple[T, list[Prior]]:
+    """Solve for some priors of a class; add the one that is worst for the solution, until it breaks nothing.
+
+    Args:
+        source: the class.
+        first: losses of the inputs at which the first priors are worst.
+        solve: a solution for some priors, and the losses of the inputs under it.
+        breaks: whether a prior that is worst for a solution, with its losses, breaks what holds for those known.
+    """
+    priors = source.first_priors(first)
+    while True:
+        found, losses = solve(priors)
+        worst = source.extreme_prior(list(losses))
+        if worst in priors or not breaks(found, losses, worst, priors):
+            return found, priors
+        priors.append(worst)
+
+
+def loses_more(problem: Problem) -> Callable[[Any, Floats, Prior, list[Prior]], bool]:
+    """Whether the mean loss is larger under a new prior, while there is time."""
+
+    def breaks(_: Any, losses: Floats, worst: Prior, priors: list[Prior]) -> bool:
+        reached = max(float(p.values @ losses) for p in priors)
+        worse = float(worst.values @ losses) - reached
+        if worse <= GAIN * max(reached, NOT_ZERO) or problem.out_of_time:
+            return False
+        problem.progress("generating priors", worse / (reached + worse))
+        return True
+
+    return breaks
 
 
 def under_one_prior(source: SourceClass, priors: list[Prior], weights: list[Fraction], prove: Prove) -> Proof:

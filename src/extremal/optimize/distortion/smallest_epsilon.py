@@ -1,6 +1,6 @@
 """The smallest ε within a given Hamming distortion (KSS Definition 4), exactly, for any class of sources.
 
-With u = e^−ε and t = 1 − D the game of `optimize/hamming.py` becomes one linear program: ε is too small as long as some
+With u = e^−ε and t = 1 − D the game of `hamming` becomes one linear program: ε is too small as long as some
 prior p of the class has p(T) ≤ t·(1 + (|T|−1)u) for every set T. So e^−ε* = min u over (p, u) with these inequalities,
 unless ε* = 0: that is so when constant rows suffice, every prior of the class having a symbol of probability at least
 t. The program is solved in its dual, whose columns are the sets T (for an ordered class the Charnes–Cooper form of KSS
@@ -31,6 +31,7 @@ from extremal.optimize.distortion.hamming import (
     MOST_ROUNDS,
     Set,
     from_diagonal,
+    over_growing_class,
     suffixes,
     theorem_1,
     truth_proof,
@@ -82,7 +83,7 @@ def smallest_epsilon(source_class: Any, distortion: Any, inputs: Any = None) -> 
     utility = LevelAtDistortion(source, distortion)
     if source.symmetric:
         return finished(utility, _symmetric(source, utility, inputs))
-    return finished(utility, _over_growing_class(source, utility, inputs))
+    return finished(utility, _for_class(source, utility, inputs))
 
 
 def _symmetric(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> Solution:
@@ -109,30 +110,53 @@ def _constant_rows(row: list[Fraction], inputs: Any) -> Solution:
     return Solution(from_diagonal(row, LDP(0), inputs), 0.0, "constant rows")
 
 
-def _over_growing_class(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> Solution:
-    """Solve for the hull of some priors of the class; add the one that breaks the solution, until none does."""
-    priors, truth = source.first_priors([1] * source.k), 1 - utility.distortion
-    while True:
+@dataclass(frozen=True)
+class _ForHull:
+    """The best diagonal for the hull of some priors of the class.
+
+    Attributes:
+        diagonal: how often each symbol is reported truly.
+        mix: the weights of the priors that prove it; None for constant rows, which need no proof.
+        needed: the probability of the truth below which another prior breaks it.
+    """
+
+    diagonal: list[Fraction]
+    mix: list[Fraction] | None
+    needed: Fraction
+
+    @classmethod
+    def of(cls, priors: list[Prior], truth: Fraction) -> _ForHull:
         constant, inside = _constant_game(priors)
         if min(_expected(p, constant) for p in priors) >= truth:
-            breaking = _breaking(source, priors, constant, truth)
-            if breaking is None:
-                found = _constant_rows(constant, inputs)
-                if utility.worst_distortion(found.mechanism) <= utility.distortion:
-                    return found
-                # its probabilities are no multiples of 2^-62: a little more than a constant meets D
-                diagonal = _least_ratio(priors, truth + FINEST)[1]
-                return _reached(utility, _within(utility, priors, diagonal, inputs), ())
-        else:
-            _refuse_infinite(truth)
-            mix, diagonal = _least_ratio(priors, truth)
-            breaking = _breaking(source, priors, diagonal, truth - _AS_GOOD)
-            if breaking is None:
-                # On the boundary the likeliest symbol may have probability 1 − D exactly: a little inside.
-                moved = [(1 - INSIDE) * a + INSIDE * b for a, b in zip(mix, inside, strict=True)]
-                proof = under_one_prior(source, priors, moved, partial(_level_proof, utility))
-                return _reached(utility, _within(utility, priors, diagonal, inputs), (proof,))
-        priors.append(breaking)
+            return cls(constant, None, truth)
+        _refuse_infinite(truth)
+        mix, diagonal = _least_ratio(priors, truth)
+        # On the boundary the likeliest symbol may have probability 1 − D exactly: a little inside.
+        moved = [(1 - INSIDE) * a + INSIDE * b for a, b in zip(mix, inside, strict=True)]
+        return cls(diagonal, moved, truth - _AS_GOOD)
+
+
+def _for_class(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> Solution:
+    truth = 1 - utility.distortion
+
+    def solve_for(priors: list[Prior]) -> tuple[_ForHull, list[Fraction]]:
+        found = _ForHull.of(priors, truth)
+        return found, [-x for x in found.diagonal]
+
+    def breaks(found: _ForHull, _: Any, worst: Prior, __: Any) -> bool:
+        return _expected(worst, found.diagonal) < found.needed
+
+    found, priors = over_growing_class(source, [1] * source.k, solve_for, breaks)
+    if found.mix is not None:
+        mechanism = _within(utility, priors, found.diagonal, inputs)
+        proof = under_one_prior(source, priors, found.mix, partial(_level_proof, utility))
+        return _reached(utility, mechanism, (proof,))
+    constant = _constant_rows(found.diagonal, inputs)
+    if utility.worst_distortion(constant.mechanism) <= utility.distortion:
+        return constant
+    # its probabilities are no multiples of 2^-62: a little more than a constant meets D
+    diagonal = _least_ratio(priors, truth + FINEST)[1]
+    return _reached(utility, _within(utility, priors, diagonal, inputs), ())
 
 
 def _level_proof(utility: LevelAtDistortion, prior: Prior) -> Level:
@@ -146,12 +170,6 @@ def _level_proof(utility: LevelAtDistortion, prior: Prior) -> Level:
     if sums[0] >= truth or ratio <= 1:
         ratio = Fraction(1)  # ε ≥ 0 needs no proof
     return Level(ratio, truth_proof(prior, ratio, LEVEL_DIGITS))
-
-
-def _breaking(source: SourceClass, priors: list[Prior], diagonal: list[Fraction], truth: Fraction) -> Prior | None:
-    """A further prior of the class under which the truth is told less often than `truth`; None when there is none."""
-    worst = source.extreme_prior([-x for x in diagonal])
-    return worst if worst not in priors and _expected(worst, diagonal) < truth else None
 
 
 def _within(utility: LevelAtDistortion, priors: list[Prior], diagonal: list[Fraction], inputs: Any) -> Mechanism:

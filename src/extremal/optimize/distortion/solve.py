@@ -21,36 +21,28 @@ from extremal.certificate import Chords, Dual, Proof
 from extremal.closed_forms import exponential
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
-from extremal.optimize.distortion.hamming import under_one_prior
-from extremal.optimize.problem import NOT_ZERO, Problem, Solution, decimal, decimals
-from extremal.privacy import LDP, PML
+from extremal.optimize.distortion.hamming import loses_more, over_growing_class, under_one_prior
+from extremal.optimize.problem import Problem, Solution, decimal, decimals
+from extremal.privacy import LDP, PML, Notion
 from extremal.privacy.cones.linear import ColumnRow, LeakageCone, LinearCone, MetricCone, linear_cone
 from extremal.solver import TIME_LIMIT, Answer, SolverFailed, SparseProgram
 from extremal.utility import Distortion
 
 Floats = npt.NDArray[np.float64]
 
-MOST_ROUNDS = 200
 # Probabilities and costs are larger inside the program: the solver's tolerances are absolute; 1 when that fails.
 MAGNIFIED = (1e4, 1.0)
 _BROKEN = 1e-14  # a metric constraint that is off by less is left to from_matrix, which mends it exactly
 _NOISE = 1e-14  # the solver's tolerance on magnified probabilities: an entry below is meant to be 0
 _RARE = 1e-12  # probability of a report that is the solver's rounding
-_BETTER = 1e-13  # a prior that raises the worst case by less, relatively, is rounding
 
 
-def solve(problem: Problem) -> Solution | None:
-    """A distortion under LDP (δ = 0), PML, LIP or metric privacy."""
-    match problem.utility, problem.max_outputs:
-        case Distortion() as utility, None:
-            cone = linear_cone(problem.privacy, utility.k)
-            return None if cone is None else _solved(problem, utility, cone)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, utility: Distortion, cone: LinearCone) -> Solution:
-    """At the first magnification that the solver can take; the best constant report when time runs out."""
+def solve(problem: Problem, privacy: Notion, utility: Distortion) -> Solution | None:
+    """A distortion under LDP (δ = 0), PML, LIP or metric privacy, at the first magnification that the solver can take;
+    the best constant report when time runs out."""
+    cone = linear_cone(privacy, utility.k)
+    if cone is None:
+        return None
     for magnified in MAGNIFIED:
         try:
             return _with_priors(problem, utility, cone, magnified)
@@ -63,23 +55,18 @@ def _solved(problem: Problem, utility: Distortion, cone: LinearCone) -> Solution
 
 def _with_priors(problem: Problem, utility: Distortion, cone: LinearCone, magnified: float) -> Solution:
     """The program with the priors of the class that matter, generated."""
-    source = utility.source
-    priors = source.first_priors(utility.distances.max(axis=1).tolist())
-    program = _Program(problem, utility, cone, priors, magnified)
-    for _ in range(MOST_ROUNDS):
+    program = MechanismProgram(problem, utility, cone, magnified)
+
+    def solve_for(priors: list[Prior]) -> tuple[Answer, Floats]:
+        program.add_priors(priors)
         answer = program.solve()
-        matrix = program.matrix(answer)
-        losses = (matrix * utility.distances).sum(axis=1)
-        found = source.extreme_prior(losses.tolist())
-        reached = max(float(p.values @ losses) for p in priors)
-        worse = float(found.values @ losses) - reached
-        if found in priors or worse <= _BETTER * max(reached, NOT_ZERO) or problem.out_of_time:
-            break
-        priors.append(found)
-        program.add_prior(found)
-        problem.progress("generating priors", worse / (reached + worse))
+        return answer, (program.matrix(answer) * utility.distances).sum(axis=1)
+
+    answer, priors = over_growing_class(
+        utility.source, utility.distances.max(axis=1).tolist(), solve_for, loses_more(problem)
+    )
     outputs = _outputs(problem, utility)
-    mechanism = Mechanism.from_matrix(matrix, problem.privacy, inputs=problem.inputs, outputs=outputs)
+    mechanism = Mechanism.from_matrix(program.matrix(answer), problem.privacy, inputs=problem.inputs, outputs=outputs)
     proof = program.proof(answer, priors)
     return Solution(mechanism, 0.0, "linear program in the mechanism", (proof,), _baseline(problem, utility))
 
@@ -121,16 +108,14 @@ class Row(NamedTuple):
     upper: float
 
 
-class _Program:
+class MechanismProgram:
     """The linear program: variables t, Q(y|x) at 1 + x·m + y, then one for each output where the cone wants it.
 
     Attributes:
         named: by the number of its row, (output, name) of an inequality whose multiplier a proof may need.
     """
 
-    def __init__(
-        self, problem: Problem, utility: Distortion, cone: LinearCone, priors: list[Prior], magnified: float
-    ) -> None:
+    def __init__(self, problem: Problem, utility: Distortion, cone: LinearCone, magnified: float) -> None:
         self.problem, self.utility, self.cone, self.distances = problem, utility, cone, utility.distances
         self.k, self.m = utility.distances.shape
         self.magnified = magnified
@@ -143,8 +128,6 @@ class _Program:
         )
         self.epigraph: list[int] = []
         self.named: dict[int, tuple[int, tuple[int, ...]]] = {}
-        for prior in priors:
-            self.add_prior(prior)
         rows = cone.rows()
         self._add_columns([(y, row) for y in range(self.m) for row in rows])
 
@@ -174,22 +157,26 @@ class _Program:
         entries = [(self._q(x, y), value) for x, value in row.entries]
         return Row([*entries, (self._size(y), row.size)] if row.size else entries, row.lower, row.upper)
 
-    def add_prior(self, prior: Prior) -> None:
-        losses = prior.values[:, None] * self.distances / self.scale
-        entries = [(0, -1.0), *((self._q(x, y), float(losses[x, y])) for x, y in np.argwhere(losses > 0).tolist())]
-        self.epigraph.extend(self._add([Row(entries, -math.inf, 0.0)]))
+    def add_priors(self, priors: list[Prior]) -> None:
+        """Rows for those that have none yet."""
+        for prior in priors[len(self.epigraph) :]:
+            losses = prior.values[:, None] * self.distances / self.scale
+            entries = [(0, -1.0), *((self._q(x, y), float(losses[x, y])) for x, y in np.argwhere(losses > 0).tolist())]
+            self.epigraph.extend(self._add([Row(entries, -math.inf, 0.0)]))
 
     def solve(self) -> Answer:
         """An optimal vertex; inequalities that it breaks are added until there are none."""
-        while True:
-            answer = self.program.solve(self.problem.seconds_left)
-            present = set(self.named.values())
-            found = self.cone.broken(self.matrix(answer), _BROKEN)
-            fresh = [(y, row) for y, row in found if (y, row.name) not in present]
-            if not fresh:
-                return answer
+        return self.program.solved(self._broken, lambda: self.problem.seconds_left)
+
+    def _broken(self, answer: Answer) -> bool:
+        """Add the inequalities of the cone that are off and not yet there; whether there are any."""
+        present = set(self.named.values())
+        found = self.cone.broken(self.matrix(answer), _BROKEN)
+        fresh = [(y, row) for y, row in found if (y, row.name) not in present]
+        if fresh:
             self.problem.progress("adding constraints", 1.0)
             self._add_columns(fresh)
+        return bool(fresh)
 
     def matrix(self, answer: Answer) -> Floats:
         """Q without the solver's rounding."""

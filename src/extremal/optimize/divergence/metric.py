@@ -22,37 +22,26 @@ import numpy as np
 from extremal.certificate import Chords, Dual, Listed
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
-from extremal.optimize.divergence.cover import KEPT, Cover, Floats, Multiplier, node
-from extremal.optimize.divergence.metric_blocks import MetricBlocks
-from extremal.optimize.divergence.tree_blocks import TreeBlocks
+from extremal.optimize.divergence.blocks import MetricBlocks, TreeBlocks
+from extremal.optimize.divergence.cover import Cover, Floats, Multiplier, node, refined
 from extremal.optimize.infinite import infinite
 from extremal.optimize.problem import Problem, Solution, constant, decimals, shortened
 from extremal.optimize.rays import over_metric
+from extremal.optimize.table import SIZES
 from extremal.privacy import MetricPrivacy
 from extremal.privacy.cones.metric import MOST_IN_GENERAL, MOST_ON_TREE, Edge, group_columns, tree_edges
 from extremal.solver import TIME_LIMIT, SolverFailed
 from extremal.utility import Divergence
 
-MOST_INPUTS = 40  # of a metric that is no tree: k² inequalities for each chord
-LISTED_ON_TREE, LISTED_IN_GENERAL = 10, 5  # inputs up to which rays are listed too when chords leave a gap
 MOST_ROUNDS = 40
 _FIRST_NODES = 17
-_CLOSE = 1e-5  # nodes nearer than this, relatively, gain 1e-11 at most and lose as much in the slope of their chord
 _FAR = 30.0  # logarithm of a ratio beyond which a line to 0 or to infinity serves, when f has one: others are added
 _FARTHEST = 700.0  # and beyond which no float goes: e^−745 is the least
 _OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, relatively to its width
 
 
-def solve(problem: Problem) -> Solution | None:
-    """An f-divergence under metric privacy."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case MetricPrivacy() as privacy, Divergence() as utility, None:
-            return _solved(problem, privacy, utility)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution | None:
+def solve(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution | None:
+    """An f-divergence under metric privacy; None when chords fail and all rays can be listed."""
     boundless = infinite(problem, constant)
     if boundless is not None:
         return boundless
@@ -69,7 +58,7 @@ def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> So
         if not few:
             raise
         return None  # few enough inputs to list all rays
-    at_once = privacy.k <= (LISTED_ON_TREE if tree else LISTED_IN_GENERAL)
+    at_once = privacy.k <= (SIZES.few_tree_rays if tree else SIZES.few_metric_rays)
     if (
         not at_once
         or not utility.verifiable
@@ -77,7 +66,7 @@ def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> So
         or _gap(found, privacy, utility) <= problem.tolerance
     ):
         return found
-    return min(found, over_metric(problem, privacy), key=lambda solution: _gap(solution, privacy, utility))
+    return min(found, over_metric(problem, privacy, utility), key=lambda solution: _gap(solution, privacy, utility))
 
 
 def _gap(solution: Solution, privacy: MetricPrivacy, utility: Divergence) -> float:
@@ -102,9 +91,9 @@ def _nothing(privacy: MetricPrivacy) -> Dual:
 
 def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution:
     edges = tree_edges(privacy)
-    if edges is None and privacy.k > MOST_INPUTS:
+    if edges is None and privacy.k > SIZES.metric_chords:
         raise InvalidParameter(
-            f"metrics that are no tree or line are solved for at most {MOST_INPUTS} inputs",
+            f"metrics that are no tree or line are solved for at most {SIZES.metric_chords} inputs",
             parameter="k",
             value=privacy.k,
         )
@@ -127,10 +116,10 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
         problem.progress("refining chords", missing / abs(upper) if upper else 0.0)
         if missing <= problem.tolerance / 4 * abs(upper) or problem.out_of_time:
             break
-        finer = _refined(cover, columns, utility)
-        if finer.logs.size == cover.logs.size:
+        finer = refined(cover.logs, columns, utility)
+        if finer.size == cover.logs.size:
             break
-        cover = finer
+        cover = replace(cover, logs=finer)
     if proof is None:
         return _before_anything(problem, cover, utility, tuple(edges or ()))
     return Solution(last_private(problem, found), upper, method, (proof,))
@@ -185,25 +174,3 @@ def _coupled(privacy: MetricPrivacy, utility: Divergence, least: Fraction) -> tu
     above = [(1, x, z, shortened(f)) for x, z, f in amounts if f]
     below = [(0, z, x, shortened(f * least)) for x, z, f in amounts if f]
     return (*below, *above)
-
-
-def _refined(cover: Cover, columns: Floats, utility: Divergence) -> Cover:
-    """More nodes where the mechanism has its ratios: at them, and a quarter of the way to the nodes beside them. None
-    is dropped: it would come back, and the rounds would cycle."""
-    if utility.kinks is not None:
-        return cover
-    total0, total1, apart = utility.p0 @ columns, utility.p1 @ columns, utility.pair.difference @ columns
-    used = (total0 > 0) & (total1 > 0) & (columns.max(axis=0) > KEPT)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        near = np.abs(apart) < 0.5 * total1
-        ratios = np.where(near, np.log1p(apart / total1), np.log(total0) - np.log(total1))[used]
-    logs = cover.logs
-    ratios = np.unique(ratios[np.isfinite(ratios) & (ratios > logs[0]) & (ratios < logs[-1])])
-    at = np.clip(np.searchsorted(logs, ratios), 1, logs.size - 1)
-    left, right = np.maximum(logs[at - 1], ratios - 1), np.minimum(logs[at], ratios + 1)
-    candidates = np.concatenate([ratios, ratios + (right - ratios) / 4, ratios - (ratios - left) / 4])
-    merged = np.unique(np.r_[logs, candidates])
-    with np.errstate(invalid="ignore"):
-        apart_enough = np.r_[True, ~(np.diff(merged) <= _CLOSE * np.abs(merged[1:]))]
-    apart_enough[-1] = True
-    return replace(cover, logs=np.asarray(merged[apart_enough]))

@@ -1,14 +1,14 @@
 """The best mixture of staircase columns for several divergences, without listing all 2^k.
 
-Column generation: the linear program over the sets found so far gives prices; sets that are worth more than their price
-are proposed by ascent (the best set for a supporting line, the line at that set, again) from the sets found and from
-random ones, and when ascent finds nothing, cells of directions decide (`cells`). With several parts in the worst case
-the program has one row more for each, and the prices come with weights of the parts.
+Column generation (`optimize.search`) over sets of inputs: sets that are worth more than their price are proposed by
+ascent (the best set for a supporting line, the line at that set, again) from the sets found and from random ones, and
+when ascent finds nothing, cells of directions decide (`cells`). With several parts in the worst case the program has
+one row more for each, and the prices come with weights of the parts.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,21 +16,18 @@ from extremal.exact.weights import Floats
 from extremal.optimize.hypotheses.cells import priced, worthwhile
 from extremal.optimize.hypotheses.goals import Goals, Sets
 from extremal.optimize.problem import NOT_ZERO, Problem
-from extremal.solver import Answer, LinearProgram, SolverFailed
+from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate
 
-MOST_CELLS = 100_000
-SMOOTHING = 0.6  # share of the prices of the last round in those where sets are proposed
-STARTS = 300  # sets found before from which ascent starts
-RANDOM_STARTS = 150
-COLUMNS_A_ROUND = 60
-MOST_ROUNDS = 3000
-_ASCENTS = 12
+MOST_CELLS = 100_000  # about five seconds
+STARTS, RANDOM_STARTS = 300, 150  # sets from which ascent starts: found before, and random; a few milliseconds
+COLUMNS_A_ROUND = 60  # sets added at a time: about as many as the program has rows
+MOST_ASCENTS = 12  # steps of one ascent; four or five are usual
 _GAIN = 1e-3  # of the tolerance: what proposes a set
 _NO_WEIGHT = 1e-12  # of a part in the worst case: taken for 0
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class MixedSets:
     """Sets with weights, the prices that prove them best, and whether they do.
 
     Attributes:
@@ -50,106 +47,100 @@ class Mixture:
     complete: bool
 
 
-class _Program:
-    """The program over the sets found so far: one part is the objective, of several the least is.
+class SetPricing(Pricing):
+    """Sets by ascent; when it finds none, and `exact`, by cells. A point is the prices of the inputs, and with several
+    parts minus their weights; a column is that of a set, and then what it is worth to each part.
 
     Each part is in units of its own, the largest that it has on the first sets, and what is maximised in the least of
     these, so that no entry is large.
     """
 
-    def __init__(self, goals: Goals, first: Sets) -> None:
-        k, parts = goals.k, len(goals.weights)
-        self.goals, self.sets, self._seen = goals, np.zeros((0, k), dtype=bool), set[bytes]()
-        largest = np.abs(goals.weights @ goals.each(goals.images(first))).max(axis=1)
-        self._scale = float(largest.min(initial=np.inf, where=largest > 0)) if largest.any() else NOT_ZERO
-        self._units = np.where(largest > 0, largest, self._scale)
+    most = COLUMNS_A_ROUND
+
+    def __init__(self, problem: Problem, goals: Goals, exact: bool) -> None:
+        self.problem, self.goals, self.exact = problem, goals, exact
+        self.complete = False  # whether no set is worth more than its price
+        self._generator = np.random.default_rng(0)  # proposals only: any will do
+        first, parts = _first_sets(goals), len(goals.weights)
         self._several = parts > 1
-        rows = parts if self._several else 0
-        self._linear = LinearProgram(
-            np.concatenate([np.ones(k), np.zeros(rows)]), np.concatenate([np.ones(k), np.full(rows, np.inf)])
-        )
+        self.master = self._program(first, parts) if self._several else Master(np.ones(goals.k), np.ones(goals.k))
+        self.master.add(*self.worth(first))
+
+    def _program(self, first: Sets, parts: int) -> Master:
+        """The least part is t₁ − t₂; each part is at least that."""
+        goals = self.goals
+        largest = np.abs(goals.weights @ goals.each(goals.images(first))).max(axis=1)
+        scale = float(largest.min(initial=np.inf, where=largest > 0)) if largest.any() else NOT_ZERO
+        units = np.where(largest > 0, largest, scale)
+        every, least, most = np.ones(goals.k), np.zeros(parts), np.full(parts, np.inf)
+        master = Master(np.append(every, least), np.append(every, most), np.append(every, 1 / units))
+        ends = np.hstack([np.zeros((2, goals.k)), np.outer([-1.0, 1.0], scale / units)])
+        master.fix(ends, np.array([scale, -scale]))
+        return master
+
+    def worth(self, sets: Sets) -> Columns:
+        """Sets as columns of the program, with their values."""
+        columns = self.goals.low + self.goals.step * sets
+        values = self.goals.weights @ self.goals.each(self.goals.images(sets))
         if self._several:
-            goal = np.vstack([np.zeros((k, 2)), np.outer(self._scale / self._units, [-1.0, 1.0])])
-            self._linear.add(goal, np.array([1.0, -1.0]))
-        self.add(first)
+            return np.hstack([columns, values.T]), np.zeros(len(sets))
+        return np.asarray(columns), np.asarray(values[0])
 
-    def add(self, sets: Sets) -> int:
-        """How many of the sets are new."""
-        new = np.array([s for s in sets if s.tobytes() not in self._seen], dtype=bool).reshape(-1, self.goals.k)
-        self._seen.update(s.tobytes() for s in new)
-        if len(new):
-            goals = self.goals
-            values = goals.weights @ goals.each(goals.images(new)) / self._units[:, None]
-            columns = goals.low + goals.step * new.T
-            if self._several:
-                self._linear.add(np.vstack([columns, values]), np.zeros(len(new)))
-            else:
-                self._linear.add(columns, values[0])
-            self.sets = np.vstack([self.sets, new])
-        return len(new)
+    @property
+    def sets(self) -> Sets:
+        """All sets so far."""
+        return np.asarray(self.master.columns[:, : self.goals.k] > self.goals.low + self.goals.step / 2)
 
-    def best(self, seconds: float | None) -> Mixture:
-        """The best mixture of the sets found so far.
-
-        Raises:
-            SolverFailed: it was not found in the time that is left.
-        """
-        self._answer = self._linear.solve(seconds)
-        return self._mixture(self._answer, False)
-
-    def proven(self) -> Mixture:
-        """The best mixture once more, to the last digit: no set is worth more than its price."""
-        return self._mixture(self._linear.polished(self._answer), True)
-
-    def _mixture(self, answer: Answer, complete: bool) -> Mixture:
-        k, value, alpha = self.goals.k, answer.value * self._scale, answer.duals[: self.goals.k] * self._scale
+    def prices(self, point: Floats) -> tuple[Floats, Floats]:
+        """(prices of the inputs, weights of the parts) of a point."""
         if not self._several:
-            return Mixture(self.sets, answer.x, alpha, np.ones(1), value, complete)
-        mix = np.maximum(-answer.duals[k:] * self._scale / self._units, 0.0)
+            return point, np.ones(1)
+        mix = np.maximum(-point[self.goals.k :], 0.0)
         mix = np.where(mix > _NO_WEIGHT * mix.sum(), mix, 0.0)
-        return Mixture(self.sets, answer.x[2:], alpha, mix / mix.sum(), value, complete)
+        return point[: self.goals.k], mix / mix.sum()
+
+    @property
+    def enough(self) -> float:
+        """What a set may be worth above its price."""
+        return allowed(self.goals, self.problem.tolerance / 4 * self.master.value)
+
+    def price(self, point: Floats, gap: float, best: float) -> Priced:
+        alpha, mix = self.prices(point)
+        sets = proposed(self.goals, mix, alpha, self.sets, self.enough * _GAIN, self._generator)
+        return Priced(point, *self.worth(sets))
+
+    def widen(self, master: Master) -> bool:
+        if self.exact:
+            alpha, mix = self.prices(master.point)
+            restricted, weights = self.goals.restricted(mix @ self.goals.weights)
+            answer = priced(restricted, weights, alpha, self.enough, MOST_CELLS)
+            if master.add(*self.worth(answer.sets)):
+                return True
+            self.complete = answer.excess <= self.enough
+        return False
 
 
-def best_mixture(problem: Problem, goals: Goals, exact: bool = True) -> Mixture:
+def best_mixture(problem: Problem, goals: Goals, exact: bool = True) -> MixedSets:
     """The best mixture, or the best so far when time runs out or the cells are too many; without `exact` the best that
     ascent finds."""
-    generator = np.random.default_rng(0)  # proposals only: any will do
-    program = _Program(goals, _first_sets(goals))
-    smoothed: Mixture | None = None
-    current = _randomised_response(goals)
-    for _ in range(MOST_ROUNDS):
-        try:
-            current = program.best(problem.seconds_left)
-        except SolverFailed:
-            return current
-        enough = allowed(goals, problem.tolerance / 4 * current.value)
-        tried = [current] if smoothed is None else [_between(smoothed, current), current]
-        added = 0
-        for prices in tried:
-            added = program.add(proposed(goals, prices, program.sets, enough * _GAIN, generator))
-            if added:
-                smoothed = prices
-                break
-        problem.progress("several hypotheses", float("nan") if added else 0.0)
-        if problem.out_of_time:
-            return current
-        if not added and not exact:
-            return replace(program.proven(), complete=False)
-        if not added:
-            restricted, weights = goals.restricted(current.mix @ goals.weights)
-            answer = priced(restricted, weights, current.alpha, enough, MOST_CELLS)
-            if not program.add(answer.sets):
-                return program.proven() if answer.excess <= enough else current
-    return current
+    pricing = SetPricing(problem, goals, exact)
+    master = pricing.master
+    if not master.solve(problem.seconds_left):
+        return _randomised_response(goals)
+    generate(master, pricing, Priced.nothing(master.point.size), Limits.of(problem, "several hypotheses"))
+    master.polish()
+    sets, weights = pricing.sets, master.weights
+    theta = np.append(weights, np.zeros(len(sets) - weights.size))
+    return MixedSets(sets, theta, *pricing.prices(master.point), master.value, pricing.complete)
 
 
-def _randomised_response(goals: Goals) -> Mixture:
+def _randomised_response(goals: Goals) -> MixedSets:
     """What there is before the first program is solved, with prices as if all inputs were worth the same."""
     single = np.eye(goals.k, dtype=bool)
     theta = np.full(goals.k, 1 / (1 + (goals.k - 1) * goals.low))
     parts = goals.weights @ goals.each(goals.images(single)) @ theta
     mix = np.where(np.arange(parts.size) == int(np.argmin(parts)), 1.0, 0.0)
-    return Mixture(single, theta, np.full(goals.k, parts.min() / goals.k), mix, float(parts.min()), False)
+    return MixedSets(single, theta, np.full(goals.k, parts.min() / goals.k), mix, float(parts.min()), False)
 
 
 def allowed(goals: Goals, gap: float) -> float:
@@ -158,24 +149,20 @@ def allowed(goals: Goals, gap: float) -> float:
     return gap * (1 + (goals.k - 1) * goals.low) / goals.k
 
 
-def _between(first: Mixture, second: Mixture) -> Mixture:
-    alpha = SMOOTHING * first.alpha + (1 - SMOOTHING) * second.alpha
-    mix = SMOOTHING * first.mix + (1 - SMOOTHING) * second.mix
-    return Mixture(second.sets, second.theta, alpha, mix, second.value, False)
-
-
-def proposed(goals: Goals, prices: Mixture, sets: Sets, enough: float, generator: np.random.Generator) -> Sets:
+def proposed(
+    goals: Goals, mix: Floats, alpha: Floats, sets: Sets, enough: float, generator: np.random.Generator
+) -> Sets:
     """The best sets that ascent finds."""
-    weights = prices.mix @ goals.weights
+    weights = mix @ goals.weights
     chosen = sets if len(sets) <= STARTS else sets[generator.choice(len(sets), STARTS, replace=False)]
     sizes = generator.random((RANDOM_STARTS, 1))
     starts = np.vstack([chosen, generator.random((RANDOM_STARTS, goals.k)) < sizes])
-    for _ in range(_ASCENTS):
-        following = goals.slopes(goals.images(starts), weights) @ goals.symbols > prices.alpha
+    for _ in range(MOST_ASCENTS):
+        following = goals.slopes(goals.images(starts), weights) @ goals.symbols > alpha
         if (following == starts).all():
             break
         starts = np.unique(following, axis=0)
-    return worthwhile(goals, weights, prices.alpha, starts, enough)[:COLUMNS_A_ROUND]
+    return worthwhile(goals, weights, alpha, starts, enough)[:COLUMNS_A_ROUND]
 
 
 def _first_sets(goals: Goals) -> Sets:

@@ -18,7 +18,7 @@ from itertools import combinations
 import numpy as np
 
 from extremal.certificate import Dual, Groups, Order, Proof
-from extremal.optimize.hypotheses.columns import Mixture
+from extremal.optimize.hypotheses.columns import MixedSets
 from extremal.optimize.hypotheses.goals import Goals, divergences
 from extremal.optimize.problem import Problem
 from extremal.privacy import LDP
@@ -34,7 +34,7 @@ Bound = tuple[float, tuple[Proof, ...]]
 Names = frozenset[int]
 
 
-def bound(problem: Problem, privacy: LDP, goals: Goals, best: Mixture) -> Bound:
+def bound(problem: Problem, privacy: LDP, goals: Goals, best: MixedSets) -> Bound:
     """A bound with its proof; infinite without one."""
     if isinstance(problem.utility, WorstCase):
         return _of_the_hardest(problem, privacy, problem.utility, goals, best)
@@ -75,7 +75,7 @@ def grouped(pairs: Sequence[Names], weights: Sequence[float], together: int) -> 
     return names
 
 
-def _of_the_hardest(problem: Problem, privacy: LDP, utility: WorstCase, goals: Goals, best: Mixture) -> Bound:
+def _of_the_hardest(problem: Problem, privacy: LDP, utility: WorstCase, goals: Goals, best: MixedSets) -> Bound:
     own = [
         frozenset(x for i in np.flatnonzero(row) for x in (goals.leaves[i].first, goals.leaves[i].second))
         for row in goals.weights

@@ -25,7 +25,7 @@ _TIE = 1e-9  # relative: prices closer than this are ties
 
 
 @dataclass(frozen=True, eq=False)
-class Priced:
+class FoundSets:
     """What was found.
 
     Attributes:
@@ -56,7 +56,7 @@ class _Trail:
         return column
 
 
-class Pricing:
+class BestSets:
     """Branch and bound for one prior: `mass` and `count` of each group of equal symbols."""
 
     def __init__(self, curve: InformationCurve, mass: Floats, count: Counts) -> None:
@@ -88,7 +88,7 @@ class Pricing:
         keep: int = 1,
         rng: np.random.Generator | None = None,
         tolerance: float = 0.0,
-    ) -> Priced:
+    ) -> FoundSets:
         """The sets worth more than `threshold`, the best `keep` of them; nodes within `tolerance` of the best are not
         opened.
 
@@ -131,7 +131,7 @@ class Pricing:
             upper = max(upper, float((self.curve.value(z) - a).max()))
         found = sorted((f for f in found if f[0] > threshold), reverse=True)[:keep]
         columns = [trail.column(level, node, start, order) for _, level, node in found]
-        return Priced(
+        return FoundSets(
             np.array(columns, dtype=np.int64).reshape(-1, p.size),
             np.array([f[0] for f in found]),
             max(upper, best),

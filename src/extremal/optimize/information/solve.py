@@ -1,8 +1,8 @@
 """Mutual information under ε-LDP: the best mechanism, with a certified gap from the first moment on.
 
 Closed forms when they are proven optimal (constant, randomised response, uniform prior); otherwise two bounds without
-search, mixtures to compare with them, and column generation until the gap is closed (information_columns), on merged
-symbols when there are many (information_large). Interrupted or out of time, the best so far is returned with its proof.
+search, mixtures to compare with them, and column generation until the gap is closed (`columns`), on merged symbols
+when there are many (`large`). Interrupted or out of time, the best so far is returned with its proof.
 KOV Theorems 4, 12–14; see docs/design/information.md.
 """
 
@@ -25,7 +25,7 @@ from extremal.optimize.information.large import alternating, best_window, blocks
 from extremal.optimize.information.mixture import Mixture, from_counts
 from extremal.optimize.information.notes import notes
 from extremal.optimize.information.packing import packing
-from extremal.optimize.information.pricing import Counts, Pricing
+from extremal.optimize.information.pricing import BestSets, Counts
 from extremal.optimize.information.response import response_is_optimal
 from extremal.optimize.information.trees import proof_by_search
 from extremal.optimize.problem import Problem, Remark, Solution, constant
@@ -72,16 +72,8 @@ class _Best:
             self.upper, self.proof = value, proof
 
 
-def solve(problem: Problem) -> Solution | None:
+def solve(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solution:
     """Mutual information under pure LDP, any number of reports."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP(delta=0) as privacy, MutualInformation() as utility, None:
-            return _solved(problem, privacy, utility)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solution:
     prior = utility.prior
     support = np.flatnonzero(prior.values > 0)
     if not privacy.epsilon or support.size == 1:
@@ -292,7 +284,7 @@ class _Task:
         prices = dual.prices.copy()
         prices[merged] = prices[merged].sum() * mass[merged] / mass[merged].sum()
         everyone = Prices(dual.value, prices[row_of] * self.prior / mass[row_of], 0.0)
-        pricing = Pricing(self.curve, self.prior, np.ones(self.prior.size, dtype=np.int64))
+        pricing = BestSets(self.curve, self.prior, np.ones(self.prior.size, dtype=np.int64))
         raised, _ = feasible(pricing, everyone, self.aim, best.upper, COARSE_EFFORT[0])
         if raised is not None:
             self._prove(best, raised, np.arange(self.prior.size))

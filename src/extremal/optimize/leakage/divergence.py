@@ -10,7 +10,7 @@ from.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -20,21 +20,20 @@ import numpy as np
 from extremal.certificate import Chords, Dual
 from extremal.optimize.leakage.chords import Excess, RatioChords, excess, first_chords, ratio_range
 from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
-from extremal.optimize.leakage.master import LISTED, Master, as_mechanism, decomposed, window_columns
-from extremal.optimize.problem import NOT_ZERO, Problem, Solution
+from extremal.optimize.leakage.master import LISTED, as_mechanism, decomposed, master_of, mixture, window_columns
+from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.search import Limits, Master, Priced, Pricing, generate
 from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import Floats, LiftBox, vertices
-from extremal.solver import SolverFailed, interior_point
+from extremal.solver import interior_point
 from extremal.utility import ConvexFunction, Divergence
 from extremal.utility.pair import Masses
 
 CHORDS = 1 / 16  # of the tolerance: how closely the chords of a proof lie
 FINAL = 1e-12  # how closely the last dual vector is bounded, relatively
 SLACK = Fraction(1, 10**9)  # relative: how far beyond a ratio a cover begins or ends
-MOST_TURNS = 600
 BLOCKS_FROM = 60  # inputs from which the tangent-block program comes first
 NEW_COLUMNS = 80
-GAIN = 1e-13  # relative: a column that gains less is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,66 +136,35 @@ def _ends(ratios: list[Fraction]) -> list[Fraction]:
 
 def search(problem: Problem, box: LiftBox, utility: Divergence) -> Found:
     """The search itself."""
-    pair = Restricted.on(utility, box)
-    master = Master(box)
+    pair, master = Restricted.on(utility, box), master_of(box)
     ratio = np.argsort(np.arctan2(pair.masses.p0, pair.masses.p1), kind="stable")
     start = window_columns(box, [ratio, np.argsort(-box.prior, kind="stable")])
-    master.add(start, pair.values(start))
-    if box.n <= LISTED:
-        every = vertices(box)
-        master.add(every, pair.values(every))
+    for columns in (start, *([vertices(box)] if box.n <= LISTED else [])):
+        master.add(columns, pair.values(columns))
     known = _blocks(problem, box, pair, master) if box.n >= BLOCKS_FROM else None
-    alpha, priced = _generate(problem, box, pair, master, known)
-    return Found(*master.mixture(), alpha, priced)
+    first = Priced.nothing(box.n)
+    if known is not None:  # its pricing problem has no gain, so that its bound is b·Σα
+        first = replace(first, point=known, bound=box.budget * math.fsum(known), raised=known)
+    master.solve()
+    best = generate(master, SupportingLines(problem, pair), first, Limits.of(problem, "pricing lift vectors"))
+    return Found(*mixture(master, box), best.point, best.kept)
 
 
-def _generate(
-    problem: Problem, box: LiftBox, pair: Restricted, master: Master, known: Floats | None
-) -> tuple[Floats, Excess | None]:
-    """The dual vector with the smallest bound, and its pricing problem where that is bounded as closely as a proof
-    asks for; `known` is one whose pricing problem has no gain, so that its bound is b·Σα."""
-    best, upper, smoothing = np.zeros(box.n), math.inf, 0.7
-    coarsest = _closeness(problem) if box.n <= LISTED else 1e-4  # where nothing is missing the first is the last
-    priced: Excess | None = None
-    center = known
-    if known is not None:
-        best, upper = known, box.budget * math.fsum(known)
-    value = master.solve()
-    for _ in range(MOST_TURNS):
-        gap = (upper - value) / upper if 0 < upper < math.inf else 1.0
-        problem.progress("pricing lift vectors", gap)
-        if gap <= problem.tolerance / 4 or upper <= 0 or problem.out_of_time:
-            break
-        trial = master.alpha if center is None else smoothing * center + (1 - smoothing) * master.alpha
-        close = max(FINAL, min(coarsest, gap / 50))
-        found = pair.excess(trial, close_enough=close)
-        bound = box.budget * math.fsum(trial) + found.upper
-        better = bound < upper
-        if better:
-            upper, best, center = bound, trial, trial + max(found.upper, 0.0) * box.prior / box.budget
-            priced = found if close <= _closeness(problem) else None
-        added = _add(master, found, value)
-        if not added:
-            if smoothing == 0:
-                break
-            smoothing = 0.0 if smoothing < 0.1 else smoothing * 0.6
-            continue
-        smoothing = min(0.95, smoothing + 0.05) if better else max(0.2, smoothing - 0.02)
-        try:
-            value = master.solve(problem.seconds_left)
-        except SolverFailed:
-            break
-    return best, priced
+class SupportingLines(Pricing):
+    """Lift vectors priced on supporting lines, as closely as the gap asks for."""
 
+    most = NEW_COLUMNS
 
-def _add(master: Master, found: Excess, value: float) -> int:
-    """The columns that improve on the current duals, the best ones first."""
-    gain = found.values - found.columns @ master.alpha
-    order = np.argsort(-gain)[: 4 * NEW_COLUMNS]
-    order = order[gain[order] > GAIN * max(abs(value), NOT_ZERO)]
-    distinct = np.unique(np.round(found.columns[order], 9), axis=0, return_index=True)[1]
-    chosen = order[np.sort(distinct)][:NEW_COLUMNS]
-    return master.add(found.columns[chosen], found.values[chosen]) if chosen.size else 0
+    def __init__(self, problem: Problem, pair: Restricted) -> None:
+        self.pair, self.proof = pair, _closeness(problem)
+        self.coarsest = self.proof if pair.box.n <= LISTED else 1e-4  # where nothing is missing the first is the last
+
+    def price(self, point: Floats, gap: float, best: float) -> Priced:
+        box, close = self.pair.box, max(FINAL, min(self.coarsest, gap / 50))
+        found = self.pair.excess(point, close_enough=close)
+        raised = point + max(found.upper, 0.0) * box.prior / box.budget
+        kept = found if close <= self.proof else None
+        return Priced(point, found.columns, found.values, box.budget * math.fsum(point) + found.upper, raised, kept)
 
 
 def _blocks(problem: Problem, box: LiftBox, pair: Restricted, master: Master, turns: int = 8) -> Floats | None:
@@ -221,7 +189,7 @@ def _blocks(problem: Problem, box: LiftBox, pair: Restricted, master: Master, tu
         problem.progress("tangent blocks", gap)
         split = np.array([v for column in columns for v in decomposed(box, column)])
         master.add(split, pair.values(split))
-        _add(master, found, value)
+        master.improve(found.columns, found.values, NEW_COLUMNS, alpha)
         if gap < 1e-7:
             break
         points = _more_points(pair, points, columns, found, alpha)

@@ -10,27 +10,27 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from extremal.optimize.leakage.knapsack import Curve, bound_of, least_cost
-from extremal.optimize.leakage.master import LISTED, Master, as_mechanism, filled_up, window_columns
+from extremal.optimize.leakage.knapsack import KEPT_COLUMNS, LiftWorth, bound_of, least_cost
+from extremal.optimize.leakage.master import LISTED, as_mechanism, filled_up, master_of, mixture, window_columns
 from extremal.optimize.leakage.trees import proof_by_search
-from extremal.optimize.problem import NO_CHANGE, NOT_ZERO, Problem, Solution
+from extremal.optimize.problem import NOT_ZERO, Problem, Solution
+from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate, relative_gap
 from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import Floats, LiftBox, vertices
-from extremal.solver import SolverFailed
 
 METHOD = "column generation with knapsack pricing"
 PRICING_WIDTH = 3_000  # states kept while looking for columns
 PROOF_WIDTH = 160_000  # and while proving a bound; the checker keeps more
 HALF_LIST = 10  # inputs on either side of the meeting in the middle
-MOST_TURNS = 400
 SECONDS = 150.0  # when no time limit is given
-GAIN = 1e-13  # relative: a column that gains less is rounding
 WHOLE = 1e-14  # an entry this near to 0 or 1 is meant to be it
+SAME_COST = 1e-12  # relative: costs this near to each other differ by rounding of their sums
 FULL = 1e-16  # of the budget: less missing is nothing missing
 NOISE = (1e-8, 1e-5, 1e-3)  # relative changes of a dual vector that break ties differently
 
@@ -55,27 +55,73 @@ def solve(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
 
 def search(problem: Problem, box: LiftBox) -> Found:
     """The search itself."""
-    curve, generator = Curve.on(box), np.random.default_rng(0)  # which columns are tried first: a search, not a release
-    master = Master(box)
+    curve, generator = (
+        LiftWorth.on(box),
+        np.random.default_rng(0),
+    )  # which columns are tried first: a search, not a release
+    master, listed = master_of(box), box.n <= LISTED
     orders = [np.argsort(-box.prior, kind="stable"), generator.permutation(box.n), generator.permutation(box.n)]
-    start = window_columns(box, orders)
-    master.add(start, curve.values(start))
-    listed = box.n <= LISTED
-    if listed:
-        every = vertices(box)
-        master.add(every, curve.values(every))
-    value = master.solve()
-    alpha = master.alpha if listed else chord_dual(curve)
-    lower = least_cost(curve, alpha, width=PRICING_WIDTH, keep=1).lower
-    upper = bound_of(curve, alpha, lower)
-    if _gap(upper, value) > problem.tolerance / 4 and box.n >= 6:
+    for start in (window_columns(box, orders), *([vertices(box)] if listed else [])):
+        master.add(start, curve.values(start))
+    master.solve()
+    pricing = Knapsacks(curve, generator)
+    first = pricing.at(master.point if listed else chord_dual(curve), keep=1)
+    if relative_gap(first.bound, master.value) > problem.tolerance / 4 and box.n >= 6:
         _fill(master, curve, generator, 4 * box.n)
-        value = master.solve()
-    alpha, lower = _generate(problem, master, curve, generator, (alpha, lower, upper, value))
-    return Found(*master.mixture(), alpha, bound_of(curve, alpha, lower))
+        master.solve()
+    end = time.monotonic() + SECONDS if problem.deadline is None else problem.deadline
+    limits = replace(
+        Limits.of(problem, "pricing lift vectors"),
+        stop=lambda: time.monotonic() > end,
+        seconds=lambda: max(0.1, end - time.monotonic()),
+    )
+    best = generate(master, pricing, replace(first, raised=first.point), limits)
+    return Found(*mixture(master, box), best.point, bound_of(curve, best.point, best.kept))
 
 
-def chord_dual(curve: Curve) -> Floats:
+class Knapsacks(Pricing):
+    """Lift vectors priced by knapsacks; wider ones when nothing is found."""
+
+    def __init__(self, curve: LiftWorth, generator: np.random.Generator) -> None:
+        self.curve, self.generator, self.width = curve, generator, PRICING_WIDTH
+        self._proved = False  # whether the last knapsack left nothing out
+
+    def at(self, point: Floats, keep: int = KEPT_COLUMNS) -> Priced:
+        """What the knapsack of the current width finds at a point."""
+        curve, box = self.curve, self.curve.box
+        found = least_cost(curve, point, width=self.width, keep=keep)
+        self._proved = found.lower >= found.best - SAME_COST * abs(found.best)
+        raised = point + (curve.ceiling - found.lower) * box.prior / box.budget
+        return Priced(point, *self._exact(found.columns), bound_of(curve, point, found.lower), raised, found.lower)
+
+    def price(self, point: Floats, gap: float, best: float) -> Priced:
+        return self.at(point)
+
+    def explore(self, point: Floats, master: Master, gap: float) -> Iterator[Columns]:
+        """Columns that are cheap near the current points: ties are broken differently each time."""
+        for size in NOISE if self.curve.box.n >= 12 else ():
+            share = self.generator.uniform()
+            near = (share * point + (1 - share) * master.point) * (
+                1 + size * self.generator.standard_normal(point.size)
+            )
+            yield self._exact(least_cost(self.curve, near, width=400, keep=12).columns)
+
+    def widen(self, master: Master) -> bool:
+        if self.width >= PROOF_WIDTH or self._proved:
+            return False
+        self.width = min(PROOF_WIDTH, 4 * self.width)
+        _fill(master, self.curve, self.generator, 2 * self.curve.box.n)
+        return True
+
+    def _exact(self, columns: Floats) -> Columns:
+        if not columns.size:
+            return columns, np.zeros(0)
+        whole = np.where(columns > 1 - WHOLE, 1.0, np.where(columns < WHOLE, 0.0, columns))
+        exact = np.array([filled_up(self.curve.box, y) for y in whole])
+        return exact, self.curve.values(exact)
+
+
+def chord_dual(curve: LiftWorth) -> Floats:
     """The dual vector of the closed-form bound: each input's g replaced by its chord over the y that it can take."""
     box = curve.box
     p, b = box.prior, box.budget
@@ -86,70 +132,7 @@ def chord_dual(curve: Curve) -> Floats:
     return np.asarray(slope + constant * p / b)
 
 
-def _gap(upper: float, value: float) -> float:
-    return (upper - value) / upper if upper > 0 else 0.0
-
-
-def _generate(
-    problem: Problem, master: Master, curve: Curve, generator: Any, state: tuple[Floats, float, float, float]
-) -> tuple[Floats, float]:
-    """(dual vector, lower bound on its cost) of the smallest bound."""
-    best, best_lower, upper, value = state
-    box, center, smoothing, width = curve.box, state[0], 0.5, PRICING_WIDTH
-    stop = time.monotonic() + SECONDS if problem.deadline is None else problem.deadline
-    for _ in range(MOST_TURNS):
-        gap = _gap(upper, value)
-        problem.progress("pricing lift vectors", gap)
-        if gap <= problem.tolerance / 4 or time.monotonic() > stop:
-            break
-        trial = smoothing * center + (1 - smoothing) * master.alpha
-        found = least_cost(curve, trial, width=width)
-        bound = bound_of(curve, trial, found.lower)
-        better = bound < upper * (1 - NO_CHANGE)
-        if better:
-            upper, best, best_lower = bound, trial, found.lower
-            center = trial + (curve.ceiling - found.lower) * box.prior / box.budget
-        added = _add(master, curve, found.columns, value)
-        if box.n >= 12:
-            added += _shaken(master, curve, trial, generator, value)
-        if not added:
-            if smoothing > 0:
-                smoothing = 0.0 if smoothing < 0.06 else smoothing / 2
-                continue
-            if width >= PROOF_WIDTH or found.lower >= found.best - 1e-12 * abs(found.best):
-                break
-            width = min(PROOF_WIDTH, 4 * width)
-            _fill(master, curve, generator, 2 * box.n)
-        else:
-            smoothing = min(0.9, smoothing + 0.1) if better else max(0.0, smoothing - 0.05)
-        try:
-            value = master.solve(max(0.1, stop - time.monotonic()))
-        except SolverFailed:
-            break
-    return best, best_lower
-
-
-def _add(master: Master, curve: Curve, columns: Floats, value: float) -> int:
-    if not columns.size:
-        return 0
-    exact = np.array([filled_up(curve.box, np.where(y > 1 - WHOLE, 1.0, np.where(y < WHOLE, 0.0, y))) for y in columns])
-    values = curve.values(exact)
-    gain = values - exact @ master.alpha
-    useful = gain > GAIN * max(value, NOT_ZERO)
-    return master.add(exact[useful], values[useful]) if useful.any() else 0
-
-
-def _shaken(master: Master, curve: Curve, trial: Floats, generator: Any, value: float) -> int:
-    """Columns that are cheap at dual vectors near the current ones: ties are broken differently each time."""
-    added = 0
-    for size in NOISE:
-        share = generator.uniform()
-        near = (share * trial + (1 - share) * master.alpha) * (1 + size * generator.standard_normal(trial.size))
-        added += _add(master, curve, least_cost(curve, near, width=400, keep=12).columns, value)
-    return added
-
-
-def _fill(master: Master, curve: Curve, generator: Any, count: int) -> None:
+def _fill(master: Master, curve: LiftWorth, generator: Any, count: int) -> None:
     """Random subsets whose probability is as near to b as meeting in the middle finds, the rest on the smallest input
     that takes it."""
     box = curve.box

@@ -34,7 +34,7 @@ TAIL = 13  # inputs at the end of the search whose sums are listed: 8,192 of the
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class LiftWorth:
     """g on the box, and how far it dips below its chord."""
 
     box: LiftBox
@@ -42,7 +42,7 @@ class Curve:
     at_end: float
 
     @classmethod
-    def on(cls, box: LiftBox) -> Curve:
+    def on(cls, box: LiftBox) -> LiftWorth:
         at_base, at_end = cls._g(box, np.array([0.0, 1.0])).tolist()
         return cls(box, at_base, at_end)
 
@@ -76,7 +76,7 @@ class Curve:
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class KnapsackResult:
     """The outcome of a search.
 
     Attributes:
@@ -104,7 +104,7 @@ class _Items:
     down: Floats  # and take away
 
 
-def _prepared(curve: Curve, alpha: Floats) -> _Items:
+def _prepared(curve: LiftWorth, alpha: Floats) -> _Items:
     box = curve.box
     p, b = box.prior, box.budget
     heavy, forced = p > b * (1 + box.error), (1 - p) < b * (1 - box.error)
@@ -130,7 +130,7 @@ def _prepared(curve: Curve, alpha: Floats) -> _Items:
     return _Items(nu, saving, inside, movable, by_rate, np.append(rate[by_rate], 1e300), up, down)
 
 
-def _relaxed(curve: Curve, alpha: Floats) -> float:
+def _relaxed(curve: LiftWorth, alpha: Floats) -> float:
     """A lower bound without a search: each input's cost is concave in y_x, so its two ends bound it; the plane enters
     by ν."""
     box, items = curve.box, _prepared(curve, alpha)
@@ -182,7 +182,7 @@ class _States:
 class _Knapsack:
     """One search: breadth first over the inputs, all fractional inputs at once."""
 
-    def __init__(self, curve: Curve, alpha: Floats, keep: int) -> None:
+    def __init__(self, curve: LiftWorth, alpha: Floats, keep: int) -> None:
         self.curve, self.box, self.keep = curve, curve.box, keep
         self.items = _prepared(curve, alpha)
         self.tails = _tails(self.items, self.box.prior)
@@ -293,11 +293,11 @@ class _Knapsack:
 
 
 def least_cost(
-    curve: Curve, alpha: Floats, target: float = math.inf, width: int = WIDTH, keep: int = KEPT_COLUMNS
-) -> Search:
+    curve: LiftWorth, alpha: Floats, target: float = math.inf, width: int = WIDTH, keep: int = KEPT_COLUMNS
+) -> KnapsackResult:
     """The least α(T) + f·α_j + p_j·dip(f) over the vertices, or proof that it is at least `target`."""
     if curve.box.n > MOST_SEARCHED:
-        return Search(_relaxed(curve, alpha), math.inf, np.zeros((0, curve.box.n)))
+        return KnapsackResult(_relaxed(curve, alpha), math.inf, np.zeros((0, curve.box.n)))
     search = _Knapsack(curve, alpha, keep)
     states, dropped = search.first(), math.inf
     last = search.items.order.size
@@ -311,10 +311,10 @@ def least_cost(
         if depth == last or not alive.any():
             break
         states = search.children(depth, states.take(alive))
-    return Search(min(target, search.best, dropped), search.best, search.columns())
+    return KnapsackResult(min(target, search.best, dropped), search.best, search.columns())
 
 
-def bound_of(curve: Curve, alpha: Floats, lower: float) -> float:
+def bound_of(curve: LiftWorth, alpha: Floats, lower: float) -> float:
     """The bound on the information that a lower bound on the cost gives."""
     box = curve.box
     return box.budget * math.fsum(alpha) + curve.ceiling - lower

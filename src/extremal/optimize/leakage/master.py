@@ -11,16 +11,16 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem
+from extremal.optimize.search import SAME_COLUMN, Master
 from extremal.privacy import LIP, Notion
 from extremal.privacy.cones.lift import Floats, LiftBox, one_prior
-from extremal.solver import LinearProgram
 
 LISTED = 12  # inputs up to which all vertices are columns at once: a few thousand at most
-SAME_COLUMN = 10  # digits by which columns are told apart
 SAME_POINT = 1e-12  # an entry or a share this near to 0 or 1 is it
 OFF_PLANE = 1e-12  # relative: a column further off would break the claim
 NEARLY = 1e-11  # a window that reaches this near to an edge reaches it
@@ -30,61 +30,26 @@ _BITS = 160
 _CORRECTIONS = 4
 _SPARED = tuple(16.0**j for j in range(1, 7))  # units of the weights: how much lower a level is tried
 _MOST_SPARED = Fraction(1, 50)  # of the level
-_KEPT = 1e-13  # weights below this are rounding of a vertex
 
 
-class Master:
-    """The program restricted to the columns found so far."""
+def master_of(box: LiftBox) -> Master:
+    """The program over lift vectors. What is off the plane p·y = b, by rounding on the way, is no column."""
 
-    def __init__(self, box: LiftBox) -> None:
-        self.box = box
-        self._program = LinearProgram(np.ones(box.n), np.ones(box.n))
-        self._known: set[bytes] = set()
-        self._columns: list[Floats] = []
-        self._values: list[Floats] = []
-        self.value = 0.0
-        self.alpha = np.zeros(box.n)
-        self._weights = np.zeros(0)
+    def on_plane(y: Floats) -> npt.NDArray[np.bool_]:
+        return np.asarray(np.abs(y @ box.prior - box.budget) <= OFF_PLANE * box.budget)
 
-    @property
-    def size(self) -> int:
-        return len(self._known)
+    every = np.ones(box.n)
+    return Master(every, every, unit=box.budget, admits=on_plane, digits=SAME_COLUMN)
 
-    def add(self, y: Floats, values: Floats) -> int:
-        """Append the columns that are new; how many. What is off the plane p·y = b, by rounding on the way, is no
-        column."""
-        fresh = []
-        on_plane = np.abs(y @ self.box.prior - self.box.budget) <= OFF_PLANE * self.box.budget
-        on_plane &= np.isfinite(values)  # an entry that rounding made 0
-        for i, row in enumerate(np.round(y, SAME_COLUMN)):
-            key = row.tobytes()
-            if on_plane[i] and key not in self._known:
-                self._known.add(key)
-                fresh.append(i)
-        if fresh:
-            self._columns.append(y[fresh])
-            self._values.append(values[fresh])
-            self._program.add(y[fresh].T, self.box.budget * values[fresh])
-        return len(fresh)
 
-    def solve(self, seconds: float | None = None) -> float:
-        """The best value with these columns; `alpha` is then the dual vector, b·Σα the value."""
-        answer = self._program.solve(seconds)
-        self._weights = answer.x
-        self.alpha = answer.duals / self.box.budget
-        self.value = answer.value
-        return self.value
-
-    def mixture(self) -> tuple[Floats, Floats]:
-        """(columns y, weights θ) of the current vertex, the rows made to sum as exactly as floats can."""
-        # Columns added after the last answer have no weight yet.
-        used = np.flatnonzero(self._weights > _KEPT * self._weights.max())
-        y, theta = np.vstack(self._columns)[used], self._weights[used]
-        for _ in range(2):
-            change = np.linalg.lstsq(y.T, 1 - y.T @ theta, rcond=None)[0]
-            if (theta + change >= 0).all():
-                theta = theta + change
-        return y, theta * self.box.budget
+def mixture(master: Master, box: LiftBox) -> tuple[Floats, Floats]:
+    """(columns y, weights θ) of the current vertex, the rows made to sum as exactly as floats can."""
+    y, theta = master.mixture()
+    for _ in range(2):
+        change = np.linalg.lstsq(y.T, box.budget - y.T @ theta, rcond=None)[0]
+        if (theta + change >= 0).all():
+            theta = theta + change
+    return y, theta
 
 
 def window_columns(box: LiftBox, orders: list[Any]) -> Floats:

@@ -20,7 +20,7 @@ import numpy as np
 from extremal.certificate import Dual, Refused, Sets
 from extremal.exact import Prior
 from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
-from extremal.optimize.leakage.knapsack import Curve
+from extremal.optimize.leakage.knapsack import LiftWorth
 from extremal.optimize.tokens import BRANCH, EMPTY, Integers, in_depth_first_order
 from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import Floats, LiftBox, whole_box
@@ -83,8 +83,8 @@ class _Forest:
     alpha: Floats
 
     @cached_property
-    def curve(self) -> Curve:
-        return Curve.on(self.box)
+    def curve(self) -> LiftWorth:
+        return LiftWorth.on(self.box)
 
     @cached_property
     def order(self) -> list[list[int]]:

@@ -36,7 +36,7 @@ class Scalars:
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class CouplingLimits:
     """Rows C ≥ 0, no row zero, and the number that C·θ must not exceed in any of them."""
 
     rows: Floats
@@ -88,7 +88,7 @@ def optimal_design(
     statistics: Floats,
     tolerance: float = 1e-10,
     scalars: Scalars | None = None,
-    limits: Limits | None = None,
+    limits: CouplingLimits | None = None,
 ) -> OptimalDesign:
     """The best weights on the points, to a relative gap of `tolerance`; `scalars` adds Σ_g cost_g/(l_g·θ) to F."""
     n, given = points.shape
@@ -96,7 +96,7 @@ def optimal_design(
     if scalars is None:
         scalars = Scalars(np.zeros(0), np.zeros((0, given)))
     if limits is None:
-        limits = Limits(np.zeros((0, given)), 0.0)
+        limits = CouplingLimits(np.zeros((0, given)), 0.0)
     bounded = limits.rows.shape[0]
     count, largest = given + bounded, limits.rows.max(axis=1, initial=0.0)
     d = np.hstack([points / size, np.zeros((n, bounded))])

@@ -36,14 +36,14 @@ def worst_prior(utility: Workload, mechanism: Mechanism) -> ChosenPrior | None:
     if source.single is not None:
         return None
     uniform = Prior([Fraction(1, source.k)] * source.k)
-    search = _Search(utility, mechanism, uniform if source.admits(uniform) else source.member())
+    search = _WorstMixture(utility, mechanism, uniform if source.admits(uniform) else source.member())
     # all subsets of a size are reports: every input counts alike, and the first prior is the worst
     with suppress(TooLarge):
         search.run()
     return chosen_prior(source, search.corners, [Fraction(w) for w in search.weights.tolist()])
 
 
-class _Search:
+class _WorstMixture:
     """Vertices of the class so far, and their weights."""
 
     def __init__(self, utility: Workload, mechanism: Mechanism, first: Prior) -> None:

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from extremal.errors import FileConflict, InvalidParameter, MalformedFile, NoSecureRandomness
+from extremal.release.sampling.words import KEY_BYTES
 
-KEY_BYTES = 32
 HEADER = b"extremal release key 1\n"
-OWNER_ONLY = 0o600
+OWNER_ONLY = 0o600  # a key tells every report's randomness
 
 
 class ReleaseKey:

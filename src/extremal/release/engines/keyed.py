@@ -27,11 +27,11 @@ from extremal.columns.lists import Array
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import Circulant, RandomizedResponse, Rows, TwoValuedColumns
-from extremal.release.engines.key import KEY_BYTES, ReleaseKey
+from extremal.release.engines.key import ReleaseKey
 from extremal.release.privatize import input_codes, report_labels, unknown
 from extremal.release.sampling.loops import Codes, Loops
 from extremal.release.sampling.sampler import BadCode, prepared, sample_codes
-from extremal.release.sampling.words import Words
+from extremal.release.sampling.words import KEY_BYTES, Words
 
 PURPOSE = b"extremal keyed release 1"
 ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}

@@ -38,7 +38,7 @@ def privatize_with_spark(
 ) -> int:
     """Randomise columns of `source` into a new folder `target` of Parquet files; the number of rows.
 
-    Guarantee: reports are keyed (`release.keyed`), so that a task that Spark runs again makes the same ones.
+    Guarantee: reports are keyed (`release.engines.keyed`), so that a task that Spark runs again makes the same ones.
 
     Args:
         source: what Spark can read: Parquet, or CSV or TSV with a header (all values are text then).

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
+from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
     BloomBits,
@@ -36,18 +37,23 @@ from extremal.mechanism.structures import (
     TwoValuedColumns,
 )
 from extremal.release.sampling.alias import AliasTable, build, column_bits
-from extremal.release.sampling.compiled import CompiledLoops, can_compile
-from extremal.release.sampling.grouped_sets import FromGroupedSets
-from extremal.release.sampling.loops import Codes, Loops
-from extremal.release.sampling.rules import FromBits, FromBloom, FromHadamard, FromHashes, FromProjective
-from extremal.release.sampling.sparse_subsets import is_sparse, sparse_subset_reports
-from extremal.release.sampling.subsets import subset_reports
-from extremal.release.sampling.trees import BlockTree
+from extremal.release.sampling.loops import Codes, CompiledLoops, Loops, can_compile
+from extremal.release.sampling.rules import (
+    FromBits,
+    FromBloom,
+    FromGroupedSets,
+    FromHadamard,
+    FromHashes,
+    FromProjective,
+)
+from extremal.release.sampling.subsets import is_sparse, sparse_subset_reports, subset_reports
 from extremal.release.sampling.words import SecureWords, Words, WordSource
 
 WORTH_COMPILING = 1 << 21  # values in one call from which importing numba and compiling (a second or two, once) can pay
 MOST_THREADS = 8  # memory, not computing, is the limit beyond a few
 LARGEST_TABLE = 1 << 22  # entries (32 MB) up to which two-valued columns that are no windows are sampled from a table
+
+Keys = npt.NDArray[np.int64]
 
 
 class Sampler(Protocol):
@@ -106,13 +112,67 @@ class _FromWindows:
 
 
 @dataclass(frozen=True, eq=False)
-class _FromBlocks:
-    tree: BlockTree
+class BlockTree:
+    """Outputs found by halving: for columns on sets of rows that are too many for a table and form no windows.
+
+    The outputs are the leaves of a binary tree. For each node the weight of its leaves, as a function of the row, is
+    constant between the edges of their sets; those constants are stored. A 62-bit word starts at the root and goes left
+    when it is less than the left child's weight in its row, else right, less that weight. That is inversion of the
+    exact partial sums: no rejection, one word a value. Memory is (edges + outputs) times the depth, whatever the number
+    of rows.
+
+    Attributes:
+        rows: their number.
+        levels: from the root's children down, the sorted keys node·rows + row of the pieces, and their weights.
+    """
+
+    rows: int
+    levels: tuple[tuple[Keys, Keys], ...]
     size: ClassVar[None] = None
 
+    @classmethod
+    def of(cls, kernel: TwoValuedColumns) -> BlockTree:
+        m, r = kernel.m, kernel.r
+        depth = max(1, (m - 1).bit_length())
+        owner = np.array([y for y, s in enumerate(kernel.sets) for _ in s.runs], dtype=np.int64)
+        runs = np.array([run for s in kernel.sets for run in s.runs], dtype=np.int64).reshape(-1, 2)
+        step = (kernel.high - kernel.low)[owner]
+        # A piece starts where the weight changes: at row 0 by the low weight, at a run's ends by the step. An end at r
+        # changes nothing.
+        inner = runs[:, 1] < r
+        output = np.concatenate((np.arange(m), owner, owner[inner]))
+        start = np.concatenate((np.zeros(m, dtype=np.int64), runs[:, 0], runs[inner, 1]))
+        change = np.concatenate((kernel.low, step, -step[inner]))
+        levels = []
+        for level in range(1, depth + 1):
+            node = output >> (depth - level)
+            keys, inverse = np.unique(node * r + start, return_inverse=True)
+            changes = np.zeros(keys.size, dtype=np.int64)
+            np.add.at(changes, inverse, change)
+            levels.append((keys, _running_totals(changes, keys // r)))
+        return cls(r, tuple(levels))
+
     def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        """The output whose interval of partial sums in its row holds the word's high 62 bits."""
         source.fill(buffer)
-        return self.tree.draw(rows, buffer)
+        left = (buffer >> np.uint64(64 - WEIGHT_BITS)).view(np.int64)
+        node = np.zeros(rows.size, dtype=np.int64)
+        for keys, weights in self.levels:
+            node <<= 1
+            weight = weights[np.searchsorted(keys, node * self.rows + rows, side="right") - 1]
+            right = left >= weight
+            left -= weight * right
+            node += right
+        return node
+
+
+def _running_totals(changes: Keys, node: Keys) -> Keys:
+    """Cumulative sums of the changes, starting anew at each node. Sums over whole nodes may wrap around; differences do
+    not care."""
+    totals = np.cumsum(changes)
+    first = np.flatnonzero(np.diff(node, prepend=-1))
+    base = totals[first] - changes[first]
+    return np.asarray(totals - np.repeat(base, np.diff(first, append=node.size)))
 
 
 def _rows(structure: Rows) -> Sampler:
@@ -130,7 +190,7 @@ def _two_valued_columns(structure: TwoValuedColumns) -> Sampler:
         return _FromWindows(build(np.concatenate((structure.low, favoured))[None, :]), structure.m)
     if structure.r << column_bits(structure.m) <= LARGEST_TABLE:
         return _FromRows(build(structure.rows()))
-    return _FromBlocks(BlockTree.of(structure))
+    return BlockTree.of(structure)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +247,7 @@ def sample_codes(
 
     Args:
         mechanism: what to draw from.
-        codes: positions in `mechanism.inputs`, an integer array.
+        codes: positions in the mechanism's inputs, an integer array.
         source: of the words; fresh `SecureWords` if not given. Anything else is for simulation and tests.
         compiled: whether to use numba; None: when it is installed and the call is large. The outputs do not depend on
             it.

@@ -3,6 +3,8 @@
 A number below a bound that is no power of two is drawn by multiplication with exact rejection (Lemire 2019): the
 product of a 32-bit word and the bound is kept unless its low half falls in the short, over-represented range. Subsets
 come from Floyd's algorithm (Bentley and Floyd 1987): every d-subset of n things has exactly the probability 1/C(n, d).
+Small subsets of a large alphabet are drawn by members instead of flags: n·d² comparisons, whatever the number of
+inputs, where flags would need n·k.
 """
 
 from __future__ import annotations
@@ -14,8 +16,10 @@ from extremal.exact.weights import WEIGHT_BITS
 from extremal.release.sampling.loops import Codes
 from extremal.release.sampling.words import Words, WordSource, of_values
 
-LARGEST_BOUND = 1 << 32
+LARGEST_BOUND = 1 << 32  # a 32-bit word times a bound must fit into 64 bits
 LARGEST_FLAGS = 1 << 21  # bytes of membership flags worked on at a time
+FEW = 64  # members up to which comparing them all is cheap
+MANY = 1 << 12  # inputs from which it beats flags
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 
@@ -93,3 +97,24 @@ def with_own(others: npt.NDArray[np.bool_], x: Codes, contains: npt.NDArray[np.b
     everything[:, 1:] |= others & ~before
     everything[np.arange(count), x] = contains
     return everything
+
+
+def is_sparse(k: int, d: int) -> bool:
+    """Whether reports are drawn by members."""
+    return k >= MANY and d <= FEW
+
+
+def sparse_subset_reports(k: int, d: int, weight: int, codes: Codes, source: WordSource) -> Codes:
+    """What `subset_reports` draws, member by member: n×d input codes, each row increasing."""
+    contains = happens(weight, codes.size, source)
+    members = np.full((codes.size, d), -1, dtype=np.int64)
+    for step in range(d, 0, -1):  # a report with x draws one member less, and starts a step later
+        rows = np.flatnonzero(~contains) if step == d else np.arange(codes.size)
+        newest = k - 1 - step  # of the k − 1 others
+        drawn = uniform_below(newest + 1, rows.size, of_values(source, rows))
+        taken = (members[rows] == drawn[:, None]).any(axis=1)
+        members[rows, step - 1] = np.where(taken, newest, drawn)
+    members += members >= codes[:, None]  # the others are numbered without x
+    members[contains, d - 1] = codes[contains]
+    members.sort(axis=1)
+    return members

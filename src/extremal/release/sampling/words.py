@@ -16,7 +16,7 @@ import numpy.typing as npt
 from extremal.errors import InvalidParameter, NoSecureRandomness
 
 LARGEST_CHUNK = 1 << 17  # words drawn from the cipher at a time
-KEY_BYTES = 32
+KEY_BYTES = 32  # of AES-256
 
 Words = npt.NDArray[np.uint64]
 _ZEROS = memoryview(bytes(8 * LARGEST_CHUNK))

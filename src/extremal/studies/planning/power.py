@@ -23,8 +23,8 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
 from extremal.privacy import LDP
-from extremal.studies.planning.curves import Curve, Curves, Planned, people_around
-from extremal.studies.planning.search import MOST_PEOPLE, left_out, smallest_count, smallest_level, unreached
+from extremal.studies.planning.planned import Aim, Curve, Planned, left_out, people_around, unreached
+from extremal.studies.planning.search import MOST_PEOPLE, smallest_count, smallest_level
 from extremal.tables import number, outward
 from extremal.utility.divergences import KL
 
@@ -32,7 +32,7 @@ CIRCLE = 1 << 18
 """Cells of a fast transform: twice what a sum spreads over, so that it does not meet itself."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class TestPlan(Planned):
     """A test that was planned, from `ex.plan_test`. `str()` says it in sentences.
 
@@ -56,58 +56,41 @@ class TestPlan(Planned):
     """
 
     __test__ = False  # a test runner must not collect it
+    reaches: ClassVar[str] = "power"
     fewest: ClassVar[int] = 1
+    instead: ClassVar[str] = "epsilon"
 
-    solved: str
-    n: int
-    epsilon: float
     power: float
-    wanted: float | None
     alpha: float
     level: float
     critical: float
     exact: bool
-    mechanism: Mechanism
-    without_privacy: int
     p0: Prior = field(repr=False)
     p1: Prior = field(repr=False)
-    designed: bool = True
 
     def _sentences(self) -> list[str]:
-        asked = "" if self.wanted is None else f" (asked for: {self.wanted:g})"
         kind = "exact for this n" if self.exact else "a lower bound for this n, by Chernoff"
         false = f"with probability at most {outward(self.level, up=True)} when it is true (α = {self.alpha:g})"
-        people = f"{self.n:,} people at ε = {number(self.epsilon, 4)}"
         return [
-            f"{people}: power {outward(self.power, up=False)}{asked}, {kind}.",
+            f"{self._heading}: power {outward(self.power, up=False)}{self._asked}, {kind}.",
             f"H₀ is rejected when the log-likelihood ratio is at least {number(self.critical, 4)}: {false}.",
-            f"The same without randomisation needs {self.without_privacy:,} people.",
         ]
 
     def plot(self) -> Any:
         """Power against the number of people, and against ε where the mechanism was designed; a matplotlib figure."""
-        plain = _Test(self.p0.values, self.p1.values, self.alpha, len(self.p0.values))
-        drawn = self._curves.plot(plain.power, f"power at α = {self.alpha:g}")
+        drawn = self._drawn(_Test.plain(self.p0, self.p1, self.alpha).power, f"power at α = {self.alpha:g}")
         for axis in drawn.axes:
             axis.set_ylim(0, 1.02)
         return drawn
 
-    @property
-    def _curves(self) -> Curves:
-        def best(epsilon: Any) -> Curve:
-            return _Test.of(_best(self.p0, self.p1, epsilon), self.p0, self.p1, self.alpha).power
+    def _curve(self, mechanism: Mechanism) -> Curve:
+        return _Test.of(mechanism, self.p0, self.p1, self.alpha).power
 
-        return Curves(
-            name="power",
-            n=self.n,
-            epsilon=self.epsilon,
-            reached=self.power,
-            fewest=1,
-            around=people_around(max(1, self.n // 10), max(20, self.n * 4)),
-            own=_Test.of(self.mechanism, self.p0, self.p1, self.alpha).power,
-            best=best if self.designed else None,
-            hint="Plan with epsilon instead of a mechanism.",
-        )
+    def _best(self, epsilon: Any) -> Mechanism:
+        return _best(self.p0, self.p1, epsilon)
+
+    def _around(self) -> list[int]:
+        return people_around(max(1, self.n // 10), max(20, self.n * 4))
 
 
 def plan_test(
@@ -150,29 +133,23 @@ def plan_test(
     if mechanism is not None:
         refuse_no_mechanism(mechanism)
     solved = left_out(mechanism, epsilon, n, "power", power)
-    people = None if n is None else as_count(n, "n", 1)
     wanted = None if power is None else _checked_power(power, size)
-    plain = _Test(first.values, second.values, size, len(first.values))
-    if people is not None and wanted is not None:
-        epsilon = _level(first, second, size, people, wanted)
-    asked = _best(first, second, epsilon) if mechanism is None else mechanism
-    tested = _Test.of(asked, first, second, size)
-    if people is None and wanted is not None:
-        people = tested.people(wanted)
-    if people is None:
-        raise InvalidParameter(
-            f"power must be reached by at most {MOST_PEOPLE:,} people",
-            parameter="power",
-            value=wanted,
-            hint="The reports hardly differ between p0 and p1: ask at a larger ε.",
-        )
-    rule = tested.rule(people)
-    without = plain.people(1 - rule.missed) if size < 1 - rule.missed < 1 else people
+    aim = Aim(
+        "power",
+        best=lambda e: _best(first, second, e),
+        people=lambda m, power: _Test.of(m, first, second, size).people(power),
+        level=lambda people, power: _level(first, second, size, people, power),
+        hint="The reports hardly differ between p0 and p1: ask at a larger ε.",
+    )
+    asked, nats, people = aim.solve(mechanism, epsilon, None if n is None else as_count(n, "n", 1), wanted)
+    rule = _Test.of(asked, first, second, size).rule(people)
+    reached = 1 - rule.missed
+    without = _Test.plain(first, second, size).people(reached) if size < reached < 1 else people
     return TestPlan(
         solved=solved,
         n=people,
-        epsilon=LDP(1).level(asked) if mechanism is not None else LDP(epsilon).epsilon,
-        power=1 - rule.missed,
+        epsilon=nats,
+        power=reached,
         wanted=wanted,
         alpha=size,
         level=rule.level,
@@ -201,6 +178,11 @@ class _Test:
     @classmethod
     def of(cls, mechanism: Mechanism, p0: Prior, p1: Prior, alpha: float) -> _Test:
         return cls(*marginals(mechanism, p0, p1), alpha, mechanism.k)
+
+    @classmethod
+    def plain(cls, p0: Prior, p1: Prior, alpha: float) -> _Test:
+        """Of answers that are not randomised."""
+        return cls(p0.values, p1.values, alpha, len(p0.values))
 
     def rule(self, n: int) -> Rule:
         return Rule.of(self.first, self.second, n, self.alpha, self.k)
@@ -262,7 +244,7 @@ def _level(p0: Prior, p1: Prior, alpha: float, people: int, wanted: float) -> Fr
     found = smallest_level(lambda e: test(e).power(people) >= wanted, lambda e: test(e).sketch(people) >= wanted)
     if found is not None:
         return found
-    needed = _Test(p0.values, p1.values, alpha, len(p0.values)).people(wanted)
+    needed = _Test.plain(p0, p1, alpha).people(wanted)
     raise unreached("power", people, wanted, needed, "No number of people will do.")
 
 

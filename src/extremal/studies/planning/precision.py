@@ -19,17 +19,9 @@ from extremal.estimate.intervals.levels import checked_level
 from extremal.exact import as_count, as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import plain_ticks
-from extremal.privacy import LDP
-from extremal.studies.planning.curves import Curve, Curves, Planned, people_around
 from extremal.studies.planning.goals import Goal, ShareOfEach, Statistics
-from extremal.studies.planning.search import (
-    MOST_EPSILON,
-    MOST_PEOPLE,
-    left_out,
-    smallest_count,
-    smallest_level,
-    unreached,
-)
+from extremal.studies.planning.planned import Aim, Curve, Planned, left_out, people_around, unreached
+from extremal.studies.planning.search import MOST_EPSILON, MOST_PEOPLE, smallest_count, smallest_level
 from extremal.studies.planning.widths import Widths
 from extremal.tables import number, outward
 from extremal.utility import Workload
@@ -39,7 +31,7 @@ FEWEST = 2
 START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Plan(Planned):
     """A survey that was planned, from `ex.plan`. `str()` says it in sentences.
 
@@ -60,56 +52,40 @@ class Plan(Planned):
     'n'
     """
 
+    reaches: ClassVar[str] = "half_width"
     fewest: ClassVar[int] = FEWEST
+    instead: ClassVar[str] = "k or inputs"
 
-    solved: str
-    n: int
-    epsilon: float
     half_width: float
-    wanted: float | None
     level: float
-    mechanism: Mechanism
     widest: Any
     value: float
-    without_privacy: int
     goal: Goal = field(repr=False)
-    designed: bool = True
 
     def _sentences(self) -> list[str]:
-        asked = "" if self.wanted is None else f" (asked for: {self.wanted:g})"
-        people = f"{self.n:,} people at ε = {number(self.epsilon, 4)}"
         about = f"The widest {100 * self.level:g}% interval, of the {self.goal.name} {self.widest!r} at "
         return [
-            f"{people}: half-width {outward(self.half_width, up=True)}{asked}, {self.goal.where}.",
+            f"{self._heading}: half-width {outward(self.half_width, up=True)}{self._asked}, {self.goal.where}.",
             f"{about}{number(self.value, 3)}, as {self.goal.call} will report it at the expected counts.",
-            f"The same without randomisation needs {self.without_privacy:,} people.",
         ]
 
     def plot(self) -> Any:
         """Half-width against the number of people, and against ε where the mechanism was designed; a matplotlib
         figure."""
         label = f"half-width of the widest {100 * self.level:g}% interval"
-        drawn = self._curves.plot(_half_widths(self.goal.plain(self.mechanism)), label)
+        drawn = self._drawn(_half_widths(self.goal.plain(self.mechanism)), label)
         for axis in drawn.axes:
             plain_ticks(axis.yaxis, [v for line in axis.get_lines() for v in line.get_ydata()])
         return drawn
 
-    @property
-    def _curves(self) -> Curves:
-        def best(epsilon: Any) -> Curve:
-            return _half_widths(self.goal.widths(self.goal.mechanism(epsilon)))
+    def _curve(self, mechanism: Mechanism) -> Curve:
+        return _half_widths(self.goal.widths(mechanism))
 
-        return Curves(
-            name="half_width",
-            n=self.n,
-            epsilon=self.epsilon,
-            reached=self.half_width,
-            fewest=FEWEST,
-            around=people_around(max(10, self.n // 20), max(200, self.n * 20)),
-            own=_half_widths(self.goal.widths(self.mechanism)),
-            best=best if self.designed else None,
-            hint="Plan with k or inputs instead of a mechanism.",
-        )
+    def _best(self, epsilon: Any) -> Mechanism:
+        return self.goal.mechanism(epsilon)
+
+    def _around(self) -> list[int]:
+        return people_around(max(10, self.n // 20), max(200, self.n * 20))
 
 
 def _half_widths(widths: Widths) -> Curve:
@@ -174,26 +150,20 @@ def plan(
     solved = left_out(mechanism, epsilon, n, "half_width", half_width)
     goal = _goal(mechanism, k, prior, inputs, of_confidence, workload)
     wanted = None if half_width is None else _checked_width(half_width, goal.largest)
-    people = None if n is None else as_count(n, "n", FEWEST)
-    if people is not None and wanted is not None:
-        epsilon = _level(goal, people, wanted)
-    asked = goal.mechanism(epsilon) if mechanism is None else mechanism
-    widths = goal.widths(asked)
-    if people is None and wanted is not None:
-        people = _people(widths, wanted)
-    if people is None:
-        raise InvalidParameter(
-            f"half_width must be reached by at most {MOST_PEOPLE:,} people",
-            parameter="half_width",
-            value=wanted,
-            hint="Ask for a larger half_width or a larger ε.",
-        )
-    reached = widths.at(people)
+    aim = Aim(
+        "half_width",
+        best=goal.mechanism,
+        people=lambda m, width: _people(goal.widths(m), width),
+        level=lambda people, width: _level(goal, people, width),
+        hint="Ask for a larger half_width or a larger ε.",
+    )
+    asked, nats, people = aim.solve(mechanism, epsilon, None if n is None else as_count(n, "n", FEWEST), wanted)
+    reached = goal.widths(asked).at(people)
     without = _people(goal.plain(asked), reached.half_width, people)
     return Plan(
         solved=solved,
         n=people,
-        epsilon=LDP(1).level(asked) if mechanism is not None else LDP(epsilon).epsilon,
+        epsilon=nats,
         half_width=reached.half_width,
         wanted=wanted,
         level=of_confidence,

@@ -1,4 +1,4 @@
-"""What a plan is solved for, and the smallest number of people, or the smallest ε, with which it holds.
+"""The smallest number of people, or the smallest ε, with which something holds.
 
 What is searched need not be monotone to the last unit: exact intervals and exact tests of n + 1 reports can be a little
 worse than those of n. What is returned holds, and its predecessor does not: one person fewer, one unit of the last
@@ -10,42 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
-from extremal.errors import InvalidParameter
+from extremal.exact.bisection import bisected
 
 MOST_PEOPLE = 10**10
 """More than there are: a plan beyond it is refused."""
-LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(50)
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(50)  # a report says nothing; it is the answer
 DIGITS = 4
 """Of ε: finer steps change no survey."""
-
-
-def left_out(mechanism: Any, epsilon: Any, n: Any, name: str, value: Any) -> str:
-    """The one of n, ε (or the mechanism) and what is to be reached, called `name`, that was not given."""
-    if mechanism is not None and epsilon is not None:
-        raise InvalidParameter(
-            "a mechanism has its own level", parameter="epsilon", value=epsilon, hint="Leave epsilon out."
-        )
-    given = {"n": n, "epsilon": epsilon if mechanism is None else mechanism, name: value}
-    missing = [key for key, known in given.items() if known is None]
-    if len(missing) != 1:
-        raise InvalidParameter(
-            f"leave out one of n, epsilon (or the mechanism) and {name}: it is what is solved for",
-            parameter="left out",
-            value=missing,
-        )
-    return missing[0]
-
-
-def unreached(name: str, people: int, wanted: float, needed: int | None, hint: str) -> InvalidParameter:
-    """No ε will do; `needed` people would without randomisation, and where no number does the hint is another."""
-    return InvalidParameter(
-        f"n people must be able to reach {name} at some ε up to 50",
-        parameter=f"n, {name}",
-        value=(people, wanted),
-        hint=hint if needed is None else f"Without any randomisation it needs {needed:,} people.",
-    )
 
 
 def smallest_count(
@@ -81,10 +53,7 @@ def smallest_count(
                 return None
             step *= 2
             low, high = high, min(high + step, MOST_PEOPLE)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+    return bisected(holds, low, high)
 
 
 def smallest_level(
@@ -114,11 +83,7 @@ def smallest_level(
             if high >= MOST_EPSILON:
                 return None
             low, high = high, min(MOST_EPSILON, _rounded(high * 2))
-    while True:
-        middle = _rounded((low + high) / 2)
-        if middle in (low, high):
-            return high
-        low, high = (low, middle) if holds(middle) else (middle, high)
+    return bisected(holds, low, high, between=lambda a, b: _rounded((a + b) / 2))
 
 
 def _below(epsilon: Fraction) -> Fraction:

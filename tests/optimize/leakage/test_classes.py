@@ -150,5 +150,5 @@ class TestPilotSamples:
         ],
     )
     def test_bad_counts(self, counts: list[Any], confidence: float, message: str) -> None:
-        with pytest.raises(ex.InvalidParameter, match=message):
+        with pytest.raises(ex.errors.InvalidParameter, match=message):
             ex.SourceClass.from_counts(counts, confidence)

@@ -7,7 +7,7 @@ from scipy.stats import chisquare
 
 import extremal as ex
 from extremal.exact.weights import DENOMINATOR
-from extremal.release.sampling.sparse_subsets import is_sparse, sparse_subset_reports
+from extremal.release.sampling.subsets import is_sparse, sparse_subset_reports
 from extremal.release.sampling.words import CipherWords
 
 

@@ -57,16 +57,16 @@ def test_a_certificate_keeps_all_but_the_function(tmp_path: object) -> None:
     ],
 )
 def test_bad_functions(function: object, said: str) -> None:
-    with pytest.raises(ex.InvalidParameter, match=said):
+    with pytest.raises(ex.errors.InvalidParameter, match=said):
         ex.ConvexUtility(3, function)  # type: ignore[arg-type]
 
 
 def test_bad_sizes() -> None:
     guess = ex.ConvexUtility(6, lambda matrix: matrix.max(axis=0).sum())
-    with pytest.raises(ex.TooLarge, match="at most 5 inputs"):
+    with pytest.raises(ex.errors.TooLarge, match="at most 5 inputs"):
         ex.design(ex.LDP(1), guess)
-    with pytest.raises(ex.InvalidParameter, match="must have 6 inputs"):
+    with pytest.raises(ex.errors.InvalidParameter, match="must have 6 inputs"):
         guess(np.eye(3))
-    with pytest.raises(ex.InvalidParameter, match="no method is known"):
+    with pytest.raises(ex.errors.InvalidParameter, match="no method is known"):
         ex.design(ex.PML(1, [0.5, 0.5]), ex.ConvexUtility(2, lambda matrix: matrix.max(axis=0).sum()))
     assert repr(guess).startswith("ConvexUtility(6")
