@@ -85,6 +85,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "release.two_levels": "RAPPOR's permanent and instantaneous reports, a public name",
     "release.engines.spark_files": "files on a cluster, and its package is loaded for it alone",
     "estimate.channels.subsets": "a structure's estimator is a file",
+    "estimate.methods.smoothing": "a method of points is a file",
     "mechanism.structures.subsets": "a structure is a file",
 }
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 
-CHEAP_TO_CHECK = True
+CHEAP_TO_CHECK = True  # one pass over the column of ids
 
 
 def holds(frame: Any) -> bool:

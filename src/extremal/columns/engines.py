@@ -1,8 +1,8 @@
 """Engines: frames that are plans, evaluated when somebody asks, perhaps twice and in pieces.
 
 Every engine answers the same questions (`Engine`), one module each. A report there must be a function of its row alone
-(`release.keyed`), and counting happens inside the engine: rows are never collected. To support another one, write a
-module with these functions and add it to `ENGINES`.
+(`release.engines.keyed`), and counting happens inside the engine: rows are never collected. To support another one,
+write a module with these functions and add it to `ENGINES`.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-CHEAP_TO_CHECK = True
+CHEAP_TO_CHECK = True  # one pass over the column of ids
 
 
 def holds(frame: Any) -> bool:

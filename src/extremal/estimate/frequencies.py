@@ -30,9 +30,9 @@ from extremal.estimate.methods.shrinkage import shrunk
 from extremal.estimate.methods.smoothing import smoothed
 from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import Reports, Tally
+from extremal.estimate.results.combined import StratifiedEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
-from extremal.estimate.results.stratified import StratifiedEstimate
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 

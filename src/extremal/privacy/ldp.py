@@ -9,7 +9,7 @@ from typing import Any
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
 from extremal.privacy.approximate import excess_at_most, level_for_delta, smallest_delta
-from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
+from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 
 
 class LDP(Notion):
@@ -33,8 +33,6 @@ class LDP(Notion):
     """
 
     name = "LDP"
-    command = "ldp"
-    options = (Option("delta", "--delta", "number", "δ of (ε,δ)-LDP (default 0)", default="0"),)
 
     def __init__(self, epsilon: Any, delta: Any = 0) -> None:
         self._set(Exponential(epsilon), delta)
@@ -55,10 +53,6 @@ class LDP(Notion):
         self._delta = as_fraction(delta, "delta")
         if not 0 <= self._delta < 1:
             raise InvalidParameter("delta must be at least 0 and less than 1", parameter="delta", value=delta)
-
-    @classmethod
-    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, LDP]:  # noqa: ARG003 - it has no part
-        return {"LDP": cls(epsilon), "LDP with delta": cls(epsilon, "0.05")}
 
     @property
     def delta(self) -> float:

@@ -9,11 +9,8 @@ import numpy as np
 from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.privacy import Option
 from extremal.sources import SourceClass, as_source
 from extremal.utility.utility import Floats, Utility, registered
-
-_SOURCE = Option("prior_or_class", "--prior", "source", "distribution of the answers", required="a prior")
 
 
 @registered
@@ -36,16 +33,6 @@ class Distortion(Utility):
 
     name: ClassVar[str] = "Distortion"
     is_cost: ClassVar[bool] = True
-    options: ClassVar[tuple[Option, ...] | None] = (
-        _SOURCE,
-        Option(
-            "distances",
-            "--distances",
-            "matrix",
-            "losses, a row for each input: a CSV or JSON file",
-            required="a matrix of losses",
-        ),
-    )
 
     def __init__(self, prior_or_class: Any, distances: Any, outputs: Any = None) -> None:
         self.source: SourceClass = as_source(prior_or_class)
@@ -118,7 +105,6 @@ class Hamming(Distortion):
     """
 
     name: ClassVar[str] = "Hamming"
-    options = (_SOURCE,)
 
     def __init__(self, prior_or_class: Any) -> None:
         self.source = as_source(prior_or_class)

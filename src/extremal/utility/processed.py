@@ -48,13 +48,14 @@ class ConvexUtility(Utility):
         if not callable(function):
             raise InvalidParameter("function must take a matrix", parameter="function", value=function)
         self._function = function
+        least = 1e-6 * abs(self.of_matrix(np.eye(self.k)))  # of what revealing is worth: values below are rounding
         generator = np.random.default_rng(0)  # fixed matrices: a check, not a release
         for _ in range(_TRIALS):
             outputs, concentration = int(generator.integers(1, 2 * self.k + 1)), generator.choice([0.3, 1.0, 5.0])
             one, other = generator.dirichlet(np.full(outputs, concentration), (2, self.k))
             processing = generator.dirichlet(np.full(int(generator.integers(1, outputs + 2)), 0.5), outputs)
             first, second = self.of_matrix(one), self.of_matrix(other)
-            slack = _SLACK * (abs(first) + abs(second) + 1e-300)
+            slack = _SLACK * (abs(first) + abs(second) + least)
             if self.of_matrix((one + other) / 2) > (first + second) / 2 + slack:
                 raise InvalidParameter("function must be convex in the matrix", parameter="function", value=function)
             if self.of_matrix(one @ processing) > first + slack:

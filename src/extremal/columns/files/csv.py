@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 from extremal.atomic import complete_or_absent
 from extremal.columns.files.format import Change, Progress
 from extremal.columns.files.note import Hashes, beside, extended, with_note_beside
-from extremal.columns.files.plain_csv import Column, PlainRows, plain_columns
+from extremal.columns.files.plain_csv import CsvColumn, PlainRows, plain_columns
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.bit_labels import BitLabels
@@ -147,11 +147,11 @@ def rewrite(
         for name in changes:
             refuse_absent(name, header)
         place = {name: header.index(name) for name in changes}
-        changing = {place[n]: Column(place[n], before[n].labels, after[n].texts, c) for n, c in changes.items()}
+        changing = {place[n]: CsvColumn(place[n], before[n].labels, after[n].texts, c) for n, c in changes.items()}
         plain = PlainRows.of(len(header), (_delimiter(source), _delimiter(target)), changing)
         with temporary.open("wb") as out:
             # A cell with a carriage return is quoted only where lines end in one.
-            writer = csv.writer(_Lines(out), delimiter=_delimiter(target), lineterminator="\r\n")
+            writer = csv.writer(CsvLines(out), delimiter=_delimiter(target), lineterminator="\r\n")
             writer.writerow(header)
             done = 0
             for piece in pieces:
@@ -172,7 +172,7 @@ def rewrite(
     return done
 
 
-class _Lines:
+class CsvLines:
     """Where the csv writer writes: each line as it makes it, but ended as on Unix."""
 
     def __init__(self, out: Any) -> None:

@@ -30,7 +30,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class CsvRows:
     """Whole lines, and where the cells of some columns begin and end in them, by place."""
 
     lines: bytes
@@ -55,7 +55,7 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class CsvColumn:
     """One column that changes: its place, how texts are read as labels, how labels are written, and the change."""
 
     place: int
@@ -76,10 +76,10 @@ class PlainRows:
 
     width: int
     delimiters: tuple[str, str]
-    columns: tuple[Column, ...]
+    columns: tuple[CsvColumn, ...]
 
     @classmethod
-    def of(cls, width: int, delimiters: tuple[str, str], columns: Mapping[int, Column]) -> PlainRows | None:
+    def of(cls, width: int, delimiters: tuple[str, str], columns: Mapping[int, CsvColumn]) -> PlainRows | None:
         """None where cells have to be looked at one by one: other delimiters in the target, sets of labels, no
         pyarrow."""
         alphabets = [labels for c in columns.values() for labels in (c.change.before, c.change.after)]
@@ -94,7 +94,7 @@ class PlainRows:
         found = scanned(piece, self.width, self.delimiters[0], [column.place for column in self.columns])
         return None if found is None else self._joined(found, first)
 
-    def _joined(self, found: Rows, first: int) -> tuple[int, list[Any]] | None:
+    def _joined(self, found: CsvRows, first: int) -> tuple[int, list[Any]] | None:
         import pyarrow.compute as pc
 
         rows, between = found.count, []
@@ -109,7 +109,7 @@ class PlainRows:
         last = np.frombuffer(starts, dtype=np.int32)[whole.offset + rows] if rows else 0
         return rows, [memoryview(data)[: int(last)] if rows else b"", rest]
 
-    def _reports(self, column: Column, cells: Any, first: int) -> Any:
+    def _reports(self, column: CsvColumn, cells: Any, first: int) -> Any:
         """The new cells, as they are written; None when a cell is no label."""
         import pyarrow as pa
 
@@ -129,7 +129,7 @@ class PlainRows:
         return line.getvalue()[: -2 if self.width == 1 else -3]
 
 
-def scanned(piece: bytes, width: int, delimiter: str, places: Sequence[int]) -> Rows | None:
+def scanned(piece: bytes, width: int, delimiter: str, places: Sequence[int]) -> CsvRows | None:
     """Whole lines of `width` cells, quoted where they must be, and the edges of the columns at increasing places; None:
     not plain."""
     if b"\0" in piece:
@@ -153,7 +153,7 @@ def scanned(piece: bytes, width: int, delimiter: str, places: Sequence[int]) -> 
         if within:
             marks &= ~_inside(held)
     edges = _edges(held, np.flatnonzero(marks), width, places)
-    return None if edges is None else Rows(piece, *edges)
+    return None if edges is None else CsvRows(piece, *edges)
 
 
 def _marked(piece: bytes, delimiter: str) -> tuple[Bytes, Mask]:

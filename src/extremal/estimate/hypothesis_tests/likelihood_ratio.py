@@ -19,6 +19,7 @@ from extremal.estimate.hypothesis_tests.reports import Counts, counted, signific
 from extremal.estimate.hypothesis_tests.tails import UNIT, Tail, on_grid
 from extremal.estimate.reports.tally import Reports
 from extremal.exact import as_prior
+from extremal.exact.bisection import bisected
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.tables import aligned, number
@@ -268,14 +269,9 @@ def critical_value(tail: Tail, alpha: float) -> float:
     """
     if not tail.occurs or tail.at_least(tail.highest) > alpha:
         return math.inf
-    low, high = -1, round((tail.highest - tail.lowest) / tail.step)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if tail.at_least(tail.lowest + middle * tail.step) <= alpha:
-            high = middle
-        else:
-            low = middle
-    return tail.lowest + high * tail.step
+    steps = round((tail.highest - tail.lowest) / tail.step)
+    found = bisected(lambda step: tail.at_least(tail.lowest + step * tail.step) <= alpha, -1, steps)
+    return tail.lowest + found * tail.step
 
 
 def _bayes(seen: Counts, mechanism: Mechanism, hypotheses: Any, prior: Any) -> BayesTest:

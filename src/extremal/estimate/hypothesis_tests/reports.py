@@ -21,7 +21,7 @@ from extremal.mechanism import Mechanism
 Codes = npt.NDArray[np.intp]
 Counts = npt.NDArray[np.int64]
 
-MOST_OUTPUTS = 1 << 24
+MOST_OUTPUTS = 1 << 24  # each has a counter of 8 bytes, and a probability under each hypothesis
 
 
 def significance(alpha: Any, parameter: str = "alpha") -> float:

@@ -29,6 +29,7 @@ FEWEST_CELLS = 4
 WIDTH = 11
 """The sum stays in WIDTH·√n times the range of one value up to `DROPPED`, whatever the distribution (Hoeffding)."""
 DROPPED = 1e-25
+"""Mass that may be cut at an end: ten digits below any probability that a decision depends on."""
 ACCURATE = 1e-15
 """Below this what was cut may dominate the bound, and Chernoff's may be smaller."""
 SMALLEST = 1e-300
@@ -36,7 +37,7 @@ SMALLEST = 1e-300
 LONG = 1 << 12  # arrays up to this are never cut
 BINOMIAL = 1e-11
 """Relative error granted to the incomplete beta function of a library; it is documented to be far smaller."""
-UNIT = 2.0**-53
+UNIT = 2.0**-53  # the relative error of one rounding
 
 
 def on_grid(values: Floats, n: int) -> tuple[Floats, float]:

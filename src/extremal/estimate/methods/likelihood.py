@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from extremal.exact.bisection import bisected
 from extremal.exact.weights import Floats
 
 Flags = npt.NDArray[np.bool_]
@@ -21,10 +22,10 @@ Flags = npt.NDArray[np.bool_]
 _STEPS = 200  # Newton steps; 3 to 8 are usual
 _RIDGE = 1e-10  # relative, makes the model strictly convex when f leaves directions undetermined
 _START = 1e-3  # share of the uniform distribution in the start, so that every report has positive probability
-_ARMIJO = 1e-4
+_ARMIJO = 1e-4  # share of the predicted gain that a step must reach (Nocedal and Wright 2006, Section 3.1)
 _RESOLUTION = 1e-14  # relative, of a computed log-likelihood: near the end a good step gains less than that
-_SMALLEST_STEP = 1e-9
-_HALVINGS = 60  # of a bracket of λ, which is at most a few units wide
+_SMALLEST_STEP = 1e-9  # of a Newton step: a shorter one changes nothing above the resolution
+_FINE = 2.0**60  # parts of a bracket of λ, which is at most a few units wide: below the last digit of p
 _PIVOT_ROUNDS = 3  # block exchanges without progress before single ones
 _MOST_PIVOTS = 200  # 5 to 40 are usual; more means that rounding in an almost singular matrix makes it cycle
 
@@ -54,13 +55,10 @@ def project_within(values: Floats, low: Floats, high: Floats) -> Floats:
     if low.sum() >= 1 or high.sum() <= 1:
         return np.asarray(np.clip(values, low, high))
     least, most = float((values - high).min()), float((values - low).max())  # everything at its upper, its lower limit
-    for _ in range(_HALVINGS):
-        level = (least + most) / 2
-        if np.clip(values - level, low, high).sum() > 1:
-            least = level
-        else:
-            most = level
-    return np.asarray(np.clip(values - (least + most) / 2, low, high))
+    level = bisected(
+        lambda level: bool(np.clip(values - level, low, high).sum() <= 1), least, most, width=(most - least) / _FINE
+    )
+    return np.asarray(np.clip(values - level, low, high))
 
 
 def deficit(q: Floats, f: Floats, p: Floats) -> float:

@@ -47,7 +47,7 @@ _NEAR = 4.0  # standard errors that the first part covers
 _DIRICHLET = np.geomspace(0.003, 300, 26)
 _POWERS = np.linspace(0.25, 4.05, 20)  # 1, whose integral is a logarithm, is not among them
 _ITERATIONS = 200  # of EM from an even start: its slowness is welcome, the maximiser itself is a few bare atoms
-_TINY = 1e-300
+_TINY = 1e-300  # in place of 0 where a logarithm is taken or divided by
 
 
 def shrunk(fit: Fit) -> Floats:

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 Linear = Callable[[Floats], Floats]
 
-_ITERATIONS = 500
+_ITERATIONS = 500  # of EM; some dozens are usual, a weak average on blurred reports takes a few hundred
 _TOLERANCE = 1e-6  # of Σ|p − p before|: far below any sampling error
 _RATIO = 4.0  # between strengths: a factor of two in the width of the average
-_WEAKEST = 1 / 64
+_WEAKEST = 1 / 64  # strength below which the average moves no share by more than a hundredth of itself
 _PATIENCE = 2  # weaker strengths tried after the best one
 
 

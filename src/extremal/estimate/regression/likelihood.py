@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.estimate.regression.outcomes import FLOOR, Family, logit_hessian, with_baseline
+from extremal.estimate.regression.outcomes import FLOOR, OutcomeFamily, logit_hessian, with_baseline
 from extremal.exact.weights import Floats
 
 
@@ -52,7 +52,7 @@ class Likelihood:
         hidden: the privatised covariate, or None.
     """
 
-    family: Family
+    family: OutcomeFamily
     designs: list[Floats]
     weights: Floats
     hidden: Hidden | None = None

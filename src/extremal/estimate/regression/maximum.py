@@ -17,13 +17,14 @@ from extremal.errors import NotIdentified
 from extremal.estimate.regression.likelihood import Likelihood
 from extremal.exact.weights import Floats
 
-MOST_STEPS = 300
+MOST_STEPS = 300  # of Newton's method; 5 to 20 are usual, a hundred where the data nearly separate
 TOLERANCE = 1e-14
 """Newton decrement at which the search stops: twice what the log-likelihood can still rise, so that coefficients are
 within 1e-7 standard errors of the maximum."""
 ENOUGH = 1e-8
 """A decrement that is accepted when rounding of the likelihood allows no smaller one."""
 MOST_DAMPING = 1e12
+"""Beyond this a step is lost in the rounding of the parameters, and the likelihood cannot rise."""
 WORST_CONDITION = 1e11
 """Of a matrix scaled to a unit diagonal; beyond, a direction is flat to 11 digits and counts as not determined."""
 FAR = 10.0
@@ -31,7 +32,7 @@ FAR = 10.0
 STILL = 0.01
 """Newton's next step moves such a logit by less than its standard error times 1e-7 where there is a maximum. Where the
 likelihood rises as −e^{−η} it moves it by about 1, however far out it is."""
-UNIT = 2.0**-53
+UNIT = 2.0**-53  # the relative error of one rounding
 
 
 def maximised(likelihood: Likelihood) -> tuple[Floats, Floats]:

@@ -21,7 +21,7 @@ FLOOR = 1e-300
 """Probabilities below this are taken for it: log would be −∞, and no step of the search ends there."""
 
 
-class Family(Protocol):
+class OutcomeFamily(Protocol):
     """An outcome's distribution given the design."""
 
     @property
@@ -138,7 +138,7 @@ class Polytomous:
 
 
 @dataclass(frozen=True, eq=False)
-class Ordered:
+class ProportionalOdds:
     """P(category ≤ c) = 1/(1 + e^{D·β − τ_c}), τ increasing: proportional odds. The design has no intercept.
 
     Attributes:

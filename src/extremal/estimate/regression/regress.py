@@ -10,10 +10,10 @@ import numpy as np
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter
 from extremal.estimate.hypothesis_tests.reports import coded, refuse_no_mechanism
-from extremal.estimate.regression.designs import as_table, designs, refuse_gaps, sides
 from extremal.estimate.regression.likelihood import Hidden, Likelihood
 from extremal.estimate.regression.maximum import maximised, refuse_dependent
-from extremal.estimate.regression.outcomes import Family, Linear, Ordered, Polytomous
+from extremal.estimate.regression.model_matrix import ModelMatrix, as_table, refuse_gaps, sides
+from extremal.estimate.regression.outcomes import Linear, OutcomeFamily, Polytomous, ProportionalOdds
 from extremal.estimate.regression.result import RegressionResult
 from extremal.estimate.reports.sample import Sample, checked_weights
 from extremal.exact.weights import Floats
@@ -77,7 +77,7 @@ def regress(
 
     chosen = _family(family, table[left], mechanisms.get(left))
     hidden_covariate = (covariates[0], mechanisms[covariates[0]]) if covariates else None
-    design = designs(right, table, hidden_covariate, chosen == "ordered")
+    design = ModelMatrix.of(right, table, hidden_covariate, chosen == "ordered")
     refuse_dependent(design.matrices, design.terms)
     hidden = None
     if hidden_covariate is not None:
@@ -142,7 +142,7 @@ def _family(family: str | None, outcome: Any, mechanism: Mechanism | None) -> st
     return family or ("linear" if numeric else "categorical")
 
 
-def _outcome(chosen: str, values: Any, mechanism: Mechanism | None, terms: list[str]) -> Family:
+def _outcome(chosen: str, values: Any, mechanism: Mechanism | None, terms: list[str]) -> OutcomeFamily:
     if chosen == "linear":
         return Linear(_finite(values), terms)
     if mechanism is not None:
@@ -151,7 +151,7 @@ def _outcome(chosen: str, values: Any, mechanism: Mechanism | None, terms: list[
     else:
         codes, labels = _public_categories(values, chosen)
         seen = np.eye(len(labels))[codes]
-    return Ordered(seen, labels, terms) if chosen == "ordered" else Polytomous(seen, labels, terms)
+    return ProportionalOdds(seen, labels, terms) if chosen == "ordered" else Polytomous(seen, labels, terms)
 
 
 def _finite(values: Any) -> Floats:
@@ -201,7 +201,7 @@ def _weights(weights: Any, table: Any) -> Floats | None:
     return np.asarray(values * (len(values) / values.sum()))
 
 
-def _title(chosen: str, outcome: Family) -> str:
+def _title(chosen: str, outcome: OutcomeFamily) -> str:
     several = isinstance(outcome, Polytomous) and len(outcome.categories) > 2
     kinds = {"categorical": "logit", "ordered": "proportional odds", "linear": "linear"}
     return f"{'multinomial ' if several else ''}{kinds[chosen]} through the mechanism"

@@ -13,7 +13,7 @@ from extremal.estimate.intervals.levels import checked_level, each, quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.results.display import as_frame, short
-from extremal.estimate.results.functions import FunctionEstimate
+from extremal.estimate.results.functions import FunctionEstimate, fieller
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.tables import preformatted
@@ -155,7 +155,7 @@ class CrosstabEstimate:
             value,
             value,
             float(np.sqrt(max(float(slope @ covariance @ slope), 0.0))),
-            partial(_fieller, top, bottom, covariance),
+            partial(fieller, top, bottom, covariance, (0.0, 1.0)) if bottom > 0 else lambda _: (0.0, 1.0),
         )
 
     def odds_ratio(
@@ -266,12 +266,3 @@ def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
 def _log_limits(ratio: float, error: float, level: float) -> tuple[float, float]:
     reach = np.exp(quantile(checked_level(level)) * error)
     return float(ratio / reach), float(ratio * reach)
-
-
-def _fieller(top: float, bottom: float, covariance: Floats, level: float) -> tuple[float, float]:
-    q = quantile(level) ** 2
-    square, half = bottom**2 - q * covariance[1, 1], top * bottom - q * covariance[0, 1]
-    if square <= 0 or bottom <= 0:
-        return 0.0, 1.0
-    reach = np.sqrt(max(half**2 - square * (top**2 - q * covariance[0, 0]), 0.0))
-    return float(np.clip((half - reach) / square, 0, 1)), float(np.clip((half + reach) / square, 0, 1))

@@ -19,7 +19,7 @@ MOST_SHOWN = 40  # rows of a summary; the rest is counted
 FAKE = 0.01  # share of fake or non-compliant reporters in every summary
 FEW = 30  # expected reports below which a normal interval is rough
 SUSPICIOUS = 1e-3  # goodness of fit below which a note says so
-_WIDEST = 28
+_WIDEST = 28  # characters of a label: a row of the widest table stays within 120
 
 
 def notes(result: FrequencyEstimate) -> tuple[str, ...]:

@@ -1,37 +1,45 @@
-"""What an estimate says, and how sure it is.
+"""What an estimate says, and how sure it is; everything beyond the points is worked out when it is asked for.
 
-Everything beyond the point estimate is worked out when it is asked for, each part in the module of its name beside this
-one.
+How far the estimate moves when not everybody follows the mechanism: suppose a share γ of the reports has another
+distribution h. Then f = (1 − γ)·f_honest + γ·h, and because the unbiased estimate is linear,
+
+    p̂_honest = (p̂ − γ·L h) / (1 − γ).
+
+*Poisoning* takes the worst h for each cell: L h lies between the smallest and the largest influence of a single report.
+*Non-compliance* takes a given h: random answers, or always the same one.
+
+Reference: Cheu, Smith, Ullman, Manipulation Attacks in Local Differential Privacy (IEEE S&P 2021).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from extremal.errors import InvalidParameter
+from extremal.estimate.channels.channel import Channel
 from extremal.estimate.intervals.levels import each, quantile
 from extremal.estimate.methods.likelihood import project_onto_simplex, project_within
 from extremal.estimate.methods.shrinkage import shrunk
-from extremal.estimate.results import display, functions, goodness, plot, robustness
+from extremal.estimate.results import display, plot
 from extremal.estimate.results.combined import CombinedEstimate
-from extremal.estimate.results.fit import Fit
-from extremal.estimate.results.functions import FunctionEstimate
-from extremal.estimate.results.goodness import GoodnessOfFit
+from extremal.estimate.results.fit import Fit, GoodnessOfFit
+from extremal.estimate.results.functions import CDFEstimate, Functions, QuantileEstimate
 from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
-from extremal.estimate.results.order import CDFEstimate, QuantileEstimate
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 
+ROUNDING = 1e-9  # of probabilities that people type: they sum to one up to this
 MANY_CELLS = 20
 """Inputs from which tables show shrunk frequencies: below, a cell's own reports say more than the other cells do."""
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencyEstimate:
+class FrequencyEstimate(Functions):
     """Estimated frequencies with their uncertainty, from `ex.estimate_frequencies`.
 
     Attributes:
@@ -206,10 +214,13 @@ class FrequencyEstimate:
         """Where the unbiased estimate of the honest could lie if a `share` of the reports (by weight) were fake: rows
         (low, high).
 
-        A bound over everything that fakes could send, from the largest influence of one report; not a detector.
-        See `extremal.estimate.results.robustness`.
+        A bound over everything that fakes could send, from the largest influence of one report; not a detector. It is
+        attained by those who always send the most influential report.
         """
-        return robustness.poisoning(self.fit, share)
+        gamma, fit = _checked_share(share), self.fit
+        smallest, largest = fit.unbiased_inverse.extremes(fit.combinations.matrix)
+        observed = fit.combinations.of_rows(fit.unbiased)
+        return np.column_stack([(observed - gamma * h) / (1 - gamma) for h in (largest, smallest)])
 
     def noncompliance(self, share: float = 0.01, reports: Any = None) -> Floats:
         """The unbiased estimate among compliers if a `share` ignored the mechanism and reported from `reports` instead.
@@ -219,11 +230,13 @@ class FrequencyEstimate:
             reports: one report that they always make, or a mapping from report to probability; uniformly random reports
                 if not given.
         """
-        return robustness.noncompliance(self.fit, share, reports)
+        gamma, fit = _checked_share(share), self.fit
+        moved = fit.unbiased - gamma * fit.unbiased_inverse.apply(_statistic(fit.combinations.channel, reports))
+        return fit.combinations.of_rows(moved / (1 - gamma))
 
     def goodness_of_fit(self) -> GoodnessOfFit:
-        """Could these reports have come from this mechanism? See `extremal.estimate.results.goodness`."""
-        return goodness.goodness_of_fit(self)
+        """Could these reports have come from this mechanism? See `GoodnessOfFit`."""
+        return GoodnessOfFit.of(self.fit)
 
     @cached_property
     def notes(self) -> tuple[str, ...]:
@@ -231,32 +244,6 @@ class FrequencyEstimate:
         return display.notes(self)
 
     # -- functions of the frequencies
-
-    def linear(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
-        """Σ a_x p_x, with coefficients in the order of `inputs` or by label (0 where not named)."""
-        return functions.linear(self, coefficients)
-
-    def mean(self, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
-        """The mean of a number attached to each input; the labels themselves if they are numbers."""
-        return functions.mean(self, values)
-
-    def total(self, population: float, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
-        """The mean times the size of the population."""
-        return functions.total(self, population, values)
-
-    def contrast(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
-        """Σ a_x p_x with coefficients that sum to zero, such as {"yes": 1, "no": −1}."""
-        return functions.contrast(self, coefficients)
-
-    def ratio(self, numerator: Any, denominator: Any) -> FunctionEstimate:
-        """A ratio of two sums; each is a label, a list of labels, or coefficients by label."""
-        return functions.ratio(self, numerator, denominator)
-
-    def function(
-        self, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None = None
-    ) -> FunctionEstimate:
-        """Any smooth function of the frequencies; the gradient is taken numerically if not given."""
-        return functions.function(self, of, gradient)
 
     def cdf(self) -> CDFEstimate:
         """The share of each input or an earlier one: inputs are taken in their order."""
@@ -304,3 +291,26 @@ class FrequencyEstimate:
         )
         more = ", …" if len(self.inputs) > 6 else ""
         return f"FrequencyEstimate({{{shown}{more}}}, n={self.n}, method={self.method!r})"
+
+
+def _statistic(channel: Channel, reports: Any) -> Floats:
+    """E s of reports that do not come from the mechanism: all alike, always the same one, or with given
+    probabilities."""
+    if reports is None:
+        return channel.uniform()
+    if not isinstance(reports, Mapping):
+        return channel.statistic([channel.encode(reports)], np.ones(1))
+    shares = np.array(list(reports.values()), dtype=np.float64)
+    if not (np.isfinite(shares).all() and (shares >= 0).all() and abs(shares.sum() - 1) <= ROUNDING):
+        raise InvalidParameter(
+            "probabilities of reports must be non-negative and sum to 1", parameter="reports", value=dict(reports)
+        )
+    return channel.statistic([channel.encode(label) for label in reports], shares)
+
+
+def _checked_share(share: float) -> float:
+    if not 0 <= share < 1:
+        raise InvalidParameter(
+            "share must be at least 0 and less than 1", parameter="share", value=share, hint="Write 1% as 0.01."
+        )
+    return float(share)

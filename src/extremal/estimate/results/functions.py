@@ -1,4 +1,19 @@
-"""Functions of the frequencies, by the delta method: Var g(p̂) ≈ ∇gᵀ Cov ∇g; exact for linear functions."""
+"""Functions of the frequencies: sums, means, ratios, anything smooth, the distribution function and its quantiles.
+
+Standard errors are by the delta method, Var g(p̂) ≈ ∇gᵀ Cov ∇g: exact for linear functions.
+
+F(x) = Σ_{z ≤ x} p_z is linear in the frequencies, so it has an unbiased estimate and limits of its own; under
+randomised response a sum of frequencies is as binomial as a single one, and they are exact. Limits are made monotone,
+which can only narrow them where monotonicity is known to hold: F is at least every earlier lower limit and at most
+every later upper one. For one x at a time that keeps nothing from holding when all hold together, so it is done for
+`simultaneous` limits only.
+
+A quantile's interval holds the inputs that the limits of F do not exclude (Woodruff 1952): from the first x whose upper
+limit reaches q to the one after the last whose lower limit does not. It misses only if F's limits miss at the quantile
+or at the input before it, each on one side: with probability 1 − level.
+
+Reference: Woodruff, JASA 47 (1952), 635–646.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +24,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from extremal.columns.lists import plain
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.intervals.levels import checked_level, quantile
+from extremal.estimate.intervals.levels import checked_level, each, quantile
+from extremal.estimate.results.display import as_frame
+from extremal.estimate.results.fit import Fit
 from extremal.exact.weights import Floats
+from extremal.mechanism.labels import Label
+from extremal.mechanism.structures.structure import refuse_large
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
-    from extremal.estimate.results.fit import Fit
 
 _STEP = 1e-6  # of the numerical gradient: half of the digits of a float, for functions of numbers between 0 and 1
 _ZERO_SUM = 1e-9  # relative: a contrast's coefficients are decimals that people type
+_REACHED = 1e-12  # of a share: what rounding may take from a sum of frequencies that is q
 
 
 @dataclass(frozen=True)
@@ -50,118 +70,150 @@ class FunctionEstimate:
         return f"{self.shown:.6g} ± {self.standard_error:.3g} (95% interval {low:.6g} to {high:.6g})"
 
 
-def _limits(fit: Fit, coefficients: Floats, scale: float, level: float) -> tuple[float, float]:
-    low, high = (fit.limits(coefficients[None, :], level)[0] * scale).tolist()
-    return float(low), float(high)
-
-
-def _fieller(fit: Fit, a: Floats, b: Floats, level: float) -> tuple[float, float]:
-    """The r with |(a − rb)·p̂| ≤ z·s.e.(a − rb), cut to the range of a ratio whose denominator adds up frequencies."""
-    centre = fit.combinations.of_rows(fit.centre)
-    top, bottom = float(a @ centre), float(b @ centre)
-    (aa, ab), (_, bb) = fit.covariance(np.stack([a, b])).tolist()
+def fieller(
+    top: float, bottom: float, covariance: Floats, bounds: tuple[float, float], level: float
+) -> tuple[float, float]:
+    """Fieller's limits of a ratio: the r with |top − r·bottom| ≤ z·s.e.(top − r·bottom), cut to `bounds`."""
+    (aa, ab), (_, bb) = covariance.tolist()
     q = quantile(level) ** 2
     square, half, constant = bottom**2 - q * bb, top * bottom - q * ab, top**2 - q * aa
-    least, most = -np.inf, np.inf
-    if (b >= 0).all() and (a[b == 0] == 0).all():
-        least, most = float((a[b > 0] / b[b > 0]).min()), float((a[b > 0] / b[b > 0]).max())
     if square <= 0:  # the denominator may be zero for all that is known
-        return least, most
+        return bounds
     reach = np.sqrt(max(half**2 - square * constant, 0.0))
-    low, high = (half - reach) / square, (half + reach) / square
-    return float(np.clip(low, least, most)), float(np.clip(high, least, most))
+    return float(np.clip((half - reach) / square, *bounds)), float(np.clip((half + reach) / square, *bounds))
 
 
-def linear(result: FrequencyEstimate, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
-    a = _coefficients(result, coefficients)
-    return _linear(result, a)
+class Functions:
+    """What can be asked of estimated frequencies: the part of `FrequencyEstimate` that makes functions of them."""
 
+    inputs: tuple[Label, ...]
+    estimate: Floats
+    centre: Floats
+    fit: Fit
 
-def mean(result: FrequencyEstimate, values: Mapping[Any, float] | Iterable[float] | None) -> FunctionEstimate:
-    if values is None:
-        if not all(isinstance(label, int) for label in result.inputs):
+    def linear(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
+        """Σ a_x p_x, with coefficients in the order of `inputs` or by label (0 where not named)."""
+        a = self._coefficients(coefficients)
+        return FunctionEstimate(
+            float(a @ self.estimate), float(a @ self.centre), self._error(a), partial(_limits, self.fit, a)
+        )
+
+    def mean(self, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
+        """The mean of a number attached to each input; the labels themselves if they are numbers."""
+        if values is None:
+            if not all(isinstance(label, int) for label in self.inputs):
+                raise InvalidParameter(
+                    "a mean needs a number for each input",
+                    parameter="values",
+                    value=None,
+                    hint="Give values in the order of result.inputs.",
+                )
+            values = [float(label) for label in self.inputs if isinstance(label, int)]
+        elif isinstance(values, Mapping) and len(values) < len(self.inputs):
             raise InvalidParameter(
                 "a mean needs a number for each input",
-                parameter="values",
-                value=None,
-                hint="Give values in the order of result.inputs.",
+                parameter="missing",
+                value=next(label for label in self.inputs if label not in values),
+                hint="Use linear for partial sums.",
             )
-        values = [float(label) for label in result.inputs if isinstance(label, int)]
-    elif isinstance(values, Mapping) and len(values) < len(result.inputs):
-        missing = next(label for label in result.inputs if label not in values)
-        raise InvalidParameter(
-            "a mean needs a number for each input",
-            parameter="missing",
-            value=missing,
-            hint="Use linear for partial sums.",
+        return self.linear(values)
+
+    def total(self, population: float, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
+        """The mean times the size of the population."""
+        if not (np.isfinite(population) and population > 0):
+            raise InvalidParameter("population must be a positive number", parameter="population", value=population)
+        one = self.mean(values)
+
+        def limits(level: float) -> tuple[float, float]:
+            low, high = one.interval(level)
+            return low * population, high * population
+
+        return FunctionEstimate(
+            one.estimate * population, one.centre * population, one.standard_error * population, limits
         )
-    return _linear(result, _coefficients(result, values))
 
-
-def total(
-    result: FrequencyEstimate, population: float, values: Mapping[Any, float] | Iterable[float] | None
-) -> FunctionEstimate:
-    if not (np.isfinite(population) and population > 0):
-        raise InvalidParameter("population must be a positive number", parameter="population", value=population)
-    one = mean(result, values)
-    return FunctionEstimate(
-        one.estimate * population,
-        one.centre * population,
-        one.standard_error * population,
-        partial(_times, one, population),
-    )
-
-
-def _times(one: FunctionEstimate, scale: float, level: float) -> tuple[float, float]:
-    low, high = one.interval(level)
-    return low * scale, high * scale
-
-
-def contrast(result: FrequencyEstimate, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
-    a = _coefficients(result, coefficients)
-    if abs(a.sum()) > _ZERO_SUM * np.abs(a).sum():
-        raise InvalidParameter(
-            "the coefficients of a contrast must sum to zero",
-            parameter="sum",
-            value=float(a.sum()),
-            hint="Use linear for other combinations.",
-        )
-    return _linear(result, a)
-
-
-def ratio(result: FrequencyEstimate, numerator: Any, denominator: Any) -> FunctionEstimate:
-    a, b = _group(result, numerator), _group(result, denominator)
-    below = float(b @ result.centre)
-    if below == 0 or float(b @ result.estimate) == 0:
-        raise InvalidParameter(
-            "the denominator must not be estimated as zero", parameter="denominator", value=denominator
-        )
-    value = float(a @ result.centre) / below
-    gradient = (a - value * b) / below
-    return FunctionEstimate(
-        float(a @ result.estimate) / float(b @ result.estimate),
-        value,
-        _error(result, gradient),
-        partial(_fieller, result.fit, a, b),
-    )
-
-
-def function(
-    result: FrequencyEstimate, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None
-) -> FunctionEstimate:
-    at = result.centre
-    if gradient is not None:
-        slope = np.asarray(gradient(at.copy()), dtype=np.float64)
-        if slope.shape != at.shape:
+    def contrast(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
+        """Σ a_x p_x with coefficients that sum to zero, such as {"yes": 1, "no": −1}."""
+        a = self._coefficients(coefficients)
+        if abs(a.sum()) > _ZERO_SUM * np.abs(a).sum():
             raise InvalidParameter(
-                f"the gradient must have {at.size} entries", parameter="gradient.shape", value=slope.shape
+                "the coefficients of a contrast must sum to zero",
+                parameter="sum",
+                value=float(a.sum()),
+                hint="Use linear for other combinations.",
             )
-    else:
-        slope = np.array([_difference(of, at, x) for x in range(at.size)])
-    value = float(of(at.copy()))
-    if not (np.isfinite(value) and np.isfinite(slope).all()):
-        raise InvalidParameter("the function must be finite and smooth at the estimate", parameter="value", value=value)
-    return FunctionEstimate(float(of(result.estimate.copy())), value, _error(result, slope))
+        return self.linear(a)
+
+    def ratio(self, numerator: Any, denominator: Any) -> FunctionEstimate:
+        """A ratio of two sums; each is a label, a list of labels, or coefficients by label."""
+        a, b = self._group(numerator), self._group(denominator)
+        top, bottom = float(a @ self.centre), float(b @ self.centre)
+        if bottom == 0 or float(b @ self.estimate) == 0:
+            raise InvalidParameter(
+                "the denominator must not be estimated as zero", parameter="denominator", value=denominator
+            )
+        bounds = -np.inf, np.inf
+        if (b >= 0).all() and (a[b == 0] == 0).all():  # a mean of ratios
+            bounds = float((a[b > 0] / b[b > 0]).min()), float((a[b > 0] / b[b > 0]).max())
+        return FunctionEstimate(
+            float(a @ self.estimate) / float(b @ self.estimate),
+            top / bottom,
+            self._error((a - top / bottom * b) / bottom),
+            partial(fieller, top, bottom, self.fit.covariance(np.stack([a, b])), bounds),
+        )
+
+    def function(
+        self, of: Callable[[Floats], float], gradient: Callable[[Floats], Any] | None = None
+    ) -> FunctionEstimate:
+        """Any smooth function of the frequencies; the gradient is taken numerically if not given."""
+        at = self.centre
+        if gradient is not None:
+            slope = np.asarray(gradient(at.copy()), dtype=np.float64)
+            if slope.shape != at.shape:
+                raise InvalidParameter(
+                    f"the gradient must have {at.size} entries", parameter="gradient.shape", value=slope.shape
+                )
+        else:
+            slope = np.array([_difference(of, at, x) for x in range(at.size)])
+        value = float(of(at.copy()))
+        if not (np.isfinite(value) and np.isfinite(slope).all()):
+            raise InvalidParameter(
+                "the function must be finite and smooth at the estimate", parameter="value", value=value
+            )
+        return FunctionEstimate(float(of(self.estimate.copy())), value, self._error(slope))
+
+    def _error(self, gradient: Floats) -> float:
+        return float(np.sqrt(self.fit.variances(gradient[None, :])[0]))
+
+    def _group(self, group: Any) -> Floats:
+        """A label, a list of labels, or coefficients by label."""
+        if isinstance(group, Mapping):
+            return self._coefficients(group)
+        return self._coefficients(dict.fromkeys(group if isinstance(group, (list, set, frozenset)) else [group], 1.0))
+
+    def _coefficients(self, given: Mapping[Any, float] | Iterable[float]) -> Floats:
+        if isinstance(given, Mapping):
+            where = {(type(label), label): x for x, label in enumerate(self.inputs)}
+            a = np.zeros(len(self.inputs))
+            for label, value in given.items():
+                key = (type(plain(label)), plain(label))
+                if key not in where:
+                    raise UnknownLabel("coefficients must be for estimated inputs", parameter="label", value=label)
+                a[where[key]] = value
+        else:
+            a = np.asarray(list(given), dtype=np.float64)
+        if a.shape != (len(self.inputs),):
+            raise InvalidParameter(
+                f"there must be {len(self.inputs)} numbers, one for each input", parameter="shape", value=a.shape
+            )
+        if not np.isfinite(a).all():
+            raise InvalidParameter("the numbers must be finite", parameter="coefficients", value=a[:8].tolist())
+        return a
+
+
+def _limits(fit: Fit, coefficients: Floats, level: float) -> tuple[float, float]:
+    low, high = fit.limits(coefficients[None, :], level)[0].tolist()
+    return float(low), float(high)
 
 
 def _difference(of: Callable[[Floats], float], at: Floats, x: int) -> float:
@@ -171,37 +223,84 @@ def _difference(of: Callable[[Floats], float], at: Floats, x: int) -> float:
     return (float(of(up)) - float(of(down))) / (2 * _STEP)
 
 
-def _linear(result: FrequencyEstimate, a: Floats) -> FunctionEstimate:
-    limits = partial(_limits, result.fit, a, 1.0)
-    return FunctionEstimate(float(a @ result.estimate), float(a @ result.centre), _error(result, a), limits)
+@dataclass(frozen=True)
+class QuantileEstimate:
+    """The input at quantile `q`, and the inputs from `low` to `high` that the reports do not exclude at `level`."""
+
+    q: float
+    estimate: Label
+    low: Label
+    high: Label
+    level: float
+
+    def __repr__(self) -> str:
+        return f"{self.estimate!r} ({100 * self.level:.4g}% interval {self.low!r} to {self.high!r})"
 
 
-def _error(result: FrequencyEstimate, gradient: Floats) -> float:
-    return float(np.sqrt(result.fit.variances(gradient[None, :])[0]))
+class CDFEstimate:
+    """The estimated distribution function over the inputs in their order, from `FrequencyEstimate.cdf()`."""
 
+    def __init__(self, result: FrequencyEstimate) -> None:
+        self.result = result
+        self.inputs = result.inputs
+        refuse_large(len(self.inputs), len(self.inputs), "the distribution function")
 
-def _group(result: FrequencyEstimate, group: Any) -> Floats:
-    """A label, a list of labels, or coefficients by label."""
-    if isinstance(group, Mapping):
-        return _coefficients(result, group)
-    return _coefficients(result, dict.fromkeys(group if isinstance(group, (list, set, frozenset)) else [group], 1.0))
+    @property
+    def estimate(self) -> Floats:
+        """Cumulative sums of the method's estimate: unbiased by default, then not always between 0 and 1."""
+        return np.cumsum(self.result.estimate)
 
+    @property
+    def shown(self) -> Floats:
+        """Monotone, and inside its 95% limits: cumulative sums of the plausible frequencies, moved into them."""
+        limits = self.interval()
+        moved = np.clip(np.cumsum(self.result.candidate[1]), limits[:, 0], limits[:, 1])
+        return np.asarray(np.clip(np.maximum.accumulate(moved), 0.0, limits[:, 1]))
 
-def _coefficients(result: FrequencyEstimate, given: Mapping[Any, float] | Iterable[float]) -> Floats:
-    if isinstance(given, Mapping):
-        where = {(type(label), label): x for x, label in enumerate(result.inputs)}
-        a = np.zeros(len(result.inputs))
-        for label, value in given.items():
-            plain = label.item() if isinstance(label, np.generic) else label
-            if (type(plain), plain) not in where:
-                raise UnknownLabel("coefficients must be for estimated inputs", parameter="label", value=label)
-            a[where[type(plain), plain]] = value
-    else:
-        a = np.asarray(list(given), dtype=np.float64)
-    if a.shape != (len(result.inputs),):
-        raise InvalidParameter(
-            f"there must be {len(result.inputs)} numbers, one for each input", parameter="shape", value=a.shape
-        )
-    if not np.isfinite(a).all():
-        raise InvalidParameter("the numbers must be finite", parameter="coefficients", value=a[:8].tolist())
-    return a
+    @property
+    def standard_error(self) -> Floats:
+        """Of each cumulative sum of the sign-free frequencies."""
+        error = np.sqrt(np.maximum(self.result.fit.variances(self._rows), 0.0))
+        error[-1] = 0.0
+        return error
+
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
+        """Limits of each F(x); `simultaneous`: a band that holds the whole function."""
+        count = len(self.inputs) - 1
+        limits = self.result.fit.limits(self._rows, each(level, max(count, 1) if simultaneous else 1))
+        if simultaneous:
+            limits[:, 0] = np.maximum.accumulate(limits[:, 0])
+            limits[:, 1] = np.minimum.accumulate(limits[::-1, 1])[::-1]
+        return limits
+
+    def quantile(self, q: float = 0.5, level: float = 0.95) -> QuantileEstimate:
+        """The first input with F(x) ≥ q, and Woodruff's interval."""
+        if not 0 < q < 1:
+            raise InvalidParameter("q must lie between 0 and 1", parameter="q", value=q, hint="The median is 0.5.")
+        limits = self.interval(level)
+        low = self._first(limits[:, 1], q)
+        excluded = np.flatnonzero(limits[:, 0] < q)  # F may still be below q there
+        high = int(excluded[-1]) + 1 if excluded.size else 0
+        at = min(max(self._first(self.shown, q), low), high)
+        return QuantileEstimate(q, self.inputs[at], self.inputs[low], self.inputs[high], level)
+
+    def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
+        """A data frame with a row for each input."""
+        limits = self.interval(level, simultaneous)
+        columns = {
+            "input": list(self.inputs),
+            "cdf": np.clip(self.shown, limits[:, 0], limits[:, 1]).tolist(),
+            "standard_error": self.standard_error.tolist(),
+            "low": limits[:, 0].tolist(),
+            "high": limits[:, 1].tolist(),
+        }
+        return as_frame(columns, library)
+
+    @property
+    def _rows(self) -> Floats:
+        return np.tri(len(self.inputs))
+
+    @staticmethod
+    def _first(values: Floats, q: float) -> int:
+        reached = np.flatnonzero(values >= q - _REACHED)
+        return int(reached[0]) if reached.size else len(values) - 1

@@ -21,7 +21,7 @@ INTERCEPT = "Intercept"
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class ModelMatrix:
     """The matrices of a model.
 
     Attributes:
@@ -37,6 +37,32 @@ class Design:
     given: Floats
     given_terms: list[str]
     again: Callable[[Any], Floats]
+
+    @classmethod
+    def of(cls, right: str, table: Any, hidden: tuple[str, Mechanism] | None, ordered: bool) -> ModelMatrix:
+        """The matrices for a right-hand side. With `ordered` the intercept is left to the cut points."""
+        from formulaic import Formula
+
+        terms = _terms(right, ordered)
+        needed = set().union(*(variables(term, table.columns) for term in terms))
+        name = hidden[0] if hidden else None
+        refuse_gaps(table, sorted(needed - {name}))
+        matrix = _matrix(Formula(terms), table if hidden is None else _copies(table, *hidden))
+        kept = [c for c in matrix.columns if not (ordered and c == INTERCEPT)]
+        copies = 1 if hidden is None else hidden[1].k
+        matrices = list(_numbers(matrix[kept], right).reshape(copies, len(table), len(kept)))
+        rest = _matrix(_public(terms, name, table.columns), table)
+
+        def again(frame: Any) -> Floats:
+            other = as_table(frame)
+            for column in sorted(needed):
+                refuse_absent(column, list(other.columns), "frame")
+            refuse_gaps(other, sorted(needed))
+            if hidden is not None and hidden[0] in other.columns:
+                other = other.assign(**{hidden[0]: _true_values(other[hidden[0]], hidden[1])})
+            return _numbers(_matrix(matrix.model_spec, other)[kept], right)
+
+        return cls(matrices, kept, _numbers(rest, right), list(rest.columns), again)
 
 
 def as_table(frame: Any, parameter: str = "frame") -> Any:
@@ -109,43 +135,27 @@ def refuse_gaps(table: Any, names: Iterable[str]) -> None:
             )
 
 
-def designs(right: str, table: Any, hidden: tuple[str, Mechanism] | None, ordered: bool) -> Design:
-    """The matrices for a right-hand side. With `ordered` the intercept is left to the cut points."""
+def _terms(right: str, ordered: bool) -> list[Any]:
+    """The terms of a right-hand side; with `ordered` an intercept is always among them."""
     from formulaic import Formula
     from formulaic.errors import FormulaicError
-    from formulaic.parser.types import Term
 
     try:
-        terms = list(Formula(f"{right} + 1" if ordered else right))
+        return list(Formula(f"{right} + 1" if ordered else right))
     except (FormulaicError, SyntaxError, TypeError, AttributeError):
         raise InvalidParameter(
             "formula must be one that formulaic can read", parameter="formula", value=right, hint='"age + C(region)".'
         ) from None
-    needed = {term: variables(term, table.columns) for term in terms}
-    name = hidden[0] if hidden else None
-    refuse_gaps(table, sorted(set().union(*needed.values()) - {name}))
 
-    formula = Formula(terms)
-    matrix = _matrix(formula, table if hidden is None else _copies(table, *hidden))
-    kept = [c for c in matrix.columns if not (ordered and c == INTERCEPT)]
-    array = _numbers(matrix[kept], right)
-    matrices = list(array.reshape(1 if hidden is None else hidden[1].k, len(table), len(kept)))
 
-    # Every public variable may matter for a hidden covariate, also one that stands only beside it in an interaction.
-    public = [Term([f for f in term.factors if name not in variables(Term([f]), table.columns)]) for term in terms]
-    rest = _matrix(Formula(list(dict.fromkeys([*Formula("1"), *(term for term in public if term.factors)]))), table)
-    spec = matrix.model_spec
+def _public(terms: list[Any], hidden: str | None, columns: Iterable[str]) -> Any:
+    """A formula of all that a hidden covariate may depend on: every public variable, also one that stands only beside
+    it in an interaction."""
+    from formulaic import Formula
+    from formulaic.parser.types import Term
 
-    def again(frame: Any) -> Floats:
-        other = as_table(frame)
-        for column in sorted(set().union(*needed.values())):
-            refuse_absent(column, list(other.columns), "frame")
-        refuse_gaps(other, sorted(set().union(*needed.values())))
-        if hidden is not None and hidden[0] in other.columns:
-            other = other.assign(**{hidden[0]: _true_values(other[hidden[0]], hidden[1])})
-        return _numbers(_matrix(spec, other)[kept], right)
-
-    return Design(matrices, kept, _numbers(rest, right), list(rest.columns), again)
+    rest = [Term([f for f in term.factors if hidden not in variables(Term([f]), columns)]) for term in terms]
+    return Formula(list(dict.fromkeys([*Formula("1"), *(term for term in rest if term.factors)])))
 
 
 def _copies(table: Any, name: str, mechanism: Mechanism) -> Any:
