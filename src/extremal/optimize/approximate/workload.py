@@ -3,7 +3,7 @@
 The information of a report, J = Σ_y q_y q_yᵀ/(p·q_y), grows when a column is split into the rays of its cell, and the
 coupling constraints do not change: so the best mechanism is a mixture θ of rays, and the program is that of
 `optimize/workload` with a limit more for each ordered pair, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ. It is solved for up to 6 inputs
-(after merging those that no statistic tells apart) and proved by `coupled columns`. With more, staircase patterns and
+(after merging those that no statistic tells apart) and proved by `squares`. With more, staircase patterns and
 single inputs are mixed, or the best ε-mechanism is followed with probability 1 − δ and the input revealed else; the
 bound is then that of a coarser question, on inputs merged into 6 groups, or of the inputs themselves: both may be
 loose.

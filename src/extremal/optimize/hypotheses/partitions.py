@@ -2,7 +2,7 @@
 
 A mean of divergences of the same two hypotheses, in either direction, is one f-divergence: D_f(P₁‖P₀) is that of
 x·f(1/x) from P₀ to P₁. So its best mechanism is randomised response on a sorted partition, and so is its proof
-(`partition of a mean`). The worst of several is max over mechanisms of min over weights λ of Σ λ_i·D_i, and min over λ
+(`order`). The worst of several is max over mechanisms of min over weights λ of Σ λ_i·D_i, and min over λ
 of the optimum of the mean with weights λ: cutting planes in λ, one partition a round, until the best mixture of the
 partitions found is worth what the last λ admits. At most as many partitions as divergences are mixed.
 """
