@@ -29,7 +29,7 @@ from extremal.estimate.reports.counts import (
     refuse_uncounted,
     whole_counts,
 )
-from extremal.estimate.reports.files import named_files, read_batches
+from extremal.estimate.reports.files import column_names, named_files, only_column, read_columns
 from extremal.estimate.reports.sample import Sample, checked_weights, group_codes
 from extremal.estimate.reports.sampling import Sampling
 from extremal.exact.weights import Floats
@@ -179,11 +179,13 @@ class Reports:
                 value=str(self.source),
                 hint="Read the file into a data frame.",
             )
+        weights, groups = column_names(sample.weights, "weights"), column_names(self.by, "by")
         for path in paths:
-            for values, weights, groups in read_batches(
-                path, self.mechanism, self.column, sample.weights, self.by, self.check_hash
-            ):
-                yield Batch.of(values, Sample(weights), groups, None)
+            column = only_column(path, "reports") if self.column is None else self.column
+            made = {column: self.mechanism}
+            for batch in read_columns(path, made, [*weights, *groups], self.check_hash, "reports"):
+                drawn = Sample(batch[weights[0]]) if weights else Sample()
+                yield Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None, None)
 
     def _in_memory(self, sample: Sample) -> Batch:
         source = self.source
