@@ -249,30 +249,33 @@ class Batch:
         if not drop:
             refuse_missing(self.codes, "reports", NO_REPORT)
         missing = int(np.count_nonzero(self.codes < 0)) if drop else 0
-        kept = self.codes >= 0 if missing else slice(None)
         groups, names = _group_names(self.groups, self.codes.size)
+        if len(names) == 1:
+            tallies.setdefault(names[0], Tally()).dropped += missing
+        numbers, amounts, squares = self._sums(groups, len(names), self.codes >= 0 if missing else slice(None))
+        occur = np.flatnonzero(numbers.any(axis=0)).tolist()
+        keys = {j: _encoded(encoder, self.labels[j]) for j in occur}
+        for i, name in enumerate(names):
+            into = tallies.setdefault(name, Tally())
+            for j in np.flatnonzero(numbers[i]).tolist():
+                sums = () if amounts is None else (float(amounts[i, j]), float(squares[i, j]))
+                into.add(keys[j], int(numbers[i, j]), *sums)
+
+    def _sums(self, groups: Codes | None, count: int, kept: Any) -> tuple[Any, Any, Any]:
+        """How often each label occurs in each group, and the sums of weights and of squared weights, if there are."""
+        shape = (count, len(self.labels))
         cells = (self.codes if groups is None else groups * len(self.labels) + self.codes)[kept]
-        repeats = None if self.repeats is None else self.repeats[kept]
-        shape = (len(names), len(self.labels))
 
         def summed(amounts: Any) -> Any:
             return np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
 
+        repeats = None if self.repeats is None else self.repeats[kept]
         numbers = summed(repeats).astype(np.int64)  # below 2^53 the floats of `bincount` are exact
-        amounts = squares = None
-        if self.weights is not None:
-            w = self.weights[kept]
-            times = w if repeats is None else w * repeats
-            amounts, squares = summed(times), summed(times * w)
-        keys = {j: _encoded(encoder, self.labels[j]) for j in np.flatnonzero(numbers.any(axis=0)).tolist()}
-        for i, name in enumerate(names):
-            into = tallies.setdefault(name, Tally())
-            into.dropped += missing if len(names) == 1 else 0
-            for j in np.flatnonzero(numbers[i]).tolist():
-                if amounts is None or squares is None:
-                    into.add(keys[j], int(numbers[i, j]))
-                else:
-                    into.add(keys[j], int(numbers[i, j]), float(amounts[i, j]), float(squares[i, j]))
+        if self.weights is None:
+            return numbers, None, None
+        w = self.weights[kept]
+        times = w if repeats is None else w * repeats
+        return numbers, summed(times), summed(times * w)
 
 
 def _refuse_number(tallies: dict[Any, Tally]) -> dict[Any, Tally]:
