@@ -30,7 +30,7 @@ from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.methods.shrinkage import shrunk
 from extremal.estimate.methods.smoothing import smoothed
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.reports.tally import Reports, Tally
+from extremal.estimate.reports.tally import FEWEST, Reports, Tally
 from extremal.estimate.results.combined import StratifiedEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
@@ -38,7 +38,6 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 METHODS = ("unbiased", "mle", "projected", "shrunk", "smooth")
-FEWEST = 2  # reports: one says nothing about its own spread
 
 Method = Literal["unbiased", "mle", "projected", "shrunk", "smooth"]
 MISSING = ("refuse", "drop", "category")

@@ -12,8 +12,9 @@ from extremal.columns import distinct
 from extremal.columns.column import refuse_lazy, refuse_missing
 from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
+from extremal.estimate.channels.channel import ListedReports
 from extremal.estimate.reports.files import named_files, read_columns
-from extremal.estimate.reports.tally import NO_REPORT, OutputPositions, Reports, Tally
+from extremal.estimate.reports.tally import NO_REPORT, Reports, Tally
 from extremal.mechanism import Mechanism
 
 Codes = npt.NDArray[np.intp]
@@ -50,7 +51,7 @@ def refuse_no_mechanism(mechanism: Any, parameter: str = "mechanism") -> None:
 def counted(given: Reports) -> Counts:
     """How often each output was reported, in the order of the outputs; with `by`, one row for each group."""
     refuse_no_mechanism(given.mechanism)
-    tallies = given.tallies(OutputPositions(given.mechanism))
+    tallies = given.tallies(ListedReports(given.mechanism))
     rows = [_row(found, given.mechanism.m) for found in tallies.values()]
     return np.stack(rows) if given.by is not None else rows[0]
 

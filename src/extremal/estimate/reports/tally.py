@@ -36,6 +36,7 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 NO_REPORT = "Leave out those who did not report."
+FEWEST = 2  # reports: one says nothing about its own spread
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
 
 
@@ -79,16 +80,6 @@ class Tally:
         amounts = (self.squares if squared else self.weights) or self.counts
         values = np.array(list(amounts.values()), dtype=np.float64)
         return list(amounts), values / values.sum()
-
-
-class OutputPositions:
-    """Counts reports by their positions among the outputs: an `Encoder` for mechanisms whose outputs are listed."""
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.labels = mechanism.output_labels
-
-    def encode(self, label: Any) -> Hashable:
-        return self.labels.code(label, "reports")
 
 
 @dataclass(frozen=True, eq=False)
