@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import extremal as ex
 from extremal.cli import main
 from extremal.cli.reading import CHOICES, PRIVACIES
 from extremal.privacy import NOTIONS
-from extremal.utility import DIVERGENCES
+from extremal.utility import DIVERGENCES, UTILITIES
 
 LINE = "0,1,2\n1,0,1\n2,1,0\n"
 
@@ -174,13 +175,38 @@ def test_parameters_of_divergences_are_options(name: str, capsys: pytest.Capture
 
 
 def test_every_notion_is_a_choice(capsys: pytest.CaptureFixture[str]) -> None:
-    assert {kind.name for kind in PRIVACIES.values()} == set(NOTIONS)
+    assert {choice.kind for choice in PRIVACIES.values()} == set(NOTIONS.values())
     with pytest.raises(SystemExit):
         main(["design", "--help"])
     shown = capsys.readouterr().out
     assert "{" + ",".join(PRIVACIES) + "}" in shown
-    for kind in (*PRIVACIES.values(), *CHOICES.values()):
-        assert all(f"{option.flag} " in shown for option in kind.options)
+    for choice in (*PRIVACIES.values(), *CHOICES.values()):
+        assert all(f"{option.flag} " in shown for option in choice.options)
+
+
+@pytest.mark.parametrize("name", PRIVACIES)
+def test_options_are_the_arguments_of_a_notion(name: str) -> None:
+    kind, options = PRIVACIES[name].kind, PRIVACIES[name].options
+    assert list(inspect.signature(kind).parameters) == ["epsilon", *(option.argument for option in options)]
+    typed = {"number": "0.25", "prior": ["0.5", "0.5"], "matrix": [[0.0, 1.0], [1.0, 0.0]]}
+    made = kind("1", **{option.argument: typed[option.reads] for option in options})
+    assert made.holds(ex.Mechanism.from_weights([[1, 1], [1, 1]], 2))
+    fewest = {option.argument: typed[option.reads] for option in options if option.required}
+    defaults = {option.argument: option.default for option in options if option.default is not None}
+    assert kind("1", **fewest) == kind("1", **fewest, **defaults)
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_options_are_arguments_of_a_utility(name: str) -> None:
+    options = {option.argument for option in CHOICES[name].options}
+    parameters = inspect.signature(CHOICES[name].kind).parameters.values()
+    assert options <= {parameter.name for parameter in parameters}
+    assert {parameter.name for parameter in parameters if parameter.default is parameter.empty} <= options
+
+
+def test_every_utility_that_needs_no_function_is_a_choice() -> None:
+    made_of_others = {"Average", "WorstCase", "Workload", "LevelAtDistortion", "RobustDivergence", "PairwiseDivergence"}
+    assert set(UTILITIES) - {name for name, kind in UTILITIES.items() if kind.of_user} - set(CHOICES) <= made_of_others
 
 
 def test_several_hypotheses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

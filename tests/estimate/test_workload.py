@@ -10,7 +10,7 @@ import pytest
 import extremal as ex
 from extremal.estimate.workload import estimate_workload
 from extremal.optimize.problem import Problem
-from extremal.optimize.workload.solve import solve
+from extremal.optimize.table import solved
 from extremal.simulate import Simulation
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
@@ -34,7 +34,7 @@ CONFIGURATIONS: list[tuple[Workload, float]] = [
 
 
 def mechanism_for(utility: Workload, epsilon: float) -> ex.Mechanism:
-    return solve(Problem(ex.LDP(epsilon), utility)).mechanism
+    return solved(Problem(ex.LDP(epsilon), utility)).mechanism
 
 
 def decoded(mechanism: ex.Mechanism, utility: Workload) -> np.ndarray:
@@ -95,7 +95,7 @@ def test_intervals_cover(simultaneous: bool) -> None:
 
 def test_a_mean_is_estimated_where_the_shares_are_not_identified() -> None:
     values = [0, 0.25, 1]
-    one_bit = solve(Problem(ex.LDP(1), Mean(values, ex.SourceClass.simplex(3)))).mechanism
+    one_bit = solved(Problem(ex.LDP(1), Mean(values, ex.SourceClass.simplex(3)))).mechanism
     found = estimate_workload([0, 1, 1, 0], one_bit, Mean(values))
     assert found.estimate[0] == pytest.approx(0.5)
     with pytest.raises(ex.errors.NotIdentified, match="every wanted statistic"):

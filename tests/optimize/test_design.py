@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.optimize.design import SOLVERS
-from extremal.optimize.problem import Problem
 
 
 @pytest.mark.parametrize(
@@ -74,31 +71,6 @@ def test_a_combination_that_nobody_solves_is_refused() -> None:
         ex.errors.InvalidParameter, match="no method is known for MutualInformation under LDP with max_outputs"
     ):
         ex.design(ex.LDP(1), ex.MutualInformation([0.5, 0.5]), max_outputs=2)
-
-
-@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: solver.__module__)
-def test_a_solver_leaves_what_is_not_its_kind(solver: Any) -> None:
-    """No solver raises on a problem that another one is for."""
-    p = [0.5, 0.3, 0.2]
-    answers = [
-        solver(Problem(privacy, utility)) is not None
-        for privacy in (ex.LDP(1), ex.LDP(1, 0.1), ex.PML(1, p), ex.LIP(1, p), ex.MetricPrivacy(1, 1 - np.eye(3)))
-        for utility in (
-            ex.KL(p, p[::-1]),
-            ex.KL(p, p),
-            ex.MutualInformation(p),
-            ex.Hamming(p),
-            ex.Average([ex.KL(p, p[::-1])]),
-            ex.Frequencies(3),
-        )
-    ]
-    larger = (
-        "prior_class",
-        "hypotheses.solve",
-        "convex.vertices",
-    )  # for classes of priors; many inputs; users' functions
-    assert any(answers) or solver.__module__.endswith(larger)
-    assert not all(answers)
 
 
 def test_remarks_are_made_when_they_are_asked_for() -> None:

@@ -11,8 +11,7 @@ import pytest
 import extremal as ex
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.optimize.infinite import parts_of
-from extremal.optimize.problem import Problem
-from extremal.optimize.rays import best_mixture, solve
+from extremal.optimize.rays import best_mixture
 from extremal.privacy.cones.staircase import patterns
 from extremal.testing.designs import check
 
@@ -87,16 +86,6 @@ def test_level_zero_is_the_constant_mechanism() -> None:
         found = ex.design(notion, ex.Average([ex.KL([0.5, 0.3, 0.2], [0.2, 0.3, 0.5])]))
         assert (found.mechanism.m, found.value) == (1, 0.0)
     assert ex.design(ex.LDP(1), ex.Sublinear(3, lambda c: c.max(axis=0))).method.startswith("enumeration")
-
-
-def test_other_problems_are_left_to_others() -> None:
-    for privacy, utility in (
-        (ex.LDP(1, 0.1), ex.MutualInformation([0.5, 0.5])),
-        (ex.LDP(1), ex.Hamming([0.5, 0.5])),
-        (ex.PML(1, [0.5, 0.5]), ex.MutualInformation([0.5, 0.5])),
-    ):
-        assert solve(Problem(privacy, utility)) is None
-    assert solve(Problem(ex.LDP(1), ex.MutualInformation([0.5, 0.5]), max_outputs=2)) is None
 
 
 def weighed(*weights: int) -> list[str]:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.testing import matrices, mechanisms
 from extremal.utility import (
+    DIVERGENCES,
     UTILITIES,
     ConvexFunction,
     Divergence,
@@ -30,18 +31,15 @@ from extremal.utility.utility import OfColumns, registered
 P0, P1, P2 = [0.4, 0.3, 0.2, 0.1], [0.1, 0.15, 0.3, 0.45], [0.25, 0.25, 0.25, 0.25]
 SLACK = 1e-12  # float evaluation of values of order one
 
-TYPED: dict[str, Any] = {"--p0": P0, "--p1": P1, "--prior": P0, "--distances": [[0, 1, 2, 3]] * 4}
-TYPED["--values"] = [0, 1, 5, 2]
-
-
-def as_typed(kind: Any) -> Utility:
-    """A utility made from what its options say: a flag that is known here, or the default of its parameter."""
-    return kind(**{option.argument: TYPED.get(option.flag, option.default) for option in kind.options})
-
-
 LOSSES = np.abs(np.subtract.outer(range(4), range(4)))
 EXAMPLES: dict[str, Utility] = {
-    **{name: as_typed(kind) for name, kind in UTILITIES.items() if kind.options is not None},
+    **{name: kind(P0, P1, **kind.parameters) for name, kind in DIVERGENCES.items()},
+    "MutualInformation": ex.MutualInformation(P0),
+    "Hamming": ex.Hamming(P0),
+    "Frequencies": ex.Frequencies(P0),
+    "CDF": ex.CDF(P0),
+    "Ranges": ex.Ranges(P0),
+    "Mean": ex.Mean([0, 1, 5, 2], P0),
     "Distortion": ex.Distortion(P0, LOSSES, outputs=["a", "b", "c", "d"]),
     "LevelAtDistortion": LevelAtDistortion(P0, 0.3),
     "FDivergence": ex.FDivergence(P0, P1, lambda x: x**4 - 4 * x + 3),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 
+from extremal.cli.printing import add_printing, plain, said
 from extremal.errors import InvalidParameter
 from extremal.mechanism.files import read
 from extremal.release.audit import audit
@@ -22,7 +21,6 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "they deliver (Clopper-Pearson, corrected for multiplicity).",
         epilog="exit codes:  0 nothing found   1 refused: more is delivered than claimed, or\n"
         "             reports do not follow the weights   2 bad file",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.add_argument("file", help="a mechanism file written by Mechanism.save")
     verb.add_argument(
@@ -37,7 +35,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         default=None,
         help="use numba, or do not (default: by size)",
     )
-    verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    add_printing(verb, overwrite=False)
     verb.set_defaults(run=run)
 
 
@@ -52,18 +50,15 @@ def run(options: argparse.Namespace) -> int:
         claim=claim,
         sample=lambda codes: sample_codes(mechanism, codes, compiled=options.compiled),
     )
-    if options.json:
-        outcome = {
-            "refused": not found,
-            "delivered": max(found.delivered, 0.0),
-            "allowed": found.allowed if math.isfinite(found.allowed) else None,
-            "draws": found.draws,
-            "inputs": list(found.inputs),
-            "limits": found.limits,
-            "confidence": found.confidence,
-            "misfits": list(found.misfits),
-        }
-        print(json.dumps(outcome, ensure_ascii=False))
-    else:
-        print(f"{options.file}: {found.summary()}")
+    outcome = {
+        "refused": not found,
+        "delivered": max(found.delivered, 0.0),
+        "allowed": found.allowed,
+        "draws": found.draws,
+        "inputs": list(found.inputs),
+        "limits": found.limits,
+        "confidence": found.confidence,
+        "misfits": list(found.misfits),
+    }
+    said(options, plain(outcome), f"{options.file}: {found.summary()}")
     return 0 if found else 1

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 
+from extremal.cli.printing import add_printing, drawn, plain, said
 from extremal.cli.reading import GOALS, add_utility_arguments, prior, refuse_written, spoken_of, utility
 from extremal.errors import InvalidParameter
-from extremal.plotting import save
 from extremal.studies.compare import compare
 from extremal.utility import Workload
 
@@ -23,9 +21,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     add_utility_arguments(verb, several=True)
     verb.add_argument("--epsilon", required=True, help="privacy level in nats")
-    verb.add_argument("--plot", metavar="FILE", help="also draw it (png, pdf or svg)")
-    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
-    verb.add_argument("--json", action="store_true", help="print the table as JSON")
+    add_printing(verb, plot="also draw it")
     verb.set_defaults(run=run)
 
 
@@ -40,15 +36,10 @@ def run(options: argparse.Namespace) -> int:
         )
     source = prior(options.prior, "--prior") if options.prior else None
     table = compare([utility(options, name) for name in names], epsilon=options.epsilon, prior=source)
-    if options.plot:
-        save(table.plot(), options.plot, options.overwrite)
-    if options.json:
-        shown = ("name", "reports", "levels", "values")
-        rows = [_row({key: getattr(row, key) for key in shown}) for row in table.rows]
-        print(json.dumps({"epsilon": table.epsilon, "rows": rows}, ensure_ascii=False))
-    else:
-        print(table)
-    return 0
+    drawn(options, table.plot)
+    shown = ("name", "reports", "levels", "values")
+    rows = [{key: getattr(row, key) for key in shown} for row in table.rows]
+    return said(options, plain({"epsilon": table.epsilon, "rows": rows}, str), table)
 
 
 def _respondents(options: argparse.Namespace) -> int:
@@ -57,21 +48,6 @@ def _respondents(options: argparse.Namespace) -> int:
     if not isinstance(wanted, Workload):
         raise InvalidParameter("people are counted for what is estimated", parameter="--goal", value=options.goal)
     table = compare(wanted, epsilon=options.epsilon).respondents()
-    if options.plot:
-        save(table.plot(), options.plot, options.overwrite)
-    if options.json:
-        rows = [_row({"row": vars(row)})["row"] for row in table.rows]
-        print(json.dumps({"epsilon": table.epsilon, "bound": table.bound, "rows": rows}, ensure_ascii=False))
-    else:
-        print(table)
-    return 0
-
-
-def _row(row: dict[str, object]) -> dict[str, object]:
-    """JSON has no infinity: it becomes the string "inf"."""
-    return {
-        key: {k: "inf" if isinstance(v, float) and math.isinf(v) else v for k, v in value.items()}
-        if isinstance(value, dict)
-        else value
-        for key, value in row.items()
-    }
+    drawn(options, table.plot)
+    rows = [vars(row) for row in table.rows]
+    return said(options, plain({"epsilon": table.epsilon, "bound": table.bound, "rows": rows}, str), table)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from extremal.cli.printing import add_printing, drawn, said
+from extremal.cli.printing import written as listed
 from extremal.cli.progress import ProgressLine
 from extremal.cli.reading import add_privacy_arguments, add_utility_arguments, privacy, refuse_written, source, utility
 from extremal.errors import InvalidParameter
 from extremal.optimize import Design, smallest_epsilon
 from extremal.optimize.design import design
-from extremal.plotting import save
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,11 +35,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")
     verb.add_argument("--time-limit", type=float, metavar="SECONDS", help="return the best so far after this long")
     verb.add_argument("-o", "--output", metavar="FILE", help="write the mechanism here, and its certificate beside it")
-    verb.add_argument(
-        "--plot", metavar="FILE", help="draw the mechanism, or what each pair of --hypotheses gets (png, pdf or svg)"
-    )
-    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
-    verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    add_printing(verb, plot="draw the mechanism, or what each pair of --hypotheses gets")
     verb.set_defaults(run=run)
 
 
@@ -78,15 +74,9 @@ def _shown(found: Design, options: argparse.Namespace) -> int:
         found.save(options.output, overwrite=options.overwrite)
         output = Path(options.output)
         written = [str(path) for path in (output, output.with_suffix(".certificate.json")) if path.exists()]
-    if options.plot:
-        written.append(str(save(found.plot(), options.plot, options.overwrite)))
-    if options.json:
-        print(json.dumps({**_fields(found), **({"written": written} if written else {})}, ensure_ascii=False))
-    else:
-        print(found.summary())
-        for path in written:
-            print(f"written: {path}")
-    return 0
+    written += drawn(options, found.plot)
+    fields = {**_fields(found), **({"written": written} if written else {})}
+    return said(options, fields, listed(found.summary(), *written))
 
 
 def _fields(found: Design) -> dict[str, object]:

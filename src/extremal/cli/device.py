@@ -15,7 +15,6 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Write a folder with randomiser.js, a minimal page, the mechanism and test\nvectors for ports.",
         epilog="Serve the folder over https (or localhost) and open index.html; check.html and\n"
         "`node check.js` draw the vectors again.\nexit codes:  0 done   2 bad input",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.add_argument("--mechanism", required=True, metavar="FILE", help="a mechanism file that claims LDP without δ")
     verb.add_argument("--out", required=True, metavar="FOLDER", help="an empty or new folder")

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 from pathlib import Path
 from typing import Any
 
+from extremal.cli.printing import add_printing, drawn, plain, said
 from extremal.cli.reading import refuse_written
 from extremal.estimate import FrequencyEstimate, estimate_frequencies
 from extremal.estimate.frequencies import METHODS
 from extremal.mechanism import load
-from extremal.plotting import save
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -42,9 +40,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument(
         "--no-hash-check", action="store_true", help="take reports from a file that does not record its mechanism"
     )
-    verb.add_argument("--plot", metavar="FILE", help="also draw the estimates (PNG, SVG or PDF by the name)")
-    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
-    verb.add_argument("--json", action="store_true", help="print the estimates as JSON")
+    add_printing(verb, plot="also draw the estimates")
     verb.set_defaults(run=run)
 
 
@@ -61,15 +57,12 @@ def run(options: argparse.Namespace) -> int:
         merge=options.merge,
         check_hash=not options.no_hash_check,
     )
-    if options.json:
-        strata = [(None, result)] if isinstance(result, FrequencyEstimate) else list(result.items())
-        content = [_content(name, one, options.level, options.simultaneous) for name, one in strata]
-        print(json.dumps({"estimates": content} if by else content[0], ensure_ascii=False, allow_nan=False))
-    else:
-        print(result.summary(options.level, options.simultaneous))
-    if options.plot:
-        save(result.plot(options.level, options.simultaneous), options.plot, options.overwrite)
-    return 0
+    strata = [(None, result)] if isinstance(result, FrequencyEstimate) else list(result.items())
+    drawn(options, lambda: result.plot(options.level, options.simultaneous))
+    if not options.json:
+        return said(options, None, result.summary(options.level, options.simultaneous))
+    content = [_content(name, one, options.level, options.simultaneous) for name, one in strata]
+    return said(options, plain({"estimates": content} if by else content[0]), "")
 
 
 def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous: bool) -> dict[str, Any]:
@@ -96,12 +89,8 @@ def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous
             }
             for x, label in enumerate(result.inputs)
         ],
-        "n_without_privacy": _finite(result.equivalent_n()),
+        "n_without_privacy": result.equivalent_n(),
         "goodness_of_fit": {"p_value": test.p_value, "statistic": test.statistic, "degrees": test.degrees},
         "deficit": result.deficit,
         "notes": list(result.notes),
     }
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from extremal.atomic import write_atomically
-from extremal.cli.reading import PRIOR_HELP, prior
-from extremal.errors import FileConflict
+from extremal.cli.printing import add_printing, said, written
+from extremal.cli.reading import PRIOR_HELP, prior, refuse_written
 from extremal.mechanism import load
 
 
@@ -23,32 +22,19 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--prior", help=f"what someone believes before: {PRIOR_HELP}")
     verb.add_argument("--html", metavar="FILE", help="write one self-contained page that can be printed")
     verb.add_argument("--title", default="What a report discloses", help="title of the page")
-    verb.add_argument("--overwrite", action="store_true", help="replace the page if it exists")
-    verb.add_argument("--json", action="store_true", help="print one JSON object")
+    add_printing(verb)
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    refuse_written(options, "html")
     mechanism = load(options.file)
     explained = mechanism.explain(None if options.prior is None else prior(options.prior, "--prior"))
     if options.html:
-        target = Path(options.html)
-        if target.exists() and not options.overwrite:
-            raise FileConflict(
-                "the page must not exist yet",
-                parameter="--html",
-                value=str(target),
-                hint="Choose another name, or add --overwrite.",
-            )
-        write_atomically(target, explained.html(options.title).encode("utf-8"))
-    if options.json:
-        rows = [
-            {"answer": b.answer, "before": str(b.before), "at_least": str(b.least), "at_most": str(b.most)}
-            for b in explained.beliefs
-        ]
-        print(json.dumps({"beliefs": rows, "sentences": explained.sentences()}, ensure_ascii=False))
-    else:
-        print(explained)
-        if options.html:
-            print(f"written: {options.html}")
-    return 0
+        write_atomically(Path(options.html), explained.html(options.title).encode("utf-8"), options.overwrite)
+    rows = [
+        {"answer": b.answer, "before": str(b.before), "at_least": str(b.least), "at_most": str(b.most)}
+        for b in explained.beliefs
+    ]
+    content = {"beliefs": rows, "sentences": explained.sentences()}
+    return said(options, content, written(explained, options.html))

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 from typing import Any
 
+from extremal.cli.printing import add_printing, drawn, plain, said, written
 from extremal.cli.progress import ProgressLine
 from extremal.cli.reading import PRIOR_HELP, prior, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
-from extremal.plotting import save
 from extremal.sources import SourceClass
 from extremal.studies import Plan, TestPlan, plan, plan_test
 from extremal.utility import CDF, Mean, Workload
@@ -40,10 +38,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--p1", help="of a test: the alternative")
     verb.add_argument("--alpha", type=float, help="of a test: significance; default: 0.05")
     verb.add_argument("--power", type=float, help="of a test: the probability to find the alternative if it is true")
-    verb.add_argument("--plot", metavar="FILE", help="draw curves over n and ε (png, pdf or svg)")
     verb.add_argument("-o", "--output", metavar="FILE", help="write the mechanism")
-    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
-    verb.add_argument("--json", action="store_true", help="print one JSON object")
+    add_printing(verb, plot="draw curves over n and ε")
     verb.set_defaults(run=run)
 
 
@@ -52,18 +48,10 @@ def run(options: argparse.Namespace) -> int:
     mechanism = None if options.mechanism is None else load(options.mechanism)
     with ProgressLine():
         found = _precision(options, mechanism) if options.p0 is None else _test(options, mechanism)
-    if options.plot:
-        save(found.plot(), options.plot, options.overwrite)
+    drawn(options, found.plot)
     if options.output:
         found.mechanism.save(options.output, overwrite=options.overwrite)
-    if options.json:
-        print(json.dumps(_fields(found), ensure_ascii=False, allow_nan=False))
-    else:
-        print(found)
-        for path in (options.plot, options.output):
-            if path:
-                print(f"written: {path}")
-    return 0
+    return said(options, plain(_fields(found)), written(found, options.plot, options.output))
 
 
 def _precision(options: argparse.Namespace, mechanism: Mechanism | None) -> Plan:
@@ -90,16 +78,19 @@ def _precision(options: argparse.Namespace, mechanism: Mechanism | None) -> Plan
 
 def _workload(options: argparse.Namespace, shares: Any, k: int | None) -> Workload | None:
     """What is wanted instead of shares; without a prior, at the worst one."""
-    if not options.cdf and options.mean is None:
-        return None
-    if options.cdf and options.mean is not None:
-        raise InvalidParameter("give either --cdf or --mean", parameter="--mean", value=options.mean)
     values = None if options.mean is None else [part.strip() for part in options.mean.split(",")]
-    size = k if values is None else len(values)
-    if shares is None and size is None:
+    if options.cdf and values is not None:
+        raise InvalidParameter("give either --cdf or --mean", parameter="--mean", value=options.mean)
+    if values is not None:
+        return Mean(values, _worst(len(values)) if shares is None else shares)
+    return CDF(_worst(k) if shares is None else shares) if options.cdf else None
+
+
+def _worst(k: int | None) -> SourceClass:
+    """Every prior."""
+    if k is None:
         raise InvalidParameter("--cdf needs the number of answers", parameter="--k", value=None, hint="Give --k 10.")
-    source = SourceClass.simplex(size or 0) if shares is None else shares
-    return CDF(source) if values is None else Mean(values, source)
+    return SourceClass.simplex(k)
 
 
 def _test(options: argparse.Namespace, mechanism: Mechanism | None) -> TestPlan:
@@ -124,29 +115,10 @@ def _refuse(options: argparse.Namespace, why: str, *names: str) -> None:
             raise InvalidParameter(why, parameter=f"--{name.replace('_', '-')}", value=getattr(options, name))
 
 
-def _fields(found: Plan | TestPlan) -> dict[str, object]:
-    shared: dict[str, object] = {
-        "solved": found.solved,
-        "n": found.n,
-        "epsilon": found.epsilon if math.isfinite(found.epsilon) else None,
-        "wanted": found.wanted,
-        "without_privacy": found.without_privacy,
-        "mechanism": found.mechanism.hash,
-    }
+def _fields(found: Plan | TestPlan) -> dict[str, Any]:
+    names = ["solved", "n", "epsilon", "wanted", "without_privacy"]
+    names += ["half_width", "value"] if isinstance(found, Plan) else ["power", "alpha", "critical", "exact"]
+    fields = {name: getattr(found, name) for name in [*names, "level"]} | {"mechanism": found.mechanism.hash}
     if isinstance(found, Plan):
-        widest = found.widest if isinstance(found.widest, (str, int)) else str(found.widest)
-        return {
-            **shared,
-            "half_width": found.half_width,
-            "level": found.level,
-            "widest": widest,
-            "value": found.value,
-        }
-    return {
-        **shared,
-        "power": found.power,
-        "alpha": found.alpha,
-        "level": found.level,
-        "critical": found.critical if math.isfinite(found.critical) else None,
-        "exact": found.exact,
-    }
+        fields["widest"] = found.widest if isinstance(found.widest, (str, int)) else str(found.widest)
+    return fields

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 
+from extremal.cli.printing import add_printing, said
 from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
@@ -25,20 +25,18 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         epilog="Repeat --column and --mechanism for several columns; they go together in order.\n"
         "With --engine spark the output is a folder of Parquet files, and --row-id names\na column of unique ids.\n"
         "exit codes:  0 done   2 bad input; nothing is left under the output name",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.add_argument("file", help="the file to read")
     verb.add_argument("--column", action="append", required=True, metavar="NAME", help="a column to randomise")
     verb.add_argument("--mechanism", action="append", required=True, metavar="FILE", help="its mechanism file")
     verb.add_argument("-o", "--output", required=True, metavar="FILE", help="the file to write, of the same format")
-    verb.add_argument("--overwrite", action="store_true", help="replace the output file if it exists")
     verb.add_argument(
         "--engine", choices=["files", "spark"], default="files", help="spark: data that outgrow a machine"
     )
     verb.add_argument("--master", metavar="URL", help="of the Spark cluster (default: local[*])")
     verb.add_argument("--row-id", metavar="NAME", help="a column of unique ids, for spark")
     verb.add_argument("--release-key", metavar="FILE", help="a saved key, for spark (default: a fresh one)")
-    verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    add_printing(verb)
     verb.set_defaults(run=run)
 
 
@@ -54,17 +52,19 @@ def run(options: argparse.Namespace) -> int:
     chosen = {column: load(path) for column, path in zip(options.column, options.mechanism, strict=True)}
     rows = _with_spark(options, chosen) if options.engine == "spark" else _by_batches(options, chosen)
     hashes = {column: mechanism.hash for column, mechanism in chosen.items()}
-    if options.json:
-        print(json.dumps({"rows": rows, "output": options.output, "columns": hashes}, ensure_ascii=False))
-    else:
-        print(f"{options.output}: {rows:,} rows")
-        for column, mechanism in chosen.items():
-            claim = f"{mechanism.privacy!r}" if mechanism.privacy is not None else "no privacy claimed"
-            print(f"  {column}: {claim}, mechanism {mechanism.hash[:12]}")
-        claims = [mechanism.privacy for mechanism in chosen.values()]
-        if len(claims) > 1 and all(isinstance(claim, LDP) and not claim.delta for claim in claims):
-            print(f"  all columns together, about one person: ε = {number(Questionnaire(chosen).epsilon)}")
-    return 0
+    return said(options, {"rows": rows, "output": options.output, "columns": hashes}, _told(options, chosen, rows))
+
+
+def _told(options: argparse.Namespace, chosen: dict[str, Mechanism], rows: int) -> str:
+    """The columns, what each promises, and all of them together."""
+    lines = [f"{options.output}: {rows:,} rows"]
+    for column, mechanism in chosen.items():
+        claim = f"{mechanism.privacy!r}" if mechanism.privacy is not None else "no privacy claimed"
+        lines.append(f"  {column}: {claim}, mechanism {mechanism.hash[:12]}")
+    claims = [mechanism.privacy for mechanism in chosen.values()]
+    if len(claims) > 1 and all(isinstance(claim, LDP) and not claim.delta for claim in claims):
+        lines.append(f"  all columns together, about one person: ε = {number(Questionnaire(chosen).epsilon)}")
+    return "\n".join(lines)
 
 
 def _by_batches(options: argparse.Namespace, chosen: dict[str, Mechanism]) -> int:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 from pathlib import Path
 from typing import Any
 
 from extremal.atomic import write_atomically
+from extremal.cli.printing import add_printing, plain, said, written
 from extremal.cli.progress import ProgressLine
 from extremal.cli.reading import prior, refuse_written
 from extremal.errors import InvalidParameter
@@ -43,7 +42,6 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="how much a question's variance counts, for --split variance",
     )
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
-    action.add_argument("--overwrite", action="store_true", help="replace the file if it exists")
 
     action = _action(actions, "show", _show, "decide its claims again and say what a person spends")
     action.add_argument("file", help="a questionnaire file")
@@ -55,13 +53,11 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     action.add_argument("--html", metavar="FILE", help="write one self-contained page that can be printed")
     action.add_argument("--title", default="What this questionnaire discloses", help="title of the page")
-    action.add_argument("--overwrite", action="store_true", help="replace the page if it exists")
 
     action = _action(actions, "privatize", _privatize, "randomise the questions' columns of a file")
     action.add_argument("file", help="a questionnaire file")
     action.add_argument("answers", help="a Parquet, CSV or Feather file with a column for each question")
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write, of the same format")
-    action.add_argument("--overwrite", action="store_true", help="replace the output file if it exists")
 
     action = _action(actions, "estimate", _estimate, "estimate the frequencies of every question")
     action.add_argument("file", help="a questionnaire file")
@@ -71,7 +67,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def _action(actions: Any, name: str, run: Any, explain: str) -> argparse.ArgumentParser:
     action: argparse.ArgumentParser = actions.add_parser(name, help=explain, description=explain)
-    action.add_argument("--json", action="store_true", help="print one JSON object")
+    add_printing(action)
     action.set_defaults(run=run)
     return action
 
@@ -113,7 +109,7 @@ def _make(options: argparse.Namespace) -> int:
         weights = _pairs(options.weight, "--weight")
         made = Questionnaire.within(options.epsilon, answers, options.split, weights or None)
     made.save(options.output, overwrite=options.overwrite)
-    return _said(options, made, f"\nwritten: {options.output}")
+    return said(options, _content(made), written(made, options.output))
 
 
 def _mechanism(path: str) -> Mechanism:
@@ -124,26 +120,14 @@ def _mechanism(path: str) -> Mechanism:
 
 
 def _show(options: argparse.Namespace) -> int:
-    return _said(options, _loaded(options.file), "")
+    asked = _loaded(options.file)
+    return said(options, _content(asked), asked)
 
 
-def _said(options: argparse.Namespace, asked: Questionnaire, last: str) -> int:
-    if options.json:
-        levels = {name: _finite(asked.level_of(name)) for name in asked.questions}
-        content = {
-            "epsilon": _finite(asked.epsilon),
-            "delta": float(asked.delta),
-            "questions": levels,
-            "hash": asked.hash,
-        }
-        print(json.dumps(content, ensure_ascii=False))
-    else:
-        print(f"{asked}{last}")
-    return 0
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def _content(asked: Questionnaire) -> dict[str, Any]:
+    levels = {name: asked.level_of(name) for name in asked.questions}
+    content = {"epsilon": asked.epsilon, "delta": float(asked.delta), "questions": levels, "hash": asked.hash}
+    return dict(plain(content))
 
 
 def _explain(options: argparse.Namespace) -> int:
@@ -152,13 +136,8 @@ def _explain(options: argparse.Namespace) -> int:
     explained = _loaded(options.file).explain(priors)
     if options.html:
         write_atomically(Path(options.html), explained.html(options.title).encode("utf-8"), options.overwrite)
-    if options.json:
-        print(json.dumps({"guarantee": explained.guarantee(), "sentences": explained.sentences()}, ensure_ascii=False))
-    else:
-        print(explained)
-        if options.html:
-            print(f"written: {options.html}")
-    return 0
+    content = {"guarantee": explained.guarantee(), "sentences": explained.sentences()}
+    return said(options, content, written(explained, options.html))
 
 
 def _privatize(options: argparse.Namespace) -> int:
@@ -167,25 +146,17 @@ def _privatize(options: argparse.Namespace) -> int:
         rows = privatize_file(
             options.answers, options.output, dict(asked.questions), overwrite=options.overwrite, progress=line.rows
         )
-    if options.json:
-        content = {"rows": rows, "output": options.output, "epsilon": _finite(asked.epsilon), "hash": asked.hash}
-        print(json.dumps(content, ensure_ascii=False))
-    else:
-        print(f"{options.output}: {rows:,} rows, {asked.said_level()} per person")
-    return 0
+    content = {"rows": rows, "output": options.output, "epsilon": asked.epsilon, "hash": asked.hash}
+    return said(options, plain(content), f"{options.output}: {rows:,} rows, {asked.said_level()} per person")
 
 
 def _estimate(options: argparse.Namespace) -> int:
     found = _loaded(options.file).estimate(Path(options.reports))
-    if options.json:
-        content = {}
-        for name, result in found.items():
-            limits = result.interval(options.level)
-            content[name] = [
-                {"answer": label, "estimate": float(e), "low": float(low), "high": float(high)}
-                for label, e, (low, high) in zip(result.inputs, result.estimate, limits, strict=True)
-            ]
-        print(json.dumps(content, ensure_ascii=False))
-    else:
-        print("\n\n".join(f"{name}\n{result.summary(options.level)}" for name, result in found.items()))
-    return 0
+    content = {
+        name: [
+            {"answer": label, "estimate": float(e), "low": float(low), "high": float(high)}
+            for label, e, (low, high) in zip(one.inputs, one.estimate, one.interval(options.level), strict=True)
+        ]
+        for name, one in found.items()
+    }
+    return said(options, content, "\n\n".join(f"{name}\n{one.summary(options.level)}" for name, one in found.items()))

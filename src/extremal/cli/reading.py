@@ -1,7 +1,8 @@
 """What verbs read from the command line: notions, utilities, priors, matrices.
 
-Which notions and utilities there are, and which options each needs, is asked of their classes (`NOTIONS`, `UTILITIES`);
-here is only how an option is read. Numbers stay strings, so that they are read as the decimals they are.
+`PRIVACIES` and `CHOICES` name the notions and utilities that can be asked for, each with the options that give its
+arguments; a test holds them equal to what the package has. Numbers stay strings, so that they are read as the decimals
+they are.
 """
 
 from __future__ import annotations
@@ -10,16 +11,17 @@ import argparse
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from extremal.atomic import refuse_existing, refuse_unusable
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.files import LARGEST_FILE
 from extremal.mechanism.labels import MOST_LABELS
-from extremal.privacy import NOTIONS, Notion, Option
+from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
 from extremal.sources import SourceClass
-from extremal.utility import UTILITIES, Divergence, PairwiseDivergence, Utility
+from extremal.utility import DIVERGENCES, UTILITIES, Divergence, NamedDivergence, PairwiseDivergence, Utility
 
 PRIOR_HELP = (
     "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one "
@@ -36,13 +38,112 @@ HINTS = {
 }
 """By what stands behind an option."""
 
-PRIVACIES: dict[str, type[Notion]] = {kind.command: kind for kind in NOTIONS.values()}
+
+@dataclass(frozen=True)
+class Option:
+    """An argument of a notion (beside ε) or of a utility.
+
+    Attributes:
+        argument: the name in the constructor.
+        flag: the option that gives it.
+        reads: what stands behind the flag: a number, a prior, a matrix, a class of sources, one number for each input,
+            or positions of inputs.
+        help: a few words for the help text.
+        default: the text that is read when the flag is not given; None: the argument is left out.
+        required: what is needed, when it cannot do without; else empty.
+    """
+
+    argument: str
+    flag: str
+    reads: Literal["number", "prior", "matrix", "source", "values", "positions"]
+    help: str
+    default: str | None = None
+    required: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A notion or a utility that can be asked for: its class, and what gives the arguments of its constructor."""
+
+    kind: Callable[..., Any]
+    options: tuple[Option, ...]
+
+
+ANSWERS = "distribution of the answers"
+PROMISED = "the prior that it promises under"
+TWO = "two distributions"
+
+PRIVACIES = {
+    "ldp": Choice(LDP, (Option("delta", "--delta", "number", "δ of (ε,δ)-LDP (default 0)", default="0"),)),
+    "pml": Choice(PML, (Option("prior_or_class", "--prior", "prior", ANSWERS, required=PROMISED),)),
+    "lip": Choice(
+        LIP,
+        (
+            Option("prior", "--prior", "prior", ANSWERS, required=PROMISED),
+            Option("lower", "--lower", "number", "the other side of asymmetric lip, in nats"),
+        ),
+    ),
+    "metric": Choice(
+        MetricPrivacy,
+        (
+            Option(
+                "distances",
+                "--metric",
+                "matrix",
+                "distances between inputs, a CSV or JSON file",
+                required="the distances between inputs",
+            ),
+        ),
+    ),
+}
 """The notions as the command line calls them."""
 
 GOALS = {"frequencies": "Frequencies", "cdf": "CDF", "ranges": "Ranges", "mean": "Mean"}
 """What people estimate, as --goal names it: the utilities that are workloads."""
 
-CHOICES: dict[str, type[Utility]] = {name: kind for name, kind in UTILITIES.items() if kind.options is not None}
+PAIR = (
+    Option("p0", "--p0", "prior", "first of two distributions to tell apart", required=TWO),
+    Option("p1", "--p1", "prior", "second of two distributions to tell apart", required=TWO),
+)
+SOURCE = Option("prior_or_class", "--prior", "source", ANSWERS, required="a prior")
+COUNTED = Option("prior", "--prior", "source", ANSWERS, required="a prior or a number of inputs")
+
+OPTIONS = {
+    "Distortion": (
+        SOURCE,
+        Option(
+            "distances",
+            "--distances",
+            "matrix",
+            "losses, a row for each input: a CSV or JSON file",
+            required="a matrix of losses",
+        ),
+    ),
+    "Hamming": (SOURCE,),
+    "MutualInformation": (Option("prior", "--prior", "prior", ANSWERS, required="a prior"),),
+    "Frequencies": (COUNTED,),
+    "CDF": (
+        COUNTED,
+        Option("thresholds", "--thresholds", "positions", "positions t of P(X ≤ t), for CDF; all if not given"),
+    ),
+    "Ranges": (COUNTED,),
+    "Mean": (
+        Option("values", "--values", "values", "the number that each input stands for, for Mean", required="values"),
+        Option("prior", "--prior", "source", ANSWERS),
+    ),
+}
+"""Of the utilities that are no named divergences."""
+
+
+def _parameters(kind: type[NamedDivergence]) -> tuple[Option, ...]:
+    return tuple(
+        Option(name, f"--{name}", "number", f"parameter of {kind.name} (default {value})", default=value)
+        for name, value in kind.parameters.items()
+    )
+
+
+CHOICES = {name: Choice(kind, (*PAIR, *_parameters(kind))) for name, kind in DIVERGENCES.items()}
+CHOICES |= {name: Choice(UTILITIES[name], options) for name, options in OPTIONS.items()}
 """The utilities that the command line can make."""
 
 
@@ -218,11 +319,11 @@ def add_privacy_arguments(verb: argparse.ArgumentParser) -> None:
     _add_options(verb, {flag: option for flag, option in _options_of(PRIVACIES).items() if flag not in shared})
 
 
-def _options_of(kinds: Mapping[str, type[Notion] | type[Utility]]) -> dict[str, Option]:
-    """Every option of these classes, once."""
+def _options_of(choices: Mapping[str, Choice]) -> dict[str, Option]:
+    """Every option of these choices, once."""
     found: dict[str, Option] = {}
-    for kind in kinds.values():
-        for option in kind.options or ():
+    for choice in choices.values():
+        for option in choice.options:
             found.setdefault(option.flag, option)
     return found
 
@@ -238,8 +339,9 @@ def privacy(options: argparse.Namespace, epsilon: Any = None) -> Notion:
     level = options.epsilon if epsilon is None else epsilon
     if level is None:
         raise InvalidParameter("a privacy level is needed", parameter="--epsilon", value=None, hint="Give --epsilon 1.")
-    kind: Callable[..., Notion] = PRIVACIES[options.privacy]
-    return kind(level, **_arguments(options.privacy, PRIVACIES[options.privacy].options, options))
+    chosen = PRIVACIES[options.privacy]
+    notion: Notion = chosen.kind(level, **_arguments(options.privacy, chosen.options, options))
+    return notion
 
 
 def utility(options: argparse.Namespace, name: str | None = None) -> Utility:
@@ -256,13 +358,13 @@ def utility(options: argparse.Namespace, name: str | None = None) -> Utility:
         return _pairs(chosen, options)
     if options.worst_case:
         raise InvalidParameter("--worst-case goes with --hypotheses", parameter="--hypotheses", value=None)
-    kind: Callable[..., Utility] = CHOICES[chosen]
-    return kind(**_arguments(chosen, CHOICES[chosen].options or (), options))
+    made: Utility = CHOICES[chosen].kind(**_arguments(chosen, CHOICES[chosen].options, options))
+    return made
 
 
 def _pairs(name: str, options: argparse.Namespace) -> Utility:
     """All ordered pairs of --hypotheses, by a divergence with its parameters."""
-    kind: Any = CHOICES[name]
+    kind: Any = CHOICES[name].kind
     if not issubclass(kind, Divergence) or options.p0 is not None or options.p1 is not None:
         raise InvalidParameter(
             "--hypotheses are told apart by a divergence, and replace --p0 and --p1",
@@ -270,7 +372,7 @@ def _pairs(name: str, options: argparse.Namespace) -> Utility:
             value=name,
             hint="Give --utility KL.",
         )
-    own = [option for option in kind.options or () if option.reads == "number"]
+    own = [option for option in CHOICES[name].options if option.reads == "number"]
     parameters = _arguments(name, own, options)
     distributions = [prior(text.strip(), "--hypotheses") for text in options.hypotheses.split(";")]
     return PairwiseDivergence(distributions, lambda p, q: kind(p, q, **parameters), options.worst_case)

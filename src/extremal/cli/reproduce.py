@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from functools import partial
 from pathlib import Path
 
+from extremal.cli.printing import add_printing, said
 from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
 from extremal.reproduce import FIGURES, Figure
@@ -28,47 +28,34 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="figures and tables of the papers, and beyond them",
         description="Compute figures and tables of the three papers again; without a name, list them.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verb.add_argument("names", nargs="*", metavar="NAME", help="of a figure, or all")
     verb.add_argument("-o", "--output", metavar="FOLDER", default="reproduced", help="where to write (reproduced/)")
     verb.add_argument("--format", metavar="F,F", default="png,svg", help="of the pictures (png,svg)")
-    verb.add_argument("--overwrite", action="store_true", help="replace existing files")
-    verb.add_argument("--json", action="store_true", help="print one JSON object")
+    add_printing(verb)
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """List the figures, or make them."""
     if not options.names:
-        return _list(options.json)
+        known = {f.name: {"title": f.title, "seconds": f.seconds} for f in FIGURES.values()}
+        rows = [[f.name, f.title, f"{f.seconds} s"] for f in FIGURES.values()]
+        return said(options, known, aligned(["name", "figure", "about"], rows, left=2))
     formats = [part.strip() for part in options.format.split(",") if part.strip()]
     chosen = _chosen(options.names)
-    written: dict[str, list[str]] = {}
+    made: dict[str, list[str]] = {}
     with ProgressLine() as line:
         for number, figure in enumerate(chosen, 1):
             name = f"{figure.name} ({number} of {len(chosen)})"
             paths = figure.write(Path(options.output), formats, options.overwrite, partial(line.share, name))
-            written[figure.name] = [str(path) for path in paths]
-    if options.json:
-        print(json.dumps({"written": written}, ensure_ascii=False))
-        return 0
-    for name, paths_ in written.items():
-        caption = next(path for path in paths_ if path.endswith(f"{name}.txt"))
-        print(f"{Path(caption).read_text(encoding='utf-8')}  {'  '.join(paths_)}\n")
-    return 0
+            made[figure.name] = [str(path) for path in paths]
+    return said(options, {"written": made}, "\n".join(_told(name, paths) for name, paths in made.items()))
 
 
-def _list(as_json: bool) -> int:
-    if as_json:
-        print(json.dumps({f.name: {"title": f.title, "seconds": f.seconds} for f in FIGURES.values()}))
-    else:
-        print(
-            aligned(
-                ["name", "figure", "about"], [[f.name, f.title, f"{f.seconds} s"] for f in FIGURES.values()], left=2
-            )
-        )
-    return 0
+def _told(name: str, paths: list[str]) -> str:
+    caption = next(path for path in paths if path.endswith(f"{name}.txt"))
+    return f"{Path(caption).read_text(encoding='utf-8')}  {'  '.join(paths)}\n"
 
 
 def _chosen(names: list[str]) -> list[Figure]:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from extremal.cli.printing import add_printing, plain, said
 from extremal.cli.reading import PRIOR_HELP, prior
 from extremal.errors import InvalidParameter
 from extremal.estimate import (
@@ -45,7 +42,6 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Test hypotheses about the inputs from a Parquet, Feather or CSV file written by `extremal\n"
         "privatize`, or from counts. The probability of a false alarm is held at every number of reports.",
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     questions = verb.add_subparsers(title="questions", metavar="QUESTION", required=True)
 
@@ -81,7 +77,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def _question(questions: Any, name: str, run: Any, explain: str) -> argparse.ArgumentParser:
     asked: argparse.ArgumentParser = questions.add_parser(name, help=explain, description=explain)
     asked.add_argument("--alpha", type=float, default=0.05, help="significance; default: 0.05")
-    asked.add_argument("--json", action="store_true", help="print one JSON object")
+    add_printing(asked, overwrite=False)
     asked.set_defaults(run=run)
     return asked
 
@@ -136,7 +132,7 @@ def _hypotheses(options: argparse.Namespace) -> int:
     reports = reading.pop("reports")
     p0, p1 = (hypotheses, None) if options.p1 is None else (hypotheses[0], prior(options.p1, "--p1"))
     found = test_hypotheses(reports, mechanism, p0, p1, options.alpha, **reading, **more)
-    return _said(options, found, mechanism.hash)
+    return _told(options, found, mechanism.hash)
 
 
 def _distribution(options: argparse.Namespace) -> int:
@@ -144,7 +140,7 @@ def _distribution(options: argparse.Namespace) -> int:
     reports = reading.pop("reports")
     p = prior(options.p, "--p")
     found = test_distribution(reports, mechanism, p, options.alpha, draws=options.draws, **reading)
-    return _said(options, found, mechanism.hash)
+    return _told(options, found, mechanism.hash)
 
 
 def _homogeneity(options: argparse.Namespace) -> int:
@@ -152,7 +148,7 @@ def _homogeneity(options: argparse.Namespace) -> int:
     reports = reading.pop("reports")
     by = options.by[0] if len(options.by) == 1 else options.by
     found = test_homogeneity(reports, mechanism, by, options.alpha, draws=options.draws, **reading)
-    return _said(options, found, mechanism.hash)
+    return _told(options, found, mechanism.hash)
 
 
 def _independence(options: argparse.Namespace) -> int:
@@ -162,24 +158,11 @@ def _independence(options: argparse.Namespace) -> int:
         columns[name] = load(path) if path else None
     files = [Path(file) for file in options.file]
     found = test_independence(files, columns, options.alpha, draws=options.draws, check_hash=not options.no_hash_check)
-    return _said(options, found, {name: m.hash for name, m in columns.items() if m is not None})
+    return _told(options, found, {name: m.hash for name, m in columns.items() if m is not None})
 
 
-def _said(
+def _told(
     options: argparse.Namespace, found: TestResult | LikelihoodRatioTest | BayesTest, mechanism: str | Mapping[str, str]
 ) -> int:
-    if not options.json:
-        print(found.summary())
-        return 0
-    content = {name: _plain(value) for name, value in asdict(found).items()}
-    if not isinstance(found, BayesTest):
-        content["rejected"] = bool(found)
-    print(json.dumps({**content, "mechanism": mechanism}, ensure_ascii=False, allow_nan=False))
-    return 0
-
-
-def _plain(value: Any) -> Any:
-    """JSON has no infinity: null."""
-    if isinstance(value, np.ndarray):
-        return [_plain(entry) for entry in value.tolist()]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    content = asdict(found) | ({} if isinstance(found, BayesTest) else {"rejected": bool(found)})
+    return said(options, plain(content | {"mechanism": mechanism}), found.summary())

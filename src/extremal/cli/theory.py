@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import json
+import itertools
 import math
 from collections.abc import Callable
 from typing import Any
 
 from extremal import theory
+from extremal.cli.printing import add_printing, drawn, plain, said
 from extremal.cli.reading import PRIOR_HELP, add_utility_arguments, prior, utility
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
-from extremal.plotting import save
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
 
@@ -35,13 +35,12 @@ def add_to(verbs: Any) -> None:
         help="thresholds, converses, error regions, dominance, composition",
         description=__doc__,
         epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     questions = verb.add_subparsers(title="questions", metavar="QUESTION", required=True)
     for name, (run, explain, arguments) in QUESTIONS.items():
         question = questions.add_parser(name, help=explain, description=explain)
         arguments(question)
-        question.add_argument("--json", action="store_true", help="print one JSON object")
+        add_printing(question, plot="draw it" if name in DRAWN else "", overwrite=name in DRAWN)
         question.set_defaults(run=run)
 
 
@@ -59,39 +58,47 @@ def _thresholds(options: argparse.Namespace) -> int:
         content["universal"] = universal = theory.binary_threshold(goal.pair.p0, goal.pair.p1)
         lines.insert(0, f"binary is optimal for every divergence up to ε = {universal:.10g}")
     content |= {"binary_ranges": binary.ranges, "response_ranges": response.ranges}
-    return _said(options, content, "\n".join(lines))
+    return _told(options, content, "\n".join(lines))
 
 
 def _converses(options: argparse.Namespace) -> int:
     table = theory.converses(_goal(options), options.epsilon, slack=float(options.slack))
-    _drawn(options, table.plot)
+    drawn(options, table.plot)
     content = {
         "epsilon": table.epsilon,
         "optimum": table.optimum,
         "bounds": [vars(bound) for bound in table.bounds],
     }
-    return _said(options, content, str(table))
+    return _told(options, content, str(table))
 
 
 def _region(options: argparse.Namespace) -> int:
+    regions = _regions(options)
+    first, *others = regions.values()
+    drawn(options, lambda: first.plot(*others, labels=list(regions)))
+    lines = []
+    for name, region in regions.items():
+        corners = "  ".join(f"({a:.6g}, {b:.6g})" for a, b in region.lower)
+        lines.append(f"{name}\n  (missed, false alarm): {corners}")
+    for (name, outer), (other, inner) in itertools.permutations(regions.items(), 2):
+        lines += [f"{name} contains {other}"] if outer.contains(inner) else []
+    return _told(options, {name: region.vertices for name, region in regions.items()}, "\n".join(lines))
+
+
+def _regions(options: argparse.Namespace) -> dict[str, theory.ErrorRegion]:
+    """Those of the mechanisms, by their files, and that of --epsilon."""
     pair = () if options.p0 is None else (prior(options.p0, "--p0"), prior(options.p1 or "", "--p1"))
-    regions: list[theory.ErrorRegion] = [theory.error_region(_mechanism(path), *pair) for path in options.mechanisms]
-    names = list(options.mechanisms)
+    regions: dict[str, theory.ErrorRegion] = {
+        path: theory.error_region(_mechanism(path), *pair) for path in options.mechanisms
+    }
     if options.epsilon is not None:
-        regions.append(theory.error_region_of(options.epsilon, options.delta))
-        names.append(str(regions[-1]))
+        allowed = theory.error_region_of(options.epsilon, options.delta)
+        regions[str(allowed)] = allowed
     if not regions:
         raise InvalidParameter(
             "a region needs a mechanism or --epsilon", parameter="mechanisms", value=options.mechanisms
         )
-    _drawn(options, lambda: regions[0].plot(*regions[1:], labels=names))
-    lines = []
-    for name, region in zip(names, regions, strict=True):
-        corners = "  ".join(f"({a:.6g}, {b:.6g})" for a, b in region.lower)
-        lines.append(f"{name}\n  (missed, false alarm): {corners}")
-    for i, outer in enumerate(regions):
-        lines += [f"{names[i]} contains {names[j]}" for j, r in enumerate(regions) if i != j and outer.contains(r)]
-    return _said(options, {name: r.vertices for name, r in zip(names, regions, strict=True)}, "\n".join(lines))
+    return regions
 
 
 def _dominates(options: argparse.Namespace) -> int:
@@ -103,16 +110,16 @@ def _dominates(options: argparse.Namespace) -> int:
         text = f"{options.first} {str(found).replace('dominates', f'dominates {options.second}')}; by\n{found.map}"
     elif found.test is not None:
         content |= {"margin": found.test.margin, "gain": [[float(g) for g in row] for row in found.test.gain]}
-    _said(options, content, text)
+    _told(options, content, text)
     return DONE if found else FALSE
 
 
 def _profile(options: argparse.Namespace) -> int:
     profiles = [theory.privacy_profile(_mechanism(path)) for path in options.mechanisms]
-    _drawn(options, lambda: profiles[0].plot(*profiles[1:], labels=options.mechanisms))
+    drawn(options, lambda: profiles[0].plot(*profiles[1:], labels=options.mechanisms))
     named = list(zip(options.mechanisms, profiles, strict=True))
     content = {path: {"epsilon": p.grid(), "delta": [p.delta(e) for e in p.grid()]} for path, p in named}
-    return _said(options, content, "\n\n".join(f"{path}\n{profile}" for path, profile in named))
+    return _told(options, content, "\n\n".join(f"{path}\n{profile}" for path, profile in named))
 
 
 def _compose(options: argparse.Namespace) -> int:
@@ -123,18 +130,18 @@ def _compose(options: argparse.Namespace) -> int:
         f"{len(several)} reports about one value: ε = {level:.10g} at δ = {options.delta}\n"
         f"the levels of the reports add up to {math.fsum(alone):.10g}"
     )
-    return _said(options, {"epsilon": level, "delta": options.delta, "sum_of_levels": math.fsum(alone)}, text)
+    return _told(options, {"epsilon": level, "delta": options.delta, "sum_of_levels": math.fsum(alone)}, text)
 
 
 def _exponent(options: argparse.Namespace) -> int:
     pair = [prior(_given(getattr(options, side), f"--{side}"), f"--{side}") for side in ("p0", "p1")]
     found = theory.error_exponent(_mechanism(options.mechanism), *pair)
-    return _said(options, vars(found) | {"efficiency": found.efficiency}, str(found))
+    return _told(options, vars(found) | {"efficiency": found.efficiency}, str(found))
 
 
 def _staircase(options: argparse.Namespace) -> int:
     found = theory.staircase_weights(_mechanism(options.mechanism), options.epsilon)
-    return _said(options, {"epsilon": found.epsilon, "patterns": found.indices, "theta": found.theta}, str(found))
+    return _told(options, {"epsilon": found.epsilon, "patterns": found.indices, "theta": found.theta}, str(found))
 
 
 # -- arguments
@@ -148,7 +155,6 @@ def _converse_arguments(question: argparse.ArgumentParser) -> None:
     _goal_arguments(question)
     question.add_argument("--epsilon", required=True, help="privacy level in nats")
     question.add_argument("--slack", default="0.1", help="δ of statements for ε small or large enough (default 0.1)")
-    _plot_argument(question)
 
 
 def _region_arguments(question: argparse.ArgumentParser) -> None:
@@ -157,7 +163,6 @@ def _region_arguments(question: argparse.ArgumentParser) -> None:
     question.add_argument("--p1", metavar="P")
     question.add_argument("--epsilon", help="also the region that (ε,δ)-LDP allows")
     question.add_argument("--delta", default="0")
-    _plot_argument(question)
 
 
 def _pair_arguments(question: argparse.ArgumentParser) -> None:
@@ -167,7 +172,6 @@ def _pair_arguments(question: argparse.ArgumentParser) -> None:
 
 def _several_arguments(question: argparse.ArgumentParser) -> None:
     question.add_argument("mechanisms", nargs="+", metavar="FILE", help="saved mechanisms")
-    _plot_argument(question)
 
 
 def _compose_arguments(question: argparse.ArgumentParser) -> None:
@@ -187,10 +191,6 @@ def _staircase_arguments(question: argparse.ArgumentParser) -> None:
     question.add_argument("--epsilon", help="ε of the patterns; that of the claim if not given")
 
 
-def _plot_argument(question: argparse.ArgumentParser) -> None:
-    question.add_argument("--plot", metavar="FILE", help="draw to this file")
-
-
 Question = tuple[Callable[[argparse.Namespace], int], str, Callable[[argparse.ArgumentParser], None]]
 
 QUESTIONS: dict[str, Question] = {
@@ -204,6 +204,7 @@ QUESTIONS: dict[str, Question] = {
     "staircase": (_staircase, "the weights of a staircase mechanism", _staircase_arguments),
 }
 """Question → what answers it, its help, its arguments."""
+DRAWN = ("converses", "region", "profile")
 
 
 # -- reading and saying
@@ -228,22 +229,5 @@ def _given(text: str | None, parameter: str) -> str:
     return text
 
 
-def _drawn(options: argparse.Namespace, draw: Callable[[], Any]) -> None:
-    if options.plot:
-        save(draw(), options.plot)
-
-
-def _said(options: argparse.Namespace, content: dict[str, Any], text: str) -> int:
-    print(json.dumps(_finite(content), ensure_ascii=False) if options.json else text)
-    return DONE
-
-
-def _finite(value: Any) -> Any:
-    """JSON has no infinity: it becomes a word."""
-    if isinstance(value, dict):
-        return {key: _finite(v) for key, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_finite(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(float(value))
-    return float(value) if isinstance(value, float) else value
+def _told(options: argparse.Namespace, content: dict[str, Any], text: str) -> int:
+    return said(options, plain(content, str), text)

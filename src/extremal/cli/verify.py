@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
 from extremal.certificate import Verdict, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
+from extremal.cli.printing import add_printing, said
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import count_text
@@ -27,7 +27,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "missing or outdated proof, no claim)\n70 a defect of this program",
     )
     verb.add_argument("file", help="a mechanism or certificate file")
-    verb.add_argument("--json", action="store_true", help="print the outcome as JSON")
+    add_printing(verb, overwrite=False)
     verb.set_defaults(run=run)
 
 
@@ -43,20 +43,16 @@ def run(options: argparse.Namespace) -> int:
     mechanism, claim = _read(options.file)
     outcome = verify(options.file)
     verdicts = {"privacy": outcome.privacy, "value": outcome.value, "optimality": outcome.optimality}
-    if options.json:
-        found = {
-            "proved": bool(outcome),
-            **{name: str(verdict) for name, verdict in verdicts.items()},
-            "reasons": list(outcome.reasons),
-            "claim": None if claim is None else claim.to_json(),
-            "inputs": mechanism.k,
-            "outputs": mechanism.m if mechanism.m < 1 << 63 else count_text(mechanism.m),
-        }
-        print(json.dumps(found, ensure_ascii=False))
-        return outcome.exit_code
-    print(f"{options.file}: {mechanism.k} inputs, {count_text(mechanism.m)} outputs")
-    for name, verdict in verdicts.items():
-        print(f"  {MARKS[verdict]} {name:<10}  {verdict}")
-    for reason in outcome.reasons:
-        print(wrapped(reason, " " * 6, " " * 8))
+    content = {
+        "proved": bool(outcome),
+        **{name: str(verdict) for name, verdict in verdicts.items()},
+        "reasons": list(outcome.reasons),
+        "claim": None if claim is None else claim.to_json(),
+        "inputs": mechanism.k,
+        "outputs": mechanism.m if mechanism.m < 1 << 63 else count_text(mechanism.m),
+    }
+    lines = [f"{options.file}: {mechanism.k} inputs, {count_text(mechanism.m)} outputs"]
+    lines += [f"  {MARKS[verdict]} {name:<10}  {verdict}" for name, verdict in verdicts.items()]
+    lines += [wrapped(reason, " " * 6, " " * 8) for reason in outcome.reasons]
+    said(options, content, "\n".join(lines))
     return outcome.exit_code

@@ -15,52 +15,18 @@ from extremal.certificate import Certificate, NotKnown, certify, extended
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
-from extremal.optimize.approximate.solve import solve as approximate
-from extremal.optimize.approximate.workload import solve as approximate_workload
-from extremal.optimize.convex.vertices import solve as convex
-from extremal.optimize.distortion.hamming import solve as hamming
-from extremal.optimize.distortion.solve import solve as distortion
-from extremal.optimize.divergence.metric import solve as divergence_on_metric
-from extremal.optimize.divergence.solve import equal_hypotheses
-from extremal.optimize.divergence.solve import solve as divergence
-from extremal.optimize.hypotheses.solve import solve as hypotheses
-from extremal.optimize.information.solve import solve as information
-from extremal.optimize.leakage.prior_class import solve as leakage_for_a_class
-from extremal.optimize.leakage.solve import solve as leakage
 from extremal.optimize.parts import WorstPart, draw_parts
-from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, Solver, no_further_proofs
-from extremal.optimize.rays import solve as listed_rays
+from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, no_further_proofs
+from extremal.optimize.table import solved
 from extremal.optimize.workload.notes import Shares
-from extremal.optimize.workload.solve import solve as workload
 from extremal.privacy import Notion
 from extremal.tables import html, number, wrapped
 from extremal.utility import Average, MutualInformation, SumOfColumns, Utility, WorstCase
-
-SOLVERS: tuple[Solver, ...] = (
-    approximate,
-    approximate_workload,
-    divergence,
-    information,
-    hamming,
-    distortion,
-    equal_hypotheses,
-    leakage,
-    leakage_for_a_class,
-    workload,
-    divergence_on_metric,
-    hypotheses,
-    convex,
-    listed_rays,
-)
-"""Asked in this order; the first that has a solution is taken. Listing rays comes last: others need no list."""
 
 BELIEVED = 1e-6
 """Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
 
 _PROVEN = ", proven optimal here"  # what methods say of the theorem behind them; nothing is proven of a user's function
-
-ALIASES = {"theorem": "partition", "dual": "lines"}
-"""Older names of kinds of proof."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,10 +205,10 @@ def design(
         outputs,
         tolerance,
         deadline,
-        proofs=None if proofs is None else tuple(ALIASES.get(kind, kind) for kind in proofs),
+        proofs=None if proofs is None else tuple(proofs),
         **extra,
     )
-    return finished(utility, _solved(problem))
+    return finished(utility, solved(problem))
 
 
 def _refuse_no_time(time_limit: Any) -> None:
@@ -259,21 +225,6 @@ def _refuse_other(name: str, given: Any, kind: type) -> None:
             parameter=name,
             value=given,
         )
-
-
-def _solved(problem: Problem) -> Solution:
-    """What the first solver says that has something to say."""
-    for solver in SOLVERS:
-        solution = solver(problem)
-        if solution is not None:
-            return solution
-    raise InvalidParameter(
-        f"no method is known for {problem.utility.name} under {problem.privacy.name}"
-        + (" with max_outputs" if problem.max_outputs is not None else ""),
-        parameter="utility",
-        value=problem.utility,
-        hint="See docs/design/index.md for the combinations that are solved.",
-    )
 
 
 def finished(utility: Utility, solution: Solution) -> Design:

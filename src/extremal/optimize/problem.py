@@ -1,8 +1,8 @@
 """What a solver is asked, and what it answers.
 
-A solver is a function from a problem to a solution, or to None when the problem is not of its kind. It proposes a
-mechanism in exact weights, a bound that it believes, and proofs that `extremal.certificate` can check without it.
-Nothing that it says is trusted: the proof kernel derives value and bound from the weights and the proofs.
+A solver is a function from a problem, its notion and its goal to a solution; `optimize.table` says which is asked. It
+proposes a mechanism in exact weights, a bound that it believes, and proofs that `extremal.certificate` can check
+without it. Nothing that it says is trusted: the proof kernel derives value and bound from the weights and the proofs.
 """
 
 from __future__ import annotations
@@ -137,9 +137,6 @@ class Solution:
     proofs: tuple[Proof, ...] = ()
     notes: tuple[str | Remark, ...] = ()
     further: FurtherProofs = field(default=no_further_proofs)
-
-
-Solver = Callable[[Problem], Solution | None]
 
 
 def decimal(number: float) -> Fraction:

@@ -6,6 +6,8 @@ several utilities in the worst case, one row more for each. Which rays there are
 
 from __future__ import annotations
 
+import itertools
+import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -13,52 +15,46 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import Proof, Rays
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, TooLarge
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite, parts_of
-from extremal.optimize.problem import Problem, Solution, constant, decimals
+from extremal.optimize.problem import KEPT, Problem, Solution, constant, decimals
+from extremal.optimize.table import SIZES
 from extremal.privacy import LDP, PML, MetricPrivacy
 from extremal.privacy.cones import prior_class
 from extremal.privacy.cones.metric import extreme_rays, tree_edges
-from extremal.privacy.cones.staircase import MOST_INPUTS, patterns
+from extremal.privacy.cones.staircase import patterns
 from extremal.solver import LinearProgram
-from extremal.utility import SumOfColumns, Utility, WorstCase
+from extremal.utility import ConvexUtility, Utility
 
 Floats = npt.NDArray[np.float64]
 
-KEPT = 1e-13  # of the largest weight: what is below is rounding of a vertex
 _FLAT = 1e-3  # rows of the program that differ by less are told apart by their differences
+_REGULAR = 1e-9  # smaller determinants, of columns with largest entry 1, are 0
+_NEGATIVE = -1e-12  # a weight of a vertex that is not below this is 0 but for rounding
 _SLACK = 1e-12  # relative: by how much a ray of a general metric may miss an inequality
 
 
-def solve(problem: Problem) -> Solution | None:
-    """ε-LDP or metric privacy, with any sum of sublinear column values or the worst case of several."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP(delta=0, epsilon=0) | MetricPrivacy(epsilon=0), SumOfColumns() | WorstCase(), None:
-            return replace(constant(problem), proofs=nothing(problem))
-        case LDP(delta=0), SumOfColumns() | WorstCase(), None:
-            return _over_patterns(problem)
-        case MetricPrivacy() as privacy, SumOfColumns() | WorstCase(), None:
-            return over_metric(problem, privacy)
-        case _:
-            return None
-
-
-def _over_patterns(problem: Problem) -> Solution:
-    utility = problem.utility
-    if utility.k > MOST_INPUTS:
+def solve(problem: Problem, privacy: LDP, utility: Utility) -> Solution:
+    """ε-LDP, with any sum of sublinear column values or the worst case of several."""
+    if not privacy.epsilon:
+        return replace(constant(problem), proofs=nothing(problem))
+    if utility.k > SIZES.patterns:
         raise InvalidParameter(
-            f"{utility.name} is solved by enumerating 2^k patterns, for at most {MOST_INPUTS} inputs",
+            f"{utility.name} is solved by enumerating 2^k patterns, for at most {SIZES.patterns} inputs",
             parameter="k",
             value=utility.k,
             hint="f-divergences, information and distortion have methods without enumeration.",
         )
-    columns = patterns(utility.k, problem.privacy.epsilon)
+    columns = patterns(utility.k, privacy.epsilon)
     return _over(problem, columns, "enumeration of all staircase patterns")
 
 
-def over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
-    """Rays have entries down to e^−εd; where a report can be infinite, the groups of related inputs are told apart."""
+def over_metric(problem: Problem, privacy: MetricPrivacy, _: Utility) -> Solution:
+    """Metric privacy, with any such goal. Rays have entries down to e^−εd; where a report can be infinite, the groups
+    of related inputs are told apart."""
+    if not privacy.epsilon:
+        return replace(constant(problem), proofs=nothing(problem))
     return infinite(problem, lambda rest: _over_metric(rest, privacy)) or _over_metric(problem, privacy)
 
 
@@ -69,7 +65,7 @@ def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
 
 def nothing(problem: Problem) -> tuple[Proof, ...]:
     """The proof that no mechanism is worth anything, at level 0."""
-    return (Rays(decimals(np.zeros(problem.utility.k))),) if problem.utility.k <= MOST_INPUTS else ()
+    return (Rays(decimals(np.zeros(problem.utility.k))),) if problem.utility.k <= SIZES.patterns else ()
 
 
 def over_class(problem: Problem, privacy: PML) -> Solution:
@@ -172,3 +168,38 @@ def _told_apart(columns: Floats) -> tuple[Floats, Floats]:
     turned[1:] /= unit
     turned[1:, 0] = -1 / unit
     return np.vstack([columns[:1], apart[1:] / unit]), turned
+
+
+def convex(problem: Problem, privacy: LDP, utility: ConvexUtility) -> Solution:
+    """A convex utility under ε-LDP, over every vertex of the staircase program, for few inputs.
+
+    The mixtures θ ≥ 0 of staircase patterns with Σθ_T S_T = 1 form a polytope, a convex function is largest at one of
+    its vertices (KOV Theorem 21), and a vertex has at most k patterns: all sets of k patterns are tried. The utility is
+    the user's function, so the bound is what is believed, and nothing is verified.
+    """
+    if not privacy.epsilon:
+        return constant(problem)
+    k, epsilon = utility.k, privacy.epsilon
+    if k > SIZES.convex:
+        raise TooLarge(
+            f"a convex utility is maximised over all vertices, for at most {SIZES.convex} inputs",
+            parameter="k",
+            value=k,
+            hint="If it is a sum over reports, ex.Sublinear serves more.",
+        )
+    columns, step = patterns(k, epsilon), -math.expm1(-epsilon)
+    chosen = np.array(list(itertools.combinations(range(columns.shape[1]), k)))
+    squares = columns.T[chosen].transpose(0, 2, 1)
+    squares = squares[np.abs(np.linalg.det(squares)) > _REGULAR * step ** (k - 1)]
+    weights = np.linalg.solve(squares, np.ones((len(squares), k, 1)))[..., 0]
+    feasible = weights.min(axis=1) >= _NEGATIVE
+    best = np.ones((k, 1))
+    reached = utility.of_matrix(best)
+    for square, theta in zip(squares[feasible], np.maximum(weights[feasible], 0.0), strict=True):
+        matrix = (square * theta)[:, theta > 0]
+        matrix /= matrix.sum(axis=1, keepdims=True)
+        value = utility.of_matrix(matrix)
+        if value > reached:
+            best, reached = matrix, value
+    mechanism = Mechanism.from_matrix(best, problem.privacy, inputs=problem.inputs)
+    return Solution(mechanism, reached, "every vertex of the staircase program", notes=("unverified (user function)",))

@@ -1,9 +1,8 @@
 """What is allowed: one file for each privacy notion.
 
-`NOTIONS` is where files, the command line and the tests of all notions find them. A class says there what it is called
-(`name` in files, `command` in the shell), what it needs beside ε (`options`, a tuple of `Option` in the order of its
-constructor, so that `cls(epsilon, **{option.argument: value})` makes it) and which of its values the tests go through
-(`examples(epsilon, prior)`, by what sets them apart). To add a notion: its file, and its name in the line below.
+`NOTIONS` is where files, the command line and the tests of all notions find them, by the `name` that a class has in
+files. To add a notion: its file, its name in the line below, its options in `cli/reading.py` and its examples in
+`tests/privacy/test_contract.py`.
 """
 
 from typing import Any
@@ -12,7 +11,7 @@ from extremal.errors import MalformedFile
 from extremal.privacy.ldp import LDP
 from extremal.privacy.lip import LIP
 from extremal.privacy.metric import MetricPrivacy
-from extremal.privacy.notion import Notion, Option
+from extremal.privacy.notion import Notion
 from extremal.privacy.pml import PML
 
 NOTIONS: dict[str, type[Notion]] = {notion.name: notion for notion in (LDP, PML, LIP, MetricPrivacy)}
@@ -27,4 +26,4 @@ def notion_from_json(content: dict[str, Any]) -> Notion:
     return NOTIONS[content["notion"]].from_json(content)
 
 
-__all__ = ["LDP", "LIP", "NOTIONS", "PML", "MetricPrivacy", "Notion", "Option", "notion_from_json"]
+__all__ = ["LDP", "LIP", "NOTIONS", "PML", "MetricPrivacy", "Notion", "notion_from_json"]

@@ -8,7 +8,7 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, as_prior, by_row_class, prefix_sums
-from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
+from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 
 
 class LIP(Notion):
@@ -35,20 +35,11 @@ class LIP(Notion):
     """
 
     name = "LIP"
-    command = "lip"
-    options = (
-        Option("prior", "--prior", "prior", "distribution of the answers", required="the prior that it promises under"),
-        Option("lower", "--lower", "number", "the other side of asymmetric lip, in nats"),
-    )
 
     def __init__(self, epsilon: Any, prior: Any, lower: Any = None) -> None:
         self.exponential = Exponential(epsilon)
         self.prior: Prior = as_prior(prior)
         self._lower = None if lower is None else Exponential(lower, "lower")
-
-    @classmethod
-    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, LIP]:
-        return {"LIP": cls(epsilon, prior), "LIP asymmetric": cls(epsilon, prior, lower=3)}
 
     def under(self, prior: Any) -> LIP:
         """The notion at the same levels for another prior.

@@ -16,7 +16,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
 from extremal.exact.exponential import SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Indices, Weights
-from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option
+from extremal.privacy.notion import Notion
 
 # floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
 _UNSURE = 1e-12
@@ -45,27 +45,12 @@ class MetricPrivacy(Notion):
     """
 
     name = "MetricPrivacy"
-    command = "metric"
-    options = (
-        Option(
-            "distances",
-            "--metric",
-            "matrix",
-            "distances between inputs, a CSV or JSON file",
-            required="the distances between inputs",
-        ),
-    )
 
     def __init__(self, epsilon: Any, distances: Any) -> None:
         self.exponential = Exponential(epsilon)
         self._given = _checked(distances)
         self.distances: Floats = self._given.astype(np.float64)
         self.distances.setflags(write=False)
-
-    @classmethod
-    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, MetricPrivacy]:
-        near = np.abs(np.subtract.outer(np.arange(len(prior)), np.arange(len(prior)))) / 2
-        return {"MetricPrivacy": cls(epsilon, near)}
 
     @property
     def k(self) -> int:

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, level_of_ratio
@@ -20,42 +19,11 @@ Ratio = tuple[int, int]
 Ratios = Callable[[Column], Iterable[Ratio]]
 
 
-EXAMPLE_PRIOR = (0.4, 0.3, 0.2, 0.1)
-
-
-@dataclass(frozen=True)
-class Option:
-    """An argument of a notion (beside ε) or of a utility, as a command line asks for it.
-
-    Attributes:
-        argument: the name in the notion's constructor.
-        flag: the option that gives it.
-        reads: what stands behind the flag: a number, a prior, a matrix, a class of sources, one number for each input,
-            or positions of inputs.
-        help: a few words for the help text.
-        default: the text that is read when the flag is not given; None: the argument is left out.
-        required: what is needed, when it cannot do without; else empty.
-    """
-
-    argument: str
-    flag: str
-    reads: Literal["number", "prior", "matrix", "source", "values", "positions"]
-    help: str
-    default: str | None = None
-    required: str = ""
-
-
 class Notion(ABC):
     """Base of `LDP`, `PML`, `LIP` and `MetricPrivacy`."""
 
     name: ClassVar[str]
     """What files call it."""
-
-    command: ClassVar[str]
-    """What the command line calls it."""
-
-    options: ClassVar[tuple[Option, ...]] = ()
-    """Its arguments beside ε, in the order of the constructor."""
 
     exponential: Exponential
 
@@ -89,12 +57,6 @@ class Notion(ABC):
     @abstractmethod
     def from_json(cls, content: dict[str, Any]) -> Notion:
         """The notion that `to_json` described."""
-
-    @classmethod
-    @abstractmethod
-    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, Self]:
-        """Notions of this kind at level ε for as many inputs as `prior` has, by what sets them apart: what the tests of
-        all notions go through. A notion that depends on a prior depends on this one."""
 
     def under(self, prior: Any) -> Notion:
         """The notion at the same level for another prior; itself when it depends on none."""

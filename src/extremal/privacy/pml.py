@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, by_row_class, level_of_ratio, prefix_sums
 from extremal.exact.weights import Floats
-from extremal.privacy.notion import EXAMPLE_PRIOR, Notion, Option, Ratio, level_by_ratio, refused_by_ratio
+from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 from extremal.sources import SourceClass, as_source
 
 
@@ -37,31 +36,10 @@ class PML(Notion):
     """
 
     name = "PML"
-    command = "pml"
-    options = (
-        Option(
-            "prior_or_class",
-            "--prior",
-            "prior",
-            "distribution of the answers",
-            required="the prior that it promises under",
-        ),
-    )
 
     def __init__(self, epsilon: Any, prior_or_class: Any) -> None:
         self.exponential = Exponential(epsilon)
         self.source: SourceClass = as_source(prior_or_class)
-
-    @classmethod
-    def examples(cls, epsilon: Any = 1, prior: Any = EXAMPLE_PRIOR) -> dict[str, PML]:
-        sources = {
-            "PML": SourceClass([prior]),
-            "PML list": SourceClass([prior, [Fraction(1, len(prior))] * len(prior)]),
-            "PML permutations": SourceClass.permutation_invariant(prior),
-            "PML ball": SourceClass.ball(prior, "0.1"),
-            "PML simplex": SourceClass.simplex(len(prior)),
-        }
-        return {name: cls(epsilon, source) for name, source in sources.items()}
 
     def under(self, prior: Any) -> PML:
         """The notion at the same level for another prior, or for another class.

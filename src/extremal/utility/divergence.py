@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Self
 
 from extremal.exact import Exponential, Prior
-from extremal.privacy import Option
 from extremal.utility.convex import ConvexFunction, UserFunction
 from extremal.utility.pair import Pair
 from extremal.utility.reading import Reading
@@ -109,18 +108,13 @@ class Divergence(SumOfColumns):
 
 _OF_F = ("at_zero", "derivative", "excess", "is_linear_within", "kinks", "line", "perspective", "slope_at_infinity")
 
-_PAIR_OPTIONS = (
-    Option("p0", "--p0", "prior", "first of two distributions to tell apart", required="two distributions"),
-    Option("p1", "--p1", "prior", "second of two distributions to tell apart", required="two distributions"),
-)
-
 
 class NamedDivergence(Divergence):
     """A divergence that its class says all about, apart from the pair and its parameters.
 
     Attributes:
         function: the class of its f; made without arguments unless the class has parameters and a constructor.
-        parameters: name → what the command line takes when it is not given.
+        parameters: name → its usual value, which the command line takes when none is given.
     """
 
     function: ClassVar[type[ConvexFunction]]
@@ -128,14 +122,6 @@ class NamedDivergence(Divergence):
 
     def __init__(self, p0: Any, p1: Any) -> None:
         super().__init__(p0, p1, self.function())
-
-    def __init_subclass__(cls, **keywords: Any) -> None:
-        super().__init_subclass__(**keywords)
-        own = (
-            Option(name, f"--{name}", "number", f"parameter of {cls.name} (default {value})", default=value)
-            for name, value in cls.parameters.items()
-        )
-        cls.options = (*_PAIR_OPTIONS, *own)
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from extremal.exact import Prior, as_prior
-from extremal.privacy import Option
 from extremal.utility.functions import entropy_excess
 from extremal.utility.reading import Reading
 from extremal.utility.utility import Floats, SumOfColumns, Utility, registered
@@ -33,7 +32,6 @@ class MutualInformation(SumOfColumns):
 
     name = "MutualInformation"
     unit = "nats"
-    options = (Option("prior", "--prior", "prior", "distribution of the answers", required="a prior"),)
 
     def __init__(self, prior: Any) -> None:
         self.prior: Prior = as_prior(prior)

@@ -5,7 +5,7 @@ row-stochastic array. Most are sums U(Q) = Σ_y μ(q_y) of a sublinear function 
 convex and homogeneous, hence smaller after any post-processing (KOV Proposition 17). `is_cost` says whether less is
 better. Unknown input (another alphabet, rows that do not sum) is refused, never coerced.
 
-What others must know about a utility is asked of its class: how a file and the command line make it, its unit, whether
+What others must know about a utility is asked of its class: how a file makes it, its unit, whether
 its optimality can be verified. `UTILITIES` has every class by name.
 """
 
@@ -20,7 +20,6 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism import Mechanism
-from extremal.privacy import Option
 from extremal.utility.reading import Reading, read_array, read_mechanism
 
 Floats = npt.NDArray[np.float64]
@@ -35,13 +34,11 @@ class Utility(ABC):
         is_cost: True when less is better.
         unit: of its values, for tables and axes; empty when they have none.
         of_user: True when it holds a function that the user wrote.
-        options: its arguments as the command line asks for them; None when it cannot be made there.
     """
 
     name: ClassVar[str]
     is_cost: ClassVar[bool] = False
     of_user: ClassVar[bool] = False
-    options: ClassVar[tuple[Option, ...] | None] = None
     unit: str = ""
     k: int
 

@@ -11,12 +11,9 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
-from extremal.privacy import Option
 from extremal.sources import SourceClass
 from extremal.utility.utility import Floats, registered
 from extremal.utility.workload import Workload, as_integers, source_of
-
-_PRIOR = Option("prior", "--prior", "source", "distribution of the answers", required="a prior or a number of inputs")
 
 
 @registered
@@ -40,7 +37,6 @@ class Frequencies(Workload):
     """
 
     name: ClassVar[str] = "Frequencies"
-    options = (_PRIOR,)
 
     def __init__(self, prior: Any, items: Sequence[int] | None = None, weights: Any = None) -> None:
         source = source_of(prior)
@@ -104,10 +100,6 @@ class CDF(Workload):
     """
 
     name: ClassVar[str] = "CDF"
-    options = (
-        _PRIOR,
-        Option("thresholds", "--thresholds", "positions", "positions t of P(X ≤ t), for CDF; all if not given"),
-    )
 
     def __init__(self, prior: Any, thresholds: Sequence[int] | None = None) -> None:
         source = source_of(prior)
@@ -153,7 +145,6 @@ class Ranges(Workload):
     """
 
     name: ClassVar[str] = "Ranges"
-    options = (_PRIOR,)
 
     def __init__(self, prior: Any) -> None:
         source = source_of(prior)
@@ -201,10 +192,6 @@ class Mean(Workload):
     """
 
     name: ClassVar[str] = "Mean"
-    options = (
-        Option("values", "--values", "values", "the number that each input stands for, for Mean", required="values"),
-        Option("prior", "--prior", "source", "distribution of the answers"),
-    )
 
     def __init__(self, values: Any, prior: Any = None) -> None:
         numbers = _numbers(values, "values", None)

@@ -28,10 +28,10 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.mechanism.structures.staircase import subset_structure
 from extremal.mechanism.subset_labels import SubsetLabels
+from extremal.optimize import table
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
-from extremal.optimize.workload.solve import solve
 from extremal.testing.designs import check
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 from extremal.utility.workload import RESOLUTION
@@ -43,7 +43,7 @@ PRIOR = [0.4, 0.3, 0.2, 0.1]
 
 @functools.cache
 def solved(utility: Workload, epsilon: float = 1.0) -> tuple[Any, float]:
-    solution = solve(Problem(ex.LDP(epsilon), utility))
+    solution = table.solved(Problem(ex.LDP(epsilon), utility))
     return solution.proofs[0], utility(solution.mechanism)
 
 

@@ -128,9 +128,3 @@ def test_the_dual_proof_reaches_large_alphabets() -> None:
     found = ex.design(ex.LDP(2), ex.KL(p0, p1), proofs=["lines"])
     assert [proof.kind for proof in found.certificate.proofs] == ["lines"]
     assert found.gap < 1e-9
-
-
-def test_older_names_of_proofs_are_understood() -> None:
-    for name, kind in (("dual", "lines"), ("theorem", "partition")):
-        found = ex.design(ex.LDP(1), ex.KL([0.7, 0.2, 0.1], [0.2, 0.3, 0.5]), proofs=[name])
-        assert [proof.kind for proof in found.certificate.proofs] == [kind]

@@ -13,7 +13,6 @@ from extremal.privacy import LDP
 from extremal.tables import number
 from extremal.utility import Utility
 
-MOST_INPUTS = 40  # beyond, to decide (ε,δ) takes too long
 NO_TIME = 1e-3  # seconds: what is asked for when none are left
 
 

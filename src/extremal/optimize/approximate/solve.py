@@ -21,37 +21,28 @@ from extremal.certificate import Coupled, Proof, Revealed
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.chords import between_chords
-from extremal.optimize.approximate.revealing import MOST_INPUTS, RevealOrStaircase, best_plain, revealing
+from extremal.optimize.approximate.revealing import RevealOrStaircase, best_plain, revealing
 from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
+from extremal.optimize.table import SIZES
 from extremal.privacy import LDP
 from extremal.privacy.cones.coupled import couplings, rays, refuse_many
 from extremal.solver import LinearProgram, SolverFailed
-from extremal.utility import Divergence, SumOfColumns, Utility, WorstCase
+from extremal.utility import Divergence, Utility
 
-MOST_LISTED = 6  # inputs whose rays are listed
-MOST_BY_CHORDS = 24  # inputs whose pairs fit into a program
 KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
 EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
 FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its own units
 
 
-def solve(problem: Problem) -> Solution | None:
+def solve(problem: Problem, privacy: LDP, utility: Utility) -> Solution:
     """(ε,δ)-LDP with δ > 0, any sum of sublinear column values or the worst case of several."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP() as privacy, SumOfColumns() | WorstCase() as utility, None if privacy.delta > 0:
-            worth = np.array([part.column_values(np.eye(utility.k)).sum() for part in _parts(utility)])
-            if not np.isfinite(worth).any() or (worth.size == 1 and not np.isfinite(worth).all()):
-                return _infinite(problem, privacy)
-            listed = _solved(problem, privacy) if utility.k <= MOST_LISTED else None
-            return listed or _many(problem, privacy, worth)
-        case _:
-            return None
-
-
-def _parts(utility: Utility) -> tuple[SumOfColumns, ...]:
-    refuse_many(utility.k, MOST_INPUTS)
-    return parts_of(utility)
+    refuse_many(utility.k, SIZES.coupled)
+    worth = np.array([part.column_values(np.eye(utility.k)).sum() for part in parts_of(utility)])
+    if not np.isfinite(worth).any() or (worth.size == 1 and not np.isfinite(worth).all()):
+        return _infinite(problem, privacy)
+    listed = _solved(problem, privacy) if utility.k <= SIZES.coupled_rays else None
+    return listed or _many(problem, privacy, worth)
 
 
 def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
@@ -59,7 +50,7 @@ def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
     revealing with probability δ, with what the inputs are worth for a bound."""
     utility, several = problem.utility, worth.size > 1
     revealed = revealing(best_plain(problem, privacy), privacy)
-    if isinstance(utility, Divergence) and utility.k <= MOST_BY_CHORDS and utility.pair.difference.any():
+    if isinstance(utility, Divergence) and utility.k <= SIZES.coupled_chords and utility.pair.difference.any():
         found = between_chords(problem, privacy, utility)
         if found is not None:
             better = utility(revealed) > found.value

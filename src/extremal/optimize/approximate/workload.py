@@ -23,8 +23,9 @@ from extremal.certificate import CoupledColumns, Proof, Revealed
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize.approximate.revealing import MOST_INPUTS, best_plain, revealing
+from extremal.optimize.approximate.revealing import best_plain, revealing
 from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.table import SIZES
 from extremal.optimize.workload.interior import CouplingLimits, OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, all_sets
 from extremal.optimize.workload.mechanisms import balanced, reduced
@@ -32,47 +33,41 @@ from extremal.optimize.workload.merging import Merged, coarsened, denominator_of
 from extremal.optimize.workload.notes import Precision
 from extremal.optimize.workload.proofs import coupled_columns
 from extremal.privacy import LDP
-from extremal.privacy.cones.coupled import MOST_INPUTS as MOST_LISTED
 from extremal.privacy.cones.coupled import couplings, rays, refuse_many
 from extremal.tables import number
 from extremal.utility import Workload
 
-MOST_MIXED = 12  # inputs whose patterns are listed
 ROUNDING = 1e-12  # relative to the largest: couplings below are 0
 
 
-def solve(problem: Problem) -> Solution | None:
+def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
     """A workload under (ε,δ)-LDP with δ > 0."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP() as privacy, Workload() as utility, None if privacy.delta > 0:
-            refuse_many(utility.k, MOST_INPUTS)
-            if utility.prior is None:
-                raise InvalidParameter(
-                    "with delta > 0 a workload is designed for one prior",
-                    parameter="prior",
-                    value=utility.source,
-                    hint="Use delta=0, or give one prior.",
-                )
-            return _best(problem, utility, privacy, merged(utility.rows, utility.prior.values))
-        case _:
-            return None
+    refuse_many(utility.k, SIZES.coupled)
+    if utility.prior is None:
+        raise InvalidParameter(
+            "with delta > 0 a workload is designed for one prior",
+            parameter="prior",
+            value=utility.source,
+            hint="Use delta=0, or give one prior.",
+        )
+    return _best(problem, utility, privacy, merged(utility.rows, utility.prior.values))
 
 
 def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     """The best that was found, never worse than revealing with probability δ, and what is proved."""
     k, possible = groups.prior.size, bool(groups.prior.all())
     exact, made, proofs = False, [], tuple[Proof, ...]((Revealed(),))
-    if possible and k <= MOST_LISTED and not problem.out_of_time:
+    if possible and k <= SIZES.coupled_rays and not problem.out_of_time:
         with suppress(np.linalg.LinAlgError, PrivacyViolation):  # one input is so rare that floats do not hold it
             found = _over(rays(k, privacy.epsilon), groups, privacy)
             made.append((found.mechanism(groups, problem, privacy), "rays of the (ε,δ) arrangement, interior point"))
             exact, proofs = True, (found.proof(utility, groups),)
     elif possible and not problem.out_of_time:
-        few = coarsened(groups.rows, groups.prior, MOST_LISTED)
+        few = coarsened(groups.rows, groups.prior, SIZES.coupled_rays)
         spread = Merged(few.group[groups.group], few.prior, few.rows)
         with suppress(np.linalg.LinAlgError):
             proofs = (Revealed(), _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
-        if k <= MOST_MIXED and not problem.out_of_time:
+        if k <= SIZES.coupled_mixed and not problem.out_of_time:
             columns = np.hstack([np.where(all_sets(k), 1.0, math.exp(-privacy.epsilon)), np.eye(k)])
             with suppress(np.linalg.LinAlgError, PrivacyViolation):
                 mixed = _over(columns, groups, privacy)

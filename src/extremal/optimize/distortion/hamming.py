@@ -39,16 +39,9 @@ _CONSTANT = 1e-12  # a diagonal whose sum is this near to 1 is that of constant 
 _BETTER = 1e-14  # a set that improves the value by less is rounding: sums of a few terms
 
 
-def solve(problem: Problem) -> Solution | None:
+def solve(problem: Problem, privacy: LDP, utility: Hamming) -> Solution:
     """Pure ε-LDP and Hamming distortion."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP(delta=0) as privacy, Hamming(source=source), None:
-            return _solved(problem, privacy, source)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, privacy: LDP, source: SourceClass) -> Solution:
+    source = utility.source
     k, ratio = source.k, float(np.exp(privacy.epsilon))
     if source.symmetric:
         return theorem_1(source, response(k, privacy, problem.inputs))

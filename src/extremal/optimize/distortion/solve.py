@@ -23,7 +23,7 @@ from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.distortion.hamming import loses_more, over_growing_class, under_one_prior
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
-from extremal.privacy import LDP, PML
+from extremal.privacy import LDP, PML, Notion
 from extremal.privacy.cones.linear import ColumnRow, LeakageCone, LinearCone, MetricCone, linear_cone
 from extremal.solver import TIME_LIMIT, Answer, SolverFailed, SparseProgram
 from extremal.utility import Distortion
@@ -37,18 +37,12 @@ _NOISE = 1e-14  # the solver's tolerance on magnified probabilities: an entry be
 _RARE = 1e-12  # probability of a report that is the solver's rounding
 
 
-def solve(problem: Problem) -> Solution | None:
-    """A distortion under LDP (δ = 0), PML, LIP or metric privacy."""
-    match problem.utility, problem.max_outputs:
-        case Distortion() as utility, None:
-            cone = linear_cone(problem.privacy, utility.k)
-            return None if cone is None else _solved(problem, utility, cone)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, utility: Distortion, cone: LinearCone) -> Solution:
-    """At the first magnification that the solver can take; the best constant report when time runs out."""
+def solve(problem: Problem, privacy: Notion, utility: Distortion) -> Solution | None:
+    """A distortion under LDP (δ = 0), PML, LIP or metric privacy, at the first magnification that the solver can take;
+    the best constant report when time runs out."""
+    cone = linear_cone(privacy, utility.k)
+    if cone is None:
+        return None
     for magnified in MAGNIFIED:
         try:
             return _with_priors(problem, utility, cone, magnified)

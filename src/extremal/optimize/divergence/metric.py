@@ -27,13 +27,12 @@ from extremal.optimize.divergence.cover import Cover, Floats, Multiplier, node, 
 from extremal.optimize.infinite import infinite
 from extremal.optimize.problem import Problem, Solution, constant, decimals, shortened
 from extremal.optimize.rays import over_metric
+from extremal.optimize.table import SIZES
 from extremal.privacy import MetricPrivacy
 from extremal.privacy.cones.metric import MOST_IN_GENERAL, MOST_ON_TREE, Edge, group_columns, tree_edges
 from extremal.solver import TIME_LIMIT, SolverFailed
 from extremal.utility import Divergence
 
-MOST_INPUTS = 40  # of a metric that is no tree: k² inequalities for each chord
-LISTED_ON_TREE, LISTED_IN_GENERAL = 10, 5  # inputs up to which rays are listed too when chords leave a gap
 MOST_ROUNDS = 40
 _FIRST_NODES = 17
 _FAR = 30.0  # logarithm of a ratio beyond which a line to 0 or to infinity serves, when f has one: others are added
@@ -41,16 +40,8 @@ _FARTHEST = 700.0  # and beyond which no float goes: e^−745 is the least
 _OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, relatively to its width
 
 
-def solve(problem: Problem) -> Solution | None:
-    """An f-divergence under metric privacy."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case MetricPrivacy() as privacy, Divergence() as utility, None:
-            return _solved(problem, privacy, utility)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution | None:
+def solve(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution | None:
+    """An f-divergence under metric privacy; None when chords fail and all rays can be listed."""
     boundless = infinite(problem, constant)
     if boundless is not None:
         return boundless
@@ -67,7 +58,7 @@ def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> So
         if not few:
             raise
         return None  # few enough inputs to list all rays
-    at_once = privacy.k <= (LISTED_ON_TREE if tree else LISTED_IN_GENERAL)
+    at_once = privacy.k <= (SIZES.few_tree_rays if tree else SIZES.few_metric_rays)
     if (
         not at_once
         or not utility.verifiable
@@ -75,7 +66,7 @@ def _solved(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> So
         or _gap(found, privacy, utility) <= problem.tolerance
     ):
         return found
-    return min(found, over_metric(problem, privacy), key=lambda solution: _gap(solution, privacy, utility))
+    return min(found, over_metric(problem, privacy, utility), key=lambda solution: _gap(solution, privacy, utility))
 
 
 def _gap(solution: Solution, privacy: MetricPrivacy, utility: Divergence) -> float:
@@ -100,9 +91,9 @@ def _nothing(privacy: MetricPrivacy) -> Lines:
 
 def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution:
     edges = tree_edges(privacy)
-    if edges is None and privacy.k > MOST_INPUTS:
+    if edges is None and privacy.k > SIZES.metric_chords:
         raise InvalidParameter(
-            f"metrics that are no tree or line are solved for at most {MOST_INPUTS} inputs",
+            f"metrics that are no tree or line are solved for at most {SIZES.metric_chords} inputs",
             parameter="k",
             value=privacy.k,
         )

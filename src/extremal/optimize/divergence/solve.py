@@ -33,7 +33,7 @@ from extremal.optimize.problem import (
     decimals,
     no_further_proofs,
 )
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy
+from extremal.privacy import LDP, Notion
 from extremal.tables import number
 from extremal.utility import Divergence
 
@@ -48,26 +48,14 @@ COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
 DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
 
 
-def solve(problem: Problem) -> Solution | None:
+def equal_hypotheses(problem: Problem, _: Notion, utility: Divergence) -> Solution:
+    """P₀ = P₁: all reports are worth nothing."""
+    proof = Lines((Fraction(0),) * utility.k, (Fraction(1),))
+    return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
+
+
+def solve(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
     """Any f-divergence under pure ε-LDP."""
-    match problem.privacy, problem.utility:
-        case LDP(delta=0) as privacy, Divergence() as utility:
-            return _solved(problem, privacy, utility)
-        case _:
-            return None
-
-
-def equal_hypotheses(problem: Problem) -> Solution | None:
-    """P₀ = P₁ under any other notion: all reports are worth nothing."""
-    match problem.privacy, problem.utility:
-        case PML() | LIP() | MetricPrivacy(), Divergence() as utility if utility.pair.p0 == utility.pair.p1:
-            proof = Lines((Fraction(0),) * utility.k, (Fraction(1),))
-            return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
-        case _:
-            return None
-
-
-def _solved(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
     if utility.pair.binary and utility.verifiable and problem.proofs in (None, (Partition.kind,), (Ratios.kind,)):
         found = _by_bins(problem, privacy, utility)
         if found is not None:

@@ -16,34 +16,26 @@ from extremal.certificate import Directions
 from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, MixedSets, allowed, best_mixture, proposed
-from extremal.optimize.hypotheses.goals import Goals, is_known
+from extremal.optimize.hypotheses.goals import Goals
 from extremal.optimize.hypotheses.many import bound
 from extremal.optimize.hypotheses.partitions import solved as by_partitions
-from extremal.optimize.problem import Problem, Solution, decimals
+from extremal.optimize.problem import KEPT, Problem, Solution, decimals
+from extremal.optimize.table import SIZES
 from extremal.privacy import LDP
-from extremal.privacy.cones.staircase import MOST_INPUTS
+from extremal.utility import Utility
 
-MOST_DISTRIBUTIONS = 6  # that `Directions` takes
-MOST_LISTED = 9  # inputs: up to here all patterns are listed
 FEW_CELLS = 10_000  # when time ran out
 MARGIN = 1.2  # how much more than the best set found a cell may seem to be worth
-KEPT = 1e-13  # of the largest weight: what is below is rounding of a vertex
 
 
-def solve(problem: Problem) -> Solution | None:
-    """A mean or the worst case of divergences, under ε-LDP."""
-    match problem.privacy, problem.max_outputs:
-        case LDP(delta=0) as privacy, None if privacy.epsilon > 0 and problem.utility.k > MOST_LISTED:
-            if not is_known(problem.utility):
-                return None
-            goals = Goals.of(problem.utility, privacy.epsilon)
-            if goals.m == 2 and all(leaf.first != leaf.second for leaf in goals.leaves):
-                return by_partitions(problem, privacy, goals)
-            if goals.m <= MOST_DISTRIBUTIONS:
-                return _solved(problem, goals)
-            return _many(problem, privacy, goals) if goals.k > MOST_INPUTS else None
-        case _:
-            return None
+def solve(problem: Problem, privacy: LDP, utility: Utility) -> Solution | None:
+    """A mean or the worst case of divergences, under ε-LDP; None when all patterns are better listed."""
+    goals = Goals.of(utility, privacy.epsilon)
+    if goals.m == 2 and all(leaf.first != leaf.second for leaf in goals.leaves):
+        return by_partitions(problem, privacy, goals)
+    if goals.m <= SIZES.distributions:
+        return _solved(problem, goals)
+    return _many(problem, privacy, goals) if goals.k > SIZES.patterns else None
 
 
 def _solved(problem: Problem, goals: Goals) -> Solution:

@@ -1,8 +1,8 @@
 """Mutual information under ε-LDP: the best mechanism, with a certified gap from the first moment on.
 
 Closed forms when they are proven optimal (constant, randomised response, uniform prior); otherwise two bounds without
-search, mixtures to compare with them, and column generation until the gap is closed (information_columns), on merged
-symbols when there are many (information_large). Interrupted or out of time, the best so far is returned with its proof.
+search, mixtures to compare with them, and column generation until the gap is closed (`columns`), on merged symbols
+when there are many (`large`). Interrupted or out of time, the best so far is returned with its proof.
 KOV Theorems 4, 12–14; see docs/design/information.md.
 """
 
@@ -72,16 +72,8 @@ class _Best:
             self.upper, self.proof = value, proof
 
 
-def solve(problem: Problem) -> Solution | None:
+def solve(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solution:
     """Mutual information under pure LDP, any number of reports."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LDP(delta=0) as privacy, MutualInformation() as utility, None:
-            return _solved(problem, privacy, utility)
-        case _:
-            return None
-
-
-def _solved(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solution:
     prior = utility.prior
     support = np.flatnonzero(prior.values > 0)
     if not privacy.epsilon or support.size == 1:

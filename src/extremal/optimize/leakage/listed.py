@@ -23,9 +23,9 @@ from extremal.optimize.leakage.master import as_mechanism
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.optimize.rays import best_mixture
+from extremal.optimize.table import SIZES
 from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import (
-    MOST_INPUTS,
     Floats,
     LiftBox,
     columns_of,
@@ -35,8 +35,6 @@ from extremal.privacy.cones.lift import (
     vertices,
 )
 from extremal.utility import Divergence, MutualInformation, SumOfColumns
-
-RAYS_UP_TO = 9  # inputs of a simplex up to which its bound is proved over all lift vectors
 
 
 def over_lifts(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
@@ -91,7 +89,7 @@ def constant(problem: Problem, privacy: PML | LIP) -> Solution:
     if isinstance(utility, Divergence):
         weights = [(sum(p.weights[x] for x in support.tolist()), p.total) for p in (utility.pair.p0, utility.pair.p1)]
         proofs = (Lines(decimals(alpha), divergence.nodes_at(utility, free, [Fraction(*w) for w in weights])),)
-    elif support.size <= MOST_INPUTS:
+    elif support.size <= SIZES.lifts:
         proofs = (Rays(decimals(alpha), decimals(mix) if mix.size > 1 else ()),)
     return Solution(mechanism, utility(mechanism), "constant mechanism", proofs if utility.verifiable else ())
 
@@ -108,15 +106,15 @@ def _proved(
 ) -> tuple[Proof, ...]:
     """Over all lift vectors when they are few; by chords or by search otherwise."""
     utility = problem.utility
-    if isinstance(utility, Divergence) and box.n > RAYS_UP_TO:
+    if isinstance(utility, Divergence) and box.n > SIZES.few_lifts:
         return divergence.proved(problem, privacy, box, utility, alpha)[1]
-    if own and box.n > RAYS_UP_TO:
+    if own and box.n > SIZES.few_lifts:
         found = proof_by_search(privacy, box, alpha, support)
-        if found is not None or box.n > MOST_INPUTS:
+        if found is not None or box.n > SIZES.lifts:
             return () if found is None else (found,)
-    if box.n > MOST_INPUTS and utility.verifiable:
+    if box.n > SIZES.lifts and utility.verifiable:
         raise InvalidParameter(
-            f"{utility.name} under {privacy.name} is proved over all extreme lift vectors, for at most {MOST_INPUTS} "
+            f"{utility.name} under {privacy.name} is proved over all extreme lift vectors, for at most {SIZES.lifts} "
             "inputs of positive probability",
             parameter="inputs",
             value=box.n,

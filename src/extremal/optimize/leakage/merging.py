@@ -20,18 +20,18 @@ from extremal.optimize.leakage.knapsack import LiftWorth, bound_of, least_cost
 from extremal.optimize.leakage.master import as_mechanism
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.table import SIZES
 from extremal.privacy import LIP, PML, Notion
 from extremal.privacy.cones.lift import Floats, Indices, LiftBox, lift_box
 from extremal.utility import Divergence, MutualInformation, Utility
 
-MOST_INPUTS = {"information": 250, "divergence": 400}  # beyond this many, inputs are merged
 GROUPS = 90
 SIDE = 11  # of the grid of cells for divergences
 
 
 def divergence(problem: Problem, privacy: PML | LIP, box: LiftBox, utility: Divergence) -> Solution | None:
     """The design of a merged divergence on all inputs; None when there are few enough to do without."""
-    if box.n <= MOST_INPUTS["divergence"]:
+    if box.n <= SIZES.lift_divergence:
         return None
     merged = _Merged.of(problem, box, _by_ratio(box, utility))
     pair = [merged.summed(w[box.support]) for w in (utility.p0, utility.p1)]
@@ -47,7 +47,7 @@ def divergence(problem: Problem, privacy: PML | LIP, box: LiftBox, utility: Dive
 def information(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution | None:
     """The design of merged information on all inputs, with the dual vector of the closed-form bound or of the merged
     problem; None when there are few enough inputs to do without."""
-    if box.n <= MOST_INPUTS["information"]:
+    if box.n <= SIZES.lift_information:
         return None
     merged = _Merged.of(problem, box, _dealt(box))
     coarse, curve = merged.problem(MutualInformation(merged.prior)), LiftWorth.on(box)

@@ -1,53 +1,60 @@
-"""The best mechanism under pointwise maximal leakage or local information privacy, for one prior.
+"""The best mechanism under pointwise maximal leakage or local information privacy, for one prior or a class of them.
 
 Closed forms where they are proven: two inputs, region 1 and "nothing to hide" (the lift vectors form a simplex, of
 which every mechanism is a post-processing; GSO Theorems 2 and 3), a uniform prior with information (Theorem 4).
 f-divergences by columns priced on supporting lines, information by knapsack pricing, anything else over all extreme
 lift vectors when there are few inputs (Theorem 5, corrected).
+
+PML for every prior of a class: for small alphabets with few extreme priors the best mechanism over all extreme columns,
+which double description lists exactly. Otherwise a mechanism that holds for the whole class, from a design for one
+prior of it at a smaller ε, with the bound that this prior alone gives: the gap is then what is proved, not what is
+lost.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
-from extremal.certificate import Refused, Search
-from extremal.closed_forms import pml_uniform
-from extremal.errors import InvalidParameter
+from extremal.certificate import OnePrior, Refused, Search
+from extremal.closed_forms import pml_randomized_response, pml_uniform
+from extremal.closed_forms.leakage import randomized_response_leakage
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.exact import bisected, level_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite
 from extremal.optimize.leakage import divergence, information, merging
 from extremal.optimize.leakage.duals import rounded
 from extremal.optimize.leakage.knapsack import LiftWorth
-from extremal.optimize.leakage.listed import RAYS_UP_TO, constant, over_lifts, simplex
+from extremal.optimize.leakage.listed import constant, over_lifts, simplex
 from extremal.optimize.leakage.master import FINE
-from extremal.optimize.leakage.notes import notes
 from extremal.optimize.leakage.trees import MOST_SUMS
-from extremal.optimize.problem import Problem, Solution, decimal
+from extremal.optimize.problem import Line, Problem, Solution, decimal, lines_of
+from extremal.optimize.problem import constant as constant_mechanism
+from extremal.optimize.rays import over_class
+from extremal.optimize.table import SIZES
 from extremal.optimize.tokens import BRANCH
-from extremal.privacy import LIP, PML
-from extremal.privacy.cones.lift import MOST_INPUTS, lift_box
-from extremal.utility import Divergence, MutualInformation, SumOfColumns, Utility, WorstCase
+from extremal.privacy import LDP, LIP, PML
+from extremal.privacy.cones.lift import lift_box
+from extremal.sources import SourceClass
+from extremal.tables import number
+from extremal.utility import Divergence, MutualInformation, Utility
 
+NEAR = 1e-4  # relative: closer to the largest ε at which a one-prior design holds for a class is not worth a design
+SMALLEST = 2.0**-24  # of ε: what a class allows below this is taken for nothing
+LOOSE = 1e-7  # gap of the designs on the way
+MOST_COMPARED = 300  # inputs: beyond, randomised response as a dense matrix and the worst prior are left out
+NEARBY = 0.01  # total variation, for the sentence about wrong priors
 SPARE = (1e-14, 1e-13, 1e-11, 1e-8)  # relative: by how much the bound of a uniform prior is above its value in floats
-LARGEST_SIMPLEX = 4096  # inputs: the closed forms without structure are dense matrices
 
 
-def solve(problem: Problem) -> Solution | None:
-    """PML for one prior, or LIP, with any sum of sublinear column values or the worst case of several."""
-    match problem.privacy, problem.utility, problem.max_outputs:
-        case LIP() as privacy, SumOfColumns() | WorstCase(), None:
-            return for_one_prior(problem, privacy)
-        case PML() as privacy, SumOfColumns() | WorstCase(), None if privacy.source.single is not None:
-            return for_one_prior(problem, privacy)
-        case _:
-            return None
-
-
-def for_one_prior(problem: Problem, privacy: PML | LIP) -> Solution:
-    """The solution, with what its level means in words."""
+def solve(problem: Problem, privacy: PML | LIP, _: Utility) -> Solution:
+    """PML for one prior, or LIP, with any sum of sublinear column values or the worst case of several; with what its
+    level means in words."""
     found = _solved(problem, privacy)
     return replace(found, notes=(*found.notes, *notes(found.mechanism, problem.utility)))
 
@@ -65,7 +72,7 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
         if mechanism.privacy == privacy:
             return _symmetric(mechanism, privacy, utility)
     box = lift_box(privacy)
-    if box.is_simplex and box.n <= LARGEST_SIMPLEX:
+    if box.is_simplex and box.n <= SIZES.simplex:
         return simplex(problem, privacy, box, own)
     if isinstance(utility, Divergence):
         merged = merging.divergence(problem, privacy, box, utility)
@@ -73,13 +80,13 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     if own:
         found = merging.information(problem, privacy, box) or information.solve(problem, privacy, box)
         # The search bounds a value far below ε, at times badly or not at all.
-        if (privacy.epsilon < FINE and box.n <= RAYS_UP_TO) or (not found.proofs and box.n <= MOST_INPUTS):
+        if (privacy.epsilon < FINE and box.n <= SIZES.few_lifts) or (not found.proofs and box.n <= SIZES.lifts):
             found = replace(found, proofs=(*found.proofs, *over_lifts(problem, privacy, box).proofs))
         return found
-    if box.n <= MOST_INPUTS:
+    if box.n <= SIZES.lifts:
         return over_lifts(problem, privacy, box)
     raise InvalidParameter(
-        f"{utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most {MOST_INPUTS} "
+        f"{utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most {SIZES.lifts} "
         "inputs of positive probability",
         parameter="inputs",
         value=box.n,
@@ -109,3 +116,120 @@ def _symmetric(mechanism: Mechanism, privacy: PML, utility: Utility) -> Solution
         proofs = (proof,)
         break
     return Solution(mechanism, worth, "closed form: uniform prior (GSO Theorem 4)", proofs)
+
+
+def solve_for_class(problem: Problem, privacy: PML, _: Utility) -> Solution:
+    """PML for a class of several priors, any sum over columns or the worst of several."""
+    found = infinite(problem, lambda rest: _finite_for_class(rest, privacy)) or _finite_for_class(problem, privacy)
+    said = (
+        f"holds for every prior of {privacy.source!r}: the largest leakage over the class is "
+        f"{privacy.level(found.mechanism):.6g}"
+    )
+    return replace(found, notes=(said,))
+
+
+def _finite_for_class(problem: Problem, privacy: PML) -> Solution:
+    if not privacy.epsilon:
+        return constant_mechanism(problem)
+    try:
+        return over_class(problem, privacy)
+    except TooLarge:  # too many extreme columns or priors to list
+        return _shrunk(problem, privacy)
+
+
+def _shrunk(problem: Problem, privacy: PML) -> Solution:
+    """The largest ε′ ≤ ε whose one-prior design still holds for the class, by halving."""
+    prior = privacy.source.member()
+    single = privacy.under(prior)
+    outer = solve(replace(problem, privacy=single), single, problem.utility)
+    weights = tuple(Fraction(w) for w in prior.weights)
+    proofs = tuple(OnePrior(weights, (), proof) for proof in outer.proofs)
+    best = {0.0: constant_mechanism(problem).mechanism}
+
+    def holds(epsilon: float) -> bool:
+        smaller = PML(epsilon, prior)
+        loose = replace(problem, privacy=smaller, tolerance=max(problem.tolerance, LOOSE))
+        tried = solve(loose, smaller, problem.utility).mechanism
+        if privacy.holds(tried):
+            best[epsilon] = tried.claiming(privacy)
+        return epsilon in best
+
+    def middle(above: float, below: float) -> float:
+        """Ends the halving where nothing is gained by it, or by time once there is something."""
+        enough = above - below < NEAR * above or above < SMALLEST * privacy.epsilon
+        return below if enough or (problem.out_of_time and below > 0) else (above + below) / 2
+
+    if privacy.holds(outer.mechanism):
+        mechanism = outer.mechanism.claiming(privacy)
+    else:
+        mechanism = best[bisected(holds, privacy.epsilon, 0.0, between=middle)]
+    return Solution(mechanism, outer.bound, "design for one prior of the class at a smaller ε", proofs)
+
+
+@dataclass(frozen=True, eq=False)
+class LeakageNotes:
+    """The notes of a design under PML or LIP with one prior, made when one is asked for."""
+
+    mechanism: Mechanism
+    utility: Utility
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        mechanism, claim = self.mechanism, self.mechanism.privacy
+        if not isinstance(claim, (PML, LIP)) or not claim.epsilon:
+            return ()
+        found = _regions(mechanism, claim) if isinstance(claim, PML) else ()
+        if mechanism.k > MOST_COMPARED:
+            return found
+        return (*found, *_randomized_response(claim, self.utility), *_wrong_prior(mechanism, claim))
+
+
+def notes(mechanism: Mechanism, utility: Utility) -> tuple[Line, ...]:
+    return lines_of(LeakageNotes(mechanism, utility), 5)
+
+
+def _regions(mechanism: Mechanism, claim: PML) -> tuple[str, ...]:
+    prior, epsilon, here = claim.prior, claim.epsilon, claim.region
+    largest_first = sorted((w for w in prior.weights if w), reverse=True)
+    count, most = len(largest_first), claim.epsilon_max
+    if epsilon >= most:
+        return (f"nothing needs to be hidden: ε is above ε_max = {number(most)} of this prior",)
+    start = level_of_ratio(prior.total, sum(largest_first[: count - here + 1]))
+    stop = level_of_ratio(prior.total, sum(largest_first[: count - here])) if here < count else most
+    excluded = "no input" if here == 1 else f"at most {here - 1} of the {count} inputs"
+    certain = [x for x, w in enumerate(prior.weights) if w and claim.exponential.at_least(prior.total, w)]
+    names = ", ".join(str(mechanism.inputs[x]) for x in certain[:6]) + (
+        f" and {len(certain) - 6} more" if len(certain) > 6 else ""
+    )
+    return (
+        f"region {here} of {count} (ε from {number(start)} to {number(stop)}): a report may rule out {excluded}",
+        f"inputs that a report may name with certainty (probability at least e^−ε): {names or 'none'}",
+        f"from ε_max = {number(most)} on nothing needs to be hidden",
+    )
+
+
+def _randomized_response(claim: PML | LIP, utility: Utility) -> tuple[str, ...]:
+    if isinstance(claim, LIP):
+        return ()
+    leaks = randomized_response_leakage(claim.prior, claim.epsilon)
+    first = f"randomised response at LDP ε = {number(claim.epsilon)} would leak {number(leaks)}"
+    try:
+        response = pml_randomized_response(claim.prior, claim.epsilon)
+        return (
+            (
+                f"{first}; with the same leakage as here (LDP ε = {number(LDP(1).level(response))}) it keeps "
+                f"{number(utility(response))}"
+            ),
+        )
+    except InvalidParameter:  # from ε_max on there is none
+        return (first,)
+
+
+def _wrong_prior(mechanism: Mechanism, claim: PML | LIP) -> tuple[str, ...]:
+    level = PML(1, claim.prior).level(mechanism, prior=SourceClass.ball(claim.prior, NEARBY))
+    return (
+        (
+            f"the promise is about this prior: if the true one is off by {NEARBY:g} in total variation, up to "
+            f"{number(level)} leaks"
+        ),
+    )

@@ -14,7 +14,6 @@ import numpy as np
 from extremal.optimize.workload.lifts import Floats
 from extremal.privacy import LIP, PML
 
-MOST_INPUTS = 12  # 12·2^11 vertices before any are ruled out
 ROUNDING = 1e-12
 
 

@@ -32,12 +32,12 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution, decimals
+from extremal.optimize.table import SIZES
 from extremal.optimize.workload.generation.columns import generate
 from extremal.optimize.workload.generation.copula import random_sets
 from extremal.optimize.workload.generation.fewer import fewer_patterns
 from extremal.optimize.workload.inequality import Inequality, best_inequality
 from extremal.optimize.workload.interior import optimal_design
-from extremal.optimize.workload.leakage import MOST_INPUTS as MOST_LISTED_LIFTS
 from extremal.optimize.workload.leakage import extreme_columns
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, all_sets, staircase_deviations
 from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
@@ -47,7 +47,6 @@ from extremal.optimize.workload.notes import People, Precision
 from extremal.optimize.workload.proofs import listed_patterns
 from extremal.optimize.workload.structured.mean import (
     CELLS,
-    MOST_VALUES,
     cells_for,
     grid_columns,
     grid_for,
@@ -62,28 +61,29 @@ from extremal.optimize.workload.structured.mean import (
 from extremal.optimize.workload.structured.ordered import best_mixture, mixture_mechanism
 from extremal.optimize.workload.structured.shares import many_shares
 from extremal.optimize.workload.structured.symmetric import symmetric_mechanism, symmetric_proof
-from extremal.privacy import LDP, LIP, PML
+from extremal.privacy import LDP, LIP, PML, Notion
 from extremal.sources import SourceClass
 from extremal.utility import Frequencies, Mean, Workload
 
-MOST_PATTERNS = 14  # inputs: 16,382 patterns
-MOST_BY_COLUMNS = 60
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
-MOST_MINIMAX = 10
 AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
-MOST_ORDERED = 1500  # rows that the kernel inverts
 INWARD = Fraction(1, 10**11)  # of the way to the centre of a class, where rounding cannot leave it
 BOUND_SECONDS = 60.0
 
 
-def solve(problem: Problem) -> Solution | None:
-    """The best mechanism found, and a proof of how good it is; None for anything but a workload under pure ε-LDP, PML
-    or LIP."""
-    utility, privacy = problem.utility, problem.privacy
-    if not isinstance(utility, Workload):
-        return None
-    if not isinstance(privacy, (LDP, PML, LIP)) or (isinstance(privacy, LDP) and privacy.delta):
-        return None
+def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
+    """The best mechanism found under pure ε-LDP, and a proof of how good it is."""
+    _refuse_nothing(privacy)
+    return _finished(problem, utility, _under_ldp(problem, utility, privacy))
+
+
+def by_lifts(problem: Problem, privacy: PML | LIP, utility: Workload) -> Solution:
+    """The same under PML or LIP, for one prior."""
+    _refuse_nothing(privacy)
+    return _finished(problem, utility, _by_lifts(problem, utility, privacy))
+
+
+def _refuse_nothing(privacy: Notion) -> None:
     if privacy.epsilon == 0:
         raise InvalidParameter(
             "at epsilon 0 the reports say nothing, and nothing can be estimated from them",
@@ -91,9 +91,6 @@ def solve(problem: Problem) -> Solution | None:
             value=0,
             hint="Use ε > 0.",
         )
-    if isinstance(privacy, LDP):
-        return _finished(problem, utility, _under_ldp(problem, utility, privacy))
-    return _finished(problem, utility, _by_lifts(problem, utility, privacy))
 
 
 def _under_ldp(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
@@ -102,19 +99,21 @@ def _under_ldp(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     prior = utility.prior.values
     if _alike(utility, prior):
         mechanism, method = symmetric_mechanism(utility.k, privacy, problem.inputs)
-        if problem.max_outputs is None or mechanism.m <= problem.max_outputs or utility.k > MOST_PATTERNS:
+        if problem.max_outputs is None or mechanism.m <= problem.max_outputs or utility.k > SIZES.workload_patterns:
             return Solution(mechanism, math.nan, method, (symmetric_proof(utility.k),))
     groups = merged(utility.rows, prior)
-    few = groups.prior.size <= MOST_PATTERNS and (problem.max_outputs is not None or privacy.epsilon > MOST_ON_A_LINE)
+    few = groups.prior.size <= SIZES.workload_patterns and (
+        problem.max_outputs is not None or privacy.epsilon > MOST_ON_A_LINE
+    )
     if utility.rows.shape[0] == 1 and not few:
         return _one_statistic(problem, utility, privacy, groups)
-    if groups.prior.size <= MOST_PATTERNS:
+    if groups.prior.size <= SIZES.workload_patterns:
         return _all_patterns(problem, utility, privacy, groups)
-    if groups.prior.size <= MOST_BY_COLUMNS:
+    if groups.prior.size <= SIZES.workload_columns:
         return _by_columns(problem, utility, privacy, groups)
-    if utility.k > MOST_ORDERED:
+    if utility.k > SIZES.workload:
         raise InvalidParameter(
-            f"this workload is designed for at most {MOST_ORDERED} different inputs",
+            f"this workload is designed for at most {SIZES.workload} different inputs",
             parameter="k",
             value=utility.k,
             hint="Group inputs into fewer bins, or ask for fewer thresholds or items.",
@@ -215,12 +214,12 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
     order = np.argsort(groups.rows[0], kind="stable")
     values, prior = groups.rows[0][order], groups.prior[order]
     place = np.argsort(order)[groups.group]  # of each input among the ascending values
-    if values.size <= MOST_VALUES:
+    if values.size <= SIZES.values:
         design = one_statistic(values, prior, epsilon)
         matrix: Any = grid_columns(design, epsilon)[place]
         cells, levels, chosen = place, values, design
     else:
-        grid = grid_for(values, prior, MOST_VALUES)
+        grid = grid_for(values, prior, SIZES.values)
         above, shares = rounding(values, grid)
         design = one_statistic(grid, on_grid(prior, above, shares, grid.size), epsilon)
         coarse = Mechanism.from_matrix(grid_columns(design, epsilon), privacy=privacy)
@@ -235,7 +234,7 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
     return Solution(
         mechanism,
         chosen.bound,
-        "intervals of values" if values.size <= MOST_VALUES else "rounding to a grid of values",
+        "intervals of values" if values.size <= SIZES.values else "rounding to a grid of values",
         (proof,),
     )
 
@@ -246,9 +245,9 @@ def _by_lifts(problem: Problem, utility: Workload, privacy: PML | LIP) -> Soluti
             "under PML and LIP a workload is designed for one prior", parameter="prior", value=utility.source
         )
     prior = utility.prior.values
-    if utility.k > MOST_LISTED_LIFTS or not privacy.prior.values.all() or not prior.all():
+    if utility.k > SIZES.lift_columns or not privacy.prior.values.all() or not prior.all():
         raise InvalidParameter(
-            f"under {privacy.name} a workload is designed for at most {MOST_LISTED_LIFTS} inputs, no prior zero",
+            f"under {privacy.name} a workload is designed for at most {SIZES.lift_columns} inputs, no prior zero",
             parameter="k",
             value=utility.k,
             hint="Group inputs into fewer bins, or use ex.LDP.",
@@ -279,9 +278,9 @@ def _minimax(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
     if isinstance(utility, Frequencies) and utility.symmetric and central:
         mechanism, method = symmetric_mechanism(k, privacy, problem.inputs)
         return Solution(mechanism, math.nan, method, (_at_uniform(source, symmetric_proof(k)),))
-    if k > MOST_MINIMAX:
+    if k > SIZES.minimax:
         raise InvalidParameter(
-            f"the worst case over this class is designed for at most {MOST_MINIMAX} inputs",
+            f"the worst case over this class is designed for at most {SIZES.minimax} inputs",
             parameter="k",
             value=k,
             hint="Give one prior, group inputs, or ask for the frequencies over ex.SourceClass.simplex.",

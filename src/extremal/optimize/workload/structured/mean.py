@@ -2,7 +2,7 @@
 
 For one statistic the best columns are staircases on intervals of the values (and on their complements), and the best
 column for a dual vector is found exactly on a line (see `extremal.certificate.kinds.sweep`), so column generation
-from all cyclic intervals ends at the optimum. More values than `MOST_VALUES`: *from above*, an input is first rounded
+from all cyclic intervals ends at the optimum. More values than `SIZES.values`: *from above*, an input is first rounded
 at random to one of two neighbouring grid points, which keeps its value on average, so that the grid's mechanism and
 decoder serve unchanged; *from below*, inputs are merged into cells, the extremes kept single because the dual is
 concentrated there. Over all priors the one-bit mechanism of Duchi, Jordan and Wainwright is the best: at the prior with
@@ -26,7 +26,6 @@ from extremal.optimize.workload.mechanisms import balanced
 
 Exact = npt.NDArray[np.object_]
 
-MOST_VALUES = 40  # distinct values that are designed for as they are
 CELLS = 64  # for the bound
 SCALE_BITS = 60  # of g in the proof
 ROUNDS = 12

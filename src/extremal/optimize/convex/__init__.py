@@ -1,1 +1,0 @@
-"""Convex utilities of the user."""

@@ -1,0 +1,318 @@
+"""Which method designs what: notion × goal × size, as data.
+
+`design` asks once. A notion and a goal have a kind; the rows of that cell say which module answers, and when. A row is
+the first that applies, nearly always the only one; a method that finds nothing after all leaves the problem to the
+next. Limits of size are in one place, `SIZES`, each with what it stands for; times are seconds of one core of 2024. The
+page docs/design/index.md prints this table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from extremal.errors import InvalidParameter
+from extremal.optimize.problem import Problem, Solution
+from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
+from extremal.privacy.cones import coupled, lift, metric, prior_class, staircase
+from extremal.utility import (
+    ConvexUtility,
+    Distortion,
+    Divergence,
+    Hamming,
+    MutualInformation,
+    SumOfColumns,
+    Utility,
+    Workload,
+    WorstCase,
+)
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Inputs up to which a method works, unless another noun is given; rays that the kernel lists as well have their
+    limits from the cones."""
+
+    few_patterns: int = 9  # means and worst cases of divergences: 510 patterns, 0.05 s; a search is faster beyond
+    patterns: int = staircase.MOST_INPUTS  # all staircase patterns: 65,534 columns, 20 s
+    distributions: int = 6  # distributions whose directions are cut into cells: 720 simplices to begin with, minutes
+    convex: int = 5  # all vertices of the staircase program: 142,506 sets of five patterns, 5 s
+    coupled_rays: int = coupled.MOST_INPUTS  # all rays under (ε,δ): 9,308, 1 s; seven inputs have 94,801
+    coupled_chords: int = 24  # a program of k² rows for each chord: 20 s
+    coupled_mixed: int = 12  # staircase patterns and single inputs, mixed: 4,106 columns, 10 s
+    coupled: int = 40  # any method under (ε,δ): to decide the claim takes seconds for each report
+    simplex: int = 4096  # closed forms under PML and LIP that are dense matrices: 128 MB
+    lifts: int = lift.MOST_INPUTS  # all extreme lift vectors: 57,344 at most, 10 s
+    few_lifts: int = 9  # lift vectors that are listed for a second proof: 0.1 s
+    lift_columns: int = 12  # all extreme columns in an interior-point method: 24,576, 20 s
+    lift_information: int = 250  # knapsacks on all inputs: minutes; more are merged
+    lift_divergence: int = 400  # supporting lines on all inputs: minutes; more are merged
+    class_columns: int = prior_class.MOST_INPUTS  # all extreme columns of a class of priors: 6,000, a minute
+    metric_chords: int = 40  # k² inequalities for each chord: minutes
+    tree_rays: int = metric.MOST_ON_TREE  # all rays of a tree: 32,768
+    metric_rays: int = metric.MOST_IN_GENERAL  # all rays of any other metric: double description, a minute
+    few_tree_rays: int = 10  # rays that are listed too when chords leave a gap: 0.1 s
+    few_metric_rays: int = 5  # the same for a metric that is no tree
+    minimax: int = 10  # a saddle point over a class of priors: 1,022 patterns in each step, seconds
+    workload_patterns: int = 14  # all patterns in an interior-point method: 16,382, 5 s
+    workload_columns: int = 60  # column generation with a convex master: minutes
+    workload: int = 1500  # any other workload: the kernel inverts a matrix of this size in a minute
+    values: int = 40  # values of one statistic whose intervals are all columns: 0.1 s
+
+
+SIZES = Sizes()
+
+
+@dataclass(frozen=True)
+class Row:
+    """A method and what it is for.
+
+    Attributes:
+        notion, goal: kinds, as `notion_kind` and `goal_kind` name them.
+        module: of extremal.optimize.
+        way: how, in a few words, with its sizes.
+        proof: what it proves its bound by.
+        applies: whether it is for a problem of its cell.
+        function: of the module; takes the problem, its notion and its goal.
+        limited: whether `max_outputs` may be given.
+    """
+
+    notion: str
+    goal: str
+    module: str
+    way: str
+    proof: str
+    applies: Callable[[Problem], bool] = lambda _: True
+    function: str = "solve"
+    limited: bool = False
+
+    def solve(self, problem: Problem) -> Solution | None:
+        """The method's answer; its module is loaded when it is first asked."""
+        method: Any = getattr(import_module(f"extremal.optimize.{self.module}"), self.function)
+        answer: Solution | None = method(problem, problem.privacy, problem.utility)
+        return answer
+
+
+def notion_kind(privacy: Notion) -> str:
+    """The row of the table; empty for a notion that has none."""
+    match privacy:
+        case LDP():
+            return "coupled" if privacy.delta else "pure"
+        case PML():
+            return "class" if privacy.source.single is None else "lift"
+        case LIP():
+            return "lift"
+        case MetricPrivacy():
+            return "metric"
+        case _:
+            return ""
+
+
+def goal_kind(utility: Utility) -> str:
+    """The column of the table; empty for a goal that has none."""
+    kinds: tuple[tuple[Any, str], ...] = (
+        (Divergence, "divergence"),
+        (MutualInformation, "information"),
+        ((SumOfColumns, WorstCase), "sum"),
+        (Hamming, "hamming"),
+        (Distortion, "distortion"),
+        (Workload, "workload"),
+        (ConvexUtility, "convex"),
+    )
+    return next((name for kind, name in kinds if isinstance(utility, kind)), "")
+
+
+def _equal(problem: Problem) -> bool:
+    utility = problem.utility
+    return isinstance(utility, Divergence) and utility.pair.p0 == utility.pair.p1
+
+
+def _several_hypotheses(problem: Problem) -> bool:
+    from extremal.optimize.hypotheses.goals import is_known
+
+    return problem.privacy.epsilon > 0 and problem.utility.k > SIZES.few_patterns and is_known(problem.utility)
+
+
+def _equal_row(notion: str) -> Row:
+    way = "equal hypotheses: the constant mechanism"
+    return Row(notion, "divergence", "divergence.solve", way, "chords", _equal, "equal_hypotheses", limited=True)
+
+
+_LISTED_COUPLED = (
+    f"{SIZES.coupled_rays} inputs: all rays of the arrangement; {SIZES.coupled}: reveal with probability δ, else the "
+    "best ε-mechanism"
+)
+_CLASS = (
+    f"{SIZES.class_columns} inputs: all extreme columns of the class; beyond: the largest ε′ at which the design for "
+    "one prior holds for all"
+)
+_PROGRAM = "linear program in the mechanism"
+_METRIC_RAYS = f"all extreme rays: {SIZES.tree_rays} inputs on a tree, {SIZES.metric_rays} else"
+
+TABLE: tuple[Row, ...] = (
+    Row(
+        "pure",
+        "divergence",
+        "divergence.solve",
+        "sorted partition, any number of inputs",
+        "order; chords too up to 300 inputs",
+        limited=True,
+    ),
+    Row(
+        "pure",
+        "information",
+        "information.solve",
+        "closed forms where they are optimal, windows of equal symbols, column generation on sets; beyond 260 "
+        "different symbols (600 when sets are small) on merged ones; many small symbols: packing",
+        "sets, concave",
+    ),
+    Row(
+        "pure",
+        "sum",
+        "hypotheses.solve",
+        f"divergences on more than {SIZES.few_patterns} inputs. One pair: mixture of sorted partitions; up to "
+        f"{SIZES.distributions} distributions: column generation on sets; more, beyond {SIZES.patterns} inputs: by "
+        "ascent",
+        "order; chords on cells; groups",
+        _several_hypotheses,
+    ),
+    Row("pure", "sum", "rays", f"all staircase patterns, {SIZES.patterns} inputs", "listed"),
+    Row("pure", "hamming", "distortion.hamming", "game between diagonals and priors", "chords, one prior"),
+    Row("pure", "distortion", "distortion.solve", _PROGRAM, "chords, one prior"),
+    Row(
+        "pure",
+        "workload",
+        "workload.solve",
+        f"shares, all alike: block design or subset selection. One statistic: intervals of {SIZES.values} values, a "
+        f"grid beyond. {SIZES.workload_patterns} inputs: all patterns; {SIZES.workload_columns}: column generation; "
+        f"{SIZES.workload}: types of sets, subset selection, random scales. Class of priors: saddle point, "
+        f"{SIZES.minimax} inputs",
+        "squares with listed, chords or matrix; one prior",
+        limited=True,
+    ),
+    Row(
+        "pure", "convex", "rays", f"all vertices, {SIZES.convex} inputs", "none (a user's function)", function="convex"
+    ),
+    Row(
+        "coupled",
+        "divergence",
+        "approximate.solve",
+        f"{SIZES.coupled_rays} inputs: all rays of the arrangement; {SIZES.coupled_chords}: chords of f; "
+        f"{SIZES.coupled}: reveal with probability δ, else the best ε-mechanism",
+        "listed with prices; chords; listed, revealed",
+    ),
+    Row("coupled", "information", "approximate.solve", _LISTED_COUPLED, "listed with prices; listed, revealed"),
+    Row("coupled", "sum", "approximate.solve", _LISTED_COUPLED, "listed with prices; listed, revealed"),
+    Row(
+        "coupled",
+        "workload",
+        "approximate.workload",
+        f"{SIZES.coupled_rays} different inputs: all rays of the arrangement; {SIZES.coupled_mixed}: patterns and "
+        f"single inputs, mixed; {SIZES.coupled}: reveal with probability δ, else the best ε-mechanism",
+        "squares with listed",
+    ),
+    _equal_row("lift"),
+    Row(
+        "lift",
+        "divergence",
+        "leakage.solve",
+        "simplex: closed form; column generation on supporting lines; more than "
+        f"{SIZES.lift_divergence} inputs are merged",
+        "chords",
+    ),
+    Row(
+        "lift",
+        "information",
+        "leakage.solve",
+        "prior of the notion: closed forms, column generation with knapsacks, more than "
+        f"{SIZES.lift_information} inputs merged; another prior: all lift vectors, {SIZES.lifts} inputs",
+        "sets; listed",
+    ),
+    Row("lift", "sum", "leakage.solve", f"all extreme lift vectors, {SIZES.lifts} inputs", "listed"),
+    Row("lift", "hamming", "distortion.solve", _PROGRAM, "chords"),
+    Row("lift", "distortion", "distortion.solve", _PROGRAM, "chords"),
+    Row(
+        "lift",
+        "workload",
+        "workload.solve",
+        f"all extreme columns, {SIZES.lift_columns} inputs",
+        "squares with listed",
+        function="by_lifts",
+        limited=True,
+    ),
+    _equal_row("class"),
+    Row("class", "divergence", "leakage.solve", _CLASS, "listed; one prior", function="solve_for_class"),
+    Row("class", "information", "leakage.solve", _CLASS, "listed; one prior", function="solve_for_class"),
+    Row("class", "sum", "leakage.solve", _CLASS, "listed; one prior", function="solve_for_class"),
+    Row("class", "hamming", "distortion.solve", _PROGRAM, "chords, one prior"),
+    Row("class", "distortion", "distortion.solve", _PROGRAM, "chords, one prior"),
+    Row("class", "workload", "workload.solve", "refused: one prior is needed", "", function="by_lifts", limited=True),
+    _equal_row("metric"),
+    Row(
+        "metric",
+        "divergence",
+        "divergence.metric",
+        f"column generation on a tree; else blocks of chords, {SIZES.metric_chords} inputs",
+        "chords; listed",
+    ),
+    Row("metric", "divergence", "rays", _METRIC_RAYS, "listed", function="over_metric"),
+    Row("metric", "information", "rays", _METRIC_RAYS, "listed", function="over_metric"),
+    Row("metric", "sum", "rays", _METRIC_RAYS, "listed", function="over_metric"),
+    Row("metric", "hamming", "distortion.solve", _PROGRAM, "chords"),
+    Row("metric", "distortion", "distortion.solve", _PROGRAM, "chords"),
+)
+
+
+def rows_for(problem: Problem) -> tuple[Row, ...]:
+    """The rows that apply to a problem, in order; empty when no method is known."""
+    notion, goal = notion_kind(problem.privacy), goal_kind(problem.utility)
+    cell = (row for row in TABLE if (row.notion, row.goal) == (notion, goal))
+    allowed = (row for row in cell if problem.max_outputs is None or row.limited)
+    return tuple(row for row in allowed if row.applies(problem))
+
+
+def solved(problem: Problem) -> Solution:
+    """The answer of the method that the table names.
+
+    Raises:
+        InvalidParameter: there is none.
+    """
+    for row in rows_for(problem):
+        solution = row.solve(problem)
+        if solution is not None:
+            return solution
+    raise InvalidParameter(
+        f"no method is known for {problem.utility.name} under {problem.privacy.name}"
+        + (" with max_outputs" if problem.max_outputs is not None else ""),
+        parameter="utility",
+        value=problem.utility,
+        hint=_hint(problem),
+    )
+
+
+def _hint(problem: Problem) -> str:
+    notion = notion_kind(problem.privacy)
+    goals = dict.fromkeys(
+        row.goal for row in TABLE if row.notion == notion and (problem.max_outputs is None or row.limited)
+    )
+    under = f"Under this notion methods are known for: {', '.join(goals)}. " if goals else ""
+    return under + "See docs/design/index.md for the combinations that are solved."
+
+
+NOTIONS = {
+    "pure": "ε-LDP",
+    "coupled": "(ε,δ)-LDP",
+    "lift": "PML, LIP, one prior",
+    "class": "PML, class of priors",
+    "metric": "metric privacy",
+}
+"""Kinds of notions, as a reader knows them."""
+
+
+def as_markdown() -> str:
+    """The table, for the documentation."""
+    lines = ["| notion | goal | way | proof |", "|---|---|---|---|"]
+    lines += [f"| {NOTIONS[row.notion]} | {row.goal} | {row.way} | {row.proof} |" for row in TABLE]
+    return "\n".join(lines)
