@@ -86,6 +86,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "release.engines.spark_files": "files on a cluster, and its package is loaded for it alone",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",
+    "mechanism.structures.rows": "a structure is a file",
     "mechanism.structures.subsets": "a structure is a file",
 }
 
@@ -314,7 +315,9 @@ def _gone(text: str) -> list[str]:
     folders = re.findall(r"(?<!`)`(?:src/extremal/)?([a-z_]+/[a-z_/]*(?:\.py)?)`", text)
     named = [name for name in dotted if name.split(".")[0] in ROOMS and name.split(".")[-1] not in FILE_ENDINGS]
     return [name for name in named if not _there(name)] + [
-        name for name in folders if name.split("/")[0] in ROOMS and not (PACKAGE / name).exists()
+        name
+        for name in folders
+        if name.split("/")[0] in ROOMS and not ((PACKAGE / name).exists() or (PACKAGE / f"{name}.py").exists())
     ]
 
 
