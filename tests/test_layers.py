@@ -75,7 +75,6 @@ MOST_FOR_PROOFS = 66  # modules of the package; docs/start/guarantee.md states t
 OWN_CONCEPTS: dict[str, str] = {
     "simulate": "reports from a seed stay apart from the exact release",
     "loading": "the one reader of every file, a public name",
-    "privacy.ldp": "a notion is a file",
     "closed_forms.surveys": "a public name: ex.surveys.warner",
     "columns.duckdb": "a container is a file, and its package is loaded for it alone",
     "columns.pandas": "a container is a file, and its package is loaded for it alone",
@@ -88,6 +87,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "estimate.methods.smoothing": "a method of points is a file",
     "mechanism.structures.rows": "a structure is a file",
     "mechanism.structures.subsets": "a structure is a file",
+    "utility.combinations": "a family of goals is a file, and its names are public",
 }
 
 HEAVY = (

@@ -17,9 +17,6 @@ MERGES: set[str] = {
     "optimize.workload.minimax",
     "optimize.workload.structured.ordered",
     "optimize.workload.structured.shares",
-    "privacy.approximate",
-    "sources.inequalities",
-    "utility.combinations",
 }
 CLASS_NAMES: set[str] = {
     "Answer",
@@ -70,7 +67,6 @@ NUMBERS: set[str] = {
     "MOST_LOGS",
     "MOST_MULTIPLIERS",
     "MOST_NODES",
-    "MOST_OBJECTS",
     "MOST_QUESTIONS",
     "MOST_RAYS",
     "MOST_REPAIRS",
@@ -90,18 +86,12 @@ NUMBERS: set[str] = {
     "SLICES",
     "USED",
     "WARMTH",
-    "WEIGHT_BITS",
     "WORKING_BITS",
     "Z_BITS",
     "_BITS",
-    "_CHUNK",
     "_CORRECTIONS",
     "_FIRST_NODES",
-    "_GROUPS",
     "_MOST_EXACT",
-    "_PRIVATE",
-    "_RAISED_BITS",
-    "_SMALL",
 }
 GONE: set[str] = {"optimize.information.curve"}
 LOADED: set[str] = {"utility"}
