@@ -63,7 +63,7 @@ class Dual(Proof):
 
     def _below_losses(self, worth: LossWorth) -> Bound:
         if self.mix or self.prices:
-            raise Refused("a distortion has no parts and no prices", parameter="len(mix)", value=len(self.mix))
+            raise Refused("a distortion has no parts and no prices", "len(mix)", len(self.mix))
         alpha = self._vector(worth)
         excess = self.reason.excess(worth, alpha, [])
         return -inf if excess is None else max(fraction(alpha.total - excess), Fraction(0))
@@ -78,19 +78,17 @@ class Dual(Proof):
 
     def _vector(self, worth: Worth) -> Vector:
         if len(self.alpha) != worth.k:
-            raise Refused(
-                "the dual vector must have one entry for each input", parameter="len(alpha)", value=len(self.alpha)
-            )
+            raise Refused("the dual vector must have one entry for each input", "len(alpha)", len(self.alpha))
         common = lcm(*{a.denominator for a in self.alpha})
         return Vector([int(a * common) for a in self.alpha], common)
 
     def _priced(self, worth: Worth) -> list[Price]:
         listed = isinstance(self.reason, Listed) and not self.reason.revealed
         if self.prices and not (listed and isinstance(worth.privacy, Coupled)):
-            raise Refused("prices are for columns listed under (ε,δ)-LDP", parameter="prices", value=len(self.prices))
+            raise Refused("prices are for columns listed under (ε,δ)-LDP", "prices", len(self.prices))
         k = worth.k
         if any(b < 0 or x == z or not (0 <= x < k and 0 <= z < k) for x, z, b in self.prices):
-            raise Refused("prices are ≥ 0, of two different rows", parameter="prices", value=len(self.prices))
+            raise Refused("prices are ≥ 0, of two different rows", "prices", len(self.prices))
         return [(x, z, rational(b)) for x, z, b in self.prices]
 
 
@@ -108,10 +106,10 @@ class Listed(Reason):
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
         if isinstance(worth, LossWorth):
-            raise Refused("a distortion is not proved by rays", parameter="reason", value=self.kind)
+            raise Refused("a distortion is not proved by rays", "reason", self.kind)
         if self.revealed:
             if self.tree:
-                raise Refused("inputs that are revealed need no tree", parameter="tree", value=len(self.tree))
+                raise Refused("inputs that are revealed need no tree", "tree", len(self.tree))
             return worth.most(unit_rays(worth.k), Paid.of(alpha))
         cone = cone_of(worth.privacy, worth.k, self.tree)
         if isinstance(cone, Staircase):
