@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from extremal.exact.weights import Indices
 from extremal.mechanism.structures.structure import LARGEST_DENSE
-from extremal.optimize.information.mixture import Mixture
+from extremal.optimize.information.mixture import SetMixture
 from extremal.utility.curve import Floats, InformationCurve
 
 Sets = npt.NDArray[np.bool_]
@@ -40,7 +40,7 @@ SHARE = 0.25  # of what may be lost that the sizes of bins may lose
 
 def packing(
     prior: Floats, curve: InformationCurve, contact: float, upper: float, aim: float, stop: Callable[[], bool]
-) -> Mixture | None:
+) -> SetMixture | None:
     """A packing design within `aim` of the bound `upper`, relatively, or as close as it gets; None when there are no
     two bins."""
     order = np.argsort(-prior, kind="stable")
@@ -72,7 +72,7 @@ def packing(
     sets[np.arange(h), np.arange(h)] = True
     sets[h:, h:] = inside
     times = np.concatenate([np.full(h, r), np.ones(bins, dtype=np.int64)])
-    return Mixture(row_of, sets, times / (bins + (h + curve.c) * r), times)
+    return SetMixture(row_of, sets, times / (bins + (h + curve.c) * r), times)
 
 
 def _sizes(

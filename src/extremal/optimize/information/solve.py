@@ -22,7 +22,7 @@ from extremal.mechanism.structures.structure import LARGEST_DENSE
 from extremal.optimize.information.bounds import affine, convex, fluid, fluid_contact
 from extremal.optimize.information.columns import EXACT_NODES, LP_SECONDS, PATIENCE, ColumnGeneration, Prices, feasible
 from extremal.optimize.information.large import alternating, best_window, blocks, circulant, coarsened, two_rings
-from extremal.optimize.information.mixture import Mixture, from_counts
+from extremal.optimize.information.mixture import SetMixture, from_counts
 from extremal.optimize.information.notes import notes
 from extremal.optimize.information.packing import packing
 from extremal.optimize.information.pricing import BestSets, Counts
@@ -150,7 +150,7 @@ class _Task:
         row_of[alternating(self.prior)] = np.arange(k)
         return Mechanism.from_windows(k, d, self.privacy).spread(self.rows(row_of), self.problem.inputs)
 
-    def mixture(self, mixture: Mixture) -> Callable[[], Mechanism]:
+    def mixture(self, mixture: SetMixture) -> Callable[[], Mechanism]:
         whole = replace(mixture, row_of=self.rows(mixture.row_of))
         return lambda: whole.mechanism(self.privacy, self.problem.inputs)
 

@@ -14,7 +14,7 @@ import numpy as np
 from extremal.exact import IndexSet
 from extremal.mechanism import Mechanism
 from extremal.optimize.workload.lifts import Floats
-from extremal.optimize.workload.structured.scales import Atom, Families, Mixture, grid_atoms, priced_atoms
+from extremal.optimize.workload.structured.scales import Atom, Families, ScaleMixture, grid_atoms, priced_atoms
 from extremal.privacy import LDP
 from extremal.utility import Ranges, Workload
 
@@ -25,7 +25,7 @@ FAINT = 2e-4  # atoms below this share of the largest weight are dropped
 
 def best_mixture(
     utility: Workload, prior: Floats, growth: float, out_of_time: Callable[[], bool], tell: Callable[[float], None]
-) -> Mixture:
+) -> ScaleMixture:
     """Atoms on a grid of scales and offsets, then coarse partitions as pricing asks for them."""
     large = prior.size > 300
     families = Families(3 if large else 4)
@@ -34,7 +34,7 @@ def best_mixture(
     atoms = grid_atoms(
         prior, growth, families, ratio=1.4 if large else 1.3, offsets=12 if large else 16, cyclic=cyclic, masses=skewed
     )
-    mixture = Mixture(atoms, prior, utility.rows, growth)
+    mixture = ScaleMixture(atoms, prior, utility.rows, growth)
     tell(mixture.improve(60 if large else 200, 2 * CLOSE, out_of_time))
     generator = np.random.default_rng(1)  # proposals of a search, always the same ones
     coarse = Families(8)
@@ -51,7 +51,7 @@ def best_mixture(
     return mixture
 
 
-def mixture_mechanism(mixture: Mixture, privacy: LDP, inputs: Any = None) -> Mechanism:
+def mixture_mechanism(mixture: ScaleMixture, privacy: LDP, inputs: Any = None) -> Mechanism:
     """The mixture in exact weights: every report a set of inputs, e^ε times likelier on it."""
     shares = mixture.weights * np.array([atom.low for atom in mixture.atoms])
     counts = np.array([atom.family.sets.shape[1] for atom in mixture.atoms])

@@ -128,7 +128,7 @@ def flat_bases(blocks: int, size: int, count: int, generator: np.random.Generato
     return bases
 
 
-class Mixture:
+class ScaleMixture:
     """Atoms, and the weights that make the best mixture of them."""
 
     def __init__(self, atoms: Iterable[Atom], prior: Floats, statistics: Floats, growth: float) -> None:
@@ -277,7 +277,7 @@ def _edges(level: Floats, blocks: int, shift: float, wrapped: bool) -> Places:
 
 
 def priced_atoms(
-    mixture: Mixture, families: Families, generator: np.random.Generator, starts: int, most_blocks: int = COARSE
+    mixture: ScaleMixture, families: Families, generator: np.random.Generator, starts: int, most_blocks: int = COARSE
 ) -> list[Atom]:
     """Coarse partitions that the mixture lacks: random edges, each then moved to where tr(GV_a) is largest, in turn."""
     k, growth = mixture.k, mixture.growth
