@@ -87,6 +87,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",
     "mechanism.structures.subsets": "a structure is a file",
+    "optimize.information.packing": "a construction with a theory and tests of its own",
 }
 
 HEAVY = (

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.optimize.information.bounds import fluid_contact, fluid_prices
-from extremal.optimize.information.completions import Completions
-from extremal.optimize.information.pricing import BestSets, Counts
+from extremal.optimize.information.pricing import BestSets, Completions, Counts
 from extremal.optimize.problem import GAIN
 from extremal.optimize.search import SHARE, Columns, Limits, Master, Priced, Pricing, generate
 from extremal.utility.curve import Floats, InformationCurve, log_excess
