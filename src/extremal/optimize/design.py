@@ -23,7 +23,7 @@ from extremal.exact import Prior, as_count
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, no_further_proofs
 from extremal.optimize.table import solved
-from extremal.optimize.workload.notes import Shares
+from extremal.optimize.workload.notes import AboutShares
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import Notion
 from extremal.tables import html, number, wrapped
@@ -259,7 +259,7 @@ def _about_shares(utility: Utility, mechanism: Mechanism) -> tuple[Remark, ...]:
     if not isinstance(utility, SumOfColumns):
         return ()
     prior = utility.prior.values if isinstance(utility, MutualInformation) else None
-    return (Shares(mechanism, prior),)
+    return (AboutShares(mechanism, prior),)
 
 
 def _unverified(utility: Utility, solution: Solution) -> Certificate:

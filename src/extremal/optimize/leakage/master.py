@@ -7,6 +7,7 @@ written in the coordinates of `cones.lift`, in which columns are 0/1 but for one
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -27,6 +28,23 @@ OFF_PLANE = 1e-12  # relative: a column further off would break the claim
 NEARLY = 1e-11  # a window that reaches this near to an edge reaches it
 _SPARED = tuple(16.0**j for j in range(1, 7))  # units of the weights: how much lower a level is tried
 _MOST_SPARED = Fraction(1, 50)  # of the level
+
+
+@dataclass(frozen=True, eq=False)
+class FoundLifts:
+    """The best mixture of lift vectors, and the dual vector with the smallest bound.
+
+    Attributes:
+        y, theta: lift vectors, and their weights.
+        alpha, bound: the dual vector, and what it bounds the value by.
+        priced: its pricing problem, where that was bounded as closely as a proof asks for.
+    """
+
+    y: Floats
+    theta: Floats
+    alpha: Floats
+    bound: float
+    priced: Any = None
 
 
 def master_of(box: LiftBox) -> Master:

@@ -32,11 +32,11 @@ from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, staircas
 Tell = Callable[[str, float], None]
 
 NEAR_BOUND = 1e-4  # relative: this close to a bound there is little to gain
-GRID = 2001
+GRID = 2001  # correlations at which the bivariate density is added up: three digits suffice
 LEAST = 1e-6  # eigenvalues of the correlation matrix
 KEPT_PATTERNS = 0.8  # of them, from one design to the next
 BALANCED = 1e-7  # how far Σθd may be from zero, relative to the largest point
-USED = 1e-9
+USED = 1e-9  # of the largest weight: what the interior point leaves on patterns that are not used
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ from extremal.utility import Frequencies, Workload
 
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
-BOUND_SECONDS = 60.0
+BOUND_SECONDS = 60.0  # of the processor for a bound, when no time limit is given
 
 
 def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:

@@ -34,9 +34,9 @@ Places = npt.NDArray[np.intp]
 
 MOST_LISTED = 400  # d-subsets that are all listed
 CANDIDATES = 24  # random base sets tried for each that is kept
-LISTED_BLOCKS = 12
+LISTED_BLOCKS = 12  # up to here every number of blocks is a scale; beyond, a geometric sequence
 NEAR = 1.12  # how far from its place a perfect scale may be
-SIXTH = 7 / 6
+SIXTH = 7 / 6  # how far from the best number of blocks in a set others are tried
 MOST_SETS = 6000  # of one scale, all offsets together
 COARSE = 7  # blocks of the partitions that are searched edge by edge
 TOTAL_SHARES = 1 << 34  # what the integer weights of all reports add up to: rounding is second order in F

@@ -37,11 +37,11 @@ from extremal.optimize.workload.structured.symmetric import best_size
 from extremal.privacy import LDP
 from extremal.utility import Workload
 
-MOST_COUNTS = 300_000
-Z_BITS = 60
+MOST_COUNTS = 300_000  # vectors of counts: all are points of the design, seconds
+Z_BITS = 60  # of the largest entry of Z in a proof: as many digits as a float has, and room
 USABLE = 1e-4  # relative: vectors of counts whose level is lower are not used by the best mixture
 POLISHED = 1e-13  # relative gap of the design on the others
-MOST_CLASSES = 3
+MOST_CLASSES = 3  # groups of equal probability: counts grow with their power
 NEAR = 1e-3  # relative: closer to the bound nothing else is tried
 SIMPLER = 1e-9  # relative: subset selection that is closer to the bound is preferred to a mixture
 
