@@ -19,21 +19,12 @@ MERGES: set[str] = {
 }
 CLASS_NAMES: set[str] = {
     "Sizes",
-    "Answer",
-    "Bins",
-    "Bounded",
     "Channel",
     "Curve",
-    "Found",
     "Groups",
-    "Mixture",
-    "Notes",
-    "Row",
     "Search",
-    "Shares",
     "Statistics",
     "_Lines",
-    "_Program",
 }
 NUMBERS: set[str] = {
     "ATTEMPTS",
