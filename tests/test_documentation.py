@@ -8,8 +8,14 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+# Every page is run by make test-all; by make test what a newcomer meets first.
+FIRST = {ROOT, ROOT / "docs" / "start", ROOT / "docs" / "howto"}
 BLOCKS = [
-    pytest.param(block, id=f"{page.relative_to(ROOT)}-{number}")
+    pytest.param(
+        block,
+        id=f"{page.relative_to(ROOT)}-{number}",
+        marks=[] if page.parent in FIRST else [pytest.mark.slow],
+    )
     for page in PAGES
     for number, block in enumerate(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.S), 1)
 ]
@@ -28,6 +34,7 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+@pytest.mark.slow
 def test_the_survey_of_make_run_fits_a_screen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

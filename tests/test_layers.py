@@ -75,7 +75,6 @@ MOST_FOR_PROOFS = 66  # modules of the package; docs/start/guarantee.md states t
 OWN_CONCEPTS: dict[str, str] = {
     "simulate": "reports from a seed stay apart from the exact release",
     "loading": "the one reader of every file, a public name",
-    "privacy.ldp": "a notion is a file",
     "closed_forms.surveys": "a public name: ex.surveys.warner",
     "columns.duckdb": "a container is a file, and its package is loaded for it alone",
     "columns.pandas": "a container is a file, and its package is loaded for it alone",
@@ -86,8 +85,10 @@ OWN_CONCEPTS: dict[str, str] = {
     "release.engines.spark_files": "files on a cluster, and its package is loaded for it alone",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",
+    "mechanism.structures.rows": "a structure is a file",
     "mechanism.structures.subsets": "a structure is a file",
     "optimize.information.packing": "a construction with a theory and tests of its own",
+    "utility.combinations": "a family of goals is a file, and its names are public",
 }
 
 HEAVY = (

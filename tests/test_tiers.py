@@ -25,8 +25,9 @@ def test_a_test_that_starts_a_program_without_asking_for_it_fails(program: str) 
 
 
 def test_who_asks_for_a_program_is_marked() -> None:
+    files = ["tests/release/test_device.py", "tests/release/engines/test_spark.py"]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "not system", "tests/release"],
+        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", "not system", *files],
         capture_output=True,
         text=True,
         check=False,
@@ -43,13 +44,18 @@ def test_every_tier_checks_style_and_types() -> None:
 
 
 def test_only_test_all_installs_programs_and_it_leaves_no_test_out() -> None:
+    assert "SHORT := -m 'not slow and not system'\n" in MAKEFILE
     for tier in ("quick", "test"):
-        assert "not slow and not system" in _recipe(tier)
+        runs = [line for line in _recipe(tier).splitlines() if "$(PYTEST)" in line]
+        assert runs
+        assert all("$(SHORT)" in line for line in runs)
         assert "tests/system" not in _recipe(tier)
     whole = _recipe("test-all")
     assert "tests/system" in whole
-    assert "$(PYTEST) --cov" in whole
-    assert "not slow" not in whole
+    assert [line.split() for line in whole.splitlines() if "$(PYTEST)" in line] == [
+        ["$(PYTEST)", "--cov", "--cov-report=", "$(OF_CORE)"],
+        ["$(PYTEST)", "$(OF_THE_REST)"],
+    ]
     assert "make test-all" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
 

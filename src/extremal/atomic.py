@@ -16,7 +16,7 @@ from pathlib import Path
 
 from extremal.errors import FileConflict, InvalidParameter
 
-_PRIVATE = 0o600
+_PRIVATE = 0o600  # of a file that is not finished: its owner alone reads and writes it
 
 
 @contextlib.contextmanager

@@ -37,7 +37,7 @@ from extremal.mechanism.files import content_digest
 from extremal.optimize.design import finished
 from extremal.optimize.problem import Solution
 from extremal.testing.designs import check
-from extremal.utility.level import LevelAtDistortion
+from extremal.utility.distortion import LevelAtDistortion
 
 P0, P1 = [0.5, 0.3, 0.2], [0.2, 0.3, 0.5]
 LINE = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]

@@ -9,8 +9,9 @@ from support.surveys.coverage import FEWEST, configurations, significance
 REPEATS, LEVEL = 600, 0.01
 
 
-def test_coverage_is_nominal_and_a_standard_error_20_percent_too_small_is_caught() -> None:
-    tested, excluded = configurations(12)
+@pytest.mark.parametrize("count", [2, pytest.param(12, marks=pytest.mark.slow)])
+def test_coverage_is_nominal_and_a_standard_error_20_percent_too_small_is_caught(count: int) -> None:
+    tested, excluded = configurations(count)
     assert all(c.rarest >= FEWEST for c in tested)
     assert all(c.rarest < FEWEST for c in excluded)
     cells = sum(c.k for c in tested)
@@ -25,7 +26,7 @@ def test_coverage_is_nominal_and_a_standard_error_20_percent_too_small_is_caught
         caught += bool(wrong.min() < LEVEL / (3 * cells))
     # A cell that covers 0.883 instead of 0.95 is 5.9 standard errors below 0.94; few configurations have only two
     # cells.
-    assert caught >= 10
+    assert caught >= 5 * count // 6
 
 
 def test_the_binomial_test_knows_its_tails() -> None:

@@ -16,7 +16,9 @@ CHOSEN = (
 )
 
 
-@pytest.mark.parametrize("survey", CHOSEN, ids=str)
+@pytest.mark.parametrize(
+    "survey", [CHOSEN[0], *(pytest.param(survey, marks=pytest.mark.slow) for survey in CHOSEN[1:])], ids=str
+)
 def test_intervals_of_small_surveys_hold(survey: Survey) -> None:
     held, families = survey.coverage(REPEATS)
     tests = len(CHOSEN) * len(LEVELS) * (survey.k + 1)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.exact import corners
+from extremal.exact import corners, solve_exactly
 
 F = Fraction
 
@@ -30,3 +30,8 @@ def test_no_corner_and_too_many_choices_are_refused() -> None:
         corners([[F(1), F(1)]], [F(1, 2)], 2)
     with pytest.raises(TooLarge, match="the corners of a polytope are listed for at most 300,000 choices"):
         corners([[F(1)] * 12] * 40, [F(1)] * 40, 12)
+
+
+def test_square_systems() -> None:
+    assert solve_exactly([[F(0), F(2)], [F(1), F(1)]], [F(1), F(1)]) == [F(1, 2), F(1, 2)]
+    assert solve_exactly([[F(1), F(2)], [F(2), F(4)]], [F(1), F(2)]) is None

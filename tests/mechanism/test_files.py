@@ -99,6 +99,9 @@ def test_a_claim_below_the_level_is_false_not_malformed(stored: Path) -> None:
     assert not outcome
     assert outcome.privacy == "refuted"
     assert "is false: the level is 0.916" in outcome.reasons[0]
+    unjudged, claim = files.read(stored)
+    assert unjudged.privacy is None
+    assert claim == ex.LDP("0.9")
 
 
 def test_a_newer_minor_version_is_read_and_a_newer_major_one_refused(stored: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.errors import TooLarge
-from extremal.privacy import approximate
+from extremal.privacy import ldp
 from extremal.testing import epsilons, mechanisms
 
 
@@ -87,6 +87,6 @@ def test_delta_at_its_own_epsilon_is_zero_when_pure() -> None:
 
 
 def test_large_pairs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(approximate, "MOST_OPERATIONS", 10)
+    monkeypatch.setattr(ldp, "MOST_OPERATIONS", 10)
     with pytest.raises(TooLarge, match="the pairs of different rows times outputs must stay below"):
         ex.LDP(0.5).delta_at(ex.randomized_response(5, 1))

@@ -354,6 +354,7 @@ print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc")
 def test_memory_stays_bounded(tmp_path: Path) -> None:
     """A file twenty times as long needs hardly more memory: batches are held, not the file."""

@@ -74,6 +74,7 @@ def test_killed_runs(folder: Path) -> None:
         assert state(folder) in ("nothing", "note", A.hash)
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_have_one_winner_and_its_note(folder: Path) -> None:
     paths = [m.save(folder / f"{i}.json") for i, m in enumerate((A, B))]
     for over in ([], ["--overwrite"]):

@@ -197,6 +197,7 @@ def killed_while_writing(path: Path, start: int, seconds: float) -> dict[int, in
     return {int(a): int(b) for a, b in (line.split() for line in lines if line.endswith("\n"))}
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_or_doubled_when_the_process_is_killed(tmp_path: Path) -> None:
     path, m = tmp_path / "memory.db", ex.randomized_response(1000, 1)
     said: dict[int, int] = {}

@@ -103,7 +103,7 @@ def estimate_frequencies(
             weighted mean.
         by: strata: a column, its name, or a list of names. Each stratum is estimated by itself.
         counts: True: `reports` are counts, a pandas series with the outputs as its index, or m numbers in the order of
-            `mechanism.outputs`. A name: the column of a data frame that says how often each row's report occurred.
+            the mechanism's outputs. A name: the column of a data frame that says how often each row's report occurred.
         prior: a guess of the frequencies. It only sets the weights of least squares when there are more outputs than
             inputs; the estimate is unbiased whatever it is. Equal frequencies if not given.
         merge: where the mechanism does not tell inputs apart, estimate the combinations that it does identify, instead

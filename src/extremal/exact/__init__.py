@@ -2,9 +2,8 @@
 
 from extremal.exact.bisection import bisected
 from extremal.exact.exponential import Exponential, exp_bounds, level_of_ratio, log_of_ratio
-from extremal.exact.linear import solve_exactly
 from extremal.exact.numbers import Number, as_count, as_fraction, decimal_text
-from extremal.exact.polytope import corners
+from extremal.exact.polytope import corners, solve_exactly
 from extremal.exact.prior import Prior, as_prior
 from extremal.exact.view import Column, ExactView, IndexSet, by_row_class, prefix_sums
 

@@ -1,7 +1,7 @@
 """The corners of a polytope of probability vectors, exactly.
 
 {p : A p ≤ b, p ≥ 0, Σp = 1}: a corner makes k − 1 of the inequalities equalities. Floats sort out the choices that are
-far from feasible; what remains is solved and decided in rationals.
+far from feasible; what remains is solved (by FLINT) and decided in rationals.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.exact.linear import solve_exactly
 from extremal.exact.weights import Floats
 
 MOST_CHOICES = 300_000  # of k−1 active inequalities: a few seconds
@@ -43,17 +42,14 @@ def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k:
             hint="Give the extreme priors themselves, or fewer inequalities.",
         )
     floats, limits = np.array([[float(a) for a in row] for row in rows]), np.array([float(b) for b in right])
-    found: set[tuple[Fraction, ...]] = set()
+    found = set()
     for active in itertools.combinations(range(len(rows)), k - 1):
-        if not _near(floats, limits, active):
-            continue
-        point = solve_exactly(
-            [*(rows[i] for i in active), [Fraction(1)] * k], [*(right[i] for i in active), Fraction(1)]
-        )
-        if point is not None and all(
-            sum(a * p for a, p in zip(row, point, strict=True)) <= b for row, b in zip(rows, right, strict=True)
-        ):
-            found.add(tuple(point))
+        if _near(floats, limits, active):
+            point = solve_exactly(
+                [*(rows[i] for i in active), [Fraction(1)] * k], [*(right[i] for i in active), Fraction(1)]
+            )
+            if point is not None and _satisfies(point, rows, right):
+                found.add(tuple(point))
     if not found:
         raise InvalidParameter(
             "some probability vector must satisfy the inequalities",
@@ -74,3 +70,29 @@ def _near(rows: Floats, limits: Floats, active: tuple[int, ...]) -> bool:
     if not np.isfinite(point).all() or np.abs(point).max() > 1e6:  # nearly singular: the exact solution decides
         return True
     return bool((rows @ point <= limits + _FAR * (1 + np.abs(limits))).all())
+
+
+def _satisfies(point: Sequence[Fraction], rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> bool:
+    sums = (sum(a * p for a, p in zip(row, point, strict=True)) for row in rows)
+    return all(value <= bound for value, bound in zip(sums, right, strict=True))
+
+
+def solve_exactly(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:
+    """The x with matrix·x = right for a square matrix, or None when there is not exactly one.
+
+    >>> solve_exactly([[Fraction(2), Fraction(1)], [Fraction(1), Fraction(3)]], [Fraction(3), Fraction(4)])
+    [Fraction(1, 1), Fraction(1, 1)]
+    """
+    from flint import fmpq, fmpq_mat
+
+    def rational(value: Fraction) -> fmpq:
+        return fmpq(value.numerator, value.denominator)
+
+    n = len(matrix)
+    try:
+        found = fmpq_mat(n, n, [rational(a) for row in matrix for a in row]).solve(
+            fmpq_mat(n, 1, [rational(b) for b in right])
+        )
+    except ZeroDivisionError:  # singular
+        return None
+    return [Fraction(int(x.p), int(x.q)) for x in found.entries()]

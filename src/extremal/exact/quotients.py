@@ -17,11 +17,11 @@ import numpy.typing as npt
 
 from extremal.exact.weights import Floats
 
-_CHUNK = 1 << 16
+_CHUNK = 1 << 16  # pairs at a time: their keys and spares stay in the cache
 _MANTISSA = 52  # bits that are stored; the first bit of a mantissa is not
 _FIRST = np.int64(1 << _MANTISSA)
 _DIGITS = 10  # bits of a quotient that one division of 63-bit integers gives
-_GROUPS = 5
+_GROUPS = 5  # of digits in a long key: five and an exponent of 11 bits fit 63
 _LONG = _DIGITS * _GROUPS  # bits of the long keys
 _REST = _LONG - _DIGITS
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-WEIGHT_BITS = 62
+WEIGHT_BITS = 62  # see above: one more, and a difference of partial sums would overflow
 DENOMINATOR = 1 << WEIGHT_BITS
 
 Weights = npt.NDArray[np.int64]  # integers over 2^62
@@ -23,8 +23,8 @@ _CHUNK = 1 << 15  # floats that are added up at a time
 _LANES = 16  # of all cells together
 _HIGH_BITS, _REST_BITS = 51, 89  # after the point
 _BITS = np.array([[_HIGH_BITS], [_REST_BITS]])
-_SMALL = 2.0**-37
-_RAISED_BITS = 21
+_SMALL = 2.0**-37  # a float from here on is a multiple of 2^-89: 37 and the 52 bits of its mantissa
+_RAISED_BITS = 21  # of smaller ones: 2^15 floats below 2^-37·2^21 add up to less than 1
 _RAISED = 2.0**_RAISED_BITS
 
 _LOW_BITS = 31  # a weight is split here: 2^32 halves of either kind still add up within 63 bits
@@ -52,38 +52,50 @@ def exact_float_sums(values: Floats, cell: npt.NDArray[Any], count: int) -> tupl
     >>> exact_float_sums(np.array([0.5, 0.375, 0.25]), np.array([0, 0, 1]), 2)
     ([7, 2], 8)
     """
-    lanes = max(1, _LANES // count)
-    lane, buffers = np.arange(_CHUNK) % lanes * count, [np.empty(_CHUNK) for _ in range(2)]
     levels: list[list[int]] = []
     while values.size:
-        sums, small = np.zeros((2, 2, count), dtype=np.int64), [(values[:0], cell[:0])]
-        for start in range(0, values.size, _CHUNK):
-            v, where = values[start : start + _CHUNK], cell[start : start + _CHUNK]
-            high, rest = (buffer[: v.size] for buffer in buffers)
-            np.add(v, 3.0, out=high)
-            high -= 3.0
-            with np.errstate(invalid="ignore"):  # infinity is refused below
-                np.subtract(v, high, out=rest)
-            if v.min() < _SMALL:
-                some = np.flatnonzero(v < _SMALL)
-                high[some] = rest[some] = 0
-                some = some[v[some] > 0]
-                small.append((v[some] * _RAISED, where[some]))
-            place = lane[: v.size] + where
-            parts = np.array([np.bincount(place, weights=part, minlength=lanes * count) for part in (high, rest)])
-            parts = parts.reshape(2, lanes, count).sum(axis=1)
-            if not parts[0].sum() < 4:
-                raise OverflowError("floats to be added up exactly must add up to less than 4")
-            sums += halves(np.ldexp(parts, _BITS).astype(np.int64))
-        whole = [[joined(h, w) for h, w in zip(*of, strict=True)] for of in sums.swapaxes(0, 1).tolist()]
-        levels.append([(h << _REST_BITS - _HIGH_BITS) + r for h, r in zip(*whole, strict=True)])
-        values, cell = (np.concatenate(part) for part in zip(*small, strict=True))
+        sums, values, cell = _one_level(values, cell, count)
+        levels.append(sums)
     longest = _REST_BITS + _RAISED_BITS * (len(levels) - 1)
     used = [0] * count
     for level in levels:
         used = [(u << _RAISED_BITS) + s for u, s in zip(used, level, strict=True)]
     shared = math.gcd(1 << longest, *used)
     return [u // shared for u in used], (1 << longest) // shared
+
+
+def _one_level(values: Floats, cell: npt.NDArray[Any], count: int) -> tuple[list[int], Floats, npt.NDArray[Any]]:
+    """The sums over cells, in units of 2^-89, of all floats but the small; those, raised, and their cells."""
+    lanes = max(1, _LANES // count)
+    lane, buffers = np.arange(_CHUNK) % lanes * count, (np.empty(_CHUNK), np.empty(_CHUNK))
+    sums, small = np.zeros((2, 2, count), dtype=np.int64), [(values[:0], cell[:0])]
+    for start in range(0, values.size, _CHUNK):
+        v, where = values[start : start + _CHUNK], cell[start : start + _CHUNK]
+        high, rest = _split(v, buffers)
+        if v.min() < _SMALL:
+            some = np.flatnonzero(v < _SMALL)
+            high[some] = rest[some] = 0
+            some = some[v[some] > 0]
+            small.append((v[some] * _RAISED, where[some]))
+        place = lane[: v.size] + where
+        parts = np.array([np.bincount(place, weights=part, minlength=lanes * count) for part in (high, rest)])
+        parts = parts.reshape(2, lanes, count).sum(axis=1)
+        if not parts[0].sum() < 4:
+            raise OverflowError("floats to be added up exactly must add up to less than 4")
+        sums += halves(np.ldexp(parts, _BITS).astype(np.int64))
+    high_sums, rest_sums = ([joined(h, w) for h, w in zip(*of, strict=True)] for of in sums.swapaxes(0, 1).tolist())
+    units = [(h << _REST_BITS - _HIGH_BITS) + r for h, r in zip(high_sums, rest_sums, strict=True)]
+    return units, np.concatenate([v for v, _ in small]), np.concatenate([where for _, where in small])
+
+
+def _split(v: Floats, buffers: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """(h, v − h), written into the buffers."""
+    high, rest = buffers[0][: v.size], buffers[1][: v.size]
+    np.add(v, 3.0, out=high)
+    high -= 3.0
+    with np.errstate(invalid="ignore"):  # infinity is refused by the sum
+        np.subtract(v, high, out=rest)
+    return high, rest
 
 
 def halves(weights: Weights) -> tuple[Weights, Weights]:

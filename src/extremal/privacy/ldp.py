@@ -1,15 +1,36 @@
-"""Local differential privacy, pure and approximate."""
+"""Local differential privacy, pure and approximate.
+
+δ is the largest Σ_y (Q(y|x) − e^ε Q(y|x'))⁺ over ordered pairs of rows (KOV eq 23), and decided exactly.
+For a pair, the sum is (A − e^ε·B)/2^62 with integers A, B once it is known which terms are positive. Floats only sort
+out the pairs and terms that are far from deciding anything; what is near is decided in integers.
+
+How far is far: weights lie below 2^62 and are converted with relative error 2^-53. A positive term has e^ε·Q(y|x') <
+Q(y|x), so its float error is below 2^-50·Q(y|x), and a row sums to 1: the float sum of a pair is within m·2^-50 of the
+truth, whatever ε.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cmp_to_key
 from typing import Any
 
-from extremal.errors import InvalidParameter
-from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
-from extremal.privacy.approximate import excess_at_most, level_for_delta, smallest_delta
+import numpy as np
+
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.exact import Column, ExactView, Exponential, as_fraction, bisected, decimal_text
+from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
+from extremal.exact.weights import Floats, Weights, as_probabilities, exact_sums
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
+
+MOST_OPERATIONS = 1 << 33  # row pairs × outputs; above that an answer would take minutes
+
+_UNSURE = 2.0**-48  # relative, four times what floats of a term are off by; within this integers decide
+_BITS = 256  # of e^ε where the float next to a sum is looked for
+
+Excess = tuple[int, int]  # (A, B): the pair's sum is (A − e^ε·B)/denominator
 
 
 class LDP(Notion):
@@ -125,3 +146,99 @@ def _kinds(view: ExactView) -> Iterator[Column]:
 
 def _extremes(column: Column) -> list[Ratio]:
     return [(column.largest, column.smallest)]
+
+
+# -- δ
+
+
+def _floats(view: ExactView, exponential: Exponential) -> tuple[Weights, list[Floats]]:
+    rows = view.distinct_rows()
+    if rows.shape[0] ** 2 * rows.shape[1] > MOST_OPERATIONS:
+        raise TooLarge(
+            "the pairs of different rows times outputs must stay below 2^33 for a check with delta > 0",
+            parameter="rows × rows × outputs",
+            value=f"{rows.shape[0]}² × {rows.shape[1]}",
+            hint="Check the pure notion (delta=0) instead: it needs no pairs.",
+        )
+    q = as_probabilities(rows)
+    e = math.exp(exponential.epsilon)
+    return rows, [np.maximum(q[x] - e * q, 0).sum(axis=1) for x in range(rows.shape[0])]
+
+
+def _slack(outputs: int) -> float:
+    return (outputs + 4) * _UNSURE  # four times the proven error of a float sum
+
+
+def _exact(rows: Weights, x: int, other: int, exponential: Exponential) -> Excess:
+    a, b = rows[x], rows[other]
+    ratio = a.astype(np.float64) - math.exp(exponential.epsilon) * b.astype(np.float64)
+    unsure = np.abs(ratio) <= a.astype(np.float64) * _UNSURE
+    positive = ratio > 0
+    for y in np.flatnonzero(unsure).tolist():
+        positive[y] = not exponential.at_least(int(a[y]), int(b[y]))
+    (top, bottom) = exact_sums(np.vstack([np.where(positive, a, 0), np.where(positive, b, 0)]), axis=1)
+    return top, bottom
+
+
+def excess_at_most(view: ExactView, exponential: Exponential, delta: Fraction) -> bool:
+    """Whether every pair's sum is at most δ, exactly."""
+    rows, sums = _floats(view, exponential)
+    for x, row in enumerate(sums):
+        for other in np.flatnonzero(row > float(delta) - _slack(view.m)).tolist():
+            if other != x and not _within(_exact(rows, x, other, exponential), delta, view.denominator, exponential):
+                return False
+    return True
+
+
+def _within(excess: Excess, delta: Fraction, denominator: int, exponential: Exponential) -> bool:
+    top, bottom = excess  # A − e^ε·B ≤ δ·N  ⇔  A·d − n·N ≤ e^ε·B·d with δ = n/d
+    return exponential.at_least(top * delta.denominator - delta.numerator * denominator, bottom * delta.denominator)
+
+
+def smallest_delta(view: ExactView, exponential: Exponential) -> float:
+    """The largest pair sum, as the next float above it."""
+    rows, sums = _floats(view, exponential)
+    highest = max(float(row.max()) for row in sums)
+    found = {
+        _exact(rows, x, other, exponential)
+        for x, row in enumerate(sums)
+        for other in np.flatnonzero(row >= highest - 2 * _slack(view.m)).tolist()
+        if other != x
+    }
+
+    def by_size(p: Excess, q: Excess) -> int:
+        return _compare(p, q, exponential)
+
+    worst = max(found, key=cmp_to_key(by_size))
+    lower, _ = exponential.bounds(_BITS)
+    delta = float(Fraction((worst[0] << _BITS) - lower * worst[1], view.denominator << _BITS))
+    while not _within(worst, Fraction(repr(delta)), view.denominator, exponential):
+        delta = math.nextafter(delta, math.inf)
+    return delta
+
+
+def _compare(p: Excess, q: Excess, exponential: Exponential) -> int:
+    """The sign of (A_p − e^ε·B_p) − (A_q − e^ε·B_q)."""
+    top, bottom = p[0] - q[0], p[1] - q[1]
+    if bottom < 0:
+        return -_compare(q, p, exponential)
+    if exponential.at_least(top, bottom):
+        return 0 if (top, bottom) == (0, 0) else -1
+    return 1
+
+
+def level_for_delta(view: ExactView, delta: Fraction, pure: float) -> float:
+    """The smallest ε at which the pair sums are at most δ; δ(ε) falls with ε, so bisection on floats finds it."""
+    largest = min(pure, float(LARGEST_EPSILON))
+    if not excess_at_most(view, Exponential(largest), delta):
+        return math.inf
+    if excess_at_most(view, Exponential(0), delta):
+        return 0.0
+
+    def holds(epsilon: float) -> bool:
+        return excess_at_most(view, Exponential(epsilon), delta)
+
+    def between(refused: float, accepted: float) -> float:
+        return max((refused + accepted) / 2, float(SMALLEST_EPSILON))
+
+    return bisected(holds, 0.0, largest, between=between)

@@ -96,7 +96,7 @@ def audit(
         mechanism: what the reports should follow.
         draws: for each audited input.
         confidence: of all limits together. Divide 1 − confidence by the number of audits when there are several.
-        claim: compare with this instead of `mechanism.privacy`.
+        claim: compare with this instead of the mechanism's own.
         sample: the sampler under test, input codes → output codes; the package's own if not given.
 
     Reference: Clopper and Pearson 1934; limits on a ratio as in Jagielski et al. 2020.

@@ -18,9 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
-from extremal.exact import Column, ExactView, Prior, as_prior
+from extremal.exact import Column, ExactView, Prior, as_fraction, as_prior, corners
 from extremal.exact.weights import Floats
-from extremal.sources.inequalities import priors_at_corners
 
 Sum = tuple[int, int]  # a non-negative rational as numerator and denominator
 LeastSum = Callable[[Column], Sum]
@@ -134,7 +133,7 @@ class SourceClass:
         >>> SourceClass.from_inequalities([[-1, 1, 0], [0, -1, 1]], [0, 0]).worst_case([0, 0, 1])[0]  # p₀ ≥ p₁ ≥ p₂
         0.3333333333333333
         """
-        return SourceClass(priors_at_corners(matrix, bounds))
+        return SourceClass(_priors_at_corners(matrix, bounds))
 
     # -- what every shape answers
 
@@ -248,3 +247,17 @@ def refuse_many(source: SourceClass, most: int) -> None:
             hint=f"There may be {math.factorial(min(source.k, _LARGEST_FACTORIAL)):.2g} of them; worst_case() does not "
             "need the list.",
         )
+
+
+def _priors_at_corners(matrix: Sequence[Sequence[Any]], bounds: Sequence[Any]) -> list[Prior]:
+    """The corners of {p : matrix·p ≤ bounds, p ≥ 0, Σp = 1}; numbers are read as the decimals they print as."""
+    rows = [[as_fraction(a, f"matrix[{i}][{j}]") for j, a in enumerate(row)] for i, row in enumerate(matrix)]
+    right = [as_fraction(b, f"bounds[{i}]") for i, b in enumerate(bounds)]
+    if not rows or len({len(row) for row in rows}) != 1 or len(rows[0]) < 2 or len(right) != len(rows):
+        raise InvalidParameter(
+            "matrix must have rows of equal length, one column for each of at least 2 symbols, and one bound for "
+            "each row",
+            parameter="matrix",
+            value=[len(row) for row in rows],
+        )
+    return [Prior(list(corner)) for corner in corners(rows, right, len(rows[0]))]

@@ -3,14 +3,12 @@
 from extremal.utility import divergences
 from extremal.utility.combinations import Average, PairwiseDivergence, WorstCase
 from extremal.utility.convex import ConvexFunction
-from extremal.utility.distortion import Distortion, Hamming
+from extremal.utility.distortion import Distortion, Hamming, LevelAtDistortion
 from extremal.utility.divergence import Divergence, FDivergence, NamedDivergence
 from extremal.utility.divergences import *  # noqa: F403 - the named ones, as that module lists them
 from extremal.utility.information import MutualInformation
-from extremal.utility.level import LevelAtDistortion
-from extremal.utility.processed import ConvexUtility
 from extremal.utility.robust import RobustDivergence
-from extremal.utility.sublinear import Sublinear
+from extremal.utility.user_functions import ConvexUtility, Sublinear
 from extremal.utility.utility import UTILITIES, SumOfColumns, UserUtility, Utility, utility_from_json
 from extremal.utility.workload import Workload
 from extremal.utility.workloads import CDF, Frequencies, Mean, Ranges

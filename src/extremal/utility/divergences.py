@@ -202,7 +202,7 @@ class SquaredHellinger(NamedDivergence):
     name, function = "SquaredHellinger", RootSquare
 
 
-class Mixture(ConvexFunction):
+class MixedDivergence(ConvexFunction):
     """f = ½(x log x − (1+x) log((1+x)/2))."""
 
     at_zero, slope_at_infinity = math.log(2) / 2, math.log(2) / 2
@@ -229,7 +229,7 @@ class JensenShannon(NamedDivergence):
     0.009661844551
     """
 
-    name, function = "JensenShannon", Mixture
+    name, function = "JensenShannon", MixedDivergence
     unit = "nats"
 
 

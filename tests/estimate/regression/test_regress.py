@@ -67,6 +67,7 @@ def test_a_general_optimiser_finds_the_same(number: int) -> None:
     assert np.abs((found.values - case.truth) / found.standard_error).max() < 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(5))
 def test_other_starts_find_no_larger_likelihood(number: int) -> None:
     case = made.instance(number)

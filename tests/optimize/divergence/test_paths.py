@@ -13,10 +13,11 @@ INSTANCES = 2000
 AGREEMENT = 1e-11
 
 
-def test_agreement_with_the_full_program_on_2000_instances() -> None:
+@pytest.mark.parametrize("instances", [200, pytest.param(INSTANCES, marks=pytest.mark.slow)])
+def test_agreement_with_the_full_program(instances: int) -> None:
     generator = np.random.default_rng(20260)
     worst = 0.0
-    for index in range(INSTANCES):
+    for index in range(instances):
         utility, epsilon = random_divergence(generator, index)
         value = BlockValue.of(utility, epsilon)
         worth, _, gap = best_partition(value, Lorenz.of(utility).nodes)

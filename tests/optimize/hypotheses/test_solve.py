@@ -54,6 +54,7 @@ def test_three_hypotheses_against_all_patterns(seed: int) -> None:
     assert priced(restricted, weights, found.alpha, 1e-10 * found.value, 100_000).sets.shape[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("worst_case", [False, True])
 def test_forty_inputs(worst_case: bool) -> None:
     priors = np.random.default_rng(2).dirichlet(np.ones(40), 3)

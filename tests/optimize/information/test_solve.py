@@ -68,7 +68,7 @@ def test_erratum_e6_reference_of_uniform_priors(reference: dict[str, dict[str, A
             assert found.value == pytest.approx(float(expected["OPT_MI"]), rel=1e-12)
 
 
-@pytest.mark.parametrize("k", [2, 3, 7, 50, 1000, 10_000])
+@pytest.mark.parametrize("k", [2, 3, 7, 50, 1000, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_uniform_prior_in_closed_form(k: int) -> None:
     for epsilon in (0.1, 1, 5):
         found = check(best([f"1/{k}"] * k, epsilon), 1e-12)
@@ -86,7 +86,7 @@ def test_ten_thousand_symbols(epsilon: float) -> None:
     check(best(np.random.default_rng(1).dirichlet(np.ones(10_000)), epsilon))
 
 
-@pytest.mark.parametrize(("k", "epsilon"), [(30, 0.5), (1000, 4), (10_000, 8)])
+@pytest.mark.parametrize(("k", "epsilon"), [(30, 0.5), (1000, 4), pytest.param(10_000, 8, marks=pytest.mark.slow)])
 def test_next_to_uniform(k: int, epsilon: float) -> None:
     noise = np.random.default_rng(0).standard_normal(k)
     for size, gap in ((1e-7, 1e-12), (1e-3, 1e-6)):

@@ -11,6 +11,7 @@ import extremal as ex
 from extremal.optimize.leakage import merging as leakage_merging
 
 
+@pytest.mark.slow
 def test_information_on_many_inputs_loses_next_to_nothing() -> None:
     zipf = 1 / np.arange(1, 501)
     p = zipf / zipf.sum()

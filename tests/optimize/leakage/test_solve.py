@@ -440,6 +440,7 @@ def test_words_for_people() -> None:
 
 
 class TestUniform:
+    @pytest.mark.slow
     def test_ten_thousand_inputs_at_once(self) -> None:
         prior = ["1/10000"] * 10_000
         found = check(ex.design(ex.PML(1, prior), ex.MutualInformation(prior)), 1e-10)
@@ -513,6 +514,7 @@ class TestCertificates:
         assert all(ex.verify(found) for found in designs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make", [lambda p: p, lambda p: np.sort(p)[::-1] ** 0.3 / (np.sort(p)[::-1] ** 0.3).sum()], ids=["rough", "smooth"]
 )
@@ -534,6 +536,7 @@ def test_twelve_inputs_against_all_vertices(epsilon: float) -> None:
     assert found.value == pytest.approx(optimum(utility, lifts), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_tangent_blocks_at_seventy_inputs() -> None:
     generator = np.random.default_rng(12)
     p, p0, p1 = (generator.dirichlet(np.ones(70)) for _ in range(3))

@@ -207,11 +207,13 @@ def test_large_symmetric_alphabets_are_closed_forms() -> None:
     assert "subset selection of size 269" in solution.method
 
 
+@pytest.mark.slow
 def test_a_thousand_values_have_a_mean_certified_to_a_percent() -> None:
     value, bound, _ = designed(ex.LDP(2), Mean(np.arange(300) / 299))
     assert 1 - bound / value < 5e-3
 
 
+@pytest.mark.slow
 def test_ordered_inputs_are_mixed_over_scales() -> None:
     value, bound, solution = designed(ex.LDP(4), Ranges(64))
     assert 1 - bound / value < 0.1

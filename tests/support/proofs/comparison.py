@@ -17,7 +17,7 @@ CLOSE = Fraction(1, 10**9)
 """Relative: how far apart two bounds may be; each checker rounds e^ε and logarithms to the safe side."""
 
 NOTHING = Fraction(1, 10**40)
-"""Below is rounding: bounds on what is worth 0."""
+"""Relative to the largest number of the proof: below is rounding, as of a bound on what is worth 0."""
 
 REFUSED, MALFORMED, UNDECIDED = "refused", "malformed", "undecided"
 Said = Fraction | float | str
@@ -57,9 +57,29 @@ def disagreement(proof: Content, privacy: Any, utility: Any) -> str:
         return f"the kernel says {_shown(ours)}, the second checker {_shown(theirs)}"
     if math.isinf(ours) or math.isinf(theirs):
         return f"{_shown(ours)} against {_shown(theirs)}"
-    apart = abs(Fraction(ours) - Fraction(theirs))
-    return "" if apart <= CLOSE * abs(Fraction(ours)) + NOTHING else f"{_shown(ours)} against {_shown(theirs)}"
+    apart, room = abs(Fraction(ours) - Fraction(theirs)), CLOSE * abs(Fraction(ours)) + NOTHING * _largest(proof)
+    return "" if apart <= room else f"{_shown(ours)} against {_shown(theirs)}"
+
+
+def _largest(content: Any) -> Fraction:
+    """The largest number in a proof, at least 1."""
+    if isinstance(content, dict | list):
+        inner = content.values() if isinstance(content, dict) else content
+        return max(map(_largest, inner), default=Fraction(1))
+    try:
+        return max(Fraction(1), abs(Fraction(content)))
+    except (TypeError, ValueError):
+        return Fraction(1)
 
 
 def _shown(said: Said) -> str:
     return said if isinstance(said, str) else repr(float(said))
+
+
+def in_decimals(value: Any) -> Any:
+    """What a proof writes, with the doubles next to its fractions: files hold decimals only."""
+    if isinstance(value, dict):
+        return {name: v if name == "kind" else in_decimals(v) for name, v in value.items()}
+    if isinstance(value, list):
+        return [in_decimals(v) for v in value]
+    return repr(float(Fraction(value))) if isinstance(value, str) and "/" in value else value

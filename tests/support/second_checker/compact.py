@@ -79,33 +79,34 @@ def _best_path(points: Sequence[Point], pair: Pair, ratio: Fraction, value: Frac
     """π_last: π_0 = 0, π_j = max_{i<j} π_i + μ(i, j) − V.
 
     Not every pair is evaluated. μ is subadditive: what a path to i and on to j is worth is at most what it was for
-    j − 1, plus μ of the mass between j − 1 and j. So starts are looked at from the one that may be best on, until the
-    next cannot be better.
+    j − 1, plus μ of the mass between j − 1 and j alone, without the 1 of M. So starts are looked at from the one that
+    may be best on, until the next cannot be better.
     """
     c = ratio - 1
-
-    def worth(i: int, j: int) -> Bound:
-        (a, b), (a1, b1) = points[i], points[j]
-        found = pair.above(1 + c * (a1 - a), 1 + c * (b1 - b))
-        return found if found == INFINITE else shortened(Fraction(found))
-
     best: list[Fraction] = [ZERO]
-    may_be: list[Fraction] = [ZERO]  # at most what a path over this point to the present one is worth
+    may_be: list[Bound] = [ZERO]  # at most what a path over this point to the present one is worth
     for j in range(1, len(points)):
-        step = worth(j - 1, j)
-        if step == INFINITE:
-            return INFINITE
-        may_be = [v + Fraction(step) for v in may_be]
-        reached: Fraction | None = None
+        step = pair.above(*_mass(points, j - 1, j, c))
+        may_be = [v + step for v in may_be]
+        reached: Bound = -INFINITE
         for i in sorted(range(j), key=lambda i: may_be[i], reverse=True):
-            if reached is not None and may_be[i] <= reached:
+            if may_be[i] <= reached:
                 break
-            may_be[i] = best[i] + Fraction(worth(i, j))
-            reached = may_be[i] if reached is None else max(reached, may_be[i])
-        assert reached is not None
-        best.append(reached - value)
-        may_be.append(reached - value)
+            a, b = _mass(points, i, j, c)
+            worth = pair.above(1 + a, 1 + b)
+            if worth == INFINITE:
+                return INFINITE
+            may_be[i] = best[i] + shortened(Fraction(worth))
+            reached = max(reached, may_be[i])
+        best.append(Fraction(reached) - value)
+        may_be.append(best[-1])
     return best[-1]
+
+
+def _mass(points: Sequence[Point], i: int, j: int, c: Fraction) -> Point:
+    """c times the mass between two points."""
+    (a, b), (a1, b1) = points[i], points[j]
+    return c * (a1 - a), c * (b1 - b)
 
 
 # -- concave --

@@ -95,20 +95,28 @@ def described(rows: Sequence[Vector], k: int) -> list[Vector]:
     adjacent rays on different sides, the one between them on the plane. Two rays are adjacent when no third one
     satisfies with equality every inequality that both do.
     """
-    every = [[-v for v in unit(x, k)] for x in range(k)]
-    found = [unit(x, k) for x in range(k)]
+    found, planes = [unit(x, k) for x in range(k)], [unit(x, k) for x in range(k)]
     for row in rows:
-        every.append(row)
-        sides = [dot(row, q) for q in found]
-        tight = [{i for i, r in enumerate(every[:-1]) if dot(r, q) == 0} for q in found]
-        kept = [q for q, side in zip(found, sides, strict=True) if side <= 0]
-        for a, b in itertools.product(range(len(found)), repeat=2):
-            if sides[a] < 0 < sides[b]:
-                both = tight[a] & tight[b]
-                if not any(both <= other for i, other in enumerate(tight) if i not in (a, b)):
-                    kept.append(_scaled([sides[b] * v - sides[a] * w for v, w in zip(found[a], found[b], strict=True)]))
-        found = kept
+        found = _cut(found, planes, row)
+        planes.append(row)
     return found
+
+
+def _cut(found: Sequence[Vector], planes: Sequence[Vector], row: Vector) -> list[Vector]:
+    """The rays of a cone after one more inequality row·q ≤ 0; `planes` are those before it."""
+    sides = [dot(row, q) for q in found]
+    tight = [{i for i, plane in enumerate(planes) if dot(plane, q) == 0} for q in found]
+    kept = [q for q, side in zip(found, sides, strict=True) if side <= 0]
+    for a, b in itertools.product(range(len(found)), repeat=2):
+        if sides[a] < 0 < sides[b] and _adjacent(tight, a, b):
+            kept.append(_scaled([sides[b] * v - sides[a] * w for v, w in zip(found[a], found[b], strict=True)]))
+    return kept
+
+
+def _adjacent(tight: Sequence[set[int]], a: int, b: int) -> bool:
+    """No third ray satisfies with equality every inequality that both do."""
+    both = tight[a] & tight[b]
+    return not any(both <= other for i, other in enumerate(tight) if i not in (a, b))
 
 
 def _scaled(q: Vector) -> Vector:
@@ -142,6 +150,11 @@ def _rays_of_tree(edges: Sequence[tuple[int, int, Fraction]], k: int) -> Iterato
 
 
 # -- bounds --
+
+
+def _largest(vectors: Sequence[Vector]) -> Fraction:
+    """Σ_x max_g g_x⁺."""
+    return sum((max(ZERO, *column) for column in zip(*vectors, strict=True)), ZERO)
 
 
 class Cover:
@@ -182,18 +195,16 @@ class Cover:
     def bound(self, vectors: dict[int, Vector]) -> Fraction:
         """B of the vectors."""
         require(len(vectors) > 0, "at least one vector")
-        notion = self.notion
+        notion, every = self.notion, list(vectors.values())
         if self.edges:
-            return max(self._at_root(g) for g in vectors.values())
+            return max(map(self._at_root, every))
         if isinstance(notion, Lift):
-            most = max(self._lifted(g) for g in vectors.values())
             free = [x for x in range(self.k) if not notion.prior[x]]
-            return most + sum((max(ZERO, *(g[x] for g in vectors.values())) for x in free), ZERO)
+            return max(map(self._lifted, every)) + _largest([[g[x] for x in free] for g in every])
         if is_pure(notion):
-            most = max(ZERO, *(self._raised(g) for g in vectors.values()))
+            most = max(ZERO, *map(self._raised, every))
             return most * self.k / (notion.ratio + self.k - 1)  # type: ignore[union-attr]
-        rest = [self.reduced(i, g) for i, g in vectors.items()]
-        worth = sum((max(ZERO, *column) for column in zip(*rest, strict=True)), ZERO)
+        worth = _largest([self.reduced(i, g) for i, g in vectors.items()])
         return worth + (notion.delta * self._largest_factors(list(vectors)) if isinstance(notion, LDP) else ZERO)
 
     def _largest_factors(self, numbers: Sequence[int]) -> Fraction:

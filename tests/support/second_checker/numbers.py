@@ -232,14 +232,15 @@ def total(values: Sequence[Fraction]) -> Fraction:
 def solution(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Vector:
     """x with rows·x = right, by elimination; a matrix that has no inverse is refused."""
     table = [[*row, b] for row, b in zip(rows, right, strict=True)]
-    n = len(table)
-    for i in range(n):
-        pivot = next((j for j in range(i, n) if table[j][i]), None)
-        require(pivot is not None, "a matrix that has an inverse")
-        table[i], table[pivot or i] = table[pivot or i], table[i]
+    for i in range(len(table)):
+        pivot = next((j for j in range(i, len(table)) if table[j][i]), i)
+        require(bool(table[pivot][i]), "a matrix that has an inverse")
+        table[i], table[pivot] = table[pivot], table[i]
         table[i] = [v / table[i][i] for v in table[i]]
-        for j in range(n):
-            if j != i and table[j][i]:
-                factor = table[j][i]
-                table[j] = [v - factor * w for v, w in zip(table[j], table[i], strict=True)]
-    return [row[n] for row in table]
+        table = [row if j == i else _less(row, row[i], table[i]) for j, row in enumerate(table)]
+    return [row[-1] for row in table]
+
+
+def _less(row: Vector, factor: Fraction, other: Vector) -> Vector:
+    """row − factor·other."""
+    return [v - factor * w for v, w in zip(row, other, strict=True)]

@@ -105,23 +105,29 @@ class Source:
 
 def _corners_of_ball(p: Sequence[Fraction], radius: Fraction) -> Iterator[Vector]:
     """Mass `radius` goes to one input, from a set that is emptied and one further input."""
-    k = len(p)
-    if k > 10:
+    if len(p) > 10:
         raise Undecided("corners of a ball in more than 10 dimensions")
-    for receiver in range(k):
-        others = [x for x in range(k) if x != receiver]
+    for receiver in range(len(p)):
         if ONE - p[receiver] <= radius:
-            yield [Fraction(int(x == receiver)) for x in range(k)]
-            continue
-        for size in range(k):
-            for emptied in itertools.combinations(others, size):
-                left = radius - sum((p[x] for x in emptied), ZERO)
-                for x in others:
-                    if x not in emptied and 0 <= left <= p[x]:
-                        corner = [ZERO if z in emptied else v for z, v in enumerate(p)]
-                        corner[x] -= left
-                        corner[receiver] += radius
-                        yield corner
+            yield [Fraction(int(x == receiver)) for x in range(len(p))]
+        else:
+            yield from _corners_towards(p, radius, receiver)
+
+
+def _corners_towards(p: Sequence[Fraction], radius: Fraction, to: int) -> Iterator[Vector]:
+    """Emptied sets by size, then in lexicographic order."""
+    others = [x for x in range(len(p)) if x != to]
+    for emptied in itertools.chain(*(itertools.combinations(others, size) for size in range(len(p)))):
+        left = radius - sum((p[x] for x in emptied), ZERO)
+        rest = [x for x in others if x not in emptied]
+        yield from (_moved(p, emptied, x, left, to, radius) for x in rest if 0 <= left <= p[x])
+
+
+def _moved(p: Sequence[Fraction], emptied: Sequence[int], x: int, left: Fraction, to: int, radius: Fraction) -> Vector:
+    corner = [ZERO if z in emptied else v for z, v in enumerate(p)]
+    corner[x] -= left
+    corner[to] += radius
+    return corner
 
 
 def source(given: Any) -> Source:

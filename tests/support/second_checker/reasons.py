@@ -21,6 +21,7 @@ from .numbers import (
     ln,
     require,
     rounded_up,
+    shortened,
     solution,
     total,
 )
@@ -100,25 +101,31 @@ def between_nodes(reason: Reason, notion: Notion, curve: Curve, alpha: Vector) -
     if any(h == INFINITE for h in curve.heights):
         return INFINITE
     cover = Cover(notion, k, reason["multipliers"], reason["tree"])
-    points = [(t, Fraction(h)) for t, h in zip(nodes, curve.heights, strict=True)]
-    pieces = {i: _through(*points[i], *points[i + 1]) for i in range(n - 1)}
-    (t, height), (s, last) = points[0], points[-1]
-    low = [t * b - a for a, b in zip(curve.a, curve.b, strict=True)]
-    if (t > 0 or curve.squares) and not cover.never_positive(n - 1, low):
-        if curve.at_zero == INFINITE:
-            return INFINITE
-        pieces[n - 1] = _through(ZERO, Fraction(curve.at_zero), t, height)
-    high = [a - s * b for a, b in zip(curve.a, curve.b, strict=True)]
-    if not cover.never_positive(n, high):
-        if curve.slope == INFINITE:
-            return INFINITE
-        pieces[n] = (Fraction(curve.slope), last - Fraction(curve.slope) * s)
-    pieces = pieces or {0: (ZERO, ZERO)}  # one node, both ends proved: constants lie in the cone, so f = 0 there
+    pieces = _pieces(nodes, curve, cover)
+    if pieces is None:
+        return INFINITE
     vectors = {
         i: [sigma * a + tau * b - v for a, b, v in zip(curve.a, curve.b, alpha, strict=True)]
         for i, (sigma, tau) in pieces.items()
     }
     return cover.bound(vectors)
+
+
+def _pieces(nodes: Vector, curve: Curve, cover: Cover) -> dict[int, tuple[Fraction, Fraction]] | None:
+    """σ, τ of each chord, and of the ends n − 1 and n where columns may lie beyond a node; None where f is infinite."""
+    n, heights = len(nodes), [Fraction(h) for h in curve.heights]
+    pieces = {i: _through(nodes[i], heights[i], nodes[i + 1], heights[i + 1]) for i in range(n - 1)}
+    below = [nodes[0] * b - a for a, b in zip(curve.a, curve.b, strict=True)]
+    if (nodes[0] > 0 or curve.squares) and not cover.never_positive(n - 1, below):
+        if curve.at_zero == INFINITE:
+            return None
+        pieces[n - 1] = _through(ZERO, Fraction(curve.at_zero), nodes[0], heights[0])
+    beyond = [a - nodes[-1] * b for a, b in zip(curve.a, curve.b, strict=True)]
+    if not cover.never_positive(n, beyond):
+        if curve.slope == INFINITE:
+            return None
+        pieces[n] = (Fraction(curve.slope), heights[-1] - Fraction(curve.slope) * nodes[-1])
+    return pieces or {0: (ZERO, ZERO)}  # one node, both ends proved: constants lie in the cone, so f = 0 there
 
 
 def _through(s: Fraction, low: Fraction, t: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
@@ -129,35 +136,44 @@ def _through(s: Fraction, low: Fraction, t: Fraction, high: Fraction) -> tuple[F
 
 def simplices(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector) -> Bound:
     """Several distributions: Φ(P_1·q, …, P_m·q) is below a linear function on the cone over each cell."""
-    trees, k = reason["trees"], len(alpha)
     require(is_pure(notion) and notion.ratio > 1, "trees of chords: ε-LDP, ε > 0")  # type: ignore[union-attr]
     require(not reason["nodes"] and not reason["multipliers"] and not reason["tree"], "trees alone")
     terms = [(weight, leaf) for weight, leaf in leaves if isinstance(leaf, Divergence)]
     require(len(terms) == len(leaves), "trees of chords: divergences")
     distributions = list(dict.fromkeys(p for _, leaf in terms for p in (leaf.p0, leaf.p1)))
-    m, tokens = len(distributions), sum(len(tree) for tree in trees)
-    require(m <= MOST_DISTRIBUTIONS and len(trees) == math.factorial(m), "a tree for each order of ≤ 6 distributions")
-    require(tokens <= MOST_TOKENS and tokens * k <= MOST_TOKENS_TIMES_INPUTS, "at most 2^20 tokens")
     number = {p: i for i, p in enumerate(distributions)}
     places = [(w, d.kind, number[d.p0], number[d.p1], d.parameter) for w, d in terms]
-    wide = rounded_up(notion.ratio, 16)  # type: ignore[union-attr]
-    vectors: dict[int, Vector] = {}
+    roof = _roof(reason["trees"], len(distributions), len(alpha), rounded_up(notion.ratio, 16), places)  # type: ignore[union-attr]
+    symbols = list(zip(*distributions, strict=True))
+    vectors = {i: [dot(sigma, p) - a for p, a in zip(symbols, alpha, strict=True)] for i, sigma in enumerate(roof)}
+    return Cover(notion, len(alpha), (), ()).bound(vectors)
+
+
+Places = Sequence[tuple[Fraction, str, int, int, Fraction]]
+
+
+def _roof(trees: Sequence[Sequence[int]], m: int, k: int, wide: Fraction, places: Places) -> Iterator[Vector]:
+    """λ of each cell: λ·v is at least Φ at its vertices, hence on the cone over it."""
+    tokens = sum(len(tree) for tree in trees)
+    require(m <= MOST_DISTRIBUTIONS and len(trees) == math.factorial(m), "a tree for each order of ≤ 6 distributions")
+    require(tokens <= MOST_TOKENS and tokens * k <= MOST_TOKENS_TIMES_INPUTS, "at most 2^20 tokens")
+    known: dict[tuple[Fraction, ...], Fraction] = {}  # cells share their vertices
     for order, tree in zip(itertools.permutations(range(m)), trees, strict=True):
         for vertices in _cells(_root(order, wide), tree):
-            heights = [_height(places, v) for v in vertices]
-            sigma = solution(vertices, heights)
-            vectors[len(vectors)] = [dot(sigma, [p[x] for p in distributions]) - alpha[x] for x in range(k)]
-    return Cover(notion, k, (), ()).bound(vectors)
+            for v in vertices:
+                known[tuple(v)] = known.get(tuple(v)) or _height(places, v)
+            exact = solution(vertices, [known[tuple(v)] for v in vertices])
+            yield [shortened(value) for value in exact]  # rounded up, which only raises λ·v
 
 
-def _height(places: Sequence[tuple[Fraction, str, int, int, Fraction]], v: Vector) -> Fraction:
+def _height(places: Places, v: Vector) -> Fraction:
     """A number above Φ(v); v > 0, so that nothing is infinite."""
     found = ZERO
     for weight, kind, i, j, parameter in places:
         part = divergence(kind, v[i], v[j], parameter)
         require(not isinstance(part, float), "a finite height")
         found += weight * part.high  # type: ignore[union-attr]
-    return found
+    return shortened(found)
 
 
 def _root(order: Sequence[int], wide: Fraction) -> list[Vector]:
@@ -336,7 +352,7 @@ class Lifts:
         """ν(b − z) + α(T) + Σ_open min(0, α_x − νp_x) + f(α_j − νp_j) + p_j·dip(f)/step ≥ K at both ends of f."""
         masses = self.masses(depth, z)
         if masses is None:
-            return -2 <= token < len(self.choices)
+            return True  # nothing lies below: any token closes
         require(0 <= token < len(self.choices), "a token is a choice")
         nu, j = self.choices[token], self.j
         rest = sum((g.n * min(ZERO, g.alpha - nu * g.p) for g in self.groups[depth:]), ZERO)

@@ -42,20 +42,23 @@ def merged(groups: Sequence[int], goal: Statistics, notion: Notion) -> Merged:
     require(isinstance(notion, LDP), "merged inputs: LDP only")
     members = members_of(groups, goal.k)
     require(len(members) >= 2, "at least two groups")
-    denominator = math.lcm(*(v.denominator for v in p))
-    weights = [int(v * denominator) for v in p]
-    divisor = math.gcd(*weights)
-    masses = [sum(weights[x] for x in group) // divisor or len(group) for group in members]
-    scale = math.lcm(*masses)
-    shares = [
-        {x: Fraction(scale, mass) * (weights[x] // divisor if any(weights[z] for z in group) else 1) for x in group}
-        for group, mass in zip(members, masses, strict=True)
-    ]
-    gram = [
-        [sum((a[x] * goal.gram[x][z] * b[z] for x in a for z in b if goal.gram[x][z]), ZERO) for b in shares]
-        for a in shares
-    ]
+    scale, shares = _shares(p, members)
+    gram = [[_between(a, goal.gram, b) for b in shares] for a in shares]
     return Merged([sum((p[x] for x in group), ZERO) for group in members], gram, goal.unit * scale**2)
+
+
+def _shares(p: Sequence[Fraction], members: Sequence[Sequence[int]]) -> tuple[int, list[dict[int, int]]]:
+    """L and the rows of LB: p on each group divided by its mass, equal shares where the mass is 0; whole numbers."""
+    weights, _ = _whole(p)
+    divisor = math.gcd(*weights)
+    parts = [{x: weights[x] // divisor for x in group} for group in members]
+    parts = [part if any(part.values()) else dict.fromkeys(part, 1) for part in parts]
+    scale = math.lcm(*(sum(part.values()) for part in parts))
+    return scale, [{x: w * scale // sum(part.values()) for x, w in part.items()} for part in parts]
+
+
+def _between(a: dict[int, int], gram: Exact, b: dict[int, int]) -> Fraction:
+    return sum((Fraction(v * gram[x][z] * w) for x, v in a.items() for z, w in b.items()), ZERO)
 
 
 def members_of(names: Sequence[int], k: int) -> list[list[int]]:

@@ -19,8 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from extremal.errors import InvalidParameter, MalformedFile
-from extremal.exact import Column, Exponential, IndexSet
-from extremal.exact.linear import solve_exactly
+from extremal.exact import Column, Exponential, IndexSet, solve_exactly
 from extremal.exact.weights import DENOMINATOR, Indices, frozen
 from extremal.mechanism.bit_labels import SetLabels
 from extremal.mechanism.labels import count_text

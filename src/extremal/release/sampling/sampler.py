@@ -247,7 +247,7 @@ def sample_codes(
 
     Args:
         mechanism: what to draw from.
-        codes: positions in `mechanism.inputs`, an integer array.
+        codes: positions in the mechanism's inputs, an integer array.
         source: of the words; fresh `SecureWords` if not given. Anything else is for simulation and tests.
         compiled: whether to use numba; None: when it is installed and the call is large. The outputs do not depend on
             it.
