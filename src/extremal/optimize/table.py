@@ -31,7 +31,7 @@ from extremal.utility import (
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SizeLimits:
     """Inputs up to which a method works, unless another noun is given; rays that the kernel lists as well have their
     limits from the cones."""
 
@@ -62,7 +62,7 @@ class Sizes:
     values: int = 40  # values of one statistic whose intervals are all columns: 0.1 s
 
 
-SIZES = Sizes()
+SIZES = SizeLimits()
 
 
 @dataclass(frozen=True)
