@@ -315,7 +315,9 @@ def _gone(text: str) -> list[str]:
     folders = re.findall(r"(?<!`)`(?:src/extremal/)?([a-z_]+/[a-z_/]*(?:\.py)?)`", text)
     named = [name for name in dotted if name.split(".")[0] in ROOMS and name.split(".")[-1] not in FILE_ENDINGS]
     return [name for name in named if not _there(name)] + [
-        name for name in folders if name.split("/")[0] in ROOMS and not (PACKAGE / name).exists()
+        name
+        for name in folders
+        if name.split("/")[0] in ROOMS and not ((PACKAGE / name).exists() or (PACKAGE / f"{name}.py").exists())
     ]
 
 

@@ -18,9 +18,9 @@ import extremal as ex
 from extremal.closed_forms import FORMS, Setting
 from extremal.closed_forms.set_systems import LISTED, hadamard_shape
 from extremal.estimate.expected import frequency_variance
-from extremal.estimate.means import mean_decoder, mean_variance
 from extremal.release.audit import audit
 from extremal.simulate import Simulation
+from support.means import mean_decoder, mean_variance
 
 SETTINGS = [(100, 0.5), (300, 1.0), (300, 2.0)]
 ORDERED_SETTINGS = [(50, 0.5), (101, 1.0), (101, 3.0)]

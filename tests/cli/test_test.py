@@ -103,6 +103,6 @@ def test_reports_of_another_mechanism_are_refused(
     other = str(ex.randomized_response(3, 1, inputs=["a", "b", "c"]).save(tmp_path / "other.json"))
     arguments = ["independence", files[0], "--columns", f"answer={other}", "--columns", "region"]
     assert main(["test", *arguments]) == 2
-    assert "must record that this mechanism made" in capsys.readouterr().err
+    assert "must come from this mechanism" in capsys.readouterr().err
     assert main(["test", *arguments, "--no-hash-check"]) == 0
     assert main(["test", "independence", files[0], "--columns", f"region={other}", "--columns", "answer"]) == 2

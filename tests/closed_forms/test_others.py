@@ -14,10 +14,10 @@ from extremal.closed_forms import FORMS, Setting
 from extremal.closed_forms.ordered import half_window, levels_of
 from extremal.closed_forms.set_systems import hadamard_shape
 from extremal.errors import InvalidParameter, NotIdentified, TooLarge
-from extremal.estimate.expected import frequency_variance
-from extremal.estimate.means import estimate_mean, mean_decoder, mean_variance
+from extremal.estimate.expected import expected_workload, frequency_variance
 from extremal.release.audit import audit
 from extremal.simulate import Simulation
+from support.means import mean_variance
 
 ORDERED = ("stochastic rounding", "piecewise", "hybrid", "square wave", "hierarchical")
 
@@ -82,21 +82,27 @@ def test_variances_of_a_mean_are_the_published_ones(name: str, epsilon: float) -
 def test_a_mean_with_its_interval() -> None:
     m = ex.stochastic_rounding(5, 1)
     x = np.random.default_rng(0).integers(5, size=20_000)
-    found = estimate_mean(Simulation(1).privatize(m, x).reports, m, [0, 1, 2, 3, 4])
-    low, high = found.interval()
-    assert low < found.estimate < high
-    assert abs(found.estimate - x.mean()) < 5 * found.standard_error
-    assert found.standard_error == pytest.approx(math.sqrt(mean_variance(m, [0, 1, 2, 3, 4]) / 20_000), rel=0.02)
+    v = [0, 1, 2, 3, 4]
+    found = ex.estimate_workload(Simulation(1).privatize(m, x).reports, m, ex.Mean(v))
+    ((low, high),) = found.interval()
+    assert low < found.estimate[0] < high
+    assert abs(found.estimate[0] - x.mean()) < 5 * found.standard_error[0]
+    assert found.standard_error[0] == pytest.approx(math.sqrt(mean_variance(m, v) / 20_000), rel=0.02)
     with pytest.raises(InvalidParameter, match="level must lie"):
         found.interval(0)
     with pytest.raises(InvalidParameter, match="at least two reports"):
-        estimate_mean([1], m, [0, 1, 2, 3, 4])
-    with pytest.raises(NotIdentified, match="identify the mean"):
-        mean_decoder(m, [0, 1, 0, 1, 0])
-    for wrong in ([1, 2], [0, 1, 2, 3, math.inf]):
-        with pytest.raises(InvalidParameter, match="5 finite numbers"):
-            mean_decoder(m, wrong)
-    assert mean_variance(m, range(5), prior=[0.2] * 5) == pytest.approx(mean_variance(m, range(5)))
+        ex.estimate_workload([1], m, ex.Mean(v))
+    with pytest.raises(NotIdentified, match="identify every wanted statistic"):
+        ex.estimate_workload([1, 0], m, ex.Mean([0, 1, 0, 1, 0]))
+
+
+@pytest.mark.parametrize("name", ["stochastic rounding", "piecewise", "hybrid"])
+def test_an_expected_mean_has_the_least_variance(name: str) -> None:
+    """The workload's decoder at equally likely inputs is the one of the pseudo-inverse."""
+    v = np.linspace(-1, 1, 41)
+    m = ordered(name, 41, 1.0)
+    expected = expected_workload(m, ex.Mean(v, prior=np.full(41, 1 / 41)))(1000)
+    assert expected.standard_error[0] ** 2 * 999 == pytest.approx(mean_variance(m, v), rel=1e-6)
 
 
 def test_the_window_of_the_square_wave() -> None:

@@ -17,7 +17,7 @@ from extremal.closed_forms.bits import permanent_filter
 from extremal.closed_forms.ordered import half_window
 from extremal.closed_forms.set_systems import hadamard_shape
 from extremal.estimate.expected import frequency_variance
-from extremal.estimate.means import mean_variance
+from support.means import mean_variance
 
 PRIME, FAR = 2**21 - 9, 1234567  # of the rule that docs/mechanisms/others.md states
 

@@ -39,7 +39,7 @@ def mechanism_for(utility: Workload, epsilon: float) -> ex.Mechanism:
 
 def decoded(mechanism: ex.Mechanism, utility: Workload) -> np.ndarray:
     """What each report is worth: the estimate from that report alone."""
-    return np.column_stack([estimate_workload({y: 1}, mechanism, utility).estimate for y in mechanism.outputs])
+    return np.column_stack([estimate_workload({y: 2}, mechanism, utility).estimate for y in mechanism.outputs])
 
 
 @pytest.mark.parametrize(("utility", "epsilon"), CONFIGURATIONS)

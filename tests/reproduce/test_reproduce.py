@@ -158,11 +158,10 @@ def test_the_caption_says_when_a_claim_fails() -> None:
     )
     assert found.ratio("mixed").min() == pytest.approx(0.61)
     assert found.average("binary")[0] == pytest.approx((0.61 + 99 * 0.9) / 200)
-    assert kov._judged(6, 0.7, 0.61, 0.99).startswith(
-        "At least 70% in all instances for 6 inputs, as printed, does not"
-    )
-    assert kov._judged(6, 0.7, 0.61, 0.99).endswith("the worst has 0.610, and 99% of the instances have as much.")
-    assert "agrees: 0.756" in kov._judged(6, 0.75, 0.756, 1.0)
+    judged = kov._judged(6, 0.7, found.ratio("mixed").min(axis=1))
+    assert judged.startswith("At least 70% in all instances for 6 inputs, as printed, does not")
+    assert judged.endswith("the worst has 0.610, and 99% of the instances have as much.")
+    assert "agrees: 0.756" in kov._judged(6, 0.75, np.array([0.756]))
 
 
 def test_the_list_and_two_figures_by_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,22 +89,27 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
         edges = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64))).astype(np.int32)
         inner = pa.uint8() if isinstance(labels, ByteLabels) else _own(parts)
         return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=inner).take(pa.array(flat)))
-    if labels.numbered and (labels.count > MOST_LISTED or not pa.types.is_dictionary(like)):
+    encoded = pa.types.is_dictionary(like)
+    if labels.numbered and (labels.count > MOST_LISTED or not encoded):
         return pa.array(codes, type=_holding(labels.count, like))
-    kind, values = only_kind(labels), list(labels)
+    stored = _stored(list(labels), like.value_type if encoded else like)
+    # Views can neither be looked up nor, in compressed dictionaries, be read everywhere.
+    plain = stored.cast(pa.large_string()) if pa.types.is_string_view(stored.type) else stored
+    if encoded:
+        return pa.DictionaryArray.from_arrays(pa.array(codes, type=pa.int32()), plain, ordered=False)
+    return plain.take(pa.array(codes)).cast(stored.type)
+
+
+def _stored(values: list[Any], like: Any) -> Any:
+    """Labels of one type as an array of type `like`, or of their own type."""
+    import pyarrow as pa
+
     refuse_wide(values)
-    inner = like.value_type if pa.types.is_dictionary(like) else like
-    suits = {str: is_text, int: pa.types.is_integer, bool: pa.types.is_boolean}[kind](inner)
+    suits = {str: is_text, int: pa.types.is_integer, bool: pa.types.is_boolean}[only_kind(values)]
     try:
-        stored = pa.array(values, type=inner if suits else _own(values))
+        return pa.array(values, type=like if suits(like) else _own(values))
     except (pa.ArrowInvalid, OverflowError):
-        stored = pa.array(values, type=_own(values))
-    if not pa.types.is_dictionary(like):
-        plain = stored.cast(pa.large_string()) if pa.types.is_string_view(stored.type) else stored
-        return plain.take(pa.array(codes)).cast(stored.type)
-    if pa.types.is_string_view(stored.type):  # compressed dictionaries of views are not read everywhere
-        stored = stored.cast(pa.large_string())
-    return pa.DictionaryArray.from_arrays(pa.array(codes, type=pa.int32()), stored, ordered=False)
+        return pa.array(values, type=_own(values))
 
 
 def _holding(count: int, like: Any) -> Any:

@@ -95,8 +95,8 @@ def columns_of(frame: Any, chosen: Sequence[Any]) -> dict[Any, Any]:
     Raises:
         InvalidParameter: no eager frame; a column that is not there; names that are not unique.
     """
-    names = names_of(frame)
-    if names is None or not (is_frame(frame) or _narwhals().dependencies.is_into_dataframe(frame)):
+    names, kind = names_of(frame), _kind(frame)
+    if names is None or not (kind or _narwhals().dependencies.is_into_dataframe(frame)):
         raise InvalidParameter(
             "frame must be an eager data frame (pandas, polars, pyarrow)",
             parameter="frame",
@@ -110,16 +110,20 @@ def columns_of(frame: Any, chosen: Sequence[Any]) -> dict[Any, Any]:
         raise InvalidParameter(
             "column names must be unique", parameter="frame", value=repeated, hint="Rename the columns."
         )
-    kind = _kind(frame)
+    return {name: _nth_column(frame, kind, names.index(name)) for name in chosen}
+
+
+def _nth_column(frame: Any, kind: str | None, place: int) -> Any:
+    """A column by its place: by name a library may read a pattern, or find an index."""
     if kind == "pandas":
-        return {name: frame.iloc[:, names.index(name)] for name in chosen}
+        return frame.iloc[:, place]
     if kind == "polars":
-        return {name: frame.to_series(names.index(name)) for name in chosen}
+        return frame.to_series(place)
     if kind == "pyarrow":
-        return {name: frame.column(names.index(name)) for name in chosen}
+        return frame.column(place)
     nw = _narwhals()
     table = nw.from_native(frame, eager_only=True)
-    return {name: nw.to_native(table.get_column(name)) for name in chosen}
+    return nw.to_native(table.get_column(table.columns[place]))
 
 
 def with_columns(frame: Any, made: Mapping[Any, Any]) -> Any:

@@ -72,19 +72,29 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
         named = pl.Series(parts, dtype=inner).gather(flat).to_list()
         sublists = [named[start:stop] for start, stop in pairwise(edges)]
         return pl.Series(like.name, sublists, dtype=pl.List(inner))
-    kind, dtype = only_kind(labels), like.dtype
     if labels.numbered:
-        fits = dtype.is_integer() and _fits([0, labels.count - 1], dtype)
-        return pl.Series(like.name, codes, dtype=dtype if fits else pl.Int64)
+        return pl.Series(like.name, codes, dtype=_whole([0, labels.count - 1], like.dtype))
     values: list[Any] = list(labels)
+    kind = only_kind(values)
     refuse_wide(values)
-    if kind is str:
-        target = pl.Enum(values) if dtype == pl.Enum else dtype if dtype == pl.Categorical else pl.String
-    elif kind is bool:
-        target = pl.Boolean
-    else:
-        target = dtype if dtype.is_integer() and _fits(values, dtype) else pl.Int64
+    target = {str: _text, int: _whole, bool: lambda *_: pl.Boolean}[kind](values, like.dtype)
     return pl.Series("x", values, dtype=target).gather(codes).alias(like.name)
+
+
+def _text(values: list[Any], dtype: Any) -> Any:
+    """A type of texts like `dtype` that holds these."""
+    import polars as pl
+
+    if dtype == pl.Enum:
+        return pl.Enum(values)
+    return dtype if dtype == pl.Categorical else pl.String
+
+
+def _whole(values: list[Any], dtype: Any) -> Any:
+    """`dtype` if it is one of integers that holds these, else 64 bits."""
+    import polars as pl
+
+    return dtype if dtype.is_integer() and _fits(values, dtype) else pl.Int64
 
 
 def _fits(values: list[Any], dtype: Any) -> bool:

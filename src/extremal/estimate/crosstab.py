@@ -69,13 +69,7 @@ def estimate_crosstab(
     >>> ex.estimate_crosstab(table, {"drugs": m, "region": None}).estimate.round(3).tolist()
     [[0.333, 0.167], [0.333, 0.167]]
     """
-    if not isinstance(columns, Mapping) or len(columns) != 2:
-        raise InvalidParameter(
-            "columns must name two columns, each with its mechanism or None",
-            parameter="len(columns)",
-            value=len(columns) if hasattr(columns, "__len__") else columns,
-            hint='{"answer": mechanism, "age": None}',
-        )
+    _refuse_columns(columns)
     given = Sample.of(sample, weights=weights).only_weights()
     (first, one), (second, other) = (_side(_column(frame, name), name, m) for name, m in columns.items())
     if first.size != second.size:
@@ -103,6 +97,16 @@ def estimate_crosstab(
     column = _column(frame, given) if isinstance(given, str) else given
     w = checked_weights(column_of(_column(frame, next(iter(columns))), column, "weights"), n)
     return CrosstabEstimate(one, other, shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)))
+
+
+def _refuse_columns(columns: Any) -> None:
+    if not isinstance(columns, Mapping) or len(columns) != 2:
+        raise InvalidParameter(
+            "columns must name two columns, each with its mechanism or None",
+            parameter="len(columns)",
+            value=len(columns) if hasattr(columns, "__len__") else columns,
+            hint='{"answer": mechanism, "age": None}',
+        )
 
 
 def _column(frame: Any, name: Any) -> Any:

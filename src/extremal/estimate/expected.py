@@ -14,8 +14,8 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
-from extremal.estimate.frequencies import FEWEST
 from extremal.estimate.methods.combinations import Combinations, row_prior
+from extremal.estimate.reports.tally import FEWEST
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
 from extremal.estimate.workload import WorkloadEstimate, decoding_of, sets_of

@@ -16,6 +16,7 @@ With f the frequencies of the reports, E f = Qᵀp. Five answers:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
 
 import numpy as np
@@ -29,7 +30,7 @@ from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.methods.shrinkage import shrunk
 from extremal.estimate.methods.smoothing import smoothed
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.reports.tally import Reports, Tally
+from extremal.estimate.reports.tally import FEWEST, Reports, Tally
 from extremal.estimate.results.combined import StratifiedEstimate
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
@@ -37,7 +38,6 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 METHODS = ("unbiased", "mle", "projected", "shrunk", "smooth")
-FEWEST = 2  # reports: one says nothing about its own spread
 
 Method = Literal["unbiased", "mle", "projected", "shrunk", "smooth"]
 MISSING = ("refuse", "drop", "category")
@@ -86,7 +86,7 @@ def estimate_frequencies(
     population: Any = None,
     sample: Sample | None = None,
 ) -> FrequencyEstimate | StratifiedEstimate:
-    """How frequent is each input, judging by the reports?
+    """Estimate how frequent each input is, with intervals.
 
     Guarantee: with method="unbiased", E estimate = p exactly. Where the count behind a cell is binomial (randomised
     response, subset selection, every yes/no question) intervals hold with at least their level for every p and n;
@@ -94,36 +94,27 @@ def estimate_frequencies(
 
     Args:
         reports: raw reports (a list, array, series or Arrow column), a data frame with `column`, a mapping from report
-            to count, or the path of a file written by `extremal privatize` (or a list of `Path`s), which is streamed
-            and its mechanism hash checked.
+            to count, or the path of a file written by `extremal privatize` (or a list of `Path`s), which is streamed.
         mechanism: what made the reports.
         method: "unbiased", "mle", "projected", "shrunk" or "smooth".
         column: the column of reports in a data frame or file.
-        weights: a positive survey weight for each report, or the name of its column. Standard errors are those of the
-            weighted mean.
-        by: strata: a column, its name, or a list of names. Each stratum is estimated by itself.
-        counts: True: `reports` are counts, a pandas series with the outputs as its index, or m numbers in the order of
-            the mechanism's outputs. A name: the column of a data frame that says how often each row's report occurred.
-        prior: a guess of the frequencies. It only sets the weights of least squares when there are more outputs than
-            inputs; the estimate is unbiased whatever it is. Equal frequencies if not given.
-        merge: where the mechanism does not tell inputs apart, estimate the combinations that it does identify, instead
-            of raising.
+        by: groups that are estimated each by itself: a column, its name, or a list of names.
+        counts: True: `reports` are counts, a pandas series with the outputs as its index, or a number for each output
+            in their order. A name: the column of a data frame that says how often each row's report occurred.
+        prior: a guess of the frequencies, equal ones if not given. It only sets the weights of least squares when there
+            are more outputs than inputs; the estimate is unbiased whatever it is.
+        merge: estimate the combinations of inputs that are identified, where single ones are not.
         check_hash: refuse a file that does not record this mechanism's hash.
         missing: what to do with missing reports: "refuse", "drop" (the number is noted), or "category": one more
             answer, "(missing)", which is not randomised.
-        strata: how the sample was stratified: a column or its name. Unlike `by` this changes only standard errors
-            (and, with `population`, weights).
-        cluster: who was sampled together: a column or its name. Standard errors are those between clusters.
-        population: the size of the population, or a mapping from stratum to size: a finite population correction, and
-            weights N_h/n_h when there are strata and no weights.
-        sample: an `extremal.estimate.Sample`, which says all of weights, strata, cluster and population.
+        weights, strata, cluster, population: how the respondents were sampled, or all of it in one value: `sample`.
+        sample: an `extremal.estimate.Sample`, which explains them.
 
     Returns:
-        FrequencyEstimate; with `by`, a mapping from stratum to FrequencyEstimate.
+        FrequencyEstimate; with `by`, a mapping from group to FrequencyEstimate.
 
     Raises:
-        InvalidParameter: fewer than two reports, weights that are not positive, a missing report, a column that is not
-            there.
+        InvalidParameter: fewer than two reports, weights that are not positive, a missing report or column.
         UnknownLabel: a report that the mechanism never makes.
         NotIdentified: the reports do not determine every frequency; the message says what they determine.
 
@@ -138,15 +129,18 @@ def estimate_frequencies(
     """
     _refuse_unknown(method, mechanism, missing)
     drawn = Sample.of(sample, weights=weights, strata=strata, cluster=cluster, population=population)
-    if missing == "category":
-        reports, mechanism = _with_missing(reports, mechanism, column, counts)
-        column = None
-    channel = channel_of(mechanism)
     given = Reports(reports, mechanism, column, by, counts, missing == "drop", check_hash)
-    if drawn.simple:
-        tallies = given.tallies(channel, drawn.weights)
-    elif by is None:
-        tallies = {None: given.sampled(channel, drawn)}
+    found = _estimates(_with_missing(given) if missing == "category" else given, drawn, method, prior, merge)
+    return found[None] if by is None else found
+
+
+def _estimates(given: Reports, sample: Sample, method: str, prior: Any, merge: bool) -> StratifiedEstimate:
+    """An estimate for each group; without groups, of None alone."""
+    mechanism, channel = given.mechanism, channel_of(given.mechanism)
+    if sample.simple:
+        tallies = given.tallies(channel, sample.weights)
+    elif given.by is None:
+        tallies = {None: given.sampled(channel, sample)}
     else:
         raise InvalidParameter(
             "by cannot be combined with strata, cluster or population",
@@ -156,12 +150,8 @@ def estimate_frequencies(
     combinations = Combinations.inputs(mechanism, channel, merge)
     start = row_prior(mechanism, prior)
     small = _too_small(tallies)
-    estimates = {
-        name: _estimate(combinations, Observed.of(channel, found), method, start)
-        for name, found in tallies.items()
-        if name not in small
-    }
-    return estimates[None] if by is None else StratifiedEstimate(estimates, small)
+    kept = {name: Observed.of(channel, found) for name, found in tallies.items() if name not in small}
+    return StratifiedEstimate({name: _estimate(combinations, o, method, start) for name, o in kept.items()}, small)
 
 
 def _refuse_unknown(method: str, mechanism: object, missing: str) -> None:
@@ -192,19 +182,21 @@ def _too_small(tallies: Mapping[Any, Tally]) -> dict[Any, int]:
     return small
 
 
-def _with_missing(reports: Any, mechanism: Mechanism, column: str | None, counts: bool | str) -> tuple[Any, Mechanism]:
+def _with_missing(given: Reports) -> Reports:
     """Missing reports as an answer of their own: the mechanism with one more input that always reports itself."""
-    if counts or isinstance(reports, Mapping):
+    reports, mechanism = given.source, given.mechanism
+    if given.counts or isinstance(reports, Mapping):
         raise InvalidParameter("counts hold no missing reports", parameter="missing", value="category")
-    values = pick(reports, column, "column") if is_frame(reports) else reports
-    codes, labels = distinct(values, "reports")
+    codes, labels = distinct(pick(reports, given.column, "column") if is_frame(reports) else reports, "reports")
     named = [*labels, MISSING_LABEL]
     matrix = mechanism.matrix
     wider = np.zeros((matrix.shape[0] + 1, matrix.shape[1] + 1))
     wider[:-1, :-1], wider[-1, -1] = matrix, 1.0
-    return [named[code] for code in np.where(codes < 0, len(labels), codes).tolist()], Mechanism.from_matrix(
+    answering = Mechanism.from_matrix(
         wider, inputs=[*mechanism.inputs, MISSING_LABEL], outputs=[*mechanism.outputs, MISSING_LABEL]
     )
+    listed = [named[code] for code in np.where(codes < 0, len(labels), codes).tolist()]
+    return replace(given, source=listed, mechanism=answering, column=None)
 
 
 def _estimate(combinations: Combinations, observed: Observed, method: str, prior: Floats) -> FrequencyEstimate:

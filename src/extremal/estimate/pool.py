@@ -18,6 +18,7 @@ from extremal.estimate.frequencies import Method, estimate_frequencies
 from extremal.estimate.reports.tally import Reports
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Label
 
 
 def pool(
@@ -47,29 +48,33 @@ def pool(
     listed = list(parts)
     if not listed:
         raise InvalidParameter("there must be at least one pair (reports, mechanism)", parameter="parts", value=[])
-    first = listed[0][1]
-    found = []
-    for reports, mechanism in listed:
-        if not isinstance(mechanism, Mechanism):
-            raise InvalidParameter(
-                "parts must be pairs (reports, Mechanism)", parameter="mechanism", value=type(mechanism).__name__
-            )
-        if mechanism.inputs != first.inputs:
-            raise InvalidParameter(
-                "all mechanisms must have the same inputs in the same order", parameter="k", value=mechanism.k
-            )
-        channel = channel_of(mechanism)
-        one = Reports(reports, mechanism, counts=counts).tally(channel)
-        by_key = {channel.encode(label): label for label in mechanism.outputs}
-        found.append({by_key[key]: number for key, number in one.counts.items()})
+    counted = [_counted(reports, mechanism, listed[0][1], counts) for reports, mechanism in listed]
     if len(listed) == 1:
-        return estimate_frequencies(found[0], first, method)
-    sizes = np.array([sum(one.values()) for one in found], dtype=np.float64)
+        return estimate_frequencies(counted[0], listed[0][1], method)
+    sizes = np.array([sum(one.values()) for one in counted], dtype=np.float64)
     matrix = np.hstack([w * mechanism.matrix for w, (_, mechanism) in zip(sizes / sizes.sum(), listed, strict=True)])
-    names = [f"{i + 1}: {label!r}" for i, (_, mechanism) in enumerate(listed) for label in mechanism.outputs]
-    together = Mechanism.from_matrix(matrix, inputs=list(first.inputs), outputs=names)
-    return estimate_frequencies(
-        {f"{i + 1}: {label!r}": number for i, one in enumerate(found) for label, number in one.items()},
-        together,
-        method,
-    )
+    names = [_name(i, label) for i, (_, mechanism) in enumerate(listed) for label in mechanism.outputs]
+    together = Mechanism.from_matrix(matrix, inputs=list(listed[0][1].inputs), outputs=names)
+    numbers = {_name(i, label): number for i, one in enumerate(counted) for label, number in one.items()}
+    return estimate_frequencies(numbers, together, method)
+
+
+def _name(part: int, label: Label) -> str:
+    """A report of one of the mechanisms, kept apart from those of the others."""
+    return f"{part + 1}: {label!r}"
+
+
+def _counted(reports: Any, mechanism: Mechanism, first: Mechanism, counts: bool) -> dict[Label, int]:
+    """How often each report of one part occurred."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidParameter(
+            "parts must be pairs (reports, Mechanism)", parameter="mechanism", value=type(mechanism).__name__
+        )
+    if mechanism.inputs != first.inputs:
+        raise InvalidParameter(
+            "all mechanisms must have the same inputs in the same order", parameter="k", value=mechanism.k
+        )
+    channel = channel_of(mechanism)
+    found = Reports(reports, mechanism, counts=counts).tally(channel)
+    by_key = {channel.encode(label): label for label in mechanism.outputs}
+    return {by_key[key]: number for key, number in found.counts.items()}

@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency, NotIdentified, TooLarge
+from extremal.estimate.channels.channel import ListedReports
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.estimate.intervals.levels import each, quantile
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.reports.tally import OutputPositions, Reports
+from extremal.estimate.reports.tally import FEWEST, Reports
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import GroupedSets, SubsetSelection
@@ -154,7 +155,13 @@ def estimate_workload(
     channel = sets_of(mechanism)
     given = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash)
     drawn = Sample.of(sample, weights=weights)
-    counted = given.tally(OutputPositions(mechanism) if channel is None else channel, drawn.only_weights())
+    counted = given.tally(ListedReports(mechanism) if channel is None else channel, drawn.only_weights())
+    if counted.n < FEWEST:
+        raise InvalidParameter(
+            "there must be at least two reports: one says nothing about its own spread",
+            parameter="number of reports",
+            value=counted.n,
+        )
     keys, shares = counted.shares()
     first, second = (
         report_moments(mechanism, decoding.prior, _spread(keys, shares, mechanism.m))

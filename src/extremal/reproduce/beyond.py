@@ -17,10 +17,10 @@ from extremal.closed_forms import (
 from extremal.optimize.design import design
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP
-from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced
+from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced, add_row, paragraph
 from extremal.reproduce.instances import SEED, pairs
-from extremal.reproduce.style import STYLES, labelled
-from extremal.utility import CDF, KL, Frequencies, MutualInformation, Utility
+from extremal.reproduce.style import draw_forms, labelled
+from extremal.utility import CDF, KL, Frequencies, MutualInformation
 
 LARGE, EPSILONS = (100, 1000), (0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 HARDEST = (["0.191", "0.286", "0.523"], ["0.453", "0.285", "0.262"])
@@ -40,54 +40,54 @@ def large(kind: str, progress: Progress) -> Reproduced:
     tables: dict[str, Columns] = {}
     for number, k in enumerate(LARGE):
         p0, p1 = pairs(k, count=1)[0]
-        utility: Utility = KL(p0, p1) if kind == "divergence" else MutualInformation(p0)
+        utility = KL(p0, p1) if kind == "divergence" else MutualInformation(p0)
         grid = EPSILONS if kind == "divergence" else EPSILONS[:-1]
-        columns: dict[str, list[float]] = {"epsilon": list(grid)}
+        columns: dict[str, list[Any]] = {}
         for i, epsilon in enumerate(grid):
-            found = design(LDP(epsilon), utility, tolerance=1e-9 if kind == "divergence" else 1e-6)
-            two = binary(p0, p1, epsilon) if kind == "divergence" else binary_for_information(p0, epsilon)
-            values = {
-                "optimum": found.value,
-                "gap": found.gap,
-                "binary": utility(two),
-                "randomised response": utility(randomized_response(k, epsilon)),
-                "geometric": utility(_geometric(k, epsilon)),
-                "better of two": utility(better_of_two(utility, epsilon)),
-            }
-            for name, value in values.items():
-                columns.setdefault(name, []).append(value)
+            add_row(columns, _values(utility, epsilon))
             progress((number + (i + 1) / len(grid)) / len(LARGE))
         tables[f"{k}-inputs"] = columns
 
     def draw() -> Any:
         drawn, axes = figure(10.0, 4.0, columns=2)
         for axis, k in zip(axes, LARGE, strict=True):
-            columns = tables[f"{k}-inputs"]
-            for form in ("binary", "randomised response", "geometric"):
-                share = np.array(columns[form]) / np.array(columns["optimum"])
-                axis.plot(columns["epsilon"], share, label=form, **STYLES[form])
+            draw_forms(axis, tables[f"{k}-inputs"], ("binary", "randomised response", "geometric"), share=True)
             axis.set_ylim(0, 1.03)
             labelled(axis, "privacy level ε (nats)", "share of the optimum", f"{k} inputs")
         axes[0].legend(frameon=False, fontsize=9)
         return drawn
 
     what = "divergence of a random pair" if kind == "divergence" else "information about a random prior"
-    worst = {
-        k: min(
-            b / o for b, o in zip(tables[f"{k}-inputs"]["better of two"], tables[f"{k}-inputs"]["optimum"], strict=True)
-        )
-        for k in LARGE
-    }
+    hundred, thousand = (
+        min(b / o for b, o in zip(table["better of two"], table["optimum"], strict=True)) for table in tables.values()
+    )
     gap = max(max(columns["gap"]) for columns in tables.values())
     return Reproduced(
-        f"The {what}, with the certified optimum (largest relative gap {gap:.1e}) where the papers stop at twelve "
-        f"inputs. The better of binary and randomised "
-        f"response falls to {worst[100]:.1%} of the optimum with a hundred inputs and {worst[1000]:.1%} with a "
-        f"thousand.",
+        paragraph(f"""The {what}, with the certified optimum (largest relative gap {gap:.1e}) where the papers stop at
+        twelve inputs. The better of binary and randomised response falls to {hundred:.1%} of the optimum with a hundred
+        inputs and {thousand:.1%} with a thousand."""),
         tables,
         draw,
         SEED,
     )
+
+
+def _values(utility: KL | MutualInformation, epsilon: float) -> dict[str, float]:
+    """The optimum and the closed forms at one ε."""
+    found = design(LDP(epsilon), utility, tolerance=1e-9 if isinstance(utility, KL) else 1e-6)
+    if isinstance(utility, KL):
+        two = binary(utility.pair.p0, utility.pair.p1, epsilon)
+    else:
+        two = binary_for_information(utility.prior, epsilon)
+    return {
+        "epsilon": epsilon,
+        "optimum": found.value,
+        "gap": found.gap,
+        "binary": utility(two),
+        "randomised response": utility(randomized_response(utility.k, epsilon)),
+        "geometric": utility(_geometric(utility.k, epsilon)),
+        "better of two": utility(better_of_two(utility, epsilon)),
+    }
 
 
 def _geometric(k: int, epsilon: float) -> Any:
@@ -107,16 +107,12 @@ def goals(progress: Progress) -> Reproduced:
     wanted = {"shares": Frequencies(prior), "cumulative shares": CDF(prior)}
     tables: dict[str, Columns] = {}
     for number, (name, goal) in enumerate(wanted.items()):
-        columns: dict[str, list[float]] = {"epsilon": list(GOAL_EPSILONS)}
+        columns: dict[str, list[Any]] = {}
         for i, epsilon in enumerate(GOAL_EPSILONS):
             found = design(LDP(epsilon), goal)
-            for form, value in (
-                ("optimum", found.value),
-                ("gap", found.gap),
-                ("subset selection", goal(subset_selection(k, epsilon))),
-                ("randomised response", goal(randomized_response(k, epsilon))),
-            ):
-                columns.setdefault(form, []).append(value)
+            row = {"epsilon": epsilon, "optimum": found.value, "gap": found.gap}
+            row["subset selection"] = goal(subset_selection(k, epsilon))
+            add_row(columns, row | {"randomised response": goal(randomized_response(k, epsilon))})
             progress((number + (i + 1) / len(GOAL_EPSILONS)) / len(wanted))
         tables[name.replace(" ", "-")] = columns
 
@@ -124,9 +120,7 @@ def goals(progress: Progress) -> Reproduced:
         drawn, axes = figure(10.0, 4.0, columns=2)
         for axis, name in zip(axes, wanted, strict=True):
             columns = tables[name.replace(" ", "-")]
-            for form in ("subset selection", "randomised response"):
-                needed = np.array(columns[form]) / np.array(columns["optimum"])
-                axis.plot(columns["epsilon"], needed, label=form, **STYLES[form])
+            draw_forms(axis, columns, ("subset selection", "randomised response"), share=True)
             axis.axhline(1.0, color="#111111", linewidth=1.4, label="designed optimum")
             axis.set_yscale("log")
             axis.set_yticks([1, 1.5, 2, 3, 4], ["1", "1.5", "2", "3", "4"])
@@ -139,10 +133,9 @@ def goals(progress: Progress) -> Reproduced:
     at_one = GOAL_EPSILONS.index(1.0)
     ratio = {n: tables[n]["subset selection"][at_one] / tables[n]["optimum"][at_one] for n in tables}
     return Reproduced(
-        f"Ten answers with Zipf shares (exponent 1.5): how many respondents the usual mechanisms need for the "
-        f"precision of the designed one. Subset selection at "
-        f"ε = 1: {ratio['shares']:.2f} times as many for the shares, {ratio['cumulative-shares']:.2f} times for the "
-        f"cumulative shares.",
+        paragraph(f"""Ten answers with Zipf shares (exponent 1.5): how many respondents the usual mechanisms need for
+        the precision of the designed one. Subset selection at ε = 1: {ratio["shares"]:.2f} times as many for the
+        shares, {ratio["cumulative-shares"]:.2f} times for the cumulative shares."""),
         tables,
         draw,
     )
@@ -154,51 +147,45 @@ def delta(progress: Progress) -> Reproduced:
     for i, epsilon in enumerate(DELTA_EPSILONS):
         hard[f"gain at epsilon {epsilon}"] = [_gain(*HARDEST, epsilon, level) for level in DELTAS]
         progress(0.1 * (i + 1) / len(DELTA_EPSILONS))
-    random: dict[str, list[Any]] = {"inputs": [], "instance": [], "gain": []}
+    random: dict[str, list[Any]] = {}
     for k in SMALL:
         for i, (p0, p1) in enumerate(pairs(k, count=CASES)):
-            for column, value in zip(random.values(), (k, i + 1, _gain(p0, p1, *USUAL)), strict=True):
-                column.append(value)
+            add_row(random, {"inputs": k, "instance": i + 1, "gain": _gain(p0, p1, *USUAL)})
             progress(0.1 + 0.9 * (k - SMALL[0] + (i + 1) / CASES) / len(SMALL))
-    above = {k: sum(g > GAINED for j, g in zip(random["inputs"], random["gain"], strict=True) if j == k) for k in SMALL}
-
-    def draw() -> Any:
-        drawn, (left, right) = figure(10.0, 4.0, columns=2)
-        for epsilon, line, marker in zip(DELTA_EPSILONS, ("--", "-", ":"), ("s", "o", "^"), strict=True):
-            gains = [100 * gain for gain in hard[f"gain at epsilon {epsilon}"]]
-            left.plot(
-                hard["delta"],
-                gains,
-                label=f"ε = {epsilon}",
-                color="#111111",
-                linestyle=line,
-                marker=marker,
-                markersize=4,
-            )
-        labelled(left, "δ", "divergence above revealing (%)", "three inputs, found by search")
-        left.legend(frameon=False, fontsize=9)
-        right.plot(random["inputs"], [100 * gain for gain in random["gain"]], "o", color=COLOURS[0], markersize=5)
-        for k in SMALL:
-            right.annotate(f"{above[k]} above", (k, 0), (0, -16), textcoords="offset points", ha="center", fontsize=9)
-        right.set_xticks(SMALL)
-        right.set_xlim(SMALL[0] - 0.6, SMALL[-1] + 0.6)
-        right.set_ylim(-0.2 * max(0.01, *(100 * gain for gain in random["gain"])))
-        title = f"{CASES} random pairs each, ε = {USUAL[0]}, δ = {USUAL[1]}"
-        labelled(right, "inputs", "divergence above revealing (%)", title)
-        return drawn
-
+    gains = {k: [g for j, g in zip(random["inputs"], random["gain"], strict=True) if j == k] for k in SMALL}
+    above = {k: sum(gain > GAINED for gain in gains[k]) for k in SMALL}
     searched = [gain for name in hard if name != "delta" for gain in hard[name]]
     below = "never" if min(*searched, *random["gain"]) > -GAINED else "SOMETIMES"
     said = ", ".join(f"{above[k]} with {k}" for k in SMALL)
     return Reproduced(
-        "Under (ε,δ)-LDP with more than two inputs the best mechanism need not be one that reveals the answer with "
-        "probability δ and is the best ε-mechanism otherwise (with two inputs it is exactly that, KOV Theorem 17). "
-        f"Left: it is up to {max(searched):.1%} above it. Right: it is above it for few random pairs (of {CASES} for "
-        f"each number of inputs: {said}). It is {below} below.",
+        paragraph(f"""Under (ε,δ)-LDP with more than two inputs the best mechanism need not be one that reveals the
+        answer with probability δ and is the best ε-mechanism otherwise (with two inputs it is exactly that, KOV Theorem
+        17). Left: it is up to {max(searched):.1%} above it. Right: it is above it for few random pairs (of {CASES} for
+        each number of inputs: {said}). It is {below} below."""),
         {"found-by-search": hard, "random": random},
-        draw,
+        partial(_draw_gains, hard, random, above),
         SEED,
     )
+
+
+def _draw_gains(hard: Columns, random: Columns, above: dict[int, int]) -> Any:
+    drawn, (left, right) = figure(10.0, 4.0, columns=2)
+    for epsilon, line, marker in zip(DELTA_EPSILONS, ("--", "-", ":"), ("s", "o", "^"), strict=True):
+        style = {"color": "#111111", "linestyle": line, "marker": marker, "markersize": 4}
+        gains = [100 * gain for gain in hard[f"gain at epsilon {epsilon}"]]
+        left.plot(hard["delta"], gains, label=f"ε = {epsilon}", **style)
+    labelled(left, "δ", "divergence above revealing (%)", "three inputs, found by search")
+    left.legend(frameon=False, fontsize=9)
+    gains = [100 * gain for gain in random["gain"]]
+    right.plot(random["inputs"], gains, "o", color=COLOURS[0], markersize=5)
+    for k in SMALL:
+        right.annotate(f"{above[k]} above", (k, 0), (0, -16), textcoords="offset points", ha="center", fontsize=9)
+    right.set_xticks(SMALL)
+    right.set_xlim(SMALL[0] - 0.6, SMALL[-1] + 0.6)
+    right.set_ylim(-0.2 * max(0.01, *gains))
+    title = f"{CASES} random pairs each, ε = {USUAL[0]}, δ = {USUAL[1]}"
+    labelled(right, "inputs", "divergence above revealing (%)", title)
+    return drawn
 
 
 def _gain(p0: Any, p1: Any, epsilon: str, level: str) -> float:

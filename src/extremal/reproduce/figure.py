@@ -85,6 +85,17 @@ class Figure:
         return [*written, path]
 
 
+def add_row(columns: dict[str, list[Any]], values: Mapping[str, Any]) -> None:
+    """Append one value to each column."""
+    for name, value in values.items():
+        columns.setdefault(name, []).append(value)
+
+
+def paragraph(text: str) -> str:
+    """A text that is written over several lines, as one."""
+    return " ".join(text.split())
+
+
 def caption_text(figure: Figure, made: Reproduced) -> str:
     """Title, caption and seed, as the text file holds them."""
     seed = "Nothing in it is random." if made.seed is None else f"Random instances: NumPy's default_rng({made.seed})."

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,8 +16,8 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
 from extremal.plotting import figure
 from extremal.privacy import PML
-from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced
-from extremal.reproduce.style import STYLES, labelled
+from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced, add_row, paragraph
+from extremal.reproduce.style import STYLES, draw_forms, labelled
 from extremal.simulate import Simulation
 from extremal.theory import correlation, empirical_correlation, empirical_information, pml_regions
 from extremal.utility import MutualInformation
@@ -46,8 +46,7 @@ def over_leakage(progress: Progress) -> Reproduced:
     def draw() -> Any:
         drawn, axes = figure(10.0, 4.0, columns=2)
         for axis, (name, prior) in zip(axes, PRIORS.items(), strict=True):
-            for form in ("optimum", "randomised response"):
-                axis.plot(tables[name]["epsilon"], tables[name][form], label=form, **STYLES[form])
+            draw_forms(axis, tables[name], ("optimum", "randomised response"))
             axis.axhline(MutualInformation(prior)(np.eye(3)), color="#555555", linewidth=1, linestyle=(0, (4, 3)))
             for region in pml_regions(prior).regions[1:]:
                 axis.axvline(region.start, color="#bbbbbb", linewidth=0.8)
@@ -57,10 +56,9 @@ def over_leakage(progress: Progress) -> Reproduced:
         return drawn
 
     return Reproduced(
-        "Information kept at equal leakage, three inputs; dashed: the entropy of X; grey: where privacy regions "
-        "begin. Agrees with the paper, the corner at "
-        f"log 1.5 = {math.log(1.5):.4f} of the uniform prior included. The last region, up to ε_max, is region N, "
-        f"which the paper's index leaves out (erratum P2).",
+        paragraph(f"""Information kept at equal leakage, three inputs; dashed: the entropy of X; grey: where privacy
+        regions begin. Agrees with the paper, the corner at log 1.5 = {math.log(1.5):.4f} of the uniform prior included.
+        The last region, up to ε_max, is region N, which the paper's index leaves out (erratum P2)."""),
         tables,
         draw,
     )
@@ -101,14 +99,13 @@ def experiments(kind: str, progress: Progress) -> Reproduced:
     tables: dict[str, Columns] = {}
     simulation, generator = Simulation(SEED), np.random.default_rng(SEED)
     for number, (name, (prior, grid)) in enumerate(grids.items()):
-        columns: dict[str, list[float]] = {"epsilon": list(grid)}
+        columns: dict[str, list[Any]] = {"epsilon": list(grid)}
         for i, epsilon in enumerate(grid):
             values = [generator.choice(len(prior), size=SAMPLE, p=prior) for _ in range(RUNS)]
             for form, (runs, truth) in _sampled(measure, exact, prior, epsilon, simulation, values).items():
-                columns.setdefault(f"{form}, mean of {RUNS} runs", []).append(float(np.mean(runs)))
-                columns.setdefault(f"{form}, lowest", []).append(float(min(runs)))
-                columns.setdefault(f"{form}, highest", []).append(float(max(runs)))
-                columns.setdefault(f"{form}, exact", []).append(truth)
+                found = {f"mean of {RUNS} runs": float(np.mean(runs)), "lowest": min(runs), "highest": max(runs)}
+                add_row(columns, {f"{form}, {name}": float(value) for name, value in found.items()})
+                add_row(columns, {f"{form}, exact": truth})
             progress((number + (i + 1) / len(grid)) / len(grids))
         tables[name.replace(" ", "-")] = columns
 
@@ -117,32 +114,22 @@ def experiments(kind: str, progress: Progress) -> Reproduced:
         for axis, (name, (prior, _)) in zip(axes, grids.items(), strict=True):
             columns = tables[name.replace(" ", "-")]
             for form in ("optimum", "randomised response"):
-                style = STYLES[form]
-                axis.fill_between(
-                    columns["epsilon"],
-                    columns[f"{form}, lowest"],
-                    columns[f"{form}, highest"],
-                    color=style["color"],
-                    alpha=0.2,
-                    linewidth=0,
-                )
-                axis.plot(
-                    columns["epsilon"],
-                    columns[f"{form}, mean of {RUNS} runs"],
-                    label=f"{form}, mean of {RUNS} runs",
-                    **style,
-                )
-                axis.plot(columns["epsilon"], columns[f"{form}, exact"], color=style["color"], linewidth=0.9)
-            labelled(
-                axis,
-                "pointwise maximal leakage ε (nats)",
-                "empirical I(X;Y) (nats)" if information else "empirical correlation of X and Y",
-                f"prior {tuple(prior)}",
-            )
+                _draw_runs(axis, columns, form)
+            measured = "empirical I(X;Y) (nats)" if information else "empirical correlation of X and Y"
+            labelled(axis, "pointwise maximal leakage ε (nats)", measured, f"prior {tuple(prior)}")
         axes[0].legend(frameon=False, fontsize=9)
         return drawn
 
     return Reproduced(_said(kind, tables), tables, draw, SEED)
+
+
+def _draw_runs(axis: Any, columns: Columns, form: str) -> None:
+    """A band from the lowest to the highest run, their mean, and the exact value."""
+    x, style, mean = columns["epsilon"], STYLES[form], f"{form}, mean of {RUNS} runs"
+    low, high = columns[f"{form}, lowest"], columns[f"{form}, highest"]
+    axis.fill_between(x, low, high, color=style["color"], alpha=0.2, linewidth=0)
+    axis.plot(x, columns[mean], label=mean, **style)
+    axis.plot(x, columns[f"{form}, exact"], color=style["color"], linewidth=0.9)
 
 
 def _said(kind: str, tables: dict[str, Columns]) -> str:
@@ -186,36 +173,10 @@ def polytopes(progress: Progress) -> Reproduced:
 
     def draw() -> Any:
         drawn, axes = figure(10.0, 4.6, columns=2)
-        grid = np.linspace(0, 1, 201)
-        a, b = np.meshgrid(grid, grid)  # Q(1|1) and Q(1|2)
         for axis, prior, star in zip(axes, priors, stars, strict=True):
-            p, q = prior
-            levels = np.zeros_like(a)
-            slack = np.full_like(a, np.inf)  # of the inequalities of ε-PML; at least 0 in the polytope
-            for first, second in ((a, b), (1 - a, 1 - b)):
-                marginal = p * first + q * second
-                slack = np.minimum(slack, math.exp(epsilon) * marginal - np.maximum(first, second))
-                with np.errstate(all="ignore"):
-                    for weight, value in ((p, first), (q, second)):
-                        levels += np.where(value > 0, weight * value * np.log(value / marginal), 0.0)
-            axis.contourf(a, b, slack, levels=[-1e-12, 2], colors=["#dddddd"])
-            axis.contour(a, b, levels, levels=8, colors="#666666", linewidths=0.8)
-            axis.plot([0, 1], [0, 1], color="#555555", linewidth=0.8, linestyle="--")
-            points = [(star[0, j], star[1, j]) for j in (0, 1)]
-            axis.plot(
-                [x for x, _ in points],
-                [y for _, y in points],
-                linestyle="none",
-                marker="*",
-                markersize=13,
-                color="#1b6ca8",
-                zorder=3,
-                label="optimal",
-            )
+            _draw_polytope(axis, prior, epsilon)
+            axis.plot(*star, linestyle="none", marker="*", markersize=13, color="#1b6ca8", zorder=3, label="optimal")
             labelled(axis, "Q(1|1)", "Q(1|2)", f"prior {tuple(prior)}, ε = log 1.5")
-            axis.set_xlim(-0.03, 1.03)
-            axis.set_ylim(-0.03, 1.03)
-            axis.set_aspect("equal")
         axes[0].legend(framealpha=1, edgecolor="white", fontsize=9, loc="upper left")
         return drawn
 
@@ -226,13 +187,32 @@ def polytopes(progress: Progress) -> Reproduced:
         "I(X;Y)": [MutualInformation(p)(s) for p, s in zip(priors, stars, strict=True)],
     }
     return Reproduced(
-        "All mechanisms with two inputs and two reports that are ε-PML (grey) at ε = log 1.5, contours of "
-        "information, and the two optima, which are the same "
-        "mechanism with its reports renamed. Left: no input may be named with certainty; right: e^ε·P(x₁) ≥ 1, and "
-        "the first may. Agrees with the paper.",
+        paragraph("""All mechanisms with two inputs and two reports that are ε-PML (grey) at ε = log 1.5, contours of
+        information, and the two optima, which are the same mechanism with its reports renamed. Left: no input may be
+        named with certainty; right: e^ε·P(x₁) ≥ 1, and the first may. Agrees with the paper."""),
         {"": table},
         draw,
     )
+
+
+def _draw_polytope(axis: Any, prior: Sequence[float], epsilon: float) -> None:
+    """The pairs (Q(1|1), Q(1|2)) of ε-PML mechanisms, and contours of information."""
+    grid = np.linspace(0, 1, 201)
+    a, b = np.meshgrid(grid, grid)
+    levels = np.zeros_like(a)
+    slack = np.full_like(a, np.inf)  # of the inequalities of ε-PML; at least 0 in the polytope
+    for first, second in ((a, b), (1 - a, 1 - b)):
+        marginal = prior[0] * first + prior[1] * second
+        slack = np.minimum(slack, math.exp(epsilon) * marginal - np.maximum(first, second))
+        with np.errstate(all="ignore"):
+            for weight, value in zip(prior, (first, second), strict=True):
+                levels += np.where(value > 0, weight * value * np.log(value / marginal), 0.0)
+    axis.contourf(a, b, slack, levels=[-1e-12, 2], colors=["#dddddd"])
+    axis.contour(a, b, levels, levels=8, colors="#666666", linewidths=0.8)
+    axis.plot([0, 1], [0, 1], color="#555555", linewidth=0.8, linestyle="--")
+    axis.set_xlim(-0.03, 1.03)
+    axis.set_ylim(-0.03, 1.03)
+    axis.set_aspect("equal")
 
 
 def examples(progress: Progress) -> Reproduced:
@@ -244,11 +224,10 @@ def examples(progress: Progress) -> Reproduced:
     progress(1.0)
     header = ["input", *(f"output {j + 1}" for j in range(4))]
     return Reproduced(
-        "Example 1, prior (2/5, 1/5, 1/5, 1/5), ε = log 9/8, and Example 2, uniform on four, ε = log 3 (the paper "
-        "prints it with its columns shifted, the same "
-        f"class: erratum P10), agree. Example 3 lists a vector (e^ε, e^ε, r₃(3)) whose last entry is negative in "
-        f"region 2: {third:.3f} for the prior "
-        f"{tuple(p)} at ε = {epsilon} (erratum P4).",
+        paragraph(f"""Example 1, prior (2/5, 1/5, 1/5, 1/5), ε = log 9/8, and Example 2, uniform on four, ε = log 3 (the
+        paper prints it with its columns shifted, the same class: erratum P10), agree. Example 3 lists a vector (e^ε,
+        e^ε, r₃(3)) whose last entry is negative in region 2: {third:.3f} for the prior {tuple(p)} at ε = {epsilon}
+        (erratum P4)."""),
         {
             name: {h: [i + 1 for i in range(4)] if not j else m[:, j - 1].tolist() for j, h in enumerate(header)}
             for name, m in (("1", one), ("2", two))

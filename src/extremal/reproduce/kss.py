@@ -6,16 +6,20 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from extremal.mechanism import Mechanism
 from extremal.optimize import smallest_epsilon
-from extremal.plotting import COLOURS, figure
-from extremal.reproduce.figure import Figure, Progress, Reproduced
+from extremal.plotting import COLOURS, draw_curve, figure
+from extremal.privacy import LDP
+from extremal.reproduce.figure import Figure, Progress, Reproduced, paragraph
 from extremal.reproduce.style import labelled
 from extremal.sources import SourceClass
-from extremal.studies import distortion_tradeoff
+from extremal.studies import DistortionTradeoff, distortion_tradeoff
 from extremal.theory.distortion import lower_bound, upper_bound
 
 PRIOR = ["0.5", "0.3", "0.2"]
@@ -31,35 +35,11 @@ def classes(progress: Progress) -> Reproduced:
     progress(1.0)
 
     def draw() -> Any:
-        drawn, axes = figure(9.6, 4.4, columns=2)
-        titles = ("permutation invariant", "ordered statistics")
-        for axis, points, title in zip(axes, (orbit, ordered), titles, strict=True):
-            triangle = np.vstack([CORNERS, CORNERS[:1]])
-            axis.plot(triangle[:, 0], triangle[:, 1], color="#333333", linewidth=1.2)
-            chamber = np.array([[1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]) @ CORNERS
-            if title == titles[1]:
-                axis.fill(chamber[:, 0], chamber[:, 1], color="#dddddd", label="P₁ ≥ P₂ ≥ P₃")
-            placed = np.array(points) @ CORNERS
-            around = placed[_around(placed)]
-            axis.fill(around[:, 0], around[:, 1], color=COLOURS[0], alpha=0.35, label="the class")
-            axis.plot(placed[:, 0], placed[:, 1], "o", color=COLOURS[0], markersize=5)
-            for corner, name in zip(CORNERS, ("(1,0,0)", "(0,1,0)", "(0,0,1)"), strict=True):
-                above = bool(corner[1])
-                axis.annotate(
-                    name,
-                    corner,
-                    (0, 5 if above else -5),
-                    textcoords="offset points",
-                    ha="center",
-                    va="bottom" if above else "top",
-                    fontsize=9,
-                )
-            axis.text(0.5, -0.12, title, ha="center", va="top", fontsize=10)
-            axis.set_axis_off()
-            axis.set_aspect("equal")
-            axis.set_xlim(-0.1, 1.1)
-            axis.set_ylim(-0.2, 1.0)
-            axis.legend(frameon=False, fontsize=9, loc="upper right")
+        drawn, (left, right) = figure(9.6, 4.4, columns=2)
+        _draw_class(left, orbit, "permutation invariant")
+        chamber = np.array([[1, 0, 0], [0.5, 0.5, 0], [1 / 3, 1 / 3, 1 / 3]]) @ CORNERS
+        right.fill(*chamber.T, color="#dddddd", label="P₁ ≥ P₂ ≥ P₃")
+        _draw_class(right, ordered, "ordered statistics")
         return drawn
 
     return Reproduced(
@@ -73,65 +53,69 @@ def classes(progress: Progress) -> Reproduced:
     )
 
 
-def _around(points: Any) -> Any:
-    centre = points.mean(axis=0)
-    return np.argsort(np.arctan2(points[:, 1] - centre[1], points[:, 0] - centre[0]))
+def _draw_class(axis: Any, points: Sequence[tuple[float, ...]], title: str) -> None:
+    """The hull of some priors in the simplex of three inputs."""
+    axis.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="#333333", linewidth=1.2)
+    placed = np.array(points) @ CORNERS
+    away = placed - placed.mean(axis=0)
+    around = placed[np.argsort(np.arctan2(away[:, 1], away[:, 0]))]
+    axis.fill(*around.T, color=COLOURS[0], alpha=0.35, label="the class")
+    axis.plot(*placed.T, "o", color=COLOURS[0], markersize=5)
+    for corner, name in zip(CORNERS, ("(1,0,0)", "(0,1,0)", "(0,0,1)"), strict=True):
+        up = bool(corner[1])
+        where: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "bottom" if up else "top"}
+        axis.annotate(name, corner, (0, 5 if up else -5), fontsize=9, **where)
+    axis.text(0.5, -0.12, title, ha="center", va="top", fontsize=10)
+    axis.set_axis_off()
+    axis.set_aspect("equal")
+    axis.set_xlim(-0.1, 1.1)
+    axis.set_ylim(-0.2, 1.0)
+    axis.legend(frameon=False, fontsize=9, loc="upper right")
 
 
 def colours(progress: Progress) -> Reproduced:
     """Figure 2: which entries of an optimal mechanism are tied by privacy: black the largest of a column, red the
     smallest."""
     found = smallest_epsilon(FOUR, "0.25").mechanism
-    matrix = found.matrix
     progress(1.0)
+    kinds = _tied(found)
+    black = "black" if (np.diag(kinds) == "B").all() else "NOT BLACK"
+    columns = {f"output {y + 1}": kinds[:, y].tolist() for y in range(found.m)}
+    return Reproduced(
+        paragraph(f"""The mechanism of smallest ε for the prior {", ".join(FOUR)} and distortion 0.25: black (B) and red
+        (R) entries of a column are exactly e^ε apart, white ones are not held by privacy. The diagonal is {black}, as
+        the paper's colouring says."""),
+        {"": {"input": list(range(1, found.k + 1)), **columns}},
+        partial(_draw_colours, kinds, found.matrix),
+    )
+
+
+def _tied(mechanism: Mechanism) -> Any:
+    """B and R where a column's largest and smallest entries are e^ε apart, else W."""
+    matrix, epsilon = mechanism.matrix, LDP(0).level(mechanism)
     kinds = np.full(matrix.shape, "W")
-    for y in range(found.m):
-        column = matrix[:, y]
-        tight = bool(column.min() > 0 and math.log(column.max() / column.min()) > found.privacy.epsilon - 1e-9)  # type: ignore[union-attr]
-        if tight:
+    for y, column in enumerate(matrix.T):
+        if column.min() > 0 and math.log(column.max() / column.min()) > epsilon - 1e-9:
             kinds[np.isclose(column, column.max(), rtol=1e-9), y] = "B"
             kinds[np.isclose(column, column.min(), rtol=1e-9), y] = "R"
+    return kinds
 
-    black = bool((np.diag(kinds) == "B").all())
 
-    def draw() -> Any:
-        drawn, axis = figure(5.0, 3.8)
-        shades = {"B": "#222222", "R": "#d1495b", "W": "#ffffff"}
-        for x in range(found.k):
-            for y in range(found.m):
-                kind = str(kinds[x, y])
-                axis.add_patch(_box(x, y, found.k, shades[kind]))
-                ink = "black" if kind == "W" else "white"
-                axis.text(
-                    y + 0.5,
-                    found.k - x - 0.5,
-                    f"{kind}\n{matrix[x, y]:.3f}",
-                    ha="center",
-                    va="center",
-                    color=ink,
-                    fontsize=9,
-                )
-        axis.set_xlim(0, found.m)
-        axis.set_ylim(0, found.k)
-        axis.set_xticks([y + 0.5 for y in range(found.m)], [str(y + 1) for y in range(found.m)])
-        axis.set_yticks([found.k - x - 0.5 for x in range(found.k)], [str(x + 1) for x in range(found.k)])
-        axis.grid(visible=False)
-        labelled(axis, "report", "input", "B and R: e^ε apart in their column")
-        return drawn
-
-    return Reproduced(
-        f"The mechanism of smallest ε for the prior {', '.join(FOUR)} and distortion 0.25: black (B) and red (R) "
-        f"entries of a column are exactly e^ε apart, white "
-        f"ones are not held by privacy. The diagonal is {'black' if black else 'NOT BLACK'}, as the paper's colouring "
-        "says.",
-        {
-            "": {
-                "input": list(range(1, found.k + 1)),
-                **{f"output {y + 1}": kinds[:, y].tolist() for y in range(found.m)},
-            }
-        },
-        draw,
-    )
+def _draw_colours(kinds: Any, matrix: Any) -> Any:
+    drawn, axis = figure(5.0, 3.8)
+    shades = {"B": "#222222", "R": "#d1495b", "W": "#ffffff"}
+    k, m = matrix.shape
+    for (x, y), kind in np.ndenumerate(kinds):
+        axis.add_patch(_box(x, y, k, shades[kind]))
+        style: dict[str, Any] = {"ha": "center", "va": "center", "color": "black" if kind == "W" else "white"}
+        axis.text(y + 0.5, k - x - 0.5, f"{kind}\n{matrix[x, y]:.3f}", fontsize=9, **style)
+    axis.set_xlim(0, m)
+    axis.set_ylim(0, k)
+    axis.set_xticks([y + 0.5 for y in range(m)], [str(y + 1) for y in range(m)])
+    axis.set_yticks([k - x - 0.5 for x in range(k)], [str(x + 1) for x in range(k)])
+    axis.grid(visible=False)
+    labelled(axis, "report", "input", "B and R: e^ε apart in their column")
+    return drawn
 
 
 def _box(x: int, y: int, k: int, colour: str) -> Any:
@@ -142,52 +126,41 @@ def _box(x: int, y: int, k: int, colour: str) -> Any:
 
 def bounds(progress: Progress) -> Reproduced:
     """The exact curve against the bounds as printed and as they hold, for one prior and for three."""
+    sources = {"one-prior": SourceClass.ordered([PRIOR]), "three-priors": SourceClass.ordered(ORDERED)}
     made = {}
-    for i, (name, source) in enumerate(
-        (("one-prior", SourceClass.ordered([PRIOR])), ("three-priors", SourceClass.ordered(ORDERED)))
-    ):
+    for i, (name, source) in enumerate(sources.items()):
         made[name] = distortion_tradeoff(source)
         progress((i + 1) / 2)
-    printed = lower_bound(SourceClass.ordered([PRIOR]), "0.1", "printed")
+    printed = lower_bound(sources["one-prior"], "0.1", "printed")
     exact = smallest_epsilon(PRIOR, "0.1").value
-    loose = upper_bound(SourceClass.ordered(ORDERED), "0.45", "printed")
+    loose = upper_bound(sources["three-priors"], "0.45", "printed")
 
     def draw() -> Any:
         drawn, axes = figure(11.0, 4.2, columns=2)
         for axis, (name, table) in zip(axes, made.items(), strict=True):
-            below = [i for i, d in enumerate(table.designs) if d.value > 0]
-            styles = ((COLOURS[1], ":"), (COLOURS[2], "--"), (COLOURS[0], "-."))
-            for (label, values), (colour, style) in zip(table.bounds.items(), styles, strict=True):
-                shown = [(table.distortions[i], values[i]) for i in below if math.isfinite(values[i])]
-                axis.plot(
-                    [x for x, _ in shown],
-                    [y for _, y in shown],
-                    style,
-                    label=label,
-                    linewidth=2,
-                    color=colour,
-                    zorder=3,
-                )
-            axis.plot(
-                [table.distortions[i] for i in below],
-                [table.designs[i].value for i in below],
-                color="#111111",
-                linewidth=2,
-                label="ε*, exact",
-            )
+            _draw_bounds(axis, table)
             labelled(axis, "largest probability of a false report D", "smallest ε (nats)", name.replace("-", " "))
             axis.legend(frameon=False, fontsize=9, handlelength=3.5)
         return drawn
 
     return Reproduced(
-        f"The smallest ε at each distortion, exact, and the paper's bounds. The lower bound as printed lies below the "
-        f"optimum even where Theorem 3 says that it is "
-        f"tight: {printed:.4f} against {exact:.4f} at D = 0.1 for one prior (erratum H2: with ordered distortions it "
-        f"is exact). The upper bound is loose where "
-        f"symbols are left out (erratum H4; {loose:.4f} as printed at D = 0.45 for three priors).",
+        paragraph(f"""The smallest ε at each distortion, exact, and the paper's bounds. The lower bound as printed lies
+        below the optimum even where Theorem 3 says that it is tight: {printed:.4f} against {exact:.4f} at D = 0.1 for
+        one prior (erratum H2: with ordered distortions it is exact). The upper bound is loose where symbols are left
+        out (erratum H4; {loose:.4f} as printed at D = 0.45 for three priors)."""),
         {name: table.columns() for name, table in made.items()},
         draw,
     )
+
+
+def _draw_bounds(axis: Any, table: DistortionTradeoff) -> None:
+    """ε* and the paper's bounds, as far as ε* is above 0."""
+    below = [i for i, d in enumerate(table.designs) if d.value > 0]
+    x = [table.distortions[i] for i in below]
+    for (label, values), place, line in zip(table.bounds.items(), (1, 2, 0), (":", "--", "-."), strict=True):
+        style: dict[str, Any] = {"marker": "", "linestyle": line, "linewidth": 2, "zorder": 3}
+        draw_curve(axis, x, [values[i] for i in below], place, label, **style)
+    axis.plot(x, [table.designs[i].value for i in below], color="#111111", linewidth=2, label="ε*, exact")
 
 
 FIGURES = (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.design import design
 from extremal.plotting import figure
 from extremal.privacy import LDP
-from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced
+from extremal.reproduce.figure import Columns, Figure, Progress, Reproduced, add_row, paragraph
 from extremal.reproduce.instances import SEED
 from extremal.reproduce.style import STYLES, labelled
 from extremal.sources import SourceClass
@@ -29,26 +31,20 @@ ONE_PAIR, CENTRES, RESPONSE = "best design for one pair", "design for the centre
 def hypotheses(progress: Progress) -> Reproduced:
     """Several hypotheses: the worst pair of three, and the mean over all pairs of as many hypotheses as inputs."""
     generator = np.random.default_rng(SEED)
-    rows: list[dict[str, list[float]]] = []
-    largest = 0.0
+    rows: list[dict[str, list[Any]]] = []
+    gaps: list[float] = []
     for i in range(INSTANCES):
         given = generator.dirichlet(np.ones(INPUTS), 3).tolist()
-        found, gap = _worst(
-            PairwiseDivergence(given, worst_case=True), [(a, b) for a in given for b in given if a != b]
-        )
-        rows.append(found)
-        largest = max(largest, gap)
+        rows.append(_worst(PairwiseDivergence(given, worst_case=True), list(itertools.permutations(given, 2)), gaps))
         progress(0.8 * (i + 1) / INSTANCES)
     random = _over_instances(rows)
     tilted: dict[str, list[float]] = {"epsilon": list(EPSILONS)}
     for j, m in enumerate(COUNTS):
         utility = PairwiseDivergence(_tilted(m))
-        shares = []
-        for epsilon in EPSILONS:
-            best = design(LDP(epsilon), utility)
-            largest = max(largest, best.gap)
-            shares.append(utility(randomized_response(m, epsilon)) / best.value)
-        tilted[f"{m} hypotheses"] = shares
+        best = [design(LDP(epsilon), utility) for epsilon in EPSILONS]
+        gaps += [found.gap for found in best]
+        response = [utility(randomized_response(m, epsilon)) for epsilon in EPSILONS]
+        tilted[f"{m} hypotheses"] = [r / found.value for r, found in zip(response, best, strict=True)]
         progress(0.8 + 0.2 * (j + 1) / len(COUNTS))
 
     def draw() -> Any:
@@ -58,12 +54,8 @@ def hypotheses(progress: Progress) -> Reproduced:
             style = {"color": "#111111", "linestyle": line, "marker": marker, "markersize": 4, "linewidth": 1.4}
             right.plot(EPSILONS, tilted[f"{m} hypotheses"], label=f"{m} hypotheses, {m} inputs", **style)
         right.set_ylim(0, 1.04)
-        labelled(
-            right,
-            "privacy level ε (nats)",
-            "randomised response / optimum",
-            f"each answer tilted by {TILT:g}: the mean pair",
-        )
+        title = f"each answer tilted by {TILT:g}: the mean pair"
+        labelled(right, "privacy level ε (nats)", "randomised response / optimum", title)
         right.legend(frameon=False, fontsize=9, loc="lower right")
         return drawn
 
@@ -71,12 +63,12 @@ def hypotheses(progress: Progress) -> Reproduced:
     at = EPSILONS.index(0.5)
     said = ", ".join(f"{tilted[f'{m} hypotheses'][at]:.1%} with {m}" for m in COUNTS)
     return Reproduced(
-        f"Several hypotheses, which the paper leaves open (largest relative gap of an optimum {largest:.1e}). Left: "
-        f"the smallest divergence among all pairs of three random hypotheses, {INSTANCES} instances (mean; thin: the "
-        f"worst). The best design for any one pair falls to {low[ONE_PAIR]:.1%} of the optimum in the worst instance, "
-        f"randomised response to {low[RESPONSE]:.1%}. Right: the mean over all pairs of P_i = {1 - TILT:g}·uniform + "
-        f"{TILT:g}·δ_i. Although everything is symmetric, randomised response is not always optimal at small ε: of the "
-        f"optimum it has, at ε = {EPSILONS[at]:g}, {said}.",
+        paragraph(f"""Several hypotheses, which the paper leaves open (largest relative gap of an optimum
+        {max(gaps):.1e}). Left: the smallest divergence among all pairs of three random hypotheses, {INSTANCES}
+        instances (mean; thin: the worst). The best design for any one pair falls to {low[ONE_PAIR]:.1%} of the optimum
+        in the worst instance, randomised response to {low[RESPONSE]:.1%}. Right: the mean over all pairs of P_i =
+        {1 - TILT:g}·uniform + {TILT:g}·δ_i. Although everything is symmetric, randomised response is not always optimal
+        at small ε: of the optimum it has, at ε = {EPSILONS[at]:g}, {said}."""),
         {"worst-pair": random, "tilted": tilted},
         draw,
         SEED,
@@ -85,77 +77,74 @@ def hypotheses(progress: Progress) -> Reproduced:
 
 def robust(progress: Progress) -> Reproduced:
     """Hypotheses known as classes: balls in total variation, and lists."""
-    centres, apart = KL(P0, P1), _total_variation()
-    balls: dict[str, list[float]] = {"radius": [share * apart for share in RADII]}
+    apart = _total_variation()
+    balls = _balls(apart)
+    generator = np.random.default_rng(SEED)
+    rows: list[dict[str, list[Any]]] = []
+    gaps: list[float] = []
+    for i in range(INSTANCES):
+        first, second = generator.dirichlet(np.ones(INPUTS), (2, 3)).tolist()
+        centre = KL(np.mean(first, axis=0), np.mean(second, axis=0))
+        rows.append(_worst(RobustDivergence(first, second), list(itertools.product(first, second)), gaps, centre))
+        progress((i + 1) / INSTANCES)
+    lists = _over_instances(rows)
+    least = {epsilon: min(balls[f"{CENTRES}, epsilon {epsilon:g}"]) for epsilon in LEVELS}
+    said = " and ".join(f"{share:.1%} at ε = {epsilon:g}" for epsilon, share in least.items())
+    low = {form: min(lists[f"{form}, worst"]) for form in (CENTRES, ONE_PAIR, RESPONSE)}
+    return Reproduced(
+        paragraph(f"""Two hypotheses that are known only as classes; what counts is the worst pair. Left: balls in total
+        variation around two distributions on {INPUTS} inputs (they meet at radius {apart / 2:g}), at the least
+        favourable pair of the optimum, where no design has more than the best guarantee: the least share of the design
+        for the centres over these radii is {said}. Right: {INSTANCES} random pairs of lists of three distributions
+        (mean; thin: the worst; largest relative gap of an optimum {max(gaps):.1e}): in the worst instance the design
+        for the means of the lists has {low[CENTRES]:.1%} of the optimum, the best design for one pair
+        {low[ONE_PAIR]:.1%}, randomised response {low[RESPONSE]:.1%}."""),
+        {"balls": balls, "lists": lists},
+        partial(_draw_robust, balls, lists),
+        SEED,
+    )
+
+
+def _balls(apart: float) -> dict[str, list[Any]]:
+    """For balls of growing radius: the best guarantee, and the share of it that two other designs have."""
+    centres = KL(P0, P1)
+    balls: dict[str, list[Any]] = {"radius": [share * apart for share in RADII]}
     for epsilon in LEVELS:
         plain, response = design(LDP(epsilon), centres).mechanism, randomized_response(INPUTS, epsilon)
         for i, radius in enumerate(balls["radius"]):
             one, two = (SourceClass.ball(p, f"{radius:.4f}") for p in (P0, P1))
             utility = RobustDivergence(one, two) if i else centres
             best = design(LDP(epsilon), utility).value
-            for name, value in (
-                ("guaranteed", best),
-                (CENTRES, utility(plain) / best),
-                (RESPONSE, utility(response) / best),
-            ):
-                balls.setdefault(f"{name}, epsilon {epsilon:g}", []).append(value)
-    generator = np.random.default_rng(SEED)
-    rows, largest = [], 0.0
-    for i in range(INSTANCES):
-        first, second = generator.dirichlet(np.ones(INPUTS), (2, 3)).tolist()
-        centre = KL(np.mean(first, axis=0), np.mean(second, axis=0))
-        found, gap = _worst(RobustDivergence(first, second), [(a, b) for a in first for b in second], centre)
-        rows.append(found)
-        largest = max(largest, gap)
-        progress((i + 1) / INSTANCES)
-    lists = _over_instances(rows)
-
-    def draw() -> Any:
-        drawn, (left, right) = figure(10.0, 4.0, columns=2)
-        for epsilon, filled in zip(LEVELS, (True, False), strict=True):
-            for form in (CENTRES, RESPONSE):
-                style = {**STYLES[form], "markerfacecolor": STYLES[form]["color"] if filled else "white"}
-                left.plot(
-                    balls["radius"], balls[f"{form}, epsilon {epsilon:g}"], label=f"{form}, ε = {epsilon:g}", **style
-                )
-        left.set_ylim(0, 1.04)
-        left.set_xticks([0, 0.05, 0.1, 0.15, 0.2])
-        labelled(left, "radius of both balls (total variation)", "share of the best guarantee", "balls")
-        left.legend(frameon=False, fontsize=8, loc="center left")
-        _shares(right, lists, (CENTRES, ONE_PAIR, RESPONSE), "lists of three: the worst of nine pairs")
-        return drawn
-
-    least = {epsilon: min(balls[f"{CENTRES}, epsilon {epsilon:g}"]) for epsilon in LEVELS}
-    said = " and ".join(f"{share:.1%} at ε = {epsilon:g}" for epsilon, share in least.items())
-    low = {form: min(lists[f"{form}, worst"]) for form in (CENTRES, ONE_PAIR, RESPONSE)}
-    return Reproduced(
-        f"Two hypotheses that are known only as classes; what counts is the worst pair. Left: balls in total variation "
-        f"around two distributions on {INPUTS} inputs (they meet at radius {apart / 2:g}), at the least favourable "
-        f"pair of the optimum, where no design has more than the best guarantee: the least share of the design for "
-        f"the centres over these radii is {said}. Right: {INSTANCES} random pairs of lists of three distributions "
-        f"(mean; thin: the worst; largest relative gap of an optimum {largest:.1e}): in the worst instance the "
-        f"design for the means of the lists has {low[CENTRES]:.1%} of the optimum, the best design for one pair "
-        f"{low[ONE_PAIR]:.1%}, randomised response {low[RESPONSE]:.1%}.",
-        {"balls": balls, "lists": lists},
-        draw,
-        SEED,
-    )
+            values = {"guaranteed": best, CENTRES: utility(plain) / best, RESPONSE: utility(response) / best}
+            add_row(balls, {f"{name}, epsilon {epsilon:g}": value for name, value in values.items()})
+    return balls
 
 
-def _worst(utility: Utility, pairs: Sequence[Any], centre: KL | None = None) -> tuple[dict[str, list[float]], float]:
-    """Shares of the optimum of a worst case, for each ε, and the largest gap."""
-    shares: dict[str, list[float]] = {}
-    gap = 0.0
+def _draw_robust(balls: Columns, lists: Columns) -> Any:
+    drawn, (left, right) = figure(10.0, 4.0, columns=2)
+    for epsilon, form in itertools.product(LEVELS, (CENTRES, RESPONSE)):
+        style = {**STYLES[form], "markerfacecolor": STYLES[form]["color"] if epsilon == LEVELS[0] else "white"}
+        left.plot(balls["radius"], balls[f"{form}, epsilon {epsilon:g}"], label=f"{form}, ε = {epsilon:g}", **style)
+    left.set_ylim(0, 1.04)
+    left.set_xticks([0, 0.05, 0.1, 0.15, 0.2])
+    labelled(left, "radius of both balls (total variation)", "share of the best guarantee", "balls")
+    left.legend(frameon=False, fontsize=8, loc="center left")
+    _shares(right, lists, (CENTRES, ONE_PAIR, RESPONSE), "lists of three: the worst of nine pairs")
+    return drawn
+
+
+def _worst(utility: Utility, pairs: Sequence[Any], gaps: list[float], centre: KL | None = None) -> dict[str, list[Any]]:
+    """Shares of the optimum of a worst case, for each ε; what its gaps are is added to `gaps`."""
+    shares: dict[str, list[Any]] = {}
     for epsilon in EPSILONS:
         best = design(LDP(epsilon), utility)
-        gap = max(gap, best.gap)
-        one = max(utility(_designed(epsilon, KL(a, b))) for a, b in pairs)
-        values = {ONE_PAIR: one, RESPONSE: utility(randomized_response(utility.k, epsilon))}
+        gaps.append(best.gap)
+        values = {ONE_PAIR: max(utility(_designed(epsilon, KL(a, b))) for a, b in pairs)}
+        values[RESPONSE] = utility(randomized_response(utility.k, epsilon))
         if centre is not None:
             values[CENTRES] = utility(_designed(epsilon, centre))
-        for form, value in values.items():
-            shares.setdefault(form, []).append(value / best.value)
-    return shares, gap
+        add_row(shares, {form: value / best.value for form, value in values.items()})
+    return shares
 
 
 def _designed(epsilon: float, utility: KL) -> Mechanism:

@@ -6,7 +6,7 @@ import pytest
 import extremal as ex
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.estimate.channels import channel_of
-from extremal.estimate.channels.channel import ends_of
+from extremal.estimate.channels.channel import EndsByMoments
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.simulate import Simulation
@@ -50,7 +50,7 @@ def test_the_closed_form_is_the_listed_least_squares(name: str, epsilon: float) 
     assert ours.sample_variances(None, closed.fit.observed.statistic, prior) == pytest.approx(
         theirs.sample_variances(None, dense.fit.observed.statistic, prior), rel=1e-8
     )
-    for mine, other in zip(ours.ends(prior), ends_of(theirs.moments(None), prior), strict=True):
+    for mine, other in zip(ours.ends(prior), EndsByMoments.ends(theirs, prior), strict=True):
         assert mine == pytest.approx(other, rel=1e-8)
     assert np.abs(closed.interval() - dense.interval()).max() < 1e-6
 

@@ -12,7 +12,7 @@ import extremal as ex
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels import CHANNELS, channel_of, indicators
 from extremal.estimate.channels.bloom import BloomChannel
-from extremal.estimate.channels.channel import ends_of
+from extremal.estimate.channels.channel import EndsByMoments
 from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
 from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveChannel
@@ -101,7 +101,7 @@ def same_algebra(channel: Any, prior: Any, q: Any, statistics: Any) -> None:
     assert channel.expected(np.eye(k)) == pytest.approx(statistics @ q.T, abs=1e-12)
     assert channel.back(statistics) == pytest.approx(q @ statistics.T @ statistics, abs=1e-12)
     assert channel.back(statistics[:, 0]) == pytest.approx(q @ statistics.T @ statistics[:, 0], abs=1e-12)
-    for made, direct in zip(inverse.ends(prior), ends_of(inverse.moments(None), prior), strict=True):
+    for made, direct in zip(inverse.ends(prior), EndsByMoments.ends(inverse, prior), strict=True):
         assert made == pytest.approx(direct, rel=1e-9)
 
 

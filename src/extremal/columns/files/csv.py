@@ -14,6 +14,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -45,50 +46,55 @@ hashes = beside
 class Cells:
     """The labels of one alphabet as text, and back.
 
+    A text that is no label stays text, and is refused where labels are looked up.
+
     >>> cells = Cells(Labels([1, 2]), "x")
     >>> cells.texts([2, 1]), cells.labels(["2", "3"])
     (['2', '1'], [2, '3'])
     """
 
     def __init__(self, labels: Labels, name: str) -> None:
-        self._meaning: dict[str, Any] | None = None
-        self._parts: Cells | None = None
-        self._as_json = self._whole = False
+        self._text: Callable[[Any], str] = str
+        self._label: Callable[[str], Any] = _text_or_missing
         if labels.numbered and labels.count > LISTED:
-            self._whole = True
-            return
-        if labels.kind is tuple:
-            parts = _members(labels)
-            texts = set(map(str, parts))
-            self._as_json = len(texts) < len(parts) or any(set(text) & set(' \r\n["') for text in texts)
-            self._parts = None if self._as_json else Cells(Labels(parts), name)
-            return
-        if not all(isinstance(label, str) for label in labels):
-            self._meaning = dict(zip(self.texts(labels), labels, strict=True))
-            if len(self._meaning) < labels.count:
+            self._label = _number
+        elif labels.kind is tuple:
+            self._read_sets(_members(labels), name)
+        elif not all(isinstance(label, str) for label in labels):
+            self._text = _spaced
+            meaning = dict(zip(self.texts(labels), labels, strict=True))
+            if len(meaning) < labels.count:
                 raise InvalidParameter(
                     "labels must differ as text to be told apart in a CSV file",
                     parameter=f"labels of {name}",
                     value=[label for label, _ in zip(labels, range(6), strict=False)],
                     hint="Use Parquet.",
                 )
+            self._label = lambda text: meaning.get(text, text or None)
+
+    def _read_sets(self, parts: list[Any], name: str) -> None:
+        """Members with spaces between them; as JSON where their texts have spaces or do not tell them apart."""
+        texts = set(map(str, parts))
+        if len(texts) < len(parts) or any(set(text) & set(' \r\n["') for text in texts):
+            self._text, self._label = partial(json.dumps, ensure_ascii=False), _from_json
+        else:
+            members = Cells(Labels(parts), name)
+            self._text = _spaced
+            self._label = lambda text: tuple(members.labels(text.split(" "))) if text else None
 
     def texts(self, labels: Iterable[Any]) -> list[str]:
-        if self._as_json:
-            return [json.dumps(label, ensure_ascii=False) for label in labels]
-        return [" ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in labels]
+        return list(map(self._text, labels))
 
-    def labels(self, texts: list[str]) -> list[Any]:
-        """The labels that read so; what is no label stays text, and is refused where labels are looked up."""
-        if self._whole:
-            return [_number(text) for text in texts]
-        if self._as_json:
-            return [_from_json(text) for text in texts]
-        if self._parts is not None:
-            return [tuple(self._parts.labels(text.split(" "))) if text else None for text in texts]
-        if self._meaning is None:
-            return [text or None for text in texts]
-        return [self._meaning.get(text, text or None) for text in texts]
+    def labels(self, texts: Iterable[str]) -> list[Any]:
+        return list(map(self._label, texts))
+
+
+def _spaced(label: Any) -> str:
+    return " ".join(map(str, label)) if isinstance(label, tuple) else str(label)
+
+
+def _text_or_missing(text: str) -> str | None:
+    return text or None
 
 
 def _members(labels: Labels) -> list[Any]:
@@ -116,13 +122,13 @@ def _number(text: str) -> Any:
 
 
 def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) -> Iterator[dict[str, Any]]:
-    cells = {name: Cells(labels, name) for name, labels in alphabets.items()}
+    read = {name: Cells(labels, name).labels for name, labels in alphabets.items()}
     with _opened(path) as (header, pieces):
         for name in columns:
             refuse_absent(name, header)
         done = 0
         for piece in pieces:
-            found = plain_columns(piece, header, _delimiter(path), columns, {n: c.labels for n, c in cells.items()})
+            found = plain_columns(piece, header, _delimiter(path), columns, read)
             if found is not None:
                 done += found[0]
                 yield found[1]
@@ -130,15 +136,14 @@ def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) ->
             for batch in _batches(pieces.rows(piece), len(header), done):
                 done += len(batch)
                 texts = {name: [row[header.index(name)] for row in batch] for name in columns}
-                yield {name: cells[name].labels(t) if name in cells else t for name, t in texts.items()}
+                yield {name: read.get(name, list)(cells) for name, cells in texts.items()}
 
 
 def rewrite(
     source: Path, target: Path, changes: Mapping[str, Change], made: Hashes, overwrite: bool, report: Progress
 ) -> int:
     note = extended(hashes(source), made)
-    before = {name: Cells(change.before, name) for name, change in changes.items()}
-    after = {name: Cells(change.after, name) for name, change in changes.items()}
+    cells = {name: (Cells(c.before, name).labels, Cells(c.after, name).texts, c) for name, c in changes.items()}
 
     def with_note(temporary: Path, path: Path, replace: bool) -> None:
         with_note_beside(note, temporary, path, replace)
@@ -146,9 +151,8 @@ def rewrite(
     with complete_or_absent(target, overwrite, with_note) as temporary, _opened(source) as (header, pieces):
         for name in changes:
             refuse_absent(name, header)
-        place = {name: header.index(name) for name in changes}
-        changing = {place[n]: CsvColumn(place[n], before[n].labels, after[n].texts, c) for n, c in changes.items()}
-        plain = PlainRows.of(len(header), (_delimiter(source), _delimiter(target)), changing)
+        columns = [CsvColumn(header.index(name), *how) for name, how in cells.items()]
+        plain = PlainRows.of(len(header), (_delimiter(source), _delimiter(target)), columns)
         with temporary.open("wb") as out:
             # A cell with a carriage return is quoted only where lines end in one.
             writer = csv.writer(CsvLines(out), delimiter=_delimiter(target), lineterminator="\r\n")
@@ -162,10 +166,8 @@ def rewrite(
                     report(done, None)
                     continue
                 for batch in _batches(pieces.rows(piece), len(header), done):
-                    for name, change in changes.items():
-                        values = before[name].labels([row[place[name]] for row in batch])
-                        for row, text in zip(batch, after[name].texts(change.apply(values, done)), strict=True):
-                            row[place[name]] = text
+                    for column in columns:
+                        column.change_rows(batch, done)
                     writer.writerows(batch)
                     done += len(batch)
                     report(done, None)

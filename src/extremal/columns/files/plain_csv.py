@@ -63,6 +63,12 @@ class CsvColumn:
     texts: Callable[[list[Any]], list[str]]
     change: Change
 
+    def change_rows(self, rows: list[list[str]], first: int) -> None:
+        """Write the new cells into rows, which start at row `first` of the file."""
+        made = self.change.apply(self.labels([row[self.place] for row in rows]), first)
+        for row, text in zip(rows, self.texts(made), strict=True):
+            row[self.place] = text
+
 
 @dataclass(frozen=True, eq=False)
 class PlainRows:
@@ -79,15 +85,15 @@ class PlainRows:
     columns: tuple[CsvColumn, ...]
 
     @classmethod
-    def of(cls, width: int, delimiters: tuple[str, str], columns: Mapping[int, CsvColumn]) -> PlainRows | None:
+    def of(cls, width: int, delimiters: tuple[str, str], columns: Sequence[CsvColumn]) -> PlainRows | None:
         """None where cells have to be looked at one by one: other delimiters in the target, sets of labels, no
         pyarrow."""
-        alphabets = [labels for c in columns.values() for labels in (c.change.before, c.change.after)]
+        alphabets = [labels for c in columns for labels in (c.change.before, c.change.after)]
         if delimiters[0] != delimiters[1] or any(labels.kind is tuple for labels in alphabets):
             return None
         if not _arrow():
             return None
-        return cls(width, delimiters, tuple(columns[place] for place in sorted(columns)))
+        return cls(width, delimiters, tuple(sorted(columns, key=lambda column: column.place)))
 
     def rewritten(self, piece: bytes, first: int) -> tuple[int, list[Any]] | None:
         """(rows, buffers to write one after the other) for whole lines from row `first` on; None: not plain."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Inverse, WithoutLikelihood, ends_of
+from extremal.estimate.channels.channel import WORST_CONDITION, EndsByMoments, Flags, Inverse, WithoutLikelihood
 from extremal.estimate.channels.dense import reduced_basis
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -99,7 +99,7 @@ class BloomChannel(WithoutLikelihood):
         return BloomInverse(self)
 
 
-class BloomInverse:
+class BloomInverse(EndsByMoments):
     """One report of cohort c contributes C·Σ_i B⁺_xi (bit i − b)/(a − b) over the bits of its cohort."""
 
     def __init__(self, channel: BloomChannel) -> None:
@@ -153,9 +153,6 @@ class BloomInverse:
         for mean in self._means(matrix):
             total += mean**2 / c.cohorts
         return np.asarray(total)
-
-    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        return ends_of(self.moments(None), p)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         return np.full(self._rows(rows).shape[0], np.nan)  # needs pairs of bits, which are not counted

@@ -13,6 +13,7 @@ matrix, up to 2^24 entries.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol
 
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact.weights import Floats
+from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 
 Flags = npt.NDArray[np.bool_]
@@ -124,6 +126,24 @@ class Channel(Encoder, Protocol):
         ...
 
 
+class ListedReports:
+    """Reports that are counted by their positions among the outputs: the statistic is f, their frequencies."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.labels: Labels = mechanism.output_labels
+        self.m = mechanism.m
+
+    def encode(self, label: Any) -> Hashable:
+        return self.labels.code(label, "reports")
+
+    def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
+        codes = np.asarray(keys, dtype=np.intp)
+        return np.asarray(np.bincount(codes, weights=shares, minlength=self.m), dtype=np.float64)
+
+    def uniform(self) -> Floats:
+        return np.full(self.m, 1 / self.m)
+
+
 class WithoutLikelihood:
     """A channel whose reports are not listed: no likelihood, and no test of how they fit the mechanism."""
 
@@ -153,15 +173,17 @@ def two_valued(influence: Floats) -> Flags:
     return np.asarray(same.all(axis=1) & (high > low)[:, 0])
 
 
-def ends_of(moments: Floats, p: Floats) -> tuple[Floats, Floats, Floats]:
-    """`Inverse.ends` from all the moments.
+class EndsByMoments(ABC):
+    """`Inverse.ends` from all the moments."""
 
-    >>> [v.tolist() for v in ends_of(np.array([[4.0, 1], [2, 5]]), np.array([0.5, 0.5]))]
-    [[1.0, 2.0], [2.5, 3.5], [4.0, 5.0]]
-    """
-    weights = (p + NEGLIGIBLE) * ~np.eye(p.size, dtype=np.bool_)
-    others = (moments * weights).sum(axis=1) / weights.sum(axis=1)
-    return np.asarray(others), np.asarray(moments @ p), np.diagonal(moments).copy()
+    @abstractmethod
+    def moments(self, rows: Floats | None) -> Floats: ...
+
+    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
+        moments = self.moments(None)
+        weights = (p + NEGLIGIBLE) * ~np.eye(p.size, dtype=np.bool_)
+        others = (moments * weights).sum(axis=1) / weights.sum(axis=1)
+        return np.asarray(others), np.asarray(moments @ p), np.diagonal(moments).copy()
 
 
 def dense_moment(influence: Floats, rows: Floats | None, w: Floats, centre: Floats, spread: Floats) -> Floats:

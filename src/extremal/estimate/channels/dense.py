@@ -11,17 +11,22 @@ that is determined by itself is a row on its own, and inputs that only ever occu
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from extremal.estimate.channels.channel import WORST_CONDITION, Flags, Inverse, dense_moment, ends_of, two_valued
+from extremal.estimate.channels.channel import (
+    WORST_CONDITION,
+    EndsByMoments,
+    Flags,
+    Inverse,
+    ListedReports,
+    dense_moment,
+    two_valued,
+)
 from extremal.estimate.methods.likelihood import maximise
 from extremal.exact.weights import WEIGHT_BITS, Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import Labels
 
 PIVOT = 1e-9
 """Relative size below which a remainder counts as zero: eliminating r rows of entries rounded to 1e-16 leaves about
@@ -31,28 +36,17 @@ FEWEST_EXPECTED = 10.0
 _WHOLE = 1e-7  # coefficients this near to a whole number are one; the pivots above bound their error
 
 
-class DenseChannel:
+class DenseChannel(ListedReports):
     """The r×m matrix of the different rows."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.q: Floats = np.ldexp(mechanism.structure.rows().astype(np.float64), -WEIGHT_BITS)
-        self.labels: Labels = mechanism.output_labels
+        super().__init__(mechanism)
         self.sizes = np.ones(self.r) if mechanism.row_of is None else np.bincount(mechanism.row_of, minlength=self.r)
 
     @property
     def r(self) -> int:
         return int(self.q.shape[0])
-
-    def encode(self, label: Any) -> Hashable:
-        return self.labels.code(label, "reports")
-
-    def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
-        return np.asarray(
-            np.bincount(np.asarray(keys, dtype=np.intp), weights=shares, minlength=self.q.shape[1]), dtype=np.float64
-        )
-
-    def uniform(self) -> Floats:
-        return np.full(self.q.shape[1], 1 / self.q.shape[1])
 
     def expected(self, p: Floats) -> Floats:
         return np.asarray(self.q.T @ p)
@@ -132,7 +126,7 @@ def pooled(q: Floats, expected: Floats) -> Floats:
     return np.asarray(np.arange(max(number, 1))[:, None] == group, dtype=np.float64)
 
 
-class DenseInverse:
+class DenseInverse(EndsByMoments):
     """L as an r×m matrix."""
 
     def __init__(self, matrix: Floats, q: Floats) -> None:
@@ -157,9 +151,6 @@ class DenseInverse:
 
     def moments(self, rows: Floats | None) -> Floats:
         return np.asarray(self._rows(rows) ** 2 @ self.q.T)
-
-    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        return ends_of(self.moments(None), p)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         middle = centre if rows is None else rows @ centre

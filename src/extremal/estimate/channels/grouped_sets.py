@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Flags, Inverse, ends_of, two_valued
+from extremal.estimate.channels.channel import EndsByMoments, Flags, Inverse, two_valued
 from extremal.estimate.channels.holding import UnlistedChannel
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
@@ -121,7 +121,7 @@ class GroupedSetsChannel(UnlistedChannel):
         return GroupedSetsInverse(self, prior)
 
 
-class GroupedSetsInverse:
+class GroupedSetsInverse(EndsByMoments):
     """A report S of type t contributes α_tg·1{x ∈ S} + β_tg to the share of x in group g; the prior is averaged over
     groups, which leaves the estimate unbiased."""
 
@@ -267,9 +267,6 @@ class GroupedSetsInverse:
         of = self.channel.of
         others = share[:, None] * (share @ sums - share[:, None] * sums) + both[:, None] * sums
         return np.asarray(others[of].T + (share - both)[of] * values)
-
-    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        return ends_of(self.moments(None), p)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         if rows is not None:  # needs how often pairs are held together, which is not counted

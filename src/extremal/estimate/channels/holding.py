@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from extremal.estimate.channels.channel import WithoutLikelihood, ends_of
+from extremal.estimate.channels.channel import EndsByMoments, WithoutLikelihood
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures.structure import refuse_large
@@ -48,7 +48,7 @@ class HoldingChannel(UnlistedChannel):
         return np.asarray(self.other * p.sum(axis=0) + (self.own - self.other) * p)
 
 
-class HoldingInverse(ABC):
+class HoldingInverse(EndsByMoments):
     """One report contributes (1{it holds x} − b)/(a − b)."""
 
     def __init__(self, channel: HoldingChannel) -> None:
@@ -94,9 +94,6 @@ class HoldingInverse(ABC):
         own = (b - both) * squares + (self.step - 2 * apart) * rows**2
         pairs = (both + b**2) * ones**2 + 2 * apart * rows * ones
         return np.asarray((own + pairs - 2 * b * ones * (b * ones + self.step * rows)) / self.step**2)
-
-    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        return ends_of(self.moments(None), p)
 
     def _rows(self, rows: Floats | None, what: str) -> Floats:
         if rows is not None:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
-
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Flags, Inverse, dense_moment, ends_of, two_valued
+from extremal.estimate.channels.channel import EndsByMoments, Flags, Inverse, ListedReports, dense_moment, two_valued
 from extremal.exact.weights import WEIGHT_BITS, Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures import RandomizedResponse
 from extremal.mechanism.structures.structure import refuse_large
 
 
-class ResponseChannel:
+class ResponseChannel(ListedReports):
     """Randomised response: Q = low + c·I with c = high − low, so Qᵀp = f means p = (f − low)/c. Two numbers whatever
     r."""
 
@@ -27,22 +23,11 @@ class ResponseChannel:
                 "the mechanism must be a randomised response", parameter="kind", value=structure.kind
             )
         self.r = structure.r
-        self.labels: Labels = mechanism.output_labels
+        super().__init__(mechanism)
         self.low, self.step = (
             float(np.ldexp(structure.low, -WEIGHT_BITS)),
             float(np.ldexp(structure.high - structure.low, -WEIGHT_BITS)),
         )
-
-    def encode(self, label: Any) -> Hashable:
-        return self.labels.code(label, "reports")
-
-    def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
-        return np.asarray(
-            np.bincount(np.asarray(keys, dtype=np.intp), weights=shares, minlength=self.r), dtype=np.float64
-        )
-
-    def uniform(self) -> Floats:
-        return np.full(self.r, 1 / self.r)
 
     def expected(self, p: Floats) -> Floats:
         return np.asarray(self.low * p.sum(axis=0) + self.step * p)
@@ -75,7 +60,7 @@ class ResponseChannel:
         return 0.0, 0
 
 
-class ResponseInverse:
+class ResponseInverse(EndsByMoments):
     """L = (I − low·11ᵀ)/c."""
 
     def __init__(self, low: float, step: float, r: int) -> None:
@@ -113,9 +98,6 @@ class ResponseInverse:
             rows = np.eye(self.r)
         squares = self._rows(rows) ** 2
         return np.asarray(self.low * squares.sum(axis=1, keepdims=True) + self.step * squares)
-
-    def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
-        return ends_of(self.moments(None), p)
 
     def sample_variances(self, rows: Floats | None, statistic: Floats, centre: Floats) -> Floats:
         if rows is None:

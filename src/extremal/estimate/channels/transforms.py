@@ -13,13 +13,20 @@ inputs of given weights favour.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.estimate.channels.channel import NEGLIGIBLE, Flags, Inverse, WithoutLikelihood, dense_moment, two_valued
+from extremal.estimate.channels.channel import (
+    NEGLIGIBLE,
+    Flags,
+    Inverse,
+    ListedReports,
+    WithoutLikelihood,
+    dense_moment,
+    two_valued,
+)
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import ChosenSets, HadamardSets, ProjectiveSets
@@ -28,7 +35,7 @@ from extremal.mechanism.structures.structure import refuse_large
 MOST_VECTORS = 1 << 27  # a gigabyte
 
 
-class TransformChannel(WithoutLikelihood, ABC):
+class TransformChannel(ListedReports, WithoutLikelihood, ABC):
     """f, the frequencies of the reports."""
 
     no_likelihood = "maximum likelihood is offered where inputs × reports are at most 65,536"
@@ -36,8 +43,8 @@ class TransformChannel(WithoutLikelihood, ABC):
     between = 0.0  # κ
 
     def __init__(self, structure: ChosenSets, mechanism: Mechanism) -> None:
-        self.structure, self.labels = structure, mechanism.output_labels
-        self.r, self.m = structure.r, structure.m
+        super().__init__(mechanism)
+        self.structure, self.r = structure, structure.r
         self.inside = structure.inside / DENOMINATOR
         # P(y) for a report outside, and by how much one inside exceeds it.
         self.low = (1 - self.inside) / (structure.m - structure.size)
@@ -58,16 +65,6 @@ class TransformChannel(WithoutLikelihood, ABC):
     def blocks_of_reports(self, f: Floats) -> Floats:
         """The sum of f over each block."""
         return np.asarray(f.reshape(self.blocks, -1).sum(axis=1))
-
-    def encode(self, label: Any) -> Hashable:
-        return self.labels.code(label, "reports")
-
-    def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
-        codes = np.asarray(keys, dtype=np.intp)
-        return np.asarray(np.bincount(codes, weights=shares, minlength=self.m), dtype=np.float64)
-
-    def uniform(self) -> Floats:
-        return np.full(self.m, 1 / self.m)
 
     def expected(self, p: Floats) -> Floats:
         if p.ndim == 2:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -11,11 +10,11 @@ import numpy.typing as npt
 
 from extremal.columns import distinct
 from extremal.columns.column import refuse_lazy, refuse_missing
-from extremal.columns.files import format_of
 from extremal.columns.frames import pick
-from extremal.errors import InvalidParameter, MalformedFile, TooLarge, UnknownLabel
-from extremal.estimate.reports.files import named_files
-from extremal.estimate.reports.tally import NO_REPORT, OutputPositions, Reports, Tally
+from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
+from extremal.estimate.channels.channel import ListedReports
+from extremal.estimate.reports.files import named_files, read_columns
+from extremal.estimate.reports.tally import NO_REPORT, Reports, Tally
 from extremal.mechanism import Mechanism
 
 Codes = npt.NDArray[np.intp]
@@ -52,7 +51,7 @@ def refuse_no_mechanism(mechanism: Any, parameter: str = "mechanism") -> None:
 def counted(given: Reports) -> Counts:
     """How often each output was reported, in the order of the outputs; with `by`, one row for each group."""
     refuse_no_mechanism(given.mechanism)
-    tallies = given.tallies(OutputPositions(given.mechanism))
+    tallies = given.tallies(ListedReports(given.mechanism))
     rows = [_row(found, given.mechanism.m) for found in tallies.values()]
     return np.stack(rows) if given.by is not None else rows[0]
 
@@ -120,26 +119,10 @@ def _public(values: Any, name: str, known: dict[Any, int]) -> Codes:
 
 def _batches(source: Any, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Iterator[Mapping[str, Any]]:
     paths = named_files(source, "frame")
-    if paths is not None:
-        for path in paths:
-            yield from _of_file(path, columns, check_hash)
-    else:
+    if paths is None:
         refuse_lazy(source, "frame", "frame must be in memory")
         yield {name: pick(source, name, "columns") for name in columns}
-
-
-def _of_file(path: Path, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Iterator[Mapping[str, Any]]:
-    form = format_of(path, "frame")
-    hashes = form.hashes(path)
-    for name, m in columns.items():
-        if m is None or not check_hash:
-            continue
-        if hashes.get(name) != m.hash:
-            raise (MalformedFile if name not in hashes else InvalidParameter)(
-                f"{path.name} must record that this mechanism made the reports in column {name!r}",
-                parameter=f"columns[{name!r}].hash",
-                value=m.hash,
-                hint=f"Recorded: {hashes.get(name, 'nothing')}. If you know that it was this mechanism, pass "
-                "check_hash=False (--no-hash-check).",
-            )
-    yield from form.read(path, list(columns), {name: m.output_labels for name, m in columns.items() if m is not None})
+        return
+    made = {name: m for name, m in columns.items() if m is not None}
+    for path in paths:
+        yield from read_columns(path, made, columns, check_hash, "frame")

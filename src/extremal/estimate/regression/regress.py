@@ -44,7 +44,7 @@ def regress(
         frame: a data frame (pandas, polars, pyarrow).
         mechanism: the mechanism of the outcome; or column → mechanism, for the outcome, one covariate, or both. Whole
             numbers as inputs are numbers in the formula, C(name) makes them categories.
-        weights: survey weights, a column name or one positive number for each row; standard errors are then robust.
+        weights: survey weights, a column or its name; standard errors are then robust.
         family: "categorical" (logistic, or multinomial logit with the first input as baseline), "ordered" (proportional
             odds, in the order of the inputs), "linear"; by default linear for a public numeric outcome with more than
             two values, else categorical.
@@ -69,41 +69,59 @@ def regress(
     >>> bool(ex.regress("answer ~ z", frame, m).params["z"] > 0.5)
     True
     """
+    drawn = Sample.of(sample, weights=weights).only_weights()
     table = as_table(frame)
     left, right = sides(formula)
     mechanisms = _by_column(mechanism, left, list(table.columns))
     covariates = [name for name in mechanisms if name != left]
     refuse_gaps(table, [left, *covariates])
-
     chosen = _family(family, table[left], mechanisms.get(left))
-    hidden_covariate = (covariates[0], mechanisms[covariates[0]]) if covariates else None
-    design = ModelMatrix.of(right, table, hidden_covariate, chosen == "ordered")
-    refuse_dependent(design.matrices, design.terms)
-    hidden = None
-    if hidden_covariate is not None:
-        refuse_dependent([design.given], design.given_terms)
-        hidden = _hidden(*hidden_covariate, table, design.given, design.given_terms)
-    shares = _weights(Sample.of(sample, weights=weights).only_weights(), table)
-    outcome = _outcome(chosen, table[left], mechanisms.get(left), design.terms)
-    likelihood = Likelihood(outcome, design.matrices, np.ones(len(table)) if shares is None else shares, hidden)
+    hidden = (covariates[0], mechanisms[covariates[0]]) if covariates else None
+    design = ModelMatrix.of(right, table, hidden, chosen == "ordered")
+    shares = _weights(drawn, table)
+    likelihood = _likelihood(
+        design, _outcome(chosen, table[left], mechanisms.get(left), design.terms), shares, hidden, table
+    )
     values, information = maximised(likelihood)
-    covariance: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    if robust or shares is not None:
-        scores = likelihood.rows(values)[1] * likelihood.weights[:, None]
-        covariance = covariance @ (scores.T @ scores) @ covariance * len(table) / (len(table) - 1)
+    weighted = shares is not None
     return RegressionResult(
         formula=formula,
-        model=_title(chosen, outcome),
+        model=_title(chosen, likelihood.family),
         names=likelihood.names,
         values=values,
-        covariance=covariance,
+        covariance=_covariance(likelihood, values, information, robust or weighted),
         llf=likelihood.value(values),
         n=len(table),
-        notes=_notes(covariates, robust, shares is not None),
+        notes=_notes(covariates, robust, weighted),
         likelihood=likelihood,
         design_of=design.again,
-        weighted=shares is not None,
+        weighted=weighted,
     )
+
+
+def _likelihood(
+    design: ModelMatrix,
+    outcome: OutcomeFamily,
+    weights: Floats | None,
+    hidden: tuple[str, Mechanism] | None,
+    table: Any,
+) -> Likelihood:
+    """The likelihood of a model whose columns do not add up to each other."""
+    refuse_dependent(design.matrices, design.terms)
+    covariate = None
+    if hidden is not None:
+        refuse_dependent([design.given], design.given_terms)
+        covariate = _hidden(*hidden, table, design.given, design.given_terms)
+    return Likelihood(outcome, design.matrices, np.ones(len(table)) if weights is None else weights, covariate)
+
+
+def _covariance(likelihood: Likelihood, values: Floats, information: Floats, robust: bool) -> Floats:
+    """The inverse of the information; robust, with the scatter of the scores between two of them (White 1982)."""
+    inverse: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    if not robust:
+        return inverse
+    scores = likelihood.rows(values)[1] * likelihood.weights[:, None]
+    return inverse @ (scores.T @ scores) @ inverse * len(scores) / (len(scores) - 1)
 
 
 def _by_column(mechanism: Mechanism | Mapping[str, Mechanism], left: str, columns: list[Any]) -> dict[str, Mechanism]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,12 @@ def named_files(source: Any, parameter: str) -> list[Path] | None:
     Raises:
         InvalidParameter: a file is named twice; a folder without Parquet files.
     """
-    several = isinstance(source, (list, tuple)) and source and all(isinstance(one, Path) for one in source)
-    if not several and not isinstance(source, (str, Path)):
+    if isinstance(source, (str, Path)):
+        named = [Path(source)]
+    elif isinstance(source, (list, tuple)) and source and all(isinstance(one, Path) for one in source):
+        named = list(source)
+    else:
         return None
-    named = list(source) if several else [Path(source)]
     paths = [path for one in named for path in (_in_folder(one, parameter) if one.is_dir() else [one])]
     if len({path.resolve() for path in paths}) < len(paths):
         raise InvalidParameter(
@@ -39,61 +41,62 @@ def _in_folder(folder: Path, parameter: str) -> list[Path]:
     return found
 
 
-def read_batches(
-    path: Path, mechanism: Mechanism, column: str | None, weights: Any, by: Any, check_hash: bool
-) -> Iterator[tuple[Any, Any, list[Any] | None]]:
-    """(reports, weights, columns of strata), batch by batch.
+def read_columns(
+    path: Path, mechanisms: Mapping[str, Mechanism], others: Iterable[str], check_hash: bool, parameter: str
+) -> Iterator[Mapping[str, Any]]:
+    """Columns of reports, each made by its mechanism, and other columns, batch by batch.
 
     Raises:
         FileNotFoundError: there is no such file.
         MalformedFile: not readable as what its name says, or without the hash of a mechanism.
         InvalidParameter: reports of another mechanism; a column that is not there.
     """
-    strata = [by] if isinstance(by, str) else list(by) if isinstance(by, (list, tuple)) else by
-    for parameter, names in (("weights", [weights]), ("by", strata or [None])):
-        for name in names:
-            if name is not None and not isinstance(name, str):
-                raise InvalidParameter(
-                    f"{parameter} must name a column of the file",
-                    parameter=parameter,
-                    value=name,
-                    hint="A file is read in pieces.",
-                )
-    form = format_of(path, "reports")
+    form = format_of(path, parameter)
     path.stat()  # a missing file is said first
-    hashes = form.hashes(path) if check_hash or column is None else {}  # nothing is asked of a note that nobody checks
-    chosen = _column(path, hashes, column, check_hash)
-    if check_hash and hashes[chosen] != mechanism.hash:
-        raise InvalidParameter(
-            f"the reports in {path.name} must come from this mechanism",
-            parameter="mechanism.hash",
-            value=mechanism.hash,
-            hint=f"They were made by {hashes[chosen]}.",
-        )
-    needed = list(dict.fromkeys(name for name in [chosen, weights, *(strata or [])] if name is not None))
-    for batch in form.read(path, needed, {chosen: mechanism.output_labels}):
-        yield (
-            batch[chosen],
-            None if weights is None else batch[weights],
-            None if strata is None else [batch[name] for name in strata],
-        )
+    hashes = form.hashes(path) if check_hash and mechanisms else {}  # nothing is asked of a note that nobody checks
+    for name, mechanism in mechanisms.items() if check_hash else ():
+        if name not in hashes:
+            raise MalformedFile(
+                f"{path.name} must record which mechanism made the reports in column {name!r}",
+                parameter="recorded columns",
+                value=sorted(hashes),
+                hint="If you know that it was this mechanism, pass check_hash=False (--no-hash-check).",
+            )
+        if hashes[name] != mechanism.hash:
+            raise InvalidParameter(
+                f"the reports in {path.name} must come from this mechanism",
+                parameter="mechanism.hash",
+                value=mechanism.hash,
+                hint=f"Those in column {name!r} were made by {hashes[name]}.",
+            )
+    needed = list(dict.fromkeys([*mechanisms, *others]))
+    return form.read(path, needed, {name: m.output_labels for name, m in mechanisms.items()})
 
 
-def _column(path: Path, hashes: dict[str, str], column: str | None, check_hash: bool) -> str:
-    if column is None:
-        if len(hashes) == 1:
-            return next(iter(hashes))
-        raise InvalidParameter(
-            "say which column holds the reports",
-            parameter="column",
-            value=None,
-            hint=f"Randomised: {sorted(hashes) or 'none is recorded'}.",
-        )
-    if check_hash and column not in hashes:
-        raise MalformedFile(
-            f"{path.name} must record which mechanism made the reports in column {column!r}",
-            parameter="recorded columns",
-            value=sorted(hashes),
-            hint="If you know that it was this mechanism, pass check_hash=False (--no-hash-check).",
-        )
-    return column
+def only_column(path: Path, parameter: str) -> str:
+    """The column of reports, where a file records only one."""
+    form = format_of(path, parameter)
+    path.stat()
+    recorded = sorted(form.hashes(path))
+    if len(recorded) == 1:
+        return recorded[0]
+    raise InvalidParameter(
+        "say which column holds the reports",
+        parameter="column",
+        value=None,
+        hint=f"Randomised: {recorded or 'none is recorded'}.",
+    )
+
+
+def column_names(given: Any, parameter: str) -> list[str]:
+    """The columns of a file that a caller names: one, several or none."""
+    names = [] if given is None else list(given) if isinstance(given, (list, tuple)) else [given]
+    for name in names:
+        if not isinstance(name, str):
+            raise InvalidParameter(
+                f"{parameter} must name a column of the file",
+                parameter=parameter,
+                value=name,
+                hint="A file is read in pieces.",
+            )
+    return names

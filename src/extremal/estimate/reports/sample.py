@@ -29,10 +29,12 @@ class Sample:
     """How respondents were sampled. Columns are given themselves or by their names in the data frame.
 
     Attributes:
-        weights: a positive survey weight for each respondent.
-        strata: how the sample was stratified.
-        cluster: who was sampled together.
-        population: its size, or a mapping from stratum to size.
+        weights: a positive survey weight for each respondent. Standard errors are those of the weighted mean.
+        strata: how the sample was stratified. Unlike groups that are estimated each by itself this changes only
+            standard errors (and, with `population`, weights).
+        cluster: who was sampled together. Standard errors are those between clusters.
+        population: the size of the population, or a mapping from stratum to size: a finite population correction, and
+            weights N_h/n_h when there are strata and no weights.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 1)

@@ -29,13 +29,14 @@ from extremal.estimate.reports.counts import (
     refuse_uncounted,
     whole_counts,
 )
-from extremal.estimate.reports.files import named_files, read_batches
+from extremal.estimate.reports.files import column_names, named_files, only_column, read_columns
 from extremal.estimate.reports.sample import Sample, checked_weights, group_codes
 from extremal.estimate.reports.sampling import Sampling
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 NO_REPORT = "Leave out those who did not report."
+FEWEST = 2  # reports: one says nothing about its own spread
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
 
 
@@ -79,16 +80,6 @@ class Tally:
         amounts = (self.squares if squared else self.weights) or self.counts
         values = np.array(list(amounts.values()), dtype=np.float64)
         return list(amounts), values / values.sum()
-
-
-class OutputPositions:
-    """Counts reports by their positions among the outputs: an `Encoder` for mechanisms whose outputs are listed."""
-
-    def __init__(self, mechanism: Mechanism) -> None:
-        self.labels = mechanism.output_labels
-
-    def encode(self, label: Any) -> Hashable:
-        return self.labels.code(label, "reports")
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,11 +170,13 @@ class Reports:
                 value=str(self.source),
                 hint="Read the file into a data frame.",
             )
+        weights, groups = column_names(sample.weights, "weights"), column_names(self.by, "by")
         for path in paths:
-            for values, weights, groups in read_batches(
-                path, self.mechanism, self.column, sample.weights, self.by, self.check_hash
-            ):
-                yield Batch.of(values, Sample(weights), groups, None)
+            column = only_column(path, "reports") if self.column is None else self.column
+            made = {column: self.mechanism}
+            for batch in read_columns(path, made, [*weights, *groups], self.check_hash, "reports"):
+                drawn = Sample(batch[weights[0]]) if weights else Sample()
+                yield Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None, None)
 
     def _in_memory(self, sample: Sample) -> Batch:
         source = self.source
@@ -247,30 +240,33 @@ class Batch:
         if not drop:
             refuse_missing(self.codes, "reports", NO_REPORT)
         missing = int(np.count_nonzero(self.codes < 0)) if drop else 0
-        kept = self.codes >= 0 if missing else slice(None)
         groups, names = _group_names(self.groups, self.codes.size)
+        if len(names) == 1:
+            tallies.setdefault(names[0], Tally()).dropped += missing
+        numbers, amounts, squares = self._sums(groups, len(names), self.codes >= 0 if missing else slice(None))
+        occur = np.flatnonzero(numbers.any(axis=0)).tolist()
+        keys = {j: _encoded(encoder, self.labels[j]) for j in occur}
+        for i, name in enumerate(names):
+            into = tallies.setdefault(name, Tally())
+            for j in np.flatnonzero(numbers[i]).tolist():
+                sums = () if amounts is None else (float(amounts[i, j]), float(squares[i, j]))
+                into.add(keys[j], int(numbers[i, j]), *sums)
+
+    def _sums(self, groups: Codes | None, count: int, kept: Any) -> tuple[Any, Any, Any]:
+        """How often each label occurs in each group, and the sums of weights and of squared weights, if there are."""
+        shape = (count, len(self.labels))
         cells = (self.codes if groups is None else groups * len(self.labels) + self.codes)[kept]
-        repeats = None if self.repeats is None else self.repeats[kept]
-        shape = (len(names), len(self.labels))
 
         def summed(amounts: Any) -> Any:
             return np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
 
+        repeats = None if self.repeats is None else self.repeats[kept]
         numbers = summed(repeats).astype(np.int64)  # below 2^53 the floats of `bincount` are exact
-        amounts = squares = None
-        if self.weights is not None:
-            w = self.weights[kept]
-            times = w if repeats is None else w * repeats
-            amounts, squares = summed(times), summed(times * w)
-        keys = {j: _encoded(encoder, self.labels[j]) for j in np.flatnonzero(numbers.any(axis=0)).tolist()}
-        for i, name in enumerate(names):
-            into = tallies.setdefault(name, Tally())
-            into.dropped += missing if len(names) == 1 else 0
-            for j in np.flatnonzero(numbers[i]).tolist():
-                if amounts is None or squares is None:
-                    into.add(keys[j], int(numbers[i, j]))
-                else:
-                    into.add(keys[j], int(numbers[i, j]), float(amounts[i, j]), float(squares[i, j]))
+        if self.weights is None:
+            return numbers, None, None
+        w = self.weights[kept]
+        times = w if repeats is None else w * repeats
+        return numbers, summed(times), summed(times * w)
 
 
 def _refuse_number(tallies: dict[Any, Tally]) -> dict[Any, Tally]:

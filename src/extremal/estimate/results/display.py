@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, MissingDependency
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import count_text
 from extremal.tables import aligned, shortened, wrapped
 from extremal.tables import html as html_table
@@ -71,29 +72,30 @@ def _cells(
     result: FrequencyEstimate, level: float, simultaneous: bool, robustness: bool
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """Header and rows of the table, and how many inputs it leaves out."""
-    shown = min(len(result.inputs), MOST_SHOWN)
     limits = result.interval(level, simultaneous)
-    points = result.shown_within(limits)
     kind = f"{'simultaneous ' if simultaneous else ''}{100 * level:.4g}% interval"
-    columns: list[tuple[str, list[str]]] = [
-        ("", [short(label) for label in result.inputs[:shown]]),
-        (result.candidate[0], [f"{v:.4f}" for v in points[:shown]]),
-        (kind, [f"{low:.4f} to {high:.4f}" for low, high in limits[:shown].tolist()]),
-        ("s.e.", [f"{v:.4f}" for v in result.standard_error[:shown]]),
+    columns = [
+        ("", list(map(short, result.inputs[:MOST_SHOWN]))),
+        (result.candidate[0], _formatted("{:.4f}", result.shown_within(limits))),
+        (kind, [f"{low:.4f} to {high:.4f}" for low, high in limits[:MOST_SHOWN].tolist()]),
+        ("s.e.", _formatted("{:.4f}", result.standard_error)),
     ]
     if result.method == "unbiased":
-        columns.insert(3, ("unbiased", [f"{v:.4f}" for v in result.estimate[:shown]]))
+        columns.insert(3, ("unbiased", _formatted("{:.4f}", result.estimate)))
     if robustness:
-        honest = result.poisoning(FAKE)
         observed = result.fit.combinations.of_rows(result.fit.unbiased)
-        moved = np.abs(honest - observed[:, None]).max(axis=1)
-        lazy = result.noncompliance(FAKE) - observed
+        moved = np.abs(result.poisoning(FAKE) - observed[:, None]).max(axis=1)
         columns += [
-            (f"{FAKE:.0%} fake", [f"±{v:.4f}" for v in moved[:shown]]),
-            (f"{FAKE:.0%} random", [f"{v:+.4f}" for v in lazy[:shown]]),
+            (f"{FAKE:.0%} fake", _formatted("±{:.4f}", moved)),
+            (f"{FAKE:.0%} random", _formatted("{:+.4f}", result.noncompliance(FAKE) - observed)),
         ]
-    more = [f"… {len(result.inputs) - shown} more: use to_frame()"] if shown < len(result.inputs) else []
-    return [name for name, _ in columns], [[cells[x] for _, cells in columns] for x in range(shown)], more
+    left_out = len(result.inputs) - MOST_SHOWN
+    more = [f"… {left_out} more: use to_frame()"] if left_out > 0 else []
+    return [name for name, _ in columns], list(map(list, zip(*(cells for _, cells in columns), strict=True))), more
+
+
+def _formatted(form: str, values: Floats) -> list[str]:
+    return [form.format(v) for v in values[:MOST_SHOWN]]
 
 
 def _title(result: FrequencyEstimate) -> str:
