@@ -25,20 +25,20 @@ def aligned(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 0)
     a      1
     bb    10
     """
-    heads = [list(header)]
     widest = [max(map(len, cells)) for cells in zip(header, *rows, strict=True)]
-    if sum(widest) + 2 * len(widest) - 2 > WIDEST:
-        words = [heading.split() for heading in header]
-        tallest = max(map(len, words))
-        heads = [list(line) for line in zip(*([""] * (tallest - len(w)) + w for w in words), strict=True)]
+    heads = [list(header)] if sum(widest) + 2 * len(widest) - 2 <= WIDEST else _stacked(header)
     table = [*heads, *(list(row) for row in rows)]
     widths = [max(len(row[j]) for row in table) for j in range(len(header))]
-    return "\n".join(
-        "  ".join(
-            cell.ljust(w) if j < left else cell.rjust(w) for j, (cell, w) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in table
-    )
+    sides = [str.ljust if j < left else str.rjust for j in range(len(header))]
+    lines = ("  ".join(side(cell, w) for side, cell, w in zip(sides, row, widths, strict=True)) for row in table)
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _stacked(header: Sequence[str]) -> list[list[str]]:
+    """The words of each heading below each other, the last ones in one line."""
+    words = [heading.split() for heading in header]
+    tallest = max(map(len, words))
+    return [list(line) for line in zip(*([""] * (tallest - len(w)) + w for w in words), strict=True)]
 
 
 def wrapped(sentence: str, first: str = "", further: str = "") -> str:

@@ -41,15 +41,7 @@ def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k:
             value=choices,
             hint="Give the extreme priors themselves, or fewer inequalities.",
         )
-    floats, limits = np.array([[float(a) for a in row] for row in rows]), np.array([float(b) for b in right])
-    found = set()
-    for active in itertools.combinations(range(len(rows)), k - 1):
-        if _near(floats, limits, active):
-            point = solve_exactly(
-                [*(rows[i] for i in active), [Fraction(1)] * k], [*(right[i] for i in active), Fraction(1)]
-            )
-            if point is not None and _satisfies(point, rows, right):
-                found.add(tuple(point))
+    found = _listed(rows, right)
     if not found:
         raise InvalidParameter(
             "some probability vector must satisfy the inequalities",
@@ -57,6 +49,20 @@ def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k:
             value=f"{len(matrix)} of them",
         )
     return sorted(found)
+
+
+def _listed(rows: list[list[Fraction]], right: list[Fraction]) -> set[tuple[Fraction, ...]]:
+    """The corners, by trying every choice of inequalities that floats do not exclude."""
+    k = len(rows[0])
+    floats, limits = np.array([[float(a) for a in row] for row in rows]), np.array([float(b) for b in right])
+    found = set()
+    for active in itertools.combinations(range(len(rows)), k - 1):
+        if _near(floats, limits, active):
+            matrix, values = [rows[i] for i in active], [right[i] for i in active]
+            point = solve_exactly([*matrix, [Fraction(1)] * k], [*values, Fraction(1)])
+            if point is not None and _satisfies(point, rows, right):
+                found.add(tuple(point))
+    return found
 
 
 def _near(rows: Floats, limits: Floats, active: tuple[int, ...]) -> bool:

@@ -172,6 +172,10 @@ class Prior:
             raise InvalidPrior("prior must have at least 2 weights, not all 0", parameter="prior", value=content[:8])
         if places and abs(Fraction(total, 10**places) - 1) > SUM_TOLERANCE:
             return cls(content)  # which says what is wrong
+        return cls._of(weights, total)
+
+    @classmethod
+    def _of(cls, weights: list[int], total: int) -> Prior:
         made = cls.__new__(cls)
         made._given = []
         made.values = np.array([w / total for w in weights])
@@ -235,22 +239,22 @@ def _sequence(probabilities: Any, parameter: str) -> list[Any] | Floats:
     objects."""
     if isinstance(probabilities, (str, bytes, Mapping)) or not isinstance(probabilities, Iterable):
         raise InvalidPrior(f"{parameter} must be a sequence of probabilities", parameter=parameter, value=probabilities)
-    array = probabilities if isinstance(probabilities, np.ndarray) else None
-    items = list(probabilities) if array is None else array
-    if array is None and all(type(p) is float for p in items):
-        array = np.array(items, dtype=np.float64)
-    if array is not None and array.ndim != 1:
-        raise InvalidPrior(f"{parameter} must be one-dimensional", parameter=f"{parameter}.shape", value=array.shape)
-    if array is not None and array.dtype == np.float64:
-        return array
-    checked = []
-    for x, p in enumerate(items):
-        try:
-            as_fraction(p, f"{parameter}[{x}]")
-        except ExtremalError as error:
-            raise InvalidPrior(error.requirement, parameter=f"{parameter}[{x}]", value=p) from None
-        checked.append(_as_number(p))
-    return checked
+    items = probabilities if isinstance(probabilities, np.ndarray) else list(probabilities)
+    if isinstance(items, list) and all(type(p) is float for p in items):
+        items = np.array(items, dtype=np.float64)
+    if isinstance(items, np.ndarray) and items.ndim != 1:
+        raise InvalidPrior(f"{parameter} must be one-dimensional", parameter=f"{parameter}.shape", value=items.shape)
+    if isinstance(items, np.ndarray) and items.dtype == np.float64:
+        return items
+    return [_checked(p, f"{parameter}[{x}]") for x, p in enumerate(items)]
+
+
+def _checked(p: Any, parameter: str) -> Any:
+    try:
+        as_fraction(p, parameter)
+    except ExtremalError as error:
+        raise InvalidPrior(error.requirement, parameter=parameter, value=p) from None
+    return _as_number(p)
 
 
 def _float(p: Any) -> float:

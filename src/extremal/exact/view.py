@@ -129,10 +129,12 @@ def _lightest(parts: list[tuple[list[int], int]], weights: Sequence[int]) -> Ind
     """So many rows of each part, with the least weight, one of them positive where that can be."""
     ordered = [(sorted(rows, key=weights.__getitem__), size) for rows, size in parts]
     chosen = [order[:size] for order, size in ordered]
-    positive = [next((x for x in order if weights[x]), None) if size else None for order, size in ordered]
-    lightest = min((x for x in positive if x is not None), key=weights.__getitem__, default=None)
-    if lightest is not None and not any(weights[x] for rows in chosen for x in rows):
-        chosen[positive.index(lightest)][-1] = lightest
+    if not any(weights[x] for rows in chosen for x in rows):
+        parts_that_choose = [(i, order) for i, (order, size) in enumerate(ordered) if size]
+        positive = [(weights[x], i, x) for i, order in parts_that_choose for x in order if weights[x]]
+        if positive:
+            _, i, x = min(positive)
+            chosen[i][-1] = x
     return IndexSet.of([x for rows in chosen for x in rows])
 
 

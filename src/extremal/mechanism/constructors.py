@@ -202,10 +202,7 @@ def _checked_weights(weights: Any, denominator: int) -> Weights:
             value=denominator,
             hint="For other ratios give Fractions to Mechanism.from_matrix: it rounds them to 2^-62.",
         )
-    try:
-        array = np.asarray(weights)
-    except ValueError:
-        raise InvalidParameter("weights must have rows of equal length", parameter="weights", value=weights) from None
+    array = _as_array(weights)
     if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 1:
         raise InvalidParameter(
             "weights must be a matrix with at least 2 rows (inputs)", parameter="weights.shape", value=array.shape
@@ -217,6 +214,13 @@ def _checked_weights(weights: Any, denominator: int) -> Weights:
             "weights must lie between 0 and the denominator", parameter="weights", value=array.ravel()[:8].tolist()
         )
     return np.asarray(array.astype(np.int64) * (DENOMINATOR // scale))
+
+
+def _as_array(weights: Any) -> npt.NDArray[Any]:
+    try:
+        return np.asarray(weights)
+    except ValueError:
+        raise InvalidParameter("weights must have rows of equal length", parameter="weights", value=weights) from None
 
 
 def _checked_blocks(blocks: Any) -> tuple[Indices, int]:
@@ -247,7 +251,7 @@ def _checked_cover(k: int, sets: Iterable[Any], times: Any) -> tuple[tuple[Index
     """Sets of inputs, how often each counts, and in how many of them, so counted, every input lies."""
     chosen = tuple(s if isinstance(s, IndexSet) else IndexSet.of(s) for s in sets)
     shares = [1] * len(chosen) if times is None else [as_count(t, "times", 1) for t in times]
-    if len(shares) != len(chosen) or not all(s.runs and s.runs[-1][1] <= k and len(s) < k for s in chosen):
+    if len(shares) != len(chosen) or not all(_is_proper(s, k) for s in chosen):
         raise InvalidParameter(
             "each output needs a set of some inputs, not all", parameter="sets", value=[s.runs for s in chosen[:4]]
         )
@@ -260,6 +264,11 @@ def _checked_cover(k: int, sets: Iterable[Any], times: Any) -> tuple[tuple[Index
     if cover.min() != cover.max() or cover.min() < 1:
         raise InvalidParameter("every input must lie in equally many sets", parameter="sets", value=cover[:8].tolist())
     return chosen, shares, int(cover[0])
+
+
+def _is_proper(members: IndexSet, k: int) -> bool:
+    """Whether it holds some of k inputs, not all."""
+    return bool(members.runs) and members.runs[-1][1] <= k and len(members) < k
 
 
 def _checked_positions(row_of: Any, k: int) -> Indices:

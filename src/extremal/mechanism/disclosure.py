@@ -358,20 +358,19 @@ def disclosure(mechanism: Mechanism, prior: Any = None) -> Disclosure:
         return Disclosure(mechanism, None, tuple(found), None, None)
     exact = as_prior(prior, k=mechanism.k)
     beliefs = [exact.fraction(x) for x in range(mechanism.k)]
-    found = []
-    best = Fraction(0)
-    least, most = [Fraction(1)] * mechanism.k, [Fraction(0)] * mechanism.k
+    posteriors = list(_posteriors(mechanism, beliefs))
+    labelled = zip(mechanism.inputs, beliefs, zip(*posteriors, strict=True), strict=True)
+    found = [Belief(label, before, min(seen), max(seen)) for label, before, seen in labelled]
+    return Disclosure(mechanism, exact, tuple(found), max(beliefs), max(map(max, posteriors)))
+
+
+def _posteriors(mechanism: Mechanism, beliefs: list[Fraction]) -> Iterator[list[Fraction]]:
+    """What someone with these beliefs holds after each report that they may see."""
     for column in _dense_columns(mechanism):
-        total = sum((p * w for p, w in zip(beliefs, column, strict=True)), Fraction(0))
-        if not total:
-            continue  # nobody who holds this prior ever sees the report
-        posterior = [p * w / total for p, w in zip(beliefs, column, strict=True)]
-        least = [min(a, b) for a, b in zip(least, posterior, strict=True)]
-        most = [max(a, b) for a, b in zip(most, posterior, strict=True)]
-        best = max(best, max(posterior))
-    for label, before, low, high in zip(mechanism.inputs, beliefs, least, most, strict=True):
-        found.append(Belief(label, before, low, high))
-    return Disclosure(mechanism, exact, tuple(found), max(beliefs), best)
+        joint = [p * w for p, w in zip(beliefs, column, strict=True)]
+        total = sum(joint, Fraction(0))
+        if total:  # else nobody who holds this prior ever sees the report
+            yield [p / total for p in joint]
 
 
 def after(before: Fraction, ratios: tuple[Fraction | None, Fraction | None]) -> tuple[Fraction, Fraction]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import as_prior
+from extremal.exact.weights import Floats
 from extremal.mechanism.labels import count_text
 from extremal.plotting import figure
 from extremal.tables import aligned, html, shortened
@@ -74,31 +75,37 @@ def heat_map(mechanism: Mechanism, prior: Any = None) -> Any:
     matrix = mechanism.matrix
     image = axis.imshow(matrix, cmap="Blues", vmin=0.0, vmax=max(float(matrix.max()), 1e-300), aspect="auto")
     axis.grid(visible=False)
-    axis.set_yticks(range(rows), [_short(label) for label in mechanism.input_labels])
+    axis.set_yticks(range(rows), _row_names(mechanism, prior))
     names = [_short(label) for label in mechanism.output_labels]
     crowded = columns > 4 and max(map(len, names)) > 5
     axis.set_xticks(range(columns), names, rotation=40 if crowded else 0, ha="right" if crowded else "center")
     if numbers:
-        half = 0.55 * float(matrix.max())
-        for (x, y), value in np.ndenumerate(matrix):
-            axis.text(
-                y, x, f"{value:.3g}", ha="center", va="center", fontsize=8, color="white" if value > half else "black"
-            )
+        _write_numbers(axis, matrix)
     axis.set_xlabel("report")
     axis.set_ylabel("true value")
     drawn.colorbar(image, ax=axis, label="probability of the report", shrink=0.9)
-    if prior is not None:
-        shares = as_prior(prior).values
-        if shares.shape != (rows,):
-            raise InvalidParameter(f"prior must have {rows} entries", parameter="prior.shape", value=shares.shape)
-        axis.set_yticks(
-            range(rows),
-            [f"{_short(label)} (prior {p:.3g})" for label, p in zip(mechanism.input_labels, shares, strict=True)],
-        )
-        axis.set_ylabel("true value")
     claim = "no claim" if mechanism.privacy is None else repr(mechanism.privacy)
     axis.set_title(f"{rows} inputs, {columns} reports, {claim}", fontsize="medium")
     return drawn
+
+
+def _row_names(mechanism: Mechanism, prior: Any) -> list[str]:
+    """The inputs, with their probabilities if there is a prior."""
+    names = [_short(label) for label in mechanism.input_labels]
+    if prior is None:
+        return names
+    shares = as_prior(prior).values
+    if shares.shape != (mechanism.k,):
+        raise InvalidParameter(f"prior must have {mechanism.k} entries", parameter="prior.shape", value=shares.shape)
+    return [f"{name} (prior {p:.3g})" for name, p in zip(names, shares, strict=True)]
+
+
+def _write_numbers(axis: Any, matrix: Floats) -> None:
+    """Each probability in its cell, white on dark cells."""
+    half = 0.55 * float(matrix.max())
+    for (x, y), value in np.ndenumerate(matrix):
+        colour = "white" if value > half else "black"
+        axis.text(y, x, f"{value:.3g}", ha="center", va="center", fontsize=8, color=colour)
 
 
 def document(title: str, body: str) -> str:

@@ -155,18 +155,17 @@ class Labels:
     def nearest(self, label: Any) -> str:
         """A question whether a label close to this value was meant; empty when none is."""
         text, first = str(_without_subclass(label)), self._values[:10_000]
-        key = unicodedata.normalize("NFKC", text).strip().casefold()
-        twins = [v for v in first if unicodedata.normalize("NFKC", str(v)).strip().casefold() == key]
-        if twins:
-            same = unicodedata.normalize("NFKC", text) == unicodedata.normalize("NFKC", str(twins[0]))
-            why = " (the same characters, written in another way)" if same and text != str(twins[0]) else ""
-            return f"Did you mean {twins[0]!r}{why}?"
+        twin = next((v for v in first if _folded(v) == _folded(text)), None)
+        if twin is not None:
+            same = unicodedata.normalize("NFKC", text) == unicodedata.normalize("NFKC", str(twin))
+            why = " (the same characters, written in another way)" if same and text != str(twin) else ""
+            return f"Did you mean {twin!r}{why}?"
         if not isinstance(label, str) or text.replace(".", "").isdigit():  # "20" is not what 2.0 was meant to be
-            same_number = [v for v in first if _same_number(v, label)]
-            return f"Did you mean {same_number[0]!r}?" if same_number else ""
-        by_text = {str(v): v for v in first}
-        close = difflib.get_close_matches(text, list(by_text), n=1)
-        return f"Did you mean {by_text[close[0]]!r}?" if close else ""
+            meant = next((v for v in first if _same_number(v, label)), None)
+        else:
+            by_text = {str(v): v for v in first}
+            meant = next((by_text[close] for close in difflib.get_close_matches(text, list(by_text), n=1)), None)
+        return "" if meant is None else f"Did you mean {meant!r}?"
 
     def to_json(self) -> Any:
         if self.numbered:
@@ -271,21 +270,31 @@ def _plain(label: Any, parameter: str, tuples: bool) -> Label:
             value=label,
             hint="Convert with str() first.",
         )
-    if isinstance(value, str) and not value.strip():
-        raise InvalidLabel(f"{parameter} must not hold an empty label", parameter=parameter, value=label)
-    if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
-        raise InvalidLabel(
-            f"{parameter} must be text that can be written as UTF-8, without lone surrogates",
-            parameter=parameter,
-            value=label,
-        )
-    if isinstance(value, int) and abs(value) >= 10**LONGEST_INTEGER:
+    if isinstance(value, str):
+        _refuse_bad_text(value, parameter)
+    elif abs(value) >= 10**LONGEST_INTEGER:
         raise InvalidLabel(
             f"{parameter} must be integers of at most {LONGEST_INTEGER} digits",
             parameter=parameter,
             value=f"{value.bit_length()} bits",
         )
     return value
+
+
+def _refuse_bad_text(label: str, parameter: str) -> None:
+    if not label.strip():
+        raise InvalidLabel(f"{parameter} must not hold an empty label", parameter=parameter, value=label)
+    if any("\ud800" <= c <= "\udfff" for c in label):
+        raise InvalidLabel(
+            f"{parameter} must be text that can be written as UTF-8, without lone surrogates",
+            parameter=parameter,
+            value=label,
+        )
+
+
+def _folded(label: Any) -> str:
+    """The text of a label without case, blanks around it and ways of writing a character."""
+    return unicodedata.normalize("NFKC", str(label)).strip().casefold()
 
 
 def _same_number(label: Any, value: Any) -> bool:

@@ -31,20 +31,7 @@ Viewer = Callable[[Weights], ExactView]
 
 def checked_matrix(matrix: Any) -> npt.NDArray[Any]:
     """`matrix` as a 2-d array of floats, or of Fractions if it holds exact numbers; entries and row sums checked."""
-    try:
-        array = np.asarray(matrix)
-    except ValueError:
-        raise InvalidParameter("matrix must have rows of equal length", parameter="matrix", value=matrix) from None
-    if array.dtype.kind in "OU":
-        exact = [
-            [as_fraction(q, f"matrix[{i}][{j}]") for j, q in enumerate(row)]
-            for i, row in enumerate(np.atleast_2d(array).tolist())
-        ]
-        array = np.array(exact, dtype=object)
-    elif array.dtype.kind in "fiu":
-        array = array.astype(np.float64)
-    else:
-        raise InvalidParameter("matrix must hold numbers", parameter="matrix.dtype", value=str(array.dtype))
+    array = _as_numbers(matrix)
     if array.ndim != 2 or array.shape[0] < 2 or array.shape[1] < 1:
         raise InvalidParameter(
             "matrix must have one row for each of at least 2 inputs and one column for each output",
@@ -67,6 +54,20 @@ def checked_matrix(matrix: Any) -> npt.NDArray[Any]:
                 hint="Rows are inputs, columns are reports; transpose if yours is the other way round.",
             )
     return np.asarray(np.maximum(array, 0))
+
+
+def _as_numbers(matrix: Any) -> npt.NDArray[Any]:
+    try:
+        array = np.asarray(matrix)
+    except ValueError:
+        raise InvalidParameter("matrix must have rows of equal length", parameter="matrix", value=matrix) from None
+    if array.dtype.kind in "fiu":
+        return array.astype(np.float64)
+    if array.dtype.kind not in "OU":
+        raise InvalidParameter("matrix must hold numbers", parameter="matrix.dtype", value=str(array.dtype))
+    rows = np.atleast_2d(array).tolist()
+    exact = [[as_fraction(q, f"matrix[{i}][{j}]") for j, q in enumerate(row)] for i, row in enumerate(rows)]
+    return np.array(exact, dtype=object)
 
 
 def round_to_weights(array: npt.NDArray[Any], claim: Notion | None, view: Viewer) -> Weights:

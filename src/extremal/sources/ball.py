@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -74,21 +74,23 @@ class Ball(SourceClass):
         """Take `radius` of mass away from some symbols, all but one of them to the last bit, and give it to another
         one."""
         refuse_many(self, MOST_SYMBOLS)
-        prior, found = [self.priors[0].fraction(x) for x in range(self.k)], []
-        for receiver in range(self.k):
-            others = [x for x in range(self.k) if x != receiver]
-            if sum(prior[x] for x in others) <= self.radius:
-                found.append([Fraction(int(x == receiver)) for x in range(self.k)])
-                continue
-            for size in range(self.k - 1):
-                for emptied in itertools.combinations(others, size):
-                    rest = self.radius - sum(prior[x] for x in emptied)
-                    for last in (x for x in others if x not in emptied and 0 <= rest <= prior[x]):
-                        moved = [Fraction(0) if x in emptied else p for x, p in enumerate(prior)]
-                        moved[last] -= rest
-                        moved[receiver] += self.radius
-                        found.append(moved)
-        return list(dict.fromkeys(Prior(p) for p in found))
+        prior = [self.priors[0].fraction(x) for x in range(self.k)]
+        found = [moved for receiver in range(self.k) for moved in self._given_to(receiver, prior)]
+        return list(dict.fromkeys(map(Prior, found)))
+
+    def _given_to(self, receiver: int, prior: list[Fraction]) -> Iterator[list[Fraction]]:
+        others = [x for x in range(self.k) if x != receiver]
+        if sum(prior[x] for x in others) <= self.radius:
+            yield [Fraction(int(x == receiver)) for x in range(self.k)]
+            return
+        for emptied in chain.from_iterable(combinations(others, size) for size in range(self.k - 1)):
+            rest = self.radius - sum(prior[x] for x in emptied)
+            for last in others:
+                if last not in emptied and 0 <= rest <= prior[last]:
+                    moved = [Fraction(0) if x in emptied else p for x, p in enumerate(prior)]
+                    moved[last] -= rest
+                    moved[receiver] += self.radius
+                    yield moved
 
     def __contains__(self, prior: object) -> bool:
         target = as_prior(prior, k=self.k).values

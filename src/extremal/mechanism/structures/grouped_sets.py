@@ -4,7 +4,7 @@ Group g has n_g rows. A *type* t says how many members a set has of each group; 
 type are reports. A set of type t weighs high_t on its members and low_t on all other rows, over 2^62·N_t, so that a row
 of group g sums to 2^62 exactly when Σ_t t_g·high_t + (n_g − t_g)·low_t = n_g·2^62. Two numbers for each type say
 everything; the ratio of any column is high_t/low_t. Where inputs are equally likely within groups, the best mechanism
-for their shares is of this form (`extremal.optimize.workload.structured.groups`).
+for their shares is of this form (`extremal.optimize.workload.structured.shares`).
 """
 
 from __future__ import annotations
@@ -147,11 +147,7 @@ class GroupedSets(Unlisted):
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> GroupedSets:
         runs = stored_list(content["groups"], "groups")
-        fits = all(
-            isinstance(run, list) and len(run) == 2 and all(type(n) is int and 0 <= n <= MOST_ROWS for n in run)
-            for run in runs
-        )
-        if not fits or sum(length for _, length in runs) > MOST_ROWS:
+        if not all(map(_is_run, runs)) or sum(length for _, length in runs) > MOST_ROWS:
             raise MalformedFile(
                 f"groups must be pairs of a group and a count, {MOST_ROWS:,} in all", parameter="groups", value=runs[:6]
             )
@@ -164,13 +160,14 @@ class GroupedSets(Unlisted):
         return cls(of, types, low, high)
 
 
+def _is_run(run: Any) -> bool:
+    """Whether it is a pair of small numbers, as a file holds them."""
+    return isinstance(run, list) and len(run) == 2 and all(type(n) is int and 0 <= n <= MOST_ROWS for n in run)
+
+
 def _refuse_bad_types(types: Sequence[Type], sizes: list[int]) -> None:
     """Raise unless the types are different counts that together tell all rows apart."""
-    counts = all(
-        len(t) == len(sizes) and all(type(c) is int and 0 <= c <= n for c, n in zip(t, sizes, strict=True))
-        for t in types
-    )
-    if not counts or len(set(types)) < len(types) or not all(0 < sum(t) < sum(sizes) for t in types):
+    if len(set(types)) < len(types) or not all(_counts_some(t, sizes) for t in types):
         raise InvalidParameter(
             "types must be different, each with counts of some members of the groups, not all",
             parameter="types",
@@ -184,6 +181,11 @@ def _refuse_bad_types(types: Sequence[Type], sizes: list[int]) -> None:
             value=types[:6],
             hint="Otherwise some rows would report alike.",
         )
+
+
+def _counts_some(t: Type, sizes: list[int]) -> bool:
+    counts = len(t) == len(sizes) and all(type(c) is int and 0 <= c <= n for c, n in zip(t, sizes, strict=True))
+    return counts and 0 < sum(t) < sum(sizes)
 
 
 def independent(vectors: Sequence[Sequence[int]]) -> list[int]:
@@ -225,29 +227,17 @@ def grouped_structure(
     types, wanted = [types[i] for i in order], [Fraction(steps[i]) for i in order]
     sizes = np.bincount(of).tolist()
     _refuse_bad_types(types, sizes)
-    own, lower = independent(types), exponential.bounds(_BITS)[0]
-    growth = Fraction(lower, 1 << _BITS) - 1
-    matrix = [[Fraction(types[i][g]) for i in own] for g in range(len(sizes))]
-    units = [[Fraction(int(g == h)) for h in range(len(sizes))] for g in range(len(sizes))]
-    inverse = [solve_exactly(matrix, unit) or [] for unit in units]  # its columns
-    multiple = math.lcm(*(v.denominator for column in inverse for v in column))
-
-    def balanced(given: list[Fraction], common: Fraction) -> list[Fraction]:
-        right = [
-            n * common - sum(types[i][g] * v for i, v in enumerate(given) if i not in own) for g, n in enumerate(sizes)
-        ]
-        moved = list(given)
-        for place, i in enumerate(own):
-            moved[i] = sum((column[place] * v for column, v in zip(inverse, right, strict=True)), Fraction(0))
-        return moved
-
+    balance = _Balance.of(types, sizes)
+    lower = exponential.bounds(_BITS)[0]
+    growth, multiple = Fraction(lower, 1 << _BITS) - 1, balance.multiple
     common = sum((s * sum(t) for s, t in zip(wanted, types, strict=True)), Fraction(0)) / sum(sizes)
-    wanted = balanced(wanted, common)
+    wanted = balance.steps(wanted, common)
     room, total = DENOMINATOR, common + sum(wanted) / growth
     while True:
         scale = room / total / multiple
         shared = multiple * round(common * scale)
-        step = [int(v) for v in balanced([Fraction(multiple * round(v * scale)) for v in wanted], Fraction(shared))]
+        rounded = [Fraction(multiple * round(v * scale)) for v in wanted]
+        step = [int(v) for v in balance.steps(rounded, Fraction(shared))]
         if min(step) <= 0:
             raise InvalidParameter(
                 "the types must make rows that sum to one with positive weights",
@@ -262,6 +252,39 @@ def grouped_structure(
         room += 2 * spare
     low[0] += spare
     return GroupedSets(of, tuple(types), tuple(low), tuple(a + b for a, b in zip(low, step, strict=True)))
+
+
+@dataclass(frozen=True)
+class _Balance:
+    """Steps with Σ_t t_g·step_t = n_g·C for every group g: those of `own` follow from the others and C.
+
+    Attributes:
+        types, sizes: of the structure.
+        own: as many types as there are groups, linearly independent.
+        inverse: the columns of the inverse of their matrix.
+        multiple: other steps and C that are multiples of it make whole steps.
+    """
+
+    types: Sequence[Type]
+    sizes: list[int]
+    own: list[int]
+    inverse: list[list[Fraction]]
+    multiple: int
+
+    @classmethod
+    def of(cls, types: Sequence[Type], sizes: list[int]) -> _Balance:
+        own, groups = independent(types), range(len(sizes))
+        matrix = [[Fraction(types[i][g]) for i in own] for g in groups]
+        inverse = [solve_exactly(matrix, [Fraction(int(g == h)) for h in groups]) or [] for g in groups]
+        return cls(types, sizes, own, inverse, math.lcm(*(v.denominator for column in inverse for v in column)))
+
+    def steps(self, given: list[Fraction], common: Fraction) -> list[Fraction]:
+        others = [(self.types[i], v) for i, v in enumerate(given) if i not in self.own]
+        right = [n * common - sum(t[g] * v for t, v in others) for g, n in enumerate(self.sizes)]
+        moved = list(given)
+        for place, i in enumerate(self.own):
+            moved[i] = sum((column[place] * v for column, v in zip(self.inverse, right, strict=True)), Fraction(0))
+        return moved
 
 
 def _smallest_low(step: int, lower: int, exponential: Exponential) -> int:

@@ -181,23 +181,23 @@ class TwoValuedColumns:
                 "weights must be pairs of low and high", parameter="weights", value=content["weights"][:6]
             )
         pairs = np.array(weights, dtype=np.int64).reshape(-1, 2)
-        sets, codes = [], []
         refuse_many_rows(content["rows"])
-        for column in stored_list(content["columns"], "columns"):
-            code, *edges = column if isinstance(column, list) and column else [-1]
-            if (
-                len(edges) % 2
-                or not all(type(edge) is int for edge in (code, *edges))
-                or edges != sorted(set(edges))
-                or (edges and not 0 <= edges[0] < edges[-1] <= content["rows"])
-                or not 0 <= code < len(pairs)
-            ):
-                raise MalformedFile(
-                    "a column is a weight pair and increasing run edges", parameter="column", value=[code, *edges][:8]
-                )
-            sets.append(IndexSet(tuple(zip(edges[::2], edges[1::2], strict=True))))
-            codes.append(code)
-        return cls(content["rows"], tuple(sets), pairs[codes, 0], pairs[codes, 1])
+        columns = stored_list(content["columns"], "columns")
+        read = [_column_from_json(column, len(pairs), content["rows"]) for column in columns]
+        codes = [code for code, _ in read]
+        return cls(content["rows"], tuple(members for _, members in read), pairs[codes, 0], pairs[codes, 1])
+
+
+def _column_from_json(column: Any, pairs: int, rows: int) -> tuple[int, IndexSet]:
+    """Which pair of weights a column has, and the rows that have the higher one."""
+    code, *edges = column if isinstance(column, list) and column else [-1]
+    whole = all(type(edge) is int for edge in (code, *edges)) and len(edges) % 2 == 0 and 0 <= code < pairs
+    within = whole and (not edges or 0 <= edges[0] < edges[-1] <= rows)
+    if not within or edges != sorted(set(edges)):
+        raise MalformedFile(
+            "a column is a weight pair and increasing run edges", parameter="column", value=[code, *edges][:8]
+        )
+    return code, IndexSet(tuple(zip(edges[::2], edges[1::2], strict=True)))
 
 
 def _holds(members: IndexSet, i: int) -> bool:

@@ -10,6 +10,7 @@ by the combinatorial test (Fukuda and Prodon 1996).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
@@ -20,13 +21,14 @@ from extremal.exact import Prior
 from extremal.privacy.pml import PML
 from extremal.sources import SourceClass
 
-MOST_INPUTS = 6
+MOST_INPUTS = 6  # beyond, the rays of a class are too many to list
 MOST_PRIORS = 160  # extreme ones
-MOST_RAYS = 6_000
+MOST_RAYS = 6_000  # a minute: each new plane compares all pairs on its two sides
 _BITS = 48  # of the upper bound on e^ε: relative 4e-15
 
 Floats = npt.NDArray[np.float64]
 Ray = tuple[int, ...]
+Edge = tuple[Ray, int]  # with the set of planes that it lies on, as a bit mask
 
 
 def few_enough(source: SourceClass) -> bool:
@@ -49,9 +51,7 @@ def rays(privacy: PML) -> list[Ray]:
     top = Fraction(upper, 1 << _BITS)
     occurring = [x for x, possible in enumerate(privacy.source.support()) if possible]
     planes = [_plane(prior, x, top) for prior in priors for x in occurring]
-    found: list[tuple[Ray, int]] = [
-        (tuple(int(i == x) for i in range(k)), sum(1 << i for i in range(k) if i != x)) for x in range(k)
-    ]
+    found: list[Edge] = [(tuple(int(i == x) for i in range(k)), (1 << k) - 1 - (1 << x)) for x in range(k)]
     for number, plane in enumerate(planes, start=k):
         found = _cut(found, plane, number, k)
         if len(found) > MOST_RAYS:
@@ -66,25 +66,38 @@ def _plane(prior: Prior, x: int, top: Fraction) -> Ray:
     return tuple(int(c * common) for c in coefficients)
 
 
-def _cut(found: list[tuple[Ray, int]], plane: Ray, number: int, k: int) -> list[tuple[Ray, int]]:
-    """The rays of the cone cut by one more plane; each ray carries the set of planes that it lies on, as a bit mask."""
+def _cut(found: list[Edge], plane: Ray, number: int, k: int) -> list[Edge]:
+    """The rays of the cone cut by one more plane."""
     heights = [sum(a * b for a, b in zip(plane, ray, strict=True)) for ray, _ in found]
+    on = 1 << number
+    touching = [(ray, mask | on) if h == 0 else (ray, mask) for (ray, mask), h in zip(found, heights, strict=True)]
     if min(heights) >= 0:
-        return [(ray, mask | (1 << number) if h == 0 else mask) for (ray, mask), h in zip(found, heights, strict=True)]
-    above = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h > 0]
-    below = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h < 0]
-    kept = [(ray, mask) for ray, mask, _ in above]
-    kept += [(ray, mask | (1 << number)) for (ray, mask), h in zip(found, heights, strict=True) if h == 0]
+        return touching
+    kept = [edge for edge, h in zip(found, heights, strict=True) if h > 0]
+    kept += [edge for edge, h in zip(touching, heights, strict=True) if h == 0]
+    return kept + list(_crossing(found, heights, on, k))
+
+
+def _crossing(found: list[Edge], heights: list[int], on: int, k: int) -> Iterator[Edge]:
+    """New rays: each between two adjacent ones on either side of the plane."""
     masks = [mask for _, mask in found]
-    for ray_a, mask_a, height_a in above:
-        for ray_b, mask_b, height_b in below:
-            shared = mask_a & mask_b
-            if shared.bit_count() < k - 2 or sum(1 for mask in masks if mask & shared == shared) > 2:
-                continue
-            mixed = [height_a * b - height_b * a for a, b in zip(ray_a, ray_b, strict=True)]
-            common = math.gcd(*mixed)
-            kept.append((tuple(m // common for m in mixed), shared | (1 << number)))
-    return kept
+    for i in (i for i, h in enumerate(heights) if h > 0):
+        for j in (j for j, h in enumerate(heights) if h < 0):
+            shared = masks[i] & masks[j]
+            if _adjacent(shared, masks, k):
+                yield _on_the_plane(found[i][0], heights[i], found[j][0], heights[j]), shared | on
+
+
+def _adjacent(shared: int, masks: list[int], k: int) -> bool:
+    """Whether two rays span an edge: on enough common planes, and no third ray lies on all of these."""
+    return shared.bit_count() >= k - 2 and sum(mask & shared == shared for mask in masks) <= 2
+
+
+def _on_the_plane(above: Ray, height: int, below: Ray, depth: int) -> Ray:
+    """Where the edge between two rays meets the plane, in lowest terms."""
+    mixed = [height * b - depth * a for a, b in zip(above, below, strict=True)]
+    common = math.gcd(*mixed)
+    return tuple(m // common for m in mixed)
 
 
 def as_columns(found: list[Ray]) -> Floats:
