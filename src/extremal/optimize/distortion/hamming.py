@@ -34,7 +34,7 @@ Set = tuple[int, ...]
 T = TypeVar("T")
 
 EXACT_MATRIX = 64  # symbols up to which a mechanism is built from rationals; beyond, floats are mended by from_matrix
-MOST_ROUNDS = 500
+MOST_ROUNDS = 500  # sets that may be generated; at most as many as inputs matter
 _CONSTANT = 1e-12  # a diagonal whose sum is this near to 1 is that of constant rows
 _BETTER = 1e-14  # a set that improves the value by less is rounding: sums of a few terms
 

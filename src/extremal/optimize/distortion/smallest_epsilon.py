@@ -42,7 +42,7 @@ from extremal.sources import SourceClass, as_source
 from extremal.utility import LevelAtDistortion
 
 EXACT_ROWS = 24  # priors up to which the optimal basis is solved in rationals
-LARGEST_EPSILON = 100.0
+LARGEST_EPSILON = 100.0  # beyond, weights of 2^−62 hold no report but the truth
 _TRIES = 16  # each asks for at least eight times as much slack
 FINEST = Fraction(1, 1 << 60)  # a step of the truth that weights can tell
 INSIDE = Fraction(1, 10**25)  # how far a prior is moved from the boundary of its class

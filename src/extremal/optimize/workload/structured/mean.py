@@ -28,7 +28,7 @@ Exact = npt.NDArray[np.object_]
 
 CELLS = 64  # for the bound
 SCALE_BITS = 60  # of g in the proof
-ROUNDS = 12
+ROUNDS = 12  # of adding intervals; four are usual
 ENOUGH = 1e-8  # relative: a column that improves less is not looked for
 
 
