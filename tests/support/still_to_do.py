@@ -2,31 +2,11 @@
 
 MERGES: set[str] = {
     "exact.quotients",
-    "optimize.hypotheses.many",
-    "optimize.information.completions",
-    "optimize.information.notes",
-    "optimize.information.packing",
-    "optimize.parts",
-    "optimize.workload.generation.columns",
-    "optimize.workload.generation.copula",
-    "optimize.workload.generation.fewer",
-    "optimize.workload.leakage",
-    "optimize.workload.minimax",
-    "optimize.workload.structured.ordered",
-    "optimize.workload.structured.shares",
 }
 CLASS_NAMES: set[str] = {
-    "Answer",
-    "Bins",
-    "Bounded",
     "Channel",
     "Curve",
-    "Found",
     "Groups",
-    "Mixture",
-    "Row",
-    "Shares",
-    "Sizes",
     "Statistics",
 }
 NUMBERS: set[str] = {
@@ -64,7 +44,6 @@ NUMBERS: set[str] = {
     "MOST_LOGS",
     "MOST_MULTIPLIERS",
     "MOST_NODES",
-    "MOST_QUESTIONS",
     "MOST_RAYS",
     "MOST_REPAIRS",
     "MOST_REVEALED",
