@@ -88,6 +88,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "estimate.methods.smoothing": "a method of points is a file",
     "mechanism.structures.rows": "a structure is a file",
     "mechanism.structures.subsets": "a structure is a file",
+    "optimize.information.packing": "a construction with a theory and tests of its own",
     "utility.combinations": "a family of goals is a file, and its names are public",
 }
 

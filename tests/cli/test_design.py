@@ -10,7 +10,7 @@ import pytest
 
 import extremal as ex
 from extremal.cli import main
-from extremal.cli.reading import CHOICES, PRIVACIES
+from extremal.cli.choices import CHOICES, PRIVACIES
 from extremal.privacy import NOTIONS
 from extremal.utility import DIVERGENCES, UTILITIES
 

@@ -9,7 +9,7 @@ import pytest
 
 import extremal as ex
 from extremal.optimize.divergence import binned
-from extremal.optimize.divergence.binned import BinnedCurve, Bins
+from extremal.optimize.divergence.binned import BinnedCurve, RatioBins
 from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.polygon import solve as solve_polygon
 
@@ -68,7 +68,7 @@ def test_a_budget_of_reports_on_bins() -> None:
 
 def test_blocks_are_cut_where_the_curve_says() -> None:
     utility = ex.KL(*_tied(np.random.default_rng(3)))
-    bins = Bins.of(utility, 2.0)
+    bins = RatioBins.of(utility, 2.0)
     opened = np.zeros(bins.edges.size - 1, dtype=bool)
     opened[np.unique(bins.key)[3:6]] = True
     curve = BinnedCurve.of(utility, bins, opened)

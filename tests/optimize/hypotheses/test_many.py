@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.optimize.hypotheses.many import grouped
+from extremal.optimize.hypotheses.solve import grouped
 from extremal.testing.designs import check
 
 # A few symbols that differ, many that do not: sums of sets are few, so that groups are solved at once.

@@ -51,7 +51,7 @@ def _points(pair: Pair, ends: Sequence[Fraction]) -> Iterator[Point]:
     A cell of mass (a, b) is replaced by two symbols on its end ratios, λ(u, v) and the rest: a garbling of the two
     gives back the cell, so that the optimum does not fall.
     """
-    cells = _cells(pair, ends)
+    cells = _cells_of(pair, ends)
     borders: list[Point] = [(ZERO, ONE), *((e, ONE) for e in ends), (ONE, ZERO)]
     require(len(cells) <= MOST_CELLS, "at most 1,500 cells with mass")
     left, right = ZERO, ZERO
@@ -64,7 +64,7 @@ def _points(pair: Pair, ends: Sequence[Fraction]) -> Iterator[Point]:
         yield left, right
 
 
-def _cells(pair: Pair, ends: Sequence[Fraction]) -> dict[int, Point]:
+def _cells_of(pair: Pair, ends: Sequence[Fraction]) -> dict[int, Point]:
     """The mass of each cell that has any; cell i holds e_{i−1} < P₀/P₁ ≤ e_i."""
     found: dict[int, Point] = {}
     for a, b in zip(pair.p0, pair.p1, strict=True):

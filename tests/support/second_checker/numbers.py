@@ -89,7 +89,7 @@ def flag(given: Any) -> bool:
     return bool(given)
 
 
-def listed(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
+def list_of(read: Callable[[Any], Any]) -> Callable[[Any], list[Any]]:
     """A reader of lists."""
 
     def read_list(given: Any) -> list[Any]:

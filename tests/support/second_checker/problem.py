@@ -20,7 +20,7 @@ from .numbers import (
     double,
     exp,
     expect,
-    listed,
+    list_of,
     rational,
     require,
     rounded_up,
@@ -214,7 +214,7 @@ def ratio_above(given: Any) -> Fraction:
     return ONE if epsilon == 0 else rounded_up(exp(epsilon).high, FINE)
 
 
-def notion(given: Any) -> Notion:
+def read_notion(given: Any) -> Notion:
     """Read a notion."""
     expect(isinstance(given, dict), "a notion is an object")
     kind = given.get("notion")
@@ -360,7 +360,7 @@ class NotKnown(Exception):
     """A user's function: nothing is proven of it."""
 
 
-def goal(given: Any) -> Goal:
+def read_goal(given: Any) -> Goal:
     """Read a goal."""
     expect(isinstance(given, dict), "a goal is an object")
     kind = given.get("utility")
@@ -413,7 +413,7 @@ def _divergence(kind: str, given: Any) -> Divergence:
 
 
 def _distortion(given: Any, of: Source) -> Losses:
-    rows = listed(listed(rational))(given.get("distances"))
+    rows = list_of(list_of(rational))(given.get("distances"))
     expect(len(rows) == of.k and len(rows[0]) > 0, "a row of losses for each input")
     expect(all(len(row) == len(rows[0]) and min(row) >= 0 for row in rows), "losses are not negative, rows of a length")
     outputs = given.get("outputs")
@@ -421,7 +421,7 @@ def _distortion(given: Any, of: Source) -> Losses:
     return Losses(of, tuple(map(tuple, rows)), None if outputs is None else tuple(map(repr, outputs)))
 
 
-def _level(given: Any, of: Source) -> Level:
+def _level_at_distortion(given: Any, of: Source) -> Level:
     return Level(of, rational(given.get("distortion")))
 
 
@@ -435,16 +435,16 @@ def _of_rows(rows: Sequence[Sequence[Fraction]], of: Source) -> Statistics:
 
 
 def _workload(given: Any, of: Source) -> Statistics:
-    return _of_rows(listed(listed(double))(given.get("matrix")), of)
+    return _of_rows(list_of(list_of(double))(given.get("matrix")), of)
 
 
 def _mean_of_values(given: Any, of: Source) -> Statistics:
-    return _of_rows([listed(double)(given.get("values"))], of)
+    return _of_rows([list_of(double)(given.get("values"))], of)
 
 
 def _cdf(given: Any, of: Source) -> Statistics:
     thresholds = given.get("thresholds")
-    at = list(range(of.k - 1)) if thresholds is None else listed(count)(thresholds)
+    at = list(range(of.k - 1)) if thresholds is None else list_of(count)(thresholds)
     expect(all(0 <= t < of.k for t in at), "thresholds are inputs")
     return _of_rows([[Fraction(int(x <= t)) for x in range(of.k)] for t in at], of)
 
@@ -456,7 +456,7 @@ def _ranges(_given: Any, of: Source) -> Statistics:
 
 
 def _frequencies(given: Any, of: Source) -> Statistics:
-    items, weights = listed(count)(given.get("items")), listed(double)(given.get("weights"))
+    items, weights = list_of(count)(given.get("items")), list_of(double)(given.get("weights"))
     expect(len(items) == len(weights) > 0 and all(0 <= x < of.k for x in items), "a weight for each item")
     expect(len(set(items)) == len(items) and min(weights) >= 0, "each item once, weights not negative")
     below = math.lcm(*(w.denominator for w in weights))
@@ -468,7 +468,7 @@ def _frequencies(given: Any, of: Source) -> Statistics:
 COSTS: dict[str, Callable[[Any, Source], Goal]] = {
     "Distortion": _distortion,
     "Hamming": lambda _given, of: Losses(of, None),
-    "LevelAtDistortion": _level,
+    "LevelAtDistortion": _level_at_distortion,
     "Workload": _workload,
     "Mean": _mean_of_values,
     "CDF": _cdf,

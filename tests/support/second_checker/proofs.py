@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from . import compact, problem, squares
+from .compact import concave, order
 from .cones import is_coupled
 from .numbers import (
     INFINITE,
@@ -19,24 +19,38 @@ from .numbers import (
     entries,
     expect,
     flag,
-    listed,
+    list_of,
     ln,
     number,
     require,
     total,
     whole,
 )
-from .problem import LDP, Gain, Goal, Level, Lift, Losses, Notion, OverClass, Source, Statistics
+from .problem import (
+    LDP,
+    Gain,
+    Goal,
+    Level,
+    Lift,
+    Losses,
+    Notion,
+    OverClass,
+    Source,
+    Statistics,
+    read_goal,
+    read_notion,
+)
 from .reasons import of_gain, outputs
+from .squares import of_squares
 
 Proof = dict[str, Any]
 
 # -- the grammar --
 
-NUMBERS, COUNTS, WHOLES = listed(number), listed(count), listed(whole)
-TREES, TABLE, PAIRS = listed(COUNTS), listed(WHOLES), listed(entries(count, count))
-MULTIPLIERS = listed(entries(count, count, count, number))
-PRICES, LINES = listed(entries(count, count, number)), listed(entries(number, number))
+NUMBERS, COUNTS, WHOLES = list_of(number), list_of(count), list_of(whole)
+TREES, TABLE, PAIRS = list_of(COUNTS), list_of(WHOLES), list_of(entries(count, count))
+MULTIPLIERS = list_of(entries(count, count, count, number))
+PRICES, LINES = list_of(entries(count, count, number)), list_of(entries(number, number))
 DEEPEST = 3
 INNER, REASON, INNER_PROOFS = "a proof", "a reason", "proofs"
 Fields = dict[str, Callable[[Any], Any] | str]
@@ -69,7 +83,7 @@ def read(given: Any, kinds: dict[str, Fields] = PROOFS, depth: int = 0) -> Proof
     for name, reader in fields.items():
         inner = given[name]
         if reader == INNER_PROOFS:
-            found[name] = listed(lambda one: read(one, PROOFS, depth + 1))(inner)
+            found[name] = list_of(lambda one: read(one, PROOFS, depth + 1))(inner)
         elif isinstance(reader, str):
             found[name] = read(inner, REASONS if reader == REASON else PROOFS, depth + 1)
         else:
@@ -120,19 +134,19 @@ def _squares(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     require(proof["dual"]["kind"] == "dual", "squares: a dual")
     groups = proof["merged"]
     checked_prices(proof["dual"], notion, max(groups) + 1 if groups else goal.k)
-    return squares.bound(proof, notion, goal)
+    return of_squares(proof, notion, goal)
 
 
 def _order(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     require(isinstance(goal, Gain), "order: divergences")
     assert isinstance(goal, Gain)
-    return compact.order(proof, notion, goal)
+    return order(proof, notion, goal)
 
 
 def _concave(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     require(isinstance(goal, Gain) and not goal.least, "concave: information")
     assert isinstance(goal, Gain)
-    return compact.concave(proof, notion, goal)
+    return concave(proof, notion, goal)
 
 
 def _one_prior(proof: Proof, notion: Notion, goal: Goal) -> Bound:
@@ -202,4 +216,4 @@ BOUNDS: dict[str, Callable[[Proof, Notion, Any], Bound]] = {
 
 def derived(proof: Any, notion: Any, goal: Any) -> Bound:
     """The bound of a proof, all three as the file writes them."""
-    return bound(read(proof), problem.notion(notion), problem.goal(goal))
+    return bound(read(proof), read_notion(notion), read_goal(goal))

@@ -50,7 +50,7 @@ def rays_of_reason(reason: Reason, notion: Notion, k: int) -> Iterator[Vector]:
     return rays(notion, k, reason["tree"])
 
 
-def listed(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector, prices: Prices) -> Bound:
+def over_rays(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector, prices: Prices) -> Bound:
     """t = max over rays of (μ(r) − α·r − Σβ(…)⁺)/(w·r), w = 1/k. μ is subadditive: splitting loses nothing."""
     k, ratio = len(alpha), notion.ratio if isinstance(notion, LDP) else ONE
     found: list[Bound] = []
@@ -159,7 +159,7 @@ def _roof(trees: Sequence[Sequence[int]], m: int, k: int, wide: Fraction, places
     require(tokens <= MOST_TOKENS and tokens * k <= MOST_TOKENS_TIMES_INPUTS, "at most 2^20 tokens")
     known: dict[tuple[Fraction, ...], Fraction] = {}  # cells share their vertices
     for order, tree in zip(itertools.permutations(range(m)), trees, strict=True):
-        for vertices in _cells(_root(order, wide), tree):
+        for vertices in _simplices_of(_root(order, wide), tree):
             for v in vertices:
                 known[tuple(v)] = known.get(tuple(v)) or _height(places, v)
             exact = solution(vertices, [known[tuple(v)] for v in vertices])
@@ -183,7 +183,7 @@ def _root(order: Sequence[int], wide: Fraction) -> list[Vector]:
     return [[v / total(u) for v in u] for u in vertices]
 
 
-def _cells(root: list[Vector], tokens: Sequence[int]) -> Iterator[list[Vector]]:
+def _simplices_of(root: list[Vector], tokens: Sequence[int]) -> Iterator[list[Vector]]:
     """The simplices that a tree leaves: −1 keeps one, i cuts it in the middle of edge i."""
     edges = list(itertools.combinations(range(len(root)), 2))
     open_, at = [root], 0
@@ -372,5 +372,5 @@ def of_gain(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: V
     kind = reason["kind"]
     require(kind in REASONS_ABOUT_GAINS, "a reason about utilities")
     if kind == "listed":
-        return listed(reason, notion, leaves, alpha, prices)
+        return over_rays(reason, notion, leaves, alpha, prices)
     return chords(reason, notion, leaves, alpha) if kind == "chords" else sets(reason, notion, leaves, alpha)

@@ -139,7 +139,7 @@ class Worth:
         return all(n == 1 for n in self.g.sizes)
 
 
-def bound(proof: dict[str, Any], notion: Notion, goal: Statistics) -> Fraction:
+def of_squares(proof: dict[str, Any], notion: Notion, goal: Statistics) -> Fraction:
     """(tr gram·Z)²/(D·(c + ρ·tr Z·gram·Z)), where c is what the dual proves of the worth qᵀGq/(p·q)."""
     dual = proof["dual"]
     require(dual["kind"] == "dual" and not dual["mix"], "squares: a dual without mix")

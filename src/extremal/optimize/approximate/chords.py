@@ -14,7 +14,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -39,7 +39,7 @@ _OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, 
 
 
 @dataclass(frozen=True, eq=False)
-class Bounded:
+class BoundedMechanism:
     """A mechanism, and a proof of what none exceeds."""
 
     mechanism: Mechanism
@@ -47,8 +47,17 @@ class Bounded:
     bound: float
     proof: Dual
 
+    @property
+    def closed(self) -> bool:
+        return self.bound - self.value <= ENOUGH * self.bound
 
-def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bounded | None:
+    def improved_by(self, other: BoundedMechanism) -> BoundedMechanism:
+        """The better mechanism with the better bound."""
+        mechanism, bound = max(self, other, key=lambda one: one.value), min(self, other, key=lambda one: one.bound)
+        return BoundedMechanism(mechanism.mechanism, mechanism.value, bound.bound, bound.proof)
+
+
+def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> BoundedMechanism | None:
     """The best mechanism found and the best bound; None when no program could be solved."""
     logs, best, start = _first_nodes(utility), None, time.monotonic()
     for _ in range(MOST_ROUNDS):
@@ -58,16 +67,12 @@ def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bound
             return best
         used = columns[:, columns.max(axis=0) > _USED]
         mechanism = Mechanism.from_matrix(used / used.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
-        value = utility(mechanism)
-        if best is None or value > best.value:
-            best = Bounded(mechanism, value, math.inf, proof) if best is None else replace(best, mechanism=mechanism)
-            best = replace(best, value=value)
-        if bound < best.bound:
-            best = replace(best, bound=bound, proof=proof)
+        found = BoundedMechanism(mechanism, utility(mechanism), bound, proof)
+        best = found if best is None else best.improved_by(found)
         problem.progress("refining chords", 1 - best.value / (best.bound or 1.0))
         late = problem.out_of_time or (problem.deadline is None and time.monotonic() - start > SECONDS)
         finer = refined(logs, used, utility)
-        if late or best.bound - best.value <= ENOUGH * best.bound or not logs.size < finer.size <= MOST_NODES:
+        if late or best.closed or not logs.size < finer.size <= MOST_NODES:
             return best
         logs = finer
     return best

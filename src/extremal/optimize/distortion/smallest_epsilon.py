@@ -44,7 +44,7 @@ from extremal.sources import SourceClass, as_source
 from extremal.utility import LevelAtDistortion
 
 EXACT_ROWS = 24  # priors up to which the optimal basis is solved in rationals
-LARGEST_EPSILON = 100.0
+LARGEST_EPSILON = 100.0  # beyond, weights of 2^−62 hold no report but the truth
 JUST_BELOW = Fraction(1, 10**40)  # relative: of the ratio that is proved, below the one that suffices
 LEVEL_DIGITS = 120  # of its proof: at e^100 the distortion exceeds D by the eightieth digit
 _TRIES = 16  # each asks for at least eight times as much slack

@@ -22,7 +22,7 @@ from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.binned import solve as solve_bins
 from extremal.optimize.divergence.dual import dual_vector
-from extremal.optimize.divergence.lorenz import BlockValue, Curve, Indices, Lorenz
+from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz, LorenzCurve
 from extremal.optimize.divergence.paths import best_partition, best_with_outputs
 from extremal.optimize.divergence.polygon import Outcome, proving_edges
 from extremal.optimize.divergence.polygon import solve as solve_polygon
@@ -94,7 +94,7 @@ def _by_bins(problem: Problem, privacy: LDP, utility: Divergence) -> Solution | 
 
 
 def _within_budget(
-    problem: Problem, curve: Curve, value: BlockValue, outcome: Outcome
+    problem: Problem, curve: LorenzCurve, value: BlockValue, outcome: Outcome
 ) -> tuple[Indices, str, list[str]]:
     """The cuts, how they were found, and what a budget of reports costs."""
     most, count = problem.max_outputs, outcome.cuts.size - 1
@@ -149,7 +149,7 @@ def ends_of(p0: Prior, p1: Prior, bins: tuple[tuple[int, int], ...]) -> tuple[Fr
     return tuple(sorted(found))
 
 
-def _with_budget(lorenz: Curve, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
+def _with_budget(lorenz: LorenzCurve, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
     """The best partition into at most `most` blocks, cutting at the nodes that matter."""
     where = outcome.edges if outcome.edges.size - 1 < lorenz.n else np.arange(lorenz.n + 1)
     worth, cuts = best_with_outputs(value, lorenz.nodes.at(where), most)

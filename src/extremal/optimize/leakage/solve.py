@@ -31,10 +31,10 @@ from extremal.optimize.leakage import divergence, information, merging
 from extremal.optimize.leakage.duals import rounded
 from extremal.optimize.leakage.knapsack import LiftWorth
 from extremal.optimize.leakage.listed import constant, over_lifts, simplex
-from extremal.optimize.leakage.master import FINE
 from extremal.optimize.leakage.trees import MOST_SUMS
 from extremal.optimize.problem import Line, Problem, Solution, decimal, lines_of
 from extremal.optimize.problem import constant as constant_mechanism
+from extremal.optimize.rational_matrix import FINE
 from extremal.optimize.rays import over_class
 from extremal.optimize.table import SIZES
 from extremal.optimize.tokens import BRANCH

@@ -28,7 +28,7 @@ from extremal.utility import MutualInformation
 
 MOST_TOKENS = 60_000  # the kernel reads about 20,000 a second
 MOST_SUMS = 1 << 12  # of the masses that open groups can make, listed as the kernel lists them
-MOST_MULTIPLIERS = 64
+MOST_MULTIPLIERS = 64  # that are tried in turn; one or two usually close the root
 _RAISED = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 _SPARE = 2e-14  # relative: what floats are given
 _MASS = 1e-15  # by how much sums of probabilities may be off

@@ -3,21 +3,40 @@
 A pool of patterns is designed on by the interior-point method; its dual (G, λ) prices every other pattern by DᵀGD −
 λ·D, a quadratic over a squared linear function of the set. Pricing is a search: many sets at once, each flipping the
 input that gains most, recently flipped ones resting (tabu). What the search misses costs optimality, never validity:
-the bound is another's business."""
+the bound is another's business.
+
+It starts from random sets whose second moments are those that the bound asks for. The matrix inequality's dual says how
+the inputs should go together in the reports: V = (e^ε−1)²/m²·Cov(1_T) for sets of nearly constant mass. A Gaussian
+vector with a suitable correlation matrix, thresholded at the quantile of the best share r = 1/(e^ε + 1), has nearly
+these covariances; the correlations that do not fit a positive semidefinite matrix are bent until they do.
+
+At most so many different reports: from the best design patterns are dropped a fraction at a time, those of least weight
+first, and the rest is designed again, until few enough are left. A mechanism for n = k−1 unknown shares needs at least
+k reports, and randomised response has as many. The bound stays that of all mechanisms, so what the limit costs is seen
+in the gap.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 
+from extremal.optimize.workload.inequality import Inequality
 from extremal.optimize.workload.interior import OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, staircase_deviations
 
 Tell = Callable[[str, float], None]
 
 NEAR_BOUND = 1e-4  # relative: this close to a bound there is little to gain
+GRID = 2001  # correlations at which the bivariate density is added up: three digits suffice
+LEAST = 1e-6  # eigenvalues of the correlation matrix
+KEPT_PATTERNS = 0.8  # of them, from one design to the next
+BALANCED = 1e-7  # how far Σθd may be from zero, relative to the largest point
+USED = 1e-9  # of the largest weight: what the interior point leaves on patterns that are not used
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,3 +163,75 @@ def search(
         best_value[improved], best[improved] = value[improved], inside[improved]
     sound = best.any(axis=1) & ~best.all(axis=1)
     return best[sound].T, best_value[sound]
+
+
+def random_sets(
+    coordinates: Coordinates, bound: Inequality, epsilon: float, count: int, generator: np.random.Generator
+) -> Sets:
+    """Sets, one a column, that are neither empty nor everything."""
+    inner = coordinates.basis.T @ bound.z @ coordinates.basis
+    target = coordinates.basis @ np.linalg.pinv((inner + inner.T) / 2, hermitian=True) @ coordinates.basis.T
+    size = np.sqrt(np.maximum(np.diagonal(target), 1e-300))
+    share = min(0.5, max(1.0 / coordinates.k, 1 / (math.exp(epsilon) + 1)))
+    with np.errstate(over="ignore", invalid="ignore"):  # few statistics leave some directions without a size
+        wanted = np.clip(np.nan_to_num(target / np.outer(size, size)), -1.0, 1.0)
+    values, vectors = np.linalg.eigh(_gaussian(wanted, share))
+    root = vectors * np.sqrt(np.maximum(values, LEAST))
+    root /= np.sqrt((root**2).sum(axis=1, keepdims=True))
+    draws = root @ generator.standard_normal((coordinates.k, count))
+    sets = draws > NormalDist().inv_cdf(1 - share)
+    return np.asarray(np.unique(sets[:, sets.any(axis=0) & ~sets.all(axis=0)], axis=1))
+
+
+def _gaussian(wanted: Floats, share: float) -> Floats:
+    """The normal correlations whose thresholded indicators have the wanted ones: dP/dρ is the bivariate density at the
+    threshold.
+    """
+    threshold = NormalDist().inv_cdf(1 - share)
+    rho = np.sin(np.linspace(-math.pi / 2, math.pi / 2, GRID))
+    middle = (rho[1:] + rho[:-1]) / 2
+    density = np.exp(-(threshold**2) / (1 + middle)) / (2 * math.pi * np.sqrt(1 - middle**2))
+    both = np.concatenate([[0.0], np.cumsum(density * np.diff(rho))])
+    both += share**2 - both[GRID // 2]
+    indicator = (both - share**2) / (share * (1 - share))
+    normal = np.interp(wanted, indicator, rho)
+    np.fill_diagonal(normal, 1.0)
+    return np.asarray(normal)
+
+
+def fewer_patterns(
+    coordinates: Coordinates, sets: Sets, theta: Floats, growth: float, limit: int
+) -> tuple[Sets, Floats] | None:
+    """Patterns and weights on at most `limit` of them, or None when there are fewer than k to have."""
+    k = coordinates.k
+    if limit < k:
+        return None
+    used = theta > USED * theta.max()
+    sets, theta = sets[:, used], theta[used]
+    tried = [_designed(coordinates, np.eye(k, dtype=np.bool_), growth)]  # randomised response
+    while sets.shape[1] > limit:
+        count = max(limit, int(KEPT_PATTERNS * sets.shape[1]))
+        order = np.argsort(-theta)[:count]
+        again = _designed(coordinates, sets[:, order], growth)
+        if again is None:
+            break
+        sets, theta, _ = again
+        if sets.shape[1] <= limit:
+            tried.append(again)
+    else:
+        tried.append(_designed(coordinates, sets, growth))
+    best = min((one for one in tried if one is not None), key=lambda one: one[2], default=None)
+    return None if best is None else best[:2]
+
+
+def _designed(coordinates: Coordinates, sets: Sets, growth: float) -> tuple[Sets, Floats, float] | None:
+    """The best weights on these patterns, or None when no weights make a mechanism of them."""
+    points = coordinates.points(staircase_deviations(sets, coordinates.prior, growth))
+    try:
+        found = optimal_design(points, coordinates.guarded)
+    except np.linalg.LinAlgError:
+        return None
+    if np.abs(points @ found.theta).max() > BALANCED * np.abs(points).max() or abs(found.theta.sum() - 1) > BALANCED:
+        return None
+    used = found.theta > USED * found.theta.max()
+    return sets[:, used], found.theta[used], found.value
