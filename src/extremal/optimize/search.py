@@ -84,7 +84,7 @@ class Master:
     found so far.
 
     Args:
-        lower, upper: of each row.
+        lower, upper: of each row, as the solver has it.
         rows: what each row is multiplied by for the solver.
         unit: of the weights: the solver's variables are θ/unit.
         admits: which of some columns are columns at all.
