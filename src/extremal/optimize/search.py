@@ -219,6 +219,9 @@ class Limits:
     known: float = inf
     patience: int = MOST_TURNS
 
+    def reached(self, gap: float) -> bool:
+        return gap <= self.tolerance or self.stop()
+
     @classmethod
     def of(cls, problem: Problem, doing: str) -> Limits:
         """A quarter of the tolerance: the rest is for rounding of the weights."""
@@ -262,20 +265,19 @@ def generate(
         upper = min(best.bound, limits.known)
         gap = relative_gap(upper, master.value)
         limits.tell(gap)
-        if gap <= limits.tolerance or upper <= 0 or waited > limits.patience or limits.stop():
+        if upper <= 0 or waited > limits.patience or limits.reached(gap):
             break
         waited, last = (0, gap) if gap < PROGRESS * last else (waited + 1, last)
         point = master.point if best.raised is None else share * best.raised + (1 - share) * master.point
         found, added = _priced(master, pricing, point, gap, best)
-        better = found is not best
+        better, best = found is not best, found
         if better:
-            best = found
             watch(best)
-        if added:
-            share = min(MOST_SHARE, share + UP) if better else max(0.0, share - DOWN)
-        elif share > 0 and best.raised is not None:
+        if not added and share > 0 and best.raised is not None:
             share = share / 2 if share > FAINT else 0.0
             continue
+        if added:
+            share = min(MOST_SHARE, share + UP) if better else max(0.0, share - DOWN)
         elif not pricing.widen(master):
             break
         if not master.solve(limits.seconds(), polish):
