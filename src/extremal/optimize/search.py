@@ -234,7 +234,19 @@ class Limits:
 
 
 def relative_gap(upper: float, value: float) -> float:
+    """0 when there is nothing to gain, 1 when no bound is known."""
     return (upper - value) / upper if 0 < upper < inf else float(upper > 0)
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """How many turns brought no progress, and the gap at the last that did."""
+
+    turns: int = 0
+    gap: float = inf
+
+    def after(self, gap: float) -> _Waiting:
+        return _Waiting(0, gap) if gap < PROGRESS * self.gap else _Waiting(self.turns + 1, self.gap)
 
 
 def generate(
@@ -260,14 +272,13 @@ def generate(
         polish: whether the master's vertices are computed to the last digit.
         watch: is told every better point, so that an interrupted search keeps it.
     """
-    best, waited, last = first, 0, inf
+    best, waiting = first, _Waiting()
     for _ in range(MOST_TURNS):
-        upper = min(best.bound, limits.known)
-        gap = relative_gap(upper, master.value)
+        gap = relative_gap(min(best.bound, limits.known), master.value)
         limits.tell(gap)
-        if upper <= 0 or waited > limits.patience or limits.reached(gap):
+        if waiting.turns > limits.patience or limits.reached(gap):
             break
-        waited, last = (0, gap) if gap < PROGRESS * last else (waited + 1, last)
+        waiting = waiting.after(gap)
         point = master.point if best.raised is None else share * best.raised + (1 - share) * master.point
         found, added = _priced(master, pricing, point, gap, best)
         better, best = found is not best, found
