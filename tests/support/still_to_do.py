@@ -47,7 +47,6 @@ NUMBERS: set[str] = {
     "MOST_LOGS",
     "MOST_MULTIPLIERS",
     "MOST_NODES",
-    "MOST_QUESTIONS",
     "MOST_RAYS",
     "MOST_REPAIRS",
     "MOST_REVEALED",

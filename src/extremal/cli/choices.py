@@ -38,16 +38,16 @@ class Option:
         reads: what stands behind the flag: a number, a prior, a matrix, a class of sources, one number for each input,
             or positions of inputs.
         help: a few words for the help text.
-        default: the text that is read when the flag is not given; None: the argument is left out.
         required: what is needed, when it cannot do without; else empty.
+        default: the text that is read when the flag is not given; None: the argument is left out.
     """
 
     argument: str
     flag: str
     reads: Literal["number", "prior", "matrix", "source", "values", "positions"]
     help: str
-    default: str | None = None
     required: str = ""
+    default: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,29 +60,20 @@ class Choice:
 
 ANSWERS = "distribution of the answers"
 PROMISED = "the prior that it promises under"
-TWO = "two distributions"
 
 PRIVACIES = {
     "ldp": Choice(LDP, (Option("delta", "--delta", "number", "δ of (ε,δ)-LDP (default 0)", default="0"),)),
-    "pml": Choice(PML, (Option("prior_or_class", "--prior", "prior", ANSWERS, required=PROMISED),)),
+    "pml": Choice(PML, (Option("prior_or_class", "--prior", "prior", ANSWERS, PROMISED),)),
     "lip": Choice(
         LIP,
         (
-            Option("prior", "--prior", "prior", ANSWERS, required=PROMISED),
+            Option("prior", "--prior", "prior", ANSWERS, PROMISED),
             Option("lower", "--lower", "number", "the other side of asymmetric lip, in nats"),
         ),
     ),
     "metric": Choice(
         MetricPrivacy,
-        (
-            Option(
-                "distances",
-                "--metric",
-                "matrix",
-                "distances between inputs, a CSV or JSON file",
-                required="the distances between inputs",
-            ),
-        ),
+        (Option("distances", "--metric", "matrix", "distances between inputs", "the distances between inputs"),),
     ),
 }
 """The notions as the command line calls them."""
@@ -90,36 +81,24 @@ PRIVACIES = {
 GOALS = {"frequencies": "Frequencies", "cdf": "CDF", "ranges": "Ranges", "mean": "Mean"}
 """What people estimate, as --goal names it: the utilities that are workloads."""
 
-PAIR = (
-    Option("p0", "--p0", "prior", "first of two distributions to tell apart", required=TWO),
-    Option("p1", "--p1", "prior", "second of two distributions to tell apart", required=TWO),
+PAIR = tuple(
+    Option(name, f"--{name}", "prior", f"{which} of two distributions to tell apart", "two distributions")
+    for name, which in (("p0", "first"), ("p1", "second"))
 )
-SOURCE = Option("prior_or_class", "--prior", "source", ANSWERS, required="a prior")
-COUNTED = Option("prior", "--prior", "source", ANSWERS, required="a prior or a number of inputs")
+LOSSES = Option("distances", "--distances", "matrix", "losses, a row for each input", "a matrix of losses")
+SOURCE = Option("prior_or_class", "--prior", "source", ANSWERS, "a prior")
+COUNTED = Option("prior", "--prior", "source", ANSWERS, "a prior or a number of inputs")
+UP_TO = Option("thresholds", "--thresholds", "positions", "positions t of P(X ≤ t), for CDF; all if not given")
+VALUES = Option("values", "--values", "values", "the number that each input stands for, for Mean", "values")
 
-OPTIONS = {
-    "Distortion": (
-        SOURCE,
-        Option(
-            "distances",
-            "--distances",
-            "matrix",
-            "losses, a row for each input: a CSV or JSON file",
-            required="a matrix of losses",
-        ),
-    ),
+OPTIONS: dict[str, tuple[Option, ...]] = {
+    "Distortion": (SOURCE, LOSSES),
     "Hamming": (SOURCE,),
-    "MutualInformation": (Option("prior", "--prior", "prior", ANSWERS, required="a prior"),),
+    "MutualInformation": (Option("prior", "--prior", "prior", ANSWERS, "a prior"),),
     "Frequencies": (COUNTED,),
-    "CDF": (
-        COUNTED,
-        Option("thresholds", "--thresholds", "positions", "positions t of P(X ≤ t), for CDF; all if not given"),
-    ),
+    "CDF": (COUNTED, UP_TO),
     "Ranges": (COUNTED,),
-    "Mean": (
-        Option("values", "--values", "values", "the number that each input stands for, for Mean", required="values"),
-        Option("prior", "--prior", "source", ANSWERS),
-    ),
+    "Mean": (VALUES, Option("prior", "--prior", "source", ANSWERS)),
 }
 """Of the utilities that are no named divergences."""
 
@@ -227,8 +206,8 @@ def _options_of(choices: Mapping[str, Choice]) -> dict[str, Option]:
 
 def _add_options(verb: argparse.ArgumentParser, options: Mapping[str, Option]) -> None:
     for flag, option in options.items():
-        how = f": {PRIOR_HELP}" if flag == "--prior" else ""
-        verb.add_argument(flag, metavar=METAVARS[option.reads], help=option.help + how)
+        how = {"prior": f": {PRIOR_HELP}" if flag == "--prior" else "", "matrix": ": a CSV or JSON file"}
+        verb.add_argument(flag, metavar=METAVARS[option.reads], help=option.help + how.get(option.reads, ""))
 
 
 def privacy(options: argparse.Namespace, epsilon: Any = None) -> Notion:

@@ -223,6 +223,9 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     GroupedSets.kind: FromGroupedSets,
 }
 
+# Drawn by inversion or from a table; all others read as many words as they need.
+ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
+
 _prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()
 
 
