@@ -100,7 +100,7 @@ def _geometric(k: int, epsilon: float) -> Any:
 
 
 def goals(progress: Progress) -> Reproduced:
-    """What people estimate: n·MSE of the designed optimum beside subset selection and randomised response."""
+    """Shares and cumulative shares: n·MSE of the designed optimum beside subset selection and randomised response."""
     k = 10
     zipf = np.arange(1, k + 1) ** -1.5
     prior = (zipf / zipf.sum()).tolist()
@@ -194,7 +194,7 @@ def _draw_gains(hard: Columns, random: Columns, above: dict[int, int]) -> Any:
 
 
 def _gain(p0: Any, p1: Any, epsilon: str, level: str) -> float:
-    """How far the optimum is above revealing with probability δ, relative."""
+    """The excess of the optimum over revealing with probability δ, relative."""
     utility, share = KL(p0, p1), float(level)
     plain = design(LDP(epsilon), utility).mechanism.matrix
     revealing = utility(np.hstack([(1 - share) * plain, share * np.eye(len(p0))]))
