@@ -1,4 +1,10 @@
-"""Are two things independent when one or both are reported privately? Homogeneity of groups is the same question.
+"""Tests of a distribution, of independence and of homogeneity when answers are reported privately, valid at every n.
+
+With m = Qᵀp the distribution of reports, moving p in a direction h with Σh = 0 changes the log-likelihood of a report y
+by h·Q(y|·)/m_y. Those functions of y span the *score space*; its dimension is rank(Q) − 1, the number of things about p
+that the reports determine at all. With an orthonormal basis φ (E φ_i(Y) = 0 and E φ_i(Y)φ_j(Y) = δ_ij under m), sums of
+φ(Y) are the efficient statistics at p (Rao 1948). When Q is square and invertible the space holds every function of
+mean zero, and |Σ_i φ(Y_i)|²/n is Pearson's Σ_y (n_y − n·m_y)²/(n·m_y), so that no basis is needed.
 
 If X and Z are independent, so are their reports, whatever the mechanisms; and if the mechanisms identify the inputs,
 the converse holds. So independence of the inputs is tested on the reports: with φ, ψ the scores of the two sides at the
@@ -11,17 +17,168 @@ valid at every n.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
-from extremal.estimate.hypothesis_tests.features import Scores
+from extremal.errors import InvalidParameter, NotIdentified
+from extremal.estimate.channels import channel_of
 from extremal.estimate.hypothesis_tests.outcome import TestResult
 from extremal.estimate.hypothesis_tests.reports import Counts, counted, crossed, refuse_no_mechanism, significance
 from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
 from extremal.estimate.reports.tally import Reports
+from extremal.exact import as_prior
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+
+RANK_TOLERANCE = 1e-9
+"""Relative to the largest singular value: below, a direction counts as not identified."""
+NOISE = 1e-14
+"""Relative to Q before its mean is taken out: what rounding leaves of a row that does not depend on the input."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """φ at one distribution of the reports.
+
+    Attributes:
+        dimension: of the score space.
+        basis: dimension × outputs; None for all functions of mean zero.
+        inverse_root: m_y^{-1/2}, and 0 for an output of probability 0.
+    """
+
+    dimension: int
+    basis: Floats | None
+    inverse_root: Floats
+
+    def of(self, excess: Floats, axis: int) -> Floats:
+        """Σφ along an axis of counts minus their expectation; only sums of squares over that axis have a meaning."""
+        moved = np.moveaxis(excess, axis, -1)
+        return np.asarray(moved * self.inverse_root if self.basis is None else moved @ self.basis.T)
+
+    @classmethod
+    def of_public(cls, marginal: Floats) -> Scores:
+        """Those of a value that is seen itself."""
+        inverse = np.divide(1.0, np.sqrt(marginal), out=np.zeros_like(marginal), where=marginal > 0)
+        return cls(int(np.count_nonzero(marginal)) - 1, None, inverse)
+
+    @classmethod
+    def of_mechanism(cls, mechanism: Mechanism, marginal: Floats) -> Scores:
+        """Those of a report.
+
+        Raises:
+            NotIdentified: the reports do not depend on the inputs.
+        """
+        whole = cls.of_public(marginal)
+        if mechanism.k == mechanism.m == mechanism.row_classes and channel_of(mechanism).combinations() is None:
+            return whole
+        basis = score_basis(mechanism.matrix, marginal)
+        if not basis.shape[0]:
+            raise NotIdentified(
+                "the reports must depend on the inputs: every input of this mechanism makes the same reports",
+                parameter="k",
+                value=mechanism.k,
+            )
+        return whole if basis.shape[0] == whole.dimension else cls(basis.shape[0], basis, whole.inverse_root)
+
+
+def score_basis(matrix: Floats, marginal: Floats) -> Floats:
+    """φ as an array (dimension × outputs); 0 at an output of probability 0.
+
+    Args:
+        matrix: Q, one row for each input.
+        marginal: the distribution of the reports.
+
+    >>> q = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> score_basis(q, np.array([0.5, 0.5])).shape
+    (1, 2)
+    """
+    seen = marginal > 0
+    root = np.sqrt(marginal[seen])
+    size = float(np.linalg.norm(matrix[:, seen] / root))  # Q D^{-1/2}: functions of y in the metric of m
+    # Directions h with Σh = 0: differences of rows. Each sums to 0 over y, so its score has mean zero whatever m is.
+    rows = (matrix - matrix.mean(axis=0))[:, seen] / root
+    _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
+    kept = basis[sizes > max(RANK_TOLERANCE * float(sizes[0]), NOISE * size)]
+    found = np.zeros((kept.shape[0], marginal.size))
+    found[:, seen] = kept / root
+    return found
+
+
+def test_distribution(
+    reports: Any,
+    mechanism: Mechanism,
+    p: Any,
+    alpha: float = 0.05,
+    *,
+    column: str | None = None,
+    counts: bool = False,
+    draws: int = DRAWS,
+    check_hash: bool = True,
+) -> TestResult:
+    """Test whether the inputs follow `p`.
+
+    The statistic is n·|φ̄|², φ̄ the mean of the efficient scores of the reports at p; for a square invertible mechanism
+    it is Pearson's Σ(n_y − n·m_y)²/(n·m_y), m = Qᵀp. Its p-value is found by drawing under the hypothesis.
+
+    Guarantee: P(p_value ≤ α) ≤ α under the hypothesis, for every n and every α ≥ 1/(draws + 1).
+
+    Args:
+        reports: as for `estimate_frequencies`: any container, counts, a file.
+        mechanism: what made them.
+        p: the distribution of the inputs under the hypothesis.
+        alpha: significance.
+        column: the column of a data frame or file.
+        counts: whether `reports` are counts.
+        draws: how many draws the p-value is based on.
+        check_hash: refuse a file that does not record this mechanism's hash.
+
+    Raises:
+        NotIdentified: the reports do not depend on the inputs.
+
+    Reference: C. R. Rao (1948), on score tests; G. Barnard (1963), on p-values by simulation.
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 1)
+    >>> bool(ex.test_distribution({0: 500, 1: 500}, m, [0.9, 0.1]))
+    True
+    """
+    size = significance(alpha)
+    number = as_draws(draws, size)
+    seen = counted(Reports(reports, mechanism, column, counts=counts, check_hash=check_hash))
+    expected = mechanism.marginal(as_prior(p, "p", k=mechanism.k))
+    expected = expected / expected.sum()
+    n = int(seen.sum())
+    scores = Scores.of_mechanism(mechanism, expected)
+    if (seen[expected == 0] > 0).any():
+        return TestResult(
+            "the inputs follow the given distribution",
+            np.inf,
+            scores.dimension,
+            0.0,
+            size,
+            "a report was seen that the hypothesis excludes",
+            n,
+        )
+
+    def statistic(numbers: Any) -> Any:
+        return np.sum(scores.of(numbers - n * expected, -1) ** 2, axis=-1) / n
+
+    observed = float(statistic(seen))
+    found, method = p_value(
+        observed,
+        lambda generator, count: statistic(generator.multinomial(n, expected, size=count)),
+        scores.dimension,
+        float(n * expected[expected > 0].min()),
+        "draws under the hypothesis",
+        number,
+        mechanism.m,
+    )
+    return TestResult("the inputs follow the given distribution", observed, scores.dimension, found, size, method, n)
+
+
+test_distribution.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
 
 
 def test_homogeneity(
