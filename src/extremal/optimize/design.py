@@ -24,10 +24,11 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, no_further_proofs
 from extremal.optimize.table import solved
 from extremal.optimize.workload.notes import AboutShares
+from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import Notion
 from extremal.tables import html, number, wrapped
-from extremal.utility import Average, Divergence, MutualInformation, SumOfColumns, Utility, WorstCase
+from extremal.utility import Average, Divergence, MutualInformation, SumOfColumns, Utility, Workload, WorstCase
 
 BELIEVED = 1e-6
 """Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
@@ -174,7 +175,7 @@ def design(
         tolerance: the relative gap at which to stop.
         time_limit: seconds; None for no limit.
         progress: called with a word and the gap now and then.
-        proofs: kinds of proof to make, when there is a choice (f-divergences under LDP: "partition", "lines"); None
+        proofs: kinds of proof to make, when there is a choice (f-divergences under LDP: "order", "chords"); None
             lets the method choose.
 
     Raises:
@@ -243,7 +244,8 @@ def finished(utility: Utility, solution: Solution) -> Design:
         Contradiction: a proof is refused or is beaten by the mechanism itself: a defect, never returned as a design.
     """
     try:
-        certificate = certify(solution.mechanism, utility, solution.proofs)
+        worst = worst_prior(utility, solution.mechanism) if isinstance(utility, Workload) else None
+        certificate = certify(solution.mechanism, utility, solution.proofs, worst)
     except NotKnown:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound

@@ -3,7 +3,7 @@
 A mean is again a sum of sublinear column values, a worst case has a row of the program for each part, and at most
 k − 1 + (number of parts) reports are needed: often more than k, where one pair never needs more than k. Exact pricing
 cuts the (m−1)-dimensional set of directions into cells; with at most four distributions that is a few thousand, so the
-optimum is found and proved (`Directions`). With five or six the cells may run out, and the bound is what those that
+optimum is found and proved (`Chords`). With five or six the cells may run out, and the bound is what those that
 were cut prove; with more there is no such proof, and it is that of groups of the hypotheses. The summary says so.
 
 The bound of groups: a mean is at most the mean of the optima of its parts, and of groups of its parts: divergences are
@@ -23,7 +23,7 @@ from itertools import combinations
 
 import numpy as np
 
-from extremal.certificate import Directions, Groups, MeanPartition, Proof
+from extremal.certificate import Chords, Dual, Groups, Order, Proof
 from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, MixedSets, allowed, best_mixture, proposed
@@ -65,7 +65,8 @@ def _solved(problem: Problem, goals: Goals) -> Solution:
         over = goals.reduced(sets, best.mix @ goals.weights, best.alpha)
         enough, most = max(enough, MARGIN * float(over.max(initial=0.0))), FEW_CELLS
     answer = priced(restricted, weights, best.alpha, enough, most, every=True)
-    proof = Directions(decimals(best.alpha), decimals(best.mix) if best.mix.size > 1 else (), answer.trees)
+    mix = decimals(best.mix) if best.mix.size > 1 else ()
+    proof = Dual(decimals(best.alpha), Chords(trees=answer.trees), mix)
     most_of_all = float(best.alpha.sum()) + goals.k * max(0.0, answer.excess) / (1 + (goals.k - 1) * goals.low)
     proofs = (proof,) if problem.utility.verifiable else ()
     method = "column generation over sets of inputs, priced on cells of directions"
@@ -157,7 +158,7 @@ def _of_the_hardest(problem: Problem, privacy: LDP, utility: WorstCase, goals: G
 
 def _spread(proof: Proof, members: list[int], parts: int) -> Proof:
     """A proof about some parts as one about all of them: the others have no weight."""
-    if not isinstance(proof, (Directions, MeanPartition)):
+    if not isinstance(proof, (Dual, Order)):
         return proof
     mix = [Fraction(0)] * parts
     for i, weight in zip(members, proof.mix or (Fraction(1),) * len(members), strict=True):

@@ -16,7 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
-from extremal.certificate import Proof, Subadditive
+from extremal.certificate import Concave, Proof
 from extremal.closed_forms.balance import balanced_subset
 from extremal.exact import Prior
 from extremal.exact.weights import Indices
@@ -82,7 +82,7 @@ def solve(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solutio
     support = np.flatnonzero(prior.values > 0)
     if not privacy.epsilon or support.size == 1:
         found = constant(problem, "constant mechanism: there is nothing to report")
-        return replace(found, bound=0.0, proofs=(Subadditive(Fraction(1)),))
+        return replace(found, bound=0.0, proofs=(Concave(Fraction(1)),))
     task = _Task(problem, privacy, utility, support)
     best = _Best(problem)
     task.first(best)
@@ -171,12 +171,12 @@ class _Task:
         best.propose(self.curve.response(self.prior), "randomised response", self.response)
         if response_is_optimal(self.prior / self.prior.sum(), self.privacy.epsilon):
             best.method = "randomised response, proven optimal"
-            best.upper, best.proof = best.lower, Subadditive(RESPONSE)
+            best.upper, best.proof = best.lower, Concave(RESPONSE)
 
     def improve(self, best: _Best) -> None:
         """Until the gap is closed or time is up."""
         problem = self.problem
-        if best.gap <= 0 and best.proof == Subadditive(RESPONSE):
+        if best.gap <= 0 and best.proof == Concave(RESPONSE):
             return
         if self.many and self._packed(best):
             return

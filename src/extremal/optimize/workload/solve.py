@@ -46,7 +46,7 @@ from extremal.optimize.workload.structured.mean import (
     one_statistic,
     rounded,
     rounding,
-    sweep_proof,
+    statistic_proof,
 )
 from extremal.optimize.workload.structured.scales import best_mixture, mixture_mechanism
 from extremal.optimize.workload.structured.shares import many_shares
@@ -211,7 +211,8 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
         levels = np.asarray(np.bincount(cell, weights=prior * values) / mass)
         chosen, cells = one_statistic(levels, mass, epsilon), cell[place]
     named = tuple(int(c) for c in cells)
-    proof = sweep_proof(chosen, levels, groups=() if named == tuple(range(utility.k)) else named)
+    merged_inputs = () if named == tuple(range(utility.k)) else named
+    proof = statistic_proof(chosen, levels, utility.source.member(), privacy.exponential, merged_inputs)
     mechanism = Mechanism.from_matrix(matrix, privacy=privacy, inputs=problem.inputs)
     return Solution(
         mechanism,
