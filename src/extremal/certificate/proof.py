@@ -7,6 +7,7 @@ by the fields' types, and registered by their class under the kind that files gi
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
@@ -68,9 +69,9 @@ class Proof(Value):
         with ctx.workprec(WORKING_BITS):
             return self.prove(notion, wanted)
 
+    @abstractmethod
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         """`bound`, at a precision that was set."""
-        raise NotImplementedError
 
 
 @cache

@@ -18,6 +18,7 @@ A vector is a list of integers over a denominator of its own. Where a linear fun
 from __future__ import annotations
 
 import itertools
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +28,7 @@ from typing import NamedTuple
 
 from flint import arb, fmpq
 
-from extremal.certificate.arithmetic.enclosures import Rational, above, exp_above, ratio_above, rational
+from extremal.certificate.arithmetic.enclosures import Rational, exp_above, finite_above, ratio_above, rational
 from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.problem import Coupled, Lift, Metric, OverClass, Privacy, Pure
@@ -64,8 +65,8 @@ class Vector(NamedTuple):
 class DirectlyBounded:
     """What cones have in common on which a linear function is bounded directly."""
 
-    def _most(self, vector: Vector) -> Rational:
-        raise NotImplementedError
+    @abstractmethod
+    def _most(self, vector: Vector) -> Rational: ...
 
     def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
         return max(self._most(g) for g in vectors)
@@ -287,10 +288,7 @@ class Branches(DirectlyBounded):
         for z, x, factor in reversed(self.edges):
             f = arb(factor)
             value[z] = (value[z] + (value[x] * f if value[x] > 0 else value[x] / f)).upper()
-        most = above(value[self.edges[0][0]])
-        if most is None:
-            raise Refused("numbers are too large", "vector", str(value[self.edges[0][0]]))
-        return most / scale
+        return finite_above(value[self.edges[0][0]]) / scale
 
 
 Cone = Staircase | Lifts | Inequalities | Branches
@@ -321,18 +319,18 @@ def cone_of(privacy: Privacy, k: int, tree: Sequence[tuple[int, int]] = ()) -> C
 
 
 def _cone(privacy: Privacy, k: int) -> Cone:
-    match privacy:
-        case Pure():
-            return staircase_of(privacy, k)
-        case Coupled(ratio, delta):
-            top = ratio_above(ratio)
-            return Together(k, k, _between_pairs(k, lambda *_: top), top, rational(delta))
-        case Lift(prior, low, high):
-            return Lifts(prior, fmpq(0) if low is None else 1 / ratio_above(low), ratio_above(high))
-        case OverClass():
-            return _of_class(privacy)
-        case Metric(size, exponent):
-            return Inequalities(size, size, _between_pairs(size, lambda x, z: _factor(exponent(x, z))))
+    if isinstance(privacy, Coupled):
+        top = ratio_above(privacy.ratio)
+        return Together(k, k, _between_pairs(k, lambda *_: top), top, rational(privacy.delta))
+    if isinstance(privacy, Lift):
+        low = fmpq(0) if privacy.low is None else 1 / ratio_above(privacy.low)
+        return Lifts(privacy.prior, low, ratio_above(privacy.high))
+    if isinstance(privacy, OverClass):
+        return _of_class(privacy)
+    if isinstance(privacy, Metric):
+        factor = _between_pairs(privacy.k, lambda x, z: _factor(privacy.exponent(x, z)))
+        return Inequalities(privacy.k, privacy.k, factor)
+    return staircase_of(privacy, k)
 
 
 def _of_class(privacy: OverClass) -> Inequalities:

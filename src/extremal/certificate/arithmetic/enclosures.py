@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import Any, cast
 
 from flint import arb, ctx, fmpq
 
@@ -43,6 +43,11 @@ def above(x: Ball) -> Rational | None:
         return None
     mantissa, exponent = top.man_exp()
     return fmpq(mantissa, 1 << int(-exponent)) if exponent < 0 else fmpq(mantissa << int(exponent))
+
+
+def finite_above(x: Ball) -> Rational:
+    """The same for a ball that is known to be finite."""
+    return cast(Rational, above(x))
 
 
 def upper(x: Ball) -> Fraction | float:
@@ -87,10 +92,7 @@ def ratio_above(exponential: Exponential) -> Rational:
 def exp_above(exponent: Fraction) -> Rational:
     """A rational at or just above e^exponent."""
     with ctx.workprec(BITS):
-        found = above(arb(rational(exponent)).exp())
-    if found is None:
-        raise Refused("e^exponent must be finite", "exponent", str(exponent)[:20])
-    return found
+        return finite_above(arb(rational(exponent)).exp())
 
 
 # -- f-divergences: M₁·f(M₀/M₁) from balls around M₀, M₁ and M₀ − M₁, f normalised to f(1) = f'(1) = 0; a mass is 0 only

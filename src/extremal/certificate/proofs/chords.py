@@ -22,6 +22,7 @@ from extremal.certificate.arithmetic.enclosures import (
     PairRule,
     Rational,
     above,
+    finite_above,
     leaves_of,
     pair_rule,
     pair_value,
@@ -263,10 +264,7 @@ class _Directions:
 
     def _value(self, vertex: Vertex) -> Rational:
         v = [fmpq(x) for x in vertex[1:]]
-        found = above(sum((w * pair_value(rule, v[a], v[b]) for w, rule, a, b in self.parts), arb(0)))
-        if found is None:
-            raise Refused("a vertex must have a finite value", "vertex", len(v))
-        return found
+        return finite_above(sum((w * pair_value(rule, v[a], v[b]) for w, rule, a, b in self.parts), arb(0)))
 
     def above(self, cells: Iterator[list[Vertex]], alpha: Vector) -> Iterator[Vector]:
         """Σ λ_i·P_i − α of each cell, λ·v ≥ Φ(v) at each of its vertices."""

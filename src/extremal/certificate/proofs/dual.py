@@ -10,6 +10,7 @@ Columns q_y of a mechanism lie in a cone C and add up to 1. For any α, and any 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, lcm
@@ -20,7 +21,7 @@ from flint import fmpq
 from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cell_rays, cone_of, unit_rays
 from extremal.certificate.arithmetic.enclosures import Rational, fraction, rational
 from extremal.certificate.proof import Bound, Proof, Value
-from extremal.certificate.proofs.worth import LossWorth, Paid, Price, SumWorth, Worth, mixture
+from extremal.certificate.proofs.worth import LossWorth, Paid, Price, SquareWorth, SumWorth, Worth, mixture
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
 from extremal.certificate.refused import Refused
 from extremal.problem import Coupled, Goal, LossGoal, Privacy
@@ -30,10 +31,10 @@ from extremal.problem import Coupled, Goal, LossGoal, Privacy
 class Reason(Value):
     """Why no column is worth more than its price."""
 
+    @abstractmethod
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
         """A t with μ(q) ≤ α·q + Σβ(…)⁺ + t·(w·q) on the cone; for losses, one that Σα may miss the optimum by. None
         when it is infinite."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Dual(Proof):
         excess = self.reason.excess(worth, alpha, [])
         return -inf if excess is None else max(fraction(alpha.total - excess), Fraction(0))
 
-    def level(self, worth: Worth) -> Fraction | None:
+    def level(self, worth: SumWorth | SquareWorth) -> Fraction | None:
         """Σα + δ·Σβ + t; None when t is infinite."""
         alpha, prices = self._vector(worth), self._priced(worth)
         delta = rational(worth.privacy.delta) if isinstance(worth.privacy, Coupled) else fmpq(0)

@@ -123,9 +123,8 @@ def _turning_points(ends: Sequence[tuple[Direction, Direction]], masses: Sequenc
     nodes, x, y = [(fmpq(0), fmpq(0))], fmpq(0), fmpq(0)
     for c, ((first, last), (mass0, mass1)) in enumerate(zip(ends, masses, strict=True)):
         turn = first[1] * last[0] - first[0] * last[1]
-        if turn > 0:  # the part of the cell's mass that sits at its first ratio
-            share = fmpq(mass1 * last[0] - mass0 * last[1], turn)
-            nodes.append((x + share * first[0], y + share * first[1]))
+        share = fmpq(mass1 * last[0] - mass0 * last[1], turn)  # the part of the cell's mass at its first ratio
+        nodes.append((x + share * first[0], y + share * first[1]))
         x, y = x + mass0, y + mass1
         if c == len(ends) - 1 or last[0] * ends[c + 1][0][1] != last[1] * ends[c + 1][0][0]:
             nodes.append((x, y))

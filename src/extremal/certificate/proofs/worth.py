@@ -128,10 +128,6 @@ class LossWorth:
     def k(self) -> int:
         return self.goal.k
 
-    @property
-    def sizes(self) -> list[int]:
-        return [1] * self.k
-
 
 @dataclass(frozen=True, eq=False)
 class SquareWorth:
