@@ -106,6 +106,7 @@ class Reports:
     check_hash: bool = True
 
     def __post_init__(self) -> None:
+        refuse_no_mechanism(self.mechanism)
         if isinstance(self.by, (list, tuple)) and not self.by:
             raise InvalidParameter(
                 "by must name a column, or give the group of each report", parameter="by", value=self.by
@@ -277,6 +278,17 @@ class Batch:
         w = self.weights[kept]
         times = w if repeats is None else w * repeats
         return numbers, summed(times), summed(times * w)
+
+
+def refuse_no_mechanism(mechanism: Any, parameter: str = "mechanism") -> None:
+    """Raise unless it is a mechanism."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidParameter(
+            f"{parameter} must be a Mechanism",
+            parameter=parameter,
+            value=type(mechanism).__name__,
+            hint="Mechanism.from_matrix makes one of a matrix, ex.load reads one from a file.",
+        )
 
 
 def _refuse_number(tallies: dict[Any, Tally]) -> dict[Any, Tally]:
