@@ -24,10 +24,11 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, no_further_proofs
 from extremal.optimize.table import solved
 from extremal.optimize.workload.notes import AboutShares
+from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import Notion
 from extremal.tables import html, number, wrapped
-from extremal.utility import Average, Divergence, MutualInformation, SumOfColumns, Utility, WorstCase
+from extremal.utility import Average, Divergence, MutualInformation, SumOfColumns, Utility, Workload, WorstCase
 
 BELIEVED = 1e-6
 """Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
@@ -174,7 +175,7 @@ def design(
         tolerance: the relative gap at which to stop.
         time_limit: seconds; None for no limit.
         progress: called with a word and the gap now and then.
-        proofs: kinds of proof to make, when there is a choice (f-divergences under LDP: "partition", "lines"); None
+        proofs: kinds of proof to make, when there is a choice (f-divergences under LDP: "order", "chords"); None
             lets the method choose.
 
     Raises:
@@ -243,7 +244,8 @@ def finished(utility: Utility, solution: Solution) -> Design:
         Contradiction: a proof is refused or is beaten by the mechanism itself: a defect, never returned as a design.
     """
     try:
-        certificate = certify(solution.mechanism, utility, solution.proofs)
+        worst = worst_prior(utility, solution.mechanism) if isinstance(utility, Workload) else None
+        certificate = certify(solution.mechanism, utility, solution.proofs, worst)
     except NotKnown:
         certificate = _unverified(utility, solution)
     value, bound = certificate.value, certificate.bound
@@ -330,17 +332,21 @@ class WorstPart:
         return f"least of {len(parts)} parts: {worst[0].name}{others}, {number(worst[0].value)}; most: {number(most)}"
 
 
+def _draw_bar(axis: Any, y: int, part: Part, is_worst: bool) -> None:
+    finite = math.isfinite(part.value)
+    if finite:
+        axis.barh(y, part.value, color=COLOURS[1] if is_worst else COLOURS[0])
+    said = f" {number(part.value, 4)}" + ("  worst" if is_worst else "")
+    axis.text(part.value if finite else 0.0, y, said, va="center", fontsize=8)
+
+
 def draw_parts(utility: Utility, mechanism: Mechanism) -> Any:
     """A bar for each part, the worst on top and marked; a matplotlib figure."""
     parts = sorted(parts_under(utility, mechanism), key=lambda part: part.value)
     worst, shown = least(parts), parts[:MOST_DRAWN]
     drawn, axis = figure(width=7.0, height=1.7 + 0.3 * len(shown))
     for y, part in enumerate(shown):
-        finite = math.isfinite(part.value)
-        if finite:
-            axis.barh(y, part.value, color=COLOURS[1] if part in worst else COLOURS[0])
-        said = f" {number(part.value, 4)}" + ("  worst" if part in worst else "")
-        axis.text(part.value if finite else 0.0, y, said, va="center", fontsize=8)
+        _draw_bar(axis, y, part, part in worst)
     mean = utility(mechanism)
     if isinstance(utility, Average) and math.isfinite(mean):
         axis.axvline(mean, color="0.3", linewidth=1, linestyle="--")

@@ -157,7 +157,7 @@ TABLE: tuple[Row, ...] = (
         "divergence",
         "divergence.solve",
         "sorted partition, any number of inputs",
-        "order; chords too up to 300 inputs",
+        "order; chords too up to 5,000 inputs",
         limited=True,
     ),
     Row(

@@ -52,8 +52,8 @@ def test_bins_find_what_sorting_finds(pair: Any, divergence: Any, epsilon: float
 
 def test_millions_of_ordinary_symbols_are_proved_by_ratios() -> None:
     found = ex.design(ex.LDP(1), ex.KL(*_ordinary(np.random.default_rng(1))))
-    assert [proof.kind for proof in found.certificate.proofs] == ["ratios"]
-    again = ex.design(ex.LDP(1), ex.KL(*_ordinary(np.random.default_rng(1))), proofs=["lines"])
+    assert [proof.kind for proof in found.certificate.proofs] == ["order"]
+    again = ex.design(ex.LDP(1), ex.KL(*_ordinary(np.random.default_rng(1))), proofs=["chords"])
     assert again.value == found.value
 
 
@@ -83,7 +83,7 @@ def test_blocks_are_cut_where_the_curve_says() -> None:
 def test_where_most_symbols_matter_they_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binned, "MOST_OPENED", 0.0)
     found = ex.design(ex.LDP(1), ex.KL(*_ordinary(np.random.default_rng(1))))
-    assert [proof.kind for proof in found.certificate.proofs] == ["partition"]
+    assert [proof.kind for proof in found.certificate.proofs] == ["order"]
 
 
 def test_equal_hypotheses_and_no_privacy_budget() -> None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines
+from extremal.certificate import Chords, Dual
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.cover import chords, node, refined
@@ -45,7 +45,7 @@ class BoundedMechanism:
     mechanism: Mechanism
     value: float
     bound: float
-    proof: Lines
+    proof: Dual
 
     @property
     def closed(self) -> bool:
@@ -113,7 +113,7 @@ class CoupledChords:
         self.added = np.zeros((self.count, len(self.pairs)), dtype=bool)
         self.order = np.zeros((0, 2), dtype=np.intp)
 
-    def solve(self, problem: Problem) -> tuple[Floats, float, Lines]:
+    def solve(self, problem: Problem) -> tuple[Floats, float, Dual]:
         """The columns (k × chords), the bound, and its proof."""
         answer = self.program.solved(self._broken, lambda: problem.seconds_left)
         columns = answer.x[: self.count * self.k].reshape(self.count, self.k).T
@@ -142,7 +142,7 @@ class CoupledChords:
         self.added[chord, pair] = True
         self.order = np.vstack([self.order, wanted])
 
-    def _proof(self, duals: Floats) -> Lines:
+    def _proof(self, duals: Floats) -> Dual:
         """Prices and multipliers; the solver minimises, so its duals have the other sign."""
         alpha, flows = -duals[: self.k], -duals[self.k + len(self.pairs) :]
         finite = [log for log in self.logs.tolist() if log < math.inf]
@@ -151,7 +151,7 @@ class CoupledChords:
             for (i, pair), f in zip(self.order, flows.tolist(), strict=True)
             if f > 0
         )
-        return Lines(decimals(alpha), tuple(node(log) for log in finite), multipliers)
+        return Dual(decimals(alpha), Chords(tuple(node(log) for log in finite), multipliers))
 
     def _number(self, chord: int, nodes: int) -> int:
         """What a proof calls the line of an interval: the one to infinity comes last."""

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines, Proof
+from extremal.certificate import Chords, Dual, Proof
 from extremal.closed_forms import exponential
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
@@ -200,8 +200,8 @@ class MechanismProgram:
                 chosen = np.array(mix) @ np.array([p.values for p in priors]) / sum(mix)
                 multipliers = self._shares(cone, alpha, chosen, [(y, v, f) for y, (v,), f in bind])
         kept = tuple((y, x, z, decimal(f)) for y, x, z, f in multipliers if f > 0)
-        lines = Lines(decimals(alpha), (), kept)
-        return under_one_prior(self.utility.source, priors, [Fraction(w) for w in mix], lines)
+        proof = Dual(decimals(alpha), Chords((), kept))
+        return under_one_prior(self.utility.source, priors, [Fraction(w) for w in mix], lambda _: proof)
 
     def _shares(
         self, cone: LeakageCone, alpha: Floats, prior: Floats, bind: list[tuple[int, int, float]]

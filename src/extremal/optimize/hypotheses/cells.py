@@ -19,7 +19,7 @@ from extremal.optimize.hypotheses.goals import Goals, Sets
 
 Trees = tuple[tuple[int, ...], ...]
 
-ROOT_BITS = 16  # of the E that bounds the directions, rounded up, as `Directions` does
+ROOT_BITS = 16  # of the E that bounds the directions, rounded up, as `Chords` does
 _WHOLE = (-1, -1, -1)
 
 
@@ -27,7 +27,7 @@ _WHOLE = (-1, -1, -1)
 class CellAnswer:
     """Attributes:
     excess: no set is worth more than its price plus this.
-    trees: the cuts, one tree for each order of the distributions, as `Directions` reads them.
+    trees: the cuts, one tree for each order of the distributions, as `Chords` reads them.
     sets: some that are worth more than their price by more than was asked, best first.
     """
 

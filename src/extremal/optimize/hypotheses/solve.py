@@ -3,7 +3,7 @@
 A mean is again a sum of sublinear column values, a worst case has a row of the program for each part, and at most
 k − 1 + (number of parts) reports are needed: often more than k, where one pair never needs more than k. Exact pricing
 cuts the (m−1)-dimensional set of directions into cells; with at most four distributions that is a few thousand, so the
-optimum is found and proved (`Directions`). With five or six the cells may run out, and the bound is what those that
+optimum is found and proved (`Chords`). With five or six the cells may run out, and the bound is what those that
 were cut prove; with more there is no such proof, and it is that of groups of the hypotheses. The summary says so.
 
 The bound of groups: a mean is at most the mean of the optima of its parts, and of groups of its parts: divergences are
@@ -23,7 +23,7 @@ from itertools import combinations
 
 import numpy as np
 
-from extremal.certificate import Directions, Groups, MeanPartition, Proof
+from extremal.certificate import Chords, Dual, Groups, Order, Proof
 from extremal.mechanism import Mechanism
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import MOST_CELLS, MixedSets, allowed, best_mixture, proposed
@@ -65,7 +65,8 @@ def _solved(problem: Problem, goals: Goals) -> Solution:
         over = goals.reduced(sets, best.mix @ goals.weights, best.alpha)
         enough, most = max(enough, MARGIN * float(over.max(initial=0.0))), FEW_CELLS
     answer = priced(restricted, weights, best.alpha, enough, most, every=True)
-    proof = Directions(decimals(best.alpha), decimals(best.mix) if best.mix.size > 1 else (), answer.trees)
+    mix = decimals(best.mix) if best.mix.size > 1 else ()
+    proof = Dual(decimals(best.alpha), Chords(trees=answer.trees), mix)
     most_of_all = float(best.alpha.sum()) + goals.k * max(0.0, answer.excess) / (1 + (goals.k - 1) * goals.low)
     proofs = (proof,) if problem.utility.verifiable else ()
     method = "column generation over sets of inputs, priced on cells of directions"
@@ -136,15 +137,7 @@ def _of_the_hardest(problem: Problem, privacy: LDP, utility: WorstCase, goals: G
         frozenset(x for i in np.flatnonzero(row) for x in (goals.leaves[i].first, goals.leaves[i].second))
         for row in goals.weights
     ]
-    order = np.argsort(-best.mix, kind="stable").tolist()
-    tried: list[Names] = []
-    for start in order:
-        chosen = own[start]
-        for i in order:
-            if len(chosen | own[i]) <= TOGETHER:
-                chosen |= own[i]
-        if len(chosen) <= TOGETHER and chosen not in tried and len(tried) < MOST_TRIED:
-            tried.append(chosen)
+    tried = _hardest(own, np.argsort(-best.mix, kind="stable").tolist())
     least: Bound = math.inf, ()
     for left, chosen in zip(range(len(tried), 0, -1), tried, strict=True):
         members = [i for i, names in enumerate(own) if names <= chosen]
@@ -155,9 +148,22 @@ def _of_the_hardest(problem: Problem, privacy: LDP, utility: WorstCase, goals: G
     return least
 
 
+def _hardest(own: list[Names], order: list[int]) -> list[Names]:
+    """A few sets of distributions, each around the parts that weigh most."""
+    found: list[Names] = []
+    for start in order:
+        chosen = own[start]
+        for i in order:
+            if len(chosen | own[i]) <= TOGETHER:
+                chosen |= own[i]
+        if len(chosen) <= TOGETHER and chosen not in found:
+            found.append(chosen)
+    return found[:MOST_TRIED]
+
+
 def _spread(proof: Proof, members: list[int], parts: int) -> Proof:
     """A proof about some parts as one about all of them: the others have no weight."""
-    if not isinstance(proof, (Directions, MeanPartition)):
+    if not isinstance(proof, (Dual, Order)):
         return proof
     mix = [Fraction(0)] * parts
     for i, weight in zip(members, proof.mix or (Fraction(1),) * len(members), strict=True):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.certificate import Refused, Search
+from extremal.certificate import Dual, Refused, Sets
 from extremal.optimize.problem import decimals
 from extremal.optimize.tokens import BRANCH, Integers, in_depth_first_order
 from extremal.privacy import LDP
@@ -42,7 +42,7 @@ class TreeGroups:
         return self.price / self.mass
 
 
-def proof_by_search(utility: MutualInformation, privacy: LDP, alpha: Floats, wanted: float) -> Search | None:
+def proof_by_search(utility: MutualInformation, privacy: LDP, alpha: Floats, wanted: float) -> Dual | None:
     """A tree that proves α, raised a little where need be; None when that would take the bound above `wanted`.
 
     Args:
@@ -58,7 +58,7 @@ def proof_by_search(utility: MutualInformation, privacy: LDP, alpha: Floats, wan
         made = _tree(curve, _groups(utility, larger, curve.c), float(larger.sum()), spare * total / 2)
         if made is None:
             continue
-        proof = Search(decimals(larger), decimals(made[0]), (tuple(made[1].tolist()),))
+        proof = Dual(decimals(larger), Sets(decimals(made[0]), (tuple(made[1].tolist()),)))
         try:
             proof.bound(privacy, utility)
         except Refused:  # floats were too coarse for this prior

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from extremal.certificate import Lines
-from extremal.optimize.leakage.chords import Chords, Excess, excess, first_chords, ratio_range
+from extremal.certificate import Chords, Dual
+from extremal.optimize.leakage.chords import Excess, RatioChords, excess, first_chords, ratio_range
 from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
 from extremal.optimize.leakage.master import (
     LISTED,
@@ -65,7 +65,7 @@ class Restricted:
         return self.f.perspective(*self.marginals(y))
 
     @cached_property
-    def _chords(self) -> Chords:
+    def _chords(self) -> RatioChords:
         return first_chords(self.box, self.f, self.masses)
 
     def excess(self, alpha: Floats, close_enough: float) -> Excess:
@@ -98,7 +98,7 @@ def proved(
     utility: Divergence,
     alpha: Floats,
     priced: Excess | None = None,
-) -> tuple[float, tuple[Lines, ...]]:
+) -> tuple[float, tuple[Dual, ...]]:
     """The bound of a dual vector in floats, and its proof: chords as fine as the tolerance asks for. Inputs of
     probability 0 are charged what revealing them is worth, and their ratios are nodes."""
     pair, k = Restricted.on(utility, box), utility.k
@@ -111,7 +111,7 @@ def proved(
         return bound, ()
     nodes = sorted({*found.nodes, *nodes_at(utility, free)})
     vector = dual_vector(privacy.prior, box, alpha, bound - math.fsum(worth), worth)
-    return bound, (Lines(vector, tuple(nodes)),)
+    return bound, (Dual(vector, Chords(tuple(nodes))),)
 
 
 def _closeness(problem: Problem) -> float:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import ListedCounts
+from extremal.certificate import Dual, Listed, Squares
 from extremal.errors import TooLarge
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.grouped_sets import grouped_structure
@@ -159,16 +159,17 @@ def orbit_mechanism(classes: Classes, orbits: Orbits, privacy: LDP, inputs: Any)
     return Mechanism.from_structure(structure, privacy, inputs, structure.reports)
 
 
-def counts_proof(classes: Classes, orbits: Orbits, denominator: int) -> ListedCounts:
+def counts_proof(classes: Classes, orbits: Orbits, denominator: int) -> Squares:
     """The proof by counts, from the covariance of the shares and the multipliers."""
     exponent = Z_BITS - math.ceil(math.log2(max(np.abs(orbits.variances).max(), np.abs(orbits.covariance).max())))
     variances = np.where(classes.sizes > 1, orbits.variances, 0.0)
     diagonal = tuple(round(math.ldexp(v, exponent)) for v in variances.tolist())
     pairs = tuple(
-        tuple(round(math.ldexp(v, exponent)) for v in row[:g]) for g, row in enumerate(orbits.covariance.tolist()) if g
+        tuple(round(math.ldexp(v, exponent)) for v in row[:g]) for g, row in enumerate(orbits.covariance.tolist())
     )
-    alpha = tuple(int(Fraction(a) * denominator * Fraction(2) ** (2 * exponent)) for a in orbits.prices.tolist())
-    return ListedCounts(tuple(int(g) for g in classes.of), diagonal, pairs, alpha)
+    unit = denominator * Fraction(2) ** (2 * exponent)
+    alpha = tuple(Fraction(int(Fraction(a) * unit)) for a in orbits.prices.tolist())
+    return Squares(pairs, Dual(alpha, Listed()), diagonal, tuple(int(g) for g in classes.of))
 
 
 def many_shares(problem: Problem, utility: Workload, prior: Floats, privacy: LDP, *until: Any) -> Solution:

@@ -1,4 +1,4 @@
-"""A bound on a workload without a list: a matrix inequality that no private mechanism escapes, at every size.
+"""A bound on squares without a list: a matrix inequality that no ε-LDP mechanism escapes, at every size.
 
 Let E ≥ e^ε, d ≥ 0 a vector, N ≥ 0 symmetric with zero diagonal, c = E·1ᵀd − 1ᵀN1 > 0, l = (E+1)d/2 − N1 and R = diag(d)
 − N − llᵀ/c.
@@ -6,68 +6,66 @@ Let E ≥ e^ε, d ≥ 0 a vector, N ≥ 0 symmetric with zero diagonal, c = E·1
 *Every ε-LDP mechanism has tr(RJ) ≤ 0.* A column is a multiple of some S ∈ [1, E]^k. (S−1)(E−S) ≥ 0 gives S_x² ≤
 (E+1)S_x − E, and (S_x−1)(S_z−1) ≥ 0 gives S_xS_z ≥ S_x + S_z − 1; so SᵀRS ≤ 2l·S − c − (l·S)²/c = −(l·S − c)²/c ≤ 0.
 
-With P = I − p1ᵀ and Jp = 1: tr(PRPᵀ·J) = tr(RJ) − 1ᵀR1 ≤ −1ᵀR1. If ZWZ ⪯ PRPᵀ then tr(ZWZ·J) ≤ −1ᵀR1, the c of
-`certificate.kinds.workload`. Both sides of that matrix inequality annihilate 1, so it is decided on the leading
-(k−1)×(k−1) block B: with any invertible X, XBXᵀ is multiplied out in integers and found diagonally dominant
-(Gershgorin). X is proposed by floats, an approximate inverse of a Cholesky factor; nothing rests on it.
+With P = I − p1ᵀ and Jp = 1: tr(PRPᵀ·J) = tr(RJ) − 1ᵀR1 ≤ −1ᵀR1. If ZWZ ⪯ PRPᵀ then tr(ZWZ·J) ≤ −1ᵀR1, the t of
+`squares`. Both sides of that matrix inequality annihilate 1, so it is decided on the leading (k−1)×(k−1) block B: with
+any invertible X, XBXᵀ is multiplied out in integers and found diagonally dominant (Gershgorin). X is proposed by
+floats, an approximate inverse of a Cholesky factor; nothing rests on it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from flint import fmpq
 
+from extremal.certificate.arithmetic.cones import Vector, staircase_of
 from extremal.certificate.arithmetic.doubles import near_inverse_factor
+from extremal.certificate.arithmetic.enclosures import Rational
 from extremal.certificate.arithmetic.whole import Integers, congruent, from_triangle
-from extremal.certificate.kinds.workload import RATIO_BITS, ExactProblem, exact_problem, symmetric, upper_ratio
-from extremal.certificate.proof import Counts, Proof, Table, Whole, Wholes
+from extremal.certificate.proofs.dual import Reason
+from extremal.certificate.proofs.worth import Price, SquareWorth, Worth
+from extremal.certificate.reading import Counts, Table, Whole, Wholes
 from extremal.certificate.refused import Refused
-from extremal.privacy import Notion
-from extremal.utility import Utility
 
-MATRIX_BITS = 80  # of B, relative to its largest entry
-LARGEST_SCALE = 4000
+MATRIX_BITS = 80  # of B, relative to its largest entry: a double's 53 and as many as its condition takes
+LARGEST_SCALE = 4000  # bits: the squares of doubles span 2^±2048
 
 
 @dataclass(frozen=True)
-class MatrixInequality(Proof):
-    """F ≥ (tr WZ)²/(−1ᵀR1 + ρ·tr ZWZ) for ZWZ ⪯ PRPᵀ.
+class Matrix(Reason):
+    """t = −1ᵀR1 when ZWZ ⪯ PRPᵀ; there is no α.
 
     Fields: d, whole numbers ≥ 0; n, the lower triangle of N between blocks of inputs, its diagonal within a block, ≥ 0,
-    empty for N = 0; blocks, the block of each input, empty for N = 0; z, the lower triangle of the leading block of Z;
-    scale, Z counts as z·2^scale in the units of d; groups, for merged inputs the group of each, else empty.
+    empty for N = 0; blocks, the block of each input, empty for N = 0; scale, Z counts as z·2^scale in the units of d.
     """
 
-    kind: ClassVar[str] = "matrix inequality"
+    kind: ClassVar[str] = "matrix"
     d: Wholes
     n: Table
     blocks: Counts
-    z: Table
     scale: Whole
-    groups: Counts = ()
 
-    def _bound(self, privacy: Notion, utility: Utility) -> Fraction:
-        high = upper_ratio(privacy)
-        problem = exact_problem(utility, self.groups)
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
+        if not isinstance(worth, SquareWorth) or worth.factor is not None or any(alpha.entries):
+            raise Refused(
+                "a matrix inequality is about squares, without α", parameter="alpha", value=len(alpha.entries)
+            )
         if abs(self.scale) > LARGEST_SCALE:
             raise Refused(f"scale may be at most {LARGEST_SCALE}", parameter="scale", value=self.scale)
-        z = symmetric(self.z, problem.k)
-        matrix, unit, level = self._matrix(problem, high)
-        # PRPᵀ = matrix/unit and −1ᵀR1 = level/unit; ZWZ = zWz·4^scale/denominator
+        top = worth.rounded(staircase_of(worth.privacy, worth.k).top)
+        matrix, unit, level = self._matrix(worth, int(top.p), int(top.q))
+        # PRPᵀ = matrix/unit and −1ᵀR1 = level/unit; ZWZ = slope·4^scale/denominator
         up, down = 1 << 2 * max(0, self.scale), 1 << 2 * max(0, -self.scale)
-        slope = congruent(z, problem.gram)
-        _refuse_indefinite(matrix, unit, slope[:-1, :-1] * up, problem.denominator * down)
-        return problem.bound_by(z, slope, Fraction(level * problem.denominator * down, unit * up))
+        _refuse_indefinite(matrix, unit, worth.slope[:-1, :-1] * up, worth.denominator * down)
+        return fmpq(level * worth.denominator * down, unit * up)
 
-    def _matrix(self, problem: ExactProblem, high: int) -> tuple[Integers, int, int]:
+    def _matrix(self, worth: SquareWorth, high: int, low: int) -> tuple[Integers, int, int]:
         """(P R Pᵀ, its denominator, −1ᵀR1 over the same denominator), all exact."""
-        k, low = problem.k, 1 << RATIO_BITS
-        d = np.array(self.d, dtype=object)
+        k, d = worth.k, np.array(self.d, dtype=object)
         if d.size != k or (d < 0).any():
-            raise Refused(f"d must be {k} numbers ≥ 0", parameter="d", value=list(self.d)[:4])
+            raise Refused(f"d must be {k} numbers ≥ 0", parameter="len(d)", value=len(self.d))
         n = self._pairs(k)
         row_sums = n.sum(axis=1)
         c = high * int(d.sum()) - low * int(row_sums.sum())  # over low
@@ -77,7 +75,7 @@ class MatrixInequality(Proof):
         unit = 4 * low * c  # llᵀ/c = line·lineᵀ/(4·low·c)
         r = -n * unit - np.outer(line, line)
         r[np.diag_indices(k)] += d * unit
-        sums, w, total = r.sum(axis=1), problem.weights, problem.total
+        sums, w, total = r.sum(axis=1), np.array(worth.weights, dtype=object), worth.total
         whole = int(sums.sum())
         cross = np.outer(w, sums)
         centred = r * total**2 - (cross + cross.T) * total + np.outer(w, w) * whole

@@ -1,10 +1,10 @@
-"""A dual vector for mutual information, with a search over sets that the proof carries and the kernel replays.
+"""A tree over sets of inputs, which shows that a dual vector for mutual information is feasible.
 
-A search decides, group by group (equal symbols together, heaviest first), how many symbols of the group are in a set
-T. A node of it is closed by one inequality that covers everything below it; the proof says which. The replay only
-evaluates those inequalities, in integers over 2^-SCALE rounded to the safe side, so that the bound is Σα exactly.
+A tree decides, group by group (equal symbols together, heaviest first), how many symbols of the group are in a set T. A
+node of it is closed by one inequality that covers everything below it; the proof says which. The replay only evaluates
+those inequalities, in integers over 2^-SCALE rounded to the safe side, so that the bound is Σα exactly.
 
-ε-LDP: α is feasible when φ(P(T)) ≤ Σα + c·α(T) for all sets T (`information.Curve`). φ is concave: with the tangent
+ε-LDP: α is feasible when φ(P(T)) ≤ Σα + c·α(T) for all sets T (`concave.PatternWorth`). φ is concave: with the tangent
 at a mass y,
     max below a node ≤ φ(y) − φ'(y)·y + φ'(y)·P(T_fixed) − c·α(T_fixed) + Σ_open (φ'(y)p_x − c·α_x)⁺.
 
@@ -20,61 +20,64 @@ There is one tree for each group that j may come from.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from flint import arb
+from flint import arb, fmpq
 
-from extremal.certificate.arithmetic.cones import Lifts, Staircase, cone_of
-from extremal.certificate.arithmetic.enclosures import Ball, Rational, lower, narrow, rational, upper
-from extremal.certificate.kinds.information import Curve
-from extremal.certificate.proof import Numbers, Proof, Trees
+from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
+from extremal.certificate.arithmetic.enclosures import Ball, Rational, fraction, lower, narrow, rational, upper
+from extremal.certificate.proofs.concave import PatternWorth
+from extremal.certificate.proofs.dual import Reason
+from extremal.certificate.proofs.worth import Price, SumWorth, Worth
+from extremal.certificate.reading import Numbers, Trees
 from extremal.certificate.refused import Refused
-from extremal.privacy import Notion
-from extremal.utility import MutualInformation, Utility
+from extremal.problem import InformationGoal
 
-SCALE = 200
-BRANCH, EMPTY = -1, -2
+SCALE = 200  # bits after the point: what rounding loses is far below the last digit of a double
+BRANCH, EMPTY = -1, -2  # tokens
 MOST_SUMS = 1 << 12  # of the masses that open groups can make, listed
 TABLE = 1 << 10  # pieces of the table that screens dips
 
 State = tuple[int, int, int]  # groups decided, mass and price of what is in
+Symbols = list[tuple[int, Fraction]]  # weight and α of each
+Close = Callable[[int, State], None]  # raises when a node is not closed by a token
 
 
 @dataclass(frozen=True)
-class Search(Proof):
-    """Fields: alpha, one number an input. choices: masses y at which tangents are taken (LDP), or multipliers ν (PML,
-    LIP). trees: each a list of tokens in depth-first order, the children of a node by increasing number of symbols
-    taken: −1, the node branches on the next group; i ≥ 0, it is closed by choice i; −2, no vertex lies below it.
+class Sets(Reason):
+    """Fields: choices, masses y at which tangents are taken (LDP), or multipliers ν (PML, LIP). trees: each a list of
+    tokens in depth-first order, the children of a node by increasing number of symbols taken: −1, the node branches on
+    the next group; i ≥ 0, it is closed by choice i; −2, no vertex lies below it.
     """
 
-    kind: ClassVar[str] = "search"
-    alpha: Numbers
+    kind: ClassVar[str] = "sets"
     choices: Numbers
     trees: Trees
 
-    def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        if type(utility) is not MutualInformation or len(self.alpha) != utility.k:
-            raise Refused(
-                "a search is about information, one number an input", parameter="len(alpha)", value=len(self.alpha)
-            )
-        cone, prior, total = cone_of(privacy, utility.k), utility.prior, sum(self.alpha, Fraction(0))
-        if any(a < 0 for a, w in zip(self.alpha, prior.weights, strict=True) if not w):
-            raise Refused("inputs of probability 0 need numbers ≥ 0", parameter="alpha", value=self.alpha[:4])
-        pairs = [(w, a) for w, a in zip(prior.weights, self.alpha, strict=True) if w]
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
+        """0, when the trees show that α is feasible."""
+        if not isinstance(worth, SumWorth) or not isinstance(worth.goal, InformationGoal):
+            raise Refused("a tree over sets is about information", parameter="worth", value=type(worth).__name__)
+        prior, total = worth.goal.prior, fraction(alpha.total)
+        priced = [(w, Fraction(a, alpha.unit)) for w, a in zip(prior.weights, alpha.entries, strict=True)]
+        if any(a < 0 for w, a in priced if not w):
+            raise Refused("inputs of probability 0 need numbers ≥ 0", parameter="alpha", value=len(priced))
+        symbols, cone = [(w, a) for w, a in priced if w], cone_of(worth.privacy, worth.k)
         if isinstance(cone, Staircase):
-            _StaircaseSearch(pairs, prior.total, total, cone, self.choices).run(self.trees)
+            _PatternTree(symbols, prior.total, total, cone, self.choices).run(self.trees)
         elif isinstance(cone, Lifts) and cone.prior == prior:
-            _LiftSearch(pairs, prior.total, total, cone, self.choices).run(self.trees)
+            _LiftTrees(symbols, prior.total, total, cone, self.choices).run(self.trees)
         else:
             raise Refused(
-                "a search needs ε-LDP, or one prior that is also that of the information",
+                "a tree needs ε-LDP, or one prior that is also that of the information",
                 parameter="privacy",
-                value=privacy,
+                value=type(worth.privacy).__name__,
             )
-        return total
+        return fmpq(0)
 
 
 def _floor(x: Fraction | Rational) -> int:
@@ -90,15 +93,15 @@ def _bounds(x: Ball) -> tuple[int, int]:
     return _floor(low), -_floor(-high)
 
 
-def _groups(pairs: list[tuple[int, Fraction]]) -> dict[tuple[int, Fraction], int]:
+def _grouped(symbols: Symbols) -> dict[tuple[int, Fraction], int]:
     """(weight, α) ↦ how many symbols have them, heaviest first."""
     count: dict[tuple[int, Fraction], int] = {}
-    for pair in sorted(pairs, key=lambda pair: (-pair[0], pair[1])):
-        count[pair] = count.get(pair, 0) + 1
+    for symbol in sorted(symbols, key=lambda symbol: (-symbol[0], symbol[1])):
+        count[symbol] = count.get(symbol, 0) + 1
     return count
 
 
-def _replay(tokens: tuple[int, ...], steps: list[list[tuple[int, int]]], close: Any) -> None:
+def _replay(tokens: tuple[int, ...], steps: list[list[tuple[int, int]]], close: Close) -> None:
     """Walk a tree; steps[d] holds (mass, price) of each choice in group d, close(token, state) raises if it fails."""
     stack: list[State] = [(0, 0, 0)]
     depths, met = len(steps), 1
@@ -120,14 +123,14 @@ def _replay(tokens: tuple[int, ...], steps: list[list[tuple[int, int]]], close: 
         raise Refused("a tree must close all of its nodes", parameter="tree", value=len(stack))
 
 
-class _StaircaseSearch:
+class _PatternTree:
     """The replay for ε-LDP."""
 
-    def __init__(self, pairs: Any, total: int, sum_alpha: Fraction, cone: Staircase, choices: Numbers) -> None:
-        self.total, self.curve, self.choices = total, Curve(cone.top), choices
+    def __init__(self, symbols: Symbols, total: int, sum_alpha: Fraction, cone: Staircase, choices: Numbers) -> None:
+        self.total, self.curve, self.choices = total, PatternWorth(cone.top), choices
         c = cone.top - 1
         # prices rounded down: harder to satisfy
-        self.items = [(w, _floor(c * rational(a)), n) for (w, a), n in _groups(pairs).items()]
+        self.items = [(w, _floor(c * rational(a)), n) for (w, a), n in _grouped(symbols).items()]
         self.limit, self.line = _floor(sum_alpha), cache(self._line)
 
     def run(self, trees: Trees) -> None:
@@ -140,7 +143,7 @@ class _StaircaseSearch:
         slope, start, gains = self.line(token)
         depth, mass, price = state
         if start + slope * mass // self.total + 1 - price + gains[depth] > self.limit:
-            raise Refused("a node of the search is not closed by its tangent", parameter="choice", value=token)
+            raise Refused("a node of the tree is not closed by its tangent", parameter="choice", value=token)
 
     def _line(self, i: int) -> tuple[int, int, list[int]]:
         """(slope, start) of a line above φ on [0, 1], and for each depth the most that open groups gain on it."""
@@ -159,17 +162,17 @@ class _StaircaseSearch:
         return slope, start + most - slope, gains[::-1]
 
 
-class _LiftSearch:
+class _LiftTrees:
     """The replay for ε-PML and ε-LIP. Masses are in units of 1/(total·denominator of b)."""
 
-    def __init__(self, pairs: Any, total: int, sum_alpha: Fraction, cone: Lifts, choices: Numbers) -> None:
+    def __init__(self, symbols: Symbols, total: int, sum_alpha: Fraction, cone: Lifts, choices: Numbers) -> None:
         self.low, self.step, self.choices = cone.low, cone.top - cone.low, choices
         if self.step <= 0:
-            raise Refused("a search needs ε > 0", parameter="epsilon", value=0)
+            raise Refused("a tree needs ε > 0", parameter="epsilon", value=0)
         b = (1 - cone.low) / self.step
         unit, self.unit = int(b.q), int(b.q) * total
         self.full = int(b.p) * total  # b in those units
-        self.items = [(w * unit, a, n) for (w, a), n in _groups(pairs).items()]
+        self.items = [(w * unit, a, n) for (w, a), n in _grouped(symbols).items()]
         at_low, at_top = self.bend(self.low), self.bend(self.low + self.step)
         self.chord = at_low, at_top - at_low
         least = (at_low + arb(b) * (at_top - at_low) - arb(self.low * rational(sum_alpha))) / arb(self.step)
@@ -213,7 +216,7 @@ class _LiftSearch:
             open_sums.append(open_sums[-1] + n * min(0, s))
         return nu, reduced, open_sums[::-1]
 
-    def closer(self, j: int, counts: list[int]) -> Any:
+    def closer(self, j: int, counts: list[int]) -> Close:
         own = self.items[j][0]
         # mass of the open groups from each depth on, and their lightest symbol (0: nothing is open)
         reach, lightest = [0], [0]
@@ -255,8 +258,6 @@ class _LiftSearch:
                 if cost + share * low // (1 << SCALE) >= self.least:
                     continue
                 if cost + share * self.dip(Fraction(part, own)) // (1 << SCALE) < self.least:
-                    raise Refused(
-                        "a node of the search is not closed by its multiplier", parameter="choice", value=token
-                    )
+                    raise Refused("a node of the tree is not closed by its multiplier", parameter="choice", value=token)
 
         return close

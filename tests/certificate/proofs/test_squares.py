@@ -14,16 +14,18 @@ import pytest
 
 import extremal as ex
 from extremal.certificate import (
-    LineSweep,
-    ListedColumns,
-    ListedCounts,
-    MatrixInequality,
+    Chords,
+    ChosenPrior,
+    Dual,
+    Listed,
+    Matrix,
     NotKnown,
     OnePrior,
     Refused,
+    Squares,
     enclosure,
 )
-from extremal.certificate.arithmetic import counts, variance
+from extremal.certificate.arithmetic import workload_cost as costs
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.mechanism.structures.staircase import subset_structure
@@ -32,9 +34,9 @@ from extremal.optimize import table
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
+from extremal.problem import RESOLUTION
 from extremal.testing.designs import check
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
-from extremal.utility.workload import RESOLUTION
 from support.listed import listed_sets
 from support.refusals import check_refusals
 
@@ -48,7 +50,11 @@ def solved(utility: Workload, epsilon: float = 1.0) -> tuple[Any, float]:
 
 
 def triangle(matrix: np.ndarray) -> tuple[tuple[int, ...], ...]:
-    return tuple(tuple(int(v) for v in row[: i + 1]) for i, row in enumerate(np.rint(matrix[:-1])))
+    return tuple(tuple(int(v) for v in row[:i]) for i, row in enumerate(np.rint(matrix)))
+
+
+def numbers(values: Any) -> tuple[Fraction, ...]:
+    return tuple(Fraction(int(v)) for v in values)
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -56,10 +62,11 @@ def test_no_choice_of_z_and_alpha_proves_more_than_the_optimum(seed: int) -> Non
     generator = np.random.default_rng(seed)
     utility = CDF(PRIOR)
     proof, best = solved(utility)
-    z = np.array([[float(v) for v in row] + [0.0] * (3 - len(row)) for row in proof.z])
+    z = np.array([[float(v) for v in row] + [0.0] * (4 - len(row)) for row in proof.z])
     moved = z * (1 + 0.1 * generator.normal(size=z.shape)) if seed % 2 else generator.normal(size=z.shape) * 1e6
-    alpha = tuple(int(a * (1 + 0.1 * generator.normal())) for a in proof.alpha)
-    wild = ListedColumns(tuple(tuple(int(v) for v in row[: i + 1]) for i, row in enumerate(moved)), alpha)
+    wild = Squares(
+        triangle(moved), Dual(numbers(a * (1 + 0.1 * generator.normal()) for a in proof.dual.alpha), Listed())
+    )
     with contextlib.suppress(Refused):
         assert wild.bound(ex.LDP(1), utility) <= best * (1 + 1e-9)
 
@@ -75,21 +82,16 @@ def test_no_d_n_z_proves_more_than_the_optimum(seed: int) -> None:
     _, best = solved(utility)
     d = prior * np.exp(0.5 * generator.normal(size=k))
     n = np.abs(generator.normal(size=(k, k))) * 0.01
-    z = generator.normal(size=(k - 1, k - 1))
-    z = (
-        np.outer(np.ones(k - 1), np.ones(k - 1)) * 0.0
-        + np.diag(np.abs(generator.normal(size=k - 1)))
-        + 0.05 * (z + z.T)
-    )
+    z = 0.05 * generator.normal(size=(k, k)) - np.abs(generator.normal(size=(k, k))) / k
     unit = 1 << 40
     for size in (0.01, 0.03, 0.1, 0.3, 1.0):
-        proof = MatrixInequality(
+        reason = Matrix(
             tuple(int(v * unit) for v in d),
             tuple(tuple(int(v * unit) for v in row[: i + 1]) for i, row in enumerate(n)),
             tuple(range(k)),
-            tuple(tuple(int(size * v * unit) for v in row[: i + 1]) for i, row in enumerate(z)),
             20 - 40,
         )
+        proof = Squares(triangle(size * z * unit), Dual((), reason))
         try:
             assert proof.bound(ex.LDP(1), utility) <= best
         except Refused:
@@ -117,7 +119,7 @@ def test_a_z_that_is_a_little_too_large_is_refused() -> None:
     with pytest.raises(Refused, match="below"):
         dataclasses.replace(good, z=larger).bound(ex.LDP(1), utility)
     bent = [list(row) for row in good.z]
-    bent[5][5] += bent[5][5] // 100
+    bent[5][4] += bent[5][4] // 10
     with pytest.raises(Refused, match="below"):
         dataclasses.replace(good, z=tuple(tuple(row) for row in bent)).bound(ex.LDP(1), utility)
 
@@ -138,24 +140,26 @@ def test_a_proof_for_another_prior_proves_no_more_than_is_true_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("utility", "kind"),
+    ("utility", "reason"),
     [
-        (CDF(6), ListedColumns),
-        (Frequencies(7), ListedCounts),
-        (Mean([0, 1, 5, 2]), LineSweep),
-        (CDF(16), MatrixInequality),
+        (CDF(6), Listed),
+        (Frequencies(7), Listed),
+        (Mean([0, 1, 5, 2]), Chords),
+        (CDF(16), Matrix),
     ],
 )
-def test_every_proof_is_refused_when_it_is_about_something_else(utility: Workload, kind: type) -> None:
+def test_every_proof_is_refused_when_it_is_about_something_else(utility: Workload, reason: type) -> None:
     proof, _ = solved(utility)
-    assert isinstance(proof, kind)
+    assert isinstance(proof.dual.reason, reason)
     for privacy, other, message in (
-        (ex.LDP(1, delta=0.1), utility, "ε-LDP|cone|coupled"),
         (ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8]), "workload"),
         (ex.LDP(1), Ranges(5), None),
     ):
         with pytest.raises(Refused, match=message):
             proof.bound(privacy, other)
+    if reason is Matrix or isinstance(utility, Frequencies):
+        with pytest.raises(Refused, match="ε-LDP"):
+            proof.bound(ex.LDP(1, delta=0.1), utility)
     with pytest.raises(Refused, match="class of priors"):
         OnePrior((Fraction(1),) * utility.k, (), proof).bound(ex.LDP(1), utility)
 
@@ -164,19 +168,18 @@ def test_every_proof_is_refused_when_it_is_about_something_else(utility: Workloa
     ("utility", "changes"),
     [
         (CDF(6), {"z": ((1,),)}),
-        (CDF(6), {"alpha": (0,) * 5}),
-        (CDF(6), {"groups": (0, 0, 2, 2, 3, 3)}),
+        (CDF(6), {"dual": Dual((Fraction(0),) * 5, Listed())}),
+        (CDF(6), {"dual": Dual((), Listed(), (Fraction(1),))}),
+        (CDF(6), {"diagonal": (1,) * 6}),
+        (CDF(6), {"merged": (0, 0, 2, 2, 3, 3)}),
         (Frequencies(7), {"classes": (0,) * 6}),
         (Frequencies(7), {"classes": (1,) * 7}),
+        (Frequencies(7), {"classes": ()}),
         (Frequencies(7), {"diagonal": (0,)}),
-        (Frequencies(7), {"pairs": ((1,),)}),
-        (Mean([0, 1, 5, 2]), {"g": (0, 0, 0)}),
-        (Mean([0, 1, 5, 2]), {"g": (1, 0)}),
-        (CDF(16), {"d": (-1,) * 16}),
-        (CDF(16), {"d": (1,) * 15}),
-        (CDF(16), {"n": ((1,),), "blocks": (1,) * 16}),
-        (CDF(16), {"n": ((-1,),), "blocks": (0,) * 16}),
-        (CDF(16), {"n": ((10**30,),), "blocks": (0,) * 16}),
+        (Frequencies(7), {"diagonal": ()}),
+        (Frequencies(7), {"z": ((), (1,))}),
+        (Mean([0, 1, 5, 2]), {"z": ((0, 0, 0),)}),
+        (Mean([0, 1, 5, 2]), {"z": ((1, 0),)}),
     ],
 )
 def test_a_malformed_proof_is_refused(utility: Workload, changes: dict[str, Any]) -> None:
@@ -185,22 +188,49 @@ def test_a_malformed_proof_is_refused(utility: Workload, changes: dict[str, Any]
         dataclasses.replace(proof, **changes).bound(ex.LDP(1), utility)
 
 
-def test_a_line_sweep_with_a_lower_level_proves_no_more() -> None:
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"d": (-1,) * 16},
+        {"d": (1,) * 15},
+        {"n": ((1,),), "blocks": (1,) * 16},
+        {"n": ((-1,),), "blocks": (0,) * 16},
+        {"n": ((10**30,),), "blocks": (0,) * 16},
+        {"scale": 4001},
+        {"scale": -4001},
+    ],
+)
+def test_a_malformed_matrix_inequality_is_refused(changes: dict[str, Any]) -> None:
+    proof, _ = solved(CDF(16))
+    reason = dataclasses.replace(proof.dual.reason, **changes)
+    with pytest.raises(Refused):
+        dataclasses.replace(proof, dual=Dual((), reason)).bound(ex.LDP(1), CDF(16))
+    for alpha in ((Fraction(1),) * 16, (Fraction(0),) * 15):
+        with pytest.raises(Refused):
+            dataclasses.replace(proof, dual=Dual(alpha, proof.dual.reason)).bound(ex.LDP(1), CDF(16))
+
+
+def test_no_g_alpha_and_nodes_prove_more_than_the_optimum() -> None:
     utility = Mean([0, 1, 5, 2, 2.5], [0.1, 0.3, 0.2, 0.2, 0.2])
     proof, best = solved(utility)
     good = proof.bound(ex.LDP(1), utility)
     assert good == pytest.approx(best, rel=1e-8)
-    for factor in (0.5, 0.9, 0.999999):
-        lower = dataclasses.replace(proof, level=int(proof.level * factor))
-        assert lower.bound(ex.LDP(1), utility) <= good * (1 + 1e-12)
+    for factor in (Fraction(1, 2), Fraction(9, 10), 1 - Fraction(1, 10**6)):
+        lower = tuple(a * factor for a in proof.dual.alpha)
+        assert dataclasses.replace(proof, dual=Dual(lower, proof.dual.reason)).bound(ex.LDP(1), utility) <= good
+    nodes = proof.dual.reason.nodes
     for seed in range(20):
         generator = np.random.default_rng(seed)
-        wild = dataclasses.replace(
-            proof,
-            g=tuple(int(v * (1 + 0.1 * generator.normal())) for v in proof.g),
-            alpha=tuple(int(v * (1 + 0.1 * generator.normal())) for v in proof.alpha),
-        )
-        assert wild.bound(ex.LDP(1), utility) <= best
+        g = tuple(int(v * (1 + 0.1 * generator.normal())) for v in proof.z[0])
+        alpha = numbers(v * (1 + 0.1 * generator.normal()) for v in proof.dual.alpha)
+        wide = tuple(t * 2 for t in nodes[:: int(generator.integers(1, 9))])
+        with contextlib.suppress(Refused):
+            assert Squares((g,), Dual(alpha, Chords(wide)), merged=proof.merged).bound(ex.LDP(1), utility) <= best
+    for few in (nodes[1:], nodes[:-1]):  # beyond the outermost node a square has no slope that ends
+        with pytest.raises(Refused, match="finite"):
+            dataclasses.replace(proof, dual=Dual(proof.dual.alpha, Chords(few))).bound(ex.LDP(1), utility)
+    with pytest.raises(Refused, match="one statistic"):
+        proof.bound(ex.LDP(1), CDF(utility.source))
 
 
 def test_a_prior_outside_the_class_is_refused() -> None:
@@ -220,7 +250,7 @@ def test_a_prior_outside_the_class_is_refused() -> None:
 def test_counts_agree_with_patterns() -> None:
     utility = Frequencies(7)
     proof, _ = solved(utility)
-    listed = ListedColumns(triangle(2**40 * (np.eye(7) * 7 - 1)), (0,) * 7)
+    listed = Squares(triangle(2**40 * (np.eye(7) * 7 - 1)), Dual((), Listed()))
     assert listed.bound(ex.LDP(1), utility) == pytest.approx(proof.bound(ex.LDP(1), utility), rel=1e-14)
     assert math.isfinite(proof.bound(ex.LDP(1), utility))
     with pytest.raises(Refused, match="exchanged"):
@@ -233,20 +263,20 @@ SPREAD = [0.4, 0.3, 0.2, 0.1]
 
 
 @pytest.mark.parametrize(
-    ("utility", "kind"),
+    ("utility", "label"),
     [
-        (CDF(SPREAD), ListedColumns),
-        (Frequencies(5), ListedCounts),
-        (Mean([0, 1, 5, 2]), LineSweep),
-        (CDF(15), MatrixInequality),
-        (CDF(12, [2, 5, 8]), ListedColumns),
+        (CDF(SPREAD), "squares (listed)"),
+        (Frequencies(5), "squares (listed)"),
+        (Mean([0, 1, 5, 2]), "squares (chords)"),
+        (CDF(15), "squares (matrix)"),
+        (CDF(12, [2, 5, 8]), "squares (listed)"),
     ],
 )
-def test_a_spoiled_certificate_is_refused(utility: Workload, kind: type) -> None:
+def test_a_spoiled_certificate_is_refused(utility: Workload, label: str) -> None:
     design = check(ex.design(ex.LDP(1), utility), tolerance=0.01)
-    assert [type(proof) for proof in design.certificate.proofs] == [kind]
-    other = ex.randomized_response(utility.k, 1)
-    check_refusals(design, CDF(utility.k, [0]), other if kind is not ListedCounts else None, unique_dual=False)
+    assert [proof.label for proof in design.certificate.proofs] == [label]
+    other = None if isinstance(utility, Frequencies) else ex.randomized_response(utility.k, 1)
+    check_refusals(design, CDF(utility.k, [0]), other, unique_dual=False)
 
 
 @pytest.mark.parametrize("privacy", [ex.PML(0.3, SPREAD), ex.LIP(0.5, SPREAD)])
@@ -267,13 +297,16 @@ def test_a_spoiled_certificate_under_a_leakage_notion_is_refused(privacy: Any) -
 def test_a_worst_case_is_claimed_from_above_and_no_further(utility: Workload) -> None:
     design = ex.design(ex.LDP(1), utility)
     good = design.certificate
-    low, high = enclosure(utility, design.mechanism)
+    low, high = enclosure(utility, design.mechanism, good.worst_prior)
     assert low <= high < math.nextafter(design.value, math.inf)
     assert design.value <= float(low) * (1 + 1e-7)
     assert ex.verify(good)
     for value in (design.value * (1 - 1e-6), design.value * (1 + 2e-6)):
         assert not ex.verify(dataclasses.replace(good, value=value))
     assert not ex.verify(dataclasses.replace(good, bound=design.value * (1 + 1e-6)))
+    assert ex.verify(dataclasses.replace(good, worst_prior=None)).value == "not proven"
+    outside = ChosenPrior((Fraction(1), Fraction(-1), Fraction(1), Fraction(1)), ())
+    assert ex.verify(dataclasses.replace(good, worst_prior=outside)).value == "not proven"
     generator = np.random.default_rng(0)
     for _ in range(20):  # no prior of the class costs more
         prior = utility.source.extreme_prior(generator.normal(size=4).tolist())
@@ -312,7 +345,7 @@ def test_all_subsets_cost_what_the_closed_form_says(k: int, epsilon: float) -> N
 def test_two_ways_to_add_up_the_information_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, utility = ex.subset_selection(7, 1), CDF([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.1])
     by_rows = enclosure(utility, mechanism)
-    monkeypatch.setattr(variance, "MOST_ENTRIES", 1)
+    monkeypatch.setattr(costs, "MOST_ENTRIES", 1)
     by_sets = enclosure(utility, mechanism)
     assert max(by_rows[0], by_sets[0]) <= min(by_rows[1], by_sets[1])
     assert by_sets[1] - by_sets[0] <= by_sets[0] / 10**25
@@ -336,7 +369,7 @@ def test_subsets_counted_by_groups_cost_what_their_list_does(
         listed = enclosure(utility, ex.subset_selection(7, 1, size=3))
         assert max(low, listed[0]) == pytest.approx(min(high, listed[1]), rel=1e-15)
         assert high - low <= low / 10**40
-    monkeypatch.setattr(counts, "MOST_COUNTS", 1)
+    monkeypatch.setattr(costs, "MOST_COUNTS", 1)
     with pytest.raises(NotKnown, match="too many"):
         enclosure(CDF(prior), kept)
 
@@ -355,7 +388,7 @@ def test_sets_of_several_types_cost_what_the_listed_mechanism_does() -> None:
             assert high - low <= low / 10**40
     simplex = Frequencies(ex.SourceClass.simplex(7))
     with pytest.raises(NotKnown):
-        enclosure(simplex, kept)
+        enclosure(simplex, kept, ChosenPrior((Fraction(1),) * 7, ()))
 
 
 def test_columns_that_only_bound_the_reports_are_not_counted_as_all_of_them() -> None:
@@ -371,5 +404,5 @@ def test_a_class_of_a_user_is_not_known() -> None:
 
     with pytest.raises(NotKnown):
         enclosure(Mine(4), ex.randomized_response(4, 1))
-    with pytest.raises(Refused, match="workload"):
+    with pytest.raises(NotKnown):
         solved(CDF(4))[0].bound(ex.LDP(1), Mine(4))

@@ -1,4 +1,4 @@
-"""The proof by ratios: cells are decided exactly, and what is proved is what the proof by partition proves."""
+"""The proof by the order of likelihood ratios: cells are decided exactly, and no path is passed over."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import Partition, Ratios, Refused, Subadditive
-from extremal.certificate.kinds.information import _parted
-from extremal.certificate.kinds.ratios import _cells
+from extremal.certificate import Concave, Order, Refused
+from extremal.certificate.proofs.concave import _parted
+from extremal.certificate.proofs.order import _cells
 from extremal.exact import Prior
 from extremal.optimize.divergence.lorenz import Lorenz
-from extremal.optimize.divergence.solve import cells
+from extremal.optimize.divergence.solve import cells, ends_of
 from support.proofs.lies import optimum
 
 
@@ -55,7 +55,7 @@ def test_every_symbol_lies_in_its_cell(seed: int, binary: bool) -> None:
 
 @pytest.mark.parametrize("binary", [True, False])
 @pytest.mark.parametrize("divergence", [ex.KL, ex.ChiSquared, ex.TotalVariation, ex.JensenShannon])
-def test_ends_between_all_symbols_prove_what_cells_prove(binary: bool, divergence: Any) -> None:
+def test_ends_around_all_symbols_prove_the_optimum(binary: bool, divergence: Any) -> None:
     p0, p1 = (Prior.of_binary if binary else Prior)([0.4, 0.3, 0.2, 0.1]), Prior([0.1, 0.25, 0.35, 0.3])
     utility = divergence(p0, p1)
     lorenz = Lorenz.of(utility)
@@ -64,10 +64,12 @@ def test_ends_between_all_symbols_prove_what_cells_prove(binary: bool, divergenc
     for x in lorenz.order:
         ratio = _ratio(p0, p1, int(x))
         ends += [ratio * (1 - Fraction(1, 10**12)), ratio * (1 + Fraction(1, 10**12))]
-    by_cells = Partition(Fraction(best), cells(lorenz, np.arange(lorenz.n + 1))).bound(ex.LDP(1), utility)
-    by_ratios = Ratios(Fraction(best), tuple(ends)).bound(ex.LDP(1), utility)
-    assert by_cells <= by_ratios <= by_cells * (1 + Fraction(1, 10**10))
-    assert Ratios(Fraction(best), (Fraction(3),)).bound(ex.LDP(1), utility) > best * (1 + 1e-6)
+    closer = ends_of(p0, p1, cells(lorenz, np.arange(lorenz.n + 1)))
+    close = Order(Fraction(best), closer).bound(ex.LDP(1), utility)
+    near = Order(Fraction(best), tuple(ends)).bound(ex.LDP(1), utility)
+    assert best * (1 - 1e-15) <= close <= near <= close * (1 + Fraction(1, 10**10))
+    assert close <= best * (1 + 1e-12)
+    assert Order(Fraction(best), (Fraction(3),)).bound(ex.LDP(1), utility) > best * (1 + 1e-6)
 
 
 def test_bad_ends_are_refused() -> None:
@@ -77,16 +79,16 @@ def test_bad_ends_are_refused() -> None:
         (tuple(map(Fraction, range(1, 3002))), "1 to"),
         ((one, one), "increase"),
         ((2 * one, one), "increase"),
-        ((Fraction(0), one), "lie between"),
-        ((one, Fraction(10**201)), "lie between"),
+        ((Fraction(0), one), "between"),
+        ((one, Fraction(10**201)), "between"),
     ):
         with pytest.raises(Refused, match=why):
-            Ratios(one, ends).bound(ex.LDP(1), utility)
+            Order(one, ends).bound(ex.LDP(1), utility)
     for privacy, other in ((ex.LDP(1), ex.MutualInformation([0.5, 0.3, 0.2])), (ex.PML(1, [0.5, 0.3, 0.2]), utility)):
-        with pytest.raises(Refused, match="theorem|about ε-LDP"):
-            Ratios(one, (one,)).bound(privacy, other)
+        with pytest.raises(Refused, match="about divergences|about ε-LDP"):
+            Order(one, (one,)).bound(privacy, other)
     with pytest.raises(Refused, match="V must be"):
-        Ratios(-one, (one,)).bound(ex.LDP(1), utility)
+        Order(-one, (one,)).bound(ex.LDP(1), utility)
 
 
 def test_floats_that_do_not_sum_to_1_are_divided_by_their_exact_sum() -> None:
@@ -95,7 +97,7 @@ def test_floats_that_do_not_sum_to_1_are_divided_by_their_exact_sum() -> None:
     off.values = off._given = np.array(floats)
     exact = [Fraction(v) / sum(map(Fraction, floats)) for v in floats]
     again = [Fraction(v) / sum(map(Fraction, [0.2, 0.3, 0.5])) for v in (0.2, 0.3, 0.5)]
-    proof = Ratios(Fraction(1, 100), (Fraction(1),))
+    proof = Order(Fraction(1, 100), (Fraction(1),))
     assert proof.bound(ex.LDP(1), ex.KL(off, other)) == proof.bound(ex.LDP(1), ex.KL(Prior(exact), Prior(again)))
 
 
@@ -123,7 +125,7 @@ def test_prices_of_binary_priors_are_those_of_their_fractions() -> None:
     binary = Prior.of_binary(values / values.sum())
     exact = Prior([binary.fraction(x) for x in range(12)])
     for contact in ("0", "0.02", "0.3", "5", "1e300"):
-        proof = Subadditive(Fraction(contact))
+        proof = Concave(Fraction(contact))
         first, second = (proof.bound(ex.LDP(1), ex.MutualInformation(p)) for p in (binary, exact))
         assert first == second
     # An edge that is the probability of a symbol: it is light, and its neighbour above is heavy.
@@ -138,7 +140,7 @@ def test_prices_of_binary_priors_are_those_of_their_fractions() -> None:
 def test_a_prior_that_is_certain_has_no_information() -> None:
     for prior in (Prior.of_binary([0.0, 1.0]), Prior([0, 1])):
         for contact in (0, 1, 100):
-            assert Subadditive(Fraction(contact)).bound(ex.LDP("0.1"), ex.MutualInformation(prior)) == 0
+            assert Concave(Fraction(contact)).bound(ex.LDP("0.1"), ex.MutualInformation(prior)) == 0
 
 
 @pytest.mark.parametrize(
@@ -160,10 +162,11 @@ def test_symbols_that_one_hypothesis_excludes_hide_no_path(make: Any) -> None:
         patterns = np.array(np.meshgrid(*[[1.0, math.exp(2)]] * 6)).reshape(6, -1)[:, 1:-1]
         best, _ = optimum(utility, patterns)
         lorenz = Lorenz.of(utility)
-        bound = Partition(Fraction(best), cells(lorenz, np.arange(lorenz.n + 1))).bound(ex.LDP(2), utility)
+        bins = ends_of(p0, p1, cells(lorenz, np.arange(lorenz.n + 1)))
+        bound = Order(Fraction(best), bins).bound(ex.LDP(2), utility)
         assert best * (1 - 1e-8) <= bound <= best * (1 + 1e-8)
         ends = sorted({_ratio(p0, p1, x) * (1 + Fraction(s, 10**11)) for x in range(3, 6) for s in (-1, 1)})
-        assert best * (1 - 1e-8) <= Ratios(Fraction(best), tuple(ends)).bound(ex.LDP(2), utility) <= best * (1 + 1e-6)
+        assert best * (1 - 1e-8) <= Order(Fraction(best), tuple(ends)).bound(ex.LDP(2), utility) <= best * (1 + 1e-6)
         found = ex.design(ex.LDP(2), utility)
         assert found.value == pytest.approx(best, rel=1e-8)
         assert found.gap < 1e-9

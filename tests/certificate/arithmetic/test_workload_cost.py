@@ -11,8 +11,8 @@ import pytest
 from flint import arb, ctx
 
 import extremal as ex
-from extremal.certificate import NotKnown, enclosure
-from extremal.certificate.arithmetic import variance, worst_prior
+from extremal.certificate import ChosenPrior, NotKnown, enclosure
+from extremal.certificate.arithmetic import workload_cost as costs
 from extremal.certificate.arithmetic.doubles import (
     CHUNK,
     SUM_BITS,
@@ -22,13 +22,21 @@ from extremal.certificate.arithmetic.doubles import (
     pair_sums,
 )
 from extremal.certificate.arithmetic.enclosures import lower, upper
-from extremal.certificate.arithmetic.variance import Channel, Cost, ExactWorkload, around, cost_at
-from extremal.certificate.arithmetic.worst_prior import _slope, workload_cost
+from extremal.certificate.arithmetic.workload_cost import (
+    Cost,
+    ExactColumns,
+    ExactWorkload,
+    _around,
+    cost_at,
+    slope_of,
+    workload_cost,
+)
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.staircase import subset_structure
 from extremal.mechanism.subset_labels import SubsetLabels
+from extremal.optimize.workload.worst_prior import worst_prior
+from extremal.problem import NOT_IDENTIFIED, RESOLUTION, problem_of
 from extremal.utility import CDF, Frequencies, Mean
-from extremal.utility.workload import NOT_IDENTIFIED, RESOLUTION
 
 Matrix = Any  # a NumPy array of Fractions
 
@@ -103,7 +111,7 @@ def test_every_cost_is_that_of_the_definition(name: str) -> None:
     for goal, prior in itertools.product(GOALS, PRIORS):
         utility = goal(prior)
         exact = truth(utility, weights, prior)
-        channel, workload = Channel(mechanism), ExactWorkload.of(utility)
+        channel, workload = ExactColumns(mechanism), ExactWorkload.of(problem_of(utility))
         for slope in (False, True):
             found = cost_at(channel, workload, utility.prior, slope=slope)
             assert holds(found.value, exact["value"])
@@ -123,7 +131,7 @@ def test_every_cost_is_that_of_the_definition(name: str) -> None:
 def test_windows_are_not_all_subsets_of_a_size() -> None:
     weights = [[3 if (y - x) % 4 < 2 else 1 for y in range(4)] for x in range(4)]
     utility = Frequencies(4)
-    found = cost_at(Channel(seen(weights)), ExactWorkload.of(utility), utility.prior)
+    found = cost_at(ExactColumns(seen(weights)), ExactWorkload.of(problem_of(utility)), utility.prior)
     assert holds(found.value, truth(utility, weights, ["1/4"] * 4)["value"])
 
 
@@ -134,12 +142,14 @@ def test_sets_of_two_values_are_added_up_as_the_definition_says(k: int, monkeypa
     short = [(1 << (sum(row) - 1).bit_length()) - sum(row) for row in weights]
     weights = [[*row, rest] for row, rest in zip(weights, short, strict=True)]
     prior = [Fraction(x + 1, k * (k + 1) // 2) for x in range(k)]
-    monkeypatch.setattr(variance, "MOST_ENTRIES", 1)
+    monkeypatch.setattr(costs, "MOST_ENTRIES", 1)
     for utility in (CDF(prior), Frequencies(prior)):
-        found = cost_at(Channel(seen(weights)), ExactWorkload.of(utility), utility.prior)
+        found = cost_at(ExactColumns(seen(weights)), ExactWorkload.of(problem_of(utility)), utility.prior)
         assert holds(found.value, truth(utility, weights, prior)["value"], 20)
     with pytest.raises(NotKnown, match="different weights"):
-        cost_at(Channel(seen([[2, 1, 1], [1, 2, 1], [1, 0, 3]])), ExactWorkload.of(CDF(3)), CDF(3).prior)
+        cost_at(
+            ExactColumns(seen([[2, 1, 1], [1, 2, 1], [1, 0, 3]])), ExactWorkload.of(problem_of(CDF(3))), CDF(3).prior
+        )
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -165,7 +175,7 @@ def test_subsets_of_rows_that_several_inputs_share_are_counted_as_their_list_wou
     for shares in ([1] * len(of), [1 + g % 2 for g in of], [1 + x % 2 for x in range(len(of))]):
         prior = [Fraction(s, sum(shares)) for s in shares]
         for utility in (CDF(prior), Mean([3 * g for g in of], prior)):
-            found = cost_at(Channel(kept), ExactWorkload.of(utility), utility.prior)
+            found = cost_at(ExactColumns(kept), ExactWorkload.of(problem_of(utility)), utility.prior)
             assert holds(found.value, truth(utility, weights, prior)["value"])
 
 
@@ -194,11 +204,11 @@ def test_a_report_of_probability_0_counts_as_in_the_limit(name: str) -> None:
     zeros = ("1/2", "0", "0", "1/2") if name == "of two inputs" else ("1/2", "0", "1/3", "1/6")
     weights, prior = NEVER[name], [Fraction(v) for v in zeros]
     near = [v + (Fraction(1, 4) - v) / 10**70 for v in prior]
-    channel = Channel(seen(weights))
+    channel = ExactColumns(seen(weights))
     for goal in (CDF, Frequencies, lambda p: Mean([0, 1, 5, "2.5"], p)):
         utility, exact = goal(prior), truth(goal(near), weights, near)
         for slope in (False, True):
-            found = cost_at(channel, ExactWorkload.of(utility), utility.prior, slope=slope)
+            found = cost_at(channel, ExactWorkload.of(problem_of(utility)), utility.prior, slope=slope)
             assert next_to(found.value, exact["value"])
         assert next_to(found.bias, exact["bias"])
         rows = range(4) if name != "alike" else (0, 1, 3)
@@ -206,7 +216,7 @@ def test_a_report_of_probability_0_counts_as_in_the_limit(name: str) -> None:
         assert all(next_to(s, exact["squares"][y]) for y, s in enumerate(found.squares) if weights[0][y])
 
 
-def test_a_boundary_prior_is_no_better_and_no_worse_than_those_around_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_boundary_prior_is_no_better_and_no_worse_than_those_around_it() -> None:
     """F is concave in the prior up to the boundary: the decoder of any prior bounds all others, zeros or none."""
     source = ex.SourceClass([["1/2", "0", "1/3", "1/6"], ["1/4", "1/4", "1/4", "1/4"], ["0", "1/3", "1/3", "1/3"]])
     for weights in NEVER.values():
@@ -222,20 +232,20 @@ def test_a_boundary_prior_is_no_better_and_no_worse_than_those_around_it(monkeyp
         ]
         values = [enclosure(utility.at(mixed), mechanism) for mixed in mixtures]
         for corner in corners:
-            monkeypatch.setattr(worst_prior, "worst_mixture", lambda *_, corner=corner: corner)
-            low, high = enclosure(utility, mechanism)
+            named = ChosenPrior((), tuple(Fraction(int(p == corner)) for p in source.priors))
+            low, high = enclosure(utility, mechanism, named)
             assert low <= max(value[1] for value in values)
             assert max(value[0] for value in values) <= high
 
 
 def test_too_many_reports_are_not_inverted_for_want_of_a_probability(monkeypatch: pytest.MonkeyPatch) -> None:
     prior = ["1/2", "0", "1/3", "1/6"]
-    monkeypatch.setattr(variance, "MOST_ROWS", 4)
+    monkeypatch.setattr(costs, "MOST_ROWS", 4)
     assert enclosure(CDF(prior), seen(NEVER["as many"]))[0] > 0
     assert enclosure(CDF(["1/4"] * 4), seen(NEVER["in proportion"]))[0] > 0
     with pytest.raises(NotKnown, match="at most 4"):
         enclosure(CDF(prior), seen(NEVER["in proportion"]))
-    monkeypatch.setattr(variance, "MOST_ROWS", 3)
+    monkeypatch.setattr(costs, "MOST_ROWS", 3)
     assert enclosure(CDF(4), ex.randomized_response(4, 1))[0] > 0
     with pytest.raises(NotKnown, match="at most 3"):
         enclosure(CDF(prior), ex.randomized_response(4, 1))
@@ -253,7 +263,7 @@ def test_the_worst_prior_of_a_class_is_enclosed(name: str) -> None:
         ex.SourceClass.simplex(4),
     ):
         utility = Mean([0, 1, 5, "2.5"], source) if name != "alike" else Mean([2, 2, 1, 4], source)
-        low, high = enclosure(utility, mechanism)
+        low, high = enclosure(utility, mechanism, worst_prior(utility, mechanism))
         assert low <= high <= low * (1 + Fraction(1, 10**7))
         corners = [source.extreme_prior(generator.normal(size=4).tolist()) for _ in range(5)]
         tried = []
@@ -264,15 +274,14 @@ def test_the_worst_prior_of_a_class_is_enclosed(name: str) -> None:
         assert max(tried) <= high
 
 
-def test_the_bound_over_a_class_holds_wherever_the_prior_is_that_was_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bound_over_a_class_holds_wherever_the_prior_is_that_was_named() -> None:
     """A decoder that is best at any prior bounds all others: a bad proposal proves less, never too much."""
     weights, source = MECHANISMS["as many"], ex.SourceClass.ball(PRIORS[1], "0.1")
     utility, mechanism = CDF(source), seen(MECHANISMS["as many"])
-    best = enclosure(utility, mechanism)
+    best = enclosure(utility, mechanism, worst_prior(utility, mechanism))
     for prior in source.vertices()[:6]:
-        monkeypatch.setattr(worst_prior, "worst_mixture", lambda *_, prior=prior: prior)
-        low, high = enclosure(utility, mechanism)
         at = [prior.fraction(x) for x in range(4)]
+        low, high = enclosure(utility, mechanism, ChosenPrior(tuple(at), ()))
         exact = truth(utility.at(at), weights, at)
         assert low <= exact["value"] <= low * (1 + Fraction(1, 10**60))
         assert low <= best[1]
@@ -293,37 +302,42 @@ def test_only_where_every_input_counts_alike_is_the_uniform_prior_the_worst() ->
     mechanism = Mechanism._made(
         subset_structure(6, 2, ex.LDP(1).exponential), None, listed.input_labels, named, ex.LDP(1)
     )
-    low, high = enclosure(Frequencies(ex.SourceClass.simplex(6)), mechanism)
+    uniform = ChosenPrior((Fraction(1),) * 6, ())
+    low, high = enclosure(Frequencies(ex.SourceClass.simplex(6)), mechanism, uniform)
     same = truth(Frequencies(6), listed.weights.tolist(), ["1/6"] * 6)["value"]
     assert float(low) == pytest.approx(float(same), rel=1e-12)
     assert high - low <= low / 10**25
-    spread = enclosure(CDF(ex.SourceClass.simplex(6)), listed)
+    simplex = CDF(ex.SourceClass.simplex(6))
+    spread = enclosure(simplex, listed, worst_prior(simplex, listed))
     assert spread[0] > enclosure(CDF(6), listed)[1]
     away = ex.SourceClass([["1/2", *["1/10"] * 5], ["1/4", *["3/20"] * 5]])
     with pytest.raises(NotKnown, match="too many to list"):
-        enclosure(Frequencies(away), mechanism)
-    other = enclosure(Frequencies(away), listed)
+        enclosure(Frequencies(away), mechanism, ChosenPrior((), (Fraction(1), Fraction(0))))
+    other = enclosure(Frequencies(away), listed, worst_prior(Frequencies(away), listed))
     assert other[1] < low * (1 - Fraction(1, 1000))
 
 
 def test_a_slope_is_of_squares_and_of_what_moved() -> None:
     made = Cost(arb(1), arb(1), (arb(1), arb(2), arb(8)), (arb(10), arb(20), arb(30), arb(40)))
-    slope = _slope(Channel(seen(MECHANISMS["fewer"])), made)
+    slope = slope_of(ExactColumns(seen(MECHANISMS["fewer"])), made)
     expected = [(4 + 2 + 24) - 160, (1 + 8 + 24) - 320, (1 + 2 + 48) - 480, (2 + 6 + 24) - 640]
     assert [upper(8 * g) for g in slope] == expected
 
 
 def test_what_the_kernel_does_not_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism = ex.randomized_response(4, 1)
-    for utility in (CDF(5), ex.Hamming(["1/4"] * 4)):
-        with pytest.raises(NotKnown, match="no rule"):
-            workload_cost(utility, mechanism)
-    monkeypatch.setattr(worst_prior, "MOST_INPUTS", 3)
-    with pytest.raises(NotKnown, match="at most 3"):
-        workload_cost(CDF(ex.SourceClass.simplex(4)), mechanism)
+    with pytest.raises(NotKnown, match="different inputs"):
+        workload_cost(problem_of(CDF(5)), mechanism, None)
+    simplex, uniform = CDF(ex.SourceClass.simplex(4)), ChosenPrior((Fraction(1),) * 4, ())
+    with pytest.raises(NotKnown, match="one of its priors is named"):
+        enclosure(simplex, mechanism)
+    monkeypatch.setattr(costs, "MOST_OF_CLASS", 3)
+    with pytest.raises(NotKnown, match="up to 3"):
+        enclosure(simplex, mechanism, uniform)
     monkeypatch.undo()
     blind = seen([[1, 1], [1, 1], [1, 1], [1, 1]])
-    assert enclosure(CDF(ex.SourceClass.simplex(4)), blind) == (float("inf"),) * 2
+    assert enclosure(simplex, blind, uniform) == (float("inf"),) * 2
+    assert enclosure(simplex, blind, worst_prior(simplex, blind)) == (float("inf"),) * 2
 
 
 def test_a_cost_that_may_be_told_is_no_infinite_one() -> None:
@@ -331,7 +345,7 @@ def test_a_cost_that_may_be_told_is_no_infinite_one() -> None:
     with ctx.workprec(512):
         for value, infinite in ((edge * (1 - Fraction(1, 10**9)), False), (edge * (1 + Fraction(1, 10**9)), True)):
             cost = Cost(arb(value.numerator) / value.denominator, arb(1))
-            assert (around(cost)[0] == float("inf")) is infinite
+            assert (_around(cost)[0] == float("inf")) is infinite
 
 
 def test_whole_numbers_are_added_exactly() -> None:
