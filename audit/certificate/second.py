@@ -31,7 +31,11 @@ def said_of(stored: Stored) -> str:
         return "without a design"
     if design.mechanism.k > MOST_SYMBOLS or not design.utility.verifiable:
         return "left alone: size, or a user's function"
-    text = json.dumps(design.certificate.to_json(), ensure_ascii=False).encode("utf-8")
+    try:
+        certificate = design.certificate
+    except Exception as error:  # a defect of the search, not of a proof
+        return f"without a certificate: {type(error).__name__}"
+    text = json.dumps(certificate.to_json(), ensure_ascii=False).encode("utf-8")
     if len(text) > MOST_BYTES:
         return "left alone: size, or a user's function"
     kernel = ex.verify(design)

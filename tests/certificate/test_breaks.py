@@ -8,7 +8,6 @@ import json
 import math
 from dataclasses import replace
 from fractions import Fraction
-from functools import cmp_to_key
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +18,14 @@ import pytest
 import extremal as ex
 from extremal.certificate import (
     Certificate,
+    Chords,
     Contradiction,
-    Lines,
+    Dual,
+    Listed,
     NotKnown,
-    Partition,
-    Rays,
+    Order,
     Refused,
-    Search,
+    Sets,
     Verdict,
     certify,
     enclosure,
@@ -53,15 +53,16 @@ def written(path: Path, content: dict[str, Any]) -> Path:
     return path
 
 
-def in_order(utility: Any) -> tuple[tuple[int, int], ...]:
-    """One cell for each ratio, ordered and merged by cross products."""
-    u, v = utility.pair.p0.weights, utility.pair.p1.weights
-    key = cmp_to_key(lambda a, b: u[a] * v[b] - u[b] * v[a])
-    found: list[int] = []
-    for x in sorted((x for x in range(utility.k) if u[x] or v[x]), key=key):
-        if not found or u[found[-1]] * v[x] != u[x] * v[found[-1]]:
-            found.append(x)
-    return tuple((x, x) for x in found)
+def ratios(utility: Any) -> list[Fraction]:
+    """The different likelihood ratios, in order."""
+    p0, p1 = utility.pair.p0, utility.pair.p1
+    return sorted({p0.fraction(x) / p1.fraction(x) for x in range(utility.k)})
+
+
+def around(utility: Any) -> tuple[Fraction, ...]:
+    """Ends next to each likelihood ratio."""
+    tiny = Fraction(1, 10**150)
+    return tuple(r * (1 + s * tiny) for r in ratios(utility) for s in (-1, 1))
 
 
 def test_b1_a_certificate_without_a_utility_proves_nothing(tmp_path: Path) -> None:
@@ -81,9 +82,11 @@ def test_b1_the_words_user_function_in_a_label_switch_nothing_off(tmp_path: Path
 
 def test_b2_a_negative_node_is_refused() -> None:
     utility, privacy, zero = ex.JensenShannon(P0, P1), ex.MetricPrivacy(1, LINE), (Fraction(0),) * 3
-    with pytest.raises(Refused, match="nodes must be"):
-        Lines(zero, (Fraction(-(10**9)), Fraction("6.4"))).bound(privacy, utility)
-    assert Lines(zero, (Fraction(0), Fraction("6.4"))).bound(privacy, utility) >= ex.design(privacy, utility).value
+    with pytest.raises(Refused, match="nodes must increase"):
+        Dual(zero, Chords((Fraction(-(10**9)), Fraction("6.4")))).bound(privacy, utility)
+    assert (
+        Dual(zero, Chords((Fraction(0), Fraction("6.4")))).bound(privacy, utility) >= ex.design(privacy, utility).value
+    )
 
 
 @pytest.mark.parametrize("k", [20, 100])
@@ -92,7 +95,7 @@ def test_b3_ratios_that_floats_cannot_tell_apart_are_ordered_exactly(k: int) -> 
     changes = [large, *[small] * (k // 2 - 1), *[-small] * (k // 2 - 1), -large]
     utility, privacy = ex.KL([p + d for d in changes], [p] * k), ex.LDP(30)
     found = check(ex.design(privacy, utility))
-    assert len(in_order(utility)) == 4
+    assert len(ratios(utility)) == 4
     reached, _ = enclosure(utility, ex.randomized_response(k, 30))
     assert found.upper_bound >= float(reached)
     with mp.workdps(80):
@@ -112,17 +115,19 @@ def test_b3_hypotheses_next_to_each_other(apart: str) -> None:
     assert found.value == pytest.approx(math.tanh(0.5) * float(d), rel=1e-12)
     utility, privacy = ex.KL([third + d, third, third - d], [third] * 3), ex.LDP(8)
     low, high = enclosure(utility, ex.randomized_response(3, 8))
-    assert low <= Partition(Fraction(high), ((2, 2), (1, 1), (0, 0))).bound(privacy, utility)
-    with pytest.raises(Refused, match="in order of likelihood ratio"):
-        Partition(Fraction(high), ((0, 0), (1, 1), (2, 2))).bound(privacy, utility)
-    with pytest.raises(Refused, match="every symbol must lie in a cell"):
-        Partition(Fraction(high), ((2, 2), (0, 0))).bound(privacy, utility)
+    close = Order(Fraction(high), around(utility)).bound(privacy, utility)
+    assert low <= close
+    with pytest.raises(Refused, match="ends must increase"):
+        Order(Fraction(high), around(utility)[::-1]).bound(privacy, utility)
+    wide = Order(Fraction(high), (Fraction(1, 2), Fraction(2))).bound(privacy, utility)
+    assert wide >= 100 * close  # a cell of all symbols, its ends far outside of their ratios
 
 
 def test_b4_prices_below_the_optimum_have_no_tree() -> None:
     utility, privacy = ex.MutualInformation([0.10998, 0.283096, 0.236253, 0.219959, 0.150712]), ex.LDP(2)
     (honest,) = ex.design(privacy, utility).certificate.proofs
-    assert isinstance(honest, Search)
+    assert isinstance(honest, Dual)
+    assert isinstance(honest.reason, Sets)
     assert honest.bound(privacy, utility) > 0.4662
     for share in ("0.98", "0.9999", "0.999999999"):
         with pytest.raises(Refused):
@@ -145,7 +150,7 @@ def test_b5_ratios_near_0(tiny: str) -> None:
                 q = [mp.e if above[x] else rest if x == j else mp.mpf(0) for x in range(3)]
                 m0, m1 = (sum(_mpf(w) * v for w, v in zip(p, q, strict=True)) for p in (first, prior))
                 best = max(best, m0 - m1 - m1 * mp.log(m0 / m1))
-        proved = Lines((Fraction(0),) * 3, tuple(nodes)).bound(privacy, utility)
+        proved = Dual((Fraction(0),) * 3, Chords(tuple(nodes))).bound(privacy, utility)
         assert isinstance(proved, Fraction)
         assert _mpf(proved) >= best * (1 - mp.mpf(10) ** -45)
 
@@ -156,19 +161,19 @@ def _mpf(number: Fraction) -> Any:
 
 def test_b5_a_hockey_stick_with_a_kink_next_to_0() -> None:
     utility = ex.HockeyStick(P1, P0, Fraction(1, 10**18))
-    assert 0 <= Lines((Fraction(0),) * 3, (Fraction(1, 10**18),)).bound(ex.PML(1, P0), utility) < 1
+    assert 0 <= Dual((Fraction(0),) * 3, Chords((Fraction(1, 10**18),))).bound(ex.PML(1, P0), utility) < 1
 
 
 @pytest.mark.parametrize("alpha", [["1.7e308", "0", "0"], ["-1.7e308", "1.7e308", "0"], ["1e308", "-1e308", "1e-308"]])
 def test_b6_huge_numbers_prove_nothing_false(alpha: list[str]) -> None:
     numbers, information = tuple(Fraction(a) for a in alpha), ex.MutualInformation(P0)
-    for proof in (Rays(numbers), Lines(numbers, (Fraction("0.2"), Fraction(1), Fraction(5)))):
+    for proof in (Dual(numbers, Listed()), Dual(numbers, Chords((Fraction("0.2"), Fraction(1), Fraction(5))))):
         assert proof.bound(ex.LDP(1), ex.KL(P0, P1)) > 0.05
     for privacy in (ex.PML(0.1, P0), ex.LIP(1, P0), ex.PML(0.1, ex.SourceClass([P0, [0.3, 0.4, 0.3]]))):
-        assert Rays(numbers).bound(privacy, information) > ex.design(privacy, information).value
+        assert Dual(numbers, Listed()).bound(privacy, information) > ex.design(privacy, information).value
     small = (Fraction(-(10**308)), Fraction(10**308), Fraction(0))
     with pytest.raises(Refused):
-        Search(small, (Fraction(1, 2),), ((0,),)).bound(ex.LDP(1), information)
+        Dual(small, Sets((Fraction(1, 2),), ((0,),))).bound(ex.LDP(1), information)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +181,7 @@ def test_b6_huge_numbers_prove_nothing_false(alpha: list[str]) -> None:
 )
 def test_b6_what_is_no_number_is_malformed(bad: Any) -> None:
     with pytest.raises(MalformedFile):
-        proof_from_json({"kind": "rays", "alpha": [bad, "0", "0"], "mix": [], "tree": []})
+        proof_from_json({**Dual((Fraction(0),) * 3, Listed()).to_json(), "alpha": [bad, "0", "0"]})
 
 
 @pytest.mark.parametrize("scale", [1, 1000, 10**6])
@@ -224,15 +229,19 @@ def test_b10_a_search_over_lifts_that_lies_is_refused() -> None:
         p = random.dirichlet(np.ones(6))
         found = ex.design(ex.PML(1, p), ex.MutualInformation(p))
         (honest,) = found.certificate.proofs
-        assert isinstance(honest, Search)
+        assert isinstance(honest, Dual)
+        assert isinstance(honest.reason, Sets)
         share = 1 - Fraction(1, 10 ** int(random.integers(3, 7)))
         lies = (
             replace(honest, alpha=tuple(a * share for a in honest.alpha)),
-            replace(honest, alpha=tuple(a * share for a in honest.alpha), trees=tuple((0,) for _ in honest.trees)),
+            Dual(
+                tuple(a * share for a in honest.alpha),
+                replace(honest.reason, trees=tuple((0,) for _ in honest.reason.trees)),
+            ),
         )
         for lie in lies:
             with pytest.raises(Refused):
-                lie.bound(found.mechanism.privacy, found.utility)  # type: ignore[arg-type]
+                lie.bound(found.mechanism.privacy, found.utility)
 
 
 def test_b11_a_large_order_is_finite() -> None:
@@ -279,7 +288,7 @@ def test_b14_a_class_of_ones_own_is_not_certified_as_its_parent() -> None:
         def column_values(self, columns: Any) -> Any:
             return -columns.sum(axis=0)
 
-    utility, proof = Fake([0.5, 0.5], [0.9, 0.1]), Rays((Fraction(1), Fraction(1)))
+    utility, proof = Fake([0.5, 0.5], [0.9, 0.1]), Dual((Fraction(1), Fraction(1)), Listed())
     with pytest.raises(NotKnown):
         enclosure(utility, ex.randomized_response(2, 1))
     with pytest.raises(NotKnown):
@@ -297,7 +306,7 @@ def test_b15_a_distortion_that_is_exceeded_by_one_weight_is_exceeded() -> None:
 def test_m1_a_value_above_its_bound_is_refuted() -> None:
     utility, m = ex.KL([0.7, 0.3], [0.4, 0.6]), ex.randomized_response(2, 1)
     low, _ = enclosure(utility, m)
-    proof = Partition(Fraction(low), in_order(utility))
+    proof = Order(Fraction(low), around(utility))
     outcome = verify(Certificate(m, utility, float(low), float(low) * (1 - 1e-9), (proof,)))
     assert (outcome.optimality, outcome.exit_code) == (Verdict.REFUTED, 1)
     good = certify(m, utility, [proof])
@@ -306,15 +315,15 @@ def test_m1_a_value_above_its_bound_is_refuted() -> None:
 
 
 def test_m1_a_design_that_contradicts_its_proof_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Partition, "bound", lambda *_: Fraction(1, 100))
+    monkeypatch.setattr(Order, "bound", lambda *_: Fraction(1, 100))
     with pytest.raises(Contradiction, match="the proof contradicts the value"):
-        ex.design(ex.LDP(1), ex.KL([0.7, 0.3], [0.4, 0.6]), proofs=["partition"])
+        ex.design(ex.LDP(1), ex.KL([0.7, 0.3], [0.4, 0.6]), proofs=["order"])
 
 
 def test_m1_a_design_whose_proof_is_refused_is_never_returned() -> None:
     utility, m = ex.KL([0.7, 0.3], [0.4, 0.6]), ex.randomized_response(2, 1)
     with pytest.raises(Contradiction, match="a proof of this design is refused"):
-        finished(utility, Solution(m, 1.0, "a guess", (Partition(Fraction(0), ((0, 0), (1, 1))),)))
+        finished(utility, Solution(m, 1.0, "a guess", (Order(Fraction(-1), (Fraction(1),)),)))
 
 
 def test_m1_a_bound_that_a_user_function_beats_is_none() -> None:

@@ -11,23 +11,28 @@ import pytest
 from flint import arb, ctx, fmpq
 
 import extremal as ex
-from extremal.certificate import Coupled, Directions, MatrixInequality, NotKnown, Partition, Refused, Search
+from extremal.certificate import Chords, ChosenPrior, Dual, Listed, Matrix, NotKnown, Order, Refused, Sets, Squares
 from extremal.certificate import enclosure as enclosed
-from extremal.certificate.arithmetic import worst_prior
-from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
-from extremal.certificate.arithmetic.counts import by_counts
+from extremal.certificate.arithmetic import cones, workload_cost
+from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector
 from extremal.certificate.arithmetic.enclosures import fraction, is_infinite, pair_rule, ratio_above
-from extremal.certificate.arithmetic.variance import Channel
 from extremal.certificate.arithmetic.whole import congruent, folded, from_triangle, largest_quotient
-from extremal.certificate.kinds import matrix, search
-from extremal.certificate.kinds.partition import longest_path
-from extremal.certificate.kinds.search import SCALE, _bounds, _LiftSearch, _StaircaseSearch
-from extremal.certificate.kinds.sweep import _Lines
-from extremal.certificate.kinds.workload import RATIO_BITS, exact_problem
+from extremal.certificate.arithmetic.workload_cost import ExactColumns, _by_counts
+from extremal.certificate.proofs import matrix, sets
+from extremal.certificate.proofs.order import _longest_path
+from extremal.certificate.proofs.sets import SCALE, _bounds, _LiftTrees, _PatternTree
+from extremal.certificate.proofs.squares import ExactProblem
 from extremal.exact import Column, IndexSet, Prior
+from extremal.problem import problem_of
 from extremal.utility import CDF, Mean
 
 ONE = Fraction(1)
+
+
+def cone_of(notion: Any, k: int) -> Any:
+    return cones.cone_of(problem_of(notion), k)
+
+
 UNIT = Fraction(1, 1 << SCALE)
 
 
@@ -95,13 +100,13 @@ def test_only_plus_infinity_is_infinite() -> None:
 @pytest.mark.parametrize(
     ("proof", "notion", "utility"),
     [
-        (Coupled((ONE, ONE)), ex.PML(1, ["1/2", "1/2"]), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
-        (Partition(ONE, ((0, 1),)), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
-        (Search((ONE,) * 2, (ONE,), ((-1, 0, 0, -1),)), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
-        (Search((ONE, 2 * ONE), (ONE,), ((-1, -1, -1, 0, 0),)), ex.LDP(1), ex.MutualInformation(["1/3", "2/3"])),
-        (Search((ONE,) * 2, (ONE,), ((0,),)), ex.LIP(0, ["1/2", "1/2"]), ex.MutualInformation(["1/2", "1/2"])),
-        (Directions((ONE,) * 2, (), ((-1, -1), (-1,))), ex.LDP(1), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
-        (Directions((ONE,) * 2, (), ((-1,), (-1,))), ex.LDP(0), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        (Dual((ONE,) * 2, Listed(), (), ((0, 1, ONE),)), ex.PML(1, ["1/2"] * 2), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        (Order(ONE, (ONE,)), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
+        (Dual((ONE,) * 2, Sets((ONE,), ((-1, 0, 0, -1),))), ex.LDP(1), ex.MutualInformation(["1/2", "1/2"])),
+        (Dual((ONE, 2 * ONE), Sets((ONE,), ((-1, -1, -1, 0, 0),))), ex.LDP(1), ex.MutualInformation(["1/3", "2/3"])),
+        (Dual((ONE,) * 2, Sets((ONE,), ((0,),))), ex.LIP(0, ["1/2", "1/2"]), ex.MutualInformation(["1/2", "1/2"])),
+        (Dual((ONE,) * 2, Chords(trees=((-1, -1), (-1,)))), ex.LDP(1), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
+        (Dual((ONE,) * 2, Chords(trees=((-1,), (-1,)))), ex.LDP(0), ex.KL(["0.7", "0.3"], ["0.4", "0.6"])),
     ],
 )
 def test_what_does_not_fit_is_refused_and_breaks_nothing(proof: Any, notion: Any, utility: Any) -> None:
@@ -111,12 +116,12 @@ def test_what_does_not_fit_is_refused_and_breaks_nothing(proof: Any, notion: Any
 
 @pytest.mark.parametrize("groups", [(0, 2, 2, 2), (1, 1, 2, 2), (0, 0, 0, 0), (-1, 0, 1, 1), (0, 1)])
 def test_groups_are_numbered_from_0_without_a_gap(groups: tuple[int, ...]) -> None:
-    with pytest.raises(Refused, match="groups must name"):
-        exact_problem(CDF(4), groups)
+    with pytest.raises(Refused, match="merged must name"):
+        ExactProblem.of(problem_of(CDF(4)), groups)
 
 
 def test_a_matrix_inequality_says_what_is_wrong_with_it() -> None:
-    triangle = ((1,), (0, 1))
+    triangle = ((), (0,), (-1, -1))
     for d, n, why in (
         ((-1, 5, 5), (), "d must be 3 numbers ≥ 0"),
         ((1, 1), (), "d must be 3 numbers ≥ 0"),
@@ -125,7 +130,7 @@ def test_a_matrix_inequality_says_what_is_wrong_with_it() -> None:
         ((1, 1, 1), ((-1,), (0, 0)), "n must hold numbers ≥ 0"),
         ((1, 1, 1), ((0,), (0,)), "n must be a lower triangle"),
     ):
-        proof = MatrixInequality(d, n, (0, 1, 1) if n else (), triangle, 0)
+        proof = Squares(triangle, Dual((), Matrix(d, n, (0, 1, 1) if n else (), 0)))
         with pytest.raises(Refused, match=why):
             proof.bound(ex.LDP(1), CDF(3))
 
@@ -153,47 +158,25 @@ def test_a_factor_is_only_proposed(monkeypatch: pytest.MonkeyPatch) -> None:
     matrix._refuse_indefinite(whole << 40, 1, np.zeros((3, 3), dtype=object), 1)
 
 
-# -- sweeps --
-
-
-def sweep(a: list[int], b: list[int], c: list[int]) -> _Lines:
-    lines: _Lines = object.__new__(_Lines)
-    lines.shift, (lines.a, lines.b, lines.c) = 0, (np.array(v, dtype=object) for v in (a, b, c))
-    return lines
-
-
-def test_a_quadratic_that_dips_within_a_piece_counts_as_negative_there() -> None:
-    lines, high = sweep([1], [-3], [2]), 5 << RATIO_BITS
-    assert lines._least(0, 3, lines._at(0), lines._at(3), high) <= -Fraction(high, 4)
-
-
-def test_what_lies_beyond_the_cuts_is_part_of_the_shortfall() -> None:
-    """An input of probability 0 makes u fall on one side, and the sum is least far beyond every root."""
-    lines, high = sweep([1, 0], [0, -10], [1, 5]), 5 << RATIO_BITS
-    assert lines.shortfall(high) >= 25 * 25 - 5 * 5 - 1
-    mirrored = sweep([1, 0], [0, 10], [1, 5])
-    assert mirrored.shortfall(high) == lines.shortfall(high)
-
-
-# -- searches: a unit in the last place --
+# -- trees over sets: a unit in the last place --
 
 
 def test_prices_and_limits_of_a_search_are_rounded_to_the_safe_side(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _bounds(arb(fmpq(1, 1 << (SCALE + 1)))) == (0, 1)
     assert _bounds(-arb(fmpq(1, 1 << (SCALE + 1)))) == (-1, 0)
     third, top = Fraction(1, 3), ratio_above(ex.LDP(1).exponential)
-    found = _StaircaseSearch([(1, third)] * 2, 2, 2 * third, Staircase(2, top), ())
+    found = _PatternTree([(1, third)] * 2, 2, 2 * third, Staircase(2, top), ())
     assert 0 <= 2 * third - found.limit * UNIT < UNIT
     for _, price, _ in found.items:
         assert 0 <= fraction(top - 1) * third - price * UNIT < UNIT
     choices = tuple(Fraction(1, n) for n in range(5, 15))
-    lifted = _LiftSearch([(1, third)] * 3, 3, ONE, Lifts(Prior([third] * 3), fmpq(0), top), choices)
+    lifted = _LiftTrees([(1, third)] * 3, 3, ONE, Lifts(Prior([third] * 3), fmpq(0), top), choices)
     for i, choice in enumerate(choices):
         nu, reduced, _ = lifted.multiplier(i)
         assert 0 <= choice - nu * UNIT < UNIT
         assert 0 <= third - nu * UNIT / 3 - reduced[0] * UNIT < 2 * UNIT
     steps: list[Any] = []
-    monkeypatch.setattr(search, "_replay", lambda _tokens, given, _close: steps.append(given))
+    monkeypatch.setattr(sets, "_replay", lambda _tokens, given, _close: steps.append(given))
     lifted.run(((),))
     for _, price in steps[0][0]:
         assert price * UNIT <= round(price * UNIT / third) * third
@@ -232,8 +215,9 @@ def test_no_path_is_passed_over(seed: int) -> None:
         cone, v = cone_of(ex.LDP(epsilon), 24), Fraction(value)
         given = [(fmpq(x), fmpq(y)) for x, y in nodes]
         with ctx.workprec(256):
-            found = longest_path(cone, pair_rule(utility), given, totals[0] * totals[1], v)  # type: ignore[arg-type]
-            true = every_path(cone, pair_rule(utility), nodes, totals[0] * totals[1], v)  # type: ignore[arg-type]
+            rule, whole = pair_rule(problem_of(utility)), totals[0] * totals[1]
+            found = _longest_path(cone, rule, given, whole, fmpq(v.numerator, v.denominator))
+            true = every_path(cone, rule, nodes, whole, v)
         assert abs(found - true) <= true / 10**30
 
 
@@ -245,7 +229,7 @@ def test_sets_counted_in_different_parts_are_not_known() -> None:
     groups = ((1, IndexSet(((1, 4),))), (2, IndexSet(((0, 1),))))
     columns = [Column(0, groups, orbit=True), Column(1, groups, orbit=True, within=both)]
     with pytest.raises(NotKnown, match="certain counts"):
-        by_counts(None, Channel(mechanism), columns, CDF(4).prior)
+        _by_counts(None, ExactColumns(mechanism), columns, CDF(4).prior)  # type: ignore[arg-type]
 
 
 def test_a_response_of_many_rows_that_are_not_alike_is_inverted() -> None:
@@ -257,9 +241,7 @@ def test_a_response_of_many_rows_that_are_not_alike_is_inverted() -> None:
 
 def test_a_slope_that_is_wide_widens_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     mechanism, source = ex.randomized_response(3, 1), ex.SourceClass([["1/2", "1/4", "1/4"], ["1/4", "1/4", "1/2"]])
-    utility, prior = Mean([0, 1, 5], source), source.priors[0]
-    monkeypatch.setattr(worst_prior, "worst_mixture", lambda *_: prior)
-    monkeypatch.setattr(worst_prior, "_slope", lambda *_: [arb(0, 1)] * 3)
-    low, high = enclosed(utility, mechanism)
+    monkeypatch.setattr(workload_cost, "slope_of", lambda *_: [arb(0, 1)] * 3)
+    low, high = enclosed(Mean([0, 1, 5], source), mechanism, ChosenPrior((), (ONE, 0 * ONE)))
     assert high >= low + 2
     assert high <= low + 2 + Fraction(1, 10**6)

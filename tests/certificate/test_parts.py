@@ -15,22 +15,20 @@ from flint import arb, ctx, fmpq
 
 import extremal as ex
 from extremal.certificate import (
-    Coupled,
-    Lines,
+    Chords,
+    Concave,
+    Dual,
+    Listed,
     OnePrior,
-    Partition,
+    Order,
     Proof,
-    Rays,
     Refused,
-    Revealed,
-    Search,
-    Sizes,
-    Subadditive,
-    Truth,
+    Sets,
     enclosure,
     proof_from_json,
 )
-from extremal.certificate.arithmetic.cones import Branches, Lifts, Staircase, cone_of
+from extremal.certificate.arithmetic import cones
+from extremal.certificate.arithmetic.cones import Branches, Lifts, Staircase, cell_rays
 from extremal.certificate.arithmetic.enclosures import (
     above,
     exp_above,
@@ -42,18 +40,22 @@ from extremal.certificate.arithmetic.enclosures import (
     pair_value,
     upper,
 )
-from extremal.certificate.kinds.coupled import _levels
-from extremal.certificate.kinds.dual import _chord
-from extremal.certificate.kinds.information import Curve
-from extremal.certificate.kinds.search import SCALE, _bounds, _floor
-from extremal.certificate.numbers import count_from, list_from, number_from
+from extremal.certificate.proofs.chords import _chord
+from extremal.certificate.proofs.concave import PatternWorth
+from extremal.certificate.proofs.sets import SCALE, _bounds, _floor
+from extremal.certificate.reading import count_from, list_from, number_from
 from extremal.errors import MalformedFile
-from support.proofs.second_checker import disagreement
+from extremal.problem import problem_of
 
 P, WITH_ZERO = ["0.5", "0.3", "0.2"], ["0.6", "0", "0.4"]
 P0, P1 = ["0.7", "0.2", "0.1"], ["0.2", "0.3", "0.5"]
 ZERO = Fraction(0)
+TRUTH = Dual((ZERO,) * 3, Chords())
 TRIANGLE = ex.MetricPrivacy(1, [[0, 1, 2], [1, 0, 2], [2, 2, 0]])
+
+
+def cone_of(notion: Any, k: int, tree: tuple[tuple[int, int], ...] = ()) -> Any:
+    return cones.cone_of(problem_of(notion), k, tree)
 
 
 def shares(*weights: int) -> list[str]:
@@ -64,30 +66,6 @@ def even(k: int) -> list[str]:
     return shares(*[1] * k)
 
 
-@pytest.mark.parametrize(
-    ("notion", "utility"),
-    [
-        (
-            ex.MetricPrivacy("0.7", [[0, 1, 2, 4], [1, 0, 2, 3], [2, 2, 0, 3], [4, 3, 3, 0]]),
-            ex.MutualInformation(even(4)),
-        ),
-        (
-            ex.MetricPrivacy("0.7", [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]),
-            ex.KL(shares(4, 3, 2, 1), even(4)),
-        ),
-        (ex.PML("0.3", ex.SourceClass([shares(4, 3, 2, 1), shares(1, 1, 1, 3)])), ex.MutualInformation(even(4))),
-        (
-            ex.PML("0.3", ex.SourceClass([shares(4, 3, 2, 0), shares(1, 1, 2, 0)])),
-            ex.KL(shares(4, 3, 2, 1), even(4)),
-        ),
-    ],
-    ids=repr,
-)
-def test_four_inputs_have_the_rays_that_solving_for_all_tight_inequalities_finds(notion: Any, utility: Any) -> None:
-    for alpha in itertools.islice(itertools.product((Fraction(1, 50), Fraction(-11, 100)), repeat=4), 0, None, 3):
-        assert disagreement(Rays(alpha), notion, utility) == ""
-
-
 def test_what_is_too_large_to_list_is_refused() -> None:
     for k, notion in (
         (17, ex.LDP(1)),
@@ -95,96 +73,97 @@ def test_what_is_too_large_to_list_is_refused() -> None:
         (9, ex.MetricPrivacy(1, [[float(x != z) for z in range(9)] for x in range(9)])),
     ):
         with pytest.raises(Refused, match="at most"):
-            Rays((ZERO,) * k).bound(notion, ex.KL(even(k), shares(*range(1, k + 1))))
+            Dual((ZERO,) * k, Listed()).bound(notion, ex.KL(even(k), shares(*range(1, k + 1))))
     line = ex.MetricPrivacy(1, [[float(abs(x - z)) for z in range(17)] for x in range(17)])
     with pytest.raises(Refused, match="at most"):
-        Rays((ZERO,) * 17, (), tuple((x, x + 1) for x in range(16))).bound(line, ex.KL(even(17), shares(*range(1, 18))))
+        Dual((ZERO,) * 17, Listed(tuple((x, x + 1) for x in range(16)))).bound(
+            line, ex.KL(even(17), shares(*range(1, 18)))
+        )
     with pytest.raises(Refused, match="not too many"):
-        Lines((ZERO,) * 3, tuple(map(Fraction, range(20_001)))).bound(ex.LDP(1), ex.KL(P0, P1))
+        Dual((ZERO,) * 3, Chords(tuple(map(Fraction, range(20_001))))).bound(ex.LDP(1), ex.KL(P0, P1))
+    many = ex.KL(shares(*range(1, 2001)), even(2000))  # all ratios differ
     with pytest.raises(Refused, match="1500 cells"):
-        Partition(ZERO, ((0, 0),) * 1501).bound(ex.LDP(1), ex.KL(P0, P1))
-    with pytest.raises(Refused, match="1500 cells"):
-        Partition(ZERO, ()).bound(ex.LDP(1), ex.KL(P0, P1))
-    with pytest.raises(Refused, match="symbols that exist"):
-        Partition(ZERO, ((0, -1),)).bound(ex.LDP(1), ex.KL(P0, P1))
+        Order(ZERO, tuple(Fraction(2 * i + 1, 2001) for i in range(1, 1600))).bound(ex.LDP(1), many)
     with pytest.raises(Refused, match="not too many"):
-        Sizes(ZERO, ((ZERO, ZERO),) * 400_000).bound(ex.LDP(1), ex.MutualInformation(P))
+        Concave(ZERO, ((ZERO, ZERO),) * 400_000).bound(ex.LDP(1), ex.MutualInformation(P))
 
 
 @pytest.mark.parametrize(
     ("proof", "notion", "utility"),
     [
-        (Rays((ZERO,) * 3), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
-        (Truth(), ex.LDP(1, delta=0.1), ex.Hamming(P)),
-        (Truth(), ex.PML(1, P), ex.Hamming(P)),
-        (Truth(), ex.LDP(1), ex.KL(P0, P1)),
-        (Rays((ZERO,) * 3), ex.PML(1, even(4)), ex.KL(P0, P1)),
-        (Rays((ZERO,) * 2), ex.LDP(1), ex.KL(P0, P1)),
-        (Rays((ZERO,) * 3, (Fraction(1), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
-        (Rays((ZERO,) * 3, (Fraction(2), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
-        (Revealed((Fraction(2), Fraction(-1))), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
-        (Revealed((Fraction(1),) * 2), ex.LDP(1), ex.KL(P0, P1)),
-        (Rays((ZERO,) * 3, (ZERO, ZERO)), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
-        (Rays((ZERO,) * 3, (), ((0, 1), (1, 2))), ex.LDP(1), ex.KL(P0, P1)),
-        (Lines((ZERO,) * 3, (Fraction(1),)), ex.LDP(1), ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (Fraction(1),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Lines((ZERO,) * 3), ex.LDP(1), ex.KL(P0, P1)),
-        (Lines((ZERO,) * 3, (Fraction(1),), ((1, 0, 1, Fraction(-1)),)), TRIANGLE, ex.KL(P0, P1)),
-        (Lines((ZERO,) * 3, (), ((0, 0, 1, Fraction(-1)),)), TRIANGLE, ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (), ((3, 0, 1, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (), ((-1, 0, 1, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (), ((0, 0, 0, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
-        (Lines((ZERO,) * 3, (), ((0, 0, 3, Fraction(1)),)), TRIANGLE, ex.Hamming(P)),
-        (Coupled((ZERO,) * 3, ((0, 0, 1, Fraction(-1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
-        (Coupled((ZERO,) * 3, ((0, 1, 1, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
-        (Coupled((ZERO,) * 3, ((0, 1, 3, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
-        (Coupled((ZERO,) * 3), ex.PML(1, P), ex.KL(P0, P1)),
-        (Coupled((ZERO,) * 7), ex.LDP(1, delta=0.1), ex.KL(even(7), shares(*range(1, 8)))),
-        (Partition(Fraction(-1), ((2, 0),)), ex.LDP(1), ex.KL(P0, P1)),
-        (Partition(ZERO, ((2, 0),)), ex.PML(1, P), ex.KL(P0, P1)),
-        (Partition(ZERO, ((2, 0),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Subadditive(Fraction(-1)), ex.LDP(1), ex.MutualInformation(P)),
-        (Subadditive(Fraction(1)), ex.PML(1, P), ex.MutualInformation(P)),
-        (Subadditive(Fraction(1)), ex.LDP(1), ex.KL(P0, P1)),
-        (Sizes(Fraction(-1), ((ZERO, ZERO),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Sizes(ZERO, ()), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (), ((0,),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((-2,),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(2),), ((0,),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((0,), (0,))), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((0, 0),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((-1, 0),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((-1, 0, 0, 0),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1, 2),), ((),)), ex.LDP(1), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((0,),) * 2), ex.PML("0.5", P), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((0,),) * 4), ex.PML("0.5", P), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((1,),) * 3), ex.PML("0.5", P), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((-3,),) * 3), ex.PML("0.5", P), ex.MutualInformation(P)),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((-2,),) * 3), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (TRUTH, ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed()), ex.PML(1, even(4)), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 2, Listed()), ex.LDP(1), ex.KL(P0, P1)),
         (
-            Search((Fraction(9),) * 3, (Fraction(1),), ((0,),) * 3),
+            Dual((ZERO,) * 3, Listed(), (Fraction(1), Fraction(-1))),
+            ex.LDP(1),
+            ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)]),
+        ),
+        (
+            Dual((ZERO,) * 3, Listed(), (Fraction(2), Fraction(-1))),
+            ex.LDP(1),
+            ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)]),
+        ),
+        (Dual((ZERO,) * 3, Listed((), True), (Fraction(1),) * 2), ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed(), (ZERO, ZERO)), ex.LDP(1), ex.WorstCase([ex.KL(P0, P1), ex.KL(P1, P0)])),
+        (Dual((ZERO,) * 3, Listed(((0, 1), (1, 2)))), ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Chords((Fraction(1),))), ex.LDP(1), ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((Fraction(1),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((ZERO,) * 3, Chords()), ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Chords((Fraction(1),), ((1, 0, 1, Fraction(-1)),))), TRIANGLE, ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Chords((), ((0, 0, 1, Fraction(-1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((), ((3, 0, 1, Fraction(1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((), ((-1, 0, 1, Fraction(1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((), ((0, 0, 0, Fraction(1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Chords((), ((0, 0, 3, Fraction(1)),))), TRIANGLE, ex.Hamming(P)),
+        (Dual((ZERO,) * 3, Listed(), (), ((0, 1, Fraction(-1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed(), (), ((1, 1, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 3, Listed(), (), ((1, 3, Fraction(1)),)), ex.LDP(1, delta=0.1), ex.KL(P0, P1)),
+        (Dual((ZERO,) * 7, Listed()), ex.LDP(1, delta=0.1), ex.KL(even(7), shares(*range(1, 8)))),
+        (Order(Fraction(-1), (Fraction(1),)), ex.LDP(1), ex.KL(P0, P1)),
+        (Order(ZERO, (Fraction(1),)), ex.PML(1, P), ex.KL(P0, P1)),
+        (Order(ZERO, (Fraction(1),)), ex.LDP(1), ex.MutualInformation(P)),
+        (Concave(Fraction(-1)), ex.LDP(1), ex.MutualInformation(P)),
+        (Concave(Fraction(1)), ex.PML(1, P), ex.MutualInformation(P)),
+        (Concave(Fraction(1)), ex.LDP(1), ex.KL(P0, P1)),
+        (Concave(Fraction(-1), ((ZERO, ZERO),)), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((), ((0,),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((-2,),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(2),), ((0,),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((0,), (0,)))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((0, 0),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((-1, 0),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((-1, 0, 0, 0),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1, 2),), ((),))), ex.LDP(1), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),) * 2)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),) * 4)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((1,),) * 3)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((-3,),) * 3)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((-2,),) * 3)), ex.PML("0.5", P), ex.MutualInformation(P)),
+        (
+            Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),) * 3)),
             ex.PML("0.5", ["0.5", "0.25", "0.25"]),
             ex.MutualInformation(P),
         ),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((0,),) * 3), ex.LIP(0, P), ex.MutualInformation(P)),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),) * 3)), ex.LIP(0, P), ex.MutualInformation(P)),
         (
-            Search((Fraction(9), Fraction(-1), Fraction(9)), (Fraction(1),), ((0,),)),
+            Dual((Fraction(9), Fraction(-1), Fraction(9)), Sets((Fraction(1),), ((0,),))),
             ex.LDP(1),
             ex.MutualInformation(WITH_ZERO),
         ),
         (
-            Search((Fraction(9),) * 3, (Fraction(1),), ((0,),)),
+            Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),))),
             ex.MetricPrivacy(1, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]),
             ex.MutualInformation(P),
         ),
-        (Search((Fraction(9),) * 3, (Fraction(1),), ((0,),)), ex.LDP(1), ex.KL(P0, P1)),
-        (Search((Fraction(9),) * 2, (Fraction(1),), ((0,),)), ex.LDP(1), ex.MutualInformation(P)),
-        (OnePrior((), (Fraction(1),), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass.ball(P, "0.1"))),
-        (OnePrior((), (Fraction(1),), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
-        (OnePrior((), (Fraction(2), Fraction(-1)), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
-        (OnePrior((), (ZERO, ZERO), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
-        (OnePrior((Fraction(1), Fraction(1)), (), Truth()), ex.LDP(1), ex.Hamming(ex.SourceClass.simplex(3))),
-        (Lines((ZERO,) * 3), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
+        (Dual((Fraction(9),) * 3, Sets((Fraction(1),), ((0,),))), ex.LDP(1), ex.KL(P0, P1)),
+        (Dual((Fraction(9),) * 2, Sets((Fraction(1),), ((0,),))), ex.LDP(1), ex.MutualInformation(P)),
+        (OnePrior((), (Fraction(1),), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass.ball(P, "0.1"))),
+        (OnePrior((), (Fraction(1),), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
+        (OnePrior((), (Fraction(2), Fraction(-1)), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
+        (OnePrior((), (ZERO, ZERO), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
+        (OnePrior((Fraction(1), Fraction(1)), (), TRUTH), ex.LDP(1), ex.Hamming(ex.SourceClass.simplex(3))),
+        (Dual((ZERO,) * 3, Chords()), ex.LDP(1), ex.Hamming(ex.SourceClass([P0, P1]))),
     ],
     ids=lambda value: value.kind if isinstance(value, Proof) else getattr(value, "name", ""),
 )
@@ -212,7 +191,7 @@ def test_rationals_above_and_below_a_ball() -> None:
 
 
 def test_values_of_hypotheses_that_nearly_agree_are_narrow() -> None:
-    rule = pair_rule(ex.KL(P0, P1))
+    rule = pair_rule(problem_of(ex.KL(P0, P1)))
     x = pair_value(rule, fmpq(10**30 + 1, 10**30), fmpq(1))
     assert x.rel_accuracy_bits() >= 96
     with ctx.workprec(256):
@@ -250,12 +229,12 @@ def test_a_search_that_misses_by_less_than_a_unit_is_refused() -> None:
     notion, utility = ex.PML.from_json({"notion": "PML", "ratio": "2", "source": source}), ex.MutualInformation(prior)
     tree, zero = ((-1, 0, 0, 0, 0),), (ZERO,)
     below = needed / 2 // unit * unit
-    enough = Search((below + unit * (1 << 20),) * 4, zero, tree)
+    enough = Dual((below + unit * (1 << 20),) * 4, Sets(zero, tree))
     assert enough.bound(notion, utility) == 4 * (below + unit * (1 << 20))
     for more in (Fraction(0), unit / 1000):
         assert below + more < needed / 2
         with pytest.raises(Refused, match="not closed"):
-            Search((below + more,) * 4, zero, tree).bound(notion, utility)
+            Dual((below + more,) * 4, Sets(zero, tree)).bound(notion, utility)
 
 
 def test_a_tree_is_rounded_up() -> None:
@@ -285,15 +264,15 @@ def test_a_tree_must_be_one() -> None:
         ((0, 1), (1, 3)),
     ):
         with pytest.raises(Refused, match="tree|edges"):
-            Rays((ZERO,) * 3, (), tree).bound(notion, ex.KL(P0, P1))
+            Dual((ZERO,) * 3, Listed(tree)).bound(notion, ex.KL(P0, P1))
 
 
 def test_a_tangent_anywhere_proves_no_more_than_the_best_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    proof = Sizes(Fraction(1, 50), ((Fraction(1, 100), Fraction(1, 5)), (Fraction(-1, 20), Fraction(1, 2))))
+    proof = Concave(Fraction(1, 50), ((Fraction(1, 100), Fraction(1, 5)), (Fraction(-1, 20), Fraction(1, 2))))
     notion, utility = ex.LDP.from_ratio("7/2"), ex.MutualInformation(shares(5, 3, 2, 2, 1))
     best = proof.bound(notion, utility)
     for place in (fmpq(0), fmpq(3, 10), fmpq(7, 10), fmpq(1)):
-        monkeypatch.setattr(Curve, "where", lambda _self, _slope, place=place: place)
+        monkeypatch.setattr(PatternWorth, "where", lambda _self, _slope, place=place: place)
         assert proof.bound(notion, utility) >= best - Fraction(1, 10**40)
 
 
@@ -301,42 +280,48 @@ def test_a_tree_grows_from_its_root() -> None:
     """A parent that is placed later would leave its own place to chance."""
     line = ex.MetricPrivacy("0.8", [[abs(x - z) for z in range(4)] for x in range(4)])
     utility = ex.KL(shares(4, 3, 2, 1), even(4))
-    assert Rays((ZERO,) * 4, (), ((0, 1), (1, 2), (2, 3))).bound(line, utility) > 0
+    assert Dual((ZERO,) * 4, Listed(((0, 1), (1, 2), (2, 3)))).bound(line, utility) > 0
     with pytest.raises(Refused, match="edges"):
-        Rays((ZERO,) * 4, (), ((0, 1), (3, 2), (1, 3))).bound(line, utility)
+        Dual((ZERO,) * 4, Listed(((0, 1), (3, 2), (1, 3)))).bound(line, utility)
 
 
 @pytest.mark.parametrize(("k", "count"), [(2, 4), (3, 21), (4, 138), (5, 1055)])
 def test_coupled_rays_have_levels_without_a_gap(k: int, count: int) -> None:
-    found = list(_levels(k))
+    found = list(cell_rays(k, fmpq(3, 2)))
     assert len(found) == len(set(found)) == count
-    for level in found:
-        used = sorted(set(level) - {0})
-        assert used == list(range(1, len(used) + 1))
-        assert len(used) > 1 or level.count(1) == 1
+    for ray in found:
+        used = sorted(set(ray) - {0})
+        assert all(2 * b == 3 * a for a, b in itertools.pairwise(used))
+        assert len(used) > 1 or sum(map(bool, ray)) == 1
+
+
+def revealed(alpha: tuple[Fraction, ...], mix: tuple[Fraction, ...] = ()) -> Dual:
+    return Dual(alpha, Listed((), True), mix)
 
 
 def test_revealed_inputs_are_worth_what_their_unit_vectors_are() -> None:
+    first, second = (tuple(abs(Fraction(a) - Fraction(b)) / 2 for a, b in zip(P0, q, strict=True)) for q in (P1, P))
+    both = tuple((a + b) / 2 for a, b in zip(first, second, strict=True))
     apart = [ex.TotalVariation(P0, P1), ex.TotalVariation(P0, P), ex.KL(P0, P1)]
+    worst = ex.WorstCase(apart[:2])
     for notion in (ex.LDP(1), ex.LDP(1, delta=0.1), ex.PML(1, P)):
-        worst = ex.WorstCase(apart[:2])
-        for mix, utility, exact in (
-            ((), apart[0], Fraction(1, 2)),
-            ((), apart[1], Fraction(1, 5)),
-            ((), ex.Average(apart[:2]), Fraction(7, 20)),
-            ((ZERO, Fraction(3)), worst, Fraction(1, 5)),
-            ((Fraction(1), Fraction(3)), worst, Fraction(11, 40)),
+        for proof, utility, exact in (
+            (revealed(first), apart[0], Fraction(1, 2)),
+            (revealed(second), apart[1], Fraction(1, 5)),
+            (revealed(both), ex.Average(apart[:2]), Fraction(7, 20)),
+            (revealed(second, (ZERO, Fraction(3))), worst, Fraction(1, 5)),
+            (revealed(both, (Fraction(1), Fraction(1))), worst, Fraction(7, 20)),
         ):
-            assert exact <= Revealed(mix).bound(notion, utility) <= exact * (1 + Fraction(1, 10**40))
-    told = sum(float(a) * math.log(float(a) / float(b)) for a, b in zip(P0, P1, strict=True))
-    bound = Revealed().bound(ex.LDP(1), apart[2])
-    assert bound == pytest.approx(told, rel=1e-14)
-    assert bound >= enclosure(apart[2], ex.Mechanism.from_matrix(np.eye(3)))[0]
-    entropy = -sum(float(p) * math.log(float(p)) for p in P)
-    assert Revealed().bound(ex.LDP(1), ex.MutualInformation(P)) == pytest.approx(entropy, rel=1e-14)
-    assert Revealed().bound(ex.LDP(1), ex.KL([1, 0], [0, 1])) == math.inf
+            assert exact <= proof.bound(notion, utility) <= exact * (1 + Fraction(1, 10**40))
+    told = [float(a) * math.log(float(a) / float(b)) for a, b in zip(P0, P1, strict=True)]
+    bound = revealed(tuple(Fraction(repr(t + float(b) - float(a))) for t, a, b in zip(told, P0, P1, strict=True)))
+    assert bound.bound(ex.LDP(1), apart[2]) == pytest.approx(sum(told), rel=1e-14)
+    assert bound.bound(ex.LDP(1), apart[2]) >= enclosure(apart[2], ex.Mechanism.from_matrix(np.eye(3)))[0]
+    assert revealed((ZERO,) * 2).bound(ex.LDP(1), ex.KL([1, 0], [0, 1])) == math.inf
     with pytest.raises(Refused, match="5000"):
-        Revealed().bound(ex.LDP(1), ex.TotalVariation(even(5001), even(5001)))
+        revealed((ZERO,) * 5001).bound(ex.LDP(1), ex.TotalVariation(even(5001), even(5001)))
+    with pytest.raises(Refused, match="no tree"):
+        Dual((ZERO,) * 3, Listed(((0, 1), (1, 2)), True)).bound(TRIANGLE, apart[0])
 
 
 def test_distances_are_symmetric_beyond_doubles() -> None:
@@ -378,22 +363,22 @@ def test_numbers_indices_and_lists() -> None:
         with pytest.raises(MalformedFile):
             list_from(bad)
     with pytest.raises(MalformedFile):
-        proof_from_json({"kind": "rays", "alpha": "123", "mix": [], "tree": []})
+        proof_from_json({**Dual((ZERO,), Listed()).to_json(), "alpha": "123"})
 
 
 def test_a_proof_has_its_fields_and_no_others() -> None:
-    whole: dict[str, Any] = {"kind": "subadditive prices", "contact": "1"}
-    assert proof_from_json(whole) == Subadditive(Fraction(1))
+    whole: dict[str, Any] = {"kind": "concave", "value": "1", "lines": []}
+    assert proof_from_json(whole) == Concave(Fraction(1))
     for bad in (
         {**whole, "more": "1"},
-        {"kind": "subadditive prices"},
-        {**whole, "kind": ["rays"]},
+        {"kind": "concave"},
+        {**whole, "kind": ["dual"]},
         {**whole, "kind": "x"},
     ):
         with pytest.raises(MalformedFile):
             proof_from_json(bad)
     deep: Any = whole
-    for _ in range(3):
+    for _ in range(4):
         deep = {"kind": "one prior", "prior": ["1"], "mix": [], "proof": deep}
     with pytest.raises(MalformedFile):
         proof_from_json(deep)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import fields
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import PROOFS, OnePrior, Proof, Rays, Refused, Subadditive, proof_from_json
+from extremal.certificate import KINDS, Concave, Dual, Listed, OnePrior, Proof, Reason, Refused, proof_from_json
+from extremal.certificate.proof import Value
 from extremal.errors import MalformedFile
 from extremal.optimize import Design
 from extremal.testing.designs import check
@@ -25,10 +27,12 @@ EIGHT = np.random.default_rng(8).dirichlet(np.ones(17), 8)
 SEVEN = np.arange(1, 8) / 28, np.arange(7, 0, -1) / 28
 ZIPF = [1 / x for x in range(1, 41)]
 
+LISTED = {"kind": "one prior", "prior": [], "mix": [], "proof": {"kind": "concave", "value": "1", "lines": []}}
+EMPTY = {"kind": "dual", "alpha": [], "mix": [], "prices": []}
 DESIGNS = {
-    "partition": lambda: ex.design(ex.LDP(1), ex.KL(P0, P1), proofs=["partition"]),
-    "ratios": lambda: ex.design(ex.LDP(1), ex.KL(*np.random.default_rng(3).dirichlet(np.ones(4097), 2))),
-    "lines": lambda: ex.design(ex.LDP(1), ex.KL(P0, P1), proofs=["lines"]),
+    "order": lambda: ex.design(ex.LDP(1), ex.KL(P0, P1), proofs=["order"]),
+    "order of many": lambda: ex.design(ex.LDP(1), ex.KL(*np.random.default_rng(3).dirichlet(np.ones(4097), 2))),
+    "chords of a pair": lambda: ex.design(ex.LDP(1), ex.KL(P0, P1), proofs=["chords"]),
     "patterns": lambda: ex.design(ex.LDP(1), BOTH),
     "hamming": lambda: ex.design(ex.LDP(0.1), ex.Hamming(PAIR)),
     "hamming of a ball": lambda: ex.design(ex.LDP(1), ex.Hamming(ex.SourceClass.ball(P, 0.1))),
@@ -80,6 +84,13 @@ LOOSE = {
 }  # what is proved there is a bound, not the optimum
 
 
+def named(value: Value) -> set[str]:
+    """The kinds of a proof and of all that it is made of."""
+    inner = [getattr(value, f.name) for f in fields(value)]
+    parts = [v for field in inner for v in (field if isinstance(field, tuple) else (field,)) if isinstance(v, Value)]
+    return {value.kind, *(kind for part in parts for kind in named(part))}
+
+
 @pytest.fixture(scope="module", params=list(DESIGNS))
 def design(request: pytest.FixtureRequest) -> Design:
     found: Design = DESIGNS[request.param]()
@@ -88,11 +99,8 @@ def design(request: pytest.FixtureRequest) -> Design:
 
 
 def test_every_kind_is_made_by_some_design() -> None:
-    made = set()
-    for make in DESIGNS.values():
-        for proof in make().certificate.proofs:
-            made |= {proof.kind, getattr(getattr(proof, "proof", None), "kind", proof.kind)}
-    assert made == set(PROOFS)
+    made = {kind for make in DESIGNS.values() for proof in make().certificate.proofs for kind in named(proof)}
+    assert made == set(KINDS)
 
 
 def test_no_spoiled_certificate_is_accepted(design: Design) -> None:
@@ -121,13 +129,26 @@ def test_a_proof_is_its_json(design: Design) -> None:
     "content",
     [
         {"kind": "hearsay", "bound": "1.0"},
-        {"kind": "rays", "alpha": ["0.0"]},
+        {"kind": "dual", "alpha": ["0.0"]},
         {},
         [],
-        "rays",
-        {"kind": "subadditive prices", "contact": "large"},
-        {"kind": "lines", "alpha": ["1"], "nodes": [], "multipliers": [[0, 1, "1"]], "tree": []},
-        {"kind": "partition", "value": "0", "cells": [[0, 1, 2]]},
+        "dual",
+        {"kind": ["dual"]},
+        {"kind": "concave", "value": "large", "lines": []},
+        {"kind": "concave", "value": "1", "lines": [["0", "1", "2"]]},
+        {"kind": "listed", "tree": [], "revealed": False},
+        {"kind": "order", "value": "0", "ends": "1", "mix": []},
+        {
+            "kind": "dual",
+            "alpha": [],
+            "mix": [],
+            "prices": [],
+            "reason": {"kind": "concave", "value": "1", "lines": []},
+        },
+        {"kind": "dual", "alpha": [], "mix": [], "prices": [], "reason": {"kind": "listed", "tree": [], "revealed": 0}},
+        {"kind": "dual", "alpha": [], "mix": [], "prices": [], "reason": []},
+        {"kind": "groups", "groups": [0], "proofs": [{"kind": "listed", "tree": [], "revealed": False}]},
+        {"kind": "squares", "z": [], "diagonal": [], "classes": [], "merged": [], "dual": LISTED},
     ],
     ids=str,
 )
@@ -137,8 +158,8 @@ def test_what_cannot_be_read_is_malformed(content: object) -> None:
 
 
 def test_proofs_within_proofs_end() -> None:
-    proof: Proof = Rays((Fraction(0),) * 3)
-    for _ in range(2):
+    proof: Proof = Dual((Fraction(0),) * 3, Listed())
+    for _ in range(2):  # below which there is the reason
         proof = OnePrior((), (Fraction(1), Fraction(0)), proof)
     assert proof_from_json(proof.to_json()) == proof
     with pytest.raises(MalformedFile):
@@ -147,10 +168,11 @@ def test_proofs_within_proofs_end() -> None:
 
 def test_a_proof_for_one_prior_is_about_a_class() -> None:
     with pytest.raises(Refused, match="no class of priors"):
-        OnePrior((), (), Subadditive(Fraction(1))).bound(ex.LDP(1), INFORMATION)
+        OnePrior((), (), Concave(Fraction(1))).bound(ex.LDP(1), INFORMATION)
 
 
 def test_registered_by_class() -> None:
-    assert PROOFS["rays"] is Rays
-    assert len(PROOFS) == 19
-    assert all(issubclass(kind, Proof) and kind.kind == name for name, kind in PROOFS.items())
+    assert KINDS["dual"] is Dual
+    assert sum(issubclass(kind, Proof) for kind in KINDS.values()) == 7
+    assert sum(issubclass(kind, Reason) for kind in KINDS.values()) == 4
+    assert all(kind.kind == name for name, kind in KINDS.items())

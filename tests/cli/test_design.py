@@ -10,7 +10,7 @@ import pytest
 
 import extremal as ex
 from extremal.cli import main
-from extremal.cli.reading import CHOICES, PRIVACIES
+from extremal.cli.choices import CHOICES, PRIVACIES
 from extremal.privacy import NOTIONS
 from extremal.utility import DIVERGENCES, UTILITIES
 
@@ -22,7 +22,7 @@ def test_design_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*arguments, "-o", str(tmp_path / "m.json")]) == 0
     assert "found by" in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "m.certificate.json")]) == 0
-    assert "proved by partition, lines" in capsys.readouterr().out
+    assert "proved by order, dual (chords)" in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "m.json")]) == 0
     assert main([*arguments, "-o", str(tmp_path / "m.json"), "--max-outputs", "1"]) == 2
     assert "the file must not exist yet" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import extremal as ex
-from extremal.optimize.parts import MOST_DRAWN, WorstPart, draw_parts, least, parts_under
+from extremal.optimize.design import MOST_DRAWN, WorstPart, draw_parts, least, parts_under
 
 HYPOTHESES = [[0.5, 0.1, 0.4], [0.2, 0.3, 0.5], [0.7, 0.2, 0.1]]
 

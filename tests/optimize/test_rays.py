@@ -65,7 +65,7 @@ def test_every_cone_gives_the_same_optimum_where_it_is_the_same_cone() -> None:
         for notion in (ex.LDP(0.7), ex.MetricPrivacy(0.7, 1 - np.eye(3)), ex.PML(0.7, ex.SourceClass.simplex(3)))
     ]
     assert [d.value for d in found[1:]] == pytest.approx([found[0].value] * 2, rel=1e-9)
-    assert {d.certificate.proofs[0].kind for d in found} == {"rays"}
+    assert {d.certificate.proofs[0].label for d in found} == {"dual (listed)"}
 
 
 def test_utilities_that_are_no_sum_are_refused_and_infinite_ones_said_as_such() -> None:

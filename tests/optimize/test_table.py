@@ -26,7 +26,7 @@ METHODS = {
     "G": "distortion.hamming.solve",
     "D": "distortion.solve.solve",
     "W": "workload.solve.solve",
-    "L": "workload.solve.by_lifts",
+    "L": "workload.leakage.solve",
     "A": "approximate.solve.solve",
     "B": "approximate.workload.solve",
     "K": "leakage.solve.solve",

@@ -21,7 +21,8 @@ import extremal as ex
 from extremal.cli import main
 from extremal.mechanism.files import content_digest, to_json
 from extremal.mechanism.structures import STRUCTURES
-from extremal.release.device import BY_INVERSION, device_report, example_mechanisms, vectors, write_folder
+from extremal.release.device import device_report, example_mechanisms, vectors, write_folder
+from extremal.release.sampling.sampler import ONE_WORD_A_VALUE
 
 M = ex.randomized_response(4, 1, inputs=list("abcd"))
 
@@ -80,7 +81,7 @@ def forged(change: Callable[[dict[str, Any]], Any], m: ex.Mechanism = M) -> dict
 def test_python_draws_exactly_by_the_weights() -> None:
     """Words just below and at each partial sum: every report owns exactly its weight of the 2^62 points."""
     for m in example_mechanisms():
-        if m.structure.kind not in BY_INVERSION:
+        if m.structure.kind not in ONE_WORD_A_VALUE:
             continue
         row = m.structure.row(0 if m.row_of is None else int(m.row_of[0])).tolist()
         edge = 0
@@ -139,7 +140,7 @@ def test_vectors_agree_in_chromium_and_its_own_randomness_fits(chromium: str, tm
     refused = 0
     for m, counts in zip(example_mechanisms(), found["counts"], strict=True):
         assert sum(counts.values()) == OWN
-        if m.structure.kind in BY_INVERSION:
+        if m.structure.kind in ONE_WORD_A_VALUE:
             labels = [json.dumps(y, separators=(",", ":"), ensure_ascii=False) for y in m.outputs]
             assert set(counts) <= set(labels)
             seen = np.array([counts.get(label, 0) for label in labels])
@@ -221,7 +222,7 @@ FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a range of no length": (lambda c: c.update(outputs={"range": 0}), "not a sensible count"),
 }
 
-RULES = {m.structure.kind: m for m in example_mechanisms() if m.structure.kind not in BY_INVERSION}
+RULES = {m.structure.kind: m for m in example_mechanisms() if m.structure.kind not in ONE_WORD_A_VALUE}
 FORGED_RULES: list[tuple[str, str, Any, str]] = [
     ("independent_bits", "own", str(2**62 - 1), "the claim is false"),
     ("independent_bits", "other", "1", "the claim is false"),

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extremal.certificate.arithmetic.variance import Channel
+from extremal.certificate.arithmetic.worst_prior import _exchangeable
 
 import extremal as ex
 from extremal.certificate import NotKnown, enclosure
-from extremal.certificate.arithmetic.variance import Channel
-from extremal.certificate.arithmetic.worst_prior import _exchangeable
 from extremal.errors import TooLarge
 
 E = math.e

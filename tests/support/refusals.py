@@ -29,6 +29,7 @@ NO_NUMBERS: tuple[Any, ...] = ("nan", "much", "inf", "1/3", "1e999", "", 0.5, No
 """What no proof may hold where a number is asked for."""
 
 NO_INDICES: tuple[Any, ...] = ("0", 0.5, None, True, [])
+NO_FLAGS: tuple[Any, ...] = (0, 1, "true", None, [])
 NO_LISTS: tuple[Any, ...] = ("1", 1, None, {})
 
 
@@ -61,9 +62,9 @@ def accepted(certificate: Certificate) -> bool:
 
 def undercuts(design: Design, proof: Proof) -> bool:
     """Whether a proof reaches a bound that the mechanism itself contradicts; a refused one does not."""
-    low, high = enclosure(design.utility, design.mechanism)
+    low, high = enclosure(design.utility, design.mechanism, design.certificate.worst_prior)
     try:
-        bound = proof.bound(design.mechanism.privacy, design.utility)  # type: ignore[arg-type]
+        bound = proof.bound(design.mechanism.privacy, design.utility)
     except (Refused, NotKnown, ExtremalError):
         return False
     return bool(bound > high if design.utility.is_cost else bound < low)
@@ -103,7 +104,6 @@ def spoiled(
     yield "another value", replace(good, value=good.value * (1 + 1e-9) + 1e-250)
     if good.proofs:
         yield "no proof", replace(good, proofs=())
-        yield "proofs of an older kind", replace(good, proofs=(), outdated=("theorem",))
     if other_utility is not None:
         yield "another problem", replace(good, utility=other_utility)
     if other is not None:
@@ -120,9 +120,9 @@ def spoiled(
 def _worse(proof: Proof, amount: Fraction, sign: int) -> Proof | None:
     """The proof with another number at the last place of its dual vector: what it proves is then worse."""
     names = {field.name for field in fields(proof)}
-    if "proof" in names:
-        inner = _worse(proof.proof, amount, sign)  # type: ignore[attr-defined]
-        return None if inner is None else _with(proof, "proof", inner)
+    for name in names & {"proof", "dual"}:
+        inner = _worse(getattr(proof, name), amount, sign)
+        return None if inner is None else _with(proof, name, inner)
     if "alpha" not in names:
         return None
     alpha = proof.alpha  # type: ignore[attr-defined]
@@ -156,6 +156,9 @@ def _damaged_value(value: Any) -> Iterator[tuple[str, Any, bool]]:
     elif isinstance(value, str):
         yield from ((f"is {bad!r}", bad, False) for bad in NO_NUMBERS)
         yield from ((f"is {other}", other, True) for other in _other_numbers(value))
+    elif isinstance(value, bool):
+        yield from ((f"is {bad!r}", bad, False) for bad in NO_FLAGS)
+        yield f"is {not value}", not value, True
     elif isinstance(value, int):
         yield from ((f"is {bad!r}", bad, False) for bad in NO_INDICES)
         yield from ((f"is {other}", other, True) for other in (-1, 0, value + 1, 1 << 40))

@@ -1,48 +1,38 @@
 """The proof kernel: what a design claims, and code that decides it in exact arithmetic, without a solver."""
 
 from extremal.certificate.certificate import Certificate
-from extremal.certificate.kinds.costs import Truth
-from extremal.certificate.kinds.coupled import Coupled, CoupledColumns, Revealed
-from extremal.certificate.kinds.directions import Directions
-from extremal.certificate.kinds.dual import Lines, OnePrior, Rays
-from extremal.certificate.kinds.groups import Groups
-from extremal.certificate.kinds.information import Sizes, Subadditive
-from extremal.certificate.kinds.matrix import MatrixInequality
-from extremal.certificate.kinds.partition import MeanPartition, Partition
-from extremal.certificate.kinds.ratios import Ratios
-from extremal.certificate.kinds.search import Search
-from extremal.certificate.kinds.sweep import LineSweep
-from extremal.certificate.kinds.workload import ListedColumns, ListedCounts
-from extremal.certificate.proof import PROOFS, Proof, proof_from_json
+from extremal.certificate.proof import KINDS, Proof, proof_from_json
+from extremal.certificate.proofs.chords import Chords
+from extremal.certificate.proofs.combined import ChosenPrior, Groups, Level, OnePrior
+from extremal.certificate.proofs.concave import Concave
+from extremal.certificate.proofs.dual import Dual, Listed, Reason
+from extremal.certificate.proofs.matrix import Matrix
+from extremal.certificate.proofs.order import Order
+from extremal.certificate.proofs.sets import Sets
+from extremal.certificate.proofs.squares import Squares
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.certificate.verify import Verdict, Verification, certify, enclosure, extended, verify
 
 __all__ = [
-    "PROOFS",
+    "KINDS",
     "Certificate",
+    "Chords",
+    "ChosenPrior",
+    "Concave",
     "Contradiction",
-    "Coupled",
-    "CoupledColumns",
-    "Directions",
+    "Dual",
     "Groups",
-    "LineSweep",
-    "Lines",
-    "ListedColumns",
-    "ListedCounts",
-    "MatrixInequality",
-    "MeanPartition",
+    "Level",
+    "Listed",
+    "Matrix",
     "NotKnown",
     "OnePrior",
-    "Partition",
+    "Order",
     "Proof",
-    "Ratios",
-    "Rays",
+    "Reason",
     "Refused",
-    "Revealed",
-    "Search",
-    "Sizes",
-    "Subadditive",
-    "Truth",
+    "Sets",
+    "Squares",
     "Verdict",
     "Verification",
     "certify",

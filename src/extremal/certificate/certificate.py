@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from extremal.certificate.numbers import number_from
-from extremal.certificate.proof import Proof, proof_from_json
+from extremal.certificate.proof import Proof, fields_from_json, proof_from_json
+from extremal.certificate.proofs.combined import ChosenPrior
+from extremal.certificate.reading import list_from, number_from
 from extremal.errors import MalformedFile
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import content_digest, to_json, write_once
 from extremal.mechanism.files import from_json as mechanism_from_json
+from extremal.mechanism.labels import Labels
 from extremal.privacy import Notion
-from extremal.utility import Utility, utility_from_json
+from extremal.problem import Goal, LossGoal, Written, problem_of
 
 FORMAT = "extremal-certificate"
-VERSION = "2.0"
+VERSION = "1.0"
+
+
+class Statement(Protocol):
+    """What states a goal: a utility, or what a file said."""
+
+    def to_json(self) -> dict[str, Any]: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,15 +38,15 @@ class Certificate:
         value: the utility of the mechanism, correct to the last digit but one.
         bound: no private mechanism is better than this (above for a utility, below for a cost).
         proofs: each proves a bound; the best of them reaches `bound`. Empty for a user's function.
-        outdated: names of proofs in a file of the previous version, whose kinds are gone.
+        worst_prior: for a workload over a class of priors, where its cost is enclosed.
     """
 
     mechanism: Mechanism
-    utility: Utility | None
+    utility: Statement | None
     value: float
     bound: float
-    proofs: tuple[Proof, ...] = field(default=())
-    outdated: tuple[str, ...] = field(default=())
+    proofs: tuple[Proof, ...] = ()
+    worst_prior: ChosenPrior | None = None
 
     def to_json(self) -> dict[str, Any]:
         content = {
@@ -48,6 +56,7 @@ class Certificate:
             "utility": None if self.utility is None else self.utility.to_json(),
             "value": repr(self.value),
             "bound": repr(self.bound),
+            "worst_prior": None if self.worst_prior is None else self.worst_prior.to_json(),
             "proofs": [proof.to_json() for proof in self.proofs],
         }
         return {**content, "hash": content_digest(content)}
@@ -61,14 +70,13 @@ def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate,
     """The certificate in a parsed file, and the privacy claim of its mechanism, undecided.
 
     Raises:
-        MalformedFile: not a certificate of version 1 or 2, changed after it was written, or with a number that is none.
+        MalformedFile: not a certificate of this version, changed after it was written, or with a number that is none.
     """
     if content.get("format") != FORMAT or not isinstance(content.get("mechanism"), dict):
         raise MalformedFile(f"{source} must be a certificate", parameter="format", value=content.get("format"))
-    major = str(content.get("version", "")).split(".")[0]
-    if major not in ("1", "2"):
+    if str(content.get("version", "")).split(".")[0] != VERSION.split(".")[0]:
         raise MalformedFile(
-            "this release reads certificates of versions 1 and 2", parameter="version", value=content.get("version")
+            f"this release reads certificates of version {VERSION}", parameter="version", value=content.get("version")
         )
     if content.get("hash") != content_digest({k: v for k, v in content.items() if k != "hash"}):
         raise MalformedFile(
@@ -78,21 +86,25 @@ def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate,
         )
     mechanism, claim = mechanism_from_json(content["mechanism"], source)
     try:
-        utility = None if content["utility"] is None else utility_from_json(content["utility"])
-        value, bound, proofs = _float(content["value"]), _float(content["bound"]), content["proofs"]
-        if not isinstance(proofs, list) or not all(isinstance(proof, dict) for proof in proofs):
-            raise TypeError("proofs must be a list of objects")
-        if major == "1":
-            outdated = tuple(str(proof.get("kind"))[:60] for proof in proofs)
-            return Certificate(mechanism, utility, value, bound, (), outdated), claim
-        read = tuple(proof_from_json(proof) for proof in proofs)
+        utility = None if content["utility"] is None else Written(content["utility"])
+        outputs_of(problem_of(utility))
+        value, bound = _float(content["value"]), _float(content["bound"])
+        worst = content["worst_prior"]
+        worst_prior = None if worst is None else fields_from_json(ChosenPrior, worst)
+        proofs = tuple(map(proof_from_json, list_from(content["proofs"])))
     except MalformedFile:
         raise
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise MalformedFile(
             f"{source} must have the fields of a certificate", parameter="field", value=str(error)[:120]
         ) from error
-    return Certificate(mechanism, utility, value, bound, read), claim
+    return Certificate(mechanism, utility, value, bound, proofs, worst_prior), claim
+
+
+def outputs_of(goal: Goal | None) -> Labels | None:
+    """The labels that the columns of a distortion have in its file, if they have any."""
+    named = isinstance(goal, LossGoal) and goal.outputs is not None
+    return Labels.from_json(goal.outputs, "outputs", tuples=True) if isinstance(goal, LossGoal) and named else None
 
 
 def _float(text: Any) -> float:

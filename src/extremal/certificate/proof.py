@@ -1,91 +1,139 @@
-"""What every proof is: a frozen value that yields a bound, written to JSON from its fields and registered by its class.
+"""What every proof is: a frozen value that yields a bound, and the reasons that it may hold.
 
-`bound(privacy, utility)` is above every private mechanism's value (below, for a cost), whatever numbers the proof
-holds: they are choices, never claims. What does not check raises `Refused`. The exact arithmetic of a proof runs at a
-working precision that is set here.
+`bound(privacy, goal)` is above every private mechanism's value (below, for a cost), whatever numbers the proof holds:
+they are choices, never claims. What does not check raises `Refused`. Values are written to JSON from their fields, read
+by the fields' types, and registered by their class under the kind that files give it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import cache
+from typing import Any, ClassVar, get_type_hints
 
-from extremal.certificate.numbers import READERS, list_from, to_plain
+from extremal.certificate.reading import Reader, many, to_plain
+from extremal.certificate.refused import NotKnown
 from extremal.errors import MalformedFile
-from extremal.privacy import Notion
-from extremal.utility import Utility
+from extremal.problem import Goal, Privacy, problem_of
 
-WORKING_BITS = 256
+WORKING_BITS = 256  # of balls: four times what the last digit of a double needs, so that sums of millions lose none
+DEEPEST = 3  # `one prior` of `squares` of `dual` by a reason
 
-Number = Fraction
-Numbers = tuple[Fraction, ...]
-Counts = tuple[int, ...]
-Pairs = tuple[tuple[int, int], ...]
-Lines = tuple[tuple[Fraction, Fraction], ...]
-Multipliers = tuple[tuple[int, int, int, Fraction], ...]
-Trees = tuple[tuple[int, ...], ...]
-Whole = int
-Wholes = tuple[int, ...]
-Table = tuple[tuple[int, ...], ...]
-Proofs = tuple["Proof", ...]
+Bound = Fraction | float  # a float only when it is infinite
 
-PROOFS: dict[str, type[Proof]] = {}
-"""Every kind of proof, by the name that files give it."""
+KINDS: dict[str, type[Value]] = {}
+"""Every proof and every reason, by the name that files give it."""
 
 
 @dataclass(frozen=True)
-class Proof:
-    """Base of the kinds of proof."""
+class Value:
+    """Base of what a file can name."""
 
-    kind: ClassVar[str]
+    kind: ClassVar[str] = ""
 
     def __init_subclass__(cls) -> None:
-        PROOFS[cls.kind] = cls
-
-    def bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        """The bound that this proves, rounded to the safe side; infinite when it proves nothing.
-
-        Raises:
-            Refused: a precondition fails or a step is not proved.
-            NotKnown: the kernel has no enclosure of the utility.
-        """
-        from flint import ctx
-
-        with ctx.workprec(WORKING_BITS):
-            return self._bound(privacy, utility)
-
-    def _bound(self, privacy: Notion, utility: Utility) -> Fraction | float:
-        raise NotImplementedError
+        if cls.kind:
+            KINDS[cls.kind] = cls
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **{f.name: to_plain(getattr(self, f.name)) for f in fields(self)}}
 
 
-def proof_from_json(content: Any, depth: int = 0) -> Proof:
-    """The proof in a parsed file: all of its fields, and nothing else.
+class Proof(Value):
+    """A bound on what any private mechanism is worth."""
 
-    Raises:
-        MalformedFile: not a proof, of an unknown kind, with other fields, or nested deeper than two.
-    """
-    kind = content.get("kind") if isinstance(content, dict) else None
-    if not isinstance(kind, str) or kind not in PROOFS or depth > 2:
-        raise MalformedFile("a proof must be of a known kind", parameter="kind", value=str(kind)[:60])
-    form = PROOFS[kind]
-    if set(content) != {"kind", *(f.name for f in fields(form))}:
+    @property
+    def label(self) -> str:
+        """Its kind in words, with the reason where it has one."""
+        return self.kind
+
+    def bound(self, privacy: object, goal: object) -> Bound:
+        """The bound that this proves, rounded to the safe side; infinite when it proves nothing.
+
+        Args:
+            privacy: a notion, or what it states.
+            goal: a utility, or what it states.
+
+        Raises:
+            Refused: a precondition fails or a step is not proved.
+            NotKnown: a user's notion or function, which no proof is about.
+        """
+        from flint import ctx
+
+        with ctx.workprec(WORKING_BITS):
+            return self.prove(*stated(privacy, goal))
+
+    def prove(self, privacy: Privacy, goal: Goal) -> Bound:
+        """`bound`, at a precision that was set."""
+        raise NotImplementedError
+
+
+def stated(privacy: object, goal: object) -> tuple[Privacy, Goal]:
+    """What a notion and a utility state; what is not the kernel's is not known."""
+    notion, wanted = problem_of(privacy), problem_of(goal)
+    if notion is None or wanted is None:
+        raise NotKnown(
+            "the kernel knows no rule for a user's class",
+            parameter="privacy" if notion is None else "utility",
+            value=privacy if notion is None else goal,
+        )
+    return notion, wanted
+
+
+@cache
+def _readers(form: type) -> dict[str, Any]:
+    """For each field its reader, or the base class of the values that it holds."""
+    hints = get_type_hints(form, include_extras=True)
+    found = {}
+    for f in fields(form):
+        hint = hints[f.name]
+        found[f.name] = hint.__metadata__[0] if hasattr(hint, "__metadata__") else hint
+    return found
+
+
+def fields_from_json(form: type, content: Any, depth: int = 0) -> Any:
+    """The value of a class from the object of its fields: all of them, and nothing else."""
+    readers = _readers(form)
+    if not isinstance(content, dict) or set(content) != set(readers):
         raise MalformedFile(
-            f"a proof by {kind} has other fields", parameter="fields", value=sorted(map(str, content))[:8]
+            f"{form.__name__} has other fields",
+            parameter="fields",
+            value=sorted(map(str, content))[:8] if isinstance(content, dict) else type(content).__name__,
         )
     read: dict[str, Any] = {}
-    for f in fields(form):
+    for name, reader in readers.items():
         try:
-            given = content[f.name]
-            if f.type == "Proofs":
-                read[f.name] = tuple(proof_from_json(one, depth + 1) for one in list_from(given))
-            else:
-                read[f.name] = proof_from_json(given, depth + 1) if f.type == "Proof" else READERS[str(f.type)](given)
+            read[name] = _reader(reader, depth)(content[name])
         except (ValueError, TypeError) as error:
-            raise MalformedFile(
-                f"a proof by {kind} has a field that cannot be read ({error})", parameter=f.name
-            ) from None
+            raise MalformedFile(f"{form.__name__} has a field that cannot be read ({error})", parameter=name) from None
     return form(**read)
+
+
+def _reader(hint: Any, depth: int) -> Reader:
+    if hint == tuple[Proof, ...]:
+        return many(lambda value: value_from_json(value, Proof, depth + 1))
+    if isinstance(hint, type):
+        return lambda value: value_from_json(value, hint, depth + 1)
+    return hint  # type: ignore[no-any-return]
+
+
+def value_from_json(content: Any, base: type[Value], depth: int = 0) -> Any:
+    """The proof or reason in a parsed file.
+
+    Raises:
+        MalformedFile: of an unknown kind or the other base, with other fields, or nested deeper than `DEEPEST`.
+    """
+    kind = content.get("kind") if isinstance(content, dict) else None
+    form = KINDS.get(kind) if isinstance(kind, str) else None
+    if form is None or not issubclass(form, base) or depth > DEEPEST:
+        raise MalformedFile(
+            f"a {base.__name__.lower()} must be of a known kind", parameter="kind", value=str(kind)[:60]
+        )
+    return fields_from_json(form, {name: value for name, value in content.items() if name != "kind"}, depth)
+
+
+def proof_from_json(content: Any) -> Proof:
+    """The proof in a parsed file."""
+    proof: Proof = value_from_json(content, Proof)
+    return proof

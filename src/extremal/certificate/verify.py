@@ -2,7 +2,7 @@
 
 Three things may be claimed: that the mechanism is private, what it is worth, and that nothing private is better than
 a bound. Each is *proved*, *refuted* (it is false, or the proof given for it does not hold), *not proven* (there is no
-proof that the kernel can check: a user's function, a proof of an older kind, none at all), or *nothing claimed*.
+proof that the kernel can check: a user's function, or none at all), or *nothing claimed*.
 """
 
 from __future__ import annotations
@@ -12,24 +12,28 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
 from html import escape
-from math import inf, isinf, nextafter
+from math import inf, isinf, lcm, nextafter
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any
 
+import numpy as np
+from flint import ctx
+
 from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
-from extremal.certificate.arithmetic.worst_prior import workload_cost
-from extremal.certificate.certificate import Certificate, is_certificate, load_certificate
-from extremal.certificate.kinds.costs import cost_of
-from extremal.certificate.proof import WORKING_BITS, Proof
+from extremal.certificate.arithmetic.workload_cost import workload_cost
+from extremal.certificate.certificate import Certificate, Statement, is_certificate, load_certificate, outputs_of
+from extremal.certificate.proof import WORKING_BITS, Bound, Proof
+from extremal.certificate.proofs.combined import ChosenPrior
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
-from extremal.privacy import Notion
-from extremal.utility import Utility, Workload
+from extremal.mechanism.labels import Labels
+from extremal.privacy import LDP, Notion
+from extremal.problem import Goal, LevelGoal, LossGoal, WorkloadGoal, problem_of
+from extremal.sources import SourceClass
 
-Bound = Fraction | float  # a float only when it is infinite
 _REASONS = TextWrapper(100, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 WIDEST = Fraction(1, 10**6)
@@ -133,17 +137,16 @@ def verify(subject: Any) -> Verification:
 
 
 def _verified(mechanism: Mechanism, claim: Notion | None, certificate: Certificate | None) -> Verification:
-    from flint import ctx
-
     with ctx.workprec(WORKING_BITS):
         privacy, why = _privacy(mechanism, claim)
         if certificate is None:
             return Verification(privacy, Verdict.NOTHING, Verdict.NOTHING, tuple(why))
-        if certificate.utility is None:
+        goal = problem_of(certificate.utility)
+        if goal is None:
             unknown = "value and optimality: not proven (unverified: a user's function, which no file holds)"
             return Verification(privacy, Verdict.NOT_PROVEN, Verdict.NOT_PROVEN, (*why, unknown))
-        value, worth, how = _value(certificate, certificate.utility)
-        optimality, because = _optimality(certificate, certificate.utility, claim, worth)
+        value, worth, how = _value(certificate, goal)
+        optimality, because = _optimality(certificate, goal, claim, worth)
         return Verification(privacy, value, optimality, (*why, *how, *because))
 
 
@@ -159,84 +162,129 @@ def _privacy(mechanism: Mechanism, claim: Notion | None) -> tuple[Verdict, list[
     return Verdict.REFUTED, [f"{claim!r} is false: the level is {level!r}"]
 
 
-def _value(certificate: Certificate, utility: Utility) -> tuple[Verdict, tuple[Bound, Bound] | None, list[str]]:
+def _value(certificate: Certificate, goal: Goal) -> tuple[Verdict, tuple[Bound, Bound] | None, list[str]]:
     """The verdict on the value, and an enclosure of the true one.
 
     A claimed double must be next to the true value: the true value lies strictly between its two neighbours.
     """
     claimed = certificate.value
     try:
-        low, high = enclosure(utility, certificate.mechanism)
-    except NotKnown as error:
+        low, high = enclosure(goal, certificate.mechanism, certificate.worst_prior)
+    except (NotKnown, Refused) as error:
         return Verdict.NOT_PROVEN, None, [f"value: not proven (unverified: {error})"]
     if low == -inf:
-        return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {utility.name})"]
+        return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {goal.name})"]
     if isinf(low) or isinf(claimed):
         same = low == high == claimed
-    elif certificate.outdated and isinstance(high, Fraction) and isinstance(low, Fraction):
-        # files of version 1 held values computed in floats, good to eleven digits
-        same = max(abs(Fraction(claimed) - low), abs(high - Fraction(claimed))) <= abs(high) * Fraction(1, 10**11)
     else:
         same = nextafter(claimed, -inf) < low and high < nextafter(claimed, inf)
-        if not same and utility.is_cost and high >= nextafter(_double(low), inf):
+        if not same and goal.is_cost and high >= nextafter(_double(low), inf):
             # the enclosure of a worst case over a class of priors may be wider than a double
             same = high <= Fraction(claimed) and Fraction(claimed) - low <= low * WIDEST
-    word = (
-        f"{utility.name} is {claimed!r}" if same else f"the value {claimed!r} is false: {utility.name} is {_shown(low)}"
-    )
+    word = f"{goal.name} is {claimed!r}" if same else f"the value {claimed!r} is false: {goal.name} is {_shown(low)}"
     return Verdict.PROVED if same else Verdict.REFUTED, (low, high), [word]
 
 
-def enclosure(utility: Utility, mechanism: Any) -> tuple[Bound, Bound]:
+def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = None) -> tuple[Bound, Bound]:
     """Rationals around the value of a mechanism; infinite both when it is.
+
+    Args:
+        goal: a utility, or what it states.
+        mechanism: with exact columns.
+        worst_prior: for a workload over a class of priors, one that is nearly the worst.
 
     Raises:
         NotKnown: the kernel has no rule for the utility.
+        Refused: the worst prior is not in the class.
     """
-    from flint import ctx
-
+    stated = problem_of(goal)
+    if stated is None:
+        raise NotKnown("the kernel has no rule for a user's function", parameter="utility", value=type(goal).__name__)
     with ctx.workprec(WORKING_BITS):
-        if isinstance(utility, Workload):
-            return workload_cost(utility, mechanism)
-        if utility.is_cost:
-            exact = cost_of(utility, mechanism)
+        if isinstance(stated, WorkloadGoal):
+            chosen = worst_prior is not None and stated.source.single is None
+            return workload_cost(stated, mechanism, worst_prior.of(stated.source) if worst_prior and chosen else None)
+        if isinstance(stated, (LossGoal, LevelGoal)):
+            exact = _cost_of(stated, mechanism)
             return exact, exact
-        ball = value_of(utility, mechanism)
+        ball = value_of(stated, mechanism)
         return (inf, inf) if is_infinite(ball) else (lower(ball), upper(ball))
 
 
+def _cost_of(goal: LossGoal | LevelGoal, mechanism: Mechanism) -> Bound:
+    """A distortion, exactly; a level is the float that privacy proves, read as the rational it is."""
+    if isinstance(goal, LossGoal):
+        return _largest(goal.source, _losses(goal, mechanism))
+    if _largest(goal.source, _losses(LossGoal(goal.source, None), mechanism)) > goal.distortion:
+        return inf
+    level = LDP(0).level(mechanism)
+    return inf if level == inf else Fraction(repr(level))
+
+
+def _losses(goal: LossGoal, mechanism: Mechanism) -> list[Fraction]:
+    """Σ_y Q(y|x)·d(x,y) for each input x."""
+    if mechanism.k != goal.k:
+        raise NotKnown("the mechanism and the cost are about different inputs", parameter="k", value=mechanism.k)
+    rows = np.arange(goal.k) if mechanism.row_of is None else mechanism.row_of
+    width = goal.k if goal.losses is None else len(goal.losses[0])
+    names = outputs_of(goal)
+    if names is None:
+        names = mechanism.input_labels if width == goal.k else Labels(range(width), "outputs")
+    try:
+        codes = [names.code(y, "output") for y in mechanism.output_labels]
+    except ExtremalError as error:
+        raise NotKnown(f"an output is not among those that the cost knows ({error})") from None
+    if goal.losses is None:
+        lost = [Fraction(1)] * goal.k
+        for column, x in zip(mechanism.columns(), codes, strict=True):
+            row = int(rows[x])
+            weight = next(w for w, members in column.groups if any(a <= row < b for a, b in members.runs))
+            lost[x] -= Fraction(weight, mechanism.denominator)
+        return lost
+    common = lcm(*{d.denominator for row in goal.losses for d in row})
+    whole = np.array([[int(d * common) for d in row] for row in goal.losses], dtype=object)
+    total = np.array([0] * goal.k, dtype=object)
+    for column, y in zip(mechanism.columns(), codes, strict=True):
+        values = np.array([0] * mechanism.row_classes, dtype=object)
+        for weight, members in column.groups:
+            values[members.indices()] = weight
+        total = total + values[rows] * whole[:, y]
+    return [Fraction(t, common * mechanism.denominator) for t in total.tolist()]
+
+
+def _largest(source: SourceClass, losses: Sequence[Fraction]) -> Fraction:
+    """The largest expected loss over the priors of a class, exactly."""
+    prior = source.extreme_prior(losses)
+    return sum((w * v for w, v in zip(prior.weights, losses, strict=True)), Fraction(0)) / prior.total
+
+
 def _optimality(
-    certificate: Certificate, utility: Utility, claim: Notion | None, worth: tuple[Bound, Bound] | None
+    certificate: Certificate, goal: Goal, claim: Notion | None, worth: tuple[Bound, Bound] | None
 ) -> tuple[Verdict, list[str]]:
     """Whether the proofs reach the bound that is claimed, and the value contradicts neither."""
-    sign, side = (-1, "below") if utility.is_cost else (1, "above")
+    sign, side = (-1, "below") if goal.is_cost else (1, "above")
     bound, attained = certificate.bound, None if worth is None else worth[0 if sign > 0 else 1]
     if bound != bound:
         return Verdict.REFUTED, ["the bound is no number"]
     if sign * certificate.value > sign * bound or (attained is not None and sign * attained > sign * _exact(bound)):
         return Verdict.REFUTED, [f"the bound {bound!r} is false: the mechanism itself is {side} it"]
-    trivial = sign * bound == inf or (utility.is_cost and bound <= 0)
+    trivial = sign * bound == inf or (goal.is_cost and bound <= 0)
     if trivial:
         return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: nothing can be"]
     if attained is None:
         return Verdict.NOT_PROVEN, ["optimality: not proven (unverified: the value is not proven)"]
     if not isinstance(claim, Notion):
         return Verdict.NOT_PROVEN, ["optimality: not proven (among which mechanisms is not said)"]
-    if certificate.outdated:
-        kinds = ", ".join(certificate.outdated)
-        return Verdict.NOT_PROVEN, [
-            f"optimality: not proven (the proof by {kinds} is of an older kind; design again to get a new one)"
-        ]
     if not certificate.proofs:
         return Verdict.NOT_PROVEN, ["optimality: not proven (no proof is given)"]
     best: Bound = sign * inf
     for proof in certificate.proofs:
         try:
-            proved = proof.bound(claim, utility)
+            proved = proof.bound(claim, goal)
         except NotKnown as error:
             return Verdict.NOT_PROVEN, [f"optimality: not proven ({error})"]
         except (Refused, ExtremalError) as error:
-            return Verdict.REFUTED, [f"the proof by {proof.kind} is refused: {error}"]
+            return Verdict.REFUTED, [f"the proof by {proof.label} is refused: {error}"]
         best = min(best, proved, key=lambda b: sign * b)
     if sign * attained > sign * best:
         return Verdict.REFUTED, [
@@ -244,11 +292,13 @@ def _optimality(
         ]
     if sign * best > sign * _exact(bound):
         return Verdict.REFUTED, [f"the proofs reach {_shown(best)}, not the claimed {bound!r}"]
-    kinds = ", ".join(proof.kind for proof in certificate.proofs)
+    kinds = ", ".join(proof.label for proof in certificate.proofs)
     return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: proved by {kinds}"]
 
 
-def certify(mechanism: Mechanism, utility: Utility, proofs: Sequence[Proof]) -> Certificate:
+def certify(
+    mechanism: Mechanism, utility: Statement, proofs: Sequence[Proof], worst_prior: ChosenPrior | None = None
+) -> Certificate:
     """The certificate of a mechanism and the proofs that a search made: the value and the best bound, derived here.
 
     Raises:
@@ -256,19 +306,20 @@ def certify(mechanism: Mechanism, utility: Utility, proofs: Sequence[Proof]) -> 
             be returned.
         NotKnown: the kernel has no rule for the utility.
     """
-    sign = -1 if utility.is_cost else 1
-    low, high = enclosure(utility, mechanism)
+    goal = problem_of(utility)
+    low, high = enclosure(goal, mechanism, worst_prior)
+    sign = -1 if goal.is_cost else 1
     try:
-        bounds = [proof.bound(mechanism.privacy, utility) for proof in proofs]  # type: ignore[arg-type]
+        bounds = [proof.bound(mechanism.privacy, goal) for proof in proofs]
     except Refused as error:
         raise Contradiction(f"a proof of this design is refused: {error}") from error
-    best = min([*bounds, Fraction(0) if utility.is_cost else inf], key=lambda b: sign * b)
+    best = min([*bounds, Fraction(0) if goal.is_cost else inf], key=lambda b: sign * b)
     if sign * (low if sign > 0 else high) > sign * best:
         raise Contradiction("the proof contradicts the value", parameter="bound", value=_shown(best))
     bound = _double(best)
     if not isinf(bound) and sign * Fraction(bound) < sign * best:
         bound = nextafter(bound, sign * inf)
-    return Certificate(mechanism, utility, _claimed(low, high, utility.is_cost), bound, tuple(proofs))
+    return Certificate(mechanism, utility, _claimed(low, high, goal.is_cost), bound, tuple(proofs), worst_prior)
 
 
 def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:
@@ -296,7 +347,7 @@ def extended(certificate: Certificate, proofs: Sequence[Proof]) -> Certificate:
             value=None,
             hint="Add them to the design's own certificate.",
         )
-    certify(certificate.mechanism, certificate.utility, proofs)
+    certify(certificate.mechanism, certificate.utility, proofs, certificate.worst_prior)
     return replace(certificate, proofs=(*certificate.proofs, *proofs))
 
 

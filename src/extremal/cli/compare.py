@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 
+from extremal.cli.choices import GOALS, add_utility_arguments, spoken_of, utility
 from extremal.cli.printing import add_printing, drawn, plain, said
-from extremal.cli.reading import GOALS, add_utility_arguments, prior, refuse_written, spoken_of, utility
+from extremal.cli.reading import prior, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.studies.compare import compare
 from extremal.utility import Workload

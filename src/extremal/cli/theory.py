@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from extremal import theory
+from extremal.cli.choices import add_utility_arguments, utility
 from extremal.cli.printing import add_printing, drawn, plain, said
-from extremal.cli.reading import PRIOR_HELP, add_utility_arguments, prior, utility
+from extremal.cli.reading import PRIOR_HELP, prior
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
 from extremal.privacy import LDP

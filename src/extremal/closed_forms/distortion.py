@@ -9,6 +9,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count, as_fraction
+from extremal.exact.bisection import bisected
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP
@@ -83,15 +84,11 @@ def exponential(distances: Any, epsilon: Any, inputs: Any = None, outputs: Any =
             parameter="distances",
             value=loss.tolist()[:2],
         )
-    low, high = (
-        0.0,
-        2 * notion.epsilon / float(np.ptp(loss, axis=0).max()),
-    )  # the row normalisers can at most double or cancel a ratio
+    high = 2 * notion.epsilon / float(np.ptp(loss, axis=0).max())  # row sums at most double or cancel a ratio
     while _level(loss, high) < notion.epsilon and high < 1e9:
         high *= 2
-    while (middle := (low + high) / 2) not in (low, high):
-        low, high = (middle, high) if _level(loss, middle) <= notion.epsilon else (low, middle)
-    return Mechanism.from_matrix(np.exp(_log_rows(loss, low)), notion, inputs=inputs, outputs=names)
+    beta = bisected(lambda b: _level(loss, b) <= notion.epsilon, high, 0.0)
+    return Mechanism.from_matrix(np.exp(_log_rows(loss, beta)), notion, inputs=inputs, outputs=names)
 
 
 def _log_rows(loss: Any, beta: float) -> Any:

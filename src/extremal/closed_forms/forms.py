@@ -73,6 +73,11 @@ class Form:
     most_valued: int | None = None
     label: Callable[[Mechanism], str] | None = None
 
+    def valued(self, setting: Setting, dense_up_to: int) -> bool:
+        """Whether it has a value in a setting, for a curve over ε."""
+        few = self.most_valued is None or setting.k <= min(self.most_valued, dense_up_to)
+        return bool(self.curve) and few and self.applies(setting)
+
     def at(self, setting: Setting) -> Mechanism | None:
         """The mechanism; None where the form has no place."""
         if (self.most_inputs is not None and setting.k > self.most_inputs) or not self.applies(setting):
@@ -226,9 +231,7 @@ def curve_values(
     setting = Setting.of(utility, notion.epsilon)
     values: dict[str, float | None] = {}
     for form in FORMS.values():
-        too_many = form.most_valued is not None and setting.k > min(form.most_valued, dense_up_to)
-        shown = form.curve and (value is not None or form.summarised)
-        if not shown or too_many or not form.applies(setting):
+        if not form.valued(setting, dense_up_to) or not (value or form.summarised):
             continue
         try:
             mechanism = form.make(setting)

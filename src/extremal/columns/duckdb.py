@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extremal.errors import InvalidParameter
+
+if TYPE_CHECKING:
+    from extremal.columns.engines import Reporter
 
 CHEAP_TO_CHECK = True  # one pass over the column of ids
 
@@ -24,7 +27,7 @@ def names(frame: Any) -> list[str]:
     return list(frame.columns)
 
 
-def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], connection: Any) -> Any:
+def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], connection: Any) -> Any:
     import duckdb
     import pyarrow as pa
 
@@ -59,7 +62,7 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], connection
         ) from None
 
 
-def _vectors(column: Any) -> Any:
+def _vectors(column: Reporter) -> Any:
     def vectors(ids: Any, values: Any) -> Any:
         return column.reports(ids, values)
 

@@ -70,11 +70,12 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
 
 
 def _data(codes: Array, labels: Labels, dtype: Any) -> Any:
+    """The labels of the codes in an array of pandas, of type `dtype` when that can hold them."""
     import pandas as pd
 
-    kind = common_kind(labels) if codes.ndim == 1 else None
     if isinstance(dtype, (pd.CategoricalDtype, pd.StringDtype)) and labels.numbered and labels.count > MOST_LISTED:
         dtype = np.dtype(np.int64)  # no list of so many numbers
+    kind = common_kind(labels) if codes.ndim == 1 else None
     if isinstance(dtype, pd.CategoricalDtype) and codes.ndim == 1:
         return pd.Categorical.from_codes(codes, categories=pd.Index(list(labels), tupleize_cols=False))
     if isinstance(dtype, pd.StringDtype) and kind is str:
@@ -83,6 +84,13 @@ def _data(codes: Array, labels: Labels, dtype: Any) -> Any:
         return pd.arrays.ArrowExtensionArray(arrow.filled_as(codes, labels, dtype.pyarrow_dtype))
     if kind in (None, tuple) or _holds_objects(dtype):
         return arrays.as_objects(codes, labels)
+    return _numbers(codes, labels, dtype)
+
+
+def _numbers(codes: Array, labels: Labels, dtype: Any) -> Any:
+    """Where `dtype` has a type of NumPy behind it."""
+    import pandas as pd
+
     if isinstance(dtype, pd.SparseDtype):
         return arrays.filled_as(codes, labels, dtype.subtype)
     plain = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", np.dtype(object))

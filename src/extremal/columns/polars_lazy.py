@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from extremal.columns.engines import Reporter
 
 CHEAP_TO_CHECK = True  # one pass over the column of ids
 
@@ -23,12 +26,12 @@ def _columns(*names: str) -> Any:
     return selectors.by_name(*names)
 
 
-def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connection: Any) -> Any:
+def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], _connection: Any) -> Any:
     import polars as pl
 
     schema = frame.collect_schema()
 
-    def replaced(name: str, column: Any) -> Any:
+    def replaced(name: str, column: Reporter) -> Any:
         def batch(pair: Any) -> Any:
             both = pair.struct.unnest()
             ids, values = (both.to_series(both.columns.index(one)) for one in (row_id, name))

@@ -7,9 +7,12 @@ text; between machines encrypt it (`spark.network.crypto.enabled`, `spark.io.enc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extremal.errors import InvalidParameter, MissingDependency
+
+if TYPE_CHECKING:
+    from extremal.columns.engines import Reporter
 
 CHEAP_TO_CHECK = False  # repeated ids are found only by shuffling all of them
 
@@ -22,7 +25,7 @@ def names(frame: Any) -> list[str]:
     return list(frame.columns)
 
 
-def with_reports(frame: Any, row_id: str, columns: Mapping[str, Any], _connection: Any) -> Any:
+def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], _connection: Any) -> Any:
     try:
         from pyspark.sql.functions import arrow_udf
     except ImportError as error:

@@ -13,6 +13,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.indicators import MOST_HASHES, HashChannel
+from extremal.estimate.intervals.levels import each, quantile
 from extremal.estimate.reports.tally import Reports
 from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
 from extremal.exact import as_count
@@ -37,12 +38,7 @@ class ChosenEstimate:
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Normal intervals, one row (low, high) for each label; valid together when `simultaneous` (Bonferroni)."""
-        from scipy.special import ndtri
-
-        if not 0 < level < 1:
-            raise InvalidParameter("level must lie strictly between 0 and 1", parameter="level", value=level)
-        share = (1 - level) / (len(self.inputs) if simultaneous else 1)
-        half = float(-ndtri(share / 2)) * self.standard_error
+        half = quantile(each(level, len(self.inputs) if simultaneous else 1)) * self.standard_error
         return np.column_stack([self.estimate - half, self.estimate + half])
 
     def heavy(self, at_least: float = 0.0, level: float = 0.95) -> HeavyLabels:

@@ -133,6 +133,11 @@ def _side(values: Any, name: Any, mechanism: Mechanism | None) -> tuple[Codes, S
         raise InvalidParameter(
             "mechanism must be a Mechanism or None", parameter="columns", value=type(mechanism).__name__
         )
+    return _private_side(codes, labels, name, mechanism)
+
+
+def _private_side(codes: Codes, labels: Sequence[Any], name: Any, mechanism: Mechanism) -> tuple[Codes, Side]:
+    """A column of reports, listed as the outputs are; those that occurred where they are too many."""
     channel = channel_of(mechanism)
     if channel.combinations() is not None or mechanism.row_of is not None:
         raise NotIdentified("the mechanism must tell its inputs apart", parameter="column", value=name)

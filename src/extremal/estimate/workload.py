@@ -270,15 +270,20 @@ def statistics_of(workload: Workload, inputs: Any) -> tuple[tuple[Any, ...], Flo
     if isinstance(workload, CDF):
         return tuple(f"≤ {inputs[t]}" for t in workload.thresholds), workload.rows
     if isinstance(workload, Ranges):
-        if k * (k + 1) // 2 > MOST_STATISTICS:
-            raise InvalidParameter(
-                f"at most {MOST_STATISTICS} ranges are listed",
-                parameter="k",
-                value=k,
-                hint="Estimate the CDF: a range is a difference of two.",
-            )
-        pairs = [(a, b) for a in range(k) for b in range(a, k)]
-        places = np.arange(k)
-        table = np.array([(a <= places) & (places <= b) for a, b in pairs], dtype=np.float64)
-        return tuple(f"{inputs[a]}–{inputs[b]}" for a, b in pairs), table
+        return _ranges(k, inputs)
     return tuple(range(workload.rows.shape[0])), workload.rows
+
+
+def _ranges(k: int, inputs: Any) -> tuple[tuple[Any, ...], Floats]:
+    if k * (k + 1) // 2 > MOST_STATISTICS:
+        raise InvalidParameter(
+            f"at most {MOST_STATISTICS} ranges are listed",
+            parameter="k",
+            value=k,
+            hint="Estimate the CDF: a range is a difference of two.",
+        )
+    first, last = np.triu_indices(k)
+    places = np.arange(k)
+    table = (first[:, None] <= places) & (places <= last[:, None])
+    names = tuple(f"{inputs[a]}–{inputs[b]}" for a, b in zip(first.tolist(), last.tolist(), strict=True))
+    return names, table.astype(np.float64)

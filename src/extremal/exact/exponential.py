@@ -84,6 +84,13 @@ class Exponential:
         return self
 
     @classmethod
+    def unchecked_ratio(cls, ratio: Fraction) -> Exponential:
+        """The constant that is `ratio` ≥ 1 exactly, however near to 1 or large: for bounds, which claim nothing."""
+        self = cls.__new__(cls)
+        self.exponent, self.ratio = None, ratio
+        return self
+
+    @classmethod
     def of_ratio(cls, ratio: object, parameter: str = "ratio") -> Exponential:
         """The constant whose value e^ε is exactly `ratio` ≥ 1."""
         exact = as_fraction(ratio, parameter)
@@ -94,8 +101,7 @@ class Exponential:
                 value=ratio,
                 hint="Use 3 for e^ε = 3.",
             )
-        self = cls.__new__(cls)
-        self.exponent, self.ratio = None, exact
+        self = cls.unchecked_ratio(exact)
         if self.epsilon and not SMALLEST_EPSILON <= self.epsilon <= LARGEST_EPSILON:
             raise InvalidParameter(
                 f"{parameter} must be 1 or between e^1e-9 and e^100",

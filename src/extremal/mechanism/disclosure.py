@@ -111,9 +111,9 @@ class BeliefBounds(ABC):
     def _cells(self) -> list[list[str]]:
         """The rows of the table."""
 
+    @abstractmethod
     def _told(self) -> list[str]:
         """The sentences of a text."""
-        return self.sentences()[:1]
 
     @classmethod
     def not_promised(cls) -> list[str]:

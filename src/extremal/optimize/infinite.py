@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import OnePrior, Proof, Rays
+from extremal.certificate import Dual, OnePrior, Proof
 from extremal.errors import InvalidParameter
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
@@ -149,7 +149,7 @@ def _among(proof: Proof, chosen: list[bool]) -> Proof:
     """The proof about some parts of a worst case as one about all of them: the others have no weight in the mean."""
     if isinstance(proof, OnePrior):
         return replace(proof, proof=_among(proof.proof, chosen))
-    if not isinstance(proof, Rays):
+    if not isinstance(proof, Dual):
         raise TypeError(f"worst cases are proved over rays, not by {proof.kind}")
     weights = iter(proof.mix or (Fraction(1),))
     return replace(proof, mix=tuple(next(weights) if is_chosen else Fraction(0) for is_chosen in chosen))

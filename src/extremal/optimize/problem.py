@@ -7,8 +7,9 @@ without it. Nothing that it says is trusted: the proof kernel derives value and 
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -16,9 +17,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from extremal.certificate import Proof
+from extremal.certificate import ChosenPrior, Proof
+from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.privacy import Notion
+from extremal.sources import SourceClass
 from extremal.utility import Utility
 
 Progress = Callable[[str, float], None]
@@ -152,6 +155,18 @@ def shortened(number: Fraction, digits: int = DIGITS) -> Fraction:
     """The decimal of so many digits that is nearest: proofs hold decimals only."""
     with localcontext(prec=digits):
         return Fraction(Decimal(number.numerator) / Decimal(number.denominator))
+
+
+def chosen_prior(source: SourceClass, priors: Sequence[Prior], weights: Sequence[Fraction]) -> ChosenPrior:
+    """Σ weights·priors of a class, as a proof names it: by weights of its own priors when it is a list, by the prior
+    itself, in whole numbers, otherwise."""
+    if source.listed is not None:
+        by_prior = dict(zip(priors, weights, strict=True))
+        return ChosenPrior((), tuple(by_prior.pop(p, Fraction(0)) for p in source.listed))
+    paired = list(zip(weights, priors, strict=True))
+    mixed = [sum((w * p.fraction(x) for w, p in paired), Fraction(0)) for x in range(source.k)]
+    common = math.lcm(*(m.denominator for m in mixed))
+    return ChosenPrior(tuple(m * common for m in mixed), ())
 
 
 def constant(problem: Problem, method: str = "constant mechanism") -> Solution:

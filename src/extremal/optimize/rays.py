@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Proof, Rays
+from extremal.certificate import Dual, Listed, Proof
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite, parts_of
@@ -65,7 +65,8 @@ def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
 
 def nothing(problem: Problem) -> tuple[Proof, ...]:
     """The proof that no mechanism is worth anything, at level 0."""
-    return (Rays(decimals(np.zeros(problem.utility.k))),) if problem.utility.k <= SIZES.patterns else ()
+    zeros = decimals(np.zeros(problem.utility.k))
+    return (Dual(zeros, Listed()),) if problem.utility.k <= SIZES.patterns else ()
 
 
 def over_class(problem: Problem, privacy: PML) -> Solution:
@@ -90,7 +91,7 @@ def _over(problem: Problem, columns: Floats, method: str, tree: tuple[tuple[int,
     mechanism = Mechanism.from_matrix(
         matrix / matrix.sum(axis=1, keepdims=True), problem.privacy, inputs=problem.inputs
     )
-    proof = Rays(decimals(best.alpha), _mixed(best), tree)
+    proof = Dual(decimals(best.alpha), Listed(tree), _mixed(best))
     return Solution(mechanism, best.bound(columns, values), method, (proof,))
 
 

@@ -31,7 +31,7 @@ from extremal.utility import (
 
 
 @dataclass(frozen=True)
-class Sizes:
+class SizeLimits:
     """Inputs up to which a method works, unless another noun is given; rays that the kernel lists as well have their
     limits from the cones."""
 
@@ -62,7 +62,7 @@ class Sizes:
     values: int = 40  # values of one statistic whose intervals are all columns: 0.1 s
 
 
-SIZES = Sizes()
+SIZES = SizeLimits()
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ TABLE: tuple[Row, ...] = (
         "divergence",
         "divergence.solve",
         "sorted partition, any number of inputs",
-        "order; chords too up to 300 inputs",
+        "order; chords too up to 5,000 inputs",
         limited=True,
     ),
     Row(
@@ -184,12 +184,21 @@ TABLE: tuple[Row, ...] = (
     Row(
         "pure",
         "workload",
+        "workload.minimax",
+        f"class of priors: saddle point, {SIZES.minimax} inputs; means over all priors: one bit; shares where the "
+        "class holds the uniform prior: block design or subset selection",
+        "one prior of the class, as below",
+        lambda problem: isinstance(problem.utility, Workload) and problem.utility.prior is None,
+        limited=True,
+    ),
+    Row(
+        "pure",
+        "workload",
         "workload.solve",
         f"shares, all alike: block design or subset selection. One statistic: intervals of {SIZES.values} values, a "
         f"grid beyond. {SIZES.workload_patterns} inputs: all patterns; {SIZES.workload_columns}: column generation; "
-        f"{SIZES.workload}: types of sets, subset selection, random scales. Class of priors: saddle point, "
-        f"{SIZES.minimax} inputs",
-        "squares with listed, chords or matrix; one prior",
+        f"{SIZES.workload}: types of sets, subset selection, random scales",
+        "squares with listed, chords or matrix",
         limited=True,
     ),
     Row(
@@ -236,10 +245,9 @@ TABLE: tuple[Row, ...] = (
     Row(
         "lift",
         "workload",
-        "workload.solve",
+        "workload.leakage",
         f"all extreme columns, {SIZES.lift_columns} inputs",
         "squares with listed",
-        function="by_lifts",
         limited=True,
     ),
     _equal_row("class"),
@@ -248,7 +256,7 @@ TABLE: tuple[Row, ...] = (
     Row("class", "sum", "leakage.solve", _CLASS, "listed; one prior", function="solve_for_class"),
     Row("class", "hamming", "distortion.solve", _PROGRAM, "chords, one prior"),
     Row("class", "distortion", "distortion.solve", _PROGRAM, "chords, one prior"),
-    Row("class", "workload", "workload.solve", "refused: one prior is needed", "", function="by_lifts", limited=True),
+    Row("class", "workload", "workload.leakage", "refused: one prior is needed", "", limited=True),
     _equal_row("metric"),
     Row(
         "metric",

@@ -13,8 +13,7 @@ import numpy.typing as npt
 
 Integers = npt.NDArray[np.int64]
 
-BRANCH = -1
-EMPTY = -2
+BRANCH, EMPTY = -1, -2  # what a proof calls a node with children, and one without sets
 
 
 def in_depth_first_order(levels: Sequence[Integers], count: Integers) -> Integers:

@@ -1,7 +1,7 @@
 """What is allowed: one file for each privacy notion.
 
 `NOTIONS` is where files, the command line and the tests of all notions find them, by the `name` that a class has in
-files. To add a notion: its file, its name in the line below, its options in `cli/reading.py` and its examples in
+files. To add a notion: its file, its name in the line below, its options in `cli/choices.py` and its examples in
 `tests/privacy/test_contract.py`.
 """
 

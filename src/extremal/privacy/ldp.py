@@ -24,6 +24,7 @@ from extremal.exact import Column, ExactView, Exponential, as_fraction, bisected
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Weights, as_probabilities, exact_sums
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
+from extremal.problem import Coupled, Pure, states
 
 MOST_OPERATIONS = 1 << 33  # row pairs × outputs; above that an answer would take minutes
 
@@ -137,6 +138,9 @@ class LDP(Notion):
             else f"LDP(epsilon={self.epsilon!r}"
         )
         return inside + (f", delta={self.delta!r})" if self._delta else ")")
+
+
+states(LDP, lambda ldp: Coupled(ldp.exponential, ldp.exact_delta) if ldp.exact_delta else Pure(ldp.exponential))
 
 
 def _kinds(view: ExactView) -> Iterator[Column]:

@@ -9,6 +9,7 @@ from typing import Any
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, as_prior, by_row_class, prefix_sums
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
+from extremal.problem import Lift, states
 
 
 class LIP(Notion):
@@ -119,3 +120,6 @@ class LIP(Notion):
     def __repr__(self) -> str:
         lower = "" if self._lower is None else f", lower={self.lower!r}"
         return f"LIP(epsilon={self.epsilon!r}, {self.prior!r}{lower})"
+
+
+states(LIP, lambda lip: Lift(lip.prior, lip.lower_exponential, lip.exponential))

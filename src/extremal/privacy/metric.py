@@ -17,6 +17,7 @@ from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_
 from extremal.exact.exponential import SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Indices, Weights
 from extremal.privacy.notion import Notion
+from extremal.problem import Metric, states
 
 # floats of log(a/b) and ε·d agree with the truth to about 1e-15, relatively; within this integers decide
 _UNSURE = 1e-12
@@ -161,6 +162,13 @@ class MetricPrivacy(Notion):
 
     def __repr__(self) -> str:
         return f"MetricPrivacy(epsilon={self.epsilon!r}, distances={self.k}×{self.k})"
+
+
+def _problem(metric: MetricPrivacy) -> Metric:
+    return Metric(metric.k, lambda x, z: metric.exact_exponent(x, z) if metric.relates(x, z) else None)
+
+
+states(MetricPrivacy, _problem)
 
 
 @dataclass(frozen=True, eq=False)

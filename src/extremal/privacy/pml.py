@@ -11,6 +11,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, by_row_class, level_of_ratio, prefix_sums
 from extremal.exact.weights import Floats
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
+from extremal.problem import Lift, OverClass, Privacy, states
 from extremal.sources import SourceClass, as_source
 
 
@@ -142,6 +143,14 @@ class PML(Notion):
         single = self.source.single
         about = f"prior={_short(single)}" if single is not None else f"source={self.source!r}"
         return f"PML(epsilon={self.epsilon!r}, {about})"
+
+
+def _problem(pml: PML) -> Privacy:
+    single = pml.source.single
+    return OverClass(pml.source, pml.exponential) if single is None else Lift(single, None, pml.exponential)
+
+
+states(PML, _problem)
 
 
 def _short(prior: Prior) -> str:

@@ -22,13 +22,13 @@ import numpy as np
 from extremal.closed_forms.set_systems import best_size_for_frequencies
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count, as_fraction
+from extremal.exact.bisection import bisected
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
 from extremal.exact.weights import Floats
 
 SPLITS = ("equal", "variance")
 GRID = 240  # cells of the budget in the first search
 DIGITS = 6  # of the budget, to which a share is rounded
-STEPS = 70  # of a bisection of logarithms: as many as a float has bits
 AGAIN = 8  # sizes may change when the levels do
 
 
@@ -137,23 +137,26 @@ def _by_grid(total: float, ks: list[int], weights: Floats) -> Floats:
 
 def _for_sizes(total: float, ks: Any, sizes: Any, weights: Floats) -> Floats:
     """For fixed sizes the problem is convex: levels with equal slopes w·2C·k(ku + d)u(1 + u), by bisection."""
-    scale = 2 * weights * (ks - 1) ** 2 / (sizes * (ks - sizes))
+    scales = (2 * weights * (ks - 1) ** 2 / (sizes * (ks - sizes))).tolist()
+    questions = list(zip(scales, ks.tolist(), sizes.tolist(), strict=True))
 
     def levels(slope: float) -> Floats:
-        low, high = np.full(len(ks), -300.0), np.full(len(ks), 40.0)  # of log u
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            u = np.exp(middle)
-            steep = scale * (ks * u + sizes) * u * (1 + u) > slope
-            low, high = np.where(steep, low, middle), np.where(steep, middle, high)
-        return np.asarray(np.log1p(np.exp(-high)))
+        return np.array([_with_slope(slope, *question) for question in questions])
 
-    low, high = -600.0, 200.0  # of the logarithm of the slope: the sum of the levels falls with it
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if levels(math.exp(middle)).sum() > total else (low, middle)
-    found = levels(math.exp(high))
+    # The logarithm of the slope: the sum of the levels falls with it.
+    log_slope = bisected(lambda s: levels(math.exp(s)).sum() <= total, -600.0, 200.0)
+    found = levels(math.exp(log_slope))
     return np.asarray(found * (total / found.sum()))
+
+
+def _with_slope(slope: float, scale: float, k: int, size: int) -> float:
+    """The ε at which a question's variance has this slope, by the logarithm of u."""
+
+    def steep(log_u: float) -> bool:
+        u = math.exp(log_u)
+        return scale * (k * u + size) * u * (1 + u) > slope
+
+    return math.log1p(math.exp(-bisected(steep, -300.0, 40.0)))
 
 
 def _rounded(total: Fraction, levels: Floats) -> list[Fraction]:

@@ -139,6 +139,9 @@ class QuestionnaireDisclosure(BeliefBounds):
     def sentences(self) -> list[str]:
         return [belief.sentence(len(self.questionnaire)) for belief in self.beliefs]
 
+    def _told(self) -> list[str]:
+        return self.sentences()[:1]
+
     def to_frame(self) -> Any:
         """A data frame with a row for each belief."""
         rows = self.beliefs

@@ -13,10 +13,12 @@ from extremal.errors import MalformedFile
 from extremal.mechanism.files import check_version, content_digest, from_json, to_json, write_once
 
 if TYPE_CHECKING:
+    from extremal.mechanism import Mechanism
     from extremal.questionnaire.questionnaire import Questionnaire
 
 FORMAT = "extremal-questionnaire"
 VERSION = (1, 0)
+NOT_NAMED = "every question must have a name of its own and a mechanism"
 
 
 def _content(questionnaire: Questionnaire) -> dict[str, Any]:
@@ -58,14 +60,20 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
     listed = content.get("questions")
     if not isinstance(listed, list) or not listed:
         raise MalformedFile("a questionnaire must list its questions", parameter="questions", value=listed)
-    questions = {}
+    questions: dict[str, Mechanism] = {}
     for entry in listed:
-        name = entry.get("name") if isinstance(entry, dict) else None
-        inside = entry.get("mechanism") if isinstance(entry, dict) else None
-        if not isinstance(name, str) or not name.strip() or not isinstance(inside, dict) or name in questions:
-            raise MalformedFile(
-                "every question must have a name of its own and a mechanism", parameter="question", value=name
-            )
+        name, inside = _named(entry)
+        if name in questions:
+            raise MalformedFile(NOT_NAMED, parameter="question", value=name)
         mechanism, claim = from_json(inside, f"{source}, question {name!r}")
         questions[name] = mechanism if claim is None else mechanism.claiming(claim)
     return Questionnaire(questions)
+
+
+def _named(entry: Any) -> tuple[str, dict[str, Any]]:
+    """A question's name and what its file says of its mechanism."""
+    content = entry if isinstance(entry, dict) else {}
+    name, inside = content.get("name"), content.get("mechanism")
+    if not isinstance(name, str) or not name.strip() or not isinstance(inside, dict):
+        raise MalformedFile(NOT_NAMED, parameter="question", value=name)
+    return name, inside

@@ -45,7 +45,7 @@ from extremal.tables import aligned, number
 if TYPE_CHECKING:
     from extremal.release.memory import Memory
 
-MOST_QUESTIONS = 1 << 12
+MOST_QUESTIONS = 1 << 12  # more than anybody answers; a file of as many is read in seconds
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,28 +24,18 @@ from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.files import to_json
-from extremal.mechanism.structures import (
-    BloomBits,
-    Circulant,
-    HadamardSets,
-    HashedSets,
-    ProjectiveSets,
-    RandomizedResponse,
-    Rows,
-    TwoValuedColumns,
-)
+from extremal.mechanism.structures import Abstaining, BloomBits, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.privacy import LDP
 from extremal.release.privatize import report_labels
 from extremal.release.sampling.loops import Loops
-from extremal.release.sampling.sampler import prepared
+from extremal.release.sampling.sampler import ONE_WORD_A_VALUE, prepared
 from extremal.release.sampling.words import CipherWords
 
 SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
 VECTORS = 10_000  # in a folder: 1.8 MB, checked in half a second
-BY_INVERSION = {structure.kind for structure in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
 
 
 class _OneByOne:
@@ -67,7 +57,7 @@ def device_report(mechanism: Mechanism, code: int, words: Iterator[int]) -> Any:
     """
     row = code if mechanism.row_of is None else int(mechanism.row_of[code])
     structure, source = mechanism.structure, _OneByOne(words)
-    if structure.kind in BY_INVERSION:
+    if structure.kind in ONE_WORD_A_VALUE:
         point = next(words) >> (64 - WEIGHT_BITS)
         sums = accumulate(structure.row(row).tolist())
         return mechanism.output_labels[next(report for report, partial in enumerate(sums) if partial > point)]
@@ -110,8 +100,9 @@ def example_mechanisms() -> list[Mechanism]:
         _grouped([0] * 30 + [1] * 70, [(14, 1), (1, 34), (6, 20)], [30.0, 9.0, 1.0], 4),
         _grouped([2, 1, 0, 1, 1], [(1, 1, 0), (0, 1, 1), (0, 2, 0), (1, 0, 1)], [1.0, 1.0, 1.0, 0.5], "0.5"),
     ]
+    quiet = [Mechanism.from_structure(Abstaining(3, 1 << 60, 3 << 59, 1 << 59), LDP("0.5"))]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *tiny]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *quiet, *tiny]
 
 
 def _grouped(of: list[int], types: list[tuple[int, ...]], steps: list[float], epsilon: Any) -> Mechanism:

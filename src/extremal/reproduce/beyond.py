@@ -147,11 +147,7 @@ def delta(progress: Progress) -> Reproduced:
     for i, epsilon in enumerate(DELTA_EPSILONS):
         hard[f"gain at epsilon {epsilon}"] = [_gain(*HARDEST, epsilon, level) for level in DELTAS]
         progress(0.1 * (i + 1) / len(DELTA_EPSILONS))
-    random: dict[str, list[Any]] = {}
-    for k in SMALL:
-        for i, (p0, p1) in enumerate(pairs(k, count=CASES)):
-            add_row(random, {"inputs": k, "instance": i + 1, "gain": _gain(p0, p1, *USUAL)})
-            progress(0.1 + 0.9 * (k - SMALL[0] + (i + 1) / CASES) / len(SMALL))
+    random = _random_gains(lambda share: progress(0.1 + 0.9 * share))
     gains = {k: [g for j, g in zip(random["inputs"], random["gain"], strict=True) if j == k] for k in SMALL}
     above = {k: sum(gain > GAINED for gain in gains[k]) for k in SMALL}
     searched = [gain for name in hard if name != "delta" for gain in hard[name]]
@@ -166,6 +162,15 @@ def delta(progress: Progress) -> Reproduced:
         partial(_draw_gains, hard, random, above),
         SEED,
     )
+
+
+def _random_gains(progress: Progress) -> dict[str, list[Any]]:
+    random: dict[str, list[Any]] = {}
+    for k in SMALL:
+        for i, (p0, p1) in enumerate(pairs(k, count=CASES)):
+            add_row(random, {"inputs": k, "instance": i + 1, "gain": _gain(p0, p1, *USUAL)})
+            progress((k - SMALL[0] + (i + 1) / CASES) / len(SMALL))
+    return random
 
 
 def _draw_gains(hard: Columns, random: Columns, above: dict[int, int]) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -194,27 +194,30 @@ def compare(
     >>> [row.name for row in table.rows][:3]
     ['randomised response', 'geometric', 'subset selection (frequencies, d=1)']
     """
-    wanted = [utilities] if isinstance(utilities, Utility) else list(utilities)
-    if not wanted or len({u.k for u in wanted}) != 1:
-        raise InvalidParameter("utilities must be one or more, on the same inputs", parameter="utilities", value=wanted)
+    wanted = _named(utilities)
     notion = LDP(epsilon)
     if not notion.epsilon:
         raise InvalidParameter(
             "epsilon must be positive: at 0 every mechanism is constant", parameter="epsilon", value=epsilon
         )
-    source = as_prior(prior) if prior is not None else _prior_of(wanted)
-    pair = next((u.pair for u in wanted if isinstance(u, Divergence)), None)
-    setting = Setting(wanted[0].k, epsilon, source, None if pair is None else KL(pair.p0, pair.p1))
+    source = as_prior(prior) if prior is not None else _prior_of(wanted.values())
+    pair = next((u.pair for u in wanted.values() if isinstance(u, Divergence)), None)
+    setting = Setting(next(iter(wanted.values())).k, epsilon, source, None if pair is None else KL(pair.p0, pair.p1))
     chosen = dict(mechanisms) if mechanisms is not None else made_for(setting)
-    names = [u.name for u in wanted]
-    named = {
-        n if names.count(n) == 1 else f"{n} {i + 1}": u for i, (n, u) in enumerate(zip(names, wanted, strict=True))
-    }
     rows = [
-        Compared(name, m.m, _levels(m, source), {key: value_of(u, m) for key, u in named.items()}, m)
+        Compared(name, m.m, _levels(m, source), {key: value_of(u, m) for key, u in wanted.items()}, m)
         for name, m in chosen.items()
     ]
-    return Comparison(notion, tuple(rows), named)
+    return Comparison(notion, tuple(rows), wanted)
+
+
+def _named(utilities: Sequence[Utility] | Utility) -> dict[str, Utility]:
+    """Utilities by their names, numbered where several have the same."""
+    wanted = [utilities] if isinstance(utilities, Utility) else list(utilities)
+    if not wanted or len({u.k for u in wanted}) != 1:
+        raise InvalidParameter("utilities must be one or more, on the same inputs", parameter="utilities", value=wanted)
+    names = [u.name for u in wanted]
+    return {u.name if names.count(u.name) == 1 else f"{u.name} {i}": u for i, u in enumerate(wanted, 1)}
 
 
 def _levels(mechanism: Mechanism, prior: Prior | None) -> dict[str, float | None]:
@@ -225,10 +228,11 @@ def _levels(mechanism: Mechanism, prior: Prior | None) -> dict[str, float | None
     return levels
 
 
-def _prior_of(utilities: list[Utility]) -> Prior | None:
+def _prior_of(utilities: Iterable[Utility]) -> Prior | None:
     """That of an information, else the first hypothesis."""
-    informations = [u.prior for u in utilities if isinstance(u, MutualInformation)]
-    return informations[0] if informations else next((u.pair.p0 for u in utilities if isinstance(u, Divergence)), None)
+    known = [u.prior for u in utilities if isinstance(u, MutualInformation)]
+    known += [u.pair.p0 for u in utilities if isinstance(u, Divergence)]
+    return known[0] if known else None
 
 
 @dataclass(frozen=True)

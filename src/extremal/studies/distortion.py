@@ -71,23 +71,22 @@ class DistortionTradeoff:
     def plot(self) -> Any:
         """ε* as a line with its jump; the bounds dashed."""
         drawn, axes = figure()
-        below = [i for i, d in enumerate(self.designs) if d.value > 0]
-        zero = [self.distortions[i] for i, d in enumerate(self.designs) if d.value == 0]
-        xs, ys = [self.distortions[i] for i in below], [self.designs[i].value for i in below]
+        points = [(d, found.value) for d, found in zip(self.distortions, self.designs, strict=True)]
+        above, zero = [p for p in points if p[1] > 0], [d for d, value in points if not value]
         end = math.inf if self.jump is None else self.jump[0]
         for place, ((name, values), line) in enumerate(zip(self.bounds.items(), (":", "--", "-."), strict=False), 1):
             shown = [v if d < end else None for d, v in zip(self.distortions, values, strict=True)]
             draw_curve(axes, self.distortions, shown, place, name, marker="", linestyle=line, linewidth=1.4, zorder=4)
         if self.jump is not None:
-            xs, ys, zero = [*xs, self.jump[0]], [*ys, self.jump[1]], [self.jump[0], *zero]
+            above, zero = [*above, self.jump], [self.jump[0], *zero]
             axes.plot([self.jump[0]] * 2, [self.jump[1], 0], ":", color="#888888", linewidth=1)
             axes.plot([self.jump[0]], [self.jump[1]], "o", color=COLOURS[0], markerfacecolor="white", zorder=3)
             axes.plot([self.jump[0]], [0], "o", color=COLOURS[0], zorder=3)
-        axes.plot(xs, ys, color=COLOURS[0], linewidth=2, label="ε*, exact")
+        axes.plot(*zip(*above, strict=True), color=COLOURS[0], linewidth=2, label="ε*, exact")
         axes.plot(zero, [0.0] * len(zero), color=COLOURS[0], linewidth=2)
         axes.set_xlabel("largest probability of a false report, D")
         axes.set_ylabel("smallest ε (nats)")
-        axes.set_ylim(bottom=-0.02 * max([*ys, 1.0]))
+        axes.set_ylim(bottom=-0.02 * max(1.0, *(value for _, value in points)))
         axes.legend(frameon=False)
         return drawn
 

@@ -216,7 +216,7 @@ def tradeoff(
         rows.append({OPTIMUM: found.value, **curve_values(utility, notion, value=partial(value_of, utility))})
     names = dict.fromkeys(name for row in rows for name in row)
     values = {name: tuple(row.get(name) for row in rows) for name in names}
-    left_out = {name: _why(row) for name, row in values.items() if name != OPTIMUM and not any(map(_shown, row))}
+    left_out = _left_out(values)
     shown = {name: row for name, row in values.items() if name not in left_out}
     return Tradeoff(utility, grid, tuple(designs), shown, left_out, _limits(notions, utility))
 
@@ -232,8 +232,10 @@ def _limits(notions: Sequence[Notion], utility: Utility) -> dict[str, tuple[floa
     return limits
 
 
-def _why(row: Sequence[float | None]) -> str:
-    return TOO_MANY if all(v is None for v in row) else NOT_IDENTIFIED
+def _left_out(values: dict[str, tuple[float | None, ...]]) -> dict[str, str]:
+    """Forms without a value at any ε, and why."""
+    empty = {name: row for name, row in values.items() if name != OPTIMUM and not any(map(_shown, row))}
+    return {name: TOO_MANY if set(row) == {None} else NOT_IDENTIFIED for name, row in empty.items()}
 
 
 def _of_epsilon(privacy: Any, utility: Utility) -> Callable[[float], Notion]:

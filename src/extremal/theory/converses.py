@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -82,17 +83,25 @@ class Converses:
         optima = [t.optimum or 0.0 for t in tables]
         drawn, axis = figure(8.0, 4.8)
         axis.plot(grid, optima, color="black", linewidth=2, label="optimum")
-        for i, name in enumerate(dict.fromkeys(b.name for t in tables for b in t.bounds)):
-            found = [next((b for b in t.bounds if b.name == name), None) for t in tables]
-            proven = all(b is None or b.holds_here for b in found)
-            values = [b.value if b is not None and b.value > 0 else None for b in found]
-            style = ":" if not proven else "-" if i < len(COLOURS) else "--"
-            draw_curve(axis, grid, values, i, name, marker="", linestyle=style)
+        named = [{b.name: b for b in t.bounds} for t in tables]
+        for i, name in enumerate({name: None for bounds in named for name in bounds}):
+            _draw_bound(axis, grid, [bounds.get(name, _NOWHERE) for bounds in named], i, name)
         axis.set(xscale="log", yscale="log", xlabel="ε (nats)", ylabel=f"{self.utility.name} (nats)")
         axis.set_ylim(min(filter(None, optima)) / 2, 4 * max(optima))
         axis.legend(frameon=False, fontsize=7, loc="lower right")
         axis.set_title("dotted: proven only for ε small or large enough", fontsize=8, loc="left")
         return drawn
+
+
+_NOWHERE = Bound("", math.inf, "", "")  # stands for a bound where it does not apply
+
+
+def _draw_bound(axis: Any, grid: Iterable[float], found: Sequence[Bound], place: int, name: str) -> None:
+    """One bound over ε, dotted where it is proven only for ε small or large enough."""
+    proven = all(b.holds_here for b in found)
+    style = ":" if not proven else "-" if place < len(COLOURS) else "--"
+    values = [b.value if b.value > 0 else None for b in found]
+    draw_curve(axis, grid, values, place, name, marker="", linestyle=style)
 
 
 def converses(utility: Utility, epsilon: Any, *, slack: float = 0.1, optimum: bool = True) -> Converses:

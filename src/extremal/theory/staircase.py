@@ -147,13 +147,12 @@ def _high_inputs(column: list[int], ratio: float) -> list[int] | None:
     """The inputs whose weight is `ratio` times that of the others, up to rounding; None if weights are otherwise."""
     low, high = min(column), max(column)
     slack = _UNITS * (1 + ratio)
-    members = [x for x, w in enumerate(column) if 2 * w > low + high] if high - low > slack else []
-    inside = [column[x] for x in members]
-    outside = [w for w in column if 2 * w <= low + high] if members else column
-    spread = max(outside) - min(outside) + max(inside, default=0) - min(inside, default=0)
-    if spread > 2 * slack or (members and abs(high - ratio * low) > slack + 1e-12 * high):
-        return None
-    return members
+    if high - low <= slack:  # all alike
+        return []
+    members = [x for x, w in enumerate(column) if 2 * w > low + high]
+    spread = max(w for w in column if 2 * w <= low + high) - low + high - min(column[x] for x in members)
+    strange = spread > 2 * slack or abs(high - ratio * low) > slack + 1e-12 * high
+    return None if strange else members
 
 
 def total_variation_dual(p0: Any, p1: Any, epsilon: Any) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
+from extremal.problem import Goal, LeastGoal, MeanGoal, problem_of
 from extremal.utility.divergence import Divergence
 from extremal.utility.divergences import KL
 from extremal.utility.reading import Reading
@@ -34,6 +35,12 @@ class _Combination(OfColumns):
     @property
     def verifiable(self) -> bool:
         return super().verifiable and all(u.verifiable for u in self.utilities)
+
+    def problem(self) -> Goal | None:
+        parts = tuple(problem_of(u) for u in self.utilities)
+        if None in parts:
+            return None
+        return MeanGoal(parts) if isinstance(self, Average) else LeastGoal(parts)
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "utilities": [u.to_json() for u in self.utilities]}

@@ -13,6 +13,7 @@ from extremal.exact import as_fraction, decimal_text
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.privacy import LDP
+from extremal.problem import LevelGoal, LossGoal
 from extremal.sources import SourceClass, as_source
 from extremal.utility.utility import Floats, Utility, registered
 
@@ -79,6 +80,10 @@ class Distortion(Utility):
         names = mechanism.input_labels if square else Labels(range(self.distances.shape[1]), "outputs")
         return [names.code(y, "output") for y in mechanism.output_labels]
 
+    def problem(self) -> LossGoal:
+        losses = [[Fraction(repr(d)) for d in row] for row in self.distances.tolist()]
+        return LossGoal(self.source, losses, None if self.output_labels is None else self.output_labels.to_json())
+
     def to_json(self) -> dict[str, Any]:
         labels = None if self.output_labels is None else self.output_labels.to_json()
         rows = [[repr(d) for d in row] for row in self.distances.tolist()]
@@ -131,6 +136,9 @@ class Hamming(Distortion):
         rows = reported if mechanism.row_of is None else mechanism.row_of[reported]
         truth = dict(zip(reported.tolist(), mechanism.structure.entries(rows, np.arange(mechanism.m)), strict=True))
         return [truth.get(x, 0) for x in range(self.k)]
+
+    def problem(self) -> LossGoal:
+        return LossGoal(self.source, None)
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json()}
@@ -210,6 +218,9 @@ class LevelAtDistortion(Utility):
         return Fraction(
             sum(w * v for w, v in zip(worst.weights, lost, strict=True)), worst.total * mechanism.denominator
         )
+
+    def problem(self) -> LevelGoal:
+        return LevelGoal(self.source, self.distortion)
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json(), "distortion": decimal_text(self.distortion)}

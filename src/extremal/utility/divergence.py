@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from extremal.exact import Exponential, Prior
+from extremal.problem import PairGoal
 from extremal.utility.convex import ConvexFunction, UserFunction
 from extremal.utility.pair import Pair
 from extremal.utility.reading import Reading
@@ -119,9 +121,14 @@ class NamedDivergence(Divergence):
 
     function: ClassVar[type[ConvexFunction]]
     parameters: ClassVar[Mapping[str, str]] = {}
+    exact: Fraction | None = None
+    """Its parameter, exactly; None when it has none."""
 
     def __init__(self, p0: Any, p1: Any) -> None:
         super().__init__(p0, p1, self.function())
+
+    def problem(self) -> PairGoal:
+        return PairGoal(self.name, self.pair.p0, self.pair.p1, self.exact)
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:

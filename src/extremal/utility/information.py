@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from extremal.exact import Prior, as_prior
+from extremal.problem import InformationGoal
 from extremal.utility.functions import entropy_excess
 from extremal.utility.reading import Reading
 from extremal.utility.utility import Floats, SumOfColumns, Utility, registered
@@ -45,6 +46,9 @@ class MutualInformation(SumOfColumns):
             scale = np.where(marginal > 0, marginal, 1.0)
             lifts = entropy_excess((excess - mean) / scale, (reading.base + excess) / scale)
         return np.asarray(np.where(marginal > 0, marginal * (mass * lifts).sum(axis=0), 0.0))
+
+    def problem(self) -> InformationGoal:
+        return InformationGoal(self.prior)
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "prior": self.prior.to_json()}

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism import Mechanism
+from extremal.problem import Goal, states
 from extremal.utility.reading import Reading, read_array, read_mechanism
 
 Floats = npt.NDArray[np.float64]
@@ -67,9 +68,13 @@ class Utility(ABC):
             )
         return reading
 
+    def problem(self) -> Goal | None:
+        """What a proof knows of it: asked of the classes of this package only, never of a user's."""
+        return None
+
     @abstractmethod
     def to_json(self) -> dict[str, Any]:
-        """Everything needed to make the utility again, as JSON values."""
+        """Everything needed to state the utility in a file, as JSON values."""
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> Utility:
@@ -154,6 +159,7 @@ def registered(kind: Kind) -> Kind:
     if kind.name in UTILITIES:
         raise TypeError(f"two utilities are called {kind.name}")
     UTILITIES[kind.name] = kind
+    states(kind, lambda utility: utility.problem())
     return kind
 
 

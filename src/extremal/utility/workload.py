@@ -29,6 +29,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.exact import Prior, as_count
 from extremal.mechanism import Mechanism
+from extremal.problem import WorkloadGoal
 from extremal.sources import SourceClass, as_source
 from extremal.utility.fisher import Fisher, fisher
 from extremal.utility.reading import Reading
@@ -37,12 +38,6 @@ from extremal.utility.worst_prior import WorstPrior, worst_prior
 
 LARGEST_ENTRY = 1e30  # of a workload, and its reciprocal: squares of these are far from the ends of floats
 MOST_INPUTS = 4096  # k×k matrices beyond this are refused: 2^24 entries
-
-RESOLUTION = Fraction(1, 1 << 80)
-"""ρ: a bias costs what it would in n × mean squared error at n = 1/ρ, more people than there are."""
-
-NOT_IDENTIFIED = Fraction(1, 1 << 20)
-"""A cost above this share of tr(A_cA_cᵀ)/ρ, what knowing nothing costs, counts as infinite."""
 
 
 @registered
@@ -112,7 +107,7 @@ class Workload(Utility):
     def at(self, prior: Any) -> Workload:
         """The same statistics at one prior, or over another class."""
         changed = type(self).__new__(type(self))
-        changed.__dict__.update({key: value for key, value in self.__dict__.items() if key != "exact_gram"})
+        changed.__dict__.update({key: value for key, value in self.__dict__.items() if key != "_stated"})
         changed.source = source_of(prior)
         if changed.source.k != self.k:
             raise InvalidPrior(
@@ -129,18 +124,20 @@ class Workload(Utility):
         """W = AᵀA in floats."""
         return np.asarray(self.rows.T @ self.rows)
 
-    @cached_property
+    @property
     def exact_gram(self) -> tuple[list[list[int]], int]:
         """W as integers over one denominator."""
-        numbers, denominator = as_integers(self.rows)
-        return gram_of(numbers), denominator**2
-
-    @property
-    def exact_rows(self) -> list[list[int]] | None:
-        """A as integers over the root of W's denominator; None where only W is exact."""
-        return as_integers(self.rows)[0]
+        stated = self.problem()
+        return stated.gram, stated.denominator
 
     # -- as a value --
+
+    def problem(self) -> WorkloadGoal:
+        return self._stated
+
+    @cached_property
+    def _stated(self) -> WorkloadGoal:
+        return WorkloadGoal.of_rows(self.name, self.source, self.rows.tolist())
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json(), **self._content()}
@@ -156,19 +153,6 @@ class Workload(Utility):
     def __repr__(self) -> str:
         about = self.prior if self.prior is not None else self.source
         return f"{self.name}({about!r})"
-
-
-def as_integers(array: Floats) -> tuple[list[list[int]], int]:
-    """Floats as the exact binary numbers they are: integers over one power of two."""
-    ratios = [[a.as_integer_ratio() for a in row] for row in array.tolist()]
-    denominator = max(d for row in ratios for _, d in row)
-    return [[n * (denominator // d) for n, d in row] for row in ratios], denominator
-
-
-def gram_of(rows: list[list[int]]) -> list[list[int]]:
-    """AᵀA of integer rows, exactly."""
-    array = np.array(rows, dtype=object)
-    return [list(row) for row in (array.T @ array).tolist()]
 
 
 def source_of(prior: Any) -> SourceClass:

@@ -11,9 +11,10 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
+from extremal.problem import WorkloadGoal
 from extremal.sources import SourceClass
 from extremal.utility.utility import Floats, registered
-from extremal.utility.workload import Workload, as_integers, source_of
+from extremal.utility.workload import Workload, source_of
 
 
 @registered
@@ -61,16 +62,8 @@ class Frequencies(Workload):
         return len(self.items) == self.k and len(set(self.weights)) == 1
 
     @cached_property
-    def exact_gram(self) -> tuple[list[list[int]], int]:
-        numbers, denominator = as_integers(np.asarray([self.weights]))
-        gram = [[0] * self.k for _ in range(self.k)]
-        for x, weight in zip(self.items, numbers[0], strict=True):
-            gram[x][x] = weight
-        return gram, denominator
-
-    @property
-    def exact_rows(self) -> None:
-        return None
+    def _stated(self) -> WorkloadGoal:
+        return WorkloadGoal.of_shares(self.source, self.items, self.weights)
 
     def _content(self) -> dict[str, Any]:
         return {"items": list(self.items), "weights": [repr(w) for w in self.weights]}
@@ -117,6 +110,10 @@ class CDF(Workload):
             (np.arange(source.k)[None, :] <= np.asarray(self.thresholds)[:, None]).astype(np.float64), source
         )
 
+    @cached_property
+    def _stated(self) -> WorkloadGoal:
+        return WorkloadGoal.of_thresholds(self.source, self.thresholds)
+
     def _content(self) -> dict[str, Any]:
         return {"thresholds": None if len(self.thresholds) == self.k - 1 else list(self.thresholds)}
 
@@ -154,13 +151,8 @@ class Ranges(Workload):
         super().__init__(math.sqrt(k + 1) * mixed, source)
 
     @cached_property
-    def exact_gram(self) -> tuple[list[list[int]], int]:
-        """x and z lie together in (min + 1)(k − max) ranges."""
-        return [[(min(x, z) + 1) * (self.k - max(x, z)) for z in range(self.k)] for x in range(self.k)], 1
-
-    @property
-    def exact_rows(self) -> None:
-        return None
+    def _stated(self) -> WorkloadGoal:
+        return WorkloadGoal.of_ranges(self.source)
 
     def _content(self) -> dict[str, Any]:
         return {}

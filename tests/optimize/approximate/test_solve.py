@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 import extremal as ex
+from extremal.certificate import Listed
 from extremal.optimize.approximate.chords import between_chords
 from extremal.optimize.problem import Problem
 from extremal.privacy.cones.coupled import couplings, levels, rays
@@ -146,7 +147,7 @@ def test_chords_and_rays_agree(kind: type) -> None:
 def test_eight_inputs_by_chords() -> None:
     utility = ex.KL([0.3, 0.2, 0.1, 0.1, 0.1, 0.1, 0.05, 0.05], [0.02, 0.05, 0.08, 0.15, 0.1, 0.1, 0.2, 0.3])
     found = check(ex.design(ex.LDP(1, "0.05"), utility), 1e-3)
-    assert found.certificate.proofs[0].kind == "lines"
+    assert found.certificate.proofs[0].label == "dual (chords)"
     plain = ex.design(ex.LDP(1), utility).mechanism.matrix
     assert found.value >= utility(np.hstack([0.95 * plain, 0.05 * np.eye(8)])) * (1 - 1e-12)
 
@@ -169,7 +170,7 @@ def test_one_hypothesis_excludes_inputs_of_many() -> None:
 def test_other_goals_of_many_inputs_have_a_loose_bound(utility: ex.Utility) -> None:
     found = check(ex.design(ex.LDP(1, "0.1"), utility), 1.0)
     assert "loose" in found.summary()
-    assert found.certificate.proofs[0].kind == "inputs revealed"
+    assert found.certificate.proofs[0].reason == Listed((), True)
     assert found.upper_bound == pytest.approx(utility(ex.Mechanism.from_matrix(np.eye(7))), rel=1e-12)
 
 

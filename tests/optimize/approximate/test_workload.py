@@ -24,7 +24,7 @@ def revealing(privacy: ex.LDP, utility: Any) -> Any:
 def test_four_inputs_are_solved_and_proved(utility: Any, level: tuple[str, str]) -> None:
     privacy = ex.LDP(*level)
     found = check(ex.design(privacy, utility), 1e-6)
-    assert [proof.kind for proof in found.certificate.proofs] == ["coupled columns"]
+    assert [proof.label for proof in found.certificate.proofs] == ["squares (listed)"]
     assert found.value <= utility(revealing(privacy, utility)) * (1 + 1e-12)
     assert found.value <= ex.design(ex.LDP(privacy.epsilon), utility).value
     assert "revealing with probability δ" in found.summary()
@@ -81,7 +81,7 @@ def test_beyond_six_inputs_the_bound_is_said_to_be_loose() -> None:
     privacy, utility = ex.LDP(1, "0.05"), ex.Mean(range(8), 8)
     found = check(ex.design(privacy, utility), 0.1)
     assert "it may be loose" in found.summary()
-    assert {proof.kind for proof in found.certificate.proofs} == {"coupled columns", "inputs revealed"}
+    assert [proof.dual.reason.revealed for proof in found.certificate.proofs] == [True, False]
     assert found.value <= utility(revealing(privacy, utility)) * (1 + 1e-12)
 
 
@@ -95,7 +95,7 @@ def test_many_inputs_are_revealed_with_probability_delta() -> None:
 def test_a_prior_with_a_zero_and_no_time_leave_what_the_inputs_prove() -> None:
     for utility, seconds in ((ex.Frequencies([0.5, 0.5, 0]), None), (ex.CDF(4), 1e-9)):
         found = check(ex.design(ex.LDP(1, "0.1"), utility, time_limit=seconds), 1.0)
-        assert [proof.kind for proof in found.certificate.proofs] == ["inputs revealed"]
+        assert [proof.dual.reason.revealed for proof in found.certificate.proofs] == [True]
     assert found.lower_bound == pytest.approx(utility(np.eye(4)), rel=1e-12)
 
 

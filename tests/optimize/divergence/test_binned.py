@@ -9,7 +9,7 @@ import pytest
 
 import extremal as ex
 from extremal.optimize.divergence import binned
-from extremal.optimize.divergence.binned import BinnedCurve, Bins
+from extremal.optimize.divergence.binned import BinnedCurve, RatioBins
 from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.polygon import solve as solve_polygon
 
@@ -52,8 +52,8 @@ def test_bins_find_what_sorting_finds(pair: Any, divergence: Any, epsilon: float
 
 def test_millions_of_ordinary_symbols_are_proved_by_ratios() -> None:
     found = ex.design(ex.LDP(1), ex.KL(*_ordinary(np.random.default_rng(1))))
-    assert [proof.kind for proof in found.certificate.proofs] == ["ratios"]
-    again = ex.design(ex.LDP(1), ex.KL(*_ordinary(np.random.default_rng(1))), proofs=["lines"])
+    assert [proof.kind for proof in found.certificate.proofs] == ["order"]
+    again = ex.design(ex.LDP(1), ex.KL(*_ordinary(np.random.default_rng(1))), proofs=["chords"])
     assert again.value == found.value
 
 
@@ -68,7 +68,7 @@ def test_a_budget_of_reports_on_bins() -> None:
 
 def test_blocks_are_cut_where_the_curve_says() -> None:
     utility = ex.KL(*_tied(np.random.default_rng(3)))
-    bins = Bins.of(utility, 2.0)
+    bins = RatioBins.of(utility, 2.0)
     opened = np.zeros(bins.edges.size - 1, dtype=bool)
     opened[np.unique(bins.key)[3:6]] = True
     curve = BinnedCurve.of(utility, bins, opened)
@@ -83,7 +83,7 @@ def test_blocks_are_cut_where_the_curve_says() -> None:
 def test_where_most_symbols_matter_they_are_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(binned, "MOST_OPENED", 0.0)
     found = ex.design(ex.LDP(1), ex.KL(*_ordinary(np.random.default_rng(1))))
-    assert [proof.kind for proof in found.certificate.proofs] == ["partition"]
+    assert [proof.kind for proof in found.certificate.proofs] == ["order"]
 
 
 def test_equal_hypotheses_and_no_privacy_budget() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import Contradiction, Lines, extended
+from extremal.certificate import Chords, Contradiction, Dual, extended
 from extremal.errors import InvalidParameter
 from extremal.optimize.divergence import dual
 from extremal.optimize.divergence.dual import dual_vector
@@ -41,7 +41,7 @@ def test_the_dual_in_closed_form_proves_as_much_as_the_theorem(
     found = ex.design(ex.LDP(epsilon), utility)
     if not found.value:
         return
-    (lines,) = (proof for proof in found.certificate.proofs if proof.kind == "lines")
+    (lines,) = (proof for proof in found.certificate.proofs if proof.kind == "dual")
     assert found.value <= lines.bound(ex.LDP(epsilon), utility) <= found.value * (1 + 1e-9)
     assert ex.verify(found)
 
@@ -95,17 +95,18 @@ def test_the_little_quadratic_program_meets_its_conditions() -> None:
 def test_the_certificate_gains_the_dual_proof_when_it_is_asked_for() -> None:
     utility = ex.KL(*_pair(8, 12, 1.0))
     found = ex.design(ex.LDP(1), utility)
-    assert [proof.kind for proof in found.proved.proofs] == ["partition"]
-    assert [proof.kind for proof in found.certificate.proofs] == ["partition", "lines"]
+    assert [proof.label for proof in found.proved.proofs] == ["order"]
+    assert [proof.label for proof in found.certificate.proofs] == ["order", "dual (chords)"]
     assert (found.proved.value, found.proved.bound) == (found.certificate.value, found.certificate.bound)
     assert found.certificate is found.certificate
-    assert "lines" not in [p.kind for p in ex.design(ex.LDP(1), utility, proofs=["partition"]).certificate.proofs]
+    assert [p.kind for p in ex.design(ex.LDP(1), utility, proofs=["order"]).certificate.proofs] == ["order"]
 
 
 def test_a_further_proof_that_is_refused_is_not_taken_up() -> None:
     found = ex.design(ex.LDP(1), ex.KL(*_pair(8, 12, 1.0)))
     (_, lines) = found.certificate.proofs
-    for spoilt in (replace(lines, alpha=lines.alpha[1:]), replace(lines, nodes=lines.nodes[::-1]), Lines((), ())):
+    backwards = Dual(lines.alpha, Chords(lines.reason.nodes[::-1]))
+    for spoilt in (replace(lines, alpha=lines.alpha[1:]), backwards, Dual((), Chords())):
         with pytest.raises(Contradiction):
             extended(found.proved, [spoilt])
     assert extended(found.proved, ()) is found.proved
@@ -125,6 +126,6 @@ def test_a_dual_vector_that_is_off_proves_less_and_never_too_much() -> None:
 def test_the_dual_proof_reaches_large_alphabets() -> None:
     rng = np.random.default_rng(0)
     p0, p1 = rng.dirichlet(np.ones(800)), rng.dirichlet(np.ones(800))
-    found = ex.design(ex.LDP(2), ex.KL(p0, p1), proofs=["lines"])
-    assert [proof.kind for proof in found.certificate.proofs] == ["lines"]
+    found = ex.design(ex.LDP(2), ex.KL(p0, p1), proofs=["chords"])
+    assert [proof.label for proof in found.certificate.proofs] == ["dual (chords)"]
     assert found.gap < 1e-9

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import MeanPartition, Refused
+from extremal.certificate import Order, Refused
 from extremal.optimize.hypotheses.columns import best_mixture
 from extremal.optimize.hypotheses.goals import Goals
 from extremal.optimize.hypotheses.partitions import Reversed, Weighted, solved
@@ -98,14 +98,14 @@ def test_the_theorem_is_about_one_pair_under_ldp() -> None:
     p, q, r = np.random.default_rng(5).dirichlet(np.ones(12), 3)
     found = ex.design(ex.LDP(1), ex.PairwiseDivergence([p, q], worst_case=True))
     (proof,) = found.certificate.proofs
-    assert isinstance(proof, MeanPartition)
+    assert isinstance(proof, Order)
     refused: list[tuple[Any, Any, str]] = [
         (ex.LDP(1), ex.WorstCase([ex.KL(p, q), ex.KL(p, r)]), "one pair"),
-        (ex.LDP(1), ex.WorstCase([ex.KL(p, q), ex.MutualInformation(p)]), "f-divergences"),
+        (ex.LDP(1), ex.WorstCase([ex.KL(p, q), ex.MutualInformation(p)]), "about divergences"),
         (ex.PML(1, p), found.utility, "ε-LDP"),
         (ex.LDP(1), ex.Average([ex.KL(p, q), ex.KL(q, p)]), "weight ≥ 0"),
     ]
-    both = MeanPartition((Fraction(1), Fraction(1)), proof.value, proof.cells)
+    both = Order(proof.value, proof.ends, (Fraction(1), Fraction(1)))
     for privacy, utility, said in refused:
         with pytest.raises(Refused, match=said):
             both.bound(privacy, utility)

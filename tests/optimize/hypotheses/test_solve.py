@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import Directions, Refused
+from extremal.certificate import Chords, Dual, Refused
 from extremal.optimize.hypotheses.cells import priced
 from extremal.optimize.hypotheses.columns import best_mixture
 from extremal.optimize.hypotheses.goals import Goals, is_known
@@ -149,16 +149,17 @@ def test_trees_must_cover_all_directions() -> None:
     priors = np.random.default_rng(5).dirichlet(np.ones(10), 3)
     found = ex.design(ex.LDP(1), ex.PairwiseDivergence(list(priors)))
     (proof,) = found.certificate.proofs
-    assert isinstance(proof, Directions)
-    tree = proof.trees[0]
-    for changed in (tree[:-1], (*tree, -1), (5, -1, -1), ()):
+    assert isinstance(proof, Dual)
+    assert isinstance(proof.reason, Chords)
+    trees = proof.reason.trees
+    for changed in (trees[0][:-1], (*trees[0], -1), (5, -1, -1), ()):
         with pytest.raises(Refused):
-            replace(proof, trees=(changed, *proof.trees[1:])).bound(ex.LDP(1), found.utility)
+            replace(proof, reason=Chords(trees=(changed, *trees[1:]))).bound(ex.LDP(1), found.utility)
     with pytest.raises(Refused, match="for each order"):
-        replace(proof, trees=proof.trees[1:]).bound(ex.LDP(1), found.utility)
-    with pytest.raises(Refused, match="about ε-LDP"):
+        replace(proof, reason=Chords(trees=trees[1:])).bound(ex.LDP(1), found.utility)
+    with pytest.raises(Refused, match="need ε-LDP"):
         proof.bound(ex.PML(1, priors[0]), found.utility)
-    with pytest.raises(Refused, match="f-divergences"):
+    with pytest.raises(Refused, match="about divergences"):
         proof.bound(ex.LDP(1), ex.MutualInformation(priors[0]))
     lowered = replace(proof, alpha=(proof.alpha[0] - abs(proof.alpha[0]) / 1000, *proof.alpha[1:]))
     assert not accepted(replace(found.certificate, proofs=(lowered,)))

@@ -68,7 +68,7 @@ def test_large_alphabets_are_closed() -> None:
     found = ex.design(ex.LDP(2), ex.MutualInformation(prior))
     assert found.gap < 1e-9
     assert found.method == "packing design on rows of symbols"
-    assert [proof.kind for proof in found.certificate.proofs] == ["subadditive prices"]
+    assert [proof.kind for proof in found.certificate.proofs] == ["concave"]
     assert ex.verify(found)
     assert len(found.notes) >= 3
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import Lines, OnePrior
+from extremal.certificate import Chords, Dual, OnePrior
 from extremal.errors import TooLarge
 from extremal.privacy.cones.prior_class import as_columns, rays
 from extremal.testing.designs import check
@@ -80,7 +80,8 @@ def test_a_class_too_large_to_list_gets_a_mechanism_that_holds_and_an_honest_gap
     assert ex.LDP(0.5).holds(everything.mechanism)
     (proof,) = found.certificate.proofs
     assert isinstance(proof, OnePrior)
-    assert isinstance(proof.proof, Lines)
+    assert isinstance(proof.proof, Dual)
+    assert isinstance(proof.proof.reason, Chords)
     assert not ex.verify(with_proof(found, proof=dataclasses.replace(proof.proof, alpha=(Fraction(0),) * 9)))
     stranger = tuple(Fraction(w) for w in range(9, 0, -1))
     assert not ex.verify(with_proof(found, prior=stranger))  # not in the ball

@@ -16,7 +16,6 @@ from extremal.release import sample_codes
 from extremal.release.audit import audit
 from extremal.release.device import device_report, example_mechanisms
 from extremal.release.engines.keyed import (
-    ONE_WORD_A_VALUE,
     KeyedColumn,
     OwnWords,
     RowWords,
@@ -25,7 +24,7 @@ from extremal.release.engines.keyed import (
     sample_keyed,
 )
 from extremal.release.sampling.loops import Loops
-from extremal.release.sampling.sampler import SAMPLERS, prepared
+from extremal.release.sampling.sampler import ONE_WORD_A_VALUE, SAMPLERS, prepared
 from extremal.release.sampling.subsets import subset_reports, uniform_below
 
 

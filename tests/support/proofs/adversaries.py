@@ -16,26 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from extremal.certificate import (
-    Coupled,
-    Directions,
-    Groups,
-    Lines,
-    MeanPartition,
-    OnePrior,
-    Partition,
-    Ratios,
-    Rays,
-    Revealed,
-    Search,
-    Sizes,
-    Subadditive,
-    Truth,
-    enclosure,
-)
+from extremal.certificate import Chords, Concave, Dual, Groups, Level, Listed, OnePrior, Order, Sets, enclosure
 from extremal.exact import Prior
 from extremal.optimize.approximate.chords import between_chords
 from extremal.optimize.design import design
+from extremal.optimize.distortion.hamming import truth_proof
+from extremal.optimize.distortion.smallest_epsilon import smallest_epsilon
+from extremal.optimize.divergence.solve import ends_of
 from extremal.optimize.problem import Problem
 from extremal.privacy import LDP, LIP, PML
 from extremal.privacy.cones import coupled
@@ -77,7 +64,7 @@ def rays_and_lines(random: Generator) -> Iterator[Lie]:
     if not 1e-12 < worth < math.inf:
         return
     alpha = a_vector(random, utility, rays, worth, dual)
-    yield Lie(Rays(alpha), privacy, utility, worth)
+    yield Lie(Dual(alpha, Listed()), privacy, utility, worth)
     if isinstance(utility, MutualInformation):
         return
     nodes = np.unique(np.r_[random.random(random.integers(0, 4)), np.exp(random.normal(size=random.integers(1, 30)))])
@@ -85,7 +72,7 @@ def rays_and_lines(random: Generator) -> Iterator[Lie]:
     count, k = random.integers(0, 4), utility.k
     places = zip(random.integers(len(nodes) + 1, size=count), *random.integers(k, size=(2, count)), strict=True)
     multipliers = tuple((int(i), int(a), int(b), decimals([random.exponential()])[0]) for i, a, b in places)
-    yield Lie(Lines(alpha, decimals(nodes), multipliers), privacy, utility, worth)
+    yield Lie(Dual(alpha, Chords(decimals(nodes), multipliers)), privacy, utility, worth)
 
 
 def partitions(random: Generator) -> Iterator[Lie]:
@@ -101,15 +88,19 @@ def partitions(random: Generator) -> Iterator[Lie]:
     if random.random() < 0.2:
         cells = [(int(a), int(b)) for a, b in random.integers(0, k, size=(3, 2))]
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
-    yield Lie(Partition(believed[random.integers(5)], tuple(cells)), LDP(epsilon), utility, worth)
+    pair = utility.pair
+    yield Lie(
+        Order(believed[random.integers(5)], ends_of(pair.p0, pair.p1, tuple(cells))), LDP(epsilon), utility, worth
+    )
     other = a_divergence(random, k).between(utility.p1, utility.p0)
     mean = Average([utility, other, utility])
     worth, _ = optimum(mean, patterns(k, epsilon))
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
-    told = MeanPartition((), believed[random.integers(5)], tuple(cells))
+    told = Order(believed[random.integers(5)], ends_of(pair.p0, pair.p1, tuple(cells)))
     yield Lie(told, LDP(epsilon), mean, worth)
     names = (0, 0, 0) if random.random() < 0.5 else (1, 0, 1)
-    single = Partition(believed[random.integers(5)], tuple((b, a) for a, b in reversed(cells)))
+    turned = tuple((b, a) for a, b in reversed(cells))
+    single = Order(believed[random.integers(5)], ends_of(pair.p1, pair.p0, turned))
     yield Lie(Groups(names, (told,) if names[0] == 0 else (single, told)), LDP(epsilon), mean, worth)
 
 
@@ -128,7 +119,7 @@ def ratios(random: Generator) -> Iterator[Lie]:
     if random.random() < 0.1:
         ends = ends[::-1]
     believed = (Fraction(0), *decimals(worth * random.uniform(0.5, 2, size=3)), random.choice(np.array(EXTREME)))
-    yield Lie(Ratios(believed[random.integers(5)], tuple(ends)), LDP(epsilon), utility, worth)
+    yield Lie(Order(believed[random.integers(5)], tuple(ends)), LDP(epsilon), utility, worth)
 
 
 def prices(random: Generator) -> Iterator[Lie]:
@@ -137,15 +128,15 @@ def prices(random: Generator) -> Iterator[Lie]:
     p = a_prior(random, k) if random.random() < 0.7 else np.full(k, 1 / k)
     privacy, utility, curve = LDP(epsilon), MutualInformation(p), InformationCurve(epsilon)
     worth, _ = optimum(utility, patterns(k, epsilon))
-    yield Lie(Subadditive(Fraction(0)), privacy, utility, worth)
-    yield Lie(Subadditive(decimals([random.exponential() * curve.c])[0]), privacy, utility, worth)
+    yield Lie(Concave(Fraction(0)), privacy, utility, worth)
+    yield Lie(Concave(decimals([random.exponential() * curve.c])[0]), privacy, utility, worth)
     count = int(random.integers(1, 4))
     lines = zip(
         decimals(random.normal(size=count) * worth),
         decimals(random.uniform(-1, 1, size=count) * curve.top),
         strict=True,
     )
-    yield Lie(Sizes(decimals([worth * random.uniform(0, 1.2)])[0], tuple(lines)), privacy, utility, worth)
+    yield Lie(Concave(decimals([worth * random.uniform(0, 1.2)])[0], tuple(lines)), privacy, utility, worth)
 
 
 def _grown(counts: Sequence[int], token: Callable[[], int], stop: Callable[[], bool]) -> tuple[int, ...]:
@@ -189,7 +180,7 @@ def searches(random: Generator) -> Iterator[Lie]:
         grow(depth + 1, z + p[order[depth]], paid + curve.c * alpha[order[depth]])
 
     grow(0, 0.0, 0.0)
-    yield Lie(Search(decimals(alpha), decimals(at), (tuple(tokens),)), privacy, utility, worth)
+    yield Lie(Dual(decimals(alpha), Sets(decimals(at), (tuple(tokens),))), privacy, utility, worth)
 
 
 def lifted_searches(random: Generator) -> Iterator[Lie]:
@@ -215,7 +206,7 @@ def lifted_searches(random: Generator) -> Iterator[Lie]:
     for own in keys:
         counts = [groups[key] - (key == own) for key in keys]
         trees.append(_grown(counts, lambda: int(random.integers(n)), lambda: bool(random.random() < short)))
-    yield Lie(Search(alpha, choices, tuple(trees)), privacy, utility, worth)
+    yield Lie(Dual(alpha, Sets(choices, tuple(trees))), privacy, utility, worth)
 
 
 def costs(random: Generator) -> Iterator[Lie]:
@@ -234,10 +225,17 @@ def costs(random: Generator) -> Iterator[Lie]:
         decimals(random.dirichlet(np.ones(k)) * found.value),
     )
     reached = float(enclosure(utility, found.mechanism)[1])
-    yield Lie(Lines(vectors[random.integers(3)]), privacy, utility, reached)
+    yield Lie(Dual(vectors[random.integers(3)], Chords()), privacy, utility, reached)
     hamming = Hamming(a_prior(random, k))
     reached = float(enclosure(hamming, design(LDP(epsilon), hamming).mechanism)[1])
-    yield Lie(Truth(), LDP(epsilon), hamming, reached)
+    told = truth_proof(hamming.source.priors[0], decimals([math.exp(epsilon) * random.uniform(0.5, 2) + 1])[0])
+    yield Lie(told, LDP(epsilon), hamming, reached)
+    allowed = decimals([round(float(random.uniform(0.05, 0.9)), 3)])[0]
+    least = smallest_epsilon(hamming.source, allowed)
+    for factor in (0.9, 1.0, 1.0 + 1e-9, 1.5):
+        ratio = decimals([max(1.0, math.exp(least.value) * factor)])[0]
+        lie = Level(ratio, truth_proof(hamming.source.priors[0], ratio))
+        yield Lie(lie, LDP(epsilon), least.utility, float(enclosure(least.utility, least.mechanism)[1]))
 
 
 def classes(random: Generator) -> Iterator[Lie]:
@@ -248,14 +246,15 @@ def classes(random: Generator) -> Iterator[Lie]:
     privacy, utility = PML(epsilon, source), KL(a_prior(random, k), a_prior(random, k))
     reached = float(enclosure(utility, design(privacy, utility).mechanism)[0])
     alpha, mix = decimals(random.normal(size=k) * reached), decimals(random.dirichlet(np.ones(3)))
-    yield Lie(Rays(alpha), privacy, utility, reached)
-    for inner in (Rays(alpha), Lines(alpha, (Fraction(1, 100), Fraction(1), Fraction(100)))):
+    yield Lie(Dual(alpha, Listed()), privacy, utility, reached)
+    for inner in (Dual(alpha, Listed()), Dual(alpha, Chords((Fraction(1, 100), Fraction(1), Fraction(100))))):
         yield Lie(OnePrior((), mix, inner), privacy, utility, reached)
         yield Lie(OnePrior(decimals(random.dirichlet(np.ones(k))), (), inner), privacy, utility, reached)
     ball = Hamming(SourceClass.ball(priors[0], Fraction(1, 10)))
     reached = float(enclosure(ball, design(LDP(epsilon), ball).mechanism)[1])
     near = priors[0] * 0.9 + 0.1 * random.dirichlet(np.ones(k)) * random.choice([0.5, 1, 1.1])
-    yield Lie(OnePrior(decimals(near), (), Truth()), LDP(epsilon), ball, reached)
+    told = truth_proof(Prior(near / near.sum()), decimals([math.exp(epsilon)])[0])
+    yield Lie(OnePrior(decimals(near), (), told), LDP(epsilon), ball, reached)
 
 
 def coupled_rays(random: Generator) -> Iterator[Lie]:
@@ -285,8 +284,8 @@ def coupled_rays(random: Generator) -> Iterator[Lie]:
         (decimals(random.normal(size=k) * scale), decimals(random.normal(size=beta.size) * scale)),
         tuple(tuple(EXTREME[i] for i in random.integers(len(EXTREME), size=n)) for n in (k, beta.size)),
     ):
-        named = tuple((0, x, z, b) for (x, z), b in zip(pairs, prices, strict=True) if b)
-        yield Lie(Coupled(vector, named), privacy, utility, -truth.fun * scale)
+        named = tuple((x, z, b) for (x, z), b in zip(pairs, prices, strict=True) if b)
+        yield Lie(Dual(vector, Listed(), (), named), privacy, utility, -truth.fun * scale)
 
 
 def coupled_chords(random: Generator) -> Iterator[Lie]:
@@ -297,14 +296,16 @@ def coupled_chords(random: Generator) -> Iterator[Lie]:
     if found is None or not 1e-12 < found.value < math.inf:
         return
     proof, shrunk = found.proof, Fraction(int(random.integers(0, 100)), 100)
-    fewer = tuple((i, x, z, f * shrunk if random.random() < 0.3 else f) for i, x, z, f in proof.multipliers)
+    assert isinstance(proof.reason, Chords)
+    taken, nodes = proof.reason.multipliers, proof.reason.nodes
+    fewer = tuple((i, x, z, f * shrunk if random.random() < 0.3 else f) for i, x, z, f in taken)
     lower = tuple(a * (1 - Fraction(int(random.integers(0, 100)), 1000)) for a in proof.alpha)
     for told in (
-        Revealed(),
+        Dual(lower, Listed((), True)),
         proof,
-        replace(proof, multipliers=fewer),
+        replace(proof, reason=Chords(nodes, fewer)),
         replace(proof, alpha=lower),
-        replace(proof, nodes=proof.nodes[1:-1]),
+        replace(proof, reason=Chords(nodes[1:-1], taken)),
     ):
         yield Lie(told, privacy, utility, found.value)
 
@@ -328,7 +329,9 @@ def directions(random: Generator) -> Iterator[Lie]:
     trees = [tuple(tree()) for _ in range(math.factorial(m))]
     if random.random() < 0.1:
         trees[-1] = trees[-1][:-1]
-    yield Lie(Directions(a_vector(random, utility, rays, worth, dual), (), tuple(trees)), LDP(epsilon), utility, worth)
+    yield Lie(
+        Dual(a_vector(random, utility, rays, worth, dual), Chords(trees=tuple(trees))), LDP(epsilon), utility, worth
+    )
 
 
 ATTACKS: tuple[Attack, ...] = (

@@ -11,18 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from extremal.certificate import (
-    CoupledColumns,
-    ListedCounts,
-    Proof,
-    Revealed,
-)
+from extremal.certificate import Dual, Listed, Proof, Squares
 from extremal.optimize.design import design
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.interior import optimal_design
 from extremal.optimize.workload.lifts import Coordinates, all_sets, staircase_deviations
-from extremal.optimize.workload.proofs import listed_patterns
-from extremal.optimize.workload.structured.mean import one_statistic, sweep_proof
+from extremal.optimize.workload.proofs import listed_patterns, revealed_inputs
+from extremal.optimize.workload.structured.mean import one_statistic, statistic_proof
 from extremal.privacy import LDP
 from extremal.utility import (
     CDF,
@@ -51,7 +46,21 @@ def a_whole(random: Generator, near: int) -> int:
 def spoiled_numbers(random: Generator, numbers: Any) -> Any:
     if isinstance(numbers, tuple):
         return tuple(spoiled_numbers(random, number) for number in numbers)
-    return a_whole(random, numbers)
+    if isinstance(numbers, Fraction):
+        return Fraction(a_whole(random, int(numbers)))
+    return numbers if isinstance(numbers, bool) else a_whole(random, numbers)
+
+
+def spoiled_proof(random: Generator, value: Any) -> Any:
+    """A proof or a reason with the numbers of its fields spoiled, of most or of one; names of classes rarely."""
+    given = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+    places = {"merged", "classes", "blocks", "scale", "tree", "revealed"}
+    spoil = set(given) - places if random.random() < 0.8 else {str(random.choice(sorted(given)))}
+    told = {}
+    for name in spoil:
+        inner = dataclasses.is_dataclass(given[name])
+        told[name] = spoiled_proof(random, given[name]) if inner else spoiled_numbers(random, given[name])
+    return replace(value, **told)
 
 
 def workloads(random: Generator) -> Iterator[Lie]:
@@ -72,21 +81,18 @@ def workloads(random: Generator) -> Iterator[Lie]:
         many = 1 << 40
         classes = (0,) * k if random.random() < 0.5 else (*(0,) * (k - 1), 1)
         count = max(classes) + 1
-        pairs = tuple((-many,) * g for g in range(1, count))
-        proofs.append(ListedCounts(classes, (many * k,) * count, pairs, (0,) * count))
+        pairs = tuple((-many,) * g for g in range(count))
+        proofs.append(Squares(pairs, Dual((), Listed()), (many * k,) * count, classes))
     if isinstance(utility, Mean):
         values, place = np.unique(utility.values, return_inverse=True)
         if values.size == k:
             order = np.argsort(place)
-            line = sweep_proof(one_statistic(values, prior[order], epsilon), values, tuple(place.tolist()))
-            proofs.append(line)
+            line = one_statistic(values, prior[order], epsilon)
+            merged = tuple(place.tolist())
+            proofs.append(statistic_proof(line, values, utility.source.priors[0], LDP(epsilon).exponential, merged))
     for proof in proofs:
-        fields = {f.name: getattr(proof, f.name) for f in dataclasses.fields(proof)}
-        places = {name for name in fields if name in ("groups", "classes", "blocks", "scale")}
-        spoil = set(fields) - places if random.random() < 0.8 else {str(random.choice(sorted(fields)))}
         yield Lie(proof, LDP(epsilon), utility, found.value)
-        told = {name: spoiled_numbers(random, fields[name]) for name in spoil}
-        yield Lie(replace(proof, **told), LDP(epsilon), utility, found.value)
+        yield Lie(spoiled_proof(random, proof), LDP(epsilon), utility, found.value)
 
 
 def coupled_workloads(random: Generator) -> Iterator[Lie]:
@@ -95,9 +101,7 @@ def coupled_workloads(random: Generator) -> Iterator[Lie]:
     p: Any = np.full(k, 1 / k) if random.random() < 0.5 else a_prior(random, k)
     utility: Any = (CDF, Frequencies, Ranges)[random.integers(3)](p)
     found = design(LDP(epsilon, delta), utility)
-    for proof in (Revealed(), *found.certificate.proofs):
+    for proof in (revealed_inputs(utility), *found.certificate.proofs):
         yield Lie(proof, LDP(epsilon, delta), utility, found.value)
-        if isinstance(proof, CoupledColumns):
-            for name in ("z", "alpha", "prices"):
-                told = {name: spoiled_numbers(random, getattr(proof, name))}
-                yield Lie(replace(proof, **told), LDP(epsilon, delta), utility, found.value)
+        for _ in range(3):
+            yield Lie(spoiled_proof(random, proof), LDP(epsilon, delta), utility, found.value)

@@ -18,26 +18,29 @@ A vector is a list of integers over a denominator of its own. Where a linear fun
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from math import gcd, lcm
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.enclosures import Rational, above, exp_above, ratio_above, rational
 from extremal.certificate.refused import Refused
 from extremal.exact import Prior
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
+from extremal.problem import Coupled, Lift, Metric, OverClass, Privacy, Pure
 
-MOST_PATTERNS = 16  # inputs
-MOST_LIFTED = 14
-MOST_LISTED = 8  # by double description
-MOST_RAYS = 20_000
+# Sizes up to which rays are listed: each is checked within about ten seconds.
+MOST_PATTERNS = 16  # inputs, 2^16 rays
+MOST_LIFTED = 14  # inputs that can occur, 14·2^13 rays
+MOST_LISTED = 8  # inputs, by double description
+MOST_COUPLED = 6  # inputs, 9,308 rays
+MOST_REVEALED = 5_000  # inputs, as many unit vectors
+MOST_RAYS = 20_000  # met on the way of a double description
 MOST_MEETINGS = 3_000_000  # pairs of rays tried against a new plane
-ORDER_BITS = 64
+ORDER_BITS = 64  # of a key that sorts: a choice, which the bound does not rest on
 # Beyond this ε·d an inequality is left out: e^−2048 is nothing, and fewer inequalities mean a larger cone.
 FARTHEST = 1 << 11
 
@@ -57,17 +60,14 @@ class Vector(NamedTuple):
     def total(self) -> Rational:
         return fmpq(sum(self.entries), self.unit)
 
-    def along(self, ray: Sequence[int]) -> Rational:
-        return fmpq(sum(a * r for a, r in zip(self.entries, ray, strict=True)), self.unit)
 
-
-class Bounded:
+class DirectlyBounded:
     """What cones have in common on which a linear function is bounded directly."""
 
     def _most(self, vector: Vector) -> Rational:
         raise NotImplementedError
 
-    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
         return max(self._most(g) for g in vectors)
 
     def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
@@ -75,7 +75,7 @@ class Bounded:
 
 
 @dataclass(frozen=True)
-class Staircase(Bounded):
+class Staircase(DirectlyBounded):
     """ε-LDP: q_x ≤ E·q_z for all x, z."""
 
     k: int
@@ -88,8 +88,8 @@ class Staircase(Bounded):
         next(patterns)  # all low, and at the end all high: constants are sums of the others
         return (p for p in patterns if low in p) if self.k > 1 else iter([(1,)])
 
-    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
-        return max(fmpq(0), super().excess(vectors, ())) * self.k / (self.top + self.k - 1)
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        return max(fmpq(0), super().excess(vectors, multipliers)) * self.k / (self.top + self.k - 1)
 
     def _most(self, vector: Vector) -> Rational:
         """max g·q over 1 ≤ q ≤ E."""
@@ -98,7 +98,7 @@ class Staircase(Bounded):
 
 
 @dataclass(frozen=True)
-class Lifts(Bounded):
+class Lifts(DirectlyBounded):
     """ε-PML and ε-LIP for one prior: with p·q = 1, low ≤ q ≤ top wherever p > 0; the other inputs are free."""
 
     prior: Prior
@@ -136,12 +136,13 @@ class Lifts(Bounded):
                         ray[x] = e * weights[j]
                     yield tuple(ray)
 
-    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
-        free = (max(fmpq(0), *(fmpq(g[x], scale) for g, scale in vectors)) for x in self._free)
-        return sum(free, super().excess(vectors, ()))
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        listed = list(vectors)
+        free = (max(fmpq(0), *(fmpq(g[x], scale) for g, scale in listed)) for x in self._free)
+        return sum(free, super().excess(listed, multipliers))
 
     def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
-        return super().refutes(vector, ()) and all(vector[0][x] <= 0 for x in self._free)
+        return super().refutes(vector, multipliers) and all(vector.entries[x] <= 0 for x in self._free)
 
     def _most(self, vector: Vector) -> Rational:
         """A bound on g·q with p·q = 1 and low ≤ q ≤ top on the support, for the best of all ν: g·q ≤ ν + Σ max over q
@@ -170,37 +171,30 @@ class Lifts(Bounded):
 @dataclass(frozen=True)
 class Inequalities:
     """Columns q ≥ 0 with inequality·q ≤ 0 for each of a family of named inequalities: PML for a class of priors,
-    metric privacy. (ε,δ)-LDP: Σ_y (inequality·q_y)⁺ ≤ δ, so that all columns together may break one by δ at most.
+    metric privacy.
     """
 
     k: int
     count: int  # names are pairs, of an input and a number below this one
     inequality: Callable[[int, int], Plane | None]  # None where there is none
-    delta: Rational
 
     def rays(self) -> Iterator[Ray]:
-        if self.delta:
-            raise Refused("with delta > 0 the columns are coupled", parameter="privacy", value="delta > 0")
         refuse_many("rays", self.k, MOST_LISTED)
         planes = (self.inequality(a, b) for a, b in itertools.product(range(self.k), range(self.count)))
         dense = ([plane.get(x, fmpq(0)) for x in range(self.k)] for plane in planes if plane)
         return iter(_double_description(self.k, list(map(_integers, dense))))
 
-    def excess(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> Rational:
-        """Σ_x max_y of what is left of the vectors above 0, once multiples ≥ 0 of the inequalities are taken off; of
-        what is taken off, δ times the most that a vector needs may come back."""
-        left, taken = self._reduced(vectors, multipliers)
-        most: dict[tuple[int, int], Rational] = {}
-        for (_, a, b), amount in taken.items():
-            most[a, b] = max(most.get((a, b), amount), amount)
-        beyond = sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
-        return beyond + self.delta * sum(most.values(), fmpq(0))
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        """Σ_x max_y of what is left of the vectors above 0, once multiples ≥ 0 of the inequalities are taken off."""
+        left, _ = self._reduced(vectors, multipliers)
+        return sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
 
     def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
-        """With δ > 0 only what no input is worth anything to: a column may be any unit vector."""
-        return all(v <= 0 for v in self._reduced([vector], () if self.delta else multipliers)[0][0])
+        return all(v <= 0 for v in self._reduced([vector], multipliers)[0][0])
 
-    def _reduced(self, vectors: Sequence[Vector], multipliers: Sequence[Multiplier]) -> tuple[list[Any], Taken]:
+    def _reduced(
+        self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]
+    ) -> tuple[list[list[Rational]], Taken]:
         """What is left of each vector, and how much was taken off it of each inequality."""
         left, taken = [[fmpq(v, scale) for v in g] for g, scale in vectors], Taken()
         for y, a, b, amount in multipliers:
@@ -219,7 +213,48 @@ class Inequalities:
 
 
 @dataclass(frozen=True)
-class Branches(Bounded):
+class Together(Inequalities):
+    """(ε,δ)-LDP: columns q ≥ 0, Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ: all of them together break a ratio by δ at most."""
+
+    top: Rational
+    delta: Rational
+
+    def rays(self) -> Iterator[Ray]:
+        """The extreme rays of the cells that the planes q_x = E·q_z cut."""
+        return cell_rays(self.k, self.top)
+
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+        """The same; and of what is taken off, δ times the most that a vector needs may come back."""
+        listed = list(vectors)
+        most: dict[tuple[int, int], Rational] = {}
+        for (_, a, b), amount in self._reduced(listed, multipliers)[1].items():
+            most[a, b] = max(most.get((a, b), amount), amount)
+        return super().excess(listed, multipliers) + self.delta * sum(most.values(), fmpq(0))
+
+    def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
+        """Only what no input is worth anything to: a column may be any unit vector."""
+        return super().refutes(vector, ())
+
+
+def cell_rays(k: int, top: Rational) -> Iterator[Ray]:
+    """Of the cells that the planes q_x = E·q_z cut: E^0, E^−1, …, E^−L on a support, without a gap; one input alone, or
+    at least two levels."""
+    refuse_many("coupled rays", k, MOST_COUPLED)
+    high, low = int(top.p), int(top.q)
+    for level in itertools.product(range(k + 1), repeat=k):
+        used = set(level) - {0}
+        if used == set(range(1, len(used) + 1)) and (len(used) > 1 or level.count(1) == 1):
+            yield tuple(high ** (max(level) - i) * low ** (i - 1) if i else 0 for i in level)
+
+
+def unit_rays(k: int) -> Iterator[Ray]:
+    """Of all columns q ≥ 0, whatever the notion."""
+    refuse_many("unit vectors", k, MOST_REVEALED)
+    return (tuple(int(x == z) for z in range(k)) for x in range(k))
+
+
+@dataclass(frozen=True)
+class Branches(DirectlyBounded):
     """The larger cone that only the inequalities along a spanning tree cut: 1/F ≤ q_x/q_z ≤ F on each edge (z, x)
     with its factor F.
 
@@ -276,46 +311,43 @@ def refuse_many(what: str, count: int, most: int) -> None:
         raise Refused(f"{what} are listed for at most {most} inputs", parameter="inputs", value=count)
 
 
-def staircase_of(privacy: Notion, k: int) -> Staircase:
+def staircase_of(privacy: Privacy, k: int) -> Staircase:
     """The cone of ε-LDP; another notion is refused."""
-    cone = cone_of(privacy, k)
-    if not isinstance(cone, Staircase):
-        raise Refused("this proof is about ε-LDP", parameter="privacy", value=privacy)
-    return cone
+    if not isinstance(privacy, Pure):
+        raise Refused("this proof is about ε-LDP", parameter="privacy", value=type(privacy).__name__)
+    return Staircase(k, ratio_above(privacy.ratio))
 
 
-def cone_of(privacy: Notion, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:
+def cone_of(privacy: Privacy, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:
     """The cone of a notion for k inputs, enlarged by less than 2^-190; with a tree, metric privacy along its edges."""
     cone = _cone(privacy, k)
     if cone.k != k:
         raise Refused("the notion and the utility are about different inputs", parameter="k", value=cone.k)
-    if tree and not (isinstance(cone, Inequalities) and type(privacy) is MetricPrivacy):
+    if not tree:
+        return cone
+    if not isinstance(privacy, Metric) or not isinstance(cone, Inequalities):
         raise Refused("a tree is for metric privacy", parameter="tree", value=len(tree))
-    return Branches.of(cone, tree) if tree and isinstance(cone, Inequalities) else cone
+    return Branches.of(cone, tree)
 
 
-def _cone(privacy: Any, k: int) -> Cone:
-    kind = type(privacy)
-    if kind is LDP and not privacy.exact_delta:
-        return Staircase(k, ratio_above(privacy.exponential))
-    if kind is LDP:
-        top = ratio_above(privacy.exponential)
-        return _of_pairs(k, lambda *_: top, rational(privacy.exact_delta))
-    if kind is PML and privacy.source.single is not None:
-        return Lifts(privacy.source.single, fmpq(0), ratio_above(privacy.exponential))
-    if kind is LIP:
-        below = privacy.lower_exponential
-        return Lifts(privacy.prior, 1 / ratio_above(below), ratio_above(privacy.exponential))
-    if kind is PML:
-        return _of_class(privacy)
-    if kind is MetricPrivacy:
-        return _of_pairs(privacy.k, lambda x, z: _factor(privacy, x, z), fmpq(0))
-    raise Refused("no cone is known for this notion", parameter="privacy", value=privacy)
+def _cone(privacy: Privacy, k: int) -> Cone:
+    match privacy:
+        case Pure():
+            return staircase_of(privacy, k)
+        case Coupled(ratio, delta):
+            top = ratio_above(ratio)
+            return Together(k, k, _between_pairs(k, lambda *_: top), top, rational(delta))
+        case Lift(prior, low, high):
+            return Lifts(prior, fmpq(0) if low is None else 1 / ratio_above(low), ratio_above(high))
+        case OverClass():
+            return _of_class(privacy)
+        case Metric(size, exponent):
+            return Inequalities(size, size, _between_pairs(size, lambda x, z: _factor(exponent(x, z))))
 
 
-def _of_class(privacy: PML) -> Inequalities:
+def _of_class(privacy: OverClass) -> Inequalities:
     """q_x ≤ E·p_v·q for each input x that can occur and each extreme prior v: inequality (x, v)."""
-    source, top = privacy.source, ratio_above(privacy.exponential)
+    source, top = privacy.source, ratio_above(privacy.ratio)
     support, k, priors = source.support(), source.k, source.vertices()
 
     def inequality(x: int, v: int) -> Plane | None:
@@ -323,10 +355,10 @@ def _of_class(privacy: PML) -> Inequalities:
             return None
         return {z: int(x == z) - top * fmpq(w, priors[v].total) for z, w in enumerate(priors[v].weights)}
 
-    return Inequalities(k, len(priors), inequality, fmpq(0))
+    return Inequalities(k, len(priors), inequality)
 
 
-def _of_pairs(k: int, factor: Callable[[int, int], Rational | None], delta: Rational) -> Inequalities:
+def _between_pairs(k: int, factor: Callable[[int, int], Rational | None]) -> Callable[[int, int], Plane | None]:
     """q_x ≤ factor(x, z)·q_z: inequality (x, z)."""
 
     @cache
@@ -334,14 +366,12 @@ def _of_pairs(k: int, factor: Callable[[int, int], Rational | None], delta: Rati
         above = factor(x, z) if 0 <= x < k and 0 <= z < k and x != z else None
         return None if above is None else {x: fmpq(1), z: -above}
 
-    return Inequalities(k, k, inequality, delta)
+    return inequality
 
 
-def _factor(privacy: MetricPrivacy, x: int, z: int) -> Rational | None:
-    """e^{ε·d(x,z)}, rounded up; None where it asks for nothing."""
-    if not privacy.relates(x, z) or privacy.exact_exponent(x, z) > FARTHEST:
-        return None
-    return exp_above(privacy.exact_exponent(x, z))
+def _factor(exponent: Fraction | None) -> Rational | None:
+    """e^{ε·d}, rounded up; None where it asks for nothing."""
+    return None if exponent is None or exponent > FARTHEST else exp_above(exponent)
 
 
 def _integers(vector: Sequence[Rational]) -> Ray:

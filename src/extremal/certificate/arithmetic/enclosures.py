@@ -10,36 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fractions import Fraction
-from functools import reduce
 from math import inf
 from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from extremal.certificate.refused import NotKnown
+from extremal.certificate.refused import NotKnown, Refused
 from extremal.exact import ExactView, Exponential, Prior, prefix_sums
-from extremal.utility import (
-    KL,
-    AlphaDivergence,
-    Average,
-    ChiSquared,
-    HockeyStick,
-    JensenShannon,
-    MutualInformation,
-    ReverseKL,
-    SquaredHellinger,
-    SymmetricKL,
-    TotalVariation,
-    Utility,
-    WorstCase,
-)
+from extremal.problem import Goal, InformationGoal, LeastGoal, MeanGoal, PairGoal
 
 BITS = 192  # of e^ε, and of balls at first
 ACCURATE = 96  # bits of a ball that count as narrow
-MOST_BITS = 1 << 14
+MOST_BITS = 1 << 14  # then a ball stays wide: more digits than any file can write
 
-Rational = Any  # flint.fmpq
-Ball = Any  # flint.arb
+Rational = fmpq
+Ball = arb
+Leaf = PairGoal | InformationGoal
 
 
 def rational(number: Fraction | int) -> Rational:
@@ -50,7 +36,7 @@ def fraction(number: Rational) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def above(x: Ball) -> Rational:
+def above(x: Ball) -> Rational | None:
     """A rational at or above everything in the ball; None when there is none."""
     top = x.upper()
     if not top.is_finite():
@@ -101,7 +87,10 @@ def ratio_above(exponential: Exponential) -> Rational:
 def exp_above(exponent: Fraction) -> Rational:
     """A rational at or just above e^exponent."""
     with ctx.workprec(BITS):
-        return above(arb(rational(exponent)).exp())
+        found = above(arb(rational(exponent)).exp())
+    if found is None:
+        raise Refused("e^exponent must be finite", parameter="exponent", value=str(exponent)[:20])
+    return found
 
 
 # -- f-divergences: M₁·f(M₀/M₁) from balls around M₀, M₁ and M₀ − M₁, f normalised to f(1) = f'(1) = 0; a mass is 0 only
@@ -172,28 +161,25 @@ def _hockey(gamma: Fraction) -> PairRule:
     return value
 
 
-PairRule = Callable[[Any, Any, Any], Any]
+PairRule = Callable[[Ball, Ball, Ball], Ball]
 
-_RULES: dict[type, PairRule] = {
-    KL: _kl,
-    ReverseKL: _reverse,
-    SymmetricKL: _symmetric,
-    TotalVariation: _variation,
-    ChiSquared: _chi,
-    SquaredHellinger: _hellinger,
-    JensenShannon: _jensen,
+_RULES: dict[str, PairRule] = {
+    "KL": _kl,
+    "ReverseKL": _reverse,
+    "SymmetricKL": _symmetric,
+    "TotalVariation": _variation,
+    "ChiSquared": _chi,
+    "SquaredHellinger": _hellinger,
+    "JensenShannon": _jensen,
 }
+_WITH_PARAMETER = {"AlphaDivergence": _power, "HockeyStick": _hockey}
 
 
-def pair_rule(utility: Utility) -> PairRule:
-    """The rule of a divergence that the kernel knows, by its very class: a subclass may compute anything."""
-    if type(utility) is AlphaDivergence:
-        return _power(utility.exact)
-    if type(utility) is HockeyStick:
-        return _hockey(utility.exact)
-    if type(utility) not in _RULES:
-        raise NotKnown("the kernel has no enclosure of this utility", parameter="utility", value=utility.name)
-    return _RULES[type(utility)]
+def pair_rule(goal: PairGoal) -> PairRule:
+    """The rule of a named divergence."""
+    if goal.parameter is not None:
+        return _WITH_PARAMETER[goal.name](goal.parameter)
+    return _RULES[goal.name]
 
 
 def pair_value(rule: PairRule, m0: Rational, m1: Rational) -> Ball:
@@ -204,31 +190,32 @@ def pair_value(rule: PairRule, m0: Rational, m1: Rational) -> Ball:
 # -- columns --
 
 
-Gather = Callable[[Prior], tuple[Any, int]]
+Column = Any  # a plain vector of integers, or a column of a mechanism's structure
+Gather = Callable[[Prior], tuple[Callable[[Column], Iterable[tuple[int, int]]], int]]
 """From a prior to a function from columns to pairs (value q, weight of the inputs that have it), and the total weight.
 A column may be a plain integer vector, or the groups of a mechanism's structure."""
 
 
-def rules_of(utility: Utility, gather: Gather) -> list[Callable[[Any], Ball]]:
-    """Column ↦ μ, for each leaf of a utility."""
-    return [_rule(part, gather) for part in leaves_of(utility)]
+def rules_of(goal: Goal, gather: Gather) -> list[Callable[[Column], Ball]]:
+    """Column ↦ μ, for each leaf of a goal."""
+    return [_rule(part, gather) for part in leaves_of(goal)]
 
 
-def _rule(utility: Any, gather: Gather) -> Callable[[Any], Ball]:
-    if type(utility) is MutualInformation:
-        masses, total = gather(utility.prior)
+def _rule(leaf: Leaf, gather: Gather) -> Callable[[Column], Ball]:
+    if isinstance(leaf, InformationGoal):
+        masses, total = gather(leaf.prior)
 
-        def information(column: Any) -> Ball:
+        def information(column: Column) -> Ball:
             groups: dict[int, int] = {}
             for value, mass in masses(column):
                 groups[value] = groups.get(value, 0) + mass
             return spread_value([(q, m) for q, m in groups.items() if m], total)
 
         return information
-    rule = pair_rule(utility)
-    (first, t0), (second, t1) = gather(utility.pair.p0), gather(utility.pair.p1)
+    rule = pair_rule(leaf)
+    (first, t0), (second, t1) = gather(leaf.p0), gather(leaf.p1)
 
-    def divergence(column: Any) -> Ball:
+    def divergence(column: Column) -> Ball:
         m0, m1 = (sum(q * m for q, m in masses(column)) for masses in (first, second))
         return pair_value(rule, fmpq(m0, t0), fmpq(m1, t1))
 
@@ -253,58 +240,61 @@ def spread_value(groups: list[tuple[int, int]], total: int) -> Ball:
     return narrow(compute)
 
 
-def of_vectors(prior: Prior) -> tuple[Any, int]:
+def of_vectors(prior: Prior) -> tuple[Callable[[Column], Iterable[tuple[int, int]]], int]:
     """What is gathered when columns are plain vectors."""
     weights = prior.weights
     return lambda ray: zip(ray, weights, strict=True), prior.total
 
 
-def leaves_of(utility: Any) -> tuple[Utility, ...]:
-    """The parts of a combination; the utility itself otherwise."""
-    if type(utility) not in (Average, WorstCase):
-        return (utility,)
-    return tuple(leaf for part in utility.utilities for leaf in leaves_of(part))
+def leaves_of(goal: Goal) -> tuple[Leaf, ...]:
+    """The divergences and informations that a goal is made of; a cost is made of none."""
+    if isinstance(goal, (PairGoal, InformationGoal)):
+        return (goal,)
+    if not isinstance(goal, (MeanGoal, LeastGoal)):
+        raise Refused("this is about sums over columns, not about a cost", parameter="utility", value=goal.name)
+    return tuple(leaf for part in goal.parts for leaf in leaves_of(part))
 
 
-def weights_of(utility: Utility) -> list[list[Rational]]:
-    """The utility as the least of several means of its leaves: one row of weights for each."""
-    if type(utility) is Average:
-        share = fmpq(1, len(utility.utilities))
-        return [[share * w for part in utility.utilities for w in weights_of(part)[0]]]
-    if type(utility) is not WorstCase:
+def weights_of(goal: Goal) -> list[list[Rational]]:
+    """The goal as the least of several means of its leaves: one row of weights for each."""
+    if isinstance(goal, MeanGoal):
+        share = fmpq(1, len(goal.parts))
+        return [[share * w for part in goal.parts for w in weights_of(part)[0]]]
+    if not isinstance(goal, LeastGoal):
         return [[fmpq(1)]]
-    sizes = [len(leaves_of(part)) for part in utility.utilities]
+    sizes = [len(leaves_of(part)) for part in goal.parts]
     return [
         [w for j, size in enumerate(sizes) for w in (weights_of(part)[0] if i == j else [fmpq(0)] * size)]
-        for i, part in enumerate(utility.utilities)
+        for i, part in enumerate(goal.parts)
     ]
 
 
-def value_of(utility: Utility, view: ExactView) -> Ball:
+def value_of(goal: Goal, view: ExactView) -> Ball:
     """The value of a mechanism, from its exact columns, for a sum over columns, a mean or the least of such."""
-    if view.k != utility.k:
+    if view.k != goal.k:
         raise NotKnown("the mechanism and the utility are about different inputs", parameter="k", value=view.k)
 
-    def gather(prior: Prior) -> tuple[Any, int]:
+    def gather(prior: Prior) -> tuple[Callable[[Column], Iterable[tuple[int, int]]], int]:
         by_row, total = (
             (prior.weights, prior.total) if view.row_of is None else prior.masses(view.row_of, view.row_classes)
         )
         prefix = prefix_sums(by_row)
         return lambda column: [(q, members.total(prefix)) for q, members in column.groups], total
 
-    rules = rules_of(utility, gather)
+    rules = rules_of(goal, gather)
     totals: list[Ball | None] = [arb(0)] * len(rules)  # None: infinite
     for column in view.columns():
         if column.orbit:
             raise NotKnown("the outputs are too many to list", parameter="m", value=view.m)
         values = (rule(column) for rule in rules)
         totals = [None if a is None or is_infinite(b) else a + b for a, b in zip(totals, values, strict=True)]
-    means = []
-    for row in weights_of(utility):
+    least = arb.pos_inf()
+    for row in weights_of(goal):
         used = [(w, t) for w, t in zip(row, totals, strict=True) if w]
-        infinite = any(t is None for _, t in used)
-        means.append(arb.pos_inf() if infinite else sum((w * t for w, t in used), arb(0)) / view.denominator)
-    return reduce(arb.min, means)
+        finite = [w * t for w, t in used if t is not None]
+        if len(finite) == len(used):
+            least = least.min(sum(finite, arb(0)) / view.denominator)
+    return least
 
 
 def is_infinite(x: Ball) -> bool:

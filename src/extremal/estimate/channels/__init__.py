@@ -34,7 +34,7 @@ CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
     ProjectiveSets.kind: ProjectiveChannel,
     GroupedSets.kind: GroupedSetsChannel,
 }
-"""Structures with estimators of their own, by the kernel's kind."""
+"""Structures with estimators of their own, by their kind."""
 
 
 def channel_of(mechanism: Mechanism) -> Channel:

@@ -1,7 +1,6 @@
 """Hypotheses about the inputs, tested on their reports."""
 
-from extremal.estimate.hypothesis_tests.association import test_homogeneity, test_independence
-from extremal.estimate.hypothesis_tests.distribution import test_distribution
+from extremal.estimate.hypothesis_tests.composite import test_distribution, test_homogeneity, test_independence
 from extremal.estimate.hypothesis_tests.likelihood_ratio import BayesTest, LikelihoodRatioTest, test_hypotheses
 from extremal.estimate.hypothesis_tests.outcome import TestResult
 from extremal.estimate.hypothesis_tests.sequential import SequentialTest, sequential_test

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -104,6 +104,15 @@ class BayesTest:
     __str__ = summary
 
 
+class HypothesisOptions(TypedDict, total=False):
+    """The keywords of `test_hypotheses`, which do not change what it returns."""
+
+    column: str | None
+    counts: bool
+    prior: Any
+    check_hash: bool
+
+
 @overload
 def test_hypotheses(
     reports: Any,
@@ -111,24 +120,11 @@ def test_hypotheses(
     p0: Any,
     p1: None = ...,
     alpha: float = ...,
-    *,
-    column: str | None = ...,
-    counts: bool = ...,
-    prior: Any = ...,
-    check_hash: bool = ...,
+    **options: Unpack[HypothesisOptions],
 ) -> BayesTest: ...
 @overload
 def test_hypotheses(
-    reports: Any,
-    mechanism: Mechanism,
-    p0: Any,
-    p1: Any,
-    alpha: float = ...,
-    *,
-    column: str | None = ...,
-    counts: bool = ...,
-    prior: Any = ...,
-    check_hash: bool = ...,
+    reports: Any, mechanism: Mechanism, p0: Any, p1: Any, alpha: float = ..., **options: Unpack[HypothesisOptions]
 ) -> LikelihoodRatioTest: ...
 def test_hypotheses(
     reports: Any,

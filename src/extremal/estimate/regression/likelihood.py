@@ -2,9 +2,9 @@
 
 A privatised covariate X is summed out: L_i = log Σ_x ω_x(W_i)·Q(y_i|x)·f(outcome_i | D_i(x)), D_i(x) the design with x
 in place of the report and ω the distribution of X given the public covariates W, a multinomial logit that is fitted
-along. With r the distribution of X given all that was seen of i, the score is the mean under r of the scores given x,
-and the second derivatives follow from Louis's identity (1982): mean of the second derivatives plus the covariance of
-the scores.
+along; that part, and so the coefficient, is identified because Q is known. With r the distribution of X given all that
+was seen of i, the score is the mean under r of the scores given x, and the second derivatives follow from Louis's
+identity (1982): mean of the second derivatives plus the covariance of the scores.
 """
 
 from __future__ import annotations

@@ -35,9 +35,7 @@ def regress(
     """Regression on privatised answers, by maximum likelihood through the mechanism.
 
     P(report y_i) = Σ_x Q(y_i|x)·P(x | covariates_i; β): fitting the reports as if they were answers shrinks every
-    coefficient, this does not. A privatised covariate is summed out in the same way, its distribution given the public
-    covariates of the formula being a multinomial logit that is fitted along; that part, and so the coefficient, is
-    identified because Q is known.
+    coefficient, this does not. A privatised covariate is summed out in the same way (`likelihood`).
 
     Args:
         formula: as in R, `"answer ~ age + C(region)"` (parsed by formulaic); a name with dots or blanks in backticks.
@@ -46,21 +44,19 @@ def regress(
             numbers as inputs are numbers in the formula, C(name) makes them categories.
         weights: survey weights, a column or its name; standard errors are then robust.
         family: "categorical" (logistic, or multinomial logit with the first input as baseline), "ordered" (proportional
-            odds, in the order of the inputs), "linear"; by default linear for a public numeric outcome with more than
-            two values, else categorical.
+            odds, in the order of the inputs), "linear" (the default for public numbers with more than two values).
         robust: sandwich standard errors, valid if the model is only an approximation.
         sample: an `extremal.estimate.Sample` with these weights.
 
     Guarantee: coefficients and standard errors are those of the likelihood of the reports; a flat likelihood or one
-    that rises for ever is an error that names the terms. The likelihood of a mixture may have several maxima; the one
-    found is that which Newton's method reaches from equal probabilities.
+    that rises for ever is an error that names the terms. Of several maxima of a mixture the one found is that which
+    Newton's method reaches from equal probabilities.
 
     Raises:
         NotIdentified: the reports do not determine the coefficients, or the data separate.
         InvalidParameter: a column that is not there, a missing value, a term that cannot be evaluated.
 
-    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors; Louis
-    (1982) for the information of a mixture.
+    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors.
 
     >>> import numpy as np, pandas as pd, extremal as ex
     >>> z = np.tile([-1.0, 0.0, 1.0], 400)
@@ -79,9 +75,8 @@ def regress(
     hidden = (covariates[0], mechanisms[covariates[0]]) if covariates else None
     design = ModelMatrix.of(right, table, hidden, chosen == "ordered")
     shares = _weights(drawn, table)
-    likelihood = _likelihood(
-        design, _outcome(chosen, table[left], mechanisms.get(left), design.terms), shares, hidden, table
-    )
+    outcome = _outcome(chosen, table[left], mechanisms.get(left), design.terms)
+    likelihood = _likelihood(design, outcome, shares, hidden, table)
     values, information = maximised(likelihood)
     weighted = shares is not None
     return RegressionResult(

@@ -12,6 +12,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.estimate.hypothesis_tests.outcome import TestResult
 from extremal.estimate.hypothesis_tests.reports import significance
+from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.regression.likelihood import Likelihood
 from extremal.estimate.regression.outcomes import Linear
 from extremal.exact.weights import Floats
@@ -81,11 +82,7 @@ class RegressionResult:
 
     def interval(self, level: float = 0.95) -> Floats:
         """Intervals, one row for each parameter."""
-        from scipy.special import ndtri
-
-        if not 0 < level < 1:
-            raise InvalidParameter("level must lie strictly between 0 and 1", parameter="level", value=level)
-        half = float(ndtri((1 + level) / 2)) * self.standard_error
+        half = quantile(level) * self.standard_error
         return np.stack([self.values - half, self.values + half], axis=1)
 
     def cov_params(self) -> Any:
@@ -187,14 +184,7 @@ class RegressionResult:
 
 def refuse_not_nested(larger: Likelihood, smaller: Likelihood, freedom: int, formula: str) -> None:
     """Raise unless both are for the same data and the smaller one's designs lie in the span of the larger one's."""
-    same = type(larger.family) is type(smaller.family) and np.array_equal(
-        larger.family.observed, smaller.family.observed
-    )
-    if larger.hidden is None or smaller.hidden is None:
-        same = same and larger.hidden is smaller.hidden
-    else:
-        same = same and np.array_equal(larger.hidden.seen, smaller.hidden.seen)
-    if not same:
+    if not _same_data(larger, smaller):
         raise InvalidParameter(
             "the models to compare must be for the same data: the same outcome, the same privatised columns",
             parameter="smaller",
@@ -204,13 +194,21 @@ def refuse_not_nested(larger: Likelihood, smaller: Likelihood, freedom: int, for
     pairs = [(np.vstack(larger.designs), np.vstack(smaller.designs))]
     if larger.hidden is not None and smaller.hidden is not None:
         pairs.append((larger.hidden.given, smaller.hidden.given))
-    inside = freedom > 0 and all(_spans(big, small) for big, small in pairs)
-    if not inside:
+    if freedom <= 0 or not all(_spans(big, small) for big, small in pairs):
         raise InvalidParameter(
             "the model to compare with must be nested: its terms are combinations of this one's, and fewer",
             parameter="smaller",
             value=formula,
         )
+
+
+def _same_data(one: Likelihood, other: Likelihood) -> bool:
+    """Whether two models are for the same outcome and the same privatised columns."""
+    if type(one.family) is not type(other.family) or not np.array_equal(one.family.observed, other.family.observed):
+        return False
+    if one.hidden is None or other.hidden is None:
+        return one.hidden is other.hidden
+    return np.array_equal(one.hidden.seen, other.hidden.seen)
 
 
 def _spans(big: Floats, small: Floats) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,20 +164,23 @@ class Reports:
         if paths is None:
             yield self._in_memory(sample)
             return
+        for path in paths:
+            yield from self._in_file(path, sample)
+
+    def _in_file(self, path: Path, sample: Sample) -> Iterator[Batch]:
         if self.counts or not sample.simple:
             raise InvalidParameter(
                 f"{'counts' if self.counts else 'strata and clusters'} cannot be read from a file",
                 parameter="reports",
-                value=str(self.source),
+                value=str(path),
                 hint="Read the file into a data frame.",
             )
         weights, groups = column_names(sample.weights, "weights"), column_names(self.by, "by")
-        for path in paths:
-            column = only_column(path, "reports") if self.column is None else self.column
-            made = {column: self.mechanism}
-            for batch in read_columns(path, made, [*weights, *groups], self.check_hash, "reports"):
-                drawn = Sample(batch[weights[0]]) if weights else Sample()
-                yield Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None, None)
+        column = only_column(path, "reports") if self.column is None else self.column
+        made = {column: self.mechanism}
+        for batch in read_columns(path, made, [*weights, *groups], self.check_hash, "reports"):
+            drawn = Sample(batch[weights[0]]) if weights else Sample()
+            yield Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None, None)
 
     def _in_memory(self, sample: Sample) -> Batch:
         source = self.source

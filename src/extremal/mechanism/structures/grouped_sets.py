@@ -4,7 +4,7 @@ Group g has n_g rows. A *type* t says how many members a set has of each group; 
 type are reports. A set of type t weighs high_t on its members and low_t on all other rows, over 2^62·N_t, so that a row
 of group g sums to 2^62 exactly when Σ_t t_g·high_t + (n_g − t_g)·low_t = n_g·2^62. Two numbers for each type say
 everything; the ratio of any column is high_t/low_t. Where inputs are equally likely within groups, the best mechanism
-for their shares is of this form (`extremal.optimize.workload.structured.groups`).
+for their shares is of this form (`extremal.optimize.workload.structured.shares`).
 """
 
 from __future__ import annotations

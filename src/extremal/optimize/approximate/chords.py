@@ -14,12 +14,12 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines
+from extremal.certificate import Chords, Dual
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.cover import chords, node, refined
@@ -39,16 +39,25 @@ _OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, 
 
 
 @dataclass(frozen=True, eq=False)
-class Bounded:
+class BoundedMechanism:
     """A mechanism, and a proof of what none exceeds."""
 
     mechanism: Mechanism
     value: float
     bound: float
-    proof: Lines
+    proof: Dual
+
+    @property
+    def closed(self) -> bool:
+        return self.bound - self.value <= ENOUGH * self.bound
+
+    def improved_by(self, other: BoundedMechanism) -> BoundedMechanism:
+        """The better mechanism with the better bound."""
+        mechanism, bound = max(self, other, key=lambda one: one.value), min(self, other, key=lambda one: one.bound)
+        return BoundedMechanism(mechanism.mechanism, mechanism.value, bound.bound, bound.proof)
 
 
-def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bounded | None:
+def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> BoundedMechanism | None:
     """The best mechanism found and the best bound; None when no program could be solved."""
     logs, best, start = _first_nodes(utility), None, time.monotonic()
     for _ in range(MOST_ROUNDS):
@@ -58,16 +67,12 @@ def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bound
             return best
         used = columns[:, columns.max(axis=0) > _USED]
         mechanism = Mechanism.from_matrix(used / used.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
-        value = utility(mechanism)
-        if best is None or value > best.value:
-            best = Bounded(mechanism, value, math.inf, proof) if best is None else replace(best, mechanism=mechanism)
-            best = replace(best, value=value)
-        if bound < best.bound:
-            best = replace(best, bound=bound, proof=proof)
+        found = BoundedMechanism(mechanism, utility(mechanism), bound, proof)
+        best = found if best is None else best.improved_by(found)
         problem.progress("refining chords", 1 - best.value / (best.bound or 1.0))
         late = problem.out_of_time or (problem.deadline is None and time.monotonic() - start > SECONDS)
         finer = refined(logs, used, utility)
-        if late or best.bound - best.value <= ENOUGH * best.bound or not logs.size < finer.size <= MOST_NODES:
+        if late or best.closed or not logs.size < finer.size <= MOST_NODES:
             return best
         logs = finer
     return best
@@ -108,7 +113,7 @@ class CoupledChords:
         self.added = np.zeros((self.count, len(self.pairs)), dtype=bool)
         self.order = np.zeros((0, 2), dtype=np.intp)
 
-    def solve(self, problem: Problem) -> tuple[Floats, float, Lines]:
+    def solve(self, problem: Problem) -> tuple[Floats, float, Dual]:
         """The columns (k × chords), the bound, and its proof."""
         answer = self.program.solved(self._broken, lambda: problem.seconds_left)
         columns = answer.x[: self.count * self.k].reshape(self.count, self.k).T
@@ -137,7 +142,7 @@ class CoupledChords:
         self.added[chord, pair] = True
         self.order = np.vstack([self.order, wanted])
 
-    def _proof(self, duals: Floats) -> Lines:
+    def _proof(self, duals: Floats) -> Dual:
         """Prices and multipliers; the solver minimises, so its duals have the other sign."""
         alpha, flows = -duals[: self.k], -duals[self.k + len(self.pairs) :]
         finite = [log for log in self.logs.tolist() if log < math.inf]
@@ -146,7 +151,7 @@ class CoupledChords:
             for (i, pair), f in zip(self.order, flows.tolist(), strict=True)
             if f > 0
         )
-        return Lines(decimals(alpha), tuple(node(log) for log in finite), multipliers)
+        return Dual(decimals(alpha), Chords(tuple(node(log) for log in finite), multipliers))
 
     def _number(self, chord: int, nodes: int) -> int:
         """What a proof calls the line of an interval: the one to infinity comes last."""

@@ -17,7 +17,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Coupled, Proof, Revealed
+from extremal.certificate import Dual, Listed, Proof
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.chords import between_chords
@@ -48,7 +48,7 @@ def solve(problem: Problem, privacy: LDP, utility: Utility) -> Solution:
 def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
     """More inputs than rays can be listed for: chords for a divergence of one pair; else, and where that is better,
     revealing with probability δ, with what the inputs are worth for a bound."""
-    utility, several = problem.utility, worth.size > 1
+    utility = problem.utility
     revealed = revealing(best_plain(problem, privacy), privacy)
     if isinstance(utility, Divergence) and utility.k <= SIZES.coupled_chords and utility.pair.difference.any():
         found = between_chords(problem, privacy, utility)
@@ -60,12 +60,19 @@ def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
             return Solution(made, found.bound, "chords of f, with coupled columns", proofs, notes)
     mechanism = Mechanism.from_matrix(revealed, privacy, inputs=problem.inputs)
     mix = np.where(np.arange(worth.size) == int(np.argmin(worth)), 1.0, 0.0)
-    proofs = (Revealed(decimals(mix) if several else ()),) if utility.verifiable else ()
+    proofs = (_of_inputs(utility, mix),) if utility.verifiable else ()
     method, loose = (
         "reveal with probability δ, else the best ε-mechanism",
         "the bound is what the inputs are worth: loose",
     )
     return Solution(mechanism, float(worth.min()), method, proofs, (loose,))
+
+
+def _of_inputs(utility: Utility, mix: Floats) -> Dual:
+    """The proof that nothing is worth more than the inputs themselves: a mechanism is a random function of them."""
+    values = np.array([part.column_values(np.eye(utility.k)) for part in parts_of(utility)])
+    alpha = mix[mix > 0] @ values[mix > 0]
+    return Dual(decimals(alpha), Listed((), True), decimals(mix) if mix.size > 1 else ())
 
 
 def _solved(problem: Problem, privacy: LDP) -> Solution | None:
@@ -84,7 +91,7 @@ def _solved(problem: Problem, privacy: LDP) -> Solution | None:
     mechanism = Mechanism.from_matrix(matrix, privacy, inputs=problem.inputs)
     mix = np.zeros(len(parts))
     mix[finite] = best.mix
-    proof = Coupled(decimals(best.alpha), best.prices, decimals(mix) if len(parts) > 1 else ())
+    proof = Dual(decimals(best.alpha), Listed(), decimals(mix) if len(parts) > 1 else (), best.prices)
     proofs = (proof,) if problem.utility.verifiable else ()
     notes = (RevealOrStaircase(problem.utility, privacy, mechanism),)
     method = "linear program over the rays of the (ε,δ) arrangement"
@@ -105,10 +112,10 @@ class _Vertex:
         return np.asarray(self.weights > KEPT * self.weights.max())
 
     @property
-    def prices(self) -> tuple[tuple[int, int, int, Fraction], ...]:
+    def prices(self) -> tuple[tuple[int, int, Fraction], ...]:
         k = self.alpha.size
         pairs = [(x, z) for x in range(k) for z in range(k) if x != z]
-        return tuple((0, x, z, decimal(b)) for (x, z), b in zip(pairs, self.beta.tolist(), strict=True) if b > 0)
+        return tuple((x, z, decimal(b)) for (x, z), b in zip(pairs, self.beta.tolist(), strict=True) if b > 0)
 
     def bound(self, columns: Floats, values: Floats, privacy: LDP) -> float:
         """1·α + δ·Σβ + k·max over rays, as the proof says; what a user's function is left with."""

@@ -3,7 +3,7 @@
 The information of a report, J = Σ_y q_y q_yᵀ/(p·q_y), grows when a column is split into the rays of its cell, and the
 coupling constraints do not change: so the best mechanism is a mixture θ of rays, and the program is that of
 `optimize/workload` with a limit more for each ordered pair, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ. It is solved for up to 6 inputs
-(after merging those that no statistic tells apart) and proved by `coupled columns`. With more, staircase patterns and
+(after merging those that no statistic tells apart) and proved by `squares`. With more, staircase patterns and
 single inputs are mixed, or the best ε-mechanism is followed with probability 1 − δ and the input revealed else; the
 bound is then that of a coarser question, on inputs merged into 6 groups, or of the inputs themselves: both may be
 loose.
@@ -19,7 +19,7 @@ from itertools import permutations
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import CoupledColumns, Proof, Revealed
+from extremal.certificate import Proof, Squares
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -31,7 +31,7 @@ from extremal.optimize.workload.lifts import Coordinates, all_sets
 from extremal.optimize.workload.mechanisms import balanced, reduced
 from extremal.optimize.workload.merging import Merged, coarsened, denominator_of, merged
 from extremal.optimize.workload.notes import Precision
-from extremal.optimize.workload.proofs import coupled_columns
+from extremal.optimize.workload.proofs import coupled_columns, revealed_inputs
 from extremal.privacy import LDP
 from extremal.privacy.cones.coupled import couplings, rays, refuse_many
 from extremal.tables import number
@@ -56,7 +56,7 @@ def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
 def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     """The best that was found, never worse than revealing with probability δ, and what is proved."""
     k, possible = groups.prior.size, bool(groups.prior.all())
-    exact, made, proofs = False, [], tuple[Proof, ...]((Revealed(),))
+    exact, made, proofs = False, [], tuple[Proof, ...]((revealed_inputs(utility),))
     if possible and k <= SIZES.coupled_rays and not problem.out_of_time:
         with suppress(np.linalg.LinAlgError, PrivacyViolation):  # one input is so rare that floats do not hold it
             found = _over(rays(k, privacy.epsilon), groups, privacy)
@@ -66,7 +66,7 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
         few = coarsened(groups.rows, groups.prior, SIZES.coupled_rays)
         spread = Merged(few.group[groups.group], few.prior, few.rows)
         with suppress(np.linalg.LinAlgError):
-            proofs = (Revealed(), _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
+            proofs = (*proofs, _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
         if k <= SIZES.coupled_mixed and not problem.out_of_time:
             columns = np.hstack([np.where(all_sets(k), 1.0, math.exp(-privacy.epsilon)), np.eye(k)])
             with suppress(np.linalg.LinAlgError, PrivacyViolation):
@@ -98,7 +98,7 @@ class _Found:
     pairs: npt.NDArray[np.intp]
     design: OptimalDesign
 
-    def proof(self, utility: Workload, groups: Merged) -> CoupledColumns:
+    def proof(self, utility: Workload, groups: Merged) -> Squares:
         prices = np.zeros(self.coordinates.k * (self.coordinates.k - 1))
         prices[self.pairs] = self.design.prices
         return coupled_columns(self.coordinates, self.design, prices, denominator_of(utility, groups), groups.groups)

@@ -11,19 +11,20 @@ Kalantari, Sankar and Sarwate solve ordered classes up to bounds; here the value
 
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import OnePrior, Proof, Truth
+from extremal.certificate import Chords, Dual, OnePrior, Proof
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
-from extremal.optimize.problem import GAIN, NOT_ZERO, Problem, Solution, shortened
+from extremal.optimize.problem import GAIN, NOT_ZERO, Problem, Solution, chosen_prior, shortened
 from extremal.privacy import LDP
 from extremal.solver import LinearProgram
 from extremal.sources import SourceClass
@@ -31,10 +32,13 @@ from extremal.utility import Hamming
 
 Floats = npt.NDArray[np.float64]
 Set = tuple[int, ...]
+Prove = Callable[[Prior], Proof]
 T = TypeVar("T")
 
 EXACT_MATRIX = 64  # symbols up to which a mechanism is built from rationals; beyond, floats are mended by from_matrix
-MOST_ROUNDS = 500
+MOST_ROUNDS = 500  # sets that may be generated; at most as many as inputs matter
+RATIO_BITS = 200  # of the e^ε that a dual vector is for: it loses nothing to the kernel's
+TRUTH_DIGITS = 60  # of a dual vector: as many as the ratio has
 _CONSTANT = 1e-12  # a diagonal whose sum is this near to 1 is that of constant rows
 _BETTER = 1e-14  # a set that improves the value by less is rounding: sums of a few terms
 
@@ -43,8 +47,9 @@ def solve(problem: Problem, privacy: LDP, utility: Hamming) -> Solution:
     """Pure ε-LDP and Hamming distortion."""
     source = utility.source
     k, ratio = source.k, float(np.exp(privacy.epsilon))
+    prove = partial(truth_proof, ratio=Fraction(privacy.exponential.bounds(RATIO_BITS)[1], 1 << RATIO_BITS))
     if source.symmetric:
-        return theorem_1(source, response(k, privacy, problem.inputs))
+        return theorem_1(source, response(k, privacy, problem.inputs), prove)
     sets = [tuple(range(k))]
 
     def solve_for(priors: list[Prior]) -> tuple[tuple[list[float], Floats], Floats]:
@@ -53,14 +58,28 @@ def solve(problem: Problem, privacy: LDP, utility: Hamming) -> Solution:
 
     (mix, lost), priors = over_growing_class(source, [1] * k, solve_for, loses_more(problem))
     mechanism = from_diagonal((1 - lost).tolist(), privacy, problem.inputs, lost)
-    proof = under_one_prior(source, priors, [Fraction(w) for w in mix], Truth())
+    proof = under_one_prior(source, priors, [Fraction(w) for w in mix], prove)
     return Solution(mechanism, 0.0, "game between diagonals and priors", (proof,))
 
 
-def theorem_1(source: SourceClass, mechanism: Mechanism) -> Solution:
+def theorem_1(source: SourceClass, mechanism: Mechanism, prove: Prove) -> Solution:
     """Randomised response, which the uniform prior proves optimal for every class that holds all rearrangements."""
-    proof = Truth() if source.single is not None else OnePrior((Fraction(1),) * mechanism.k, (), Truth())
+    proof = OnePrior((Fraction(1),) * source.k, (), prove(Prior([Fraction(1, source.k)] * source.k)))
     return Solution(mechanism, 0.0, "randomised response (KSS Theorem 1)", (proof,))
+
+
+def truth_proof(prior: Prior, ratio: Fraction, digits: int = TRUTH_DIGITS) -> Dual:
+    """With E = ratio the truth is reported with probability at most S = max_n E·S_n/(n−1+E), S_n the sum of the n
+    largest probabilities: α_x = p_x − (E·p_x − S)⁺/(E−1), with which no output is worth more than another."""
+    likeliest = sorted(prior.weights, reverse=True)
+    sums = ((n, Fraction(total, prior.total)) for n, total in enumerate(itertools.accumulate(likeliest)))
+    most = max(ratio * total / (n + ratio) for n, total in sums)
+    found = []
+    for x in range(len(prior)):
+        p = prior.fraction(x)
+        over = max(ratio * p - most, Fraction(0))
+        found.append(shortened(p - over / (ratio - 1) if over else p, digits))
+    return Dual(tuple(found), Chords())
 
 
 def response(k: int, privacy: Any, inputs: Any) -> Mechanism:
@@ -162,18 +181,16 @@ def loses_more(problem: Problem) -> Callable[[Any, Floats, Prior, list[Prior]], 
     return breaks
 
 
-def under_one_prior(source: SourceClass, priors: list[Prior], weights: list[Fraction], proof: Proof) -> Proof:
+def under_one_prior(source: SourceClass, priors: list[Prior], weights: list[Fraction], prove: Prove) -> Proof:
     """A proof about Σ weights·priors as one about the class: by weights of its own priors when it is a list, by the
     prior itself, in whole numbers, otherwise. A class of one prior needs no choice."""
     if source.single is not None:
-        return proof
+        return prove(source.single)
     short = [shortened(w) for w in weights]
-    if source.listed is not None:
-        by_prior = dict(zip(priors, short, strict=True))
-        return OnePrior((), tuple(by_prior.pop(p, Fraction(0)) for p in source.listed), proof)
+    chosen = chosen_prior(source, priors, short)
     mixed = [sum((w * p.fraction(x) for w, p in zip(short, priors, strict=True)), Fraction(0)) for x in range(source.k)]
-    common = math.lcm(*(m.denominator for m in mixed))
-    return OnePrior(tuple(m * common for m in mixed), (), proof)
+    total = sum(mixed)
+    return OnePrior(chosen.prior, chosen.mix, prove(Prior([m / total for m in mixed])))
 
 
 def from_diagonal(x: list[Any], privacy: Any, inputs: Any, lost: Floats | None = None) -> Mechanism:

@@ -14,11 +14,12 @@ import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 
-from extremal.certificate import Proof, Truth
+from extremal.certificate import Level, Proof
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, level_of_ratio, solve_exactly
 from extremal.exact.weights import DENOMINATOR
@@ -33,16 +34,19 @@ from extremal.optimize.distortion.hamming import (
     over_growing_class,
     suffixes,
     theorem_1,
+    truth_proof,
     under_one_prior,
 )
-from extremal.optimize.problem import Solution
+from extremal.optimize.problem import Solution, shortened
 from extremal.privacy import LDP
 from extremal.solver import Answer, LinearProgram
 from extremal.sources import SourceClass, as_source
 from extremal.utility import LevelAtDistortion
 
 EXACT_ROWS = 24  # priors up to which the optimal basis is solved in rationals
-LARGEST_EPSILON = 100.0
+LARGEST_EPSILON = 100.0  # beyond, weights of 2^−62 hold no report but the truth
+JUST_BELOW = Fraction(1, 10**40)  # relative: of the ratio that is proved, below the one that suffices
+LEVEL_DIGITS = 120  # of its proof: at e^100 the distortion exceeds D by the eightieth digit
 _TRIES = 16  # each asks for at least eight times as much slack
 FINEST = Fraction(1, 1 << 60)  # a step of the truth that weights can tell
 INSIDE = Fraction(1, 10**25)  # how far a prior is moved from the boundary of its class
@@ -90,7 +94,7 @@ def _symmetric(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> 
         if utility.worst_distortion(found.mechanism) <= utility.distortion:
             return found
     _refuse_infinite(truth)
-    return theorem_1(source, _response_within(k, utility.distortion, inputs))
+    return theorem_1(source, _response_within(k, utility.distortion, inputs), partial(_level_proof, utility))
 
 
 def _response_within(k: int, distortion: Fraction, inputs: Any) -> Mechanism:
@@ -145,13 +149,27 @@ def _for_class(source: SourceClass, utility: LevelAtDistortion, inputs: Any) -> 
     found, priors = over_growing_class(source, [1] * source.k, solve_for, breaks)
     if found.mix is not None:
         mechanism = _within(utility, priors, found.diagonal, inputs)
-        return _reached(utility, mechanism, (under_one_prior(source, priors, found.mix, Truth()),))
+        proof = under_one_prior(source, priors, found.mix, partial(_level_proof, utility))
+        return _reached(utility, mechanism, (proof,))
     constant = _constant_rows(found.diagonal, inputs)
     if utility.worst_distortion(constant.mechanism) <= utility.distortion:
         return constant
     # its probabilities are no multiples of 2^-62: a little more than a constant meets D
     diagonal = _least_ratio(priors, truth + FINEST)[1]
     return _reached(utility, _within(utility, priors, diagonal, inputs), ())
+
+
+def _level_proof(utility: LevelAtDistortion, prior: Prior) -> Level:
+    """No ε below ln min (n−1)(1−D)/(S_n−1+D) over n with S_n > 1−D suffices for a prior, S_n the sum of its n largest
+    probabilities: just below that ratio the truth is reported with probability below 1−D."""
+    truth = 1 - utility.distortion
+    likeliest = sorted(prior.weights, reverse=True)
+    sums = [Fraction(total, prior.total) for total in itertools.accumulate(likeliest)]
+    enough = [n * truth / (total - truth) for n, total in enumerate(sums) if total > truth]
+    ratio = shortened(min(enough, default=Fraction(1)) * (1 - JUST_BELOW), LEVEL_DIGITS)
+    if sums[0] >= truth or ratio <= 1:
+        ratio = Fraction(1)  # ε ≥ 0 needs no proof
+    return Level(ratio, truth_proof(prior, ratio, LEVEL_DIGITS))
 
 
 def _within(utility: LevelAtDistortion, priors: list[Prior], diagonal: list[Fraction], inputs: Any) -> Mechanism:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines, Proof
+from extremal.certificate import Chords, Dual, Proof
 from extremal.closed_forms import exponential
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
@@ -100,7 +100,7 @@ def _baseline(problem: Problem, utility: Distortion) -> tuple[str, ...]:
     return (f"exponential mechanism (Wang, Ying, Zhang): {utility(known):.6g}",)
 
 
-class Row(NamedTuple):
+class ProgramRow(NamedTuple):
     """lower ≤ Σ coefficient·variable ≤ upper."""
 
     entries: list[tuple[int, float]]
@@ -124,7 +124,7 @@ class MechanismProgram:
         self.program = SparseProgram(np.r_[magnified, np.zeros(self.k * self.m + sizes)])
         self.count = 0
         self.sums = self._add(
-            Row([(self._q(x, y), 1.0) for y in range(self.m)], magnified, magnified) for x in range(self.k)
+            ProgramRow([(self._q(x, y), 1.0) for y in range(self.m)], magnified, magnified) for x in range(self.k)
         )
         self.epigraph: list[int] = []
         self.named: dict[int, tuple[int, tuple[int, ...]]] = {}
@@ -137,7 +137,7 @@ class MechanismProgram:
     def _size(self, y: int) -> int:
         return int(1 + self.k * self.m + y)
 
-    def _add(self, rows: Iterable[Row]) -> range:
+    def _add(self, rows: Iterable[ProgramRow]) -> range:
         """Append rows; their numbers."""
         batch = list(rows)
         places = [(i, column, value) for i, row in enumerate(batch) for column, value in row.entries]
@@ -153,16 +153,16 @@ class MechanismProgram:
             numbers = self._add(self._of_output(y, row) for y, row in rows)
             self.named |= {i: (y, row.name) for i, (y, row) in zip(numbers, rows, strict=True) if row.name}
 
-    def _of_output(self, y: int, row: ColumnRow) -> Row:
+    def _of_output(self, y: int, row: ColumnRow) -> ProgramRow:
         entries = [(self._q(x, y), value) for x, value in row.entries]
-        return Row([*entries, (self._size(y), row.size)] if row.size else entries, row.lower, row.upper)
+        return ProgramRow([*entries, (self._size(y), row.size)] if row.size else entries, row.lower, row.upper)
 
     def add_priors(self, priors: list[Prior]) -> None:
         """Rows for those that have none yet."""
         for prior in priors[len(self.epigraph) :]:
             losses = prior.values[:, None] * self.distances / self.scale
             entries = [(0, -1.0), *((self._q(x, y), float(losses[x, y])) for x, y in np.argwhere(losses > 0).tolist())]
-            self.epigraph.extend(self._add([Row(entries, -math.inf, 0.0)]))
+            self.epigraph.extend(self._add([ProgramRow(entries, -math.inf, 0.0)]))
 
     def solve(self) -> Answer:
         """An optimal vertex; inequalities that it breaks are added until there are none."""
@@ -200,8 +200,8 @@ class MechanismProgram:
                 chosen = np.array(mix) @ np.array([p.values for p in priors]) / sum(mix)
                 multipliers = self._shares(cone, alpha, chosen, [(y, v, f) for y, (v,), f in bind])
         kept = tuple((y, x, z, decimal(f)) for y, x, z, f in multipliers if f > 0)
-        lines = Lines(decimals(alpha), (), kept)
-        return under_one_prior(self.utility.source, priors, [Fraction(w) for w in mix], lines)
+        proof = Dual(decimals(alpha), Chords((), kept))
+        return under_one_prior(self.utility.source, priors, [Fraction(w) for w in mix], lambda _: proof)
 
     def _shares(
         self, cone: LeakageCone, alpha: Floats, prior: Floats, bind: list[tuple[int, int, float]]

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.optimize.divergence.lorenz import BlockValue, Floats, Indices, Nodes, Shares, closed, from_left
+from extremal.optimize.divergence.lorenz import BlockValue, Floats, Indices, Nodes, RatioShares, closed, from_left
 from extremal.optimize.divergence.polygon import Outcome
 from extremal.optimize.divergence.polygon import solve as solve_polygon
 from extremal.utility import Divergence
@@ -27,10 +27,10 @@ from extremal.utility import Divergence
 Keys = npt.NDArray[np.int32]
 
 BINS = 1 << 14  # about; by leading bits
-CHUNK = 1 << 17
+CHUNK = 1 << 17  # symbols at a time: a megabyte of floats, which caches hold
 BESIDE = 3  # bins opened on either side of one that a path turns in
 MOST_OPENED = 0.25  # share of the symbols: beyond, sorting is no worse
-MOST_ROUNDS = 12
+MOST_ROUNDS = 12  # bins opened in turn; two or three are usual
 SMALLEST_END, LARGEST_END, APART = 1e-199, 1e199, 1e-12  # the kernel takes ends between, and so far apart
 SHARED = 1 / 64  # two ends so close, in widths of both cells beside them, are made one: the polygon turns less often
 NEARLY_EQUAL = 1.1  # between the largest ratio and the smallest: beyond, sums may be subtracted
@@ -38,7 +38,7 @@ OUTWARD = 1e-9  # ends of the range are this much outside
 
 
 @dataclass(frozen=True, eq=False)
-class Bins:
+class RatioBins:
     """The bin of each symbol, and what each bin holds.
 
     Attributes:
@@ -52,7 +52,7 @@ class Bins:
     sums: tuple[Floats, Floats, Floats]
 
     @classmethod
-    def of(cls, utility: Divergence, epsilon: float) -> Bins:
+    def of(cls, utility: Divergence, epsilon: float) -> RatioBins:
         p0, p1 = utility.p0, utility.p1
         smallest, largest = _range(p0, p1)
         low = max(math.exp(-epsilon), smallest) * (1 - OUTWARD)
@@ -113,20 +113,20 @@ class BinnedCurve:
         of_bin: the group of each bin that is not opened; for an opened one that of its first symbol.
     """
 
-    bins: Bins
+    bins: RatioBins
     opened: Indices
     group: Indices
     of_bin: Indices
     nodes: Nodes
-    low: Shares
-    high: Shares
+    low: RatioShares
+    high: RatioShares
 
     @property
     def n(self) -> int:
         return int(self.low.tilt.size)
 
     @classmethod
-    def of(cls, utility: Divergence, bins: Bins, opened: npt.NDArray[np.bool_]) -> BinnedCurve:
+    def of(cls, utility: Divergence, bins: RatioBins, opened: npt.NDArray[np.bool_]) -> BinnedCurve:
         symbols = bins.members(np.flatnonzero(opened)) if opened.any() else np.empty(0, dtype=np.intp)
         a, b = utility.p0[symbols], utility.p1[symbols]
         symbols, a, b = symbols[a + b > 0], a[a + b > 0], b[a + b > 0]
@@ -185,18 +185,18 @@ def _nodes(p0: Floats, p1: Floats, difference: Floats) -> Nodes:
     return Nodes(left, right, closed(from_left(gap)))
 
 
-def _shares(ratio: Floats) -> Shares:
+def _shares(ratio: Floats) -> RatioShares:
     with np.errstate(invalid="ignore"):
         share0 = np.where(np.isinf(ratio), 1.0, ratio / (1 + ratio))
         tilt = np.where(np.isinf(ratio), 1.0, (ratio - 1) / (ratio + 1))
-    return Shares(share0, 1 / (1 + ratio), tilt)
+    return RatioShares(share0, 1 / (1 + ratio), tilt)
 
 
 def solve(
     utility: Divergence, value: BlockValue, epsilon: float, tolerance: float, stop_early: Callable[[], bool]
 ) -> tuple[BinnedCurve, Outcome] | None:
     """The best partition, and the curve whose edges prove it; None where too many symbols would have to be sorted."""
-    bins = Bins.of(utility, epsilon)
+    bins = RatioBins.of(utility, epsilon)
     opened = np.zeros(bins.edges.size - 1, dtype=bool)
     best: Any = None
     for _ in range(MOST_ROUNDS):

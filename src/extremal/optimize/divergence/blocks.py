@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines
+from extremal.certificate import Dual
 from extremal.optimize.divergence.cover import LIGHTEST, Cover, Floats, Multiplier
 from extremal.optimize.problem import GAIN, Problem, decimal
 from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate
@@ -46,7 +46,7 @@ class MetricBlocks:
         }
         self.pairs = sorted(near | {(y, x) for x, y in near})
 
-    def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Lines]:
+    def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Dual]:
         """Columns, value and proof; the pairs that bind are remembered for the next grid of chords."""
         program = _BlockProgram(self.privacy, cover.lines(self.utility))
         program.require([(i, x, y) for i in range(program.blocks) for x, y in self.pairs])
@@ -136,7 +136,7 @@ class TreeBlocks:
         self.exponents = {x: privacy.epsilon * float(privacy.distances[above, x]) for above, x in edges}
         self.rays = np.ones((1, privacy.k))
 
-    def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Lines]:
+    def solve(self, cover: Cover, problem: Problem) -> tuple[Floats, float, Dual]:
         """Columns, value and proof.
 
         Raises:

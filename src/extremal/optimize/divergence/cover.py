@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Lines
+from extremal.certificate import Chords, Dual
 from extremal.optimize.problem import decimal, decimals
 from extremal.privacy.cones.metric import Edge
 from extremal.utility import Divergence
@@ -95,12 +95,12 @@ class Cover:
             return tuple(sorted({decimal(t) for t in utility.kinks}))
         return tuple(node(log) for log in self.logs.tolist() if log < math.inf)
 
-    def proof(self, utility: Divergence, alpha: Floats, flows: list[Multiplier], tree: tuple[Edge, ...]) -> Lines:
+    def proof(self, utility: Divergence, alpha: Floats, flows: list[Multiplier], tree: tuple[Edge, ...]) -> Dual:
         nodes = self.nodes(utility)
         count = len(nodes)
         beyond = [(count - 1 + side, x, z, f) for side, x, z, f in self.ends]
         numbered = [(_number(i, count, utility.kinks is not None), x, z, f) for i, x, z, f in flows]
-        return Lines(decimals(alpha), nodes, () if tree else (*numbered, *beyond), tree)
+        return Dual(decimals(alpha), Chords(nodes, () if tree else (*numbered, *beyond), tree))
 
 
 def _number(interval: int, count: int, kinks: bool) -> int:

@@ -32,15 +32,15 @@ from extremal.utility import Divergence
 Sets = npt.NDArray[np.bool_]
 
 FIRST_PIECES = 3  # intervals between neighbouring t_l
-MOST_LOGS = 600
-MOST_REPAIRS = 12
+MOST_LOGS = 600  # nodes of a proof: the kernel checks them in a second
+MOST_REPAIRS = 12  # quadratic programs; one or two are usual
 SLACKS = (1e-5, 1e-7, 1e-9)  # of V, required of repaired sets: chords then have room
 NARROWEST = 1e-6  # of an interval, relatively: a narrower one gains 1e-13 at most, and its chord is rounding
 OUTWARD = 1e-9  # the first and the last node are this much outside the range, relatively to its width
 
 
 @dataclass(frozen=True, eq=False)
-class Dual:
+class DualVector:
     """α, the nodes whose chords cover what it leaves, and how much that is for all columns at most."""
 
     alpha: Floats
@@ -50,7 +50,7 @@ class Dual:
 
 def dual_vector(
     utility: Divergence, lorenz: Lorenz, value: BlockValue, worth: float, cuts: Indices, tolerance: float
-) -> Dual:
+) -> DualVector:
     """α with 1·α = `worth` up to rounding; nodes are added until `tolerance` or less is left, or no node helps."""
     program = _Program.of(utility, lorenz, value, worth, cuts)
     alpha = program.alpha
@@ -105,7 +105,7 @@ class _Program:
         total = self.value.low * g.sum(axis=1) + self.value.step * np.maximum(g, 0).sum(axis=1)
         return np.asarray(total * self.utility.k / (1 + (self.utility.k - 1) * self.value.low))
 
-    def covered(self, alpha: Floats, tolerance: float, known: dict[bytes, Sets]) -> Dual:
+    def covered(self, alpha: Floats, tolerance: float, known: dict[bytes, Sets]) -> DualVector:
         """Halve every interval whose chord leaves more than the tolerance; sets that any chord leaves go to `known`."""
         if self.utility.kinks is not None:
             return self._covered_by_pieces(alpha, tolerance, known)
@@ -131,9 +131,9 @@ class _Program:
             worst = max(worst, float(over[last].max(initial=0.0)))
             left, middle, right = left[~last], (left[~last] + right[~last]) / 2, right[~last]
             left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
-        return Dual(alpha, tuple(map(node, sorted(done))), worst)
+        return DualVector(alpha, tuple(map(node, sorted(done))), worst)
 
-    def _covered_by_pieces(self, alpha: Floats, tolerance: float, known: dict[bytes, Sets]) -> Dual:
+    def _covered_by_pieces(self, alpha: Floats, tolerance: float, known: dict[bytes, Sets]) -> DualVector:
         """The pieces of a polyhedral f are its chords: no node is needed but its kinks."""
         kinks = sorted(set(self.utility.kinks or ()))
         with np.errstate(divide="ignore"):
@@ -142,7 +142,7 @@ class _Program:
         over = self.left(rest)
         for row in rest[over > tolerance] > 0:
             known.setdefault(row.tobytes(), row)
-        return Dual(alpha, decimals(kinks), max(0.0, float(over.max())))
+        return DualVector(alpha, decimals(kinks), max(0.0, float(over.max())))
 
     def repaired(self, sets: Sets) -> Floats:
         """The least change of α that leaves nothing on these sets: Δα = Σ_T λ_T·room·(1_T − ρ_T), λ ≥ 0, with ρ_T the

@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 Integers = npt.NDArray[np.object_]  # of any size
 
-KEY_BITS = 62
+KEY_BITS = 62  # of a ratio in an int64, so that ties are rare
 
 
 class Nodes(NamedTuple):
@@ -39,18 +39,18 @@ class Nodes(NamedTuple):
         return Nodes(self.left0[where], self.right1[where], self.gap[where])
 
 
-class Shares(NamedTuple):
+class RatioShares(NamedTuple):
     """P₀/(P₀+P₁), P₁/(P₀+P₁) and (P₀−P₁)/(P₀+P₁) of each group of symbols."""
 
     share0: Floats
     share1: Floats
     tilt: Floats
 
-    def at(self, where: Indices) -> Shares:
-        return Shares(self.share0[where], self.share1[where], self.tilt[where])
+    def at(self, where: Indices) -> RatioShares:
+        return RatioShares(self.share0[where], self.share1[where], self.tilt[where])
 
 
-class Curve(Protocol):
+class LorenzCurve(Protocol):
     """What a search for the best partition needs of a pair: groups of symbols in order of ratio.
 
     Attributes:
@@ -63,9 +63,9 @@ class Curve(Protocol):
     @property
     def nodes(self) -> Nodes: ...
     @property
-    def low(self) -> Shares: ...
+    def low(self) -> RatioShares: ...
     @property
-    def high(self) -> Shares: ...
+    def high(self) -> RatioShares: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +92,8 @@ class Lorenz:
         return int(self.share0.size)
 
     @property
-    def low(self) -> Shares:
-        return Shares(self.share0, self.share1, self.tilt)
+    def low(self) -> RatioShares:
+        return RatioShares(self.share0, self.share1, self.tilt)
 
     high = low
 

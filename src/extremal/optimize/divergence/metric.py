@@ -19,7 +19,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate import Lines, Rays
+from extremal.certificate import Chords, Dual, Listed
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.blocks import MetricBlocks, TreeBlocks
@@ -33,8 +33,8 @@ from extremal.privacy.cones.metric import MOST_IN_GENERAL, MOST_ON_TREE, Edge, g
 from extremal.solver import TIME_LIMIT, SolverFailed
 from extremal.utility import Divergence
 
-MOST_ROUNDS = 40
-_FIRST_NODES = 17
+MOST_ROUNDS = 40  # grids of chords; five to ten are usual
+_FIRST_NODES = 17  # of the first grid: coarse, since others follow the ratios that are used
 _FAR = 30.0  # logarithm of a ratio beyond which a line to 0 or to infinity serves, when f has one: others are added
 _FARTHEST = 700.0  # and beyond which no float goes: e^−745 is the least
 _OUTWARD = 1e-9  # the first and the last node lie outside the range of ratios, relatively to its width
@@ -79,14 +79,14 @@ def _named_groups(problem: Problem, groups: Floats) -> Solution:
     """At level 0 nothing is told but the group of related inputs, and that entirely."""
     mechanism = Mechanism.from_matrix(groups, problem.privacy, inputs=problem.inputs)
     alpha = (groups / groups.sum(axis=0)) @ problem.utility.column_values(groups)  # type: ignore[attr-defined]
-    proofs = (Rays(decimals(alpha)),) if len(groups) <= MOST_IN_GENERAL else ()
+    proofs = (Dual(decimals(alpha), Listed()),) if len(groups) <= MOST_IN_GENERAL else ()
     return Solution(mechanism, math.inf, "groups of related inputs, named", proofs)
 
 
-def _nothing(privacy: MetricPrivacy) -> Lines:
+def _nothing(privacy: MetricPrivacy) -> Dual:
     """Nothing can be told apart: the ratio is 1 for every column; along a star of inputs, when there is one."""
     star = tuple((0, x) for x in range(1, privacy.k)) if np.isfinite(privacy.distances).all() else ()
-    return Lines(decimals(np.zeros(privacy.k)), (Fraction(1),), (), star)
+    return Dual(decimals(np.zeros(privacy.k)), Chords((Fraction(1),), (), star))
 
 
 def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from extremal.optimize.divergence.lorenz import BlockValue, Curve, Floats, Nodes
+from extremal.optimize.divergence.lorenz import BlockValue, Floats, LorenzCurve, Nodes
 from extremal.optimize.divergence.paths import backward, forward, path_to_end
 from extremal.optimize.problem import NO_CHANGE
 
@@ -27,7 +27,7 @@ FIRST_BINS = 16  # quantiles each of P₀, P₁ and |P₀−P₁|
 GROWTH = 2.0  # of the mass of bins, from one at a cut to the next
 PROVING_GROWTH = 4.0  # the same, where a few bins are to prove what many found
 LEAST_MASS = 1e-16  # where they begin to grow from
-MOST_ROUNDS = 200
+MOST_ROUNDS = 200  # halvings of bins; twenty are usual
 MOST_NODES = 6_000  # of one program: 150 MB of block values
 MOST_EDGES = 1_400  # the kernel takes 1,500 cells; 200 to 250 are usual
 SPLIT_ABOVE = 0.2  # share of the gap that a bin must be worth to be halved
@@ -46,7 +46,7 @@ class Outcome:
     within: Indices = field(default_factory=lambda: np.empty(0, dtype=np.intp))
 
 
-def polygon(lorenz: Curve, edges: Indices, alive: Mask) -> tuple[Nodes, Indices, Indices]:
+def polygon(lorenz: LorenzCurve, edges: Indices, alive: Mask) -> tuple[Nodes, Indices, Indices]:
     """The nodes of the circumscribed polygon, in order: the ends of the bins that are alive, and the fictitious node of
     each.
 
@@ -77,7 +77,7 @@ def polygon(lorenz: Curve, edges: Indices, alive: Mask) -> tuple[Nodes, Indices,
 
 
 def solve(
-    lorenz: Curve,
+    lorenz: LorenzCurve,
     value: BlockValue,
     tolerance: float,
     stop_early: Callable[[], bool] | None = None,
@@ -133,7 +133,7 @@ def solve(
 
 
 def proving_edges(
-    lorenz: Curve, value: BlockValue, worth: float, cuts: Indices, tolerance: float, otherwise: Indices
+    lorenz: LorenzCurve, value: BlockValue, worth: float, cuts: Indices, tolerance: float, otherwise: Indices
 ) -> Indices:
     """Few bins, narrow at the cuts of the best partition and wide elsewhere, that prove as much as all of them; else
     the given ones."""
@@ -164,7 +164,7 @@ def _still_alive(edges: Indices, alive: Mask, position: Indices, owner: Indices,
     return alive & (good[:-1] | good[1:] | inside)
 
 
-def _refined(lorenz: Curve, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
+def _refined(lorenz: LorenzCurve, edges: Indices, alive: Mask, split: Indices, cuts: Indices) -> tuple[Indices, Mask]:
     """The bins to split halved by mass, and edges around every cut where bins are alive; a new bin is alive if the one
     that it came from was."""
     beside = _around(lorenz, cuts, GROWTH, LEAST_MASS)
@@ -174,7 +174,7 @@ def _refined(lorenz: Curve, edges: Indices, alive: Mask, split: Indices, cuts: I
     return grown, alive[parent]
 
 
-def _around(lorenz: Curve, cuts: Indices, growth: float, least: float) -> Indices:
+def _around(lorenz: LorenzCurve, cuts: Indices, growth: float, least: float) -> Indices:
     """Edges next to each cut and at distances from it, in mass, that grow: far from every cut no detail is needed."""
     mass, n, inner = lorenz.nodes.left0 - lorenz.nodes.right1, lorenz.n, cuts[1:-1]
     beside = np.stack([inner - 1, inner + 1])
@@ -184,7 +184,7 @@ def _around(lorenz: Curve, cuts: Indices, growth: float, least: float) -> Indice
     return np.unique(np.concatenate([[0, n], inner, beside, np.searchsorted(mass, far[np.abs(far) < 1])], axis=None))
 
 
-def _best_two_blocks(lorenz: Curve, value: BlockValue) -> tuple[float, Indices]:
+def _best_two_blocks(lorenz: LorenzCurve, value: BlockValue) -> tuple[float, Indices]:
     n, nodes = lorenz.n, lorenz.nodes
     if n < 2:
         return 0.0, np.array([0, n], dtype=np.intp)
@@ -195,7 +195,7 @@ def _best_two_blocks(lorenz: Curve, value: BlockValue) -> tuple[float, Indices]:
     return float(both[best]) / (1 + value.low), np.array([0, inner[best], n], dtype=np.intp)
 
 
-def _first_edges(lorenz: Curve, cuts: Indices) -> Indices:
+def _first_edges(lorenz: LorenzCurve, cuts: Indices) -> Indices:
     quantiles, nodes, n = np.linspace(0, 1, FIRST_BINS + 1), lorenz.nodes, lorenz.n
     absolute = np.concatenate(([0.0], np.cumsum(np.abs(np.diff(nodes.gap)))))
     edges = [
@@ -211,7 +211,7 @@ def _first_edges(lorenz: Curve, cuts: Indices) -> Indices:
     return np.unique(np.clip(np.concatenate(edges), 0, n)).astype(np.intp)
 
 
-def _middles(lorenz: Curve, edges: Indices, split: Indices) -> Indices:
+def _middles(lorenz: LorenzCurve, edges: Indices, split: Indices) -> Indices:
     """For each bin to be split the node that halves its mass."""
     nodes, middles = lorenz.nodes, []
     for b in np.unique(split).tolist():
@@ -223,7 +223,7 @@ def _middles(lorenz: Curve, edges: Indices, split: Indices) -> Indices:
     return np.array(middles, dtype=np.intp)
 
 
-def _nearer(lorenz: Curve, edges: Indices, split: Indices, cuts: Indices) -> Indices:
+def _nearer(lorenz: LorenzCurve, edges: Indices, split: Indices, cuts: Indices) -> Indices:
     """For each bin to be split the node whose distance from the nearest cut is the geometric mean of its ends'."""
     mass = lorenz.nodes.left0 - lorenz.nodes.right1
     left, right = mass[edges[split]], mass[edges[split + 1]]
@@ -235,7 +235,7 @@ def _nearer(lorenz: Curve, edges: Indices, split: Indices, cuts: Indices) -> Ind
     return np.asarray(np.clip(middle, edges[split] + 1, np.maximum(edges[split + 1] - 1, edges[split])))
 
 
-def _zoomed(lorenz: Curve, value: BlockValue, cuts: Indices, edges: Indices) -> Indices:
+def _zoomed(lorenz: LorenzCurve, value: BlockValue, cuts: Indices, edges: Indices) -> Indices:
     """Improve a partition by moving every cut within a shrinking window at once: a small layered program a step."""
     inner = cuts[1:-1]
     if not inner.size:
@@ -257,7 +257,7 @@ def _zoomed(lorenz: Curve, value: BlockValue, cuts: Indices, edges: Indices) -> 
 
 
 def _window_step(
-    lorenz: Curve, value: BlockValue, cuts: Indices, stride: Indices, offsets: Indices
+    lorenz: LorenzCurve, value: BlockValue, cuts: Indices, stride: Indices, offsets: Indices
 ) -> tuple[Indices, npt.NDArray[np.bool_]]:
     n, layers = lorenz.n, cuts.size - 1
     candidates = np.clip(cuts[1:-1, None] + stride[:, None] * offsets, 0, n)

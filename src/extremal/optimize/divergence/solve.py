@@ -8,19 +8,21 @@ from two independent proofs (see docs/design/index.md).
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate import Lines, Partition, Proof, Ratios
+from extremal.certificate import Chords, Dual, Order, Proof
 from extremal.closed_forms import randomized_response
 from extremal.closed_forms.forms import curve_values
+from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.binned import solve as solve_bins
 from extremal.optimize.divergence.dual import dual_vector
-from extremal.optimize.divergence.lorenz import BlockValue, Curve, Indices, Lorenz
+from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz, LorenzCurve
 from extremal.optimize.divergence.paths import best_partition, best_with_outputs
 from extremal.optimize.divergence.polygon import Outcome, proving_edges
 from extremal.optimize.divergence.polygon import solve as solve_polygon
@@ -32,17 +34,20 @@ from extremal.optimize.problem import (
     decimal,
     decimals,
     no_further_proofs,
+    shortened,
 )
 from extremal.privacy import LDP, Notion
 from extremal.tables import number
-from extremal.utility import Divergence
+from extremal.utility import Divergence, HockeyStick
 
 NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
 FEW_RATIOS = 16  # whose cells are not worth joining for a shorter proof
-LINES_UP_TO = 300  # inputs: below this a certificate holds the proof that does not rest on the theorem, too
+CHORDS_UP_TO = 5_000  # inputs: up to this a certificate holds the proof that does not rest on the theorem, too
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
 BINS_TOLERANCE = 1e-12  # of the proof by ratios
+BEYOND = Fraction(1, 10**25)  # of what lies between ratios: how far outside of a bin's ratios its ends lie
+SMALLEST_END, LARGEST_END = Fraction(1, 10**200), Fraction(10**200)  # for ratios that are 0 or infinite
 UNIT = 1e-15  # relative: rounding of a number that a few operations made
 COMPARED_UP_TO = 100_000  # inputs: the closed forms are compared below this
 DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
@@ -50,20 +55,20 @@ DENSE_UP_TO = 500  # inputs: and those that are dense matrices below this
 
 def equal_hypotheses(problem: Problem, _: Notion, utility: Divergence) -> Solution:
     """P₀ = P₁: all reports are worth nothing."""
-    proof = Lines((Fraction(0),) * utility.k, (Fraction(1),))
+    proof = Dual((Fraction(0),) * utility.k, Chords((Fraction(1),)))
     return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
 
 
 def solve(problem: Problem, privacy: LDP, utility: Divergence) -> Solution:
     """Any f-divergence under pure ε-LDP."""
-    if utility.pair.binary and utility.verifiable and problem.proofs in (None, (Partition.kind,), (Ratios.kind,)):
+    if utility.pair.binary and utility.verifiable and problem.proofs in (None, (Order.kind,)):
         found = _by_bins(problem, privacy, utility)
         if found is not None:
             return found
     lorenz, value = Lorenz.of(utility), BlockValue.of(utility, privacy.epsilon)
     outcome = search(problem, lorenz, value)
     if outcome.worth <= 0:
-        return _nothing_to_tell(problem, lorenz)
+        return _nothing_to_tell(problem, utility)
     cuts, method, notes = _within_budget(problem, lorenz, value, outcome)
     mechanism = _mechanism(problem, privacy, lorenz, cuts)
     proofs, further = _proofs(problem, utility, lorenz, value, outcome)
@@ -81,7 +86,7 @@ def _by_bins(problem: Problem, privacy: LDP, utility: Divergence) -> Solution | 
         return None
     curve, outcome = found
     edges = proving_edges(curve, value, outcome.worth, outcome.cuts, BINS_TOLERANCE, outcome.edges)
-    proof = Ratios(decimal(outcome.worth), decimals(curve.ends(edges)))
+    proof = Order(decimal(outcome.worth), decimals(curve.ends(edges)))
     cuts, method, notes = _within_budget(problem, curve, value, outcome)
     mechanism = Mechanism.from_partition(curve.blocks(cuts), privacy, inputs=problem.inputs)
     compared = ClosedForms(utility, privacy.epsilon, mechanism)
@@ -89,7 +94,7 @@ def _by_bins(problem: Problem, privacy: LDP, utility: Divergence) -> Solution | 
 
 
 def _within_budget(
-    problem: Problem, curve: Curve, value: BlockValue, outcome: Outcome
+    problem: Problem, curve: LorenzCurve, value: BlockValue, outcome: Outcome
 ) -> tuple[Indices, str, list[str]]:
     """The cuts, how they were found, and what a budget of reports costs."""
     most, count = problem.max_outputs, outcome.cuts.size - 1
@@ -112,12 +117,13 @@ def search(problem: Problem, lorenz: Lorenz, value: BlockValue) -> Outcome:
     return solve_polygon(lorenz, value, POLYGON_TOLERANCE, lambda: problem.out_of_time)
 
 
-def _nothing_to_tell(problem: Problem, lorenz: Lorenz) -> Solution:
+def _nothing_to_tell(problem: Problem, utility: Divergence) -> Solution:
     """P₀ = P₁, ε = 0, or f linear where reports can be: every mechanism is worth nothing, so the constant one is
     optimal."""
-    found = constant(problem, NOTHING_TO_TELL)
-    edges = np.arange(lorenz.n + 1) if lorenz.n <= ALL_PARTITIONS_UP_TO else np.array([0, lorenz.n])
-    return replace(found, bound=0.0, proofs=(Partition(Fraction(0), cells(lorenz, edges)),))
+    kink = (utility.exact if isinstance(utility, HockeyStick) else None) or Fraction(1)  # f is linear from 1 to there
+    inside = kink if kink == 1 else shortened(kink * (1 - BEYOND if kink > 1 else 1 + BEYOND))
+    proof = Dual((Fraction(0),) * utility.k, Chords((inside,)))
+    return replace(constant(problem, NOTHING_TO_TELL), bound=0.0, proofs=(proof,))
 
 
 def cells(lorenz: Lorenz, edges: Indices) -> tuple[tuple[int, int], ...]:
@@ -127,7 +133,23 @@ def cells(lorenz: Lorenz, edges: Indices) -> tuple[tuple[int, int], ...]:
     return tuple(zip(first.tolist(), last.tolist(), strict=True))
 
 
-def _with_budget(lorenz: Curve, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
+def ends_of(p0: Prior, p1: Prior, bins: tuple[tuple[int, int], ...]) -> tuple[Fraction, ...]:
+    """Numbers around the likelihood ratios of each bin, so close that the proof loses nothing: beyond them by little of
+    what lies between the ratios."""
+    masses = {x: (p0.fraction(x), p1.fraction(x)) for symbols in bins for x in symbols}
+    ratios = {x: a / b for x, (a, b) in masses.items() if b}
+    apart = sorted({*ratios.values(), Fraction(1)})
+    beyond = BEYOND * min((1 - a / b for a, b in itertools.pairwise(apart)), default=Fraction(1))
+    digits = len(str(int(1 / beyond))) + 3
+    found = set()
+    for symbols in bins:
+        for x, side in zip(symbols, (1 - beyond, 1 + beyond), strict=True):
+            end = shortened(ratios[x] * side, digits) if x in ratios else LARGEST_END
+            found.add(min(max(end, SMALLEST_END), LARGEST_END))
+    return tuple(sorted(found))
+
+
+def _with_budget(lorenz: LorenzCurve, value: BlockValue, outcome: Outcome, most: int) -> tuple[float, Indices]:
     """The best partition into at most `most` blocks, cutting at the nodes that matter."""
     where = outcome.edges if outcome.edges.size - 1 < lorenz.n else np.arange(lorenz.n + 1)
     worth, cuts = best_with_outputs(value, lorenz.nodes.at(where), most)
@@ -161,20 +183,21 @@ def _proofs(
     """The proofs that the bound comes from, and those that are made when the certificate is asked for."""
     if not utility.verifiable:
         return (), no_further_proofs
+    ends = ends_of(utility.pair.p0, utility.pair.p1, cells(lorenz, outcome.edges))
     if not math.isfinite(outcome.worth):  # beyond floats
-        return (Partition(Fraction(0), cells(lorenz, outcome.edges)),), no_further_proofs
-    wanted = (Partition.kind,) if problem.proofs is None else problem.proofs
-    partition = (Partition(decimal(outcome.worth), cells(lorenz, outcome.edges)),)
+        return (Order(Fraction(0), ends),), no_further_proofs
+    wanted = (Order.kind,) if problem.proofs is None else problem.proofs
+    order = (Order(decimal(outcome.worth), ends),)
     if lorenz.n < 2:
-        return partition, no_further_proofs
-    by_lines = ByLines(utility, lorenz, value, outcome, problem.tolerance * outcome.worth)
-    if Lines.kind in wanted:
-        return (partition if Partition.kind in wanted else ()) + (by_lines.proof()[0],), no_further_proofs
-    return partition, by_lines if problem.proofs is None and utility.k <= LINES_UP_TO else no_further_proofs
+        return order, no_further_proofs
+    by_chords = ByChords(utility, lorenz, value, outcome, problem.tolerance * outcome.worth)
+    if Chords.kind in wanted:
+        return (order if Order.kind in wanted else ()) + (by_chords.proof()[0],), no_further_proofs
+    return order, by_chords if problem.proofs is None and utility.k <= CHORDS_UP_TO else no_further_proofs
 
 
 @dataclass(frozen=True, eq=False)
-class ByLines:
+class ByChords:
     """The proof that does not rest on the theorem, made when it is called for.
 
     Unasked it is kept where it proves as much: at very small ε the digits of α do not suffice.
@@ -190,12 +213,12 @@ class ByLines:
         proof, left = self.proof()
         return (proof,) if left <= self.tolerance / 2 else ()
 
-    def proof(self) -> tuple[Lines, float]:
+    def proof(self) -> tuple[Dual, float]:
         """It, and about how much it is above the value."""
         worth, cuts = self.outcome.worth, self.outcome.cuts
         dual = dual_vector(self.utility, self.lorenz, self.value, worth, cuts, self.tolerance / 4)
         rounding = UNIT * float(np.abs(dual.alpha).sum())
-        return Lines(decimals(dual.alpha), dual.nodes), dual.left + rounding
+        return Dual(decimals(dual.alpha), Chords(dual.nodes)), dual.left + rounding
 
 
 @dataclass(frozen=True, eq=False)

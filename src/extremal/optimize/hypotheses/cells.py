@@ -19,15 +19,15 @@ from extremal.optimize.hypotheses.goals import Goals, Sets
 
 Trees = tuple[tuple[int, ...], ...]
 
-ROOT_BITS = 16  # of the E that bounds the directions, rounded up, as `Directions` does
+ROOT_BITS = 16  # of the E that bounds the directions, rounded up, as `Chords` does
 _WHOLE = (-1, -1, -1)
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class CellAnswer:
     """Attributes:
     excess: no set is worth more than its price plus this.
-    trees: the cuts, one tree for each order of the distributions, as `Directions` reads them.
+    trees: the cuts, one tree for each order of the distributions, as `Chords` reads them.
     sets: some that are worth more than their price by more than was asked, best first.
     """
 
@@ -36,7 +36,7 @@ class Answer:
     sets: Sets
 
 
-def priced(goals: Goals, weights: Floats, alpha: Floats, enough: float, most: int, every: bool = False) -> Answer:
+def priced(goals: Goals, weights: Floats, alpha: Floats, enough: float, most: int, every: bool = False) -> CellAnswer:
     """Whether a set is worth `enough` more than its price.
 
     Args:
@@ -59,11 +59,11 @@ def priced(goals: Goals, weights: Floats, alpha: Floats, enough: float, most: in
         over = found > enough
         excess, looked = max(excess, float(found[~over].max(initial=-math.inf))), looked + 2 * int(over.sum())
         if not over.any() or looked > most or not len(edges):
-            return Answer(max(excess, float(found.max())), _trees(cuts, math.factorial(goals.m)), _none(goals))
+            return CellAnswer(max(excess, float(found.max())), _trees(cuts, math.factorial(goals.m)), _none(goals))
         if not every:
             sets = worthwhile(goals, weights, alpha, gains[over] > 0, enough)
             if len(sets):
-                return Answer(math.inf, (), sets)
+                return CellAnswer(math.inf, (), sets)
         vertices, values, names = vertices[over], values[over], names[over]
         middles = (vertices[:, edges[:, 0]] + vertices[:, edges[:, 1]]) / 2
         heights = _worth(goals, weights, middles)

@@ -2,7 +2,7 @@
 
 A mean of divergences of the same two hypotheses, in either direction, is one f-divergence: D_f(P₁‖P₀) is that of
 x·f(1/x) from P₀ to P₁. So its best mechanism is randomised response on a sorted partition, and so is its proof
-(`partition of a mean`). The worst of several is max over mechanisms of min over weights λ of Σ λ_i·D_i, and min over λ
+(`order`). The worst of several is max over mechanisms of min over weights λ of Σ λ_i·D_i, and min over λ
 of the optimum of the mean with weights λ: cutting planes in λ, one partition a round, until the best mixture of the
 partitions found is worth what the last λ admits. At most as many partitions as divergences are mixed.
 """
@@ -12,15 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate import MeanPartition
+from extremal.certificate import Chords, Dual, Order
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.lorenz import BlockValue, Indices, Lorenz
 from extremal.optimize.divergence.polygon import Outcome
-from extremal.optimize.divergence.solve import cells, search
+from extremal.optimize.divergence.solve import cells, ends_of, search
 from extremal.optimize.hypotheses.goals import Goals
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
 from extremal.optimize.rays import best_mixture
@@ -28,7 +29,7 @@ from extremal.privacy import LDP
 from extremal.utility import Divergence
 from extremal.utility.convex import ConvexFunction
 
-MOST_ROUNDS = 300
+MOST_ROUNDS = 300  # partitions that are mixed; about as many as parts are needed
 NO_WEIGHT = 1e-12  # of a part in the worst case: taken for 0
 GAP_SHARE = 4  # of the tolerance: what the last weights may admit beyond the mixture
 KEPT = 1e-13  # weights of partitions below this are rounding
@@ -112,12 +113,16 @@ class _OnePair:
         values = (goals.weights @ goals.each(goals.images(sets))).sum(axis=1) / (1 + (len(sets) - 1) * goals.low)
         return _Partition(found, blocks, values)
 
-    def proof(self, best: _Partition, mix: Floats) -> MeanPartition:
+    def proof(self, best: _Partition, mix: Floats) -> Order | Dual:
         """That none is better for parts of these weights; the first that counts says which distribution is first."""
-        worth, found = max(best.outcome.worth, 0.0), cells(self.lorenz, best.outcome.edges)
-        if self.goals.leaves[int(np.flatnonzero(mix @ self.goals.weights)[0])].first:
-            found = tuple((b, a) for a, b in reversed(found))
-        return MeanPartition(decimals(mix) if mix.size > 1 else (), decimal(worth), found)
+        if self.lorenz.n < 2:  # the hypotheses are equal: every report has the ratio of constants
+            zeros = (Fraction(0),) * self.goals.k
+            return Dual(zeros, Chords((Fraction(1),)), decimals(mix) if mix.size > 1 else ())
+        worth, (first, second) = max(best.outcome.worth, 0.0), self.goals.priors
+        found = cells(self.lorenz, best.outcome.edges)
+        turned = bool(self.goals.leaves[int(np.flatnonzero(mix @ self.goals.weights)[0])].first)
+        ends = ends_of(second, first, found) if turned else ends_of(first, second, found)
+        return Order(decimal(worth), ends, decimals(mix) if mix.size > 1 else ())
 
 
 def solved(problem: Problem, privacy: LDP, goals: Goals) -> Solution:

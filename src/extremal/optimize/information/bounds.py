@@ -22,7 +22,7 @@ from functools import partial
 
 import numpy as np
 
-from extremal.certificate import Proof, Sizes, Subadditive
+from extremal.certificate import Concave, Proof
 from extremal.optimize.problem import NO_CHANGE, decimal
 from extremal.utility.curve import Floats, InformationCurve, log_excess
 
@@ -65,7 +65,7 @@ def fluid(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
     1.0
     """
     t = fluid_contact(prior, curve)
-    return log_excess(t), Subadditive(decimal(t))
+    return log_excess(t), Concave(decimal(t))
 
 
 def affine(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
@@ -82,7 +82,7 @@ def affine(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
 
     b = _least(bound, float(curve.slope(1.0)), curve.top)
     v = bound(b)
-    return v, Sizes(decimal(v), ((decimal((curve.c * v - b) / sizes.k), decimal(b)),))
+    return v, Concave(decimal(v), ((decimal((curve.c * v - b) / sizes.k), decimal(b)),))
 
 
 def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
@@ -123,7 +123,7 @@ def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
             slopes[i] = _least(partial(with_slope, i), slopes[i] - width, slopes[i] + width, 1e-4)
     v, offsets = solved((slopes[0], slopes[1]))
     lines = tuple((decimal(a), decimal(b)) for a, b in zip(offsets, slopes, strict=True) if np.isfinite(a))
-    return v, Sizes(decimal(v), lines)
+    return v, Concave(decimal(v), lines)
 
 
 class _Sizes:

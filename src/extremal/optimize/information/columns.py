@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.optimize.information.bounds import fluid_contact, fluid_prices
-from extremal.optimize.information.completions import Completions
-from extremal.optimize.information.pricing import BestSets, Counts
+from extremal.optimize.information.pricing import BestSets, Completions, Counts
 from extremal.optimize.problem import GAIN
 from extremal.optimize.search import SHARE, Columns, Limits, Master, Priced, Pricing, generate
 from extremal.utility.curve import Floats, InformationCurve, log_excess
@@ -49,7 +48,7 @@ class Prices:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class FoundSetMixture:
     """The best mixture of columns, and the best prices.
 
     Attributes:
@@ -120,15 +119,15 @@ class ColumnGeneration(Pricing):
         return Priced(_point(at), *self._worth(columns), bound, None if raised is None else _point(raised), raised)
 
     @property
-    def found(self) -> Found:
+    def found(self) -> FoundSetMixture:
         """The best so far: the mixture of the last program, or randomised response while that is better."""
         theta = self.count / (self.curve.c + float(self.count.sum()))
         response = float(theta @ self.curve.value(self.mass))
         dual = self.best.kept
         if self.master.value <= response:
-            return Found(np.eye(self.mass.size, dtype=np.int64), theta, response, dual)
+            return FoundSetMixture(np.eye(self.mass.size, dtype=np.int64), theta, response, dual)
         columns, weights = self.master.mixture()
-        return Found(columns[:, :-1].astype(np.int64), weights, self.master.value, dual)
+        return FoundSetMixture(columns[:, :-1].astype(np.int64), weights, self.master.value, dual)
 
     def run(
         self,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from extremal.exact.weights import Indices
-from extremal.optimize.information.mixture import Mixture
+from extremal.optimize.information.mixture import SetMixture
 from extremal.optimize.problem import NO_CHANGE
 from extremal.utility.curve import Floats, InformationCurve
 
@@ -59,7 +59,7 @@ def _windows(ring: Floats, d: int) -> Floats:
     return np.asarray(np.minimum(sums[d : d + ring.size] - sums[: ring.size], 1.0))
 
 
-def two_rings(prior: Floats, curve: InformationCurve) -> Mixture | None:
+def two_rings(prior: Floats, curve: InformationCurve) -> SetMixture | None:
     """The heavier symbols in windows of d, the lighter ones in windows of d+1; the split that keeps most. None when
     there is no room for both."""
     k = prior.size
@@ -88,10 +88,10 @@ def two_rings(prior: Floats, curve: InformationCurve) -> Mixture | None:
         inside = (np.arange(ring.size)[:, None] - np.arange(ring.size)[None, :]) % ring.size < n
         sets[ring[:, None], first + np.arange(ring.size)[None, :]] = inside
     times = np.where(np.arange(k) < s, d + 1, d)
-    return Mixture(np.arange(k), sets, cover / (d * (d + 1)) * times, times)
+    return SetMixture(np.arange(k), sets, cover / (d * (d + 1)) * times, times)
 
 
-def blocks(prior: Floats, curve: InformationCurve) -> Mixture | None:
+def blocks(prior: Floats, curve: InformationCurve) -> SetMixture | None:
     """Randomised response on blocks of d and d+1 symbols, the heavier ones in the smaller blocks, dealt so that masses
     agree."""
     k = prior.size
@@ -111,7 +111,7 @@ def blocks(prior: Floats, curve: InformationCurve) -> Mixture | None:
     if best[1] is None:
         return None
     number = int(best[1].max()) + 1
-    return Mixture(
+    return SetMixture(
         best[1], np.eye(number, dtype=bool), np.full(number, 1 / (number + curve.c)), np.ones(number, dtype=np.int64)
     )
 
@@ -123,7 +123,7 @@ def _dealt(rounds: int, players: int) -> Indices:
     return order.ravel()
 
 
-def circulant(prior: Floats, curve: InformationCurve, contact: float) -> Mixture | None:
+def circulant(prior: Floats, curve: InformationCurve, contact: float) -> SetMixture | None:
     """The best circulant design found; None when every symbol is heavy."""
     order = np.argsort(-prior, kind="stable")
     crowd = int((prior > contact).sum())
@@ -157,7 +157,7 @@ class _Circulant:
     ring: Indices
     d: int
 
-    def mixture(self, curve: InformationCurve) -> Mixture:
+    def mixture(self, curve: InformationCurve) -> SetMixture:
         h, g = self.heavy.size, self.ring.size
         position = np.empty(g, dtype=np.intp)
         position[self.ring] = np.arange(g)
@@ -167,7 +167,7 @@ class _Circulant:
         sets[np.arange(h), np.arange(h)] = True
         sets[h:, h:] = (np.arange(g)[:, None] - np.arange(g)[None, :]) % g < self.d
         times = np.append(np.full(h, self.d), np.ones(g, dtype=np.int64))
-        return Mixture(row_of, sets, times / (g + (h + curve.c) * self.d), times)
+        return SetMixture(row_of, sets, times / (g + (h + curve.c) * self.d), times)
 
 
 def _equal_groups(mass: Floats, g: int) -> tuple[Indices, Floats]:

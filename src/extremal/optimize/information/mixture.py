@@ -18,18 +18,15 @@ from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.structure import LARGEST_DENSE
 from extremal.optimize.information.pricing import Counts
+from extremal.optimize.rational_matrix import Rationals, below, wanted, with_unit_rows
 from extremal.privacy import LDP
 from extremal.utility.curve import Floats, InformationCurve
 
-_FINE = 1e-3  # ε below which the matrix is made in rationals, when it has at most so many entries
-_MOST_EXACT = 10_000
-_BITS = 160
-_CORRECTIONS = 4
 _POLISHED = 1e-15  # row sums closer to 1 than this need no polishing
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class SetMixture:
     """Sets with weights.
 
     Attributes:
@@ -62,7 +59,7 @@ class Mixture:
             return Mechanism.from_cover(self.sets.shape[0], sets, privacy, self.times.tolist()).spread(
                 self.row_of, inputs
             )
-        if privacy.epsilon < _FINE and self.sets.size <= _MOST_EXACT:
+        if wanted(privacy, self.sets.size):
             return Mechanism.from_matrix(self._exact(privacy), privacy).spread(self.row_of, inputs)
         low = math.exp(-privacy.epsilon)
         patterns = np.where(self.sets, 1.0, low)  # S_T/E, finite at large ε
@@ -71,20 +68,15 @@ class Mixture:
         made = Mechanism.from_matrix(patterns[:, used] * theta[used], privacy)
         return made.spread(self.row_of, inputs)
 
-    def _exact(self, privacy: LDP) -> npt.NDArray[Any]:
-        """The matrix in rationals, where 1 and e^−ε are too close for floats: θ corrected until its rows sum to 1."""
-        low = Fraction(1 << _BITS, privacy.exponential.bounds(_BITS)[0])  # at or just above e^−ε
+    def _exact(self, privacy: LDP) -> Rationals:
+        low = 1 / below(privacy.exponential)  # at or just above e^−ε
         patterns = np.array([[Fraction(1) if inside else low for inside in row] for row in self.sets.tolist()])
-        shape, theta = np.where(self.sets, 1.0, float(low)), np.array([Fraction(w) for w in self.weights / float(low)])
-        for _ in range(_CORRECTIONS):
-            residual = 1 - patterns @ theta
-            size = max(abs(r) for r in residual) or Fraction(1)
-            change = np.linalg.lstsq(shape, np.array([float(r / size) for r in residual]), rcond=None)[0]
-            better = theta + np.array([Fraction(c) * size for c in change])
-            if min(better) < 0 or max(abs(r) for r in 1 - patterns @ better) >= size:
-                break
-            theta = better
-        return np.asarray(patterns * theta)
+        shape = np.where(self.sets, 1.0, float(low))
+
+        def change(missing: Rationals, _: Rationals, unit: Fraction) -> Floats:
+            return np.asarray(np.linalg.lstsq(shape, np.array([float(r / unit) for r in missing]), rcond=None)[0])
+
+        return with_unit_rows(patterns, np.array([Fraction(w) for w in self.weights / float(low)]), change)
 
 
 def _polished(patterns: Floats, theta: Floats) -> Floats:
@@ -100,7 +92,7 @@ def _polished(patterns: Floats, theta: Floats) -> Floats:
     return theta
 
 
-def from_counts(columns: Counts, weights: Floats, group_of: Indices, count: Counts) -> Mixture:
+def from_counts(columns: Counts, weights: Floats, group_of: Indices, count: Counts) -> SetMixture:
     """A mixture of sets given by how many symbols of each group they hold: each becomes windows that slide through its
     groups.
 
@@ -109,7 +101,7 @@ def from_counts(columns: Counts, weights: Floats, group_of: Indices, count: Coun
     alike, with at most Σn sets.
     """
     if (count == 1).all():
-        return Mixture(group_of, columns.T.astype(bool), weights)
+        return SetMixture(group_of, columns.T.astype(bool), weights)
     rank = np.zeros(group_of.size, dtype=np.int64)
     for g in range(count.size):
         rank[group_of == g] = np.arange(count[g])
@@ -121,4 +113,4 @@ def from_counts(columns: Counts, weights: Floats, group_of: Indices, count: Coun
             first = np.array([int(begin * int(n)) for n in count])
             sets.append((rank - first[group_of]) % count[group_of] < column[group_of])
             theta.append(weight * float(end - begin))
-    return Mixture(np.arange(group_of.size), np.array(sets).T, np.array(theta))
+    return SetMixture(np.arange(group_of.size), np.array(sets).T, np.array(theta))

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from extremal.exact.weights import Indices
 from extremal.mechanism.structures.structure import LARGEST_DENSE
-from extremal.optimize.information.mixture import Mixture
+from extremal.optimize.information.mixture import SetMixture
 from extremal.utility.curve import Floats, InformationCurve
 
 Sets = npt.NDArray[np.bool_]
@@ -30,8 +30,7 @@ Sets = npt.NDArray[np.bool_]
 PIECES = 8  # rows to a bin, about
 LADDER = 1e-6  # of a bin: the lightest row that is wanted
 STEPS = 1.5  # rows to a halving of their mass, for each bin that a row goes to: as many reach every bin once
-MOST_BINS = 3_000
-MOST_ROWS = 5_000
+MOST_BINS, MOST_ROWS = 3_000, 5_000  # of a design: 15 million entries of its sets
 MOST_ROUNDS = 60  # of exchanges
 PAIRS = 256  # of bins that exchange in a round
 CANDIDATES = 24  # rows of a bin that may be exchanged, one or two at a time
@@ -40,7 +39,7 @@ SHARE = 0.25  # of what may be lost that the sizes of bins may lose
 
 def packing(
     prior: Floats, curve: InformationCurve, contact: float, upper: float, aim: float, stop: Callable[[], bool]
-) -> Mixture | None:
+) -> SetMixture | None:
     """A packing design within `aim` of the bound `upper`, relatively, or as close as it gets; None when there are no
     two bins."""
     order = np.argsort(-prior, kind="stable")
@@ -72,7 +71,7 @@ def packing(
     sets[np.arange(h), np.arange(h)] = True
     sets[h:, h:] = inside
     times = np.concatenate([np.full(h, r), np.ones(bins, dtype=np.int64)])
-    return Mixture(row_of, sets, times / (bins + (h + curve.c) * r), times)
+    return SetMixture(row_of, sets, times / (bins + (h + curve.c) * r), times)
 
 
 def _sizes(

@@ -8,13 +8,16 @@ KOV Theorems 4, 12–14; see docs/design/information.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
-from extremal.certificate import Proof, Subadditive
+from extremal.certificate import Concave, Proof
+from extremal.closed_forms.balance import balanced_subset
 from extremal.exact import Prior
 from extremal.exact.weights import Indices
 from extremal.mechanism import Mechanism
@@ -22,14 +25,14 @@ from extremal.mechanism.structures.structure import LARGEST_DENSE
 from extremal.optimize.information.bounds import affine, convex, fluid, fluid_contact
 from extremal.optimize.information.columns import EXACT_NODES, LP_SECONDS, PATIENCE, ColumnGeneration, Prices, feasible
 from extremal.optimize.information.large import alternating, best_window, blocks, circulant, coarsened, two_rings
-from extremal.optimize.information.mixture import Mixture, from_counts
-from extremal.optimize.information.notes import notes
+from extremal.optimize.information.mixture import SetMixture, from_counts
 from extremal.optimize.information.packing import packing
 from extremal.optimize.information.pricing import BestSets, Counts
 from extremal.optimize.information.response import response_is_optimal
 from extremal.optimize.information.trees import proof_by_search
-from extremal.optimize.problem import Problem, Remark, Solution, constant
+from extremal.optimize.problem import Line, Problem, Remark, Solution, constant, lines_of
 from extremal.privacy import LDP
+from extremal.tables import number
 from extremal.utility import MutualInformation
 from extremal.utility.curve import Floats, InformationCurve, log_excess
 
@@ -45,6 +48,7 @@ _LOOSE = 1e-4  # relative
 MANY, CROWDED = 4096, 20.0  # symbols, and symbols to a set of the contact's mass: beyond, the fluid bound is tight
 RESPONSE = Fraction(0)  # the contact that stands for randomised response in a proof
 _SMALL = 12  # symbols: closed to rounding always, it takes no time
+EXACT_BALANCE = 32  # symbols for which the balanced set is searched exactly: a tenth of a second
 
 
 @dataclass
@@ -78,7 +82,7 @@ def solve(problem: Problem, privacy: LDP, utility: MutualInformation) -> Solutio
     support = np.flatnonzero(prior.values > 0)
     if not privacy.epsilon or support.size == 1:
         found = constant(problem, "constant mechanism: there is nothing to report")
-        return replace(found, bound=0.0, proofs=(Subadditive(Fraction(1)),))
+        return replace(found, bound=0.0, proofs=(Concave(Fraction(1)),))
     task = _Task(problem, privacy, utility, support)
     best = _Best(problem)
     task.first(best)
@@ -150,7 +154,7 @@ class _Task:
         row_of[alternating(self.prior)] = np.arange(k)
         return Mechanism.from_windows(k, d, self.privacy).spread(self.rows(row_of), self.problem.inputs)
 
-    def mixture(self, mixture: Mixture) -> Callable[[], Mechanism]:
+    def mixture(self, mixture: SetMixture) -> Callable[[], Mechanism]:
         whole = replace(mixture, row_of=self.rows(mixture.row_of))
         return lambda: whole.mechanism(self.privacy, self.problem.inputs)
 
@@ -167,12 +171,12 @@ class _Task:
         best.propose(self.curve.response(self.prior), "randomised response", self.response)
         if response_is_optimal(self.prior / self.prior.sum(), self.privacy.epsilon):
             best.method = "randomised response, proven optimal"
-            best.upper, best.proof = best.lower, Subadditive(RESPONSE)
+            best.upper, best.proof = best.lower, Concave(RESPONSE)
 
     def improve(self, best: _Best) -> None:
         """Until the gap is closed or time is up."""
         problem = self.problem
-        if best.gap <= 0 and best.proof == Subadditive(RESPONSE):
+        if best.gap <= 0 and best.proof == Concave(RESPONSE):
             return
         if self.many and self._packed(best):
             return
@@ -298,3 +302,42 @@ class _Task:
         proof = proof_by_search(self.utility, self.privacy, alpha, best.upper)
         if proof is not None:
             best.bound(float(sum(proof.alpha)), proof)
+
+
+@dataclass(frozen=True, eq=False)
+class InformationNotes:
+    """Lines for `Design.summary`, made when one is asked for: the capacity-like limit, randomised response, one bit
+    about the most balanced set."""
+
+    prior: Prior
+    curve: InformationCurve
+    reached: float
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        support, curve, reached = self.prior.values[self.prior.values > 0], self.curve, self.reached
+        entropy = -math.fsum((support * np.log(support)).tolist())
+        balance = balanced_subset(self.prior, EXACT_BALANCE)
+        closest = "closest to 1/2" if balance.proven else "close to 1/2"
+        imbalance = float(balance.imbalance)
+        where = f"off by {number(imbalance / 2, 2)}" if imbalance else "exactly half"
+        response, one_bit = curve.response(support), curve.binary(float(balance.probability))
+        return (
+            (
+                f"of entropy    {number(entropy)} nats; no report at this ε carries more than {number(curve.limit)}, "
+                "whatever the prior"
+            ),
+            f"randomised response keeps {number(response)} ({_share(response, reached)})",
+            (
+                f"one bit keeps {number(one_bit)} ({_share(one_bit, reached)}); its {len(balance.members)} inputs have "
+                f"P(T) {closest}: {where}"
+            ),
+        )
+
+
+def notes(prior: Prior, curve: InformationCurve, reached: float) -> tuple[Line, ...]:
+    return lines_of(InformationNotes(prior, curve, reached), 3)
+
+
+def _share(value: float, reached: float) -> str:
+    return f"{100 * value / reached:.4g}% of this design" if reached else "nothing to keep"

@@ -14,14 +14,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from extremal.certificate import Refused, Search
+from extremal.certificate import Dual, Refused, Sets
 from extremal.optimize.problem import decimals
 from extremal.optimize.tokens import BRANCH, Integers, in_depth_first_order
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
 from extremal.utility.curve import Floats, InformationCurve
 
-MOST_TOKENS = 200_000
+MOST_TOKENS = 200_000  # of a proof: the kernel reads them in ten seconds
 _RAISED = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 3e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4)
 """Relative: by how much α is raised beyond what its prices prove, until a tree is small enough and holds."""
 _SPARE = 2e-14  # relative: what floats are given; half of it is left to the kernel
@@ -30,7 +30,7 @@ _STEPS = (2.0**-10, 2.0**-14, 2.0**-18)  # to which masses are rounded, before a
 
 
 @dataclass(frozen=True, eq=False)
-class Groups:
+class TreeGroups:
     """Equal symbols together, in the kernel's order: mass, price c·α and number of each."""
 
     mass: Floats
@@ -42,7 +42,7 @@ class Groups:
         return self.price / self.mass
 
 
-def proof_by_search(utility: MutualInformation, privacy: LDP, alpha: Floats, wanted: float) -> Search | None:
+def proof_by_search(utility: MutualInformation, privacy: LDP, alpha: Floats, wanted: float) -> Dual | None:
     """A tree that proves α, raised a little where need be; None when that would take the bound above `wanted`.
 
     Args:
@@ -58,7 +58,7 @@ def proof_by_search(utility: MutualInformation, privacy: LDP, alpha: Floats, wan
         made = _tree(curve, _groups(utility, larger, curve.c), float(larger.sum()), spare * total / 2)
         if made is None:
             continue
-        proof = Search(decimals(larger), decimals(made[0]), (tuple(made[1].tolist()),))
+        proof = Dual(decimals(larger), Sets(decimals(made[0]), (tuple(made[1].tolist()),)))
         try:
             proof.bound(privacy, utility)
         except Refused:  # floats were too coarse for this prior
@@ -67,17 +67,17 @@ def proof_by_search(utility: MutualInformation, privacy: LDP, alpha: Floats, wan
     return None
 
 
-def _groups(utility: MutualInformation, alpha: Floats, c: float) -> Groups:
+def _groups(utility: MutualInformation, alpha: Floats, c: float) -> TreeGroups:
     count: dict[tuple[int, float], int] = {}
     for pair in zip(utility.prior.weights, alpha.tolist(), strict=True):
         if pair[0]:
             count[pair] = count.get(pair, 0) + 1
     ordered = sorted(count, key=lambda pair: (-pair[0], pair[1]))
     mass = np.array([w / utility.prior.total for w, _ in ordered])
-    return Groups(mass, c * np.array([a for _, a in ordered]), np.array([count[pair] for pair in ordered]))
+    return TreeGroups(mass, c * np.array([a for _, a in ordered]), np.array([count[pair] for pair in ordered]))
 
 
-def _tree(curve: InformationCurve, groups: Groups, limit: float, spare: float) -> tuple[Floats, Integers] | None:
+def _tree(curve: InformationCurve, groups: TreeGroups, limit: float, spare: float) -> tuple[Floats, Integers] | None:
     """(masses of tangents, tokens); None when a set is worth more than it costs, or the tree is too large."""
     table = _Tangents(curve, groups)
     levels: list[Integers] = []
@@ -100,7 +100,7 @@ def _tree(curve: InformationCurve, groups: Groups, limit: float, spare: float) -
 class _Tangents:
     """Tangents of φ at a growing list of masses, and what open groups gain on them."""
 
-    def __init__(self, curve: InformationCurve, groups: Groups) -> None:
+    def __init__(self, curve: InformationCurve, groups: TreeGroups) -> None:
         self.curve, self.groups = curve, groups
         self.at = np.unique(np.concatenate([np.linspace(0, 1, _GRID), curve.argmax(groups.ratio)]))
         self.order = np.argsort(groups.ratio, kind="stable")

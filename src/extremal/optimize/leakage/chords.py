@@ -26,10 +26,10 @@ from extremal.utility.pair import Masses
 CLOSE_ENOUGH = 1e-11  # relative to the bound: halving stops here
 SETTLED = 1e-14  # relative: an iteration that moves a ratio by less has ended
 WIDEST = 1e6  # ratios beyond this or its inverse are one interval at first
-MOST_INTERVALS = 15_000
-FIRST_INTERVALS = 48
+MOST_INTERVALS = 15_000  # of one pricing problem: seconds
+FIRST_INTERVALS = 48  # coarse: others are halved where a column may gain
 NARROW = 1e-9  # relative: of an interval whose chord is as good as the tangent
-NEXT_TO_ONE = 0.1
+NEXT_TO_ONE = 0.1  # a ratio that is nearer to 1 has its digits in the difference
 RANGE_SLACKS = (1e-9, 1e-6, 1e-3, 0.5)  # by how much the attainable ratios are widened, until floats prove it
 
 
@@ -67,7 +67,7 @@ def _extreme(box: LiftBox, top: Floats, bottom: Floats) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Chords:
+class RatioChords:
     """Intervals of ratios, with both x and δ = x − 1 so that neither end of the scale loses digits."""
 
     left: Floats
@@ -76,7 +76,7 @@ class Chords:
     right_delta: Floats
 
     @classmethod
-    def between(cls, lowest: float, highest: float, kinks: tuple[float, ...] | None) -> Chords:
+    def between(cls, lowest: float, highest: float, kinks: tuple[float, ...] | None) -> RatioChords:
         """A first cut: the pieces of a piecewise linear f, on which chords are exact; otherwise geometric in the
         ratio."""
         start, stop = max(lowest, min(1.0, highest) / WIDEST), min(highest, WIDEST * max(1.0, lowest))
@@ -92,7 +92,7 @@ class Chords:
         deltas = np.where(np.isfinite(points), points - 1, np.inf)
         return cls(points[:-1], deltas[:-1], points[1:], deltas[1:])
 
-    def halves(self) -> Chords:
+    def halves(self) -> RatioChords:
         with np.errstate(invalid="ignore", over="ignore"):
             wide = (self.right > 4 * self.left) & (self.left > 0) & np.isfinite(self.right)
             middle = np.where(wide, np.sqrt(self.left) * np.sqrt(self.right), (self.left + self.right) / 2)
@@ -102,7 +102,7 @@ class Chords:
             np.concatenate(pair)
             for pair in ((self.left, middle), (self.left_delta, delta), (middle, self.right), (delta, self.right_delta))
         )
-        return Chords(*joined)
+        return RatioChords(*joined)
 
     @property
     def narrow(self) -> npt.NDArray[np.bool_]:
@@ -112,8 +112,8 @@ class Chords:
                 self.right_delta - self.left_delta <= NARROW * np.minimum(np.abs(self.right_delta), self.right)
             )
 
-    def take(self, where: Any) -> Chords:
-        return Chords(self.left[where], self.left_delta[where], self.right[where], self.right_delta[where])
+    def take(self, where: Any) -> RatioChords:
+        return RatioChords(self.left[where], self.left_delta[where], self.right[where], self.right_delta[where])
 
     def lines(self, f: ConvexFunction) -> tuple[Floats, Floats]:
         """(slope, value at 1) of each chord."""
@@ -157,7 +157,7 @@ class Excess:
     attained: float
     columns: Floats
     values: Floats
-    chords: tuple[Chords, ...]
+    chords: tuple[RatioChords, ...]
 
     @property
     def nodes(self) -> list[Fraction]:
@@ -167,9 +167,9 @@ class Excess:
         return sorted(dict.fromkeys(exact))  # sorted already but for ties in floats
 
 
-def first_chords(box: LiftBox, f: ConvexFunction, pair: Masses) -> Chords:
+def first_chords(box: LiftBox, f: ConvexFunction, pair: Masses) -> RatioChords:
     """Intervals that hold every ratio M₀/M₁ of the box."""
-    return Chords.between(*ratio_range(box, pair), f.kinks)
+    return RatioChords.between(*ratio_range(box, pair), f.kinks)
 
 
 def excess(
@@ -179,7 +179,7 @@ def excess(
     alpha: Floats,
     close_enough: float = CLOSE_ENOUGH,
     rounds: int = 26,
-    first: Chords | None = None,
+    first: RatioChords | None = None,
 ) -> Excess:
     """Bound the pricing problem of a dual vector by chords, to `close_enough` relatively to the bound that the dual
     vector gives. The divergence must be finite (`divergence.refuse_infinite`). `first` are the intervals to start with,

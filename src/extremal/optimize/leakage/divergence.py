@@ -17,10 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from extremal.certificate import Lines
-from extremal.optimize.leakage.chords import Chords, Excess, excess, first_chords, ratio_range
+from extremal.certificate import Chords, Dual
+from extremal.optimize.leakage.chords import Excess, RatioChords, excess, first_chords, ratio_range
 from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
-from extremal.optimize.leakage.master import LISTED, as_mechanism, decomposed, master_of, mixture, window_columns
+from extremal.optimize.leakage.master import (
+    LISTED,
+    FoundLifts,
+    as_mechanism,
+    decomposed,
+    master_of,
+    mixture,
+    window_columns,
+)
 from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.search import Limits, Master, Priced, Pricing, generate
 from extremal.privacy import LIP, PML
@@ -33,7 +41,7 @@ CHORDS = 1 / 16  # of the tolerance: how closely the chords of a proof lie
 FINAL = 1e-12  # how closely the last dual vector is bounded, relatively
 SLACK = Fraction(1, 10**9)  # relative: how far beyond a ratio a cover begins or ends
 BLOCKS_FROM = 60  # inputs from which the tangent-block program comes first
-NEW_COLUMNS = 80
+NEW_COLUMNS = 80  # added at a time: about as many as inputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +65,7 @@ class Restricted:
         return self.f.perspective(*self.marginals(y))
 
     @cached_property
-    def _chords(self) -> Chords:
+    def _chords(self) -> RatioChords:
         return first_chords(self.box, self.f, self.masses)
 
     def excess(self, alpha: Floats, close_enough: float) -> Excess:
@@ -75,16 +83,6 @@ def _balanced(utility: Divergence, box: LiftBox) -> Masses:
     return Masses(masses.p0, masses.p1, difference)
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The best mixture of lift vectors, and the dual vector with the smallest bound."""
-
-    y: Floats
-    theta: Floats
-    alpha: Floats
-    priced: Excess | None = None  # its pricing problem, where that was bounded as closely as a proof asks for
-
-
 def solve(problem: Problem, privacy: PML | LIP, box: LiftBox, utility: Divergence) -> Solution:
     """Column generation with a bound that is proved at every step."""
     found = search(problem, box, utility)
@@ -100,7 +98,7 @@ def proved(
     utility: Divergence,
     alpha: Floats,
     priced: Excess | None = None,
-) -> tuple[float, tuple[Lines, ...]]:
+) -> tuple[float, tuple[Dual, ...]]:
     """The bound of a dual vector in floats, and its proof: chords as fine as the tolerance asks for. Inputs of
     probability 0 are charged what revealing them is worth, and their ratios are nodes."""
     pair, k = Restricted.on(utility, box), utility.k
@@ -113,7 +111,7 @@ def proved(
         return bound, ()
     nodes = sorted({*found.nodes, *nodes_at(utility, free)})
     vector = dual_vector(privacy.prior, box, alpha, bound - math.fsum(worth), worth)
-    return bound, (Lines(vector, tuple(nodes)),)
+    return bound, (Dual(vector, Chords(tuple(nodes))),)
 
 
 def _closeness(problem: Problem) -> float:
@@ -134,7 +132,7 @@ def _ends(ratios: list[Fraction]) -> list[Fraction]:
     return [min(ratios), max(ratios)] if ratios else []
 
 
-def search(problem: Problem, box: LiftBox, utility: Divergence) -> Found:
+def search(problem: Problem, box: LiftBox, utility: Divergence) -> FoundLifts:
     """The search itself."""
     pair, master = Restricted.on(utility, box), master_of(box)
     ratio = np.argsort(np.arctan2(pair.masses.p0, pair.masses.p1), kind="stable")
@@ -147,7 +145,7 @@ def search(problem: Problem, box: LiftBox, utility: Divergence) -> Found:
         first = replace(first, point=known, bound=box.budget * math.fsum(known), raised=known)
     master.solve()
     best = generate(master, SupportingLines(problem, pair), first, Limits.of(problem, "pricing lift vectors"))
-    return Found(*mixture(master, box), best.point, best.kept)
+    return FoundLifts(*mixture(master, box), best.point, best.bound, best.kept)
 
 
 class SupportingLines(Pricing):

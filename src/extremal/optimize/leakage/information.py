@@ -11,13 +11,21 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from extremal.optimize.leakage.knapsack import KEPT_COLUMNS, LiftWorth, bound_of, least_cost
-from extremal.optimize.leakage.master import LISTED, as_mechanism, filled_up, master_of, mixture, window_columns
+from extremal.optimize.leakage.master import (
+    LISTED,
+    FoundLifts,
+    as_mechanism,
+    filled_up,
+    master_of,
+    mixture,
+    window_columns,
+)
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import NOT_ZERO, Problem, Solution
 from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate, relative_gap
@@ -35,16 +43,6 @@ FULL = 1e-16  # of the budget: less missing is nothing missing
 NOISE = (1e-8, 1e-5, 1e-3)  # relative changes of a dual vector that break ties differently
 
 
-@dataclass(frozen=True, eq=False)
-class Found:
-    """The best mixture of lift vectors found, and the dual vector with the smallest bound."""
-
-    y: Floats
-    theta: Floats
-    alpha: Floats
-    bound: float
-
-
 def solve(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
     """The mechanism, with search trees that prove the bound."""
     found = search(problem, box)
@@ -53,7 +51,7 @@ def solve(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
     return Solution(mechanism, found.bound, METHOD, () if proof is None else (proof,))
 
 
-def search(problem: Problem, box: LiftBox) -> Found:
+def search(problem: Problem, box: LiftBox) -> FoundLifts:
     """The search itself."""
     curve, generator = (
         LiftWorth.on(box),
@@ -76,7 +74,7 @@ def search(problem: Problem, box: LiftBox) -> Found:
         seconds=lambda: max(0.1, end - time.monotonic()),
     )
     best = generate(master, pricing, replace(first, raised=first.point), limits)
-    return Found(*mixture(master, box), best.point, bound_of(curve, best.point, best.kept))
+    return FoundLifts(*mixture(master, box), best.point, bound_of(curve, best.point, best.kept))
 
 
 class Knapsacks(Pricing):

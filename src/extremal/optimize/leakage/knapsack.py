@@ -28,7 +28,7 @@ from extremal.privacy.cones.lift import Floats, LiftBox
 from extremal.utility.functions import entropy_excess
 
 WIDTH = 200_000  # states kept at each level of the search that proves
-KEPT_COLUMNS = 48
+KEPT_COLUMNS = 48  # of one knapsack: the master takes a few of them
 MOST_SEARCHED = 500  # inputs; beyond, only the relaxation is used
 TAIL = 13  # inputs at the end of the search whose sums are listed: 8,192 of them
 

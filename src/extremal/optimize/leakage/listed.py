@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate import Lines, Proof, Rays
+from extremal.certificate import Chords, Dual, Listed, Proof
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import parts_of
@@ -49,7 +49,8 @@ def over_lifts(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
     mechanism = as_mechanism(problem, box, y[used], theta * box.budget, reveal=True)
     alpha, free = best.alpha / box.budget, best.mix @ rest
     support = box.budget * math.fsum(alpha) + float((best.mix @ values - y @ alpha).max())
-    proof = Rays(_whole(privacy, box, alpha, support, free), decimals(best.mix) if best.mix.size > 1 else ())
+    vector = _whole(privacy, box, alpha, support, free)
+    proof = Dual(vector, Listed(), decimals(best.mix) if best.mix.size > 1 else ())
     return Solution(
         mechanism, support + math.fsum(free), "enumeration of all extreme lift vectors", _kept(problem, proof)
     )
@@ -88,9 +89,10 @@ def constant(problem: Problem, privacy: PML | LIP) -> Solution:
     proofs: tuple[Proof, ...] = ()
     if isinstance(utility, Divergence):
         weights = [(sum(p.weights[x] for x in support.tolist()), p.total) for p in (utility.pair.p0, utility.pair.p1)]
-        proofs = (Lines(decimals(alpha), divergence.nodes_at(utility, free, [Fraction(*w) for w in weights])),)
+        nodes = divergence.nodes_at(utility, free, [Fraction(*w) for w in weights])
+        proofs = (Dual(decimals(alpha), Chords(nodes)),)
     elif support.size <= SIZES.lifts:
-        proofs = (Rays(decimals(alpha), decimals(mix) if mix.size > 1 else ()),)
+        proofs = (Dual(decimals(alpha), Listed(), decimals(mix) if mix.size > 1 else ()),)
     return Solution(mechanism, utility(mechanism), "constant mechanism", proofs if utility.verifiable else ())
 
 
@@ -120,8 +122,8 @@ def _proved(
             value=box.n,
             hint="Single f-divergences, and information under the prior of the notion, are proved without a list.",
         )
-    proof = Rays(_whole(privacy, box, alpha, support, free), decimals(mix) if mix.size > 1 else ())
-    return _kept(problem, proof)
+    vector = _whole(privacy, box, alpha, support, free)
+    return _kept(problem, Dual(vector, Listed(), decimals(mix) if mix.size > 1 else ()))
 
 
 def _whole(privacy: PML | LIP, box: LiftBox, alpha: Floats, bound: float, free: Floats) -> tuple[Fraction, ...]:

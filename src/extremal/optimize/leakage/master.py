@@ -7,6 +7,7 @@ written in the coordinates of `cones.lift`, in which columns are 0/1 but for one
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy.typing as npt
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem
+from extremal.optimize.rational_matrix import Rationals, below, wanted, with_unit_rows
 from extremal.optimize.search import SAME_COLUMN, Master
 from extremal.privacy import LIP, Notion
 from extremal.privacy.cones.lift import Floats, LiftBox, one_prior
@@ -24,12 +26,25 @@ LISTED = 12  # inputs up to which all vertices are columns at once: a few thousa
 SAME_POINT = 1e-12  # an entry or a share this near to 0 or 1 is it
 OFF_PLANE = 1e-12  # relative: a column further off would break the claim
 NEARLY = 1e-11  # a window that reaches this near to an edge reaches it
-FINE = 1e-3  # ε below which the matrix is made in rationals, when it has at most so many entries
-MOST_EXACT = 10_000
-_BITS = 160
-_CORRECTIONS = 4
 _SPARED = tuple(16.0**j for j in range(1, 7))  # units of the weights: how much lower a level is tried
 _MOST_SPARED = Fraction(1, 50)  # of the level
+
+
+@dataclass(frozen=True, eq=False)
+class FoundLifts:
+    """The best mixture of lift vectors, and the dual vector with the smallest bound.
+
+    Attributes:
+        y, theta: lift vectors, and their weights.
+        alpha, bound: the dual vector, and what it bounds the value by.
+        priced: its pricing problem, where that was bounded as closely as a proof asks for.
+    """
+
+    y: Floats
+    theta: Floats
+    alpha: Floats
+    bound: float
+    priced: Any = None
 
 
 def master_of(box: LiftBox) -> Master:
@@ -105,7 +120,7 @@ def as_mechanism(problem: Problem, box: LiftBox, y: Floats, theta: Floats, revea
     room for their rounding, which to mend afterwards costs units/ε of every report.
     """
     privacy = problem.privacy
-    if privacy.epsilon >= FINE or y.size > MOST_EXACT:
+    if not wanted(privacy, y.size):
         matrix = _whole(problem, box, (box.lifts(y) * theta[:, None]).T, box.prior / float(box.prior.sum()), reveal)
         return Mechanism.from_matrix(matrix, privacy, inputs=problem.inputs)
     prior = np.array([one_prior(privacy).fraction(x) for x in box.support.tolist()])
@@ -132,17 +147,27 @@ def _whole(problem: Problem, box: LiftBox, found: Any, prior: Any, reveal: bool)
     return matrix / matrix.sum(axis=1, keepdims=True)
 
 
-def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats, share: Fraction) -> Any:
-    """θ·λ(y) in rationals, at ε so small that lift vectors are too close to constant for floats.
+def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats, share: Fraction) -> Rationals:
+    """θ·λ(y) in rationals, at ε so small that lift vectors are too close to constant for floats."""
+    lifts, base = _exact_lifts(privacy, box, y, share)
+    step = Fraction(box.step)  # λ = base + step·y: in y the columns differ, in λ hardly
+    shape = np.array([[float((t - base) / step) for t in line] for line in lifts.tolist()])
 
-    The bounds of the notion from within, at this share of their distance to 1; at each vertex the fractional entry that
-    p·λ = 1 asks for; θ corrected until rows sum to 1.
-    """
+    def change(missing: Rationals, weights: Rationals, unit: Fraction) -> Floats:
+        """What rows and the sum of weights, which is 1, are off by; in y."""
+        off = 1 - sum(weights)
+        asked = [float((r - base * off) / step / unit) for r in missing] + [float(off / unit)]
+        return np.asarray(np.linalg.lstsq(np.vstack([shape, np.ones(theta.size)]), np.array(asked), rcond=None)[0])
+
+    return with_unit_rows(lifts, np.array([Fraction(t) for t in theta.tolist()]), change)
+
+
+def _exact_lifts(privacy: Notion, box: LiftBox, y: Floats, share: Fraction) -> tuple[Rationals, Fraction]:
+    """λ(y) for each row of y, as columns, and the entry for y = 0: the bounds of the notion from within, at this share
+    of their distance to 1; at each vertex the fractional entry that p·λ = 1 asks for."""
     weights = [one_prior(privacy).fraction(x) for x in box.support.tolist()]
-    top = 1 + share * (Fraction(privacy.exponential.bounds(_BITS)[0], 1 << _BITS) - 1)
-    low = Fraction(0)
-    if isinstance(privacy, LIP):
-        low = 1 - share * (1 - Fraction(1 << _BITS, privacy.lower_exponential.bounds(_BITS)[0]))
+    top = 1 + share * (below(privacy.exponential) - 1)
+    low = 1 - share * (1 - 1 / below(privacy.lower_exponential)) if isinstance(privacy, LIP) else Fraction(0)
     base, end = (top, low) if box.step < 0 else (low, min(top, low + (1 - low) / min(weights)))  # as the box has them
     columns = []
     for row in y.tolist():
@@ -151,16 +176,4 @@ def _exact_columns(privacy: Notion, box: LiftBox, y: Floats, theta: Floats, shar
         rest = (1 - sum(w * t for x, (w, t) in enumerate(zip(weights, vertex, strict=True)) if x != j)) / weights[j]
         vertex[j] = min(max(rest, low), top)
         columns.append(vertex)
-    lifts, shares = np.array(columns).T, np.array([Fraction(t) for t in theta.tolist()])
-    for _ in range(_CORRECTIONS):
-        residual = 1 - lifts @ shares
-        size = max(abs(r) for r in residual) or Fraction(1)
-        missing, step = 1 - sum(shares), Fraction(box.step)  # λ = base + step·y: in y the columns differ, in λ hardly
-        shape = np.array([[float((t - base) / step) for t in line] for line in lifts.tolist()])
-        wanted = [float((r - base * missing) / step / size) for r in residual] + [float(missing / size)]
-        change = np.linalg.lstsq(np.vstack([shape, np.ones(theta.size)]), np.array(wanted), rcond=None)[0]
-        better = shares + np.array([Fraction(c) * size for c in change.tolist()])
-        if min(better) < 0 or max(abs(r) for r in 1 - lifts @ better) >= size:
-            break
-        shares = better
-    return lifts * shares
+    return np.array(columns).T, base

@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from extremal.certificate import OnePrior, Refused, Search
+from extremal.certificate import Dual, OnePrior, Refused, Sets
 from extremal.closed_forms import pml_randomized_response, pml_uniform
 from extremal.closed_forms.leakage import randomized_response_leakage
 from extremal.errors import InvalidParameter, TooLarge
@@ -31,10 +31,10 @@ from extremal.optimize.leakage import divergence, information, merging
 from extremal.optimize.leakage.duals import rounded
 from extremal.optimize.leakage.knapsack import LiftWorth
 from extremal.optimize.leakage.listed import constant, over_lifts, simplex
-from extremal.optimize.leakage.master import FINE
 from extremal.optimize.leakage.trees import MOST_SUMS
 from extremal.optimize.problem import Line, Problem, Solution, decimal, lines_of
 from extremal.optimize.problem import constant as constant_mechanism
+from extremal.optimize.rational_matrix import FINE
 from extremal.optimize.rays import over_class
 from extremal.optimize.table import SIZES
 from extremal.optimize.tokens import BRANCH
@@ -105,10 +105,10 @@ def _symmetric(mechanism: Mechanism, privacy: PML, utility: Utility) -> Solution
     y[whole : whole + 1] = box.budget * k - whole
     worth = max(float(LiftWorth.on(box).values(y[None, :])[0]), utility(mechanism))
     tree = (0,) if k <= MOST_SUMS else (BRANCH, *(0,) * k)
-    proofs: tuple[Search, ...] = ()
+    proofs: tuple[Dual, ...] = ()
     for spare in SPARE:
         total = decimal(worth * (1 + spare))
-        proof = Search(rounded([total / k]) * k, (total,), (tree,))
+        proof = Dual(rounded([total / k]) * k, Sets((total,), (tree,)))
         try:
             proof.bound(privacy, utility)
         except Refused:

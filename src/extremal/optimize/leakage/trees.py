@@ -17,7 +17,7 @@ from functools import cached_property
 
 import numpy as np
 
-from extremal.certificate import Refused, Search
+from extremal.certificate import Dual, Refused, Sets
 from extremal.exact import Prior
 from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
 from extremal.optimize.leakage.knapsack import LiftWorth
@@ -28,14 +28,14 @@ from extremal.utility import MutualInformation
 
 MOST_TOKENS = 60_000  # the kernel reads about 20,000 a second
 MOST_SUMS = 1 << 12  # of the masses that open groups can make, listed as the kernel lists them
-MOST_MULTIPLIERS = 64
+MOST_MULTIPLIERS = 64  # that are tried in turn; one or two usually close the root
 _RAISED = (0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2)
 _SPARE = 2e-14  # relative: what floats are given
 _MASS = 1e-15  # by how much sums of probabilities may be off
 _CHUNK = 2_000_000  # entries of a table of nodes and multipliers
 
 
-def proof_by_search(privacy: PML | LIP, box: LiftBox, alpha: Floats, bound: float) -> Search | None:
+def proof_by_search(privacy: PML | LIP, box: LiftBox, alpha: Floats, bound: float) -> Dual | None:
     """Trees that prove `bound` for the dual vector, or somewhat more where they would grow too large.
 
     None when even roots cannot be closed: the numbers are beyond floats.
@@ -50,7 +50,7 @@ def proof_by_search(privacy: PML | LIP, box: LiftBox, alpha: Floats, bound: floa
         made = task.trees(target, _SPARE * bound / 2)
         if made is None:
             continue
-        proof = Search(*made)
+        proof = Dual(made[0], Sets(*made[1:]))
         try:
             proof.bound(privacy, MutualInformation(prior))
         except Refused:  # floats were too coarse for this prior

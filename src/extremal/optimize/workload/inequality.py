@@ -1,6 +1,6 @@
 """The bound that needs no list of patterns, made as large as possible.
 
-For d ≥ 0 and N ≥ 0 (see `extremal.certificate.kinds.matrix`) every ε-LDP mechanism has F ≥ (tr
+For d ≥ 0 and N ≥ 0 (see `extremal.certificate.proofs.matrix`) every ε-LDP mechanism has F ≥ (tr
 √(CRCᵀ))²/(−1ᵀR1), C = A_c, provided UᵀRU ⪰ 0. The logarithm of that is maximised over (log d, N) by L-BFGS-B. −1ᵀR1 =
 (1ᵀd)²(E−1)²/(4c). With M = CRCᵀ and Γ = CᵀM^{-1/2}C/tr√M the derivatives of 2·log tr√M by d and by a pair N_xz are Γ_xx
 − (E+1)(Γl)_x/c + E·lᵀΓl/c² and −2Γ_xz + 2((Γl)_x + (Γl)_z)/c − 2·lᵀΓl/c². N = 0 is nearly enough for ε ≤ 1. At d = p, N
@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import MatrixInequality, Refused
+from extremal.certificate import Refused, Squares
 from extremal.optimize.workload.lifts import Coordinates, Floats, staircase_deviations
 from extremal.optimize.workload.proofs import matrix_inequality
 from extremal.privacy import LDP
@@ -44,7 +44,7 @@ class Inequality:
     bound: float
     z: Floats
 
-    def proof(self, privacy: LDP, utility: Workload, groups: tuple[int, ...] = ()) -> MatrixInequality:
+    def proof(self, privacy: LDP, utility: Workload, groups: tuple[int, ...] = ()) -> Squares:
         """The same in integers, with as little room as the exact check needs."""
         for shrink in SHRINK[:-1]:
             proof = matrix_inequality(self.d, self.pairs, self.blocks, (1 - shrink) * self.z, groups)

@@ -7,14 +7,53 @@ patterns."""
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
 
-from extremal.optimize.workload.lifts import Floats
+from extremal.errors import InvalidParameter
+from extremal.mechanism import Mechanism
+from extremal.optimize.problem import Problem, Solution
+from extremal.optimize.table import SIZES
+from extremal.optimize.workload.interior import optimal_design
+from extremal.optimize.workload.lifts import Coordinates, Floats
+from extremal.optimize.workload.mechanisms import balanced, reduced
+from extremal.optimize.workload.proofs import listed_patterns
+from extremal.optimize.workload.solve import finished, refuse_nothing
 from extremal.privacy import LIP, PML
+from extremal.utility import Workload
 
-ROUNDING = 1e-12
+ROUNDING = 1e-12  # what entries of columns are off by
+
+
+def solve(problem: Problem, privacy: PML | LIP, utility: Workload) -> Solution:
+    """The best mechanism under PML or LIP, for one prior."""
+    refuse_nothing(privacy)
+    if utility.prior is None or (isinstance(privacy, PML) and privacy.source.single is None):
+        raise InvalidParameter(
+            "under PML and LIP a workload is designed for one prior", parameter="prior", value=utility.source
+        )
+    prior = utility.prior.values
+    if utility.k > SIZES.lift_columns or not privacy.prior.values.all() or not prior.all():
+        raise InvalidParameter(
+            f"under {privacy.name} a workload is designed for at most {SIZES.lift_columns} inputs, no prior zero",
+            parameter="k",
+            value=utility.k,
+            hint="Group inputs into fewer bins, or use ex.LDP.",
+        )
+    columns = extreme_columns(privacy)
+    lifts = columns / (prior @ columns)
+    coordinates = Coordinates(prior, utility.rows)
+    points = coordinates.points(lifts - 1)
+    found = optimal_design(points, coordinates.guarded)
+    theta = balanced(lifts, reduced(points, found.theta))
+    matrix = lifts[:, theta > 0] * theta[theta > 0]
+    mechanism = Mechanism.from_matrix(
+        matrix / matrix.sum(axis=1, keepdims=True), privacy=privacy, inputs=problem.inputs
+    )
+    proof = listed_patterns(coordinates, found, Fraction(utility.exact_gram[1]))
+    return finished(problem, utility, Solution(mechanism, found.bound, "all extreme columns, interior point", (proof,)))
 
 
 def extreme_columns(privacy: PML | LIP) -> Floats:

@@ -3,24 +3,100 @@
 g(p) = min over mechanisms of F(Q, p) is concave in p; at its maximum over the class the mechanism that is best for p is
 best in the worst case wherever g is smooth: F(Q, ·) is concave, and its gradient at p, which is g's, points nowhere
 further into the class. So g is maximised by mixing vertices of the class, each step an optimal design; the mechanism's
-own worst prior is then found independently, and the gap between g(p) and that worst value is what is certified."""
+own worst prior is then found independently, and the gap between g(p) and that worst value is what is certified. Means
+over all priors need one bit, and shares where the class holds the uniform prior are a closed form.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
+from extremal.certificate import OnePrior, Proof
+from extremal.errors import InvalidParameter
+from extremal.exact import Prior
+from extremal.mechanism import Mechanism
+from extremal.optimize.problem import Problem, Solution, decimals
+from extremal.optimize.table import SIZES
 from extremal.optimize.workload.interior import OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, all_sets, staircase_deviations
+from extremal.optimize.workload.mechanisms import reduced, staircase_mechanism
+from extremal.optimize.workload.proofs import listed_patterns
+from extremal.optimize.workload.solve import finished, refuse_nothing
+from extremal.optimize.workload.structured.mean import one_bit, one_bit_proof
+from extremal.optimize.workload.structured.symmetric import symmetric_mechanism, symmetric_proof
+from extremal.privacy import LDP
 from extremal.sources import SourceClass
+from extremal.utility import Frequencies, Mean, Workload
 from extremal.utility.worst_prior import centre_of, reweighted
 
-ROUNDS = 40
+ROUNDS = 40  # vertices of the class that are mixed; ten are usual
+INWARD = Fraction(1, 10**11)  # of the way to the centre of a class, where rounding cannot leave it
 CLOSE = 1e-7  # relative: no vertex of the class promises more
 STEPS = 40  # of sequential quadratic programming between two vertices
+
+
+def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
+    """The best mechanism in the worst case over a class of priors, under pure ε-LDP."""
+    refuse_nothing(privacy)
+    return finished(problem, utility, _in_worst_case(problem, utility, privacy))
+
+
+def _in_worst_case(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
+    source, k = utility.source, utility.k
+    if isinstance(utility, Mean) and source.kind == "simplex":
+        bit = one_bit_proof(utility.values, privacy.epsilon)
+        mechanism = Mechanism.from_matrix(
+            one_bit(utility.values, privacy.epsilon), privacy=privacy, inputs=problem.inputs
+        )
+        return Solution(mechanism, math.nan, "closed form: one bit", (bit,))
+    central = source.kind == "permutation_invariant" or source.admits(Prior([Fraction(1, k)] * k))
+    if isinstance(utility, Frequencies) and utility.symmetric and central:
+        mechanism, method = symmetric_mechanism(k, privacy, problem.inputs)
+        return Solution(mechanism, math.nan, method, (_at_uniform(source, symmetric_proof(k)),))
+    if k > SIZES.minimax:
+        raise InvalidParameter(
+            f"the worst case over this class is designed for at most {SIZES.minimax} inputs",
+            parameter="k",
+            value=k,
+            hint="Give one prior, group inputs, or ask for the frequencies over ex.SourceClass.simplex.",
+        )
+    found = saddle(utility.rows, source, privacy.epsilon, lambda: problem.out_of_time, problem.progress)
+    points = found.coordinates.points(staircase_deviations(found.sets, found.prior, math.expm1(privacy.epsilon)))
+    mechanism = staircase_mechanism(
+        found.sets, reduced(points, found.found.theta), found.prior, privacy, problem.inputs
+    )
+    proof = listed_patterns(found.coordinates, found.found, Fraction(utility.exact_gram[1]))
+    return Solution(mechanism, found.found.bound, "saddle point", (_at_prior(source, decimals(found.prior), proof),))
+
+
+def _at_uniform(source: SourceClass, proof: Proof) -> OnePrior:
+    """The proof at the uniform prior, exactly: a member of a list, or weights that are all one."""
+    if source.kind in ("list", "ordered"):
+        first = next(i for i, p in enumerate(source.priors) if len(set(p.weights)) == 1)
+        return OnePrior((), tuple(Fraction(int(i == first)) for i in range(len(source.priors))), proof)
+    return OnePrior((Fraction(1),) * source.k, (), proof)
+
+
+def _at_prior(source: SourceClass, prior: tuple[Fraction, ...], proof: Proof) -> OnePrior:
+    """The proof for one prior of the class: weights of a list's members, or probabilities moved inward beyond
+    rounding."""
+    from scipy.optimize import nnls
+
+    if source.kind in ("list", "ordered"):
+        hull = np.array([p.values for p in source.priors]).T
+        weights = nnls(hull, np.array([float(p) for p in prior]))[0]
+        return OnePrior((), decimals(weights / weights.sum()), proof)
+    if source.kind == "simplex":
+        return OnePrior(prior, (), proof)
+    total = sum(prior)
+    centre = SourceClass.simplex(source.k).member() if source.kind == "permutation_invariant" else source.member()
+    inward = [float((1 - INWARD) * p / total + INWARD * centre.fraction(x)) for x, p in enumerate(prior)]
+    return OnePrior(decimals(inward), (), proof)
 
 
 @dataclass(frozen=True, eq=False)

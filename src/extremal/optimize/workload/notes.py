@@ -22,7 +22,7 @@ from extremal.privacy import LDP
 from extremal.tables import number
 from extremal.utility import Frequencies, Mean, Ranges, Workload
 
-RESPONDENTS = 1000
+RESPONDENTS = 1000  # a survey of the usual size, for the sentence about precision
 NORMAL = 1.96  # standard errors of a 95% interval
 DEAR = 2.0  # respondents, relative to subset selection, from which a summary warns
 MOST_INPUTS = 300  # inputs beyond which shares are not looked at
@@ -106,7 +106,7 @@ class People:
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class AboutShares:
     """Whether the shares of the inputs can be had from the reports of a design that was made for something else."""
 
     mechanism: Mechanism

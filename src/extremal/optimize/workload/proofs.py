@@ -6,13 +6,17 @@ exactly."""
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import CoupledColumns, ListedColumns, MatrixInequality
+from extremal.certificate import Dual, Listed, Matrix, Squares
+from extremal.optimize.problem import shortened
 from extremal.optimize.workload.interior import OptimalDesign
 from extremal.optimize.workload.lifts import Coordinates, Floats
+from extremal.utility import Workload
 
 Z_BITS = 52  # of the largest entry of Z
 LISTED_BITS = 80  # where the list is short: a nearly singular V leaves all digits of a float in the small entries
@@ -20,30 +24,44 @@ LISTED_BITS = 80  # where the list is short: a nearly singular V leaves all digi
 
 def listed_patterns(
     coordinates: Coordinates, found: OptimalDesign, denominator: Fraction, groups: tuple[int, ...] = ()
-) -> ListedColumns:
+) -> Squares:
     """The proof by listing, from covariance and multipliers of an optimal design; `denominator` is that of W."""
-    z, exponent = integers(coordinates.covariance(found.inverse), LISTED_BITS)
-    alpha = _whole(coordinates.basis @ found.tilt, denominator, exponent)
-    return ListedColumns(lower_triangle(z), alpha, groups)
+    return coupled_columns(coordinates, found, np.zeros(0), denominator, groups)
 
 
 def coupled_columns(
     coordinates: Coordinates, found: OptimalDesign, prices: Floats, denominator: Fraction, groups: tuple[int, ...] = ()
-) -> CoupledColumns:
-    """The proof for (ε,δ)-LDP; `prices` are those of all ordered pairs."""
+) -> Squares:
+    """The proof for (ε,δ)-LDP; `prices` are those of all ordered pairs, none under another notion."""
     z, exponent = integers(coordinates.covariance(found.inverse), LISTED_BITS)
     alpha = _whole(coordinates.basis @ found.tilt, denominator, exponent)
-    return CoupledColumns(lower_triangle(z), alpha, _whole(prices, denominator, exponent), groups)
+    priced = zip(permutations(range(coordinates.k), 2), _whole(prices, denominator, exponent), strict=False)
+    dual = Dual(alpha, Listed(), (), tuple((x, y, b) for (x, y), b in priced if b))
+    return Squares(strict_triangle(z), dual, merged=groups)
 
 
-def _whole(prices: Floats, denominator: Fraction, exponent: int) -> tuple[int, ...]:
+def _whole(prices: Floats, denominator: Fraction, exponent: int) -> tuple[Fraction, ...]:
     """Prices in the units of ZWZ when Z is multiplied by 2^exponent."""
-    return tuple(int(Fraction(float(a)) * denominator * Fraction(2) ** (2 * exponent)) for a in prices)
+    unit = denominator * Fraction(2) ** (2 * exponent)
+    return tuple(Fraction(int(Fraction(float(a)) * unit)) for a in prices)
+
+
+def revealed_inputs(utility: Workload) -> Squares:
+    """The proof that nothing tells more than the inputs themselves: with Z = diag(p) − ppᵀ, G = ZWZ, every column is
+    worth at most Σ q_x·G_xx/p_x."""
+    prior = utility.source.member()
+    w, total = np.array(prior.weights, dtype=object), prior.total
+    z = -np.outer(w, w)
+    z[np.diag_indices(w.size)] += w * total
+    gram = np.array(utility.exact_gram[0], dtype=object)
+    squares = np.einsum("xi,ij,xj->x", z, gram, z, optimize=True)
+    alpha = [shortened(Fraction(int(s) * total, int(p))) if p else Fraction(0) for s, p in zip(squares, w, strict=True)]
+    return Squares(strict_triangle(z), Dual(tuple(alpha), Listed((), True)))
 
 
 def matrix_inequality(
     d: Floats, pairs: Floats | None, blocks: npt.NDArray[np.intp] | None, z: Floats, groups: tuple[int, ...] = ()
-) -> MatrixInequality:
+) -> Squares:
     """The proof without a list; Z must leave room for rounding: `z` is shrunk by what the caller thinks wise."""
     exponent_of_d = Z_BITS - int(np.ceil(np.log2(np.abs(d).max())))
     whole = tuple(max(0, int(v)) for v in np.rint(np.ldexp(d, exponent_of_d)).tolist())
@@ -58,7 +76,8 @@ def matrix_inequality(
     if exponent_of_d % 2:
         whole, table = tuple(2 * v for v in whole), tuple(tuple(2 * v for v in row) for row in table)
         exponent_of_d += 1
-    return MatrixInequality(whole, table, names, lower_triangle(integer_z), exponent_of_d // 2 - exponent, groups)
+    reason = Matrix(whole, table, names, exponent_of_d // 2 - exponent)
+    return Squares(strict_triangle(integer_z), Dual((), reason), merged=groups)
 
 
 def integers(matrix: Floats, bits: int = Z_BITS) -> tuple[Floats, int]:
@@ -67,6 +86,8 @@ def integers(matrix: Floats, bits: int = Z_BITS) -> tuple[Floats, int]:
     return np.rint(np.ldexp((matrix + matrix.T) / 2, exponent)), exponent
 
 
-def lower_triangle(matrix: Floats) -> tuple[tuple[int, ...], ...]:
-    """The leading block's lower triangle."""
-    return tuple(tuple(int(v) for v in row[: i + 1]) for i, row in enumerate(matrix[:-1].tolist()))
+def strict_triangle(matrix: Any) -> tuple[tuple[int, ...], ...]:
+    """What lies below the diagonal of the matrix whose leading block this one has, with rows that sum to 0."""
+    whole = [[int(v) for v in row] for row in matrix.tolist()]
+    last = [-sum(column) for column in zip(*(row[:-1] for row in whole[:-1]), strict=True)]
+    return (*(tuple(row[:i]) for i, row in enumerate(whole[:-1])), tuple(last))

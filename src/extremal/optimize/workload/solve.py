@@ -1,19 +1,18 @@
 """Privacy and a workload → the mechanism with the least n × mean squared error.
 
-Which way is taken depends on what is asked (MATHS: optimal design of experiments):
+Which way is taken under pure ε-LDP for one prior depends on what is asked (optimal design of experiments):
 
 | asked | way | proof |
 |---|---|---|
-| shares, all inputs alike | closed form: a block design or subset selection | counts |
-| one statistic | intervals of values, to 40 values exactly; a grid and cells beyond | line |
-| at most 14 inputs, after merging those that no statistic tells apart | all patterns, interior point | patterns |
-| at most 60 inputs | column generation from random sets that the bound suggests | inequality |
-| more, shares in up to three groups of equal probability | sets of a few types, counted in the groups | counts |
-| more, other shares | subset selection, or a projective geometry on its first points | inequality |
-| more, ordered | random-scale subset selection | inequality |
-| PML, LIP, at most 12 inputs | all extreme columns | patterns |
-| a class of priors | saddle point, at most 10 inputs; means over all priors: one bit | as above, at the worst prior |
-| such a class that holds the uniform prior, shares | closed form: a block design or subset selection | counts |
+| shares, all inputs alike | closed form: a block design or subset selection | squares, one class |
+| one statistic | intervals of values, to 40 values exactly; a grid and cells beyond | squares with chords |
+| at most 14 different inputs, to all statistics | all patterns, interior point | squares, listed |
+| at most 60 inputs | column generation from random sets that the bound suggests | squares with matrix |
+| more, shares in up to three groups of equal probability | sets of a few types, counted | squares, listed |
+| more, other shares | subset selection, or a projective geometry on its first points | squares with matrix |
+| more, ordered | random-scale subset selection | squares with matrix |
+
+Classes of priors are in `minimax`, PML and LIP in `leakage`, δ > 0 in `approximate`.
 """
 
 from __future__ import annotations
@@ -22,27 +21,20 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from extremal.certificate import OnePrior, Proof
 from extremal.errors import InvalidParameter
-from extremal.exact import Prior
 from extremal.mechanism import Mechanism
-from extremal.optimize.problem import Problem, Solution, decimals
+from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.table import SIZES
-from extremal.optimize.workload.generation.columns import generate
-from extremal.optimize.workload.generation.copula import random_sets
-from extremal.optimize.workload.generation.fewer import fewer_patterns
+from extremal.optimize.workload.generation import fewer_patterns, generate, random_sets
 from extremal.optimize.workload.inequality import Inequality, best_inequality
 from extremal.optimize.workload.interior import optimal_design
-from extremal.optimize.workload.leakage import extreme_columns
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, all_sets, staircase_deviations
-from extremal.optimize.workload.mechanisms import balanced, reduced, staircase_mechanism
+from extremal.optimize.workload.mechanisms import reduced, staircase_mechanism
 from extremal.optimize.workload.merging import Merged, denominator_of, merged
-from extremal.optimize.workload.minimax import saddle
 from extremal.optimize.workload.notes import People, Precision
 from extremal.optimize.workload.proofs import listed_patterns
 from extremal.optimize.workload.structured.mean import (
@@ -51,39 +43,32 @@ from extremal.optimize.workload.structured.mean import (
     grid_columns,
     grid_for,
     on_grid,
-    one_bit,
-    one_bit_proof,
     one_statistic,
     rounded,
     rounding,
-    sweep_proof,
+    statistic_proof,
 )
-from extremal.optimize.workload.structured.ordered import best_mixture, mixture_mechanism
+from extremal.optimize.workload.structured.scales import best_mixture, mixture_mechanism
 from extremal.optimize.workload.structured.shares import many_shares
 from extremal.optimize.workload.structured.symmetric import symmetric_mechanism, symmetric_proof
-from extremal.privacy import LDP, LIP, PML, Notion
-from extremal.sources import SourceClass
-from extremal.utility import Frequencies, Mean, Workload
+from extremal.privacy import LDP, Notion
+from extremal.utility import Frequencies, Workload
 
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
-INWARD = Fraction(1, 10**11)  # of the way to the centre of a class, where rounding cannot leave it
-BOUND_SECONDS = 60.0
+BOUND_SECONDS = 60.0  # of the processor for a bound, when no time limit is given
 
 
 def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
     """The best mechanism found under pure ε-LDP, and a proof of how good it is."""
-    _refuse_nothing(privacy)
-    return _finished(problem, utility, _under_ldp(problem, utility, privacy))
+    refuse_nothing(privacy)
+    if utility.prior is None:  # the table has another method for classes of priors
+        raise TypeError("a workload for one prior was expected")
+    return finished(problem, utility, _under_ldp(problem, utility, utility.prior.values, privacy))
 
 
-def by_lifts(problem: Problem, privacy: PML | LIP, utility: Workload) -> Solution:
-    """The same under PML or LIP, for one prior."""
-    _refuse_nothing(privacy)
-    return _finished(problem, utility, _by_lifts(problem, utility, privacy))
-
-
-def _refuse_nothing(privacy: Notion) -> None:
+def refuse_nothing(privacy: Notion) -> None:
+    """No workload has an answer at ε = 0."""
     if privacy.epsilon == 0:
         raise InvalidParameter(
             "at epsilon 0 the reports say nothing, and nothing can be estimated from them",
@@ -93,10 +78,7 @@ def _refuse_nothing(privacy: Notion) -> None:
         )
 
 
-def _under_ldp(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
-    if utility.prior is None:
-        return _minimax(problem, utility, privacy)
-    prior = utility.prior.values
+def _under_ldp(problem: Problem, utility: Workload, prior: Floats, privacy: LDP) -> Solution:
     if _alike(utility, prior):
         mechanism, method = symmetric_mechanism(utility.k, privacy, problem.inputs)
         if problem.max_outputs is None or mechanism.m <= problem.max_outputs or utility.k > SIZES.workload_patterns:
@@ -229,7 +211,8 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
         levels = np.asarray(np.bincount(cell, weights=prior * values) / mass)
         chosen, cells = one_statistic(levels, mass, epsilon), cell[place]
     named = tuple(int(c) for c in cells)
-    proof = sweep_proof(chosen, levels, groups=() if named == tuple(range(utility.k)) else named)
+    merged_inputs = () if named == tuple(range(utility.k)) else named
+    proof = statistic_proof(chosen, levels, utility.source.member(), privacy.exponential, merged_inputs)
     mechanism = Mechanism.from_matrix(matrix, privacy=privacy, inputs=problem.inputs)
     return Solution(
         mechanism,
@@ -239,87 +222,7 @@ def _one_statistic(problem: Problem, utility: Workload, privacy: LDP, groups: Me
     )
 
 
-def _by_lifts(problem: Problem, utility: Workload, privacy: PML | LIP) -> Solution:
-    if utility.prior is None or (isinstance(privacy, PML) and privacy.source.single is None):
-        raise InvalidParameter(
-            "under PML and LIP a workload is designed for one prior", parameter="prior", value=utility.source
-        )
-    prior = utility.prior.values
-    if utility.k > SIZES.lift_columns or not privacy.prior.values.all() or not prior.all():
-        raise InvalidParameter(
-            f"under {privacy.name} a workload is designed for at most {SIZES.lift_columns} inputs, no prior zero",
-            parameter="k",
-            value=utility.k,
-            hint="Group inputs into fewer bins, or use ex.LDP.",
-        )
-    columns = extreme_columns(privacy)
-    lifts = columns / (prior @ columns)
-    coordinates = Coordinates(prior, utility.rows)
-    points = coordinates.points(lifts - 1)
-    found = optimal_design(points, coordinates.guarded)
-    theta = balanced(lifts, reduced(points, found.theta))
-    matrix = lifts[:, theta > 0] * theta[theta > 0]
-    mechanism = Mechanism.from_matrix(
-        matrix / matrix.sum(axis=1, keepdims=True), privacy=privacy, inputs=problem.inputs
-    )
-    proof = listed_patterns(coordinates, found, Fraction(utility.exact_gram[1]))
-    return Solution(mechanism, found.bound, "all extreme columns, interior point", (proof,))
-
-
-def _minimax(problem: Problem, utility: Workload, privacy: LDP) -> Solution:
-    source, k = utility.source, utility.k
-    if isinstance(utility, Mean) and source.kind == "simplex":
-        bit = one_bit_proof(utility.values, privacy.epsilon)
-        mechanism = Mechanism.from_matrix(
-            one_bit(utility.values, privacy.epsilon), privacy=privacy, inputs=problem.inputs
-        )
-        return Solution(mechanism, math.nan, "closed form: one bit", (bit,))
-    central = source.kind == "permutation_invariant" or source.admits(Prior([Fraction(1, k)] * k))
-    if isinstance(utility, Frequencies) and utility.symmetric and central:
-        mechanism, method = symmetric_mechanism(k, privacy, problem.inputs)
-        return Solution(mechanism, math.nan, method, (_at_uniform(source, symmetric_proof(k)),))
-    if k > SIZES.minimax:
-        raise InvalidParameter(
-            f"the worst case over this class is designed for at most {SIZES.minimax} inputs",
-            parameter="k",
-            value=k,
-            hint="Give one prior, group inputs, or ask for the frequencies over ex.SourceClass.simplex.",
-        )
-    found = saddle(utility.rows, source, privacy.epsilon, lambda: problem.out_of_time, problem.progress)
-    points = found.coordinates.points(staircase_deviations(found.sets, found.prior, math.expm1(privacy.epsilon)))
-    mechanism = staircase_mechanism(
-        found.sets, reduced(points, found.found.theta), found.prior, privacy, problem.inputs
-    )
-    proof = listed_patterns(found.coordinates, found.found, Fraction(utility.exact_gram[1]))
-    return Solution(mechanism, found.found.bound, "saddle point", (_at_prior(source, decimals(found.prior), proof),))
-
-
-def _at_uniform(source: SourceClass, proof: Proof) -> OnePrior:
-    """The proof at the uniform prior, exactly: a member of a list, or weights that are all one."""
-    if source.kind in ("list", "ordered"):
-        first = next(i for i, p in enumerate(source.priors) if len(set(p.weights)) == 1)
-        return OnePrior((), tuple(Fraction(int(i == first)) for i in range(len(source.priors))), proof)
-    return OnePrior((Fraction(1),) * source.k, (), proof)
-
-
-def _at_prior(source: SourceClass, prior: tuple[Fraction, ...], proof: Proof) -> OnePrior:
-    """The proof for one prior of the class: weights of a list's members, or probabilities moved inward beyond
-    rounding."""
-    from scipy.optimize import nnls
-
-    if source.kind in ("list", "ordered"):
-        hull = np.array([p.values for p in source.priors]).T
-        weights = nnls(hull, np.array([float(p) for p in prior]))[0]
-        return OnePrior((), decimals(weights / weights.sum()), proof)
-    if source.kind == "simplex":
-        return OnePrior(prior, (), proof)
-    total = sum(prior)
-    centre = SourceClass.simplex(source.k).member() if source.kind == "permutation_invariant" else source.member()
-    inward = [float((1 - INWARD) * p / total + INWARD * centre.fraction(x)) for x, p in enumerate(prior)]
-    return OnePrior(decimals(inward), (), proof)
-
-
-def _finished(problem: Problem, utility: Workload, solution: Solution) -> Solution:
+def finished(problem: Problem, utility: Workload, solution: Solution) -> Solution:
     """At most `max_outputs` reports, or a clear refusal; and what the design means, for its summary."""
     limit = problem.max_outputs
     if limit is None or solution.mechanism.m <= limit:

@@ -26,17 +26,15 @@ from extremal.columns.column import container_of
 from extremal.columns.lists import Array
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import Circulant, RandomizedResponse, Rows, TwoValuedColumns
 from extremal.release.engines.key import ReleaseKey
 from extremal.release.privatize import input_codes, report_labels, unknown
 from extremal.release.sampling.loops import Codes, Loops
-from extremal.release.sampling.sampler import BadCode, prepared, sample_codes
+from extremal.release.sampling.sampler import ONE_WORD_A_VALUE, BadCode, prepared, sample_codes
 from extremal.release.sampling.words import KEY_BYTES, Words
 
 PURPOSE = b"extremal keyed release 1"
-ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
 KINDS = ("integer", "text", "bytes")
-ID_BYTES, BLOCK_BYTES = 12, 16
+ID_BYTES, BLOCK_BYTES = 12, 16  # an id and a counter of 32 bits make a block of AES
 ROWS_AT_A_TIME = 1 << 15  # blocks of half a megabyte stay in the cache
 
 Blocks = npt.NDArray[np.uint64]

@@ -150,6 +150,14 @@ def plan(
     solved = left_out(mechanism, epsilon, n, "half_width", half_width)
     goal = _goal(mechanism, k, prior, inputs, of_confidence, workload)
     wanted = None if half_width is None else _checked_width(half_width, goal.largest)
+    reached = _solved(goal, mechanism, epsilon, None if n is None else as_count(n, "n", FEWEST), wanted)
+    return Plan(solved=solved, wanted=wanted, level=of_confidence, goal=goal, designed=mechanism is None, **reached)
+
+
+def _solved(
+    goal: Goal, mechanism: Mechanism | None, epsilon: Any, n: int | None, wanted: float | None
+) -> dict[str, Any]:
+    """What was left out, and what comes of it: the fields of the plan."""
     aim = Aim(
         "half_width",
         best=goal.mechanism,
@@ -157,23 +165,18 @@ def plan(
         level=lambda people, width: _level(goal, people, width),
         hint="Ask for a larger half_width or a larger ε.",
     )
-    asked, nats, people = aim.solve(mechanism, epsilon, None if n is None else as_count(n, "n", FEWEST), wanted)
-    reached = goal.widths(asked).at(people)
-    without = _people(goal.plain(asked), reached.half_width, people)
-    return Plan(
-        solved=solved,
-        n=people,
-        epsilon=nats,
-        half_width=reached.half_width,
-        wanted=wanted,
-        level=of_confidence,
-        mechanism=asked,
-        widest=reached.about,
-        value=reached.value,
-        without_privacy=people if without is None else without,
-        goal=goal,
-        designed=mechanism is None,
-    )
+    asked, nats, people = aim.solve(mechanism, epsilon, n, wanted)
+    half_width, widest, value = goal.widths(asked).at(people)
+    without = _people(goal.plain(asked), half_width, people)
+    return {
+        "n": people,
+        "epsilon": nats,
+        "mechanism": asked,
+        "half_width": half_width,
+        "widest": widest,
+        "value": value,
+        "without_privacy": people if without is None else without,
+    }
 
 
 def _refuse_no_mechanism(mechanism: object) -> None:
@@ -194,21 +197,27 @@ def _goal(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: f
 
 def _shares(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float) -> ShareOfEach:
     if mechanism is not None:
-        if inputs is not None or (k is not None and k != mechanism.k):
+        if inputs is not None or k not in (None, mechanism.k):
             raise InvalidParameter(
                 "a mechanism has its own inputs", parameter="k, inputs", value=(k, inputs), hint="Leave them out."
             )
         return ShareOfEach(mechanism.k, mechanism.inputs, _prior(prior, mechanism.k), level)
     labels = None if inputs is None else list(inputs)
-    sizes = [as_count(k, "k", 2)] if k is not None else []
-    sizes += [len(labels)] if labels is not None else []
+    size = _size(k, labels, prior)
+    return ShareOfEach(size, labels, _prior(prior, size), level)
+
+
+def _size(k: Any, labels: list[Any] | None, prior: Any) -> int:
+    """The number of inputs: that given, which is that of the labels, else that of the prior."""
+    sizes = {as_count(k, "k", 2)} if k is not None else set()
+    sizes |= {len(labels)} if labels is not None else set()
     if prior is not None and not sizes:
-        sizes.append(len(as_prior(prior).values))
-    if not sizes or len(set(sizes)) > 1:
+        return len(as_prior(prior).values)
+    if len(sizes) != 1:
         raise InvalidParameter(
             "the number of inputs must be known, once", parameter="k", value=k, hint="Give k, a prior or inputs."
         )
-    return ShareOfEach(sizes[0], labels, _prior(prior, sizes[0]), level)
+    return sizes.pop()
 
 
 def _statistics(

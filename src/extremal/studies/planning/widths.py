@@ -36,9 +36,8 @@ from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.utility import Workload
 
-GRID = 33
-"""Values of t in each round, and rounds: each narrows the step by 16."""
-ROUNDS = 4
+GRID = 33  # values of t in each round, which narrows their step by 16
+ROUNDS = 4  # to a step of 1/(32·16³) < 10^-5
 
 
 class Reached(NamedTuple):

@@ -33,10 +33,10 @@ Sets = tuple[tuple[int, ...], ...]
 
 LARGEST = 4096  # inputs
 LARGEST_SEARCHED = 40  # inputs up to which families of several base sets are searched for
-MOST_BASES = 30
-ATTEMPTS = 4
-EXCHANGES = 6000
-WARMTH = 2.0
+MOST_BASES = 30  # base sets of a cyclic design that are looked for
+ATTEMPTS = 4  # random starts of a search by exchanges
+EXCHANGES = 6000  # of one start: a tenth of a second
+WARMTH = 2.0  # of the first exchanges, in units of the squared distance from a design
 
 
 @lru_cache(maxsize=512)

@@ -1,7 +1,7 @@
 """One statistic, such as a mean: exact on a few dozen values, certified closely on any number.
 
 For one statistic the best columns are staircases on intervals of the values (and on their complements), and the best
-column for a dual vector is found exactly on a line (see `extremal.certificate.kinds.sweep`), so column generation
+column for a dual vector is found exactly on a line (`swept`), so column generation
 from all cyclic intervals ends at the optimum. More values than `SIZES.values`: *from above*, an input is first rounded
 at random to one of two neighbouring grid points, which keeps its value on average, so that the grid's mechanism and
 decoder serve unchanged; *from below*, inputs are merged into cells, the extremes kept single because the dual is
@@ -11,6 +11,7 @@ prior."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,8 +19,10 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import LineSweep, OnePrior
+from extremal.certificate import Chords, Dual, OnePrior, Squares
+from extremal.exact import Exponential, Prior
 from extremal.mechanism import Mechanism
+from extremal.optimize.problem import decimal, shortened
 from extremal.optimize.workload.interior import OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, staircase_deviations
 from extremal.optimize.workload.mechanisms import balanced
@@ -28,7 +31,11 @@ Exact = npt.NDArray[np.object_]
 
 CELLS = 64  # for the bound
 SCALE_BITS = 60  # of g in the proof
-ROUNDS = 12
+RATIO_BITS = 200  # of the e^ε that chords are halved for
+FIRST_NODES = 60  # chords before any is halved
+OUTSIDE = 1e-6  # of the range of ratios: how far beyond it the outermost nodes lie
+CLOSE = Fraction(1, 2 * 10**10)  # of the bound: how much a chord may leave
+ROUNDS = 12  # of adding intervals; four are usual
 ENOUGH = 1e-8  # relative: a column that improves less is not looked for
 
 
@@ -117,16 +124,72 @@ def swept(g: Floats, alpha: Floats, prior: Floats, growth: float) -> tuple[float
     return level, kept
 
 
-def sweep_proof(design: OneStatistic, values: Floats, groups: tuple[int, ...] = ()) -> LineSweep:
-    """The dual in integers; any rounding is a valid choice, and what it costs is found out exactly."""
+def statistic_proof(
+    design: OneStatistic, values: Floats, prior: Prior, exponential: Exponential, groups: tuple[int, ...] = ()
+) -> Squares:
+    """The dual in decimals, and chords of x² that lie close above; any rounding is a valid choice, and what it costs is
+    found out exactly."""
     g = design.coordinates.covariance(design.found.inverse) @ values
     prices = design.coordinates.basis @ design.found.tilt
     exponent = SCALE_BITS - math.ceil(math.log2(np.abs(g).max()))
     whole = [round(math.ldexp(a, exponent)) for a in g.tolist()]
     unit = 2 * exponent
-    alpha = tuple(_scaled(a, unit) for a in prices.tolist())
     level = _scaled(design.level - float(prices.sum()), unit)
-    return LineSweep(tuple(whole[:-1]), alpha, level, groups)
+    masses = [Fraction(0)] * g.size
+    for x, group in enumerate(groups or range(g.size)):
+        masses[group] += prior.fraction(x)
+    alpha = [shortened(_scaled(a, unit) + level * p) for a, p in zip(prices.tolist(), masses, strict=True)]
+    whole[-1] = -sum(whole[:-1])
+    ratio = Fraction(exponential.bounds(RATIO_BITS)[1], 1 << RATIO_BITS)
+    nodes = _Halved(whole, masses, alpha, ratio).nodes()
+    return Squares((tuple(whole[:-1]),), Dual(tuple(alpha), Chords(nodes)), merged=groups)
+
+
+class _Halved:
+    """Chords of x² between the ratios g·q/(p·q) of columns, each halved until it leaves little, decided exactly: in
+    floats what is left drowns in rounding."""
+
+    def __init__(self, g: list[int], p: list[Fraction], alpha: list[Fraction], ratio: Fraction) -> None:
+        self.common = math.lcm(*(v.denominator for v in (*p, *alpha)))
+        self.g = np.array([a * self.common for a in g], dtype=object)
+        self.p = np.array([int(v * self.common) for v in p], dtype=object)
+        self.alpha = np.array([int(v * self.common) for v in alpha], dtype=object)
+        self.growth = ratio - 1
+        self.enough = sum(alpha, Fraction(0)) * CLOSE
+
+    def nodes(self) -> tuple[Fraction, ...]:
+        """Increasing; the outermost beyond all ratios."""
+        low, high = self._range()
+        margin = OUTSIDE * (high - low)
+        first = [decimal(t) for t in np.linspace(low - margin, high + margin, FIRST_NODES).tolist()]
+        open_chords, found = list(itertools.pairwise(first)), [first[-1]]
+        while open_chords:
+            a, b = open_chords.pop()
+            middle = decimal(float((a + b) / 2))
+            if a < middle < b and self._left(a, b) > self.enough:
+                open_chords += [(a, middle), (middle, b)]
+            else:
+                found.append(a)
+        return tuple(sorted(found))
+
+    def _range(self) -> tuple[float, float]:
+        """The smallest and the largest ratio, in floats: those of the patterns that are high on one side of a cut."""
+        g, p = (np.array([float(Fraction(v, self.common)) for v in numbers]) for numbers in (self.g, self.p))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            order = np.argsort(np.where(p > 0, g / p, np.sign(g) * np.inf), kind="stable")
+        upto = [np.concatenate([[0.0], np.cumsum(v[order])]) for v in (g, p)]
+        growth, (total_g, total_p) = float(self.growth), (g.sum(), p.sum())
+        below = (total_g + growth * upto[0]) / (total_p + growth * upto[1])
+        above = (total_g + growth * (total_g - upto[0])) / (total_p + growth * (total_p - upto[1]))
+        return float(min(below.min(), above.min())), float(max(below.max(), above.max()))
+
+    def _left(self, a: Fraction, b: Fraction) -> Fraction:
+        """The most by which the chord from a to b exceeds the prices, over 1 ≤ q ≤ E."""
+        slope, start = a + b, -a * b
+        unit = math.lcm(slope.denominator, start.denominator)
+        over = int(slope * unit) * self.g + int(start * unit) * self.p - unit * self.alpha
+        positive = sum(v for v in over.tolist() if v > 0)
+        return Fraction(int(over.sum()) + self.growth * positive) / (unit * self.common)
 
 
 def _scaled(number: float, exponent: int) -> int:
@@ -224,5 +287,6 @@ def one_bit_proof(values: Floats, epsilon: float) -> OnePrior:
     prior = tuple(Fraction(int(x in (low, high))) for x in range(values.size))
     g = [0] * values.size
     g[high], g[low] = 1 << SCALE_BITS, -(1 << SCALE_BITS)
-    level = _scaled(4 * math.tanh(epsilon / 2) ** 2 * (1 + 1e-15), 2 * SCALE_BITS)
-    return OnePrior(prior, (), LineSweep(tuple(g[:-1]), (0,) * values.size, level))
+    end = decimal(math.ldexp(2 * math.tanh(epsilon / 2) * (1 + 1e-15), SCALE_BITS))
+    alpha = tuple(end * end * p / 2 for p in prior)  # the chord between −end and end is constant
+    return OnePrior(prior, (), Squares((tuple(g[:-1]),), Dual(alpha, Chords((-end, end)))))

@@ -9,7 +9,8 @@ on K×K blocks: it is spread over k×k inputs by its second differences and a do
 from a double prefix sum of G.
 
 Families: all d-subsets when few, otherwise the cyclic shifts of some base sets with flat autocorrelation (of one, when
-it is a difference set)."""
+it is a difference set).
+"""
 
 from __future__ import annotations
 
@@ -17,22 +18,30 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from extremal.exact import IndexSet
+from extremal.mechanism import Mechanism
 from extremal.optimize.workload.lifts import Floats, Sets
 from extremal.optimize.workload.structured.blocks import difference_set
+from extremal.privacy import LDP
+from extremal.utility import Ranges, Workload
 
 Places = npt.NDArray[np.intp]
 
 MOST_LISTED = 400  # d-subsets that are all listed
 CANDIDATES = 24  # random base sets tried for each that is kept
-LISTED_BLOCKS = 12
+LISTED_BLOCKS = 12  # up to here every number of blocks is a scale; beyond, a geometric sequence
 NEAR = 1.12  # how far from its place a perfect scale may be
-SIXTH = 7 / 6
+SIXTH = 7 / 6  # how far from the best number of blocks in a set others are tried
 MOST_SETS = 6000  # of one scale, all offsets together
 COARSE = 7  # blocks of the partitions that are searched edge by edge
+TOTAL_SHARES = 1 << 34  # what the integer weights of all reports add up to: rounding is second order in F
+CLOSE = 4e-3  # the mixture is left at this distance from its own optimum: the bound is farther
+FAINT = 2e-4  # atoms below this share of the largest weight are dropped
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +137,7 @@ def flat_bases(blocks: int, size: int, count: int, generator: np.random.Generato
     return bases
 
 
-class Mixture:
+class ScaleMixture:
     """Atoms, and the weights that make the best mixture of them."""
 
     def __init__(self, atoms: Iterable[Atom], prior: Floats, statistics: Floats, growth: float) -> None:
@@ -277,7 +286,7 @@ def _edges(level: Floats, blocks: int, shift: float, wrapped: bool) -> Places:
 
 
 def priced_atoms(
-    mixture: Mixture, families: Families, generator: np.random.Generator, starts: int, most_blocks: int = COARSE
+    mixture: ScaleMixture, families: Families, generator: np.random.Generator, starts: int, most_blocks: int = COARSE
 ) -> list[Atom]:
     """Coarse partitions that the mixture lacks: random edges, each then moved to where tr(GV_a) is largest, in turn."""
     k, growth = mixture.k, mixture.growth
@@ -333,3 +342,59 @@ def _worths(edges: Places, family: Family, prefix: Floats, masses: Floats, growt
     squares = ((between @ members) * members).sum(axis=1)
     low = 1 / (family.cover * growth + members.shape[1])
     return np.asarray((low * squares / (1 + growth * inside)).sum(axis=1))
+
+
+def best_mixture(
+    utility: Workload, prior: Floats, growth: float, out_of_time: Callable[[], bool], tell: Callable[[float], None]
+) -> ScaleMixture:
+    """Atoms on a grid of scales and offsets, then coarse partitions as pricing asks for them."""
+    large = prior.size > 300
+    families = Families(3 if large else 4)
+    cyclic = isinstance(utility, Ranges)
+    skewed = float(np.ptp(prior)) > 1e-9
+    atoms = grid_atoms(
+        prior, growth, families, ratio=1.4 if large else 1.3, offsets=12 if large else 16, cyclic=cyclic, masses=skewed
+    )
+    mixture = ScaleMixture(atoms, prior, utility.rows, growth)
+    tell(mixture.improve(60 if large else 200, 2 * CLOSE, out_of_time))
+    generator = np.random.default_rng(1)  # proposals of a search, always the same ones
+    coarse = Families(8)
+    for _ in range(3 if large else 6):
+        if out_of_time():
+            break
+        new = priced_atoms(mixture, coarse, generator, 40 if large else 60)
+        if not new:
+            break
+        mixture.add(new)
+        tell(mixture.improve(30 if large else 150, CLOSE, out_of_time))
+    mixture.prune(FAINT)
+    mixture.improve(10, CLOSE, out_of_time)
+    return mixture
+
+
+def mixture_mechanism(mixture: ScaleMixture, privacy: LDP, inputs: Any = None) -> Mechanism:
+    """The mixture in exact weights: every report a set of inputs, e^ε times likelier on it."""
+    shares = mixture.weights * np.array([atom.low for atom in mixture.atoms])
+    counts = np.array([atom.family.sets.shape[1] for atom in mixture.atoms])
+    times = np.maximum(1, np.rint(shares * (TOTAL_SHARES / float(shares @ counts)))).astype(np.int64).tolist()
+    sets: list[IndexSet] = []
+    often: list[int] = []
+    for atom, share in zip(mixture.atoms, times, strict=True):
+        listed = _sets(atom, mixture.k)
+        sets += listed
+        often += [share] * len(listed)
+    return Mechanism.from_cover(mixture.k, sets, privacy, times=often, inputs=inputs)
+
+
+def _sets(atom: Atom, k: int) -> list[IndexSet]:
+    """The atom's sets as runs of inputs."""
+    inside = atom.family.sets[atom.block]  # segments × sets
+    ends = np.append(atom.edges, k)
+    padded = np.zeros((inside.shape[0] + 2, inside.shape[1]), dtype=np.int8)
+    padded[1:-1] = inside
+    change = np.diff(padded, axis=0).T
+    found = []
+    for row in change:
+        starts, stops = ends[row == 1].tolist(), ends[row == -1].tolist()
+        found.append(IndexSet(tuple(zip(starts, stops, strict=True))))
+    return found

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.certificate import ListedCounts
+from extremal.certificate import Dual, Listed, Squares
 from extremal.mechanism import Mechanism
 from extremal.optimize.workload.structured.blocks import block_design
 from extremal.privacy import LDP
@@ -40,6 +40,6 @@ def symmetric_mechanism(k: int, privacy: LDP, inputs: Any) -> tuple[Mechanism, s
     return Mechanism.from_subsets(k, size, privacy, inputs=inputs), f"closed form: subset selection of size {size}"
 
 
-def symmetric_proof(k: int) -> ListedCounts:
+def symmetric_proof(k: int) -> Squares:
     """Z = I − 11ᵀ/k and α = 0: every column's price is reached at the best size."""
-    return ListedCounts((0,) * k, (UNIT,), (), (0,))
+    return Squares(((),), Dual((), Listed()), (UNIT,), (0,) * k)

@@ -1,0 +1,1 @@
+"""The proofs that a certificate can hold, and their reasons."""

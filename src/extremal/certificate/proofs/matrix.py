@@ -1,0 +1,120 @@
+"""A bound on squares without a list: a matrix inequality that no ε-LDP mechanism escapes, at every size.
+
+Let E ≥ e^ε, d ≥ 0 a vector, N ≥ 0 symmetric with zero diagonal, c = E·1ᵀd − 1ᵀN1 > 0, l = (E+1)d/2 − N1 and R = diag(d)
+− N − llᵀ/c.
+
+*Every ε-LDP mechanism has tr(RJ) ≤ 0.* A column is a multiple of some S ∈ [1, E]^k. (S−1)(E−S) ≥ 0 gives S_x² ≤
+(E+1)S_x − E, and (S_x−1)(S_z−1) ≥ 0 gives S_xS_z ≥ S_x + S_z − 1; so SᵀRS ≤ 2l·S − c − (l·S)²/c = −(l·S − c)²/c ≤ 0.
+
+With P = I − p1ᵀ and Jp = 1: tr(PRPᵀ·J) = tr(RJ) − 1ᵀR1 ≤ −1ᵀR1. If ZWZ ⪯ PRPᵀ then tr(ZWZ·J) ≤ −1ᵀR1, the t of
+`squares`. Both sides of that matrix inequality annihilate 1, so it is decided on the leading (k−1)×(k−1) block B: with
+any invertible X, XBXᵀ is multiplied out in integers and found diagonally dominant (Gershgorin). X is proposed by
+floats, an approximate inverse of a Cholesky factor; nothing rests on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from flint import fmpq
+
+from extremal.certificate.arithmetic.cones import Vector, staircase_of
+from extremal.certificate.arithmetic.doubles import near_inverse_factor
+from extremal.certificate.arithmetic.enclosures import Rational
+from extremal.certificate.arithmetic.whole import Integers, congruent, from_triangle
+from extremal.certificate.proofs.dual import Reason
+from extremal.certificate.proofs.worth import Price, SquareWorth, Worth
+from extremal.certificate.reading import Counts, Table, Whole, Wholes
+from extremal.certificate.refused import Refused
+
+MATRIX_BITS = 80  # of B, relative to its largest entry: a double's 53 and as many as its condition takes
+LARGEST_SCALE = 4000  # bits: the squares of doubles span 2^±2048
+
+
+@dataclass(frozen=True)
+class Matrix(Reason):
+    """t = −1ᵀR1 when ZWZ ⪯ PRPᵀ; there is no α.
+
+    Fields: d, whole numbers ≥ 0; n, the lower triangle of N between blocks of inputs, its diagonal within a block, ≥ 0,
+    empty for N = 0; blocks, the block of each input, empty for N = 0; scale, Z counts as z·2^scale in the units of d.
+    """
+
+    kind: ClassVar[str] = "matrix"
+    d: Wholes
+    n: Table
+    blocks: Counts
+    scale: Whole
+
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
+        if not isinstance(worth, SquareWorth) or worth.factor is not None or any(alpha.entries):
+            raise Refused(
+                "a matrix inequality is about squares, without α", parameter="alpha", value=len(alpha.entries)
+            )
+        if abs(self.scale) > LARGEST_SCALE:
+            raise Refused(f"scale may be at most {LARGEST_SCALE}", parameter="scale", value=self.scale)
+        top = worth.rounded(staircase_of(worth.privacy, worth.k).top)
+        matrix, unit, level = self._matrix(worth, int(top.p), int(top.q))
+        # PRPᵀ = matrix/unit and −1ᵀR1 = level/unit; ZWZ = slope·4^scale/denominator
+        up, down = 1 << 2 * max(0, self.scale), 1 << 2 * max(0, -self.scale)
+        _refuse_indefinite(matrix, unit, worth.slope[:-1, :-1] * up, worth.denominator * down)
+        return fmpq(level * worth.denominator * down, unit * up)
+
+    def _matrix(self, worth: SquareWorth, high: int, low: int) -> tuple[Integers, int, int]:
+        """(P R Pᵀ, its denominator, −1ᵀR1 over the same denominator), all exact."""
+        k, d = worth.k, np.array(self.d, dtype=object)
+        if d.size != k or (d < 0).any():
+            raise Refused(f"d must be {k} numbers ≥ 0", parameter="len(d)", value=len(self.d))
+        n = self._pairs(k)
+        row_sums = n.sum(axis=1)
+        c = high * int(d.sum()) - low * int(row_sums.sum())  # over low
+        if c <= 0:
+            raise Refused("E·1ᵀd must exceed 1ᵀN1", parameter="c", value=c)
+        line = (high + low) * d - 2 * low * row_sums  # over 2·low
+        unit = 4 * low * c  # llᵀ/c = line·lineᵀ/(4·low·c)
+        r = -n * unit - np.outer(line, line)
+        r[np.diag_indices(k)] += d * unit
+        sums, w, total = r.sum(axis=1), np.array(worth.weights, dtype=object), worth.total
+        whole = int(sums.sum())
+        cross = np.outer(w, sums)
+        centred = r * total**2 - (cross + cross.T) * total + np.outer(w, w) * whole
+        return centred, unit * total**2, -whole * total**2
+
+    def _pairs(self, k: int) -> Integers:
+        if not self.n:
+            if self.blocks:
+                raise Refused("blocks go with n", parameter="len(blocks)", value=len(self.blocks))
+            return np.zeros((k, k), dtype=object)
+        count = len(self.n)
+        if len(self.blocks) != k or min(self.blocks) < 0 or max(self.blocks) >= count:
+            raise Refused("blocks must name a block for each input", parameter="blocks", value=list(self.blocks)[:8])
+        small = from_triangle(self.n, count, 1, "n")
+        if (small < 0).any():
+            raise Refused("n must hold numbers ≥ 0", parameter="n", value=int(small.min()))
+        blocks = np.array(self.blocks, dtype=np.intp)
+        pairs = small[np.ix_(blocks, blocks)]
+        pairs[np.diag_indices(k)] = 0
+        return pairs
+
+
+def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denominator: int) -> None:
+    """Refuse unless matrix/unit − numerator/denominator is positive definite on the leading block."""
+    size = matrix.shape[0] - 1
+    largest = max(abs(int(v)) for v in np.diagonal(matrix))
+    shift = 1 << max(0, MATRIX_BITS + unit.bit_length() - largest.bit_length())
+    # Each quotient is rounded down by less than one unit, so the difference is off by less than one unit an entry:
+    # 2·size covers it.
+    difference = (matrix[:-1, :-1] * shift) // unit - (numerator * shift) // denominator
+    difference[np.diag_indices(size)] -= 2 * size
+    exponent = max(max(1, abs(int(v))).bit_length() for v in np.diagonal(difference))
+    if max(abs(int(v)) for v in difference.ravel()).bit_length() > exponent + 2:
+        raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="off the diagonal it is larger than on it")
+    scaled = near_inverse_factor(difference, exponent)
+    if scaled is None:
+        raise Refused("ZWZ must lie clearly below PRPᵀ", parameter="z", value="not positive definite")
+    product = congruent(scaled, difference)
+    diagonal = np.diagonal(product)
+    beside = np.abs(product).sum(axis=1) - np.abs(diagonal)
+    if not all(int(a) > int(b) for a, b in zip(diagonal, beside, strict=True)):
+        raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="not shown to be positive definite")

@@ -1,0 +1,263 @@
+"""A tree over sets of inputs, which shows that a dual vector for mutual information is feasible.
+
+A tree decides, group by group (equal symbols together, heaviest first), how many symbols of the group are in a set T. A
+node of it is closed by one inequality that covers everything below it; the proof says which. The replay only evaluates
+those inequalities, in integers over 2^-SCALE rounded to the safe side, so that the bound is Σα exactly.
+
+ε-LDP: α is feasible when φ(P(T)) ≤ Σα + c·α(T) for all sets T (`concave.PatternWorth`). φ is concave: with the tangent
+at a mass y,
+    max below a node ≤ φ(y) − φ'(y)·y + φ'(y)·P(T_fixed) − c·α(T_fixed) + Σ_open (φ'(y)p_x − c·α_x)⁺.
+
+ε-PML and ε-LIP, the prior being that of the information: with p·q = 1 a column is low + step·y, 0 ≤ y ≤ 1, p·y = b,
+and at a vertex y is 1 on T, f on one symbol j and 0 elsewhere. With g(t) = t·ln t − t + 1, A = g(low), B = g(top) and
+dip(f) = A + f(B−A) − g(low + step·f) ≥ 0, concave, α is feasible when for all vertices
+    α(T) + f·α_j + p_j·dip(f)/step ≥ K,   K = (A + b(B−A) − low·Σα)/step,    P(T) + f·p_j = b.
+With a multiplier ν and s = α − νp the left side below a node is at least
+    ν·b + s(T_fixed) + Σ_open min(0, s_x) + the smaller of f·s_j + p_j·dip(f)/step at the two ends of the range of f.
+There is one tree for each group that j may come from.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import ClassVar
+
+from flint import arb, fmpq
+
+from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
+from extremal.certificate.arithmetic.enclosures import Ball, Rational, fraction, lower, narrow, rational, upper
+from extremal.certificate.proofs.concave import PatternWorth
+from extremal.certificate.proofs.dual import Reason
+from extremal.certificate.proofs.worth import Price, SumWorth, Worth
+from extremal.certificate.reading import Numbers, Trees
+from extremal.certificate.refused import Refused
+from extremal.problem import InformationGoal
+
+SCALE = 200  # bits after the point: what rounding loses is far below the last digit of a double
+BRANCH, EMPTY = -1, -2  # tokens
+MOST_SUMS = 1 << 12  # of the masses that open groups can make, listed
+TABLE = 1 << 10  # pieces of the table that screens dips
+
+State = tuple[int, int, int]  # groups decided, mass and price of what is in
+Symbols = list[tuple[int, Fraction]]  # weight and α of each
+Close = Callable[[int, State], None]  # raises when a node is not closed by a token
+
+
+@dataclass(frozen=True)
+class Sets(Reason):
+    """Fields: choices, masses y at which tangents are taken (LDP), or multipliers ν (PML, LIP). trees: each a list of
+    tokens in depth-first order, the children of a node by increasing number of symbols taken: −1, the node branches on
+    the next group; i ≥ 0, it is closed by choice i; −2, no vertex lies below it.
+    """
+
+    kind: ClassVar[str] = "sets"
+    choices: Numbers
+    trees: Trees
+
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
+        """0, when the trees show that α is feasible."""
+        if not isinstance(worth, SumWorth) or not isinstance(worth.goal, InformationGoal):
+            raise Refused("a tree over sets is about information", parameter="worth", value=type(worth).__name__)
+        prior, total = worth.goal.prior, fraction(alpha.total)
+        priced = [(w, Fraction(a, alpha.unit)) for w, a in zip(prior.weights, alpha.entries, strict=True)]
+        if any(a < 0 for w, a in priced if not w):
+            raise Refused("inputs of probability 0 need numbers ≥ 0", parameter="alpha", value=len(priced))
+        symbols, cone = [(w, a) for w, a in priced if w], cone_of(worth.privacy, worth.k)
+        if isinstance(cone, Staircase):
+            _PatternTree(symbols, prior.total, total, cone, self.choices).run(self.trees)
+        elif isinstance(cone, Lifts) and cone.prior == prior:
+            _LiftTrees(symbols, prior.total, total, cone, self.choices).run(self.trees)
+        else:
+            raise Refused(
+                "a tree needs ε-LDP, or one prior that is also that of the information",
+                parameter="privacy",
+                value=type(worth.privacy).__name__,
+            )
+        return fmpq(0)
+
+
+def _floor(x: Fraction | Rational) -> int:
+    """x in units of 2^-SCALE, rounded down."""
+    p, q = (x.numerator, x.denominator) if isinstance(x, Fraction) else (int(x.p), int(x.q))
+    return (p << SCALE) // q
+
+
+def _bounds(x: Ball) -> tuple[int, int]:
+    low, high = lower(x), upper(x)
+    if not (isinstance(low, Fraction) and isinstance(high, Fraction)):
+        raise Refused("a number must be finite", parameter="ball", value=str(x))
+    return _floor(low), -_floor(-high)
+
+
+def _grouped(symbols: Symbols) -> dict[tuple[int, Fraction], int]:
+    """(weight, α) ↦ how many symbols have them, heaviest first."""
+    count: dict[tuple[int, Fraction], int] = {}
+    for symbol in sorted(symbols, key=lambda symbol: (-symbol[0], symbol[1])):
+        count[symbol] = count.get(symbol, 0) + 1
+    return count
+
+
+def _replay(tokens: tuple[int, ...], steps: list[list[tuple[int, int]]], close: Close) -> None:
+    """Walk a tree; steps[d] holds (mass, price) of each choice in group d, close(token, state) raises if it fails."""
+    stack: list[State] = [(0, 0, 0)]
+    depths, met = len(steps), 1
+    for token in tokens:
+        if not stack:
+            raise Refused("a tree must end where its nodes are all closed", parameter="tree", value=len(tokens))
+        state = stack.pop()
+        if token != BRANCH:
+            close(token, state)
+            continue
+        depth, mass, price = state
+        if depth == depths:
+            raise Refused("a tree cannot branch when everything is decided", parameter="depth", value=depth)
+        met += len(steps[depth])
+        if met > len(tokens):  # every node has a token: no file makes the replay grow beyond itself
+            raise Refused("a tree must close all of its nodes", parameter="tree", value=len(tokens))
+        stack.extend([(depth + 1, mass + m, price + a) for m, a in steps[depth]])
+    if stack:
+        raise Refused("a tree must close all of its nodes", parameter="tree", value=len(stack))
+
+
+class _PatternTree:
+    """The replay for ε-LDP."""
+
+    def __init__(self, symbols: Symbols, total: int, sum_alpha: Fraction, cone: Staircase, choices: Numbers) -> None:
+        self.total, self.curve, self.choices = total, PatternWorth(cone.top), choices
+        c = cone.top - 1
+        # prices rounded down: harder to satisfy
+        self.items = [(w, _floor(c * rational(a)), n) for (w, a), n in _grouped(symbols).items()]
+        self.limit, self.line = _floor(sum_alpha), cache(self._line)
+
+    def run(self, trees: Trees) -> None:
+        if len(trees) != 1:
+            raise Refused("there is one tree under ε-LDP", parameter="len(trees)", value=len(trees))
+        steps = [[(m * w, m * a) for m in range(n, -1, -1)] for w, a, n in self.items]
+        _replay(trees[0], steps, self.close)
+
+    def close(self, token: int, state: State) -> None:
+        slope, start, gains = self.line(token)
+        depth, mass, price = state
+        if start + slope * mass // self.total + 1 - price + gains[depth] > self.limit:
+            raise Refused("a node of the tree is not closed by its tangent", parameter="choice", value=token)
+
+    def _line(self, i: int) -> tuple[int, int, list[int]]:
+        """(slope, start) of a line above φ on [0, 1], and for each depth the most that open groups gain on it."""
+        if not 0 <= i < len(self.choices) or not 0 <= self.choices[i] <= 1:
+            raise Refused(
+                "a tangent must be at a mass between 0 and 1 that the proof names", parameter="choice", value=i
+            )
+        y = rational(self.choices[i])
+        # the slope taken is the lower end; the tangent turns by less than most − slope
+        slope, most = _bounds(self.curve.slope(y))
+        exact = rational(Fraction(slope, 1 << SCALE))
+        _, start = _bounds(self.curve.value(y) - arb(exact * y))
+        gains = [0]
+        for w, a, n in reversed(self.items):
+            gains.append(gains[-1] + n * max(0, slope * w // self.total + 1 - a))
+        return slope, start + most - slope, gains[::-1]
+
+
+class _LiftTrees:
+    """The replay for ε-PML and ε-LIP. Masses are in units of 1/(total·denominator of b)."""
+
+    def __init__(self, symbols: Symbols, total: int, sum_alpha: Fraction, cone: Lifts, choices: Numbers) -> None:
+        self.low, self.step, self.choices = cone.low, cone.top - cone.low, choices
+        if self.step <= 0:
+            raise Refused("a tree needs ε > 0", parameter="epsilon", value=0)
+        b = (1 - cone.low) / self.step
+        unit, self.unit = int(b.q), int(b.q) * total
+        self.full = int(b.p) * total  # b in those units
+        self.items = [(w * unit, a, n) for (w, a), n in _grouped(symbols).items()]
+        at_low, at_top = self.bend(self.low), self.bend(self.low + self.step)
+        self.chord = at_low, at_top - at_low
+        least = (at_low + arb(b) * (at_top - at_low) - arb(self.low * rational(sum_alpha))) / arb(self.step)
+        self.least = _bounds(least)[1]  # K rounded up
+        self.table = cache(lambda i: self.dip(Fraction(i, TABLE)))
+        self.multiplier = cache(self._multiplier)
+
+    @staticmethod
+    def bend(t: Rational) -> Ball:
+        """g(t) = t·ln t − t + 1."""
+        d = t - 1
+        return narrow(lambda: arb(t) * arb(d).log1p() - arb(d)) if t else arb(1)
+
+    def dip(self, f: Fraction) -> int:
+        """dip(f)/step, rounded down; at least 0."""
+        at = rational(f)
+        x = narrow(
+            lambda: (self.chord[0] + arb(at) * self.chord[1] - self.bend(self.low + self.step * at)) / arb(self.step)
+        )
+        return max(0, _bounds(x)[0])
+
+    def run(self, trees: Trees) -> None:
+        if len(trees) != len(self.items):
+            raise Refused(
+                "there must be a tree for each group of equal symbols", parameter="len(trees)", value=len(trees)
+            )
+        prices = [_floor(a) for _, a, _ in self.items]  # rounded down: a set costs at least this
+        steps = [[(m * w, m * a) for m in range(n, -1, -1)] for (w, _, n), a in zip(self.items, prices, strict=True)]
+        for j, tokens in enumerate(trees):
+            counts = [n - (i == j) for i, (_, _, n) in enumerate(self.items)]
+            _replay(tokens, [*steps[:j], steps[j][1:], *steps[j + 1 :]], self.closer(j, counts))
+
+    def _multiplier(self, i: int) -> tuple[int, list[int], list[int]]:
+        """ν, s = α − νp of each group rounded down, and for each depth the least that open groups add to it."""
+        if not 0 <= i < len(self.choices):
+            raise Refused("a multiplier must be one that the proof names", parameter="choice", value=i)
+        nu = _floor(self.choices[i])  # the multiplier taken is this one, exactly
+        reduced = [_floor(a) - (-(-nu * w // self.unit)) for w, a, _ in self.items]  # s, rounded down
+        open_sums = [0]
+        for s, (_, _, n) in zip(reversed(reduced), reversed(self.items), strict=True):
+            open_sums.append(open_sums[-1] + n * min(0, s))
+        return nu, reduced, open_sums[::-1]
+
+    def closer(self, j: int, counts: list[int]) -> Close:
+        own = self.items[j][0]
+        # mass of the open groups from each depth on, and their lightest symbol (0: nothing is open)
+        reach, lightest = [0], [0]
+        sums: list[list[int]] = [[0]]  # all masses that the open groups can make, where they are not too many
+        for (w, _, _), n in zip(reversed(self.items), reversed(counts), strict=True):
+            reach.append(reach[-1] + n * w)
+            lightest.append(min(w, lightest[-1] or w) if n else lightest[-1])
+            few = bool(sums[-1]) and len(sums[-1]) * (n + 1) <= MOST_SUMS
+            sums.append(sorted({s + m * w for s in sums[-1] for m in range(n + 1)}) if few else [])
+        reach, lightest, sums = reach[::-1], lightest[::-1], sums[::-1]
+        full, unit, table, share = self.full, self.unit, self.table, (own << SCALE) // self.unit
+
+        def close(token: int, state: State) -> None:
+            depth, mass, price = state
+            listed = sums[depth]
+            if listed:
+                first, last = bisect_left(listed, full - own - mass), bisect_right(listed, full - mass) - 1
+                if first > last:
+                    return  # no vertex lies below
+                least, most = mass + listed[first], mass + listed[last]
+            else:
+                most, least = mass + reach[depth], mass
+                if least < full - own:  # something must be added; the lightest at least
+                    least = max(full - own, mass + lightest[depth])
+                if most > full:  # something must be left out
+                    most = min(full, most - lightest[depth])
+                if least > most:
+                    return
+            if token == EMPTY:
+                raise Refused("a vertex lies below a node that is said to be empty", parameter="depth", value=depth)
+            nu, reduced, opened = self.multiplier(token)
+            fixed = price + (nu * (full - mass)) // unit + opened[depth] - (min(0, reduced[j]) if depth <= j else 0)
+            for end in (least, most):
+                part = full - end  # f = part/own
+                cost = fixed + reduced[j] * part // own
+                place, rest = divmod(part * TABLE, own)
+                # concave: above its chords
+                low = table(place) + ((table(place + 1) - table(place)) * rest // own if rest else 0)
+                if cost + share * low // (1 << SCALE) >= self.least:
+                    continue
+                if cost + share * self.dip(Fraction(part, own)) // (1 << SCALE) < self.least:
+                    raise Refused("a node of the tree is not closed by its multiplier", parameter="choice", value=token)
+
+        return close

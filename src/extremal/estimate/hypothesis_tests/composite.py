@@ -1,0 +1,328 @@
+"""Tests of a distribution, of independence and of homogeneity when answers are reported privately, valid at every n.
+
+With m = Qᵀp the distribution of reports, moving p in a direction h with Σh = 0 changes the log-likelihood of a report y
+by h·Q(y|·)/m_y. Those functions of y span the *score space*; its dimension is rank(Q) − 1, the number of things about p
+that the reports determine at all. With an orthonormal basis φ (E φ_i(Y) = 0 and E φ_i(Y)φ_j(Y) = δ_ij under m), sums of
+φ(Y) are the efficient statistics at p (Rao 1948). When Q is square and invertible the space holds every function of
+mean zero, and |Σ_i φ(Y_i)|²/n is Pearson's Σ_y (n_y − n·m_y)²/(n·m_y), so that no basis is needed.
+
+If X and Z are independent, so are their reports, whatever the mechanisms; and if the mechanisms identify the inputs,
+the converse holds. So independence of the inputs is tested on the reports: with φ, ψ the scores of the two sides at the
+observed marginals, T = |Σ_i φ(Y_i)ψ(Z_i)ᵀ|²/n tends to χ² with dim φ · dim ψ degrees of freedom. A public side, and one
+whose mechanism is square and invertible, has every function of mean zero for a score: with two such sides T is
+Pearson's statistic of the table of reports. Noise costs power, never validity. The p-value is by permutation, which is
+valid at every n.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from extremal.errors import InvalidParameter, NotIdentified
+from extremal.estimate.channels import channel_of
+from extremal.estimate.hypothesis_tests.outcome import TestResult
+from extremal.estimate.hypothesis_tests.reports import Counts, counted, crossed, refuse_no_mechanism, significance
+from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
+from extremal.estimate.reports.tally import Reports
+from extremal.exact import as_prior
+from extremal.exact.weights import Floats
+from extremal.mechanism import Mechanism
+
+RANK_TOLERANCE = 1e-9
+"""Relative to the largest singular value: below, a direction counts as not identified."""
+NOISE = 1e-14
+"""Relative to Q before its mean is taken out: what rounding leaves of a row that does not depend on the input."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """φ at one distribution of the reports.
+
+    Attributes:
+        dimension: of the score space.
+        basis: dimension × outputs; None for all functions of mean zero.
+        inverse_root: m_y^{-1/2}, and 0 for an output of probability 0.
+    """
+
+    dimension: int
+    basis: Floats | None
+    inverse_root: Floats
+
+    def of(self, excess: Floats, axis: int) -> Floats:
+        """Σφ along an axis of counts minus their expectation; only sums of squares over that axis have a meaning."""
+        moved = np.moveaxis(excess, axis, -1)
+        return np.asarray(moved * self.inverse_root if self.basis is None else moved @ self.basis.T)
+
+    @classmethod
+    def of_public(cls, marginal: Floats) -> Scores:
+        """Those of a value that is seen itself."""
+        inverse = np.divide(1.0, np.sqrt(marginal), out=np.zeros_like(marginal), where=marginal > 0)
+        return cls(int(np.count_nonzero(marginal)) - 1, None, inverse)
+
+    @classmethod
+    def of_mechanism(cls, mechanism: Mechanism, marginal: Floats) -> Scores:
+        """Those of a report.
+
+        Raises:
+            NotIdentified: the reports do not depend on the inputs.
+        """
+        whole = cls.of_public(marginal)
+        if mechanism.k == mechanism.m == mechanism.row_classes and channel_of(mechanism).combinations() is None:
+            return whole
+        basis = score_basis(mechanism.matrix, marginal)
+        if not basis.shape[0]:
+            raise NotIdentified(
+                "the reports must depend on the inputs: every input of this mechanism makes the same reports",
+                parameter="k",
+                value=mechanism.k,
+            )
+        return whole if basis.shape[0] == whole.dimension else cls(basis.shape[0], basis, whole.inverse_root)
+
+
+def score_basis(matrix: Floats, marginal: Floats) -> Floats:
+    """φ as an array (dimension × outputs); 0 at an output of probability 0.
+
+    Args:
+        matrix: Q, one row for each input.
+        marginal: the distribution of the reports.
+
+    >>> q = np.array([[0.75, 0.25], [0.25, 0.75]])
+    >>> score_basis(q, np.array([0.5, 0.5])).shape
+    (1, 2)
+    """
+    seen = marginal > 0
+    root = np.sqrt(marginal[seen])
+    size = float(np.linalg.norm(matrix[:, seen] / root))  # Q D^{-1/2}: functions of y in the metric of m
+    # Directions h with Σh = 0: differences of rows. Each sums to 0 over y, so its score has mean zero whatever m is.
+    rows = (matrix - matrix.mean(axis=0))[:, seen] / root
+    _, sizes, basis = np.linalg.svd(rows, full_matrices=False)
+    kept = basis[sizes > max(RANK_TOLERANCE * float(sizes[0]), NOISE * size)]
+    found = np.zeros((kept.shape[0], marginal.size))
+    found[:, seen] = kept / root
+    return found
+
+
+def test_distribution(
+    reports: Any,
+    mechanism: Mechanism,
+    p: Any,
+    alpha: float = 0.05,
+    *,
+    column: str | None = None,
+    counts: bool = False,
+    draws: int = DRAWS,
+    check_hash: bool = True,
+) -> TestResult:
+    """Test whether the inputs follow `p`.
+
+    The statistic is n·|φ̄|², φ̄ the mean of the efficient scores of the reports at p; for a square invertible mechanism
+    it is Pearson's Σ(n_y − n·m_y)²/(n·m_y), m = Qᵀp. Its p-value is found by drawing under the hypothesis.
+
+    Guarantee: P(p_value ≤ α) ≤ α under the hypothesis, for every n and every α ≥ 1/(draws + 1).
+
+    Args:
+        reports: as for `estimate_frequencies`: any container, counts, a file.
+        mechanism: what made them.
+        p: the distribution of the inputs under the hypothesis.
+        alpha: significance.
+        column: the column of a data frame or file.
+        counts: whether `reports` are counts.
+        draws: how many draws the p-value is based on.
+        check_hash: refuse a file that does not record this mechanism's hash.
+
+    Raises:
+        NotIdentified: the reports do not depend on the inputs.
+
+    Reference: C. R. Rao (1948), on score tests; G. Barnard (1963), on p-values by simulation.
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 1)
+    >>> bool(ex.test_distribution({0: 500, 1: 500}, m, [0.9, 0.1]))
+    True
+    """
+    size = significance(alpha)
+    number = as_draws(draws, size)
+    seen = counted(Reports(reports, mechanism, column, counts=counts, check_hash=check_hash))
+    expected = mechanism.marginal(as_prior(p, "p", k=mechanism.k))
+    expected = expected / expected.sum()
+    n = int(seen.sum())
+    scores = Scores.of_mechanism(mechanism, expected)
+    if (seen[expected == 0] > 0).any():
+        return TestResult(
+            "the inputs follow the given distribution",
+            np.inf,
+            scores.dimension,
+            0.0,
+            size,
+            "a report was seen that the hypothesis excludes",
+            n,
+        )
+
+    def statistic(numbers: Any) -> Any:
+        return np.sum(scores.of(numbers - n * expected, -1) ** 2, axis=-1) / n
+
+    observed = float(statistic(seen))
+    found, method = p_value(
+        observed,
+        lambda generator, count: statistic(generator.multinomial(n, expected, size=count)),
+        scores.dimension,
+        float(n * expected[expected > 0].min()),
+        "draws under the hypothesis",
+        number,
+        mechanism.m,
+    )
+    return TestResult("the inputs follow the given distribution", observed, scores.dimension, found, size, method, n)
+
+
+test_distribution.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
+
+
+def test_homogeneity(
+    reports: Any,
+    mechanism: Mechanism,
+    by: Any,
+    alpha: float = 0.05,
+    *,
+    column: str | None = None,
+    draws: int = DRAWS,
+    check_hash: bool = True,
+) -> TestResult:
+    """Test whether the groups or waves in `by` have the same distribution of the inputs.
+
+    Args:
+        reports: as for `estimate_frequencies`: any container, a data frame, a file.
+        mechanism: what made all of them.
+        by: the group of each report, a column of the same length; with a data frame or file its name, or several names.
+        alpha: significance.
+        column: the column of reports of a data frame or file.
+        draws: how many permutations the p-value is based on.
+        check_hash: refuse a file that does not record this mechanism's hash.
+
+    Guarantee: P(p_value ≤ α) ≤ α under the hypothesis, for every n and every α ≥ 1/(draws + 1): given the margins every
+    table of reports is as likely as if one column were permuted.
+
+    Raises:
+        NotIdentified: the reports do not depend on the inputs.
+
+    Reference: R. A. Fisher (1935), on permutation tests.
+
+    >>> import extremal as ex
+    >>> m = ex.randomized_response(2, 3)
+    >>> bool(ex.test_homogeneity([0] * 300 + [1] * 300, m, ["a"] * 300 + ["b"] * 300))
+    True
+    """
+    size = significance(alpha)
+    number = as_draws(draws, size)
+    if by is None:
+        raise InvalidParameter("by must give the group of each report", parameter="by", value=None)
+    table = counted(Reports(reports, mechanism, column, by, check_hash=check_hash))
+    return _associated("the groups have the same distribution", table.T, (mechanism, None), "by", size, number)
+
+
+def test_independence(
+    frame: Any,
+    columns: Mapping[str, Mechanism | None],
+    alpha: float = 0.05,
+    *,
+    draws: int = DRAWS,
+    check_hash: bool = True,
+) -> TestResult:
+    """Test whether two columns of a data frame are independent; each is privatised (its mechanism) or public (None).
+
+    Args:
+        frame: a data frame, or the path of a file (or a list of `Path`s).
+        columns: two columns, at least one with a mechanism.
+        alpha: significance.
+        draws: how many permutations the p-value is based on.
+        check_hash: refuse a file that does not record the mechanisms' hashes.
+
+    Guarantee: as for `test_homogeneity`. A dependence that the mechanisms do not identify is not found.
+
+    Raises:
+        NotIdentified: the reports of one column do not depend on its inputs.
+
+    Reference: docs/estimate/hypothesis_tests.md states the statistic and its distribution.
+
+    >>> import extremal as ex, pandas
+    >>> m = ex.randomized_response(2, 3)
+    >>> frame = pandas.DataFrame({"answer": [0, 1] * 200, "region": ["n", "s"] * 200})
+    >>> bool(ex.test_independence(frame, {"answer": m, "region": None}))
+    True
+    """
+    size = significance(alpha)
+    number = as_draws(draws, size)
+    if not isinstance(columns, Mapping) or len(columns) != 2 or all(m is None for m in columns.values()):
+        raise InvalidParameter(
+            "independence is tested between two columns, at least one of them with a mechanism",
+            parameter="columns",
+            value=list(columns) if isinstance(columns, Mapping) else type(columns).__name__,
+            hint='Give {"answer": mechanism, "age": None}.',
+        )
+    for name, m in columns.items():
+        if m is not None:
+            refuse_no_mechanism(m, f"columns[{name!r}]")
+    table = crossed(frame, columns, check_hash)
+    first, second = columns.values()
+    return _associated(f"{' and '.join(columns)} are independent", table, (first, second), "columns", size, number)
+
+
+test_homogeneity.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
+test_independence.__test__ = False  # type: ignore[attr-defined]
+
+
+def _associated(
+    hypothesis: str,
+    table: Counts,
+    mechanisms: tuple[Mechanism | None, Mechanism | None],
+    parameter: str,
+    alpha: float,
+    draws: int,
+) -> TestResult:
+    """The test on a table of reports, rows by columns."""
+    from scipy.stats import random_table
+
+    n = int(table.sum())
+    margins = table.sum(axis=1), table.sum(axis=0)
+    used = tuple(np.flatnonzero(margin) for margin in margins)
+    if min(len(side) for side in used) < 2:
+        raise InvalidParameter(
+            "both columns must take at least two values",
+            parameter=parameter,
+            value=tuple(len(side) for side in used),
+            hint="With one value there is nothing to compare.",
+        )
+    sides = [
+        Scores.of_public(margin / n) if m is None else Scores.of_mechanism(m, margin / n)
+        for m, margin in zip(mechanisms, margins, strict=True)
+    ]
+    left, right = (_on(scores, kept) for scores, kept in zip(sides, used, strict=True))
+    rows, columns = margins[0][used[0]], margins[1][used[1]]
+    expected = np.outer(rows, columns) / n
+
+    def statistic(tables: Any) -> Any:
+        # Tables × rows × columns; each projection puts its axis last.
+        inner = right.of(left.of(tables - expected, 1), 1)
+        return np.sum(inner**2, axis=(1, 2)) / n
+
+    freedom = left.dimension * right.dimension
+    observed = float(statistic(table[np.ix_(*used)][None])[0])
+    found, method = p_value(
+        observed,
+        lambda generator, count: statistic(random_table.rvs(rows, columns, size=count, random_state=generator)),
+        freedom,
+        float(expected.min()),
+        "permutations",
+        draws,
+        expected.size,
+    )
+    return TestResult(hypothesis, observed, freedom, found, alpha, method, n)
+
+
+def _on(scores: Scores, kept: Any) -> Scores:
+    """The same scores on the values that occur."""
+    basis = None if scores.basis is None else scores.basis[:, kept]
+    return Scores(scores.dimension, basis, scores.inverse_root[kept])

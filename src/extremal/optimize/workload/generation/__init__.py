@@ -1,1 +1,0 @@
-"""Patterns found one after another, where they are too many to list."""
