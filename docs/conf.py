@@ -143,7 +143,7 @@ def _public() -> dict[str, list[str]]:
     named |= {name: _found(name) for name in RESULTS}
     seen: set[int] = set()
     for name, held in sorted(named.items(), key=lambda item: (item[0].count("."), item[0].lower())):
-        if id(held) in seen or inspect.ismodule(held):
+        if id(held) in seen or not callable(held):
             continue
         seen.add(id(held))
         room = getattr(held, "__module__", name).removeprefix("extremal.").split(".")[0]
@@ -169,7 +169,7 @@ def write_reference(_: Any) -> None:
         body = [title, "=" * len(title), ""]
         for name in names:
             held = _found(name)
-            kind = "class" if inspect.isclass(held) else "function" if callable(held) else "data"
+            kind = "class" if inspect.isclass(held) else "function"
             options = ["   :no-members:"] if inspect.isclass(held) and issubclass(held, Exception) else []
             body += [f".. auto{kind}:: {name}", *options, ""]
         _write(folder / f"{room}.rst", "\n".join(body))

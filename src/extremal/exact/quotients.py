@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from extremal.exact.weights import Floats
 
-_CHUNK = 1 << 16  # pairs at a time: their keys and spares stay in the cache
+_CHUNK = 1 << 16  # pairs at a time: a spare array has half a megabyte
 _MANTISSA = 52  # bits that are stored; the first bit of a mantissa is not
 _FIRST = np.int64(1 << _MANTISSA)
 _DIGITS = 10  # bits of a quotient that one division of 63-bit integers gives

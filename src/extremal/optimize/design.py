@@ -332,17 +332,21 @@ class WorstPart:
         return f"least of {len(parts)} parts: {worst[0].name}{others}, {number(worst[0].value)}; most: {number(most)}"
 
 
+def _draw_bar(axis: Any, y: int, part: Part, is_worst: bool) -> None:
+    finite = math.isfinite(part.value)
+    if finite:
+        axis.barh(y, part.value, color=COLOURS[1] if is_worst else COLOURS[0])
+    said = f" {number(part.value, 4)}" + ("  worst" if is_worst else "")
+    axis.text(part.value if finite else 0.0, y, said, va="center", fontsize=8)
+
+
 def draw_parts(utility: Utility, mechanism: Mechanism) -> Any:
     """A bar for each part, the worst on top and marked; a matplotlib figure."""
     parts = sorted(parts_under(utility, mechanism), key=lambda part: part.value)
     worst, shown = least(parts), parts[:MOST_DRAWN]
     drawn, axis = figure(width=7.0, height=1.7 + 0.3 * len(shown))
     for y, part in enumerate(shown):
-        finite = math.isfinite(part.value)
-        if finite:
-            axis.barh(y, part.value, color=COLOURS[1] if part in worst else COLOURS[0])
-        said = f" {number(part.value, 4)}" + ("  worst" if part in worst else "")
-        axis.text(part.value if finite else 0.0, y, said, va="center", fontsize=8)
+        _draw_bar(axis, y, part, part in worst)
     mean = utility(mechanism)
     if isinstance(utility, Average) and math.isfinite(mean):
         axis.axvline(mean, color="0.3", linewidth=1, linestyle="--")

@@ -14,7 +14,7 @@ only some are, a report of tiny probability makes these infinite, and the optimu
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -49,15 +49,14 @@ def infinite(problem: Problem, finite: Callable[[Problem], Solution]) -> Solutio
     """
     parts = parts_of(problem.utility)
     told = [excluding(problem.privacy, part) for part in parts]
-    found = [matrix for matrix in told if matrix is not None]
-    if not found:
+    endless = [(part, matrix) for part, matrix in zip(parts, told, strict=True) if matrix is not None]
+    if not endless:
         return None
-    if len(found) == len(told):
-        mechanism = Mechanism.from_matrix(_mixed(found), problem.privacy, inputs=problem.inputs)
-        return Solution(mechanism, math.inf, METHOD)
+    if len(endless) == len(parts):
+        mixed = np.hstack([matrix for _, matrix in endless]) / len(endless)
+        return Solution(Mechanism.from_matrix(mixed, problem.privacy, inputs=problem.inputs), math.inf, METHOD)
     rest = WorstCase([part for part, matrix in zip(parts, told, strict=True) if matrix is None])
     solution = finite(replace(problem, utility=rest))
-    endless = [(part, matrix) for part, matrix in zip(parts, told, strict=True) if matrix is not None]
     missing = [matrix for part, matrix in endless if not math.isinf(part(solution.mechanism))]
     mechanism = _extended(problem, solution.mechanism, missing)
     proofs = tuple(_among(proof, [matrix is None for matrix in told]) for proof in solution.proofs)
@@ -83,16 +82,14 @@ def excluding(privacy: Notion, utility: SumOfColumns) -> Floats | None:
     if isinstance(privacy, MetricPrivacy):
         groups = group_columns(privacy)
         return groups if math.isinf(float(utility.column_values(groups).sum())) else None
-    if not isinstance(privacy, PML | LIP) or not isinstance(utility, Divergence):
-        return None
-    first, second = utility.pair.p0.weights, utility.pair.p1.weights
-    sides = []
-    if math.isinf(utility.slope_at_infinity):
-        sides.append((first, second))
-    if math.isinf(utility.at_zero):
-        sides.append((second, first))
+    if isinstance(privacy, PML | LIP) and isinstance(utility, Divergence):
+        return _excluding_inputs(privacy, utility)
+    return None
+
+
+def _excluding_inputs(privacy: PML | LIP, utility: Divergence) -> Floats | None:
     occurs = _source(privacy).support()
-    for likely, excluded in sides:
+    for likely, excluded in _sides(utility):
         told = [x for x in range(utility.k) if likely[x] and not excluded[x]]
         if any(not occurs[x] for x in told):
             return _naming(privacy, [])
@@ -100,6 +97,15 @@ def excluding(privacy: Notion, utility: SumOfColumns) -> Floats | None:
         if told and _is_allowed(privacy, certain):
             return _naming(privacy, certain)
     return None
+
+
+def _sides(utility: Divergence) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+    """(likely, excluded): a report that only the first makes possible is worth ∞."""
+    first, second = utility.pair.p0.weights, utility.pair.p1.weights
+    if math.isinf(utility.slope_at_infinity):
+        yield first, second
+    if math.isinf(utility.at_zero):
+        yield second, first
 
 
 def _source(privacy: PML | LIP) -> SourceClass:
@@ -127,10 +133,6 @@ def _naming(privacy: PML | LIP, certain: list[int]) -> Floats:
     matrix[free] = 0.0
     matrix[free, 2 + np.arange(free.size)] = 1.0
     return matrix[:, matrix.any(axis=0)]
-
-
-def _mixed(matrices: list[Floats]) -> Floats:
-    return np.hstack(matrices) / len(matrices)
 
 
 def _extended(problem: Problem, mechanism: Mechanism, matrices: list[Floats]) -> Mechanism:

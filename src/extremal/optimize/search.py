@@ -84,7 +84,7 @@ class Master:
     found so far.
 
     Args:
-        lower, upper: of each row.
+        lower, upper: of each row, as the solver has it.
         rows: what each row is multiplied by for the solver.
         unit: of the weights: the solver's variables are θ/unit.
         admits: which of some columns are columns at all.
@@ -219,6 +219,9 @@ class Limits:
     known: float = inf
     patience: int = MOST_TURNS
 
+    def reached(self, gap: float) -> bool:
+        return gap <= self.tolerance or self.stop()
+
     @classmethod
     def of(cls, problem: Problem, doing: str) -> Limits:
         """A quarter of the tolerance: the rest is for rounding of the weights."""
@@ -231,7 +234,19 @@ class Limits:
 
 
 def relative_gap(upper: float, value: float) -> float:
+    """0 when there is nothing to gain, 1 when no bound is known."""
     return (upper - value) / upper if 0 < upper < inf else float(upper > 0)
+
+
+@dataclass(frozen=True)
+class _Waiting:
+    """How many turns brought no progress, and the gap at the last that did."""
+
+    turns: int = 0
+    gap: float = inf
+
+    def after(self, gap: float) -> _Waiting:
+        return _Waiting(0, gap) if gap < PROGRESS * self.gap else _Waiting(self.turns + 1, self.gap)
 
 
 def generate(
@@ -257,25 +272,23 @@ def generate(
         polish: whether the master's vertices are computed to the last digit.
         watch: is told every better point, so that an interrupted search keeps it.
     """
-    best, waited, last = first, 0, inf
+    best, waiting = first, _Waiting()
     for _ in range(MOST_TURNS):
-        upper = min(best.bound, limits.known)
-        gap = relative_gap(upper, master.value)
+        gap = relative_gap(min(best.bound, limits.known), master.value)
         limits.tell(gap)
-        if gap <= limits.tolerance or upper <= 0 or waited > limits.patience or limits.stop():
+        if waiting.turns > limits.patience or limits.reached(gap):
             break
-        waited, last = (0, gap) if gap < PROGRESS * last else (waited + 1, last)
+        waiting = waiting.after(gap)
         point = master.point if best.raised is None else share * best.raised + (1 - share) * master.point
         found, added = _priced(master, pricing, point, gap, best)
-        better = found is not best
+        better, best = found is not best, found
         if better:
-            best = found
             watch(best)
-        if added:
-            share = min(MOST_SHARE, share + UP) if better else max(0.0, share - DOWN)
-        elif share > 0 and best.raised is not None:
+        if not added and share > 0 and best.raised is not None:
             share = share / 2 if share > FAINT else 0.0
             continue
+        if added:
+            share = min(MOST_SHARE, share + UP) if better else max(0.0, share - DOWN)
         elif not pricing.widen(master):
             break
         if not master.solve(limits.seconds(), polish):

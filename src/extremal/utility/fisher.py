@@ -26,13 +26,12 @@ from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
 from extremal.utility.reading import Reading, read_array
 
 MOST_GROUPS = 3  # of equally likely inputs, where all subsets are counted
-MOST_COUNTS = 300_000
+MOST_COUNTS = 300_000  # vectors of counts in the classes: arrays of some 10 MB
 CHUNK = 1 << 22  # entries of a dense block of columns
 # eigenvalues of the scaled V below this, relatively, are rounding: V has k entries of relative error 1e-16 a column
 NULL = 1e-12
-FLAT = (
-    1e-6  # an input that moves the reports less than this, relatively, is not scaled up: what is left of it is rounding
-)
+# an input that moves the reports less than this, relatively, is not scaled up: what is left of it is rounding
+FLAT = 1e-6
 OUTSIDE = 1e-7  # a statistic with a larger part, relatively, in the null space of V is not identified
 
 

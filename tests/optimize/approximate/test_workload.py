@@ -130,3 +130,10 @@ def test_estimates_from_the_reports_are_as_good_as_said() -> None:
     counts = np.random.default_rng(3).multinomial(n, marginal, size=400)
     errors = counts / n @ decoder.T - utility.rows @ np.asarray(P)
     assert n * (errors**2).sum(axis=1).mean() == pytest.approx(found.value, rel=4 * (2 / 1200) ** 0.5 * 1.75)
+
+
+def test_shares_of_many_inputs_whose_best_sets_are_too_many_to_list() -> None:
+    """Subset selection of 30 inputs has 5,852,925 reports: sets of a projective geometry are revealed instead."""
+    found = ex.design(ex.LDP(1, "0.05"), ex.Frequencies(30))
+    assert found.mechanism.m < 1000
+    assert found.value < ex.design(ex.LDP(1), ex.Frequencies(30)).value

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from extremal.errors import TooLarge
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem
+from extremal.optimize.workload.structured.blocks import restricted_design
 from extremal.privacy import LDP
 from extremal.tables import number
 from extremal.utility import Utility
@@ -23,7 +26,12 @@ def best_plain(problem: Problem, privacy: LDP) -> Floats:
     if not privacy.epsilon:
         return np.ones((problem.utility.k, 1))
     pure, left = LDP.from_json({**privacy.to_json(), "delta": "0"}), problem.seconds_left
-    return design(pure, problem.utility, time_limit=None if left is None else left or NO_TIME).mechanism.matrix
+    found = design(pure, problem.utility, time_limit=None if left is None else left or NO_TIME).mechanism
+    try:
+        return found.matrix
+    except TooLarge:  # subset selection of many inputs: the sets of a projective geometry are nearly as good
+        sets = restricted_design(found.k, math.expm1(privacy.epsilon))
+        return Mechanism.from_cover(found.k, sets, pure).matrix
 
 
 def revealing(plain: Floats, privacy: LDP) -> Floats:

@@ -205,13 +205,17 @@ def from_diagonal(x: list[Any], privacy: Any, inputs: Any, lost: Floats | None =
         return response(k, privacy, inputs)  # the same structure, whatever k
     labels = Labels(range(k) if inputs is None else inputs, "inputs")
     used = [j for j in range(k) if x[j] > 0]
-    exact = isinstance(x[0], Fraction) and k <= EXACT_MATRIX
+    names = [labels.values[j] for j in used]
+    return Mechanism.from_matrix(_with_diagonal(x, lost)[:, used], privacy, inputs=labels.values, outputs=names)
+
+
+def _with_diagonal(x: list[Any], lost: Floats | None) -> Any:
+    """The matrix, in fractions when the diagonal is and it is small."""
+    exact = isinstance(x[0], Fraction) and len(x) <= EXACT_MATRIX
     truth = np.array(x, dtype=object) if exact else np.array([float(v) for v in x])
     total = truth.sum()
     if total <= (1 if exact else 1 + _CONSTANT):
-        matrix = np.tile(truth / total, (k, 1))
-    else:
-        matrix = ((1 - truth if lost is None else lost) / (total - truth))[:, None] * truth[None, :]
-        np.fill_diagonal(matrix, truth)
-    names = [labels.values[j] for j in used]
-    return Mechanism.from_matrix(matrix[:, used], privacy, inputs=labels.values, outputs=names)
+        return np.tile(truth / total, (len(x), 1))
+    matrix = ((1 - truth if lost is None else lost) / (total - truth))[:, None] * truth[None, :]
+    np.fill_diagonal(matrix, truth)
+    return matrix

@@ -51,6 +51,13 @@ def chords(utility: Divergence, left: Floats, right: Floats) -> Floats:
     return np.asarray(np.nan_to_num(lines, posinf=LARGEST, neginf=-LARGEST))
 
 
+def log_ratios(first: Floats, second: Floats, difference: Floats) -> Floats:
+    """ln(first/second), from the difference where the two are near."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        near = np.abs(difference) < 0.5 * second
+        return np.asarray(np.where(near, np.log1p(difference / second), np.log(first) - np.log(second)))
+
+
 def refined(logs: Floats, columns: Floats, utility: Divergence) -> Floats:
     """More nodes where the columns have their ratios: at them, and a quarter of the way to the nodes beside them.
 
@@ -60,9 +67,7 @@ def refined(logs: Floats, columns: Floats, utility: Divergence) -> Floats:
         return logs
     total0, total1, apart = utility.p0 @ columns, utility.p1 @ columns, utility.pair.difference @ columns
     used = (total0 > 0) & (total1 > 0) & (columns.max(axis=0) > LIGHTEST)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        near = np.abs(apart) < 0.5 * total1
-        ratios = np.where(near, np.log1p(apart / total1), np.log(total0) - np.log(total1))[used]
+    ratios = log_ratios(total0, total1, apart)[used]
     ratios = np.unique(ratios[np.isfinite(ratios) & (ratios > logs[0]) & (ratios < logs[-1])])
     at = np.clip(np.searchsorted(logs, ratios), 1, logs.size - 1)
     left, right = np.maximum(logs[at - 1], ratios - 1), np.minimum(logs[at], ratios + 1)

@@ -14,22 +14,22 @@ from __future__ import annotations
 import itertools
 import math
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
-from extremal.certificate import Chords, Dual, Listed
+from extremal.certificate import Chords, Dual, Listed, Proof
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
 from extremal.optimize.divergence.blocks import MetricBlocks, TreeBlocks
-from extremal.optimize.divergence.cover import Cover, Floats, Multiplier, node, refined
+from extremal.optimize.divergence.cover import Cover, Floats, Multiplier, log_ratios, node, refined
 from extremal.optimize.infinite import infinite
 from extremal.optimize.problem import Problem, Solution, constant, decimals, shortened
 from extremal.optimize.rays import over_metric
 from extremal.optimize.table import SIZES
 from extremal.privacy import MetricPrivacy
-from extremal.privacy.cones.metric import MOST_IN_GENERAL, MOST_ON_TREE, Edge, group_columns, tree_edges
+from extremal.privacy.cones.metric import MOST_IN_GENERAL, Edge, group_columns, tree_edges
 from extremal.solver import TIME_LIMIT, SolverFailed
 from extremal.utility import Divergence
 
@@ -51,22 +51,18 @@ def solve(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solu
     if privacy.epsilon == 0:
         return _named_groups(problem, groups)
     tree = tree_edges(privacy) is not None
-    few = privacy.k <= (MOST_ON_TREE if tree else MOST_IN_GENERAL)
     try:
         found = _by_chords(problem, privacy, utility)
     except SolverFailed:
-        if not few:
+        if privacy.k > (SIZES.tree_rays if tree else SIZES.metric_rays):
             raise
         return None  # few enough inputs to list all rays
-    at_once = privacy.k <= (SIZES.few_tree_rays if tree else SIZES.few_metric_rays)
-    if (
-        not at_once
-        or not utility.verifiable
-        or problem.out_of_time
-        or _gap(found, privacy, utility) <= problem.tolerance
-    ):
+    few = privacy.k <= (SIZES.few_tree_rays if tree else SIZES.few_metric_rays)
+    if not few or not utility.verifiable or problem.out_of_time:
         return found
-    return min(found, over_metric(problem, privacy, utility), key=lambda solution: _gap(solution, privacy, utility))
+    if _gap(found, privacy, utility) <= problem.tolerance:
+        return found
+    return min(found, over_metric(problem, privacy, utility), key=lambda one: _gap(one, privacy, utility))
 
 
 def _gap(solution: Solution, privacy: MetricPrivacy, utility: Divergence) -> float:
@@ -100,29 +96,43 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
     cover = _first_cover(privacy, utility)
     blocks = TreeBlocks(privacy, utility, edges) if edges is not None else MetricBlocks(privacy, utility)
     method = "chords of f, column generation on a tree" if edges is not None else "chords of f"
-    found, upper, proof = [], math.inf, None
+    found: list[_Round] = []
     for _ in range(MOST_ROUNDS):
         try:
-            columns, value, chords = blocks.solve(cover, problem)
+            last = _Round(*blocks.solve(cover, problem))
         except SolverFailed as failure:
-            if failure.value == TIME_LIMIT or proof is not None:
+            if failure.value == TIME_LIMIT or found:
                 break  # what was found in earlier rounds stands, with its gap
             raise
-        rows = columns / columns.sum(axis=1, keepdims=True)
-        if value < upper:
-            upper, proof = value, chords
-            found.append(rows)
-        missing = upper - utility(rows)
-        problem.progress("refining chords", missing / abs(upper) if upper else 0.0)
-        if missing <= problem.tolerance / 4 * abs(upper) or problem.out_of_time:
-            break
-        finer = refined(cover.logs, columns, utility)
-        if finer.size == cover.logs.size:
+        if not found or last.bound < found[-1].bound:
+            found.append(last)
+        finer = refined(cover.logs, last.columns, utility)
+        if _is_closed(problem, found[-1].bound, utility(last.rows)) or finer.size == cover.logs.size:
             break
         cover = replace(cover, logs=finer)
-    if proof is None:
+    if not found:
         return _before_anything(problem, cover, utility, tuple(edges or ()))
-    return Solution(last_private(problem, found), upper, method, (proof,))
+    mechanism = last_private(problem, [one.rows for one in found])
+    return Solution(mechanism, found[-1].bound, method, (found[-1].proof,))
+
+
+@dataclass(frozen=True, eq=False)
+class _Round:
+    """What one grid of chords gives."""
+
+    columns: Floats
+    bound: float
+    proof: Proof
+
+    @property
+    def rows(self) -> Floats:
+        return np.asarray(self.columns / self.columns.sum(axis=1, keepdims=True))
+
+
+def _is_closed(problem: Problem, bound: float, value: float) -> bool:
+    missing = bound - value
+    problem.progress("refining chords", missing / abs(bound) if bound else 0.0)
+    return missing <= problem.tolerance / 4 * abs(bound) or problem.out_of_time
 
 
 def last_private(problem: Problem, found: list[Floats]) -> Mechanism:
@@ -143,10 +153,7 @@ def _first_cover(privacy: MetricPrivacy, utility: Divergence) -> Cover:
     """Geometric between the least and the largest ratio that a column can have; the pieces of a piecewise linear f."""
     if utility.kinks is not None:
         return Cover(np.array([-math.inf, *(math.log(t) for t in sorted(utility.kinks) if t > 0), math.inf]))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(utility.p0) - np.log(utility.p1)
-        near = np.abs(utility.pair.difference) < 0.5 * utility.p1
-        logs = np.where(near, np.log1p(utility.pair.difference / utility.p1), logs)
+    logs = log_ratios(utility.p0, utility.p1, utility.pair.difference)
     logs = logs[~np.isnan(logs)]
     widest = privacy.epsilon * float(privacy.distances.max())
     least, most = float(logs.min()), float(logs.max())

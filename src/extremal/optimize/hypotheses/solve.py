@@ -137,15 +137,7 @@ def _of_the_hardest(problem: Problem, privacy: LDP, utility: WorstCase, goals: G
         frozenset(x for i in np.flatnonzero(row) for x in (goals.leaves[i].first, goals.leaves[i].second))
         for row in goals.weights
     ]
-    order = np.argsort(-best.mix, kind="stable").tolist()
-    tried: list[Names] = []
-    for start in order:
-        chosen = own[start]
-        for i in order:
-            if len(chosen | own[i]) <= TOGETHER:
-                chosen |= own[i]
-        if len(chosen) <= TOGETHER and chosen not in tried and len(tried) < MOST_TRIED:
-            tried.append(chosen)
+    tried = _hardest(own, np.argsort(-best.mix, kind="stable").tolist())
     least: Bound = math.inf, ()
     for left, chosen in zip(range(len(tried), 0, -1), tried, strict=True):
         members = [i for i, names in enumerate(own) if names <= chosen]
@@ -154,6 +146,19 @@ def _of_the_hardest(problem: Problem, privacy: LDP, utility: WorstCase, goals: G
         if most < least[0]:
             least = most, tuple(_spread(proof, members, len(own)) for proof in proved[:1])
     return least
+
+
+def _hardest(own: list[Names], order: list[int]) -> list[Names]:
+    """A few sets of distributions, each around the parts that weigh most."""
+    found: list[Names] = []
+    for start in order:
+        chosen = own[start]
+        for i in order:
+            if len(chosen | own[i]) <= TOGETHER:
+                chosen |= own[i]
+        if len(chosen) <= TOGETHER and chosen not in found:
+            found.append(chosen)
+    return found[:MOST_TRIED]
 
 
 def _spread(proof: Proof, members: list[int], parts: int) -> Proof:

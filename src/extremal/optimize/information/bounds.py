@@ -23,10 +23,9 @@ from functools import partial
 import numpy as np
 
 from extremal.certificate import Concave, Proof
+from extremal.exact import bisected
 from extremal.optimize.problem import NO_CHANGE, decimal
 from extremal.utility.curve import Floats, InformationCurve, log_excess
-
-_STEPS = 200  # halvings; bisection stops earlier when the floats are adjacent
 
 
 def fluid_contact(prior: Floats, curve: InformationCurve) -> float:
@@ -34,22 +33,13 @@ def fluid_contact(prior: Floats, curve: InformationCurve) -> float:
     c, ordered = curve.c, np.sort(prior)
     masses = np.concatenate([[0.0], np.cumsum(ordered)])
     worth = np.concatenate([np.cumsum(curve.value(ordered)[::-1])[::-1], [0.0]])
-    low, high = 0.0, curve.top / c
 
     def surplus(t: float) -> float:
         light = int(np.searchsorted(ordered, t / c, side="right"))
         slope, v = curve.top - c * math.log1p(t), log_excess(t)
         return slope * float(masses[light]) + float(worth[light]) - (ordered.size - light) * v - c * v
 
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        if surplus(middle) > 0:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisected(lambda t: surplus(t) <= 0, 0.0, curve.top / c)
 
 
 def fluid_prices(prior: Floats, curve: InformationCurve, t: float) -> Floats:
@@ -99,18 +89,16 @@ def convex(prior: Floats, curve: InformationCurve) -> tuple[float, Proof]:
 
     def solved(b: tuple[float, float]) -> tuple[float, list[float]]:
         parts = [(sizes.most(b[0])[small], sizes.d[small]), (sizes.most(b[1])[~small], sizes.d[~small])]
-        low, high = 0.0, 2 * curve.limit
-        for _ in range(_STEPS):
-            v = (low + high) / 2
-            offsets = [float(((m - v) / n).max(initial=-np.inf)) for m, n in parts]
-            lines = [a + slope * prior for a, slope in zip(offsets, b, strict=True) if np.isfinite(a)]
-            if float(np.max(lines, axis=0).sum()) > curve.c * v:
-                low = v
-            else:
-                high = v
-            if high - low <= NO_CHANGE * high:
-                break
-        return high, offsets
+
+        def offsets(v: float) -> list[float]:
+            return [float(((m - v) / n).max(initial=-np.inf)) for m, n in parts]
+
+        def is_bound(v: float) -> bool:
+            lines = [a + slope * prior for a, slope in zip(offsets(v), b, strict=True) if np.isfinite(a)]
+            return float(np.max(lines, axis=0).sum()) <= curve.c * v
+
+        v = bisected(is_bound, 0.0, 2 * curve.limit, width=NO_CHANGE * curve.limit)
+        return v, offsets(v)
 
     slopes = [float(curve.slope(d / sizes.k)), float(curve.slope((d + 1) / sizes.k))]
     width = abs(slopes[0] - slopes[1])

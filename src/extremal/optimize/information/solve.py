@@ -162,9 +162,6 @@ class _Task:
         """Whether to stop between steps: within the tolerance as it will be checked, or out of time."""
         return best.gap <= max(self.aim, 0.9 * self.problem.tolerance) or self.problem.out_of_time
 
-    # -- steps
-    # ----------------------------------------------------------------------------------------------------------
-
     def first(self, best: _Best) -> None:
         """What costs nothing: the fluid bound, and randomised response with its own proof when it is optimal."""
         best.bound(*fluid(self.prior, self.curve))
@@ -174,37 +171,13 @@ class _Task:
             best.upper, best.proof = best.lower, Concave(RESPONSE)
 
     def improve(self, best: _Best) -> None:
-        """Until the gap is closed or time is up."""
-        problem = self.problem
+        """Step by step, until the gap is closed or time is up."""
         if best.gap <= 0 and best.proof == Concave(RESPONSE):
             return
-        if self.many and self._packed(best):
-            return
-        best.bound(*affine(self.prior, self.curve))
-        d, value = best_window(self.prior, self.curve)
-        uniform = self.count.size == 1
-        best.propose(
-            value,
-            f"windows of {d} of {self.prior.size} symbols" + (", proven optimal" if uniform else ""),
-            lambda: self.windows(d),
-        )
-        problem.progress("closed forms", best.gap)
-        if uniform or best.gap <= self.aim or problem.out_of_time:
-            return  # small problems are closed to rounding
-        if self.count.size > _SMALL and best.gap < _NEARLY_UNIFORM:
-            self._nearly_uniform(best)
-            if self.enough(best):
-                return
-        if self.count.size > DIRECT and not self.many and self._packed(best):
-            return
-        if self.count.size > DIRECT:
-            design = circulant(self.prior, self.curve, self.contact)
-            if design is not None and design.fits:
-                best.propose(
-                    design.value(self.prior, self.curve), "circulant design on groups of symbols", self.mixture(design)
-                )
-            problem.progress("circulant design", best.gap)
-            if self.enough(best):
+        crowded = self._packed if self.many else self._next
+        packed = self._packed if self.count.size > DIRECT and not self.many else self._next
+        for step in (crowded, self._windows, self._nearly_uniform, packed, self._circulant):
+            if step(best):
                 return
         few = self.contact * self.prior.size < FEW and self.count.size <= DIRECT_FEW
         if self.count.size <= DIRECT or few:
@@ -217,24 +190,49 @@ class _Task:
         """Whether there are so many symbols, all small, that a packing design is tried before anything else."""
         return self.prior.size > MANY and self.contact * self.prior.size > CROWDED and self.count.size > DIRECT
 
+    def _next(self, _: _Best) -> bool:
+        return False
+
+    def _windows(self, best: _Best) -> bool:
+        """Windows of one length, with the affine bound; whether that is enough: small problems are closed to
+        rounding."""
+        best.bound(*affine(self.prior, self.curve))
+        d, value = best_window(self.prior, self.curve)
+        uniform = self.count.size == 1
+        method = f"windows of {d} of {self.prior.size} symbols" + (", proven optimal" if uniform else "")
+        best.propose(value, method, lambda: self.windows(d))
+        self.problem.progress("closed forms", best.gap)
+        return uniform or best.gap <= self.aim or self.problem.out_of_time
+
     def _packed(self, best: _Best) -> bool:
         """A packing design on rows of symbols; whether that is enough."""
         stop, upper = (lambda: self.problem.out_of_time), log_excess(self.contact * self.curve.c)
         design = packing(self.prior, self.curve, self.contact, upper, self.aim, stop)
+        return self._enough_with(best, design, "packing design on rows of symbols")
+
+    def _circulant(self, best: _Best) -> bool:
+        """A circulant design on groups of symbols, where there are too many for a search; whether that is enough."""
+        if self.count.size <= DIRECT:
+            return False
+        design = circulant(self.prior, self.curve, self.contact)
+        fitting = design if design is not None and design.fits else None
+        return self._enough_with(best, fitting, "circulant design on groups of symbols")
+
+    def _enough_with(self, best: _Best, design: SetMixture | None, method: str) -> bool:
         if design is not None:
-            value = design.value(self.prior, self.curve)
-            best.propose(value, "packing design on rows of symbols", self.mixture(design))
-        self.problem.progress("packing design", best.gap)
+            best.propose(design.value(self.prior, self.curve), method, self.mixture(design))
+        self.problem.progress(method, best.gap)
         return self.enough(best)
 
-    def _nearly_uniform(self, best: _Best) -> None:
-        """Where windows are nearly optimal: two lengths at once, and a bound that prices both."""
+    def _nearly_uniform(self, best: _Best) -> bool:
+        """Where windows are nearly optimal: two lengths at once, and a bound that prices both; whether that is
+        enough."""
+        if self.count.size <= _SMALL or best.gap >= _NEARLY_UNIFORM:
+            return False
         best.bound(*convex(self.prior, self.curve))
-        for method, design in (("windows of two lengths", two_rings), ("randomised response on blocks", blocks)):
-            made = design(self.prior, self.curve) if design is blocks or self.prior.size**2 <= LARGEST_DENSE else None
-            if made is not None:
-                best.propose(made.value(self.prior, self.curve), method, self.mixture(made))
-        self.problem.progress("windows of two lengths", best.gap)
+        if self.prior.size**2 <= LARGEST_DENSE:
+            self._enough_with(best, two_rings(self.prior, self.curve), "windows of two lengths")
+        return self._enough_with(best, blocks(self.prior, self.curve), "randomised response on blocks")
 
     def _generate(
         self,

@@ -39,7 +39,7 @@ from extremal.optimize.rays import over_class
 from extremal.optimize.table import SIZES
 from extremal.optimize.tokens import BRANCH
 from extremal.privacy import LDP, LIP, PML
-from extremal.privacy.cones.lift import lift_box
+from extremal.privacy.cones.lift import LiftBox, lift_box
 from extremal.sources import SourceClass
 from extremal.tables import number
 from extremal.utility import Divergence, MutualInformation, Utility
@@ -67,27 +67,40 @@ def _solved(problem: Problem, privacy: PML | LIP) -> Solution:
     if not privacy.epsilon or (isinstance(privacy, LIP) and not privacy.lower):
         return constant(problem, privacy)
     own = isinstance(utility, MutualInformation) and utility.prior == privacy.prior
-    if own and isinstance(privacy, PML) and len(set(privacy.prior.weights)) == 1:
-        mechanism = pml_uniform(privacy.k, privacy.exponential.exponent or privacy.epsilon, inputs=problem.inputs)
-        if mechanism.privacy == privacy:
-            return _symmetric(mechanism, privacy, utility)
+    found = _uniform(problem, privacy) if own and isinstance(privacy, PML) else None
+    if found is not None:
+        return found
     box = lift_box(privacy)
     if box.is_simplex and box.n <= SIZES.simplex:
         return simplex(problem, privacy, box, own)
     if isinstance(utility, Divergence):
         merged = merging.divergence(problem, privacy, box, utility)
         return merged or divergence.solve(problem, privacy, box, utility)
-    if own:
-        found = merging.information(problem, privacy, box) or information.solve(problem, privacy, box)
-        # The search bounds a value far below ε, at times badly or not at all.
-        if (privacy.epsilon < FINE and box.n <= SIZES.few_lifts) or (not found.proofs and box.n <= SIZES.lifts):
-            found = replace(found, proofs=(*found.proofs, *over_lifts(problem, privacy, box).proofs))
-        return found
+    return _information(problem, privacy, box) if own else _listed(problem, privacy, box)
+
+
+def _uniform(problem: Problem, privacy: PML) -> Solution | None:
+    """The closed form of a uniform prior (GSO Theorem 4); None for any other, and where weights do not reach it."""
+    if len(set(privacy.prior.weights)) > 1:
+        return None
+    mechanism = pml_uniform(privacy.k, privacy.exponential.exponent or privacy.epsilon, inputs=problem.inputs)
+    return _symmetric(mechanism, privacy, problem.utility) if mechanism.privacy == privacy else None
+
+
+def _information(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
+    """By search; lift vectors are listed too where it bounds a value far below ε, at times badly or not at all."""
+    found = merging.information(problem, privacy, box) or information.solve(problem, privacy, box)
+    if (privacy.epsilon < FINE and box.n <= SIZES.few_lifts) or (not found.proofs and box.n <= SIZES.lifts):
+        found = replace(found, proofs=(*found.proofs, *over_lifts(problem, privacy, box).proofs))
+    return found
+
+
+def _listed(problem: Problem, privacy: PML | LIP, box: LiftBox) -> Solution:
     if box.n <= SIZES.lifts:
         return over_lifts(problem, privacy, box)
     raise InvalidParameter(
-        f"{utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most {SIZES.lifts} "
-        "inputs of positive probability",
+        f"{problem.utility.name} under {privacy.name} is solved over all extreme lift vectors, for at most "
+        f"{SIZES.lifts} inputs of positive probability",
         parameter="inputs",
         value=box.n,
         hint="Single f-divergences, and information under the prior of the notion, have methods without enumeration.",

@@ -79,20 +79,24 @@ def refuse_nothing(privacy: Notion) -> None:
 
 
 def _under_ldp(problem: Problem, utility: Workload, prior: Floats, privacy: LDP) -> Solution:
+    limit = problem.max_outputs
     if _alike(utility, prior):
         mechanism, method = symmetric_mechanism(utility.k, privacy, problem.inputs)
-        if problem.max_outputs is None or mechanism.m <= problem.max_outputs or utility.k > SIZES.workload_patterns:
+        if limit is None or mechanism.m <= limit or utility.k > SIZES.workload_patterns:
             return Solution(mechanism, math.nan, method, (symmetric_proof(utility.k),))
     groups = merged(utility.rows, prior)
-    few = groups.prior.size <= SIZES.workload_patterns and (
-        problem.max_outputs is not None or privacy.epsilon > MOST_ON_A_LINE
-    )
-    if utility.rows.shape[0] == 1 and not few:
+    listable = groups.prior.size <= SIZES.workload_patterns
+    on_a_line = limit is None and privacy.epsilon <= MOST_ON_A_LINE
+    if utility.rows.shape[0] == 1 and (on_a_line or not listable):
         return _one_statistic(problem, utility, privacy, groups)
-    if groups.prior.size <= SIZES.workload_patterns:
+    if listable:
         return _all_patterns(problem, utility, privacy, groups)
     if groups.prior.size <= SIZES.workload_columns:
         return _by_columns(problem, utility, privacy, groups)
+    return _many_inputs(problem, utility, prior, privacy, groups)
+
+
+def _many_inputs(problem: Problem, utility: Workload, prior: Floats, privacy: LDP, groups: Merged) -> Solution:
     if utility.k > SIZES.workload:
         raise InvalidParameter(
             f"this workload is designed for at most {SIZES.workload} different inputs",

@@ -31,7 +31,7 @@ from extremal.privacy.pml import PML
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.intp]
 
-ROUNDING = 2.0**-53
+ROUNDING = 2.0**-53  # of one operation on floats, relatively
 MOST_INPUTS = 14  # at most 57,344 patterns of full inputs and a fractional one that fit
 _LARGEST_EXPONENT = 700.0  # e^ε beyond is not a float; no lift reaches it
 
