@@ -74,7 +74,7 @@ def test_orders_0_and_1_are_those_of_kullback_and_leibler() -> None:
 
 
 def test_many_open_symbols_are_bounded_by_the_lightest() -> None:
-    weights = [100 + 7 * x + x * x for x in range(15)]
+    weights = [50_000 + (1 << x) for x in range(15)]  # all sums of some of them differ
     prior = [f"{w}/{sum(weights)}" for w in weights]
     double = tuple(Fraction(2 * w, sum(weights)) for w in weights)
     for notion in (ex.PML(1, prior), ex.LIP("0.3", prior)):
@@ -84,6 +84,19 @@ def test_many_open_symbols_are_bounded_by_the_lightest() -> None:
             Dual((ZERO,) * 15, proof.reason).bound(notion, ex.MutualInformation(prior))
         with pytest.raises(Refused, match="said to be empty"):
             Dual(double, Sets((), ((-2,),) * 15)).bound(notion, ex.MutualInformation(prior))
+
+
+def test_sets_that_are_too_light_or_too_heavy_have_no_vertex_below() -> None:
+    weights = [50_000 + (1 << x) for x in range(15)]
+    prior, total = [f"{w}/{sum(weights)}" for w in weights], sum(weights)
+    double, information = tuple(Fraction(2 * w, total) for w in weights), ex.MutualInformation(prior)
+    heavy = Dual(tuple(3 * a for a in double), Sets((6 * ONE,), ((0,),) * 15))
+    assert heavy.bound(ex.PML(4, prior), information) == 6  # one symbol alone is more than a report holds
+    trees = ((-1, -1, -2, 0), (-1, -1, -2, 0), *((-1, -1, -2, 0, 0),) * 13)
+    light = Dual(double, Sets((2 * ONE,), trees))
+    assert light.bound(ex.PML("0.01", prior), information) == 2  # without two of them too little is left
+    with pytest.raises(Refused, match="said to be empty"):
+        light.bound(ex.PML("0.2", prior), information)
 
 
 def test_reports_that_are_not_listed_have_no_value_here() -> None:
