@@ -24,7 +24,7 @@ from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import to_json
 from extremal.mechanism.report_labels import BitLabels
-from extremal.mechanism.structures import Abstaining, BloomBits, HadamardSets, HashedSets, ProjectiveSets
+from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.mechanism.structures.grouped_sets import grouped_structure
@@ -100,9 +100,8 @@ def example_mechanisms() -> list[Mechanism]:
         _grouped([0] * 30 + [1] * 70, [(14, 1), (1, 34), (6, 20)], [30.0, 9.0, 1.0], 4),
         _grouped([2, 1, 0, 1, 1], [(1, 1, 0), (0, 1, 1), (0, 2, 0), (1, 0, 1)], [1.0, 1.0, 1.0, 0.5], "0.5"),
     ]
-    quiet = [Mechanism.from_structure(Abstaining(3, 1 << 60, 3 << 59, 1 << 59), LDP("0.5"))]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *quiet, *tiny]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *tiny]
 
 
 def _grouped(of: list[int], types: list[tuple[int, ...]], steps: list[float], epsilon: Any) -> Mechanism:

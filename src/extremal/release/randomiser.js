@@ -86,16 +86,6 @@ const STRUCTURES = {
     };
   },
 
-  abstaining(stored) {
-    const r = count(stored.rows, 2, "rows");
-    const [low, high, silent] = [weight(stored.low), weight(stored.high), weight(stored.silent)];
-    refuseUnless(low * BigInt(r - 1) + high + silent === WHOLE, "a row of weights does not sum to 2^62");
-    const row = (x) => [...Array.from({ length: r }, (_, y) => (y === x ? high : low)), silent];
-    return {
-      rows: r, reports: r + 1, ratios: [[high, low], [low, high]], draw: (x, words) => inverted(row(x), words),
-    };
-  },
-
   circulant(stored) {
     const column = stored.runs.flatMap(([w, length]) => Array(count(length, 1, "a length")).fill(weight(w)));
     const r = column.length;

@@ -11,6 +11,7 @@ True
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from extremal.certificate import verify
 from extremal.optimize import Design
@@ -30,25 +31,41 @@ def faults(design: Design, tolerance: float = 1e-9, value: float | None = None) 
         tolerance: the largest relative gap allowed.
         value: what the optimum is known to be, compared within `tolerance`.
     """
-    found = []
+    return [
+        *_of_privacy(design),
+        *_of_value(design, tolerance, value),
+        *_of_proofs(design),
+        *_of_bounds(design, tolerance),
+    ]
+
+
+def _of_privacy(design: Design) -> Iterator[str]:
     claim = design.mechanism.privacy
     if claim is None or not claim.holds(design.mechanism):
-        found.append(f"{claim!r} does not hold")
+        yield f"{claim!r} does not hold"
+
+
+def _of_value(design: Design, tolerance: float, value: float | None) -> Iterator[str]:
     in_floats = design.utility(design.mechanism)
     if relative_difference(design.value, in_floats) > IN_FLOATS and abs(design.value - in_floats) > ROUNDING:
-        found.append(f"the value is {in_floats!r}, not {design.value!r}")
+        yield f"the value is {in_floats!r}, not {design.value!r}"
+    if value is not None and relative_difference(design.value, value) > tolerance:
+        yield f"the optimum is {value!r}, not {design.value!r}"
+
+
+def _of_proofs(design: Design) -> Iterator[str]:
     outcome = verify(design)
     if not outcome and not (outcome.exit_code == 3 and not design.utility.verifiable):
-        found.append(f"not verified: {outcome.reasons}")
+        yield f"not verified: {outcome.reasons}"
+
+
+def _of_bounds(design: Design, tolerance: float) -> Iterator[str]:
     if not design.lower_bound <= design.upper_bound:
-        found.append(f"the bounds cross: {design.lower_bound!r} > {design.upper_bound!r}")
+        yield f"the bounds cross: {design.lower_bound!r} > {design.upper_bound!r}"
     if (design.upper_bound if design.utility.is_cost else design.lower_bound) != design.value:
-        found.append(f"neither bound is the value {design.value!r}")
+        yield f"neither bound is the value {design.value!r}"
     if not design.gap <= tolerance and not design.upper_bound < ROUNDING:
-        found.append(f"the gap is {design.gap!r}")
-    if value is not None and relative_difference(design.value, value) > tolerance:
-        found.append(f"the optimum is {value!r}, not {design.value!r}")
-    return found
+        yield f"the gap is {design.gap!r}"
 
 
 def check(design: Design, tolerance: float = 1e-9, value: float | None = None) -> Design:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from extremal.errors import MalformedFile
-from extremal.mechanism.structures.abstaining import Abstaining
 from extremal.mechanism.structures.bits import IndependentBits
 from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import ChosenSets, HadamardSets, HashedSets, ProjectiveSets
@@ -27,7 +26,6 @@ STRUCTURES: dict[str, type[Structure]] = {
     HashedSets.kind: HashedSets,
     BloomBits.kind: BloomBits,
     GroupedSets.kind: GroupedSets,
-    Abstaining.kind: Abstaining,
 }
 
 
@@ -43,7 +41,6 @@ def structure_from_json(content: dict[str, Any]) -> Structure:
 
 __all__ = [
     "STRUCTURES",
-    "Abstaining",
     "BloomBits",
     "ChosenSets",
     "Circulant",

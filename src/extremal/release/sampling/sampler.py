@@ -23,7 +23,6 @@ from extremal.errors import InvalidParameter
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
-    Abstaining,
     BloomBits,
     Circulant,
     GroupedSets,
@@ -180,10 +179,6 @@ def _rows(structure: Rows) -> Sampler:
     return _FromRows(build(structure.array))
 
 
-def _abstaining(structure: Abstaining) -> Sampler:
-    return _FromRows(build(structure.rows()))
-
-
 def _cyclic(structure: RandomizedResponse | Circulant) -> Sampler:
     """Every row is the first one shifted, so that one row is enough."""
     return _FromResponse(build(structure.row(0)[None, :]), structure.m)
@@ -226,11 +221,10 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     HashedSets.kind: FromHashes,
     BloomBits.kind: FromBloom,
     GroupedSets.kind: FromGroupedSets,
-    Abstaining.kind: _abstaining,
 }
 
 # Drawn by inversion or from a table; all others read as many words as they need.
-ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoValuedColumns, Abstaining)}
+ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
 
 _prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()
 
