@@ -2,8 +2,8 @@
 
 `design` asks once. A notion and a goal have a kind; the rows of that cell say which module answers, and when. A row is
 the first that applies, nearly always the only one; a method that finds nothing after all leaves the problem to the
-next. Limits of size are in one place, `SIZES`, each with what it stands for; times are seconds of one processor core at the limit. The
-page docs/design/index.md prints this table.
+next. Limits of size are in one place, `SIZES`, each with what it stands for; times are seconds of one processor core at
+the limit. The page docs/design/index.md prints this table.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ class SizeLimits:
     few_patterns: int = 9  # means and worst cases of divergences: 510 patterns, 0.1 s; a search is faster beyond
     patterns: int = staircase.MOST_INPUTS  # all staircase patterns: 65,534 columns, 3 s
     distributions: int = 6  # distributions whose directions are cut into cells: 720 simplices to begin with
-    convex: int = 5  # all vertices of the staircase program: 142,506 sets of five patterns, 0.7 s; of six, 119 million
+    convex: int = (
+        5  # all vertices of the staircase program: 142,506 sets of five patterns, 0.7 s; six inputs have 61 million
+    )
     coupled_rays: int = coupled.MOST_INPUTS  # all rays under (ε,δ): 9,308, 1 s; seven inputs have 94,801
     coupled_chords: int = 24  # a program of k² rows for each chord: no new grid after 20 s
     coupled_mixed: int = 12  # staircase patterns and single inputs, mixed: 4,106 columns, 1.2 s
@@ -47,7 +49,7 @@ class SizeLimits:
     lifts: int = lift.MOST_INPUTS  # all extreme lift vectors: 57,344 at most, 1 s
     few_lifts: int = 9  # lift vectors that are listed for a second proof: 0.03 s
     lift_columns: int = 12  # all extreme columns in an interior-point method: 24,576 at most, 0.5 s
-    lift_information: int = 250  # knapsacks on all inputs: beyond, the search does not end in a minute; more are merged
+    lift_information: int = 250  # knapsacks on all inputs; more are merged
     lift_divergence: int = 400  # supporting lines on all inputs; more are merged
     class_columns: int = prior_class.MOST_INPUTS  # all extreme columns of a class: 0.01 s for two priors, 6,000 at most
     metric_chords: int = 40  # k² inequalities for each chord: 5 s at 16 inputs, and growing like k⁴
