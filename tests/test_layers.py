@@ -86,6 +86,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "release.engines.spark_files": "files on a cluster, and its package is loaded for it alone",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",
+    "exact.quotients": "quotients of floats among rationals: exact arithmetic that knows no proof",
     "mechanism.structures.rows": "a structure is a file",
     "mechanism.structures.subsets": "a structure is a file",
     "optimize.information.packing": "a construction with a theory and tests of its own",
