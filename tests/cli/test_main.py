@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -229,3 +230,12 @@ def test_bad_arguments_get_a_message(
     said = capsys.readouterr().err
     assert message in said
     assert said.startswith("extremal: ")
+
+
+def test_the_folder_of_a_device_is_told_as_json(
+    mechanism: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["device", "--mechanism", str(mechanism), "--out", str(tmp_path / "page"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert sorted(told["files"]) == sorted(path.name for path in (tmp_path / "page").iterdir())
+    assert told["mechanism"] == ex.load(mechanism).hash

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from extremal.certificate.arithmetic.variance import Channel
-from extremal.certificate.arithmetic.worst_prior import _exchangeable
 
 import extremal as ex
 from extremal.certificate import NotKnown, enclosure
+from extremal.certificate.arithmetic.workload_cost import ExactColumns, _exchangeable
 from extremal.errors import TooLarge
 
 E = math.e
@@ -63,10 +62,10 @@ def test_a_bound_is_not_taken_for_the_reports() -> None:
             ex.Frequencies(12)(m)
         with pytest.raises(NotKnown, match="certain counts"):
             enclosure(ex.Frequencies(12), m)
-        assert not _exchangeable(Channel(m), np.eye(12, dtype=object))
+        assert not _exchangeable(ExactColumns(m), np.eye(12, dtype=object))
     for m in (ex.subset_selection(60, 1), ex.subset_selection(60, 2)):
         assert enclosure(ex.Frequencies(60), m)[0] > 0
-        assert _exchangeable(Channel(m), np.eye(60, dtype=object))
+        assert _exchangeable(ExactColumns(m), np.eye(60, dtype=object))
 
 
 def test_over_a_class_of_priors_only_what_is_listed_is_compared() -> None:

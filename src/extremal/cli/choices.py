@@ -79,7 +79,7 @@ PRIVACIES = {
 """The notions as the command line calls them."""
 
 GOALS = {"frequencies": "Frequencies", "cdf": "CDF", "ranges": "Ranges", "mean": "Mean"}
-"""What people estimate, as --goal names it: the utilities that are workloads."""
+"""Goals of estimation as --goal names them: the utilities that are workloads."""
 
 PAIR = tuple(
     Option(name, f"--{name}", "prior", f"{which} of two distributions to tell apart", "two distributions")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+from extremal.cli.printing import add_printing, said
 from extremal.mechanism import load
 from extremal.release.device import write_folder
 
@@ -18,13 +19,13 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     verb.add_argument("--mechanism", required=True, metavar="FILE", help="a mechanism file that claims LDP without δ")
     verb.add_argument("--out", required=True, metavar="FOLDER", help="an empty or new folder")
-    verb.add_argument("--overwrite", action="store_true", help="replace files of the same names")
+    add_printing(verb)
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     mechanism = load(options.mechanism)
     written = write_folder(options.out, mechanism, overwrite=options.overwrite)
-    print(f"{options.out}: {', '.join(path.name for path in written)}")
-    print(f"  {mechanism.privacy!r}, mechanism {mechanism.hash[:12]}")
-    return 0
+    names = [path.name for path in written]
+    text = f"{options.out}: {', '.join(names)}\n  {mechanism.privacy!r}, mechanism {mechanism.hash[:12]}"
+    return said(options, {"folder": options.out, "files": names, "mechanism": mechanism.hash}, text)

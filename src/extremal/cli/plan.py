@@ -77,7 +77,7 @@ def _precision(options: argparse.Namespace, mechanism: Mechanism | None) -> Plan
 
 
 def _workload(options: argparse.Namespace, shares: Any, k: int | None) -> Workload | None:
-    """What is wanted instead of shares; without a prior, at the worst one."""
+    """The workload that is wanted instead of shares; without a prior, at the worst one."""
     values = None if options.mean is None else [part.strip() for part in options.mean.split(",")]
     if options.cdf and values is not None:
         raise InvalidParameter("give either --cdf or --mean", parameter="--mean", value=options.mean)

@@ -1,4 +1,4 @@
-"""What verbs print and write: text or one JSON object, pictures, and the options for them."""
+"""Output of the verbs: text or one JSON object, pictures, and the options for them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def said(options: argparse.Namespace, content: Any, text: object) -> int:
 
 
 def drawn(options: argparse.Namespace, draw: Callable[[], Any]) -> list[str]:
-    """What --plot asks for, written; the names of the files."""
+    """Write the picture that --plot asks for; the names of the files."""
     return [str(save(draw(), options.plot, options.overwrite))] if options.plot else []
 
 

@@ -22,18 +22,18 @@ class ProgressLine:
         self._started = time.monotonic()
 
     def __call__(self, what: str, gap: float) -> None:
-        """How a search goes."""
+        """Show how a search goes."""
         self._say(f"{what}: gap {gap:.1e}, {self._seconds:.0f} s (Ctrl-C keeps the best so far)")
 
     def rows(self, done: int, total: int | None) -> None:
-        """How many rows of a file are done; the last of them is always shown."""
+        """Show how many rows of a file are done; the last of them always."""
         share = f"{done / total:6.1%} of {total:,}" if total else f"{done:,}"
         filled = f"[{'#' * int(30 * done / total):30s}] " if total else ""
         rate = done / max(self._seconds, 1e-9) / 1e6
         self._say(f"{filled}{share} rows, {rate:.1f} M rows/s", last=done == total)
 
     def share(self, what: str, done: float) -> None:
-        """What share of the work is done."""
+        """Show the share of the work that is done."""
         self._say(f"[{'#' * int(30 * done):30s}] {done:6.1%}  {what}, {self._seconds:.0f} s")
 
     @property

@@ -1,4 +1,4 @@
-"""What verbs read from the command line: priors, matrices, numbers and positions.
+"""Readers of what is typed or in small files: priors, matrices, numbers and positions.
 
 Numbers stay strings where they can, so that they are read as the decimals they are.
 """

@@ -24,7 +24,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Decide privacy in integer arithmetic and derive the optimality bound again, without a solver.",
         epilog="exit codes:\n0 everything claimed is proved\n1 a claim is false or its proof refused\n"
         "2 malformed file or hash mismatch\n3 nothing is false, but something is not proven (a user's function, a "
-        "missing or outdated proof, no claim)\n70 a defect of this program",
+        "missing proof, no claim)\n70 a defect of this program",
     )
     verb.add_argument("file", help="a mechanism or certificate file")
     add_printing(verb, overwrite=False)

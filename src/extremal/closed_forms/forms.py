@@ -1,4 +1,4 @@
-"""What the closed forms are to those that list them all: a name, when each has a place, and how it is made.
+"""The list of closed forms: the name of each, the settings it has a place in, and how it is made.
 
 `compare` shows every form, `tradeoff` those with a curve over ε, the summaries of designs the few of these that are
 usual. A form that does not apply says so itself, by `InvalidParameter`. One more form is its function and its entry in
@@ -29,7 +29,7 @@ FILTERED_UP_TO = 1000  # inputs whose frequencies a filter of the usual size sti
 
 @dataclass(frozen=True)
 class Setting:
-    """What a form is asked for.
+    """The inputs, level and goal that a form is made for.
 
     Attributes:
         k, epsilon: number of inputs, and nats.

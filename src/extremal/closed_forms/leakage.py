@@ -146,7 +146,7 @@ def _constant(notion: PML, inputs: Any) -> Mechanism:
 
 
 def randomized_response_leakage(prior: Any, epsilon: Any) -> float:
-    """What ε-LDP randomised response leaks under a prior: ε − log(1 + (e^ε − 1)·p_min), GSO eq 8.
+    """The leakage of ε-LDP randomised response under a prior: ε − log(1 + (e^ε − 1)·p_min), GSO eq 8.
 
     p_min is the smallest positive probability; the leakage is Schur-convex in the prior (GSO Proposition 1).
 

@@ -1,4 +1,4 @@
-"""How a person's budget is divided among the questions.
+"""The division of a person's budget among the questions.
 
 The best ε-LDP mechanism for the shares of k answers, in the worst case over them, is subset selection (Ye and Barg
 2018); with sets of size d, n × the total variance of its estimates at equal shares, which is that worst case, is

@@ -1,4 +1,4 @@
-"""What all reports of one person let someone believe, for people who do not know ε.
+"""Bounds on what all reports of one person let someone believe, for people who do not know ε.
 
 About the answer to one question two bounds are given. *Its own report*: the bounds of `extremal.mechanism.disclosure`.
 *All reports*: other reports may tell about this answer as well, through whatever the answers have to do with each
@@ -55,7 +55,7 @@ NOT_PROMISED = (
 
 @dataclass(frozen=True)
 class AnswerBelief:
-    """How sure someone can become of one answer.
+    """Bounds on the belief in one answer.
 
     Attributes:
         question: which.
@@ -96,7 +96,7 @@ class AnswerBelief:
 
 @dataclass(frozen=True, eq=False)
 class QuestionnaireDisclosure(BeliefBounds):
-    """What a questionnaire discloses about a person; `str()` is text, `html()` one printable page.
+    """The disclosure of a questionnaire about a person; `str()` is text, `html()` one printable page.
 
     Attributes:
         questionnaire: the questionnaire.

@@ -40,7 +40,7 @@ def save(questionnaire: Questionnaire, path: Path, overwrite: bool) -> Path:
 
 
 def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnaire:
-    """What a parsed file describes; nothing in it is trusted.
+    """The questionnaire that a parsed file describes; nothing in it is trusted.
 
     Raises:
         MalformedFile: not a questionnaire file, corrupted, or of a newer major version.

@@ -166,7 +166,7 @@ class Questionnaire:
 
     @property
     def privacy(self) -> LDP | None:
-        """What a person's reports together satisfy; None where some question has no level, or the sum is above 100."""
+        """The notion of a person's reports together; None where some question has no level, or the sum is above 100."""
         if not self.epsilon <= LARGEST_EPSILON or self.delta >= 1:
             return None
         ratios = [n.exponential.ratio for n in self.notions.values() if n is not None]
@@ -218,7 +218,7 @@ class Questionnaire:
         return estimate_crosstab(frame, {name: self.questions[name] for name in (first, second)})
 
     def explain(self, prior: Mapping[str, Any] | None = None) -> QuestionnaireDisclosure:
-        """What all reports of a person let someone believe, for an ethics board; `prior` by question, where given."""
+        """Explain what all reports of a person let someone believe; `prior` by question, where given."""
         for name in prior or {}:
             self._refuse_unknown(name)
         return disclosure(self, dict(prior or {}))

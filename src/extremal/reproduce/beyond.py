@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import Any
 
@@ -100,7 +101,7 @@ def _geometric(k: int, epsilon: float) -> Any:
 
 
 def goals(progress: Progress) -> Reproduced:
-    """What people estimate: n·MSE of the designed optimum beside subset selection and randomised response."""
+    """Shares and cumulative shares: n·MSE of the designed optimum beside subset selection and randomised response."""
     k = 10
     zipf = np.arange(1, k + 1) ** -1.5
     prior = (zipf / zipf.sum()).tolist()
@@ -148,8 +149,7 @@ def delta(progress: Progress) -> Reproduced:
         hard[f"gain at epsilon {epsilon}"] = [_gain(*HARDEST, epsilon, level) for level in DELTAS]
         progress(0.1 * (i + 1) / len(DELTA_EPSILONS))
     random = _random_gains(lambda share: progress(0.1 + 0.9 * share))
-    gains = {k: [g for j, g in zip(random["inputs"], random["gain"], strict=True) if j == k] for k in SMALL}
-    above = {k: sum(gain > GAINED for gain in gains[k]) for k in SMALL}
+    above = Counter(k for k, gain in zip(random["inputs"], random["gain"], strict=True) if gain > GAINED)
     searched = [gain for name in hard if name != "delta" for gain in hard[name]]
     below = "never" if min(*searched, *random["gain"]) > -GAINED else "SOMETIMES"
     said = ", ".join(f"{above[k]} with {k}" for k in SMALL)
@@ -173,7 +173,7 @@ def _random_gains(progress: Progress) -> dict[str, list[Any]]:
     return random
 
 
-def _draw_gains(hard: Columns, random: Columns, above: dict[int, int]) -> Any:
+def _draw_gains(hard: Columns, random: Columns, above: Counter[int]) -> Any:
     drawn, (left, right) = figure(10.0, 4.0, columns=2)
     for epsilon, line, marker in zip(DELTA_EPSILONS, ("--", "-", ":"), ("s", "o", "^"), strict=True):
         style = {"color": "#111111", "linestyle": line, "marker": marker, "markersize": 4}
@@ -194,7 +194,7 @@ def _draw_gains(hard: Columns, random: Columns, above: dict[int, int]) -> Any:
 
 
 def _gain(p0: Any, p1: Any, epsilon: str, level: str) -> float:
-    """How far the optimum is above revealing with probability δ, relative."""
+    """The excess of the optimum over revealing with probability δ, relative."""
     utility, share = KL(p0, p1), float(level)
     plain = design(LDP(epsilon), utility).mechanism.matrix
     revealing = utility(np.hstack([(1 - share) * plain, share * np.eye(len(p0))]))

@@ -99,13 +99,11 @@ def experiments(kind: str, progress: Progress) -> Reproduced:
     tables: dict[str, Columns] = {}
     simulation, generator = Simulation(SEED), np.random.default_rng(SEED)
     for number, (name, (prior, grid)) in enumerate(grids.items()):
-        columns: dict[str, list[Any]] = {"epsilon": list(grid)}
+        columns: dict[str, list[Any]] = {}
         for i, epsilon in enumerate(grid):
             values = [generator.choice(len(prior), size=SAMPLE, p=prior) for _ in range(RUNS)]
-            for form, (runs, truth) in _sampled(measure, exact, prior, epsilon, simulation, values).items():
-                found = {f"mean of {RUNS} runs": float(np.mean(runs)), "lowest": min(runs), "highest": max(runs)}
-                add_row(columns, {f"{form}, {name}": float(value) for name, value in found.items()})
-                add_row(columns, {f"{form}, exact": truth})
+            found = _sampled(measure, exact, prior, epsilon, simulation, values)
+            add_row(columns, {"epsilon": epsilon} | _summary(found))
             progress((number + (i + 1) / len(grid)) / len(grids))
         tables[name.replace(" ", "-")] = columns
 
@@ -121,6 +119,15 @@ def experiments(kind: str, progress: Progress) -> Reproduced:
         return drawn
 
     return Reproduced(_said(kind, tables), tables, draw, SEED)
+
+
+def _summary(found: dict[str, tuple[list[float], float]]) -> dict[str, float]:
+    """Mean, lowest and highest of the runs of each form, and its exact value."""
+    summary = {}
+    for form, (runs, truth) in found.items():
+        summary[f"{form}, mean of {RUNS} runs"] = float(np.mean(runs))
+        summary |= {f"{form}, lowest": min(runs), f"{form}, highest": max(runs), f"{form}, exact": truth}
+    return summary
 
 
 def _draw_runs(axis: Any, columns: Columns, form: str) -> None:

@@ -46,7 +46,7 @@ class Experiment:
         return np.asarray((self.values[form] / self.whole[:, None]).mean(axis=0))
 
     def ratio(self, form: str) -> Floats:
-        """What a form reaches of the optimum; "mixed" is the better of binary and randomised response."""
+        """The share of the optimum that a form reaches; "mixed" is the better of binary and randomised response."""
         if form == "mixed":
             best = np.maximum(self.values["binary"], self.values["randomised response"])
             return np.asarray(best / self.values["optimum"])

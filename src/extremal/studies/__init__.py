@@ -1,4 +1,4 @@
-"""What compares several designs and draws: tables, frames and pictures."""
+"""Studies of several designs: comparisons, tradeoffs and plans, as tables, frames and pictures."""
 
 from extremal.studies.compare import Comparison, Respondents, compare
 from extremal.studies.distortion import DistortionTradeoff, distortion_tradeoff

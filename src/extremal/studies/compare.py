@@ -134,7 +134,7 @@ class Comparison:
         return f"{row.name} (LDP ε = {number(row.levels['LDP'], 3)})" if self._exceeds(row) else row.name
 
     def respondents(self, time_limit: float | None = None) -> Respondents:
-        """How many people each mechanism needs for the precision of the best one, where one goal is estimated.
+        """Count the people whom each mechanism needs for the precision of the best one, where one goal is estimated.
 
         Guarantee: the best mechanism comes with a bound; the others are evaluated on their exact weights.
 
@@ -338,7 +338,7 @@ def _needed(name: str, mechanism: Mechanism, workload: Workload, value: float, p
 
 
 def _seconds(mechanism: Mechanism) -> float:
-    """What one report takes here: the best of three rounds, after one that prepares."""
+    """Seconds that one report takes here: the best of three rounds, after one that prepares."""
     values = [mechanism.inputs[x % mechanism.k] for x in range(TIMED)]
     found = []
     for _ in range(4):

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from extremal.errors import InvalidParameter
 from extremal.exact import as_fraction
 from extremal.optimize.design import Design
@@ -74,14 +76,15 @@ class DistortionTradeoff:
         points = [(d, found.value) for d, found in zip(self.distortions, self.designs, strict=True)]
         above, zero = [p for p in points if p[1] > 0], [d for d, value in points if not value]
         end = math.inf if self.jump is None else self.jump[0]
+        before = np.array(self.distortions) < end
         for place, ((name, values), line) in enumerate(zip(self.bounds.items(), (":", "--", "-."), strict=False), 1):
-            shown = [v if d < end else None for d, v in zip(self.distortions, values, strict=True)]
+            shown = np.where(before, values, math.inf).tolist()
             draw_curve(axes, self.distortions, shown, place, name, marker="", linestyle=line, linewidth=1.4, zorder=4)
         if self.jump is not None:
-            above, zero = [*above, self.jump], [self.jump[0], *zero]
-            axes.plot([self.jump[0]] * 2, [self.jump[1], 0], ":", color="#888888", linewidth=1)
-            axes.plot([self.jump[0]], [self.jump[1]], "o", color=COLOURS[0], markerfacecolor="white", zorder=3)
-            axes.plot([self.jump[0]], [0], "o", color=COLOURS[0], zorder=3)
+            above, zero = [*above, self.jump], [end, *zero]
+            axes.plot([end, end], [self.jump[1], 0], ":", color="#888888", linewidth=1)
+            axes.plot(*self.jump, "o", color=COLOURS[0], markerfacecolor="white", zorder=3)
+            axes.plot(end, 0, "o", color=COLOURS[0], zorder=3)
         axes.plot(*zip(*above, strict=True), color=COLOURS[0], linewidth=2, label="ε*, exact")
         axes.plot(zero, [0.0] * len(zero), color=COLOURS[0], linewidth=2)
         axes.set_xlabel("largest probability of a false report, D")

@@ -1,4 +1,4 @@
-"""How much is kept at each ε: the optimum and the closed forms over a grid of privacy levels."""
+"""The optimum and the closed forms over a grid of privacy levels."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ class Tradeoff:
 
 
 def _style(j: int) -> dict[str, Any]:
-    """How the j-th closed form looks; a second round of colours has hollow markers and other dashes."""
+    """The style of the j-th closed form; a second round of colours has hollow markers and other dashes."""
     again, i = divmod(j, len(COLOURS))
     return {
         "marker": MARKERS[(i + 3 * again) % len(MARKERS)],
@@ -222,7 +222,7 @@ def tradeoff(
 
 
 def _limits(notions: Sequence[Notion], utility: Utility) -> dict[str, tuple[float, ...]]:
-    """What no mechanism exceeds: of information the entropy, and under ε-LDP m − 1 − ln m with m = ε/(1 − e^−ε)."""
+    """Limits of information: the entropy, and under ε-LDP m − 1 − ln m with m = ε/(1 − e^−ε)."""
     if not isinstance(utility, MutualInformation):
         return {}
     p = utility.prior.values[utility.prior.values > 0]

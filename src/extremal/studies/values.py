@@ -1,4 +1,4 @@
-"""What a mechanism is worth in a table: its utility, or what the usual estimate from its reports has."""
+"""The value of a mechanism in a table: its utility, or the error of the usual estimate from its reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the papers state, as functions: bounds, thresholds, regions and regimes, as printed and as they hold."""
+"""The statements of the papers as functions: bounds, thresholds, regions and regimes, as printed and as they hold."""
 
 from extremal.closed_forms.leakage import randomized_response_leakage
 from extremal.optimize.information.response import response_is_optimal

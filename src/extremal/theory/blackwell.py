@@ -1,4 +1,4 @@
-"""Which mechanism can imitate which: Blackwell's order, with a witness for either answer, checked in rationals.
+"""Blackwell's order: whether one mechanism can imitate another, with a witness for either answer, checked in rationals.
 
 m₁ dominates m₂ when some post-processing W turns the reports of m₁ into those of m₂: Q₁W = Q₂ (KOV Section 5, Theorem
 20). Then m₁ is at least as good for every decision, whatever the prior and the losses. If there is none, some gain g(x,

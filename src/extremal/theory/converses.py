@@ -1,4 +1,4 @@
-"""What no ε-LDP mechanism can exceed: every bound that applies, next to the optimum, as a table."""
+"""A table of every upper bound on what ε-LDP leaves that applies, next to the optimum."""
 
 from __future__ import annotations
 

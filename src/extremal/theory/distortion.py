@@ -106,7 +106,7 @@ def left_out_bound(priors: list[Prior], distortion: Fraction, left: int, form: L
 
 
 def regime(source_class: Any, distortion: Any) -> str:
-    """Which statement gives ε* at D, in words.
+    """The statement that gives ε* at D, in words.
 
     >>> regime([0.5, 0.3, 0.2], 0.1), regime([0.5, 0.3, 0.2], 0.45)
     ('Theorem 3: log((M−1)(1−D)/D)', 'between the bounds of Theorem 2')

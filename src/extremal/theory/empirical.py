@@ -1,4 +1,4 @@
-"""What a sample of pairs (input, report) shows: empirical information and correlation, as in GSO's experiments.
+"""Empirical information and correlation of a sample of pairs (input, report), as in GSO's experiments.
 
 The plug-in estimate of I(X;Y) is Σ f(x,y)/n · log(n f(x,y)/(f(x) f(y))) with f the counts among n pairs. GSO print N,
 the size of the alphabet, where n must stand (erratum P8). It exceeds the truth by about (N−1)(M−1)/(2n) (Miller 1955),

@@ -1,4 +1,4 @@
-"""What a report lets someone decide between two hypotheses: all pairs of error probabilities, exactly.
+"""Error regions: all pairs of error probabilities of tests between two hypotheses on a report, exactly.
 
 A test says 0 or 1 after seeing the report. P_MD is the probability of saying 0 under hypothesis 1, P_FA that of saying
 1 under hypothesis 0; the pairs (P_MD, P_FA) of all randomised tests form the error region (KOV Section 5). It is a

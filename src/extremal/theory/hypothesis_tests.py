@@ -1,4 +1,4 @@
-"""How fast errors vanish when reports are tested, and what no estimator can beat from private reports.
+"""Error exponents of tests on reports, and lower bounds on the error of any estimate from private reports.
 
 With n reports from M₀ or M₁ the best test at a fixed false-alarm rate misses with probability e^{−n·D(M₀‖M₁)+o(n)}
 (Chernoff–Stein, KOV Section 3), and the best test for the sum of both errors has exponent the Chernoff information
@@ -6,7 +6,7 @@ C = max_λ −log Σ M₀^λ M₁^{1−λ}. Privacy replaces n by n·D(M₀‖M�
 
 Lower bounds for estimation. Le Cam: whoever must tell P₀ from P₁ errs with probability at least (1 − TV)/2 under one of
 them, and the total variation of n private reports is at most √(n·J/4), J ≤ 2(e^ε−1)²/(e^ε+1)·TV(P₀,P₁)² (Corollary 9 at
-every ε, see `converses.py`; it holds conditionally on earlier reports, so mechanisms may be chosen one after another).
+every ε, see `bounds.py`; it holds conditionally on earlier reports, so mechanisms may be chosen one after another).
 Fano: whoever must name one of N hypotheses errs with probability at least 1 − (I + log 2)/log N, and n reports carry at
 most n times the information that ε-LDP leaves of any prior.
 """
@@ -64,7 +64,7 @@ class ErrorExponent:
         return self.stein / self.without_privacy
 
     def effective(self, n: int) -> float:
-        """How many unprivatised answers n reports are worth, to first order in the exponent."""
+        """The number of unprivatised answers that n reports are worth, to first order in the exponent."""
         return n * self.efficiency
 
     def reports_for(self, error: float) -> int:

@@ -31,7 +31,7 @@ from extremal.utility.utility import Floats
 
 @dataclass(frozen=True)
 class LeakageDistribution:
-    """How much the reports of a mechanism leak, and how often; `str()` is a table.
+    """The leakage of each report of a mechanism and its probability; `str()` is a table.
 
     Attributes:
         reports: output labels, from the most leaking on.
@@ -264,7 +264,7 @@ RADII = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 @dataclass(frozen=True)
 class WrongPrior:
-    """What a mechanism leaks when its prior is wrong; `str()` is a table, `plot()` a picture.
+    """The leakage of a mechanism whose prior is wrong; `str()` is a table, `plot()` a picture.
 
     Attributes:
         claimed: the level under the prior of the claim.
@@ -310,7 +310,7 @@ class WrongPrior:
 def wrong_prior(
     mechanism: Mechanism, others: Mapping[str, Any] | None = None, radii: Sequence[float] = RADII
 ) -> WrongPrior:
-    """What a PML or LIP mechanism leaks if the inputs do not follow the prior that its claim is about.
+    """The leakage of a PML or LIP mechanism if the inputs do not follow the prior that its claim is about.
 
     For each radius the largest pointwise maximal leakage over all priors within that total-variation distance, exactly;
     and the leakage under each of the priors in `others`.

@@ -9,7 +9,7 @@ from extremal.utility.divergences import *  # noqa: F403 - the named ones, as th
 from extremal.utility.information import MutualInformation
 from extremal.utility.robust import RobustDivergence
 from extremal.utility.user_functions import ConvexUtility, Sublinear
-from extremal.utility.utility import UTILITIES, SumOfColumns, UserUtility, Utility, utility_from_json
+from extremal.utility.utility import UTILITIES, SumOfColumns, Utility
 from extremal.utility.workload import Workload
 from extremal.utility.workloads import CDF, Frequencies, Mean, Ranges
 
@@ -39,10 +39,8 @@ __all__ = [
     "RobustDivergence",
     "Sublinear",
     "SumOfColumns",
-    "UserUtility",
     "Utility",
     "Workload",
     "WorstCase",
-    "utility_from_json",
 ]
 __all__ += divergences.__all__

@@ -16,10 +16,8 @@ from extremal.utility.utility import (
     Floats,
     OfColumns,
     SumOfColumns,
-    UserUtility,
     Utility,
     registered,
-    utility_from_json,
 )
 
 
@@ -44,11 +42,6 @@ class _Combination(OfColumns):
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "utilities": [u.to_json() for u in self.utilities]}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        parts = [utility_from_json(part) for part in content["utilities"]]
-        return UserUtility(content, parts[0].k) if any(part.of_user for part in parts) else cls(parts)
 
     def __repr__(self) -> str:
         return f"{self.name}({list(self.utilities)!r})"

@@ -89,13 +89,6 @@ class Distortion(Utility):
         rows = [[repr(d) for d in row] for row in self.distances.tolist()]
         return {"utility": self.name, "source": self.source.to_json(), "distances": rows, "outputs": labels}
 
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        outputs = content["outputs"]
-        labels = None if outputs is None else Labels.from_json(outputs, "outputs", tuples=True)
-        rows = [[float(d) for d in row] for row in content["distances"]]
-        return cls(SourceClass.from_json(content["source"]), rows, labels)
-
     def __repr__(self) -> str:
         return f"{self.name}({self.source!r}, {self.distances.shape[0]}×{self.distances.shape[1]})"
 
@@ -142,10 +135,6 @@ class Hamming(Distortion):
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json()}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        return cls(SourceClass.from_json(content["source"]))
 
     def __repr__(self) -> str:
         return f"Hamming({self.source!r})"
@@ -224,10 +213,6 @@ class LevelAtDistortion(Utility):
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "source": self.source.to_json(), "distortion": decimal_text(self.distortion)}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        return cls(SourceClass.from_json(content["source"]), content["distortion"])
 
     def __repr__(self) -> str:
         return f"{self.name}({self.source!r}, {float(self.distortion):g})"

@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from extremal.exact import Exponential, Prior
+from extremal.exact import Exponential
 from extremal.problem import PairGoal
 from extremal.utility.convex import ConvexFunction, UserFunction
 from extremal.utility.pair import Pair
 from extremal.utility.reading import Reading
-from extremal.utility.utility import Floats, SumOfColumns, UserUtility, Utility, registered
+from extremal.utility.utility import Floats, SumOfColumns, registered
 
 
 class Divergence(SumOfColumns):
@@ -130,11 +130,6 @@ class NamedDivergence(Divergence):
     def problem(self) -> PairGoal:
         return PairGoal(self.name, self.pair.p0, self.pair.p1, self.exact)
 
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        p0, p1 = Prior.from_json(content["p0"]), Prior.from_json(content["p1"])
-        return cls(p0, p1, **{name: content[name] for name in cls.parameters})
-
 
 @registered
 class FDivergence(Divergence):
@@ -178,7 +173,3 @@ class FDivergence(Divergence):
         slope_at_infinity: float | None = None,
     ) -> None:
         super().__init__(p0, p1, UserFunction(f, derivative, at_zero, slope_at_infinity))
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        return UserUtility(content, len(content["p0"]))

@@ -10,7 +10,7 @@ from extremal.exact import Prior, as_prior
 from extremal.problem import InformationGoal
 from extremal.utility.functions import entropy_excess
 from extremal.utility.reading import Reading
-from extremal.utility.utility import Floats, SumOfColumns, Utility, registered
+from extremal.utility.utility import Floats, SumOfColumns, registered
 
 
 @registered
@@ -52,10 +52,6 @@ class MutualInformation(SumOfColumns):
 
     def to_json(self) -> dict[str, Any]:
         return {"utility": self.name, "prior": self.prior.to_json()}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        return cls(Prior.from_json(content["prior"]))
 
     def __repr__(self) -> str:
         return f"MutualInformation({self.prior!r})"

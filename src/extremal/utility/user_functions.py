@@ -12,7 +12,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.utility.reading import Reading
-from extremal.utility.utility import Floats, SumOfColumns, UserUtility, Utility, registered
+from extremal.utility.utility import Floats, SumOfColumns, Utility, registered
 
 _TRIALS = 64  # random columns on which homogeneity and subadditivity are tried
 _MATRICES = 40  # random mechanisms on which convexity and data processing are tried
@@ -79,10 +79,6 @@ class Sublinear(SumOfColumns):
     def to_json(self) -> dict[str, Any]:
         """The size and a mark that μ itself is a Python function, which no file holds."""
         return {"utility": self.name, "k": self.k, "mu": f"user function {getattr(self._mu, '__qualname__', 'mu')}"}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        return UserUtility(content, as_count(content["k"], "k", 2))
 
     def __repr__(self) -> str:
         return f"Sublinear({self.k}, {getattr(self._mu, '__qualname__', 'mu')})"
@@ -163,10 +159,6 @@ class ConvexUtility(Utility):
         """The size and a mark that the function itself is a Python function, which no file holds."""
         name = getattr(self._function, "__qualname__", "function")
         return {"utility": self.name, "k": self.k, "function": f"user function {name}"}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        return UserUtility(content, as_count(content["k"], "k", 2))
 
     def __repr__(self) -> str:
         return f"ConvexUtility({self.k}, {getattr(self._function, '__qualname__', 'function')})"

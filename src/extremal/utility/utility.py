@@ -18,7 +18,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from extremal.errors import InvalidParameter, MalformedFile
+from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.problem import Goal, states
 from extremal.utility.reading import Reading, read_array, read_mechanism
@@ -76,13 +76,6 @@ class Utility(ABC):
     def to_json(self) -> dict[str, Any]:
         """Everything needed to state the utility in a file, as JSON values."""
 
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Utility:
-        """The utility that `to_json` described."""
-        raise MalformedFile(
-            "utility must be one that a file can hold", parameter="utility", value=content.get("utility")
-        )
-
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Utility) and self.to_json() == other.to_json()
 
@@ -121,33 +114,6 @@ class SumOfColumns(OfColumns):
         """μ of each column read."""
 
 
-class UserUtility(Utility):
-    """What a file keeps of a utility that holds a user's function: all but the function. It can be named and stored
-    again, not evaluated.
-
-    Args:
-        content: as stored.
-        k: number of inputs.
-    """
-
-    name = "UserUtility"
-    of_user = True
-
-    def __init__(self, content: dict[str, Any], k: int) -> None:
-        self.content, self.k = dict(content), k
-
-    def __call__(self, mechanism: Mechanism | Any) -> float:
-        raise InvalidParameter(
-            "a user's function is not in the file that names it", parameter="utility", value=self.content["utility"]
-        )
-
-    def to_json(self) -> dict[str, Any]:
-        return dict(self.content)
-
-    def __repr__(self) -> str:
-        return f"UserUtility({self.content['utility']})"
-
-
 UTILITIES: dict[str, type[Utility]] = {}
 """Every utility of this package by name: what files, checkers and the command line know."""
 
@@ -161,11 +127,3 @@ def registered(kind: Kind) -> Kind:
     UTILITIES[kind.name] = kind
     states(kind, lambda utility: utility.problem())
     return kind
-
-
-def utility_from_json(content: dict[str, Any]) -> Utility:
-    """The utility that `to_json` described; of a user's function what the file keeps of it."""
-    name = content.get("utility") if isinstance(content, dict) else None
-    if name not in UTILITIES:
-        raise MalformedFile("utility must be one that a file can hold", parameter="utility", value=name)
-    return UTILITIES[name].from_json(content)

@@ -145,11 +145,6 @@ class Workload(Utility):
     def _content(self) -> dict[str, Any]:
         return {"matrix": [[repr(a) for a in row] for row in self.rows.tolist()]}
 
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Workload:
-        """The workload that `to_json` described."""
-        return cls([[float(a) for a in row] for row in content["matrix"]], SourceClass.from_json(content["source"]))
-
     def __repr__(self) -> str:
         about = self.prior if self.prior is not None else self.source
         return f"{self.name}({about!r})"

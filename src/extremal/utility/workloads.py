@@ -12,7 +12,6 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.problem import WorkloadGoal
-from extremal.sources import SourceClass
 from extremal.utility.utility import Floats, registered
 from extremal.utility.workload import Workload, source_of
 
@@ -68,10 +67,6 @@ class Frequencies(Workload):
     def _content(self) -> dict[str, Any]:
         return {"items": list(self.items), "weights": [repr(w) for w in self.weights]}
 
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Frequencies:
-        return cls(SourceClass.from_json(content["source"]), content["items"], [float(w) for w in content["weights"]])
-
 
 @registered
 class CDF(Workload):
@@ -117,10 +112,6 @@ class CDF(Workload):
     def _content(self) -> dict[str, Any]:
         return {"thresholds": None if len(self.thresholds) == self.k - 1 else list(self.thresholds)}
 
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> CDF:
-        return cls(SourceClass.from_json(content["source"]), content["thresholds"])
-
 
 @registered
 class Ranges(Workload):
@@ -156,10 +147,6 @@ class Ranges(Workload):
 
     def _content(self) -> dict[str, Any]:
         return {}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Ranges:
-        return cls(SourceClass.from_json(content["source"]))
 
 
 @registered
@@ -201,10 +188,6 @@ class Mean(Workload):
 
     def _content(self) -> dict[str, Any]:
         return {"values": [repr(v) for v in self.values.tolist()]}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Mean:
-        return cls([float(v) for v in content["values"]], SourceClass.from_json(content["source"]))
 
 
 def _numbers(values: Any, parameter: str, size: int | None) -> Floats:

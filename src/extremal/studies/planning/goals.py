@@ -1,4 +1,4 @@
-"""What a survey is planned for: which mechanism is best for it, and how wide its intervals will be.
+"""Goals of a survey that is planned: the best mechanism for each, and the width of its intervals.
 
 For shares, subset selection of the size whose widest interval is narrowest. A report of size d counts an input that is
 the truth with probability a = d·e^ε/(d·e^ε + k − d), another with b = (d − a)/(k − 1); of p(x) = p the share
@@ -45,7 +45,7 @@ class Goal(Protocol):
 
     @property
     def call(self) -> str:
-        """What will report the intervals."""
+        """The function that will report the intervals."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""What every plan is: two of people, privacy and what is reached are given, the third is solved for.
+"""The base of every plan: of people, privacy and what is reached, two are given and the third is solved for.
 
 Around a plan there are curves: what other numbers of people reach, at this level and at others.
 """
@@ -29,7 +29,7 @@ Curve = Callable[[int], float]  # the number of people ↦ what they reach
 
 @dataclass(frozen=True)
 class Aim:
-    """What a plan is to reach.
+    """The aim of a plan: how it is reached, and by how many.
 
     Attributes:
         name: as the parameter is called.
@@ -81,11 +81,11 @@ class Planned(ABC):
 
     @abstractmethod
     def _sentences(self) -> list[str]:
-        """What is reached, how, and without privacy."""
+        """The plan in words, up to what it needs without privacy."""
 
     @abstractmethod
     def _curve(self, mechanism: Mechanism) -> Curve:
-        """What people reach who are asked with a mechanism."""
+        """n ↦ what n people reach who are asked with a mechanism."""
 
     @abstractmethod
     def _best(self, epsilon: Any) -> Mechanism:

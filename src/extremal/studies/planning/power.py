@@ -1,4 +1,4 @@
-"""How many people, how private, how powerful a test between two hypotheses is: given two, the third.
+"""Plans of a test between two hypotheses: of people, privacy and power, two are given and the third is solved for.
 
 The test is that of `ex.test_hypotheses`: most powerful of its level, with errors bounded for the n at hand. Its power
 is one minus the bound on a miss, so a plan never promises more than the test will print.
@@ -103,7 +103,7 @@ def plan_test(
     alpha: float = 0.05,
     power: float | None = None,
 ) -> TestPlan:
-    """How many people, how private, or how powerful: solves for the one of n, ε and power that is left out.
+    """Plan a test: solve for the one of n, ε and power that is left out.
 
     Power is P₁(reject) of the test that `ex.test_hypotheses(reports, plan.mechanism, p0, p1, alpha)` makes.
 

@@ -1,4 +1,4 @@
-"""How many people, how private, how precise: given two, the third.
+"""Plans of a survey: of people, privacy and precision, two are given and the third is solved for.
 
 In the manner of sample-size calculators: `ex.plan` is told all but one of the number of people n, the privacy level ε
 (or a mechanism) and the half-width of the widest interval, and solves for the one left out. Half-widths are those of
@@ -104,7 +104,7 @@ def plan(
     inputs: Any = None,
     workload: Workload | None = None,
 ) -> Plan:
-    """How many people, how private, or how precise: solves for the one of n, ε and half-width that is left out.
+    """Plan a survey: solve for the one of n, ε and half-width that is left out.
 
     The half-width is half the length of the widest interval that `ex.estimate_frequencies(reports, plan.mechanism)`
     reports when each report is as frequent as expected.
@@ -157,7 +157,7 @@ def plan(
 def _solved(
     goal: Goal, mechanism: Mechanism | None, epsilon: Any, n: int | None, wanted: float | None
 ) -> dict[str, Any]:
-    """What was left out, and what comes of it: the fields of the plan."""
+    """Solve for what was left out; the fields of the plan."""
     aim = Aim(
         "half_width",
         best=goal.mechanism,

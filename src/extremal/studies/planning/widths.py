@@ -1,4 +1,4 @@
-"""How wide the intervals of a survey will be, before it is made.
+"""Expected widths of the intervals of a survey, before it is made.
 
 The half-width of a cell is half the length of the interval that `ex.estimate_frequencies` reports when every report is
 as frequent as expected. At a given prior that is read off the estimate itself (`extremal.estimate.expected`).
