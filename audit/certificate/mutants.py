@@ -28,63 +28,46 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNEL = Path("src/extremal/certificate")
-SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE, COUNTED, EDGES = (
+SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS = (
     f"tests/certificate/{name}.py"
     for name in (
         "test_second_checker",
-        "test_second_workloads",
+        "test_recombination",
         "test_parts",
         "test_verdicts",
-        "kinds/test_ratios",
-        "arithmetic/test_variance",
-        "kinds/test_workload",
+        "proofs/test_order",
+        "arithmetic/test_workload_cost",
+        "proofs/test_squares",
         "test_edges",
+        "test_breaks",
+        "test_claims",
     )
 )
-ALL = [SECOND, WORKLOADS, PARTS, VERDICTS, RATIOS, VARIANCE, COUNTED, EDGES]
-SAME = "derive_the_same_bound"
+ALL = [SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, EDGES, BREAKS, CLAIMS]
+SAME, REST = (
+    (SECOND, "every_example"),
+    [(EDGES, ""), (PARTS, ""), (BREAKS, ""), (SECOND, "lies"), (RECOMBINED, "undercuts")],
+)
 
 TESTS: dict[str, list[tuple[str, str]]] = {
-    "cones": [
-        (EDGES, ""),
-        (SECOND, f"{SAME}[lines {SAME}[rays fields_hold[lines fields_hold[rays"),
-        (PARTS, ""),
-    ],
-    "dual": [
-        (EDGES, ""),
-        (
-            SECOND,
-            f"{SAME}[one {SAME}[lines {SAME}[rays fields_hold[one fields_hold[lines",
-        ),
-        (PARTS, ""),
-    ],
-    "enclosures": [(EDGES, ""), (SECOND, f"{SAME}[lines {SAME}[rays"), (PARTS, ""), (VERDICTS, "")],
-    "information": [
-        (SECOND, f"{SAME}[subadditive {SAME}[prices fields_hold[prices"),
-        (PARTS, ""),
-    ],
-    "partition": [(EDGES, ""), (SECOND, "[partition"), (PARTS, "")],
-    "search": [(EDGES, ""), (SECOND, "edge"), (SECOND, "searches"), (PARTS, "")],
-    "coupled": [(EDGES, ""), (PARTS, ""), (SECOND, "[coupled")],
-    "ratios": [(RATIOS, "bad_ends excludes between_all"), (SECOND, "[ratios"), (RATIOS, "")],
-    "variance": [(EDGES, ""), (VARIANCE, "")],
-    "counts": [
-        (EDGES, ""),
-        (VARIANCE, "counted definition[response definition[alike"),
-        (COUNTED, "counted types bound_the"),
-    ],
-    "whole": [(EDGES, ""), (WORKLOADS, ""), (VARIANCE, "definition counted")],
-    "worst_prior": [(EDGES, ""), (VARIANCE, "prior counts_alike not_cost slope")],
-    "doubles": [(VARIANCE, "whole_numbers factor float two_values"), (WORKLOADS, "")],
-    "directions": [(EDGES, ""), (SECOND, "[directions"), (PARTS, "")],
-    "workload": [(EDGES, ""), (WORKLOADS, "")],
-    "matrix": [(EDGES, ""), (WORKLOADS, "")],
-    "sweep": [(EDGES, ""), (WORKLOADS, "")],
-    "costs": [(SECOND, f"{SAME}[truth {SAME}[one"), (VERDICTS, ""), (PARTS, "")],
-    "verify": [(VERDICTS, "")],
-    "certificate": [(VERDICTS, "")],
-    "numbers": [(PARTS, "")],
-    "proof": [(PARTS, "")],
+    "cones": [SAME, (EDGES, ""), (SECOND, "damaged&dual"), *REST],
+    "enclosures": [SAME, (EDGES, ""), (VERDICTS, ""), (SECOND, "damaged&dual"), *REST],
+    "worth": [SAME, (SECOND, "damaged&dual"), (SQUARES, "counted types bound_the"), *REST],
+    "dual": [SAME, (SECOND, "damaged&dual"), *REST],
+    "chords": [SAME, (SECOND, "damaged&chords"), *REST],
+    "combined": [SAME, (SECOND, "damaged&one damaged&groups damaged&level"), *REST],
+    "concave": [SAME, (SECOND, "damaged&concave"), (ORDER, ""), *REST],
+    "order": [SAME, (SECOND, "damaged&order"), (ORDER, ""), *REST],
+    "sets": [SAME, (SECOND, "damaged&sets"), *REST],
+    "squares": [SAME, (SECOND, "damaged&squares"), (SQUARES, "counted types bound_the"), *REST],
+    "matrix": [SAME, (SECOND, "damaged&matrix"), (SQUARES, ""), *REST],
+    "workload_cost": [(EDGES, ""), (COST, ""), (SQUARES, "counted types bound_the"), SAME, (CLAIMS, "")],
+    "whole": [SAME, (EDGES, ""), (COST, "definition counted")],
+    "doubles": [(COST, "whole_numbers factor float two_values"), SAME, (COST, "")],
+    "verify": [(VERDICTS, ""), (CLAIMS, "")],
+    "certificate": [(VERDICTS, ""), (CLAIMS, "")],
+    "reading": [SAME, (SECOND, "damaged"), (PARTS, "")],
+    "proof": [SAME, (SECOND, "damaged"), (PARTS, ""), (VERDICTS, ""), (CLAIMS, "")],
 }
 """What runs against a fault of each module, in this order: a file, and words of which one must be in the test."""
 
@@ -92,7 +75,7 @@ MOST_SECONDS = 600  # a fault that makes a test run on is noticed, too
 PRELOADED = (
     "extremal.optimize",
     "support.proofs.adversaries",
-    "support.proofs.second_workloads",
+    "support.proofs.examples",
     "pytest",
 )
 
@@ -219,6 +202,7 @@ def main() -> int:
     alive, start = [], time.monotonic()
     for module in PRELOADED:
         importlib.import_module(module)  # before the fork: every child has them
+    sys.modules["support.proofs.examples"].examples()
     with tempfile.TemporaryDirectory() as place:
         if not words and not survives(None, Path(place) / "extremal"):
             raise RuntimeError("the tests must pass where no fault is planted")

@@ -59,6 +59,10 @@ class SizeLimits:
     workload_patterns: int = 14  # all patterns in an interior-point method: 16,382, 5 s
     workload_columns: int = 60  # column generation with a convex master: minutes
     workload: int = 1500  # any other workload: the kernel inverts a matrix of this size in a minute
+    symbols: int = 260  # different symbols that information is searched on as they are: a minute
+    symbols_of_small_sets: int = 600  # the same, when a set holds fewer than three: merging would lose too much
+    crowded_symbols: int = 4096  # symbols, all small, beyond which a packing design is tried first
+    certified_chords: int = 5_000  # inputs whose certificates hold the proof that rests on no theorem, too: a second
     values: int = 40  # values of one statistic whose intervals are all columns: 0.1 s
 
 
@@ -70,7 +74,7 @@ class Row:
     """A method and what it is for.
 
     Attributes:
-        notion, goal: kinds, as `notion_kind` and `goal_kind` name them.
+        notions, goals: kinds, as `notion_kind` and `goal_kind` name them.
         module: of extremal.optimize.
         way: how, in a few words, with its sizes.
         proof: what it proves its bound by.
@@ -79,8 +83,8 @@ class Row:
         limited: whether `max_outputs` may be given.
     """
 
-    notion: str
-    goal: str
+    notions: str
+    goals: str
     module: str
     way: str
     proof: str
@@ -124,7 +128,7 @@ def goal_kind(utility: Utility) -> str:
     return next((name for kind, name in kinds if isinstance(utility, kind)), "")
 
 
-def _equal(problem: Problem) -> bool:
+def _equal_hypotheses(problem: Problem) -> bool:
     utility = problem.utility
     return isinstance(utility, Divergence) and utility.pair.p0 == utility.pair.p1
 
@@ -135,21 +139,11 @@ def _several_hypotheses(problem: Problem) -> bool:
     return problem.privacy.epsilon > 0 and problem.utility.k > SIZES.few_patterns and is_known(problem.utility)
 
 
-def _equal_row(notion: str) -> Row:
-    way = "equal hypotheses: the constant mechanism"
-    return Row(notion, "divergence", "divergence.solve", way, "chords", _equal, "equal_hypotheses", limited=True)
+def _class_of_priors(problem: Problem) -> bool:
+    return isinstance(problem.utility, Workload) and problem.utility.prior is None
 
 
-_LISTED_COUPLED = (
-    f"{SIZES.coupled_rays} inputs: all rays of the arrangement; {SIZES.coupled}: reveal with probability δ, else the "
-    "best ε-mechanism"
-)
-_CLASS = (
-    f"{SIZES.class_columns} inputs: all extreme columns of the class; beyond: the largest ε′ at which the design for "
-    "one prior holds for all"
-)
-_PROGRAM = "linear program in the mechanism"
-_METRIC_RAYS = f"all extreme rays: {SIZES.tree_rays} inputs on a tree, {SIZES.metric_rays} else"
+_REVEAL = f"{SIZES.coupled}: reveal with probability δ, else the best ε-mechanism"
 
 TABLE: tuple[Row, ...] = (
     Row(
@@ -157,15 +151,16 @@ TABLE: tuple[Row, ...] = (
         "divergence",
         "divergence.solve",
         "sorted partition, any number of inputs",
-        "order; chords too up to 5,000 inputs",
+        f"order; chords too up to {SIZES.certified_chords:,} inputs",
         limited=True,
     ),
     Row(
         "pure",
         "information",
         "information.solve",
-        "closed forms where they are optimal, windows of equal symbols, column generation on sets; beyond 260 "
-        "different symbols (600 when sets are small) on merged ones; many small symbols: packing",
+        f"closed forms where they are optimal, windows of equal symbols, column generation on sets; beyond "
+        f"{SIZES.symbols} different symbols ({SIZES.symbols_of_small_sets} when sets are small) on merged ones; many "
+        "small symbols: packing",
         "sets, concave",
     ),
     Row(
@@ -180,7 +175,6 @@ TABLE: tuple[Row, ...] = (
     ),
     Row("pure", "sum", "rays", f"all staircase patterns, {SIZES.patterns} inputs", "listed"),
     Row("pure", "hamming", "distortion.hamming", "game between diagonals and priors", "chords, one prior"),
-    Row("pure", "distortion", "distortion.solve", _PROGRAM, "chords, one prior"),
     Row(
         "pure",
         "workload",
@@ -188,7 +182,7 @@ TABLE: tuple[Row, ...] = (
         f"class of priors: saddle point, {SIZES.minimax} inputs; means over all priors: one bit; shares where the "
         "class holds the uniform prior: block design or subset selection",
         "one prior of the class, as below",
-        lambda problem: isinstance(problem.utility, Workload) and problem.utility.prior is None,
+        _class_of_priors,
         limited=True,
     ),
     Row(
@@ -201,63 +195,81 @@ TABLE: tuple[Row, ...] = (
         "squares with listed, chords or matrix",
         limited=True,
     ),
-    Row(
-        "pure", "convex", "rays", f"all vertices, {SIZES.convex} inputs", "none (a user's function)", function="convex"
-    ),
+    Row("pure", "convex", "rays", f"all vertices, {SIZES.convex} inputs", "none: a user's function", function="convex"),
+    Row("pure", "distortion", "distortion.solve", "linear program in the mechanism", "chords, one prior"),
     Row(
         "coupled",
         "divergence",
         "approximate.solve",
-        f"{SIZES.coupled_rays} inputs: all rays of the arrangement; {SIZES.coupled_chords}: chords of f; "
-        f"{SIZES.coupled}: reveal with probability δ, else the best ε-mechanism",
+        f"{SIZES.coupled_rays} inputs: all rays of the arrangement; {SIZES.coupled_chords}: chords of f; {_REVEAL}",
         "listed with prices; chords; listed, revealed",
     ),
-    Row("coupled", "information", "approximate.solve", _LISTED_COUPLED, "listed with prices; listed, revealed"),
-    Row("coupled", "sum", "approximate.solve", _LISTED_COUPLED, "listed with prices; listed, revealed"),
+    Row(
+        "coupled",
+        "information sum",
+        "approximate.solve",
+        f"{SIZES.coupled_rays} inputs: all rays of the arrangement; {_REVEAL}",
+        "listed with prices; listed, revealed",
+    ),
     Row(
         "coupled",
         "workload",
         "approximate.workload",
         f"{SIZES.coupled_rays} different inputs: all rays of the arrangement; {SIZES.coupled_mixed}: patterns and "
-        f"single inputs, mixed; {SIZES.coupled}: reveal with probability δ, else the best ε-mechanism",
+        f"single inputs, mixed; {_REVEAL}",
         "squares with listed",
     ),
-    _equal_row("lift"),
+    Row(
+        "lift class metric",
+        "divergence",
+        "divergence.solve",
+        "equal hypotheses: the constant mechanism",
+        "chords",
+        _equal_hypotheses,
+        "equal_hypotheses",
+        limited=True,
+    ),
+    Row(
+        "lift class metric",
+        "hamming distortion",
+        "distortion.solve",
+        "linear program in the mechanism",
+        "chords, one prior",
+    ),
     Row(
         "lift",
         "divergence",
         "leakage.solve",
-        "simplex: closed form; column generation on supporting lines; more than "
-        f"{SIZES.lift_divergence} inputs are merged",
+        f"simplex: closed form; column generation on supporting lines; more than {SIZES.lift_divergence} inputs are "
+        "merged",
         "chords",
     ),
     Row(
         "lift",
         "information",
         "leakage.solve",
-        "prior of the notion: closed forms, column generation with knapsacks, more than "
-        f"{SIZES.lift_information} inputs merged; another prior: all lift vectors, {SIZES.lifts} inputs",
+        f"prior of the notion: closed forms, column generation with knapsacks, more than {SIZES.lift_information} "
+        f"inputs merged; another prior: all lift vectors, {SIZES.lifts} inputs",
         "sets; listed",
     ),
     Row("lift", "sum", "leakage.solve", f"all extreme lift vectors, {SIZES.lifts} inputs", "listed"),
-    Row("lift", "hamming", "distortion.solve", _PROGRAM, "chords"),
-    Row("lift", "distortion", "distortion.solve", _PROGRAM, "chords"),
     Row(
-        "lift",
+        "lift class",
         "workload",
         "workload.leakage",
-        f"all extreme columns, {SIZES.lift_columns} inputs",
+        f"all extreme columns, {SIZES.lift_columns} inputs; classes of priors are refused",
         "squares with listed",
         limited=True,
     ),
-    _equal_row("class"),
-    Row("class", "divergence", "leakage.solve", _CLASS, "listed; one prior", function="solve_for_class"),
-    Row("class", "information", "leakage.solve", _CLASS, "listed; one prior", function="solve_for_class"),
-    Row("class", "sum", "leakage.solve", _CLASS, "listed; one prior", function="solve_for_class"),
-    Row("class", "hamming", "distortion.solve", _PROGRAM, "chords, one prior"),
-    Row("class", "distortion", "distortion.solve", _PROGRAM, "chords, one prior"),
-    Row("class", "workload", "workload.leakage", "refused: one prior is needed", "", limited=True),
-    _equal_row("metric"),
+    Row(
+        "class",
+        "divergence information sum",
+        "leakage.solve",
+        f"{SIZES.class_columns} inputs: all extreme columns of the class; beyond: the largest ε′ at which the design "
+        "for one prior holds for all",
+        "listed; one prior",
+        function="solve_for_class",
+    ),
     Row(
         "metric",
         "divergence",
@@ -265,18 +277,21 @@ TABLE: tuple[Row, ...] = (
         f"column generation on a tree; else blocks of chords, {SIZES.metric_chords} inputs",
         "chords; listed",
     ),
-    Row("metric", "divergence", "rays", _METRIC_RAYS, "listed", function="over_metric"),
-    Row("metric", "information", "rays", _METRIC_RAYS, "listed", function="over_metric"),
-    Row("metric", "sum", "rays", _METRIC_RAYS, "listed", function="over_metric"),
-    Row("metric", "hamming", "distortion.solve", _PROGRAM, "chords"),
-    Row("metric", "distortion", "distortion.solve", _PROGRAM, "chords"),
+    Row(
+        "metric",
+        "divergence information sum",
+        "rays",
+        f"all extreme rays: {SIZES.tree_rays} inputs on a tree, {SIZES.metric_rays} else",
+        "listed",
+        function="over_metric",
+    ),
 )
 
 
 def rows_for(problem: Problem) -> tuple[Row, ...]:
     """The rows that apply to a problem, in order; empty when no method is known."""
     notion, goal = notion_kind(problem.privacy), goal_kind(problem.utility)
-    cell = (row for row in TABLE if (row.notion, row.goal) == (notion, goal))
+    cell = (row for row in TABLE if notion in row.notions.split() and goal in row.goals.split())
     allowed = (row for row in cell if problem.max_outputs is None or row.limited)
     return tuple(row for row in allowed if row.applies(problem))
 
@@ -301,10 +316,9 @@ def solved(problem: Problem) -> Solution:
 
 
 def _hint(problem: Problem) -> str:
-    notion = notion_kind(problem.privacy)
-    goals = dict.fromkeys(
-        row.goal for row in TABLE if row.notion == notion and (problem.max_outputs is None or row.limited)
-    )
+    notion, limited = notion_kind(problem.privacy), problem.max_outputs is not None
+    known = [row for row in TABLE if notion in row.notions.split() and (row.limited or not limited)]
+    goals = dict.fromkeys(goal for row in known for goal in row.goals.split())
     under = f"Under this notion methods are known for: {', '.join(goals)}. " if goals else ""
     return under + "See docs/design/index.md for the combinations that are solved."
 
@@ -322,5 +336,7 @@ NOTIONS = {
 def as_markdown() -> str:
     """The table, for the documentation."""
     lines = ["| notion | goal | way | proof |", "|---|---|---|---|"]
-    lines += [f"| {NOTIONS[row.notion]} | {row.goal} | {row.way} | {row.proof} |" for row in TABLE]
+    for row in TABLE:
+        notions = "; ".join(NOTIONS[notion] for notion in row.notions.split())
+        lines.append(f"| {notions} | {', '.join(row.goals.split())} | {row.way} | {row.proof} |")
     return "\n".join(lines)

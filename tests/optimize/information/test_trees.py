@@ -50,5 +50,5 @@ def test_a_tree_that_would_be_too_large_proves_a_little_less(monkeypatch: pytest
     small = proof_by_search(utility, notion, alpha, np.inf)
     assert whole is not None
     assert small is not None
-    assert len(small.trees[0]) <= 2 < len(whole.trees[0])
+    assert len(small.reason.trees[0]) <= 2 < len(whole.reason.trees[0])
     assert sum(small.alpha) > sum(whole.alpha)

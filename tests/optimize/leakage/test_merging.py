@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import extremal as ex
 from extremal.optimize.leakage import merging as leakage_merging
+from extremal.optimize.table import SIZES
 
 
 @pytest.mark.slow
@@ -41,7 +43,7 @@ def test_merged_designs_hold_and_their_bounds_are_above_the_optimum(
     p, p0, p1 = (np.append(generator.dirichlet(np.ones(30)), 0.0) for _ in range(3))
     utility, privacy = make(p0, p1), notion(p)
     best = ex.design(privacy, utility)
-    monkeypatch.setattr(leakage_merging, "MOST_INPUTS", {"information": 10, "divergence": 10})
+    monkeypatch.setattr(leakage_merging, "SIZES", replace(SIZES, lift_information=10, lift_divergence=10))
     monkeypatch.setattr(leakage_merging, "SIDE", 4)
     merged = ex.design(privacy, utility)
     assert "merged into" in merged.method
@@ -54,7 +56,7 @@ def test_merged_designs_hold_and_their_bounds_are_above_the_optimum(
 def test_information_merged_at_small_size(monkeypatch: pytest.MonkeyPatch) -> None:
     p = np.random.default_rng(7).dirichlet(np.ones(40))
     best = ex.design(ex.PML(0.8, p), ex.MutualInformation(p), tolerance=1e-4)
-    monkeypatch.setattr(leakage_merging, "MOST_INPUTS", {"information": 10, "divergence": 10})
+    monkeypatch.setattr(leakage_merging, "SIZES", replace(SIZES, lift_information=10, lift_divergence=10))
     monkeypatch.setattr(leakage_merging, "GROUPS", 24)
     merged = ex.design(ex.PML(0.8, p), ex.MutualInformation(p), tolerance=1e-4)
     assert ex.verify(merged)

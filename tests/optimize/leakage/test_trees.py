@@ -40,7 +40,7 @@ def test_trees_that_would_be_too_large_prove_what_their_roots_prove(monkeypatch:
     monkeypatch.setattr(trees, "MOST_TOKENS", box.n)
     proof = proof_by_search(notion, box, alpha, bound)
     assert proof is not None
-    assert sum(len(tree) for tree in proof.trees) < 2 * box.n
+    assert sum(len(tree) for tree in proof.reason.trees) < 2 * box.n
     assert float(sum(proof.alpha)) >= bound
 
 

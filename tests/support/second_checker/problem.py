@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -30,7 +30,7 @@ from .numbers import (
 # -- sources: sets of priors --
 
 
-def prior(given: Any) -> Vector:
+def read_prior(given: Any) -> Vector:
     """Decimals that sum to 1 within 10^-9, divided by their sum; or integer weights, divided by their sum."""
     expect(isinstance(given, list) and len(given) > 0, "a prior is a list")
     expect(all(isinstance(v, str) for v in given), "a prior is a list of strings")
@@ -72,6 +72,12 @@ class Source:
             sums = (itertools.accumulate(sorted(v, reverse=True)) for v in (p, first))
             return all(a <= b for a, b in zip(*sums, strict=True))
         return tuple(p) in self.priors
+
+    def can_occur(self, x: int) -> bool:
+        """Whether some prior of the class has p(x) > 0."""
+        if self.kind in ("simplex", "permutation_invariant") or (self.kind == "ball" and self.radius > 0):
+            return True
+        return any(p[x] for p in self.priors)
 
     def extreme(self) -> list[Vector]:
         """Extreme priors in the order in which proofs number them, without repetition."""
@@ -130,7 +136,7 @@ def _moved(p: Sequence[Fraction], emptied: Sequence[int], x: int, left: Fraction
     return corner
 
 
-def source(given: Any) -> Source:
+def read_source(given: Any) -> Source:
     expect(isinstance(given, dict), "a source is an object")
     kind = given.get("kind")
     if kind == "simplex":
@@ -140,9 +146,9 @@ def source(given: Any) -> Source:
     if kind == "ball":
         radius = rational(given.get("radius"))
         expect(0 <= radius <= 1, "a radius in total variation is between 0 and 1")
-        return Source(kind, (tuple(prior(given.get("prior"))),), radius)
+        return Source(kind, (tuple(read_prior(given.get("prior"))),), radius)
     expect(kind in ("list", "ordered", "permutation_invariant"), f"a kind of source, not {kind!r}")
-    priors = tuple(tuple(prior(p)) for p in given.get("priors") or ())
+    priors = tuple(tuple(read_prior(p)) for p in given.get("priors") or ())
     expect(len(priors) > 0 and len({len(p) for p in priors}) == 1, "priors of one length")
     expect(kind != "permutation_invariant" or len(priors) == 1, "one prior that is permuted")
     return Source(str(kind), priors)
@@ -227,11 +233,11 @@ def read_notion(given: Any) -> Notion:
         expect(0 <= delta < 1, "0 ≤ δ < 1")
         return LDP(high, delta)
     if kind == "PML":
-        of = source(given.get("source"))
+        of = read_source(given.get("source"))
         return Lift(of.only, ZERO, high) if of.only else OverClass(of, high)
     lower = given.get("lower")
     below = high if lower is None else ratio_above(lower)
-    return Lift(tuple(prior(given.get("prior"))), ONE / below, high)
+    return Lift(tuple(read_prior(given.get("prior"))), ONE / below, high)
 
 
 def _metric(given: Any) -> Metric:
@@ -368,7 +374,7 @@ def read_goal(given: Any) -> Goal:
         parts = tuple(tuple(_mean(part)) for part in _parts(given))
         return _gain(parts, least=True)
     if kind in COSTS:
-        return COSTS[str(kind)](given, source(given.get("source")))
+        return COSTS[str(kind)](given, read_source(given.get("source")))
     return _gain((tuple(_mean(given)),), least=False)
 
 
@@ -394,7 +400,7 @@ def _mean(given: Any) -> Iterator[Weighted]:
             for weight, leaf in _mean(part):
                 yield weight / len(parts), leaf
     elif kind == "MutualInformation":
-        yield ONE, Information(tuple(prior(given.get("prior"))))
+        yield ONE, Information(tuple(read_prior(given.get("prior"))))
     elif kind in OF_USERS:
         raise NotKnown(str(kind))
     else:
@@ -403,7 +409,7 @@ def _mean(given: Any) -> Iterator[Weighted]:
 
 
 def _divergence(kind: str, given: Any) -> Divergence:
-    p0, p1 = (tuple(prior(given.get(key))) for key in ("p0", "p1"))
+    p0, p1 = (tuple(read_prior(given.get(key))) for key in ("p0", "p1"))
     expect(len(p0) == len(p1), "hypotheses about the same inputs")
     parameter = rational(given.get(PARAMETERS[kind])) if kind in PARAMETERS else ZERO
     expect(kind != "HockeyStick" or parameter >= 0, "γ ≥ 0")
@@ -475,8 +481,3 @@ COSTS: dict[str, Callable[[Any, Source], Goal]] = {
     "Ranges": _ranges,
     "Frequencies": _frequencies,
 }
-
-
-def with_source(of: Any, other: Source) -> Any:
-    """A cost with another class of priors."""
-    return replace(of, source=other)

@@ -60,9 +60,6 @@ class Vector(NamedTuple):
     def total(self) -> Rational:
         return fmpq(sum(self.entries), self.unit)
 
-    def along(self, ray: Sequence[int]) -> Rational:
-        return fmpq(sum(a * r for a, r in zip(self.entries, ray, strict=True)), self.unit)
-
 
 class DirectlyBounded:
     """What cones have in common on which a linear function is bounded directly."""

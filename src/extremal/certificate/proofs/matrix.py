@@ -83,6 +83,8 @@ class Matrix(Reason):
 
     def _pairs(self, k: int) -> Integers:
         if not self.n:
+            if self.blocks:
+                raise Refused("blocks go with n", parameter="len(blocks)", value=len(self.blocks))
             return np.zeros((k, k), dtype=object)
         count = len(self.n)
         if len(self.blocks) != k or min(self.blocks) < 0 or max(self.blocks) >= count:

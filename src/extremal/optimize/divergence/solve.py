@@ -36,6 +36,7 @@ from extremal.optimize.problem import (
     no_further_proofs,
     shortened,
 )
+from extremal.optimize.table import SIZES
 from extremal.privacy import LDP, Notion
 from extremal.tables import number
 from extremal.utility import Divergence, HockeyStick
@@ -43,7 +44,6 @@ from extremal.utility import Divergence, HockeyStick
 NOTHING_TO_TELL = "constant mechanism: there is nothing to tell apart"
 ALL_PARTITIONS_UP_TO = 300  # ratios: below this the full program is faster than the polygon
 FEW_RATIOS = 16  # whose cells are not worth joining for a shorter proof
-CHORDS_UP_TO = 5_000  # inputs: up to this a certificate holds the proof that does not rest on the theorem, too
 POLYGON_TOLERANCE = 1e-13  # of the search itself; the proof loses a little more
 BINS_TOLERANCE = 1e-12  # of the proof by ratios
 BEYOND = Fraction(1, 10**25)  # of what lies between ratios: how far outside of a bin's ratios its ends lie
@@ -193,7 +193,7 @@ def _proofs(
     by_chords = ByChords(utility, lorenz, value, outcome, problem.tolerance * outcome.worth)
     if Chords.kind in wanted:
         return (order if Order.kind in wanted else ()) + (by_chords.proof()[0],), no_further_proofs
-    return order, by_chords if problem.proofs is None and utility.k <= CHORDS_UP_TO else no_further_proofs
+    return order, by_chords if problem.proofs is None and utility.k <= SIZES.certified_chords else no_further_proofs
 
 
 @dataclass(frozen=True, eq=False)

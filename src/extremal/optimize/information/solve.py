@@ -31,21 +31,20 @@ from extremal.optimize.information.pricing import BestSets, Counts
 from extremal.optimize.information.response import response_is_optimal
 from extremal.optimize.information.trees import proof_by_search
 from extremal.optimize.problem import Line, Problem, Remark, Solution, constant, lines_of
+from extremal.optimize.table import SIZES
 from extremal.privacy import LDP
 from extremal.tables import number
 from extremal.utility import MutualInformation
 from extremal.utility.curve import Floats, InformationCurve, log_excess
 
-DIRECT = 260  # different symbols up to which column generation works on all of them
-# Likewise, when a set holds fewer than three of them on average: merging would lose too much.
-DIRECT_FEW, FEW = 600, 3.0
+FEW = 3.0  # symbols to a set on average: below, merging would lose too much
 COARSE, COARSEST = 120, 12  # super-symbols beyond: for columns, for prices
 COARSE_EFFORT = (1000, 3)  # nodes of a level and patience, when only columns are wanted
 _AIM = 0.5  # of the tolerance: what is aimed at, so that rounding and the checker's margins stay within it
 _FINEST = 2e-13  # relative: finer gaps are rounding
 _NEARLY_UNIFORM = 1e-2  # relative gap of windows below which a prior is treated as nearly uniform
 _LOOSE = 1e-4  # relative
-MANY, CROWDED = 4096, 20.0  # symbols, and symbols to a set of the contact's mass: beyond, the fluid bound is tight
+CROWDED = 20.0  # symbols to a set of the contact's mass: beyond, the fluid bound is tight
 RESPONSE = Fraction(0)  # the contact that stands for randomised response in a proof
 _SMALL = 12  # symbols: closed to rounding always, it takes no time
 EXACT_BALANCE = 32  # symbols for which the balanced set is searched exactly: a tenth of a second
@@ -175,12 +174,12 @@ class _Task:
         if best.gap <= 0 and best.proof == Concave(RESPONSE):
             return
         crowded = self._packed if self.many else self._next
-        packed = self._packed if self.count.size > DIRECT and not self.many else self._next
+        packed = self._packed if self.count.size > SIZES.symbols and not self.many else self._next
         for step in (crowded, self._windows, self._nearly_uniform, packed, self._circulant):
             if step(best):
                 return
-        few = self.contact * self.prior.size < FEW and self.count.size <= DIRECT_FEW
-        if self.count.size <= DIRECT or few:
+        few = self.contact * self.prior.size < FEW and self.count.size <= SIZES.symbols_of_small_sets
+        if self.count.size <= SIZES.symbols or few:
             self._generate(best, self.mass, self.count, self.group_of, "column generation")
         else:
             self._coarse(best)
@@ -188,7 +187,11 @@ class _Task:
     @property
     def many(self) -> bool:
         """Whether there are so many symbols, all small, that a packing design is tried before anything else."""
-        return self.prior.size > MANY and self.contact * self.prior.size > CROWDED and self.count.size > DIRECT
+        return (
+            self.prior.size > SIZES.crowded_symbols
+            and self.contact * self.prior.size > CROWDED
+            and self.count.size > SIZES.symbols
+        )
 
     def _next(self, _: _Best) -> bool:
         return False
@@ -212,7 +215,7 @@ class _Task:
 
     def _circulant(self, best: _Best) -> bool:
         """A circulant design on groups of symbols, where there are too many for a search; whether that is enough."""
-        if self.count.size <= DIRECT:
+        if self.count.size <= SIZES.symbols:
             return False
         design = circulant(self.prior, self.curve, self.contact)
         fitting = design if design is not None and design.fits else None

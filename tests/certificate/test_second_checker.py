@@ -1,0 +1,224 @@
+"""The kernel against a second checker, which was written from the page on proofs alone: the same bounds and refusals,
+for every proof, reason, notion and goal, also with any numbers in the fields and with parts of several proofs in one.
+"""
+
+from __future__ import annotations
+import __future__
+
+import ast
+import json
+import random
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import extremal as ex
+import support.second_checker
+from extremal.certificate import KINDS
+from extremal.errors import MalformedFile
+from support.proofs.adversaries import ATTACKS
+from support.proofs.comparison import (
+    MALFORMED,
+    Content,
+    disagreement,
+    in_decimals,
+    kernel_says,
+    second_says,
+)
+from support.proofs.damage import damaged
+from support.proofs.examples import Example, P, Q, R, examples, form_of, kinds_of
+from support.proofs.lies import varied
+from support.proofs.recombination import Recombiner
+from support.second_checker.files import checked, hashed
+from support.second_checker.numbers import Malformed, Undecided
+
+CHECKER = Path(support.second_checker.__file__).parent
+RECOMBINATIONS = 1000
+MOST_COMPLEX = 12
+
+
+def proofs_of_each_form() -> Iterator[tuple[str, Example, Content]]:
+    """One proof for each notion and each form."""
+    seen = set()
+    for example in examples():
+        for proof in example.proofs:
+            form = form_of(proof)
+            notion = "δ" if getattr(example.privacy, "delta", 0) else type(example.privacy).__name__
+            if (form, notion) not in seen:
+                seen.add((form, notion))
+                yield f"{form}, {notion}", example, proof
+
+
+FORMS = {name: (example, proof) for name, example, proof in proofs_of_each_form()}
+
+
+def test_both_derive_the_same_bound_from_every_example() -> None:
+    for example in examples():
+        for proof in example.proofs:
+            bound = kernel_says(proof, example.privacy, example.utility)
+            assert not isinstance(bound, str), (example.name, bound)
+            assert not example.is_undercut(bound), example.name
+            assert not disagreement(proof, example.privacy, example.utility), example.name
+
+
+def test_every_proof_and_every_reason_is_compared() -> None:
+    kinds = {kind for _, proof in FORMS.values() for kind in kinds_of(proof)}
+    assert kinds == set(KINDS)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_both_say_the_same_of_a_proof_with_any_field_damaged(form: str) -> None:
+    example, proof = FORMS[form]
+    said = set()
+    for what, spoiled in damaged(random.Random(form), proof):
+        assert not disagreement(spoiled, example.privacy, example.utility), (form, what)
+        bound = kernel_says(spoiled, example.privacy, example.utility)
+        said.add(bound if isinstance(bound, str) else "a bound")
+        assert isinstance(bound, str) or not example.is_undercut(bound), (form, what)
+    assert MALFORMED in said
+    assert len(said) >= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
+def test_both_say_the_same_of_lies(attack: Any) -> None:
+    told = 0
+    for seed in range(12):
+        generator = np.random.default_rng([3, seed])
+        for lie in varied(generator, attack(generator), 2):
+            content = in_decimals(lie.proof.to_json())
+            assert not disagreement(content, lie.privacy, lie.utility), (seed, content)
+            told += 1
+    assert told >= 12
+
+
+@pytest.mark.slow
+def test_both_say_the_same_of_recombined_proofs() -> None:
+    recombiner = Recombiner(examples(), 17)
+    for _ in range(RECOMBINATIONS):
+        tried = recombiner.next()
+        assert not disagreement(tried.proof, tried.about.privacy, tried.about.utility), (tried.about.name, tried.proof)
+
+
+def test_a_disagreement_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    example, proof = next(iter(FORMS.values()))
+    bound = second_says(proof, example.privacy, example.utility)
+    for other in ("refused", bound * (1 + 1e-6) if not isinstance(bound, str) else "malformed", float("inf")):
+        monkeypatch.setattr("support.proofs.comparison.second_says", lambda *_, other=other: other)
+        assert disagreement(proof, example.privacy, example.utility)
+
+
+def test_both_accept_every_file_of_a_design() -> None:
+    left = 0
+    for example in (e for e in examples() if e.certificate is not None):
+        try:
+            said = checked(json.dumps(example.certificate).encode())
+        except Undecided:
+            left += 1
+            continue
+        except Exception as error:
+            raise AssertionError(example.name) from error
+        assert (said.privacy, said.value, said.optimality, said.code) == ("proved", "proved", "proved", 0), example.name
+    assert left <= 10  # classes of priors and inputs of probability 0 in statistics
+
+
+WRONG: dict[str, Any] = {
+    "value": lambda file: file | {"value": repr(float(file["value"]) * 1.01)},
+    "bound": lambda file: file | {"bound": repr(float(file["bound"]) * 0.99)},
+    "a proof": lambda file: file | {"proofs": [{**file["proofs"][0], "alpha": ["0", "0"]}]},
+    "privacy": lambda file: file | {"mechanism": with_hash(file["mechanism"] | {"privacy": NARROW})},
+}
+NARROW = {"notion": "LDP", "epsilon": "0.69", "delta": "0"}
+
+
+def with_hash(content: Content) -> Content:
+    return content | {"hash": hashed(content)}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_both_refute_a_file_with_something_wrong(what: str, tmp_path: Path) -> None:
+    design = ex.design(ex.LDP("0.7"), ex.Average([ex.KL(P, Q), ex.KL(P, R)]))
+    file = with_hash(WRONG[what](design.certificate.to_json()))
+    text = json.dumps(file).encode()
+    (tmp_path / "file").write_bytes(text)
+    assert checked(text).code == 1
+    assert not ex.verify(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text[:-1],
+        lambda text: text.replace(b'"version"', b'"format"', 1),
+        lambda text: text.replace(b'"1.0"', b"1.0"),
+        lambda text: text.replace(b'"0.7"', b'"0.8"'),
+        lambda text: text.replace(b'{"range": 3}', b'{"range": 9007199254740993}'),
+        lambda text: b"[" * 5000 + text,
+        lambda text: text.replace(b'"kind"', b'"kind\xff"', 1),
+    ],
+)
+def test_both_call_a_spoiled_file_malformed(spoil: Any, tmp_path: Path) -> None:
+    design = ex.design(ex.LDP("0.7"), ex.KL(P, Q))
+    text = json.dumps(design.certificate.to_json()).encode()
+    assert checked(text).code == 0
+    (tmp_path / "file").write_bytes(spoil(text))
+    with pytest.raises(Malformed):
+        checked(spoil(text))
+    with pytest.raises(MalformedFile):
+        ex.verify(tmp_path / "file")
+
+
+def test_a_row_that_adds_up_to_too_much_is_malformed() -> None:
+    file = ex.design(ex.PML("0.6", P), ex.KL(P, Q)).certificate.to_json()
+    rows = file["mechanism"]["weights"]["rows"]
+    rows[0][0] = str(int(rows[0][0]) + 1)
+    file["mechanism"] = with_hash(file["mechanism"])
+    with pytest.raises(Malformed, match="add up"):
+        checked(json.dumps(with_hash(file)).encode())
+
+
+def test_the_second_checker_stands_alone() -> None:
+    """It imports the standard library and itself; no function of it is hard to follow."""
+    for path in CHECKER.glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                assert all(alias.name.split(".")[0] in sys.stdlib_module_names for alias in node.names), path.name
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 1 or str(node.module).split(".")[0] in sys.stdlib_module_names, path.name
+            elif isinstance(node, ast.FunctionDef):
+                assert _complexity(node) <= MOST_COMPLEX, (path.name, node.name)
+
+
+def test_the_modules_make_one_file() -> None:
+    """In the order of their imports, without them: names are given once, so that a single file can hold it all."""
+    order = ("numbers", "problem", "worths", "cones", "reasons", "squares", "compact", "proofs", "files")
+    assert {path.stem for path in CHECKER.glob("*.py")} == {"__init__", *order}
+    text = "\n".join((CHECKER / f"{name}.py").read_text(encoding="utf-8") for name in order)
+    tree = ast.parse(text)
+    given = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    assert len(given) == len(set(given))
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.ImportFrom) and node.level)]
+    module = types.ModuleType("single")
+    sys.modules["single"] = module
+    flags = __future__.annotations.compiler_flag
+    future = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module == "__future__"]
+    tree.body = [node for node in tree.body if node not in future]
+    exec(compile(tree, "single", "exec", flags=flags), vars(module))
+    for example, proof in FORMS.values():
+        alone = vars(module)["derived"](proof, example.privacy.to_json(), example.utility.to_json())
+        assert alone == second_says(proof, example.privacy, example.utility)
+    del sys.modules["single"]
+
+
+def _complexity(function: ast.FunctionDef) -> int:
+    branches = (ast.If, ast.For, ast.While, ast.ExceptHandler, ast.IfExp, ast.comprehension)
+    nodes = list(ast.walk(function))
+    words = sum(len(node.values) - 1 for node in nodes if isinstance(node, ast.BoolOp))
+    conditions = sum(len(node.ifs) for node in nodes if isinstance(node, ast.comprehension))
+    return 1 + words + conditions + sum(isinstance(node, branches) for node in nodes)
