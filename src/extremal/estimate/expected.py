@@ -14,12 +14,13 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
+from extremal.estimate.channels.channel import Channel
 from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.reports.tally import FEWEST
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
 from extremal.estimate.workload import WorkloadEstimate, decoding_of, sets_of
-from extremal.exact import as_count, as_prior
+from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.utility import Workload
 from extremal.utility.fisher import fisher, report_moments
@@ -83,12 +84,7 @@ def frequency_variance(mechanism: Mechanism, prior: Any = None) -> float:
     >>> round(frequency_variance(ex.randomized_response(4, 1)), 6)
     8.306223
     """
-    channel = channel_of(mechanism)
-    if channel.combinations() is not None or channel.r < mechanism.k:
-        raise InvalidParameter(
-            "every input must be identified by the reports", parameter="mechanism", value=repr(mechanism)
-        )
-    p = row_prior(mechanism, prior)
+    channel, p = _identifying(mechanism), row_prior(mechanism, prior)
     return float(channel.inverse(p).variances(p, p).sum())
 
 
@@ -99,10 +95,18 @@ def statistics_variance(mechanism: Mechanism, rows: Any, prior: Any) -> float:
     >>> round(statistics_variance(ex.unary_encoding(30, 1), np.eye(30), np.full(30, 1 / 30)), 6)
     112.447498
     """
+    channel, p = _identifying(mechanism), row_prior(mechanism, prior)
+    a = np.asarray(rows, dtype=np.float64)
+    if mechanism.row_of is not None:  # a row for each input, in another order
+        a = a[:, np.argsort(mechanism.row_of)]
+    return float(np.trace(channel.inverse(p).covariance(a, p, p)))
+
+
+def _identifying(mechanism: Mechanism) -> Channel:
+    """The channel of a mechanism whose reports identify every input."""
     channel = channel_of(mechanism)
-    p, a = as_prior(prior, k=mechanism.k).values, np.asarray(rows, dtype=np.float64)
-    if mechanism.row_of is not None or channel.combinations() is not None:
+    if channel.combinations() is not None or channel.r < mechanism.k:
         raise InvalidParameter(
             "every input must be identified by the reports", parameter="mechanism", value=repr(mechanism)
         )
-    return float(np.trace(channel.inverse(p).covariance(a, p, p)))
+    return channel

@@ -127,7 +127,9 @@ def estimate_frequencies(
     References: Warner (1965); Chaudhuri and Mukerjee, Randomized Response (1988), for the inverse; Kairouz, Bonawitz,
     Ramage (ICML 2016).
     """
-    _refuse_unknown(method, mechanism, missing)
+    for parameter, value, known in (("method", method, METHODS), ("missing", missing, MISSING)):
+        if value not in known:
+            raise InvalidParameter(f"{parameter} must be one of {', '.join(known)}", parameter=parameter, value=value)
     drawn = Sample.of(sample, weights=weights, strata=strata, cluster=cluster, population=population)
     given = Reports(reports, mechanism, column, by, counts, missing == "drop", check_hash)
     found = _estimates(_with_missing(given) if missing == "category" else given, drawn, method, prior, merge)
@@ -152,20 +154,6 @@ def _estimates(given: Reports, sample: Sample, method: str, prior: Any, merge: b
     small = _too_small(tallies)
     kept = {name: Observed.of(channel, found) for name, found in tallies.items() if name not in small}
     return StratifiedEstimate({name: _estimate(combinations, o, method, start) for name, o in kept.items()}, small)
-
-
-def _refuse_unknown(method: str, mechanism: object, missing: str) -> None:
-    if method not in METHODS:
-        raise InvalidParameter(f"method must be one of {', '.join(METHODS)}", parameter="method", value=method)
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidParameter(
-            "mechanism must be a Mechanism",
-            parameter="mechanism",
-            value=type(mechanism).__name__,
-            hint="Mechanism.from_matrix makes one of a matrix, ex.load reads one from a file.",
-        )
-    if missing not in MISSING:
-        raise InvalidParameter(f"missing must be one of {', '.join(MISSING)}", parameter="missing", value=missing)
 
 
 def _too_small(tallies: Mapping[Any, Tally]) -> dict[Any, int]:

@@ -142,7 +142,6 @@ def test_a_note_in_every_form_counts_as_randomised_before(tmp_path: Path) -> Non
     path = tmp_path / "in.parquet"
     for key, value in (
         ("extremal", json.dumps({"version": "1.0", "columns": {"answer": m.hash}})),
-        ("extremal.mechanism.answer", m.hash),
         ("org.apache.spark.sql.parquet.row.metadata", json.dumps({"type": "struct", "fields": fields})),
     ):
         table = pa.table({"answer": ["no", "yes"], "other": ["no", "no"]}).replace_schema_metadata({key: value})

@@ -338,3 +338,13 @@ def test_heavy_labels_are_heavy_and_their_limits_hold_together(k: int) -> None:
     for wrong in (-0.1, 1, math.nan, "a"):
         with pytest.raises(InvalidParameter, match="at_least must be a frequency below 1"):
             ex.estimate_frequencies(reports, m).heavy(wrong)  # type: ignore[arg-type]
+
+
+def test_rows_in_another_order_have_the_same_variances() -> None:
+    m, order = ex.subset_selection(6, 1), np.array([2, 0, 5, 1, 4, 3])
+    moved = ex.Mechanism(m.structure, order, m.input_labels, m.output_labels, None)
+    p, a = np.arange(1, 7) / 21, np.random.default_rng(0).normal(size=(2, 6))
+    by_row, rows = np.empty(6), np.empty((2, 6))
+    by_row[order], rows[:, order] = p, a
+    assert frequency_variance(moved, p) == pytest.approx(frequency_variance(m, by_row), rel=1e-12)
+    assert statistics_variance(moved, a, p) == pytest.approx(statistics_variance(m, rows, by_row), rel=1e-12)

@@ -19,9 +19,7 @@ COLUMNS = {"answer": ["a", "b", "a", "c"] * 25, "w": [1.0, 2.0] * 50, "region": 
 
 def write(path: Path, columns: dict[str, Any] = COLUMNS, hashes: dict[str, str] | None = None) -> Path:
     found = {"answer": M.hash} if hashes is None else hashes
-    table = pa.table(columns).replace_schema_metadata(
-        {f"extremal.mechanism.{name}": value for name, value in found.items()}
-    )
+    table = pa.table(columns).replace_schema_metadata({"extremal": json.dumps({"columns": found})})
     if path.suffix == ".parquet":
         pyarrow.parquet.write_table(table, path, row_group_size=30)
     elif path.suffix == ".feather":

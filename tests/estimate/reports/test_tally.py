@@ -237,3 +237,16 @@ def test_an_empty_arrow_column_has_no_reports() -> None:
     ):
         with pytest.raises(ex.errors.InvalidParameter, match="there must be at least one report"):
             ex.estimate_frequencies(empty, M_WORDS)
+
+
+def test_groups_that_name_nothing_are_refused() -> None:
+    frame = pd.DataFrame({"answer": WORDS})
+    with pytest.raises(ex.errors.InvalidParameter, match="by must name a column"):
+        ex.estimate_frequencies(frame, M_WORDS, column="answer", by=[])
+
+
+def test_categories_that_do_not_occur_are_no_groups() -> None:
+    groups = pd.Categorical(["n", "s"] * 20, categories=["w", "s", "e", "n"])
+    found = ex.estimate_frequencies(WORDS, M_WORDS, by=groups)
+    assert list(found) == ["s", "n"]
+    assert found["n"].estimate.tolist() == ex.estimate_frequencies(WORDS[::2], M_WORDS).estimate.tolist()

@@ -3,10 +3,9 @@
 The note is JSON, {"version": "1.0", "columns": {"<column>": "<hash of the mechanism>"}}. It stands in the schema
 metadata of a Parquet or Feather file under the key `extremal`. A CSV file has no metadata, so `answers.csv` has it in
 `answers.csv.extremal.json`, with the SHA-256 of the data that it speaks of: a note beside other data is refused. While
-a file is being replaced the note speaks of both ("replaced" is about the data that stood there before), so that
-whenever a run is killed the note that is found has the data that is found in it. Read, but never written, is also a
-metadata key `extremal.mechanism.<column>` with the hash as its value, and what Spark notes about a column
-(`OF_A_FIELD`).
+a file is being replaced the note speaks of both ("replaced" is about the data that stood there before), so that the
+note and the data in a file always match, whenever a run is killed. What Spark notes about a column (`OF_A_FIELD`) is
+read, too.
 """
 
 from __future__ import annotations
@@ -24,7 +23,6 @@ from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.files import parse, parsed
 
 KEY = "extremal"
-KEY_OF_A_COLUMN = "extremal.mechanism."
 OF_A_FIELD = "extremal.mechanism"  # in the metadata of a field, where Spark writes
 KEY_OF_SPARK = b"org.apache.spark.sql.parquet.row.metadata"
 BESIDE = ".extremal.json"
@@ -59,9 +57,7 @@ def in_metadata(metadata: Mapping[bytes, bytes] | None, path: Path) -> Hashes:
     together = {}
     if KEY.encode() in stored:
         together = _columns(parsed(stored[KEY.encode()][: LARGEST_NOTE + 1], where, LARGEST_NOTE), where)
-    decoded = {key.decode("utf-8", "replace"): value.decode("utf-8", "replace") for key, value in stored.items()}
-    each = {key.removeprefix(KEY_OF_A_COLUMN): v for key, v in decoded.items() if key.startswith(KEY_OF_A_COLUMN)}
-    return together | each | _of_spark(stored.get(KEY_OF_SPARK, b"{}"))
+    return together | _of_spark(stored.get(KEY_OF_SPARK, b"{}"))
 
 
 def _of_spark(schema: bytes) -> Hashes:

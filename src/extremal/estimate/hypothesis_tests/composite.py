@@ -25,7 +25,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
 from extremal.estimate.hypothesis_tests.outcome import TestResult
-from extremal.estimate.hypothesis_tests.reports import Counts, counted, crossed, refuse_no_mechanism, significance
+from extremal.estimate.hypothesis_tests.reports import Counts, counted, crossed, refuse_uncountable, significance
 from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
 from extremal.estimate.reports.tally import Reports
 from extremal.exact import as_prior
@@ -264,7 +264,7 @@ def test_independence(
         )
     for name, m in columns.items():
         if m is not None:
-            refuse_no_mechanism(m, f"columns[{name!r}]")
+            refuse_uncountable(m, f"columns[{name!r}]")
     table = crossed(frame, columns, check_hash)
     first, second = columns.values()
     return _associated(f"{' and '.join(columns)} are independent", table, (first, second), "columns", size, number)

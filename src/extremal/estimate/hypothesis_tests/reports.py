@@ -14,7 +14,7 @@ from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import ListedReports
 from extremal.estimate.reports.files import named_files, read_columns
-from extremal.estimate.reports.tally import NO_REPORT, Reports, Tally
+from extremal.estimate.reports.tally import NO_REPORT, Reports, Tally, refuse_no_mechanism
 from extremal.mechanism import Mechanism
 
 Codes = npt.NDArray[np.intp]
@@ -35,22 +35,16 @@ def significance(alpha: Any, parameter: str = "alpha") -> float:
     return float(alpha)
 
 
-def refuse_no_mechanism(mechanism: Any, parameter: str = "mechanism") -> None:
+def refuse_uncountable(mechanism: Any, parameter: str = "mechanism") -> None:
     """Raise unless it is a mechanism with outputs that can be counted one by one."""
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidParameter(
-            f"{parameter} must be a Mechanism",
-            parameter=parameter,
-            value=type(mechanism).__name__,
-            hint="Mechanism.from_matrix makes one of a matrix, ex.load reads one from a file.",
-        )
+    refuse_no_mechanism(mechanism, parameter)
     if mechanism.m > MOST_OUTPUTS:
         raise TooLarge("a test counts every output by itself, up to 2^24", parameter="m", value=mechanism.m)
 
 
 def counted(given: Reports) -> Counts:
     """How often each output was reported, in the order of the outputs; with `by`, one row for each group."""
-    refuse_no_mechanism(given.mechanism)
+    refuse_uncountable(given.mechanism)
     tallies = given.tallies(ListedReports(given.mechanism))
     rows = [_row(found, given.mechanism.m) for found in tallies.values()]
     return np.stack(rows) if given.by is not None else rows[0]

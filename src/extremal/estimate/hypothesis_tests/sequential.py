@@ -9,7 +9,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.hypothesis_tests.likelihood_ratio import log_ratios, marginals
-from extremal.estimate.hypothesis_tests.reports import coded, refuse_no_mechanism, significance
+from extremal.estimate.hypothesis_tests.reports import coded, refuse_uncountable, significance
 from extremal.mechanism import Mechanism
 from extremal.tables import number
 
@@ -36,7 +36,7 @@ class SequentialTest:
     def __init__(self, mechanism: Mechanism, p0: Any, p1: Any, alpha: float, beta: float) -> None:
         self.alpha, self.beta = significance(alpha), significance(beta, "beta")
         self.mechanism = mechanism
-        refuse_no_mechanism(mechanism)
+        refuse_uncountable(mechanism)
         self._first, self._second = marginals(mechanism, p0, p1)
         self._ratios = log_ratios(self._first, self._second)
         self._excluded = (self._first == 0) & (self._second == 0)

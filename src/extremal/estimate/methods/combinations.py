@@ -17,6 +17,7 @@ from extremal.exact import as_prior
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
+from extremal.utility.fisher import by_row
 
 _NAMED = 3  # inputs of a sum that are spelled out
 _LISTED = 6  # combinations that an error names
@@ -107,10 +108,7 @@ def row_prior(mechanism: Mechanism, prior: Any) -> Floats:
     if prior is None:
         sizes = np.ones(r) if mechanism.row_of is None else np.bincount(mechanism.row_of, minlength=r)
         return np.asarray(sizes / sizes.sum())
-    values = as_prior(prior, k=mechanism.k).values
-    if mechanism.row_of is None:
-        return values
-    return np.asarray(np.bincount(mechanism.row_of, weights=values, minlength=r), dtype=np.float64)
+    return by_row(mechanism, as_prior(prior, k=mechanism.k).values)
 
 
 def _row_names(mechanism: Mechanism) -> list[Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter
-from extremal.estimate.hypothesis_tests.reports import coded, refuse_no_mechanism
+from extremal.estimate.hypothesis_tests.reports import coded, refuse_uncountable
 from extremal.estimate.regression.likelihood import Hidden, Likelihood
 from extremal.estimate.regression.maximum import maximised, refuse_dependent
 from extremal.estimate.regression.model_matrix import ModelMatrix, as_table, refuse_gaps, sides
@@ -125,7 +125,7 @@ def _by_column(mechanism: Mechanism | Mapping[str, Mechanism], left: str, column
     for name in dict.fromkeys([left, *mechanisms]):
         refuse_absent(name, columns, "outcome" if name == left else "mechanism")
     for name, one in mechanisms.items():
-        refuse_no_mechanism(one, f"mechanism[{name!r}]" if isinstance(mechanism, Mapping) else "mechanism")
+        refuse_uncountable(one, f"mechanism[{name!r}]" if isinstance(mechanism, Mapping) else "mechanism")
     covariates = [name for name in mechanisms if name != left]
     if len(covariates) > 1:
         raise InvalidParameter(

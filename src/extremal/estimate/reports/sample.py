@@ -159,7 +159,9 @@ def group_codes(column: Any, parameter: str, n: int) -> tuple[Codes, list[Any]]:
         raise InvalidParameter(
             f"{parameter} must have {n} entries, one for each report", parameter=f"len({parameter})", value=codes.size
         )
-    used, codes = np.unique(codes, return_inverse=True)
+    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
+    if used.size < len(labels):  # labels may be listed that do not occur
+        codes = np.searchsorted(used, codes)
     return codes, [plain(labels[i]) for i in used.tolist()]
 
 

@@ -105,6 +105,13 @@ class Reports:
     drop: bool = False
     check_hash: bool = True
 
+    def __post_init__(self) -> None:
+        refuse_no_mechanism(self.mechanism)
+        if isinstance(self.by, (list, tuple)) and not self.by:
+            raise InvalidParameter(
+                "by must name a column, or give the group of each report", parameter="by", value=self.by
+            )
+
     def tally(self, encoder: Encoder, weights: Any = None) -> Tally:
         """All reports together."""
         return self.tallies(encoder, weights)[None]
@@ -273,6 +280,17 @@ class Batch:
         return numbers, summed(times), summed(times * w)
 
 
+def refuse_no_mechanism(mechanism: Any, parameter: str = "mechanism") -> None:
+    """Raise unless it is a mechanism."""
+    if not isinstance(mechanism, Mechanism):
+        raise InvalidParameter(
+            f"{parameter} must be a Mechanism",
+            parameter=parameter,
+            value=type(mechanism).__name__,
+            hint="Mechanism.from_matrix makes one of a matrix, ex.load reads one from a file.",
+        )
+
+
 def _refuse_number(tallies: dict[Any, Tally]) -> dict[Any, Tally]:
     total = sum(t.n for t in tallies.values())
     if total == 0:
@@ -289,16 +307,17 @@ def _encoded(encoder: Encoder, label: Any) -> Hashable:
         raise UnknownLabel.hidden("report", plain(label), encoder.labels.shown(), more=OTHER_MECHANISM) from None
 
 
-def _group_names(columns: Iterable[Any] | None, n: int) -> tuple[Codes | None, Sequence[Any]]:
+def _group_names(columns: list[Any] | None, n: int) -> tuple[Codes | None, Sequence[Any]]:
     """The group of each report as a code, and the names of the groups; tuples when there are several columns."""
     if columns is None:
         return None, (None,)
-    codes = np.zeros(n, dtype=np.intp)
-    names: list[tuple[Any, ...]] = [()]
-    for column in columns:
-        more, labels = group_codes(column, "by", n)
+    first, *others = (group_codes(column, "by", n) for column in columns)
+    if not others:
+        return first
+    codes = first[0]
+    names: list[tuple[Any, ...]] = [(label,) for label in first[1]]
+    for more, labels in others:
         codes = codes * len(labels) + more
         names = [(*name, label) for name in names for label in labels]
     used, codes = np.unique(codes, return_inverse=True)
-    chosen = [names[i] for i in used.tolist()]
-    return codes, [name[0] if len(name) == 1 else name for name in chosen]
+    return codes, [names[i] for i in used.tolist()]

@@ -16,7 +16,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.hypothesis_tests.likelihood_ratio import Rule, log_ratios, marginals
-from extremal.estimate.hypothesis_tests.reports import refuse_no_mechanism, significance
+from extremal.estimate.hypothesis_tests.reports import refuse_uncountable, significance
 from extremal.estimate.hypothesis_tests.tails import WIDTH, on_grid
 from extremal.exact import Prior, as_count, as_prior
 from extremal.exact.weights import Floats
@@ -131,7 +131,7 @@ def plan_test(
     first = as_prior(p0, "p0")
     second = as_prior(p1, "p1", k=len(first.values))
     if mechanism is not None:
-        refuse_no_mechanism(mechanism)
+        refuse_uncountable(mechanism)
     solved = left_out(mechanism, epsilon, n, "power", power)
     wanted = None if power is None else _checked_power(power, size)
     aim = Aim(
