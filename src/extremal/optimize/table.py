@@ -38,9 +38,7 @@ class SizeLimits:
     few_patterns: int = 9  # means and worst cases of divergences: 510 patterns, 0.1 s; a search is faster beyond
     patterns: int = staircase.MOST_INPUTS  # all staircase patterns: 65,534 columns, 3 s
     distributions: int = 6  # distributions whose directions are cut into cells: 720 simplices to begin with
-    convex: int = (
-        5  # all vertices of the staircase program: 142,506 sets of five patterns, 0.7 s; six inputs have 61 million
-    )
+    convex: int = 5  # all vertices of the staircase program: 142,506 sets of five patterns, 0.7 s; 61 million of six
     coupled_rays: int = coupled.MOST_INPUTS  # all rays under (ε,δ): 9,308, 1 s; seven inputs have 94,801
     coupled_chords: int = 24  # a program of k² rows for each chord: no new grid after 20 s
     coupled_mixed: int = 12  # staircase patterns and single inputs, mixed: 4,106 columns, 1.2 s
