@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from extremal.exact import Exponential
-from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, IndependentBits, ProjectiveSets
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from support.files import neighbours

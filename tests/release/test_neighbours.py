@@ -14,8 +14,8 @@ import pytest
 import extremal as ex
 from extremal.columns.files import batches
 from extremal.exact import Exponential
-from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
+from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import (
     BloomBits,
     HadamardSets,

@@ -9,7 +9,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
 from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import HashedSets, hashed_inside

@@ -23,8 +23,8 @@ from extremal.columns.lists import (
     refuse_wide,
     without_missing,
 )
-from extremal.mechanism.bit_labels import ByteLabels
 from extremal.mechanism.labels import Labels
+from extremal.mechanism.report_labels import ByteLabels
 
 
 def holds(column: Any) -> bool:

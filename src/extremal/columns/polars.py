@@ -13,8 +13,8 @@ import numpy as np
 
 from extremal.columns import arrays, lists
 from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, refuse_wide, without_missing
-from extremal.mechanism.bit_labels import ByteLabels
 from extremal.mechanism.labels import Labels
+from extremal.mechanism.report_labels import ByteLabels
 
 
 def holds(column: Any) -> bool:

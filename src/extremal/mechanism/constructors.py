@@ -20,6 +20,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import IndexSet, as_count
 from extremal.exact.weights import DENOMINATOR, Indices, Weights
 from extremal.mechanism.labels import Labels, count_text
+from extremal.mechanism.report_labels import SubsetLabels
 from extremal.mechanism.rounding import checked_matrix, round_to_weights
 from extremal.mechanism.structures import Circulant, Rows, Structure
 from extremal.mechanism.structures.circulant import Run
@@ -32,7 +33,6 @@ from extremal.mechanism.structures.staircase import (
     window_structure,
 )
 from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
-from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.mechanism.value import Mechanism, distinct
 from extremal.privacy import LDP, Notion
 

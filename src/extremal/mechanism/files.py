@@ -23,8 +23,8 @@ import numpy as np
 from extremal.atomic import refuse_unusable, write_atomically
 from extremal.errors import ExtremalError, FileConflict, MalformedFile, TooLarge
 from extremal.exact.weights import Indices
-from extremal.mechanism.bit_labels import reports_from_json
 from extremal.mechanism.labels import LARGEST_JSON_INTEGER, MOST_LABELS, Labels, count_text
+from extremal.mechanism.report_labels import reports_from_json
 from extremal.mechanism.structures import GroupedSets, Structure, structure_from_json
 from extremal.mechanism.value import Mechanism
 from extremal.privacy import Notion, notion_from_json

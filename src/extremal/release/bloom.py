@@ -14,8 +14,8 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import BitLabels, unpacked
 from extremal.mechanism.labels import Label
+from extremal.mechanism.report_labels import BitLabels, unpacked
 from extremal.mechanism.structures import BloomBits
 from extremal.release.privatize import privatize_column
 from extremal.release.sampling.rules import packed_filters, shown_filters

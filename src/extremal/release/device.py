@@ -22,8 +22,8 @@ from extremal.columns.lists import labels_at
 from extremal.errors import FileConflict, InvalidParameter
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.files import to_json
+from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside

@@ -19,8 +19,8 @@ from extremal.columns.frames import columns_of, is_frame, with_columns
 from extremal.columns.lists import Array, is_missing, labels_at
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
+from extremal.mechanism.report_labels import BitLabels
 from extremal.release.sampling.sampler import BadCode, sample_codes
 from extremal.release.sampling.words import WordSource, refuse_seed
 

@@ -18,8 +18,8 @@ from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.exponential import level_of_ratio
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Label
+from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import IndependentBits
 from extremal.privacy import LDP
 from extremal.release.privatize import privatize_column

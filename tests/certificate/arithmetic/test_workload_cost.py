@@ -32,8 +32,8 @@ from extremal.certificate.arithmetic.workload_cost import (
     workload_cost,
 )
 from extremal.mechanism import Mechanism
+from extremal.mechanism.report_labels import SubsetLabels
 from extremal.mechanism.structures.staircase import subset_structure
-from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.problem import NOT_IDENTIFIED, RESOLUTION, problem_of
 from extremal.utility import CDF, Frequencies, Mean

@@ -27,9 +27,9 @@ from extremal.certificate import (
 )
 from extremal.certificate.arithmetic import workload_cost as costs
 from extremal.mechanism import Mechanism
+from extremal.mechanism.report_labels import SubsetLabels
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.mechanism.structures.staircase import subset_structure
-from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.optimize import table
 from extremal.optimize.problem import Problem
 from extremal.optimize.workload.inequality import best_inequality

@@ -20,7 +20,7 @@ from extremal.estimate.chosen import estimate_chosen
 from extremal.estimate.expected import frequency_variance, statistics_variance
 from extremal.exact import Exponential
 from extremal.exact.weights import DENOMINATOR
-from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, ProjectiveSets
 from extremal.mechanism.structures.chosen_sets import largest_inside
 from extremal.simulate import Simulation

@@ -10,8 +10,8 @@ import extremal as ex
 from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.exact import Exponential
 from extremal.mechanism.labels import Labels
+from extremal.mechanism.report_labels import SubsetLabels
 from extremal.mechanism.structures.staircase import subset_structure
-from extremal.mechanism.subset_labels import SubsetLabels
 
 
 def unlisted(k: int, size: int, epsilon: float) -> ex.Mechanism:

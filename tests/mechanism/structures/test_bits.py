@@ -16,7 +16,7 @@ import extremal as ex
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge, UnknownLabel
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import files
-from extremal.mechanism.bit_labels import BitLabels, unpacked
+from extremal.mechanism.report_labels import BitLabels, unpacked
 from extremal.mechanism.structures import IndependentBits
 
 

@@ -16,7 +16,7 @@ from extremal.closed_forms.bits import permanent_filter
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import files
-from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, bloom
 
 QUARTER = DENOMINATOR // 4

@@ -12,9 +12,9 @@ import extremal as ex
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact import Exponential
 from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.report_labels import SubsetLabels
 from extremal.mechanism.structures import SubsetSelection
 from extremal.mechanism.structures.staircase import subset_structure
-from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.testing import priors
 
 LINE = np.abs(np.subtract.outer(np.arange(6), np.arange(6))) + 0.0

@@ -89,7 +89,7 @@ class TestReference:
 
     def test_every_leakage_case_of_the_reference_is_used(self, reference: dict[str, Any]) -> None:
         here = Path(__file__).read_text(encoding="utf-8") + (
-            Path(__file__).parents[2] / "theory" / "leakage" / "test_regions.py"
+            Path(__file__).parents[2] / "theory" / "test_leakage.py"
         ).read_text("utf-8")
         assert [name for name in reference if name.startswith("pml") and name not in here] == []
 

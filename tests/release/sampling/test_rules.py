@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 import extremal as ex
 from extremal.exact.weights import DENOMINATOR
-from extremal.mechanism.bit_labels import BitLabels
+from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, IndependentBits, ProjectiveSets
 from extremal.release.audit import audit
 from extremal.release.bloom import keep, report

@@ -13,8 +13,8 @@ from scipy.stats import chisquare
 import extremal as ex
 from extremal.exact import IndexSet
 from extremal.exact.weights import DENOMINATOR
+from extremal.mechanism.report_labels import SubsetLabels
 from extremal.mechanism.structures import TwoValuedColumns
-from extremal.mechanism.subset_labels import SubsetLabels
 from extremal.release import sample_codes
 from extremal.release.sampling import sampler
 from extremal.release.sampling.loops import Loops, _functions

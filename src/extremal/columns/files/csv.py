@@ -25,9 +25,8 @@ from extremal.columns.files.note import Hashes, beside, extended, with_note_besi
 from extremal.columns.files.plain_csv import CsvColumn, PlainRows, plain_columns
 from extremal.columns.frames import refuse_absent
 from extremal.errors import InvalidParameter, MalformedFile
-from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.subset_labels import SubsetLabels
+from extremal.mechanism.report_labels import BitLabels, SubsetLabels
 
 TITLE: str = "CSV"
 ENDINGS: tuple[str, ...] = (".csv", ".tsv")

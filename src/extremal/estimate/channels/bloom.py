@@ -20,8 +20,8 @@ from extremal.estimate.channels.channel import WORST_CONDITION, EndsByMoments, F
 from extremal.estimate.channels.dense import reduced_basis
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import BitLabels, unpacked
 from extremal.mechanism.labels import Labels
+from extremal.mechanism.report_labels import BitLabels, unpacked
 from extremal.mechanism.structures import BloomBits
 from extremal.mechanism.structures.structure import refuse_large
 

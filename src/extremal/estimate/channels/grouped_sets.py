@@ -20,7 +20,7 @@ from extremal.estimate.channels.channel import EndsByMoments, Flags, Inverse, tw
 from extremal.estimate.channels.holding import UnlistedChannel
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import SetLabels, unpacked
+from extremal.mechanism.report_labels import SetLabels, unpacked
 from extremal.mechanism.structures import GroupedSets
 from extremal.mechanism.structures.structure import refuse_large
 

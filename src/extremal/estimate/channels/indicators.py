@@ -16,7 +16,7 @@ from extremal.estimate.channels.channel import Flags, Inverse
 from extremal.estimate.channels.holding import HoldingChannel, HoldingInverse
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import BitLabels, unpacked
+from extremal.mechanism.report_labels import BitLabels, unpacked
 from extremal.mechanism.structures import HashedSets, IndependentBits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, scattered
 

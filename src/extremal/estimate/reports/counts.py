@@ -18,8 +18,8 @@ from extremal.columns.frames import is_frame, names_of, pandas_index, pick, refu
 from extremal.columns.lists import plain
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
-from extremal.mechanism.bit_labels import BitLabels
 from extremal.mechanism.labels import Label
+from extremal.mechanism.report_labels import BitLabels
 
 LISTED = 1 << 16  # reports up to which those that never occur are listed, too
 MOST_COMPARED = 1 << 20  # outputs up to which an index is compared with all of them, in less than a second

@@ -21,8 +21,8 @@ import numpy as np
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import Column, Exponential, IndexSet, solve_exactly
 from extremal.exact.weights import DENOMINATOR, Indices, frozen
-from extremal.mechanism.bit_labels import SetLabels
 from extremal.mechanism.labels import count_text
+from extremal.mechanism.report_labels import SetLabels
 from extremal.mechanism.structures.structure import refuse_many_rows, stored_list, stored_weight
 from extremal.mechanism.structures.unlisted import Unlisted
 

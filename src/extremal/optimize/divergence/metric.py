@@ -33,7 +33,7 @@ from extremal.privacy.cones.metric import MOST_IN_GENERAL, Edge, group_columns, 
 from extremal.solver import TIME_LIMIT, SolverFailed
 from extremal.utility import Divergence
 
-MOST_ROUNDS = 40  # grids of chords; five to ten are usual
+MOST_ROUNDS = 40  # a guard: each grid holds the ratios that the last one used
 _FIRST_NODES = 17  # of the first grid: coarse, since others follow the ratios that are used
 _FAR = 30.0  # logarithm of a ratio beyond which a line to 0 or to infinity serves, when f has one: others are added
 _FARTHEST = 700.0  # and beyond which no float goes: e^−745 is the least
@@ -87,15 +87,8 @@ def _nothing(privacy: MetricPrivacy) -> Dual:
 
 def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) -> Solution:
     edges = tree_edges(privacy)
-    if edges is None and privacy.k > SIZES.metric_chords:
-        raise InvalidParameter(
-            f"metrics that are no tree or line are solved for at most {SIZES.metric_chords} inputs",
-            parameter="k",
-            value=privacy.k,
-        )
+    blocks, method = _blocks(privacy, utility, edges)
     cover = _first_cover(privacy, utility)
-    blocks = TreeBlocks(privacy, utility, edges) if edges is not None else MetricBlocks(privacy, utility)
-    method = "chords of f, column generation on a tree" if edges is not None else "chords of f"
     found: list[_Round] = []
     for _ in range(MOST_ROUNDS):
         try:
@@ -114,6 +107,21 @@ def _by_chords(problem: Problem, privacy: MetricPrivacy, utility: Divergence) ->
         return _before_anything(problem, cover, utility, tuple(edges or ()))
     mechanism = last_private(problem, [one.rows for one in found])
     return Solution(mechanism, found[-1].bound, method, (found[-1].proof,))
+
+
+def _blocks(
+    privacy: MetricPrivacy, utility: Divergence, edges: list[Edge] | None
+) -> tuple[TreeBlocks | MetricBlocks, str]:
+    """What solves the program of a grid of chords, and its name."""
+    if edges is not None:
+        return TreeBlocks(privacy, utility, edges), "chords of f, column generation on a tree"
+    if privacy.k > SIZES.metric_chords:
+        raise InvalidParameter(
+            f"metrics that are no tree or line are solved for at most {SIZES.metric_chords} inputs",
+            parameter="k",
+            value=privacy.k,
+        )
+    return MetricBlocks(privacy, utility), "chords of f"
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from extremal.optimize.workload.lifts import Floats
 
-ROUNDS = 100  # Newton steps; thirty are usual
+ROUNDS = 100  # a guard: steps of an interior-point method
 STALLED = 1e-6  # below this an iterate that gets worse is at the limit of rounding
 LEFT = 0.1  # of a limit, that the start leaves of it even where it does not keep it
 SHORTEN = 0.99  # how far to go towards the boundary

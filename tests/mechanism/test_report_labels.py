@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import extremal as ex
 from extremal.errors import TooLarge, UnknownLabel
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.subset_labels import SubsetLabels, outputs_from_json
+from extremal.mechanism.report_labels import SubsetLabels, outputs_from_json
 
 
 @given(st.integers(2, 7).flatmap(lambda k: st.tuples(st.just(k), st.integers(1, k - 1))))
