@@ -31,7 +31,7 @@ run: $(VENV)/.run
 
 # What proofs stand on; its own tests must cover every branch of it.
 CORE := exact sources problem privacy mechanism certificate
-COVERED := src/extremal/exact/*,src/extremal/mechanism/*,src/extremal/privacy/*
+COVERED := src/extremal/exact/*,src/extremal/problem/*,src/extremal/mechanism/*,src/extremal/privacy/*,src/extremal/certificate/*
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -rs
 OF_CORE := $(wildcard $(CORE:%=tests/%) $(CORE:%=src/extremal/%))
 OF_THE_REST := $(OF_CORE:%=--ignore=%)
