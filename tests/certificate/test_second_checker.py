@@ -107,6 +107,15 @@ def test_a_part_of_weight_0_adds_no_distribution_to_trees_of_chords() -> None:
     assert not disagreement(proof, privacy, goal)
 
 
+def test_both_refuse_a_group_of_leaves_of_different_weight() -> None:
+    goal = ex.Average([ex.KL(P, Q), ex.Average([ex.KL(Q, P), ex.KL(P, R)])])
+    inner: Content = {"kind": "order", "value": "1", "ends": ["1"], "mix": []}
+    for groups, refused in (([0, 0, 1], True), ([0, 1, 2], False)):
+        proof: Content = {"kind": "groups", "groups": groups, "proofs": [inner] * (max(groups) + 1)}
+        said = kernel_says(proof, ex.LDP(1), goal), second_says(proof, ex.LDP(1), goal)
+        assert (said == (REFUSED, REFUSED)) == refused
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_both_say_the_same_of_lies(attack: Any) -> None:
