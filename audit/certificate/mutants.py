@@ -54,7 +54,7 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "enclosures": [SAME, (EDGES, ""), (VERDICTS, ""), (SECOND, "damaged&dual"), *REST],
     "worth": [SAME, (SECOND, "damaged&dual"), (SQUARES, "counted types bound_the"), *REST],
     "dual": [SAME, (SECOND, "damaged&dual"), *REST],
-    "chords": [SAME, (SECOND, "damaged&chords"), *REST],
+    "chords": [SAME, (SECOND, "damaged&chords trees_of_chords"), *REST],
     "combined": [SAME, (SECOND, "damaged&one damaged&groups damaged&level"), *REST],
     "concave": [SAME, (SECOND, "damaged&concave"), (ORDER, ""), *REST],
     "order": [SAME, (SECOND, "damaged&order"), (ORDER, ""), *REST],

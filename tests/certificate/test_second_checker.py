@@ -24,6 +24,7 @@ from extremal.errors import MalformedFile
 from support.proofs.adversaries import ATTACKS
 from support.proofs.comparison import (
     MALFORMED,
+    REFUSED,
     Content,
     disagreement,
     in_decimals,
@@ -82,6 +83,20 @@ def test_both_say_the_same_of_a_proof_with_any_field_damaged(form: str) -> None:
         assert isinstance(bound, str) or not example.is_undercut(bound), (form, what)
     assert MALFORMED in said
     assert len(said) >= 2
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"nodes": ["1"]}, {"multipliers": [[0, 0, 1, "1"]]}, {"tree": [[0, 1], [1, 2]]}, {"trees": [[-1]] * 5}],
+    ids=lambda more: next(iter(more)),
+)
+def test_both_refuse_trees_of_chords_that_do_not_stand_alone(more: Content) -> None:
+    example = next(e for e in examples() if e.name == "trees")
+    (proof,) = example.proofs
+    assert not isinstance(kernel_says(proof, example.privacy, example.utility), str)
+    spoiled = {**proof, "reason": {**proof["reason"], **more}}
+    assert kernel_says(spoiled, example.privacy, example.utility) == REFUSED
+    assert second_says(spoiled, example.privacy, example.utility) == REFUSED
 
 
 @pytest.mark.slow

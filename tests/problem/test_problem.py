@@ -22,10 +22,9 @@ from extremal.problem import (
     PairGoal,
     Pure,
     WorkloadGoal,
-    Written,
-    goal_from_json,
     problem_of,
 )
+from extremal.problem.reading import Written, goal_from_json
 from extremal.utility import LevelAtDistortion
 
 P, Q = ["0.5", "0.3", "0.2"], ["1/7", "2/7", "4/7"]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.problem import goal_from_json
+from extremal.problem.reading import goal_from_json
 from extremal.testing import matrices, mechanisms
 from extremal.utility import (
     DIVERGENCES,

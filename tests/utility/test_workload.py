@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.problem import goal_from_json
+from extremal.problem.reading import goal_from_json
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
 PRIORS = [[0.4, 0.3, 0.2, 0.1], [0.25] * 4, [0.97, 0.01, 0.01, 0.01], [0.5, 0.5, 0.0, 0.0]]

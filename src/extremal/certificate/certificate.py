@@ -16,7 +16,8 @@ from extremal.mechanism.files import content_digest, to_json, write_once
 from extremal.mechanism.files import from_json as mechanism_from_json
 from extremal.mechanism.labels import Labels
 from extremal.privacy import Notion
-from extremal.problem import Goal, LossGoal, Written, problem_of
+from extremal.problem import Goal, LossGoal, problem_of
+from extremal.problem.reading import Written
 
 FORMAT = "extremal-certificate"
 VERSION = "1.0"

@@ -7,12 +7,15 @@ by the fields' types, and registered by their class under the kind that files gi
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
 from typing import Any, ClassVar, get_type_hints
 
-from extremal.certificate.reading import Reader, many, to_plain
+from flint import ctx
+
+from extremal.certificate.reading import list_from, to_plain
 from extremal.certificate.refused import NotKnown
 from extremal.errors import MalformedFile
 from extremal.problem import Goal, Privacy, problem_of
@@ -59,63 +62,43 @@ class Proof(Value):
             Refused: a precondition fails or a step is not proved.
             NotKnown: a user's notion or function, which no proof is about.
         """
-        from flint import ctx
-
+        notion, wanted = problem_of(privacy), problem_of(goal)
+        if notion is None or wanted is None:
+            user = privacy if notion is None else goal
+            raise NotKnown("the kernel knows no rule for a user's class", "class", type(user).__name__)
         with ctx.workprec(WORKING_BITS):
-            return self.prove(*stated(privacy, goal))
+            return self.prove(notion, wanted)
 
+    @abstractmethod
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         """`bound`, at a precision that was set."""
-        raise NotImplementedError
-
-
-def stated(privacy: object, goal: object) -> tuple[Privacy, Goal]:
-    """What a notion and a utility state; what is not the kernel's is not known."""
-    notion, wanted = problem_of(privacy), problem_of(goal)
-    if notion is None or wanted is None:
-        raise NotKnown(
-            "the kernel knows no rule for a user's class",
-            parameter="privacy" if notion is None else "utility",
-            value=privacy if notion is None else goal,
-        )
-    return notion, wanted
 
 
 @cache
-def _readers(form: type) -> dict[str, Any]:
-    """For each field its reader, or the base class of the values that it holds."""
+def _hints(form: type) -> dict[str, Any]:
     hints = get_type_hints(form, include_extras=True)
-    found = {}
-    for f in fields(form):
-        hint = hints[f.name]
-        found[f.name] = hint.__metadata__[0] if hasattr(hint, "__metadata__") else hint
-    return found
+    return {f.name: hints[f.name] for f in fields(form)}
 
 
 def fields_from_json(form: type, content: Any, depth: int = 0) -> Any:
     """The value of a class from the object of its fields: all of them, and nothing else."""
-    readers = _readers(form)
-    if not isinstance(content, dict) or set(content) != set(readers):
-        raise MalformedFile(
-            f"{form.__name__} has other fields",
-            parameter="fields",
-            value=sorted(map(str, content))[:8] if isinstance(content, dict) else type(content).__name__,
-        )
-    read: dict[str, Any] = {}
-    for name, reader in readers.items():
+    hints = _hints(form)
+    if not isinstance(content, dict) or set(content) != set(hints):
+        raise MalformedFile(f"{form.__name__} has other fields", parameter="fields", value=str(content)[:60])
+    read = {}
+    for name, hint in hints.items():
         try:
-            read[name] = _reader(reader, depth)(content[name])
+            read[name] = _field(hint, content[name], depth)
         except (ValueError, TypeError) as error:
             raise MalformedFile(f"{form.__name__} has a field that cannot be read ({error})", parameter=name) from None
     return form(**read)
 
 
-def _reader(hint: Any, depth: int) -> Reader:
+def _field(hint: Any, value: Any, depth: int) -> Any:
+    """A field by its type: the reader that it is annotated with, or a value or values within this one."""
     if hint == tuple[Proof, ...]:
-        return many(lambda value: value_from_json(value, Proof, depth + 1))
-    if isinstance(hint, type):
-        return lambda value: value_from_json(value, hint, depth + 1)
-    return hint  # type: ignore[no-any-return]
+        return tuple(value_from_json(part, Proof, depth + 1) for part in list_from(value))
+    return value_from_json(value, hint, depth + 1) if isinstance(hint, type) else hint.__metadata__[0](value)
 
 
 def value_from_json(content: Any, base: type[Value], depth: int = 0) -> Any:

@@ -199,7 +199,7 @@ def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = No
     """
     stated = problem_of(goal)
     if stated is None:
-        raise NotKnown("the kernel has no rule for a user's function", parameter="utility", value=type(goal).__name__)
+        raise NotKnown("the kernel has no rule for a user's function", "utility", type(goal).__name__)
     with ctx.workprec(WORKING_BITS):
         if isinstance(stated, WorkloadGoal):
             chosen = worst_prior is not None and stated.source.single is None
@@ -224,7 +224,7 @@ def _cost_of(goal: LossGoal | LevelGoal, mechanism: Mechanism) -> Bound:
 def _losses(goal: LossGoal, mechanism: Mechanism) -> list[Fraction]:
     """Σ_y Q(y|x)·d(x,y) for each input x."""
     if mechanism.k != goal.k:
-        raise NotKnown("the mechanism and the cost are about different inputs", parameter="k", value=mechanism.k)
+        raise NotKnown("the mechanism and the cost are about different inputs", "k", mechanism.k)
     rows = np.arange(goal.k) if mechanism.row_of is None else mechanism.row_of
     width = goal.k if goal.losses is None else len(goal.losses[0])
     names = outputs_of(goal)

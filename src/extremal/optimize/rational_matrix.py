@@ -13,7 +13,7 @@ from extremal.exact import Exponential
 from extremal.privacy import Notion
 
 FINE = 1e-3  # ε below which a matrix is made in rationals: floats leave it 13 digits
-MOST_ENTRIES = 10_000  # of a matrix in rationals: seconds
+MOST_ENTRIES = 10_000  # of a matrix in rationals, whose arithmetic is a thousand times slower
 BITS = 160  # of e^ε: 2^−62 of weights at ε = 2^−60, and room
 CORRECTIONS = 4  # of the weights; each adds the digits of a float
 

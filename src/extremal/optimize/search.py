@@ -24,7 +24,7 @@ Floats = npt.NDArray[np.float64]
 Columns = tuple[Floats, Floats]
 """Columns as rows of an array, and what each is worth."""
 
-MOST_TURNS = 3_000  # a guard against cycles: searches that end need a few hundred at most
+MOST_TURNS = 3_000  # a guard: a search ends when no column is found, the gap is closed or time is up
 PROGRESS = 0.9  # of the gap: what counts as progress to a patient search
 SHARE, MOST_SHARE = 0.5, 0.9  # of the best point in the one that is priced: at first, and at most
 UP, DOWN = 0.1, 0.05  # by how much the share grows after a better bound, and falls otherwise

@@ -2,8 +2,8 @@
 
 `design` asks once. A notion and a goal have a kind; the rows of that cell say which module answers, and when. A row is
 the first that applies, nearly always the only one; a method that finds nothing after all leaves the problem to the
-next. Limits of size are in one place, `SIZES`, each with what it stands for; times are seconds of one core of 2024. The
-page docs/design/index.md prints this table.
+next. Limits of size are in one place, `SIZES`, each with what it stands for; times are seconds of one processor core at
+the limit. The page docs/design/index.md prints this table.
 """
 
 from __future__ import annotations
@@ -35,35 +35,35 @@ class SizeLimits:
     """Inputs up to which a method works, unless another noun is given; rays that the kernel lists as well have their
     limits from the cones."""
 
-    few_patterns: int = 9  # means and worst cases of divergences: 510 patterns, 0.05 s; a search is faster beyond
-    patterns: int = staircase.MOST_INPUTS  # all staircase patterns: 65,534 columns, 20 s
-    distributions: int = 6  # distributions whose directions are cut into cells: 720 simplices to begin with, minutes
-    convex: int = 5  # all vertices of the staircase program: 142,506 sets of five patterns, 5 s
+    few_patterns: int = 9  # means and worst cases of divergences: 510 patterns, 0.1 s; a search is faster beyond
+    patterns: int = staircase.MOST_INPUTS  # all staircase patterns: 65,534 columns, 3 s
+    distributions: int = 6  # distributions whose directions are cut into cells: 720 simplices to begin with
+    convex: int = 5  # all vertices of the staircase program: 142,506 sets of five patterns, 0.7 s; 61 million of six
     coupled_rays: int = coupled.MOST_INPUTS  # all rays under (ε,δ): 9,308, 1 s; seven inputs have 94,801
-    coupled_chords: int = 24  # a program of k² rows for each chord: 20 s
-    coupled_mixed: int = 12  # staircase patterns and single inputs, mixed: 4,106 columns, 10 s
-    coupled: int = 40  # any method under (ε,δ): to decide the claim takes seconds for each report
+    coupled_chords: int = 24  # a program of k² rows for each chord: no new grid after 20 s
+    coupled_mixed: int = 12  # staircase patterns and single inputs, mixed: 4,106 columns, 1.2 s
+    coupled: int = 40  # any method under (ε,δ): 0.5 s, mostly to decide the claim, which grows like k²·reports
     simplex: int = 4096  # closed forms under PML and LIP that are dense matrices: 128 MB
-    lifts: int = lift.MOST_INPUTS  # all extreme lift vectors: 57,344 at most, 10 s
-    few_lifts: int = 9  # lift vectors that are listed for a second proof: 0.1 s
-    lift_columns: int = 12  # all extreme columns in an interior-point method: 24,576, 20 s
-    lift_information: int = 250  # knapsacks on all inputs: minutes; more are merged
-    lift_divergence: int = 400  # supporting lines on all inputs: minutes; more are merged
-    class_columns: int = prior_class.MOST_INPUTS  # all extreme columns of a class of priors: 6,000, a minute
-    metric_chords: int = 40  # k² inequalities for each chord: minutes
-    tree_rays: int = metric.MOST_ON_TREE  # all rays of a tree: 32,768
-    metric_rays: int = metric.MOST_IN_GENERAL  # all rays of any other metric: double description, a minute
-    few_tree_rays: int = 10  # rays that are listed too when chords leave a gap: 0.1 s
-    few_metric_rays: int = 5  # the same for a metric that is no tree
-    minimax: int = 10  # a saddle point over a class of priors: 1,022 patterns in each step, seconds
-    workload_patterns: int = 14  # all patterns in an interior-point method: 16,382, 5 s
-    workload_columns: int = 60  # column generation with a convex master: minutes
-    workload: int = 1500  # any other workload: the kernel inverts a matrix of this size in a minute
-    symbols: int = 260  # different symbols that information is searched on as they are: a minute
+    lifts: int = lift.MOST_INPUTS  # all extreme lift vectors: 57,344 at most, 1 s
+    few_lifts: int = 9  # lift vectors that are listed for a second proof: 0.03 s
+    lift_columns: int = 12  # all extreme columns in an interior-point method: 24,576 at most, 0.5 s
+    lift_information: int = 250  # knapsacks on all inputs; more are merged
+    lift_divergence: int = 400  # supporting lines on all inputs; more are merged
+    class_columns: int = prior_class.MOST_INPUTS  # all extreme columns of a class: 0.01 s for two priors, 6,000 at most
+    metric_chords: int = 40  # k² inequalities for each chord: 5 s at 16 inputs, and growing like k⁴
+    tree_rays: int = metric.MOST_ON_TREE  # all rays of a tree: 32,768, 6 s
+    metric_rays: int = metric.MOST_IN_GENERAL  # all rays of any other metric: 1.5 s
+    few_tree_rays: int = 10  # rays that are listed too when chords leave a gap: 0.07 s
+    few_metric_rays: int = 5  # the same for a metric that is no tree: 0.02 s
+    minimax: int = 10  # a saddle point over a class of priors: 1,022 patterns in each step, 0.6 s
+    workload_patterns: int = 14  # all patterns in an interior-point method: 16,382, 1.2 s
+    workload_columns: int = 60  # column generation with a convex master: it ends by its time limit
+    workload: int = 1500  # any other workload: the kernel inverts a matrix of this size
+    symbols: int = 260  # different symbols that information is searched on as they are: 4 s
     symbols_of_small_sets: int = 600  # the same, when a set holds fewer than three: merging would lose too much
     crowded_symbols: int = 4096  # symbols, all small, beyond which a packing design is tried first
-    certified_chords: int = 5_000  # inputs whose certificates hold the proof that rests on no theorem, too: a second
-    values: int = 40  # values of one statistic whose intervals are all columns: 0.1 s
+    certified_chords: int = 5_000  # whose certificates hold the proof that rests on no theorem, too: 0.6 s
+    values: int = 40  # values of one statistic whose intervals are all columns: 0.4 s
 
 
 SIZES = SizeLimits()

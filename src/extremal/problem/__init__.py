@@ -1,52 +1,249 @@
 """The problem as a value: everything that a proof knows of a notion and of a goal, and nothing else.
 
 A proof about `ex.LDP(1)` and `ex.KL(p, q)` needs e^ε, two priors and the name of a divergence. `problem_of` makes these
-values from a notion or a utility, `goal_from_json` from what a file says; so the kernel that checks proofs sees
-neither utilities nor their floats. Only the very classes of this package have an entry: a subclass may compute
-anything, and is a user's function.
+frozen values from a notion or a utility, `problem.reading` from what a file says; so the kernel that checks proofs sees
+neither utilities nor their floats. Priors and sources are shared objects: a million symbols are not written out.
+
+What a class of this package states is entered by `states` where the class is defined. Only the very class has an
+entry: a subclass may compute anything, and is a user's function.
 """
 
-from extremal.problem.reading import Written, goal_from_json
-from extremal.problem.values import (
-    NOT_IDENTIFIED,
-    RESOLUTION,
-    Coupled,
-    Goal,
-    InformationGoal,
-    LeastGoal,
-    LevelGoal,
-    Lift,
-    LossGoal,
-    MeanGoal,
-    Metric,
-    OverClass,
-    PairGoal,
-    Privacy,
-    Pure,
-    WorkloadGoal,
-    problem_of,
-    states,
-)
+from __future__ import annotations
 
-__all__ = [
-    "NOT_IDENTIFIED",
-    "RESOLUTION",
-    "Coupled",
-    "Goal",
-    "InformationGoal",
-    "LeastGoal",
-    "LevelGoal",
-    "Lift",
-    "LossGoal",
-    "MeanGoal",
-    "Metric",
-    "OverClass",
-    "PairGoal",
-    "Privacy",
-    "Pure",
-    "WorkloadGoal",
-    "Written",
-    "goal_from_json",
-    "problem_of",
-    "states",
-]
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from extremal.exact import Exponential, Prior
+from extremal.sources import SourceClass
+
+RESOLUTION = Fraction(1, 1 << 80)
+"""ρ: a bias costs what it would in n × mean squared error at n = 1/ρ, more people than there are."""
+
+NOT_IDENTIFIED = Fraction(1, 1 << 20)
+"""A cost above this share of tr(A_cA_cᵀ)/ρ, what knowing nothing costs, counts as infinite."""
+
+
+# -- notions --
+
+
+@dataclass(frozen=True, eq=False)
+class Pure:
+    """ε-LDP; ratio is e^ε."""
+
+    ratio: Exponential
+
+
+@dataclass(frozen=True, eq=False)
+class Coupled:
+    """(ε,δ)-LDP with δ > 0: all columns together may break the ratio by δ."""
+
+    ratio: Exponential
+    delta: Fraction
+
+
+@dataclass(frozen=True, eq=False)
+class Lift:
+    """PML and LIP for one prior: 1/low ≤ Q(y|x)/P(y) ≤ high; low is None where there is no lower bound."""
+
+    prior: Prior
+    low: Exponential | None
+    high: Exponential
+
+
+@dataclass(frozen=True, eq=False)
+class OverClass:
+    """PML for each prior of a class."""
+
+    source: SourceClass
+    ratio: Exponential
+
+
+@dataclass(frozen=True, eq=False)
+class Metric:
+    """Metric privacy; exponent(x, z) is ε·d(x, z), or None where the distance is infinite."""
+
+    k: int
+    exponent: Callable[[int, int], Fraction | None]
+
+
+Privacy = Pure | Coupled | Lift | OverClass | Metric
+
+
+# -- goals --
+
+
+@dataclass(frozen=True, eq=False)
+class PairGoal:
+    """A named divergence between two distributions; parameter is the α or γ of those that have one."""
+
+    name: str
+    p0: Prior
+    p1: Prior
+    parameter: Fraction | None = None
+    is_cost: ClassVar[bool] = False
+
+    @property
+    def k(self) -> int:
+        return len(self.p0)
+
+
+@dataclass(frozen=True, eq=False)
+class InformationGoal:
+    """Mutual information between the input and its report."""
+
+    prior: Prior
+    is_cost: ClassVar[bool] = False
+    name: ClassVar[str] = "MutualInformation"
+
+    @property
+    def k(self) -> int:
+        return len(self.prior)
+
+
+@dataclass(frozen=True, eq=False)
+class MeanGoal:
+    """The mean of several sums over columns."""
+
+    parts: tuple[PairGoal | InformationGoal | MeanGoal, ...]
+    is_cost: ClassVar[bool] = False
+    name: ClassVar[str] = "Average"
+
+    @property
+    def k(self) -> int:
+        return self.parts[0].k
+
+
+@dataclass(frozen=True, eq=False)
+class LeastGoal:
+    """The least of several sums over columns."""
+
+    parts: tuple[PairGoal | InformationGoal | MeanGoal, ...]
+    is_cost: ClassVar[bool] = False
+    name: ClassVar[str] = "WorstCase"
+
+    @property
+    def k(self) -> int:
+        return self.parts[0].k
+
+
+@dataclass(frozen=True, eq=False)
+class LossGoal:
+    """An expected distortion, in the worst case over a class of priors.
+
+    Attributes:
+        losses: d(x, y), a row for each input; None for Hamming distortion, 1 wherever x is not reported.
+        outputs: labels of the columns as a file writes them; None: the inputs where there are k columns, else 0, 1, ….
+    """
+
+    source: SourceClass
+    losses: Sequence[Sequence[Fraction]] | None
+    outputs: Any = None
+    is_cost: ClassVar[bool] = True
+
+    @property
+    def k(self) -> int:
+        return self.source.k
+
+    @property
+    def name(self) -> str:
+        return "Hamming" if self.losses is None else "Distortion"
+
+
+@dataclass(frozen=True, eq=False)
+class LevelGoal:
+    """The ε of a mechanism whose Hamming distortion is at most D."""
+
+    source: SourceClass
+    distortion: Fraction
+    is_cost: ClassVar[bool] = True
+    name: ClassVar[str] = "LevelAtDistortion"
+
+    @property
+    def k(self) -> int:
+        return self.source.k
+
+
+@dataclass(frozen=True, eq=False)
+class WorkloadGoal:
+    """Linear statistics Ap, by n × their total mean squared error.
+
+    Attributes:
+        gram, denominator: W = AᵀA = gram/denominator.
+        rows: A as integers over the root of the denominator; None where only W is exact.
+    """
+
+    name: str
+    source: SourceClass
+    gram: list[list[int]]
+    denominator: int
+    rows: list[list[int]] | None = None
+    is_cost: ClassVar[bool] = True
+
+    @property
+    def k(self) -> int:
+        return self.source.k
+
+    @classmethod
+    def of_rows(cls, name: str, source: SourceClass, matrix: Sequence[Sequence[float]]) -> WorkloadGoal:
+        """The statistics of a matrix of floats, taken as the binary numbers that they are."""
+        rows, denominator = as_integers(matrix)
+        array = np.array(rows, dtype=object)
+        return cls(name, source, [list(row) for row in (array.T @ array).tolist()], denominator**2, rows)
+
+    @classmethod
+    def of_shares(cls, source: SourceClass, items: Sequence[int], weights: Sequence[float]) -> WorkloadGoal:
+        """The shares of some inputs: √weight times the indicator of each, of which only the square is rational."""
+        numbers, denominator = as_integers([weights])
+        gram = [[0] * source.k for _ in range(source.k)]
+        for x, weight in zip(items, numbers[0], strict=True):
+            gram[x][x] = weight
+        return cls("Frequencies", source, gram, denominator)
+
+    @classmethod
+    def of_thresholds(cls, source: SourceClass, thresholds: Sequence[int]) -> WorkloadGoal:
+        """The indicators of x ≤ t."""
+        return cls.of_rows("CDF", source, [[float(x <= t) for x in range(source.k)] for t in thresholds])
+
+    @classmethod
+    def of_ranges(cls, source: SourceClass) -> WorkloadGoal:
+        """All ranges a ≤ X ≤ b: x and z lie together in (min + 1)(k − max) of them."""
+        k = source.k
+        gram = [[(min(x, z) + 1) * (k - max(x, z)) for z in range(k)] for x in range(k)]
+        return cls("Ranges", source, gram, 1)
+
+
+Goal = PairGoal | InformationGoal | MeanGoal | LeastGoal | LossGoal | LevelGoal | WorkloadGoal
+
+
+def as_integers(array: Sequence[Sequence[float]]) -> tuple[list[list[int]], int]:
+    """Floats as the exact binary numbers they are: integers over one power of two."""
+    ratios = [[float(a).as_integer_ratio() for a in row] for row in array]
+    denominator = max(d for row in ratios for _, d in row)
+    return [[n * (denominator // d) for n, d in row] for row in ratios], denominator
+
+
+# -- what a class states --
+
+_Kind = TypeVar("_Kind")
+_STATED: dict[type, Callable[[Any], Any]] = {
+    kind: lambda value: value
+    for kind in (
+        *(Pure, Coupled, Lift, OverClass, Metric),
+        *(PairGoal, InformationGoal, MeanGoal, LeastGoal, LossGoal, LevelGoal, WorkloadGoal),
+    )
+}
+
+
+def states(kind: type[_Kind], problem: Callable[[_Kind], Privacy | Goal | None]) -> None:
+    """Enter what values of a class state, under that very class; None: nothing that a proof can be about."""
+    _STATED[kind] = problem
+
+
+def problem_of(value: object) -> Any:
+    """The `Privacy` or `Goal` that a notion or a utility states; None when it is a user's."""
+    state = _STATED.get(type(value))
+    return None if state is None else state(value)

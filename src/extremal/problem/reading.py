@@ -10,7 +10,7 @@ from typing import Any
 
 from extremal.errors import MalformedFile
 from extremal.exact import Prior, as_count, as_fraction
-from extremal.problem.values import (
+from extremal.problem import (
     Goal,
     InformationGoal,
     LeastGoal,

@@ -53,6 +53,7 @@ def notions() -> dict[str, Any]:
         "PML with a zero": ex.PML("0.6", WITH_ZERO),
         "LIP": ex.LIP("0.6", P, lower="0.3"),
         "a list": ex.PML("0.4", several),
+        "a list that leaves an input out": ex.PML("0.4", ex.SourceClass([["0", "0.6", "0.4"], ["0", "0.5", "0.5"]])),
         "a ball": ex.PML("0.4", ex.SourceClass.ball(P, "0.1")),
         "a line": ex.MetricPrivacy("0.8", LINE),
         "a triangle": ex.MetricPrivacy("0.8", TRIANGLE),

@@ -18,6 +18,7 @@ A vector is a list of integers over a denominator of its own. Where a linear fun
 from __future__ import annotations
 
 import itertools
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -27,7 +28,7 @@ from typing import NamedTuple
 
 from flint import arb, fmpq
 
-from extremal.certificate.arithmetic.enclosures import Rational, above, exp_above, ratio_above, rational
+from extremal.certificate.arithmetic.enclosures import Rational, exp_above, finite_above, ratio_above, rational
 from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.problem import Coupled, Lift, Metric, OverClass, Privacy, Pure
@@ -64,8 +65,8 @@ class Vector(NamedTuple):
 class DirectlyBounded:
     """What cones have in common on which a linear function is bounded directly."""
 
-    def _most(self, vector: Vector) -> Rational:
-        raise NotImplementedError
+    @abstractmethod
+    def _most(self, vector: Vector) -> Rational: ...
 
     def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
         return max(self._most(g) for g in vectors)
@@ -201,9 +202,7 @@ class Inequalities:
             plane = self.inequality(a, b)
             if amount < 0 or not 0 <= y < len(left) or plane is None:
                 raise Refused(
-                    "a multiplier must be ≥ 0, of a vector and an inequality that exist",
-                    parameter="multiplier",
-                    value=(y, a, b),
+                    "a multiplier must be ≥ 0, of a vector and an inequality that exist", "multiplier", (y, a, b)
                 )
             f = rational(amount)
             taken[y, a, b] = taken.get((y, a, b), fmpq(0)) + f
@@ -218,10 +217,6 @@ class Together(Inequalities):
 
     top: Rational
     delta: Rational
-
-    def rays(self) -> Iterator[Ray]:
-        """The extreme rays of the cells that the planes q_x = E·q_z cut."""
-        return cell_rays(self.k, self.top)
 
     def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
         """The same; and of what is taken off, δ times the most that a vector needs may come back."""
@@ -270,15 +265,11 @@ class Branches(DirectlyBounded):
         for z, x in edges:
             row = cone.inequality(x, z)
             if z not in placed or x in placed or row is None:
-                raise Refused(
-                    "edges must lead from placed inputs to new ones, at a finite distance",
-                    parameter="edge",
-                    value=(z, x),
-                )
+                raise Refused("edges must lead from placed inputs to new ones, at a finite distance", "edge", (z, x))
             placed.add(x)
             found.append((z, x, -row[z]))
         if len(placed) != cone.k:
-            raise Refused("a tree must connect all inputs", parameter="tree", value=len(placed))
+            raise Refused("a tree must connect all inputs", "tree", len(placed))
         return cls(cone.k, tuple(found))
 
     def rays(self) -> Iterator[Ray]:
@@ -297,10 +288,7 @@ class Branches(DirectlyBounded):
         for z, x, factor in reversed(self.edges):
             f = arb(factor)
             value[z] = (value[z] + (value[x] * f if value[x] > 0 else value[x] / f)).upper()
-        most = above(value[self.edges[0][0]])
-        if most is None:
-            raise Refused("numbers are too large", parameter="vector", value=str(value[self.edges[0][0]]))
-        return most / scale
+        return finite_above(value[self.edges[0][0]]) / scale
 
 
 Cone = Staircase | Lifts | Inequalities | Branches
@@ -308,13 +296,13 @@ Cone = Staircase | Lifts | Inequalities | Branches
 
 def refuse_many(what: str, count: int, most: int) -> None:
     if count > most:
-        raise Refused(f"{what} are listed for at most {most} inputs", parameter="inputs", value=count)
+        raise Refused(f"{what} are listed for at most {most} inputs", "inputs", count)
 
 
 def staircase_of(privacy: Privacy, k: int) -> Staircase:
     """The cone of ε-LDP; another notion is refused."""
     if not isinstance(privacy, Pure):
-        raise Refused("this proof is about ε-LDP", parameter="privacy", value=type(privacy).__name__)
+        raise Refused("this proof is about ε-LDP", "privacy", type(privacy).__name__)
     return Staircase(k, ratio_above(privacy.ratio))
 
 
@@ -322,27 +310,27 @@ def cone_of(privacy: Privacy, k: int, tree: Sequence[tuple[int, int]] = ()) -> C
     """The cone of a notion for k inputs, enlarged by less than 2^-190; with a tree, metric privacy along its edges."""
     cone = _cone(privacy, k)
     if cone.k != k:
-        raise Refused("the notion and the utility are about different inputs", parameter="k", value=cone.k)
+        raise Refused("the notion and the utility are about different inputs", "k", cone.k)
     if not tree:
         return cone
     if not isinstance(privacy, Metric) or not isinstance(cone, Inequalities):
-        raise Refused("a tree is for metric privacy", parameter="tree", value=len(tree))
+        raise Refused("a tree is for metric privacy", "tree", len(tree))
     return Branches.of(cone, tree)
 
 
 def _cone(privacy: Privacy, k: int) -> Cone:
-    match privacy:
-        case Pure():
-            return staircase_of(privacy, k)
-        case Coupled(ratio, delta):
-            top = ratio_above(ratio)
-            return Together(k, k, _between_pairs(k, lambda *_: top), top, rational(delta))
-        case Lift(prior, low, high):
-            return Lifts(prior, fmpq(0) if low is None else 1 / ratio_above(low), ratio_above(high))
-        case OverClass():
-            return _of_class(privacy)
-        case Metric(size, exponent):
-            return Inequalities(size, size, _between_pairs(size, lambda x, z: _factor(exponent(x, z))))
+    if isinstance(privacy, Coupled):
+        top = ratio_above(privacy.ratio)
+        return Together(k, k, _between_pairs(k, lambda *_: top), top, rational(privacy.delta))
+    if isinstance(privacy, Lift):
+        low = fmpq(0) if privacy.low is None else 1 / ratio_above(privacy.low)
+        return Lifts(privacy.prior, low, ratio_above(privacy.high))
+    if isinstance(privacy, OverClass):
+        return _of_class(privacy)
+    if isinstance(privacy, Metric):
+        factor = _between_pairs(privacy.k, lambda x, z: _factor(privacy.exponent(x, z)))
+        return Inequalities(privacy.k, privacy.k, factor)
+    return staircase_of(privacy, k)
 
 
 def _of_class(privacy: OverClass) -> Inequalities:
@@ -399,7 +387,7 @@ def _double_description(k: int, planes: Sequence[Ray]) -> list[Ray]:
         below = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h < 0]
         meetings += len(above) * len(below)
         if len(found) > MOST_RAYS or meetings > MOST_MEETINGS:
-            raise Refused("the cone has too many extreme rays to list", parameter="rays", value=len(found))
+            raise Refused("the cone has too many extreme rays to list", "rays", len(found))
         for ray_a, mask_a, h_a in above:
             for ray_b, mask_b, h_b in below:
                 shared = mask_a & mask_b

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import inf
-from typing import Any
+from typing import Any, cast
 
 from flint import arb, ctx, fmpq
 
@@ -43,6 +43,11 @@ def above(x: Ball) -> Rational | None:
         return None
     mantissa, exponent = top.man_exp()
     return fmpq(mantissa, 1 << int(-exponent)) if exponent < 0 else fmpq(mantissa << int(exponent))
+
+
+def finite_above(x: Ball) -> Rational:
+    """The same for a ball that is known to be finite."""
+    return cast(Rational, above(x))
 
 
 def upper(x: Ball) -> Fraction | float:
@@ -87,10 +92,7 @@ def ratio_above(exponential: Exponential) -> Rational:
 def exp_above(exponent: Fraction) -> Rational:
     """A rational at or just above e^exponent."""
     with ctx.workprec(BITS):
-        found = above(arb(rational(exponent)).exp())
-    if found is None:
-        raise Refused("e^exponent must be finite", parameter="exponent", value=str(exponent)[:20])
-    return found
+        return finite_above(arb(rational(exponent)).exp())
 
 
 # -- f-divergences: M₁·f(M₀/M₁) from balls around M₀, M₁ and M₀ − M₁, f normalised to f(1) = f'(1) = 0; a mass is 0 only
@@ -251,7 +253,7 @@ def leaves_of(goal: Goal) -> tuple[Leaf, ...]:
     if isinstance(goal, (PairGoal, InformationGoal)):
         return (goal,)
     if not isinstance(goal, (MeanGoal, LeastGoal)):
-        raise Refused("this is about sums over columns, not about a cost", parameter="utility", value=goal.name)
+        raise Refused("this is about sums over columns, not about a cost", "utility", goal.name)
     return tuple(leaf for part in goal.parts for leaf in leaves_of(part))
 
 
@@ -272,7 +274,7 @@ def weights_of(goal: Goal) -> list[list[Rational]]:
 def value_of(goal: Goal, view: ExactView) -> Ball:
     """The value of a mechanism, from its exact columns, for a sum over columns, a mean or the least of such."""
     if view.k != goal.k:
-        raise NotKnown("the mechanism and the utility are about different inputs", parameter="k", value=view.k)
+        raise NotKnown("the mechanism and the utility are about different inputs", "k", view.k)
 
     def gather(prior: Prior) -> tuple[Callable[[Column], Iterable[tuple[int, int]]], int]:
         by_row, total = (
@@ -285,7 +287,7 @@ def value_of(goal: Goal, view: ExactView) -> Ball:
     totals: list[Ball | None] = [arb(0)] * len(rules)  # None: infinite
     for column in view.columns():
         if column.orbit:
-            raise NotKnown("the outputs are too many to list", parameter="m", value=view.m)
+            raise NotKnown("the outputs are too many to list", "m", view.m)
         values = (rule(column) for rule in rules)
         totals = [None if a is None or is_infinite(b) else a + b for a, b in zip(totals, values, strict=True)]
     least = arb.pos_inf()

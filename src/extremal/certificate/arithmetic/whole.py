@@ -24,7 +24,7 @@ def congruent(x: Integers, matrix: Integers) -> Integers:
 def from_triangle(rows: Sequence[Sequence[int]], size: int, diagonal: int, name: str) -> Integers:
     """The symmetric matrix of a lower triangle: row i holds i + diagonal entries; without a diagonal that is 0."""
     if len(rows) != size or any(len(row) != i + diagonal for i, row in enumerate(rows)):
-        raise Refused(f"{name} must be a lower triangle of {size} rows", parameter=f"len({name})", value=len(rows))
+        raise Refused(f"{name} must be a lower triangle of {size} rows", f"len({name})", len(rows))
     matrix = np.zeros((size, size), dtype=object)
     for i, row in enumerate(rows):
         matrix[i, : len(row)] = row

@@ -77,7 +77,7 @@ def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> A
         NotKnown: a mechanism too large to invert, or a class without a prior of it.
     """
     if view.k != goal.k:
-        raise NotKnown("the mechanism and the cost are about different inputs", parameter="k", value=view.k)
+        raise NotKnown("the mechanism and the cost are about different inputs", "k", view.k)
     workload, channel = ExactWorkload.of(goal), ExactColumns(view)
     single = goal.source.single
     if single is not None:
@@ -85,8 +85,8 @@ def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> A
     if worst is None or goal.k > MOST_OF_CLASS:
         raise NotKnown(
             f"a worst case is enclosed where one of its priors is named, up to {MOST_OF_CLASS} inputs",
-            parameter="worst_prior",
-            value=None if worst is None else goal.k,
+            "worst_prior",
+            None if worst is None else goal.k,
         )
     return _over_class(channel, workload, goal.source, worst)
 
@@ -100,7 +100,7 @@ def _over_class(channel: ExactColumns, workload: ExactWorkload, source: SourceCl
         slope, (low, high) = slope_of(channel, found), _around(found)
         above = [upper(g) for g in slope]
         if inf in above:
-            raise NotKnown("the slope of the cost is not enclosed", parameter="utility")
+            raise NotKnown("the slope of the cost is not enclosed", "utility")
         best = source.extreme_prior(above)
         rise = sum((best.fraction(x) * a for x, a in enumerate(above)), Fraction(0)) - sum(
             (prior.fraction(x) * lower(g) for x, g in enumerate(slope)), Fraction(0)
@@ -231,14 +231,14 @@ class ExactColumns:
     def columns(self) -> list[Column]:
         columns = list(self.view.columns())
         if any(column.orbit for column in columns):
-            raise NotKnown("the outputs are too many to list", parameter="m", value=self.m)
+            raise NotKnown("the outputs are too many to list", "m", self.m)
         return columns
 
     @cached_property
     def weights(self) -> Integers:
         """All weights, r×m."""
         if not self.small:
-            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", parameter="m")
+            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", "m")
         return np.array(self.view.distinct_rows().tolist(), dtype=object)
 
     @cached_property
@@ -273,7 +273,7 @@ class ExactColumns:
         """J = Σ_y (b² 11ᵀ + b·d (1·1_Tᵀ + 1_T·1ᵀ) + d² 1_T 1_Tᵀ)/m_y for columns b + d·1_T, each coefficient rounded
         down."""
         if any(len(column.groups) > 2 for column in self.columns):
-            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", parameter="m")
+            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", "m")
         low = [column.groups[0][0] for column in self.columns]
         step = [column.groups[-1][0] - b for column, b in zip(self.columns, low, strict=True)]
         square = [c * d * d for c, d in zip(inverse, step, strict=True)]
@@ -319,7 +319,7 @@ def cost_at(channel: ExactColumns, workload: ExactWorkload, prior: Prior, slope:
     possible = bool(orbits) or all(channel.marginals(prior.weights))
     inverted = channel.r if possible else max(channel.r, channel.m)
     if not orbits and inverted > MOST_ROWS:
-        raise NotKnown(f"at most {MOST_ROWS} different rows are inverted", parameter="k", value=inverted)
+        raise NotKnown(f"at most {MOST_ROWS} different rows are inverted", "k", inverted)
     with ctx.workprec(BITS if min(channel.r, channel.m) <= MANY else BITS_OF_MANY):
         wanted = CentredStatistics.of(workload, prior, channel)
         try:
@@ -328,7 +328,7 @@ def cost_at(channel: ExactColumns, workload: ExactWorkload, prior: Prior, slope:
             way = _by_rows if channel.m >= channel.r and possible else _by_reports
             return way(channel, wanted, prior, slope)
         except ZeroDivisionError:
-            raise NotKnown("the information cannot be inverted", parameter="k", value=channel.r) from None
+            raise NotKnown("the information cannot be inverted", "k", channel.r) from None
 
 
 def _by_rows(channel: ExactColumns, wanted: CentredStatistics, prior: Prior, slope: bool) -> Cost:
@@ -412,7 +412,7 @@ def _by_counts(wanted: CentredStatistics, channel: ExactColumns, columns: Sequen
         NotKnown: columns that only bound the sets, or classes that are too many to count.
     """
     if any(column.bound or column.within != columns[0].within for column in columns):
-        raise NotKnown("the sets are not all those with certain counts", parameter="m", value=channel.m)
+        raise NotKnown("the sets are not all those with certain counts", "m", channel.m)
     rows = list(zip(by_row_class(prior.weights, channel.view), channel.sizes, strict=True))
     of, classes, sizes, kinds = _classes(columns[0], rows)
     weights, inputs = zip(*kinds, strict=True)
@@ -420,7 +420,7 @@ def _by_counts(wanted: CentredStatistics, channel: ExactColumns, columns: Sequen
     pairs = [[arb(0) for _ in sizes] for _ in sizes]
     parts = [[sizes[c] for c in own] for own in classes]
     if len(columns) * prod(n + 1 for part in parts for n in part[:-1]) > MOST_COUNTS:
-        raise NotKnown("the reports are too many to list or to count", parameter="m", value=channel.m)
+        raise NotKnown("the reports are too many to list or to count", "m", channel.m)
     for column in columns:
         held = [size for _, size in column.parts(len(rows))]
         counts = [sum(chosen, ()) for chosen in product(*map(_counts, parts, held))]

@@ -22,6 +22,7 @@ from extremal.certificate.arithmetic.enclosures import (
     PairRule,
     Rational,
     above,
+    finite_above,
     leaves_of,
     pair_rule,
     pair_value,
@@ -70,10 +71,10 @@ class Chords(Reason):
             return self._of_simplices(worth, alpha)
         cone = cone_of(worth.privacy, worth.k, self.tree)
         if self.multipliers and not isinstance(cone, Inequalities):
-            raise Refused("multipliers are of inequalities", parameter="multipliers", value=len(self.multipliers))
+            raise Refused("multipliers are of inequalities", "multipliers", len(self.multipliers))
         if isinstance(worth, LossWorth):
             if self.nodes:
-                raise Refused("a distortion has no nodes", parameter="nodes", value=len(self.nodes))
+                raise Refused("a distortion has no nodes", "nodes", len(self.nodes))
             return _of_outputs(worth.goal, alpha, cone, self.multipliers)
         curve = _of_one_statistic(worth) if isinstance(worth, SquareWorth) else _of_one_pair(worth)
         pieces = self._pieces(curve, cone)
@@ -87,11 +88,11 @@ class Chords(Reason):
         """The lines that together lie above f on the ratios of the cone, by number; None where f is infinite."""
         n = len(self.nodes)
         if not 1 <= n <= MOST_NODES or n * cone.k > MOST_ENTRIES:
-            raise Refused("there must be nodes, not too many", parameter="len(nodes)", value=n)
+            raise Refused("there must be nodes, not too many", "len(nodes)", n)
         if any(b <= a for a, b in pairwise(self.nodes)) or (curve.from_zero and self.nodes[0] < 0):
-            raise Refused("nodes must increase, those of a divergence from 0 on", parameter="nodes", value=n)
+            raise Refused("nodes must increase, those of a divergence from 0 on", "nodes", n)
         if any(not 0 <= i <= n for i, *_ in self.multipliers):
-            raise Refused("multipliers are of pieces that exist", parameter="multipliers", value=n)
+            raise Refused("multipliers are of pieces that exist", "multipliers", n)
         nodes = [rational(t) for t in self.nodes]
         points = [(t, curve.value(t)) for t in nodes]
         pieces = {i: _chord(a, b) for i, (a, b) in enumerate(pairwise(points))}
@@ -109,16 +110,16 @@ class Chords(Reason):
 
     def _of_simplices(self, worth: Worth, alpha: Vector) -> Rational:
         if self.nodes or self.multipliers or self.tree or not isinstance(worth, SumWorth):
-            raise Refused("trees are for sums of divergences, alone", parameter="trees", value=len(self.trees))
+            raise Refused("trees are for sums of divergences, alone", "trees", len(self.trees))
         cone = cone_of(worth.privacy, worth.k)
         if not isinstance(cone, Staircase) or cone.top == 1:
-            raise Refused("cells of directions need ε-LDP, ε > 0", parameter="privacy", value=type(cone).__name__)
+            raise Refused("cells of directions need ε-LDP, ε > 0", "privacy", type(cone).__name__)
         sum_of_divergences = _Directions(worth.goal, worth.weights)
         m, tokens = len(sum_of_divergences.priors), sum(map(len, self.trees))
         if m > MOST_DISTRIBUTIONS or tokens > MOST_TOKENS or tokens * worth.k > MOST_CELL_ENTRIES:
-            raise Refused("too many distributions or cells", parameter="trees", value=(m, tokens))
+            raise Refused("too many distributions or cells", "trees", (m, tokens))
         if len(self.trees) != factorial(m):
-            raise Refused("there must be a tree for each order", parameter="len(trees)", value=len(self.trees))
+            raise Refused("there must be a tree for each order", "len(trees)", len(self.trees))
         roots = (_root(order, cone.top) for order in permutations(range(m)))
         cells = (cell for root, tree in zip(roots, self.trees, strict=True) for cell in _cells(root, tree))
         return cone.excess(sum_of_divergences.above(cells, alpha), ())
@@ -165,7 +166,7 @@ def _of_one_pair(worth: SumWorth) -> _Curve:
 
 def _of_one_statistic(worth: SquareWorth) -> _Curve:
     if worth.factor is None:
-        raise Refused("chords are for one statistic", parameter="z", value="several statistics")
+        raise Refused("chords are for one statistic", "z", "several statistics")
     return _Curve(Vector(worth.factor, 1), Vector(worth.weights, worth.total), lambda t: t * t, False)
 
 
@@ -183,7 +184,7 @@ def divergences_of(goal: Goal) -> list[PairGoal]:
     leaves = leaves_of(goal)
     found = [leaf for leaf in leaves if isinstance(leaf, PairGoal)]
     if len(found) < len(leaves):
-        raise Refused("this is about divergences", parameter="utility", value=goal.name)
+        raise Refused("this is about divergences", "utility", goal.name)
     return found
 
 
@@ -194,7 +195,7 @@ def _oriented(leaf: PairGoal, p0: Prior, p1: Prior, weight: Ball) -> PairRule:
         return rule if weight == 1 else lambda x, y, z: weight * rule(x, y, z)
     if _same(leaf.p0, p1) and _same(leaf.p1, p0):
         return lambda x, y, z: weight * rule(y, x, -z)
-    raise Refused("the divergences must be of one pair", parameter="utility", value=leaf.name)
+    raise Refused("the divergences must be of one pair", "utility", leaf.name)
 
 
 def _same(one: Prior, other: Prior) -> bool:
@@ -218,7 +219,7 @@ def _of_outputs(goal: LossGoal, alpha: Vector, cone: Cone, multipliers: Sequence
     """The cone's bound on α − p·d(·, y), y any output."""
     prior = goal.source.single
     if prior is None:
-        raise Refused("a distortion is bounded under one prior of its class", parameter="source", value=goal.source)
+        raise Refused("a distortion is bounded under one prior of its class", "source", goal.source)
     if goal.losses is None and isinstance(cone, Staircase) and not multipliers:
         return _of_names(prior, alpha, cone)
     k, losses = goal.k, goal.losses
@@ -263,10 +264,7 @@ class _Directions:
 
     def _value(self, vertex: Vertex) -> Rational:
         v = [fmpq(x) for x in vertex[1:]]
-        found = above(sum((w * pair_value(rule, v[a], v[b]) for w, rule, a, b in self.parts), arb(0)))
-        if found is None:
-            raise Refused("a vertex must have a finite value", parameter="vertex", value=len(v))
-        return found
+        return finite_above(sum((w * pair_value(rule, v[a], v[b]) for w, rule, a, b in self.parts), arb(0)))
 
     def above(self, cells: Iterator[list[Vertex]], alpha: Vector) -> Iterator[Vector]:
         """Σ λ_i·P_i − α of each cell, λ·v ≥ Φ(v) at each of its vertices."""
@@ -313,7 +311,7 @@ def _cells(root: list[Vertex], tree: Sequence[int]) -> Iterator[list[Vertex]]:
     stack = [root]
     for token in tree:
         if not stack or not -1 <= token < len(edges):
-            raise Refused("a tree must end where its cells do", parameter="token", value=token)
+            raise Refused("a tree must end where its cells do", "token", token)
         cell = stack.pop()
         if token < 0:
             yield cell
@@ -322,4 +320,4 @@ def _cells(root: list[Vertex], tree: Sequence[int]) -> Iterator[list[Vertex]]:
         middle = _middle(*(cell[end] for end in ends))
         stack += [[middle if i == end else v for i, v in enumerate(cell)] for end in reversed(ends)]
     if stack:
-        raise Refused("a tree must cover its cone", parameter="cells missing", value=len(stack))
+        raise Refused("a tree must cover its cone", "cells missing", len(stack))

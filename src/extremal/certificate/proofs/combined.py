@@ -29,20 +29,20 @@ class ChosenPrior:
         """The prior, proved to lie in the class."""
         chosen = self.prior or self.mix
         if any(w < 0 for w in chosen) or not sum(chosen) or (self.prior and self.mix):
-            raise Refused("weights must be ≥ 0 and not all 0", parameter="len(prior)", value=len(self.prior))
+            raise Refused("weights must be ≥ 0 and not all 0", "len(prior)", len(self.prior))
         if self.mix:
             return self._mixed(source)
         if len(self.prior) != source.k:
-            raise Refused("there must be a number for each input", parameter="len(prior)", value=len(self.prior))
+            raise Refused("there must be a number for each input", "len(prior)", len(self.prior))
         total = sum(self.prior)
         prior = Prior([w / total for w in self.prior])
         if not source.admits(prior):
-            raise Refused("the prior must lie in the class", parameter="source", value=source.kind)
+            raise Refused("the prior must lie in the class", "source", source.kind)
         return prior
 
     def _mixed(self, source: SourceClass) -> Prior:
         if source.listed is None or len(self.mix) != len(source.listed):
-            raise Refused("a mixture is of the members of a list", parameter="len(mix)", value=len(self.mix))
+            raise Refused("a mixture is of the members of a list", "len(mix)", len(self.mix))
         rows = [[w * p.fraction(x) for x in range(source.k)] for w, p in zip(self.mix, source.listed, strict=True)]
         weights = [sum(column, Fraction(0)) for column in zip(*rows, strict=True)]
         total = sum(weights)
@@ -72,7 +72,7 @@ class OnePrior(Proof):
             return self.proof.prove(privacy, replace(goal, source=SourceClass([chosen.of(goal.source)])))
         if isinstance(privacy, OverClass):
             return self.proof.prove(Lift(chosen.of(privacy.source), None, privacy.ratio), goal)
-        raise Refused("there is no class of priors to choose from", parameter="utility", value=goal.name)
+        raise Refused("there is no class of priors to choose from", "utility", goal.name)
 
 
 @dataclass(frozen=True)
@@ -92,12 +92,12 @@ class Groups(Proof):
         leaves = leaves_of(goal)
         named = len(self.groups) == len(leaves) and sorted(set(self.groups)) == list(range(len(self.proofs)))
         if not isinstance(goal, MeanGoal) or not named:
-            raise Refused("there must be a group with a proof for each part of a mean", parameter="groups", value=named)
+            raise Refused("there must be a group with a proof for each part of a mean", "groups", named)
         weights, total = weights_of(goal)[0], Fraction(0)
         for name, proof in enumerate(self.proofs):
             members = [i for i, own in enumerate(self.groups) if own == name]
             if len({weights[i] for i in members}) > 1:
-                raise Refused("all of a group must have the same weight", parameter="group", value=name)
+                raise Refused("all of a group must have the same weight", "group", name)
             parts = tuple(leaves[i] for i in members)
             bound = proof.prove(privacy, parts[0] if len(parts) == 1 else MeanGoal(parts))
             if not isinstance(bound, Fraction):
@@ -120,10 +120,10 @@ class Level(Proof):
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         if not isinstance(goal, LevelGoal) or self.ratio < 1:
-            raise Refused("this is about the level within a distortion", parameter="utility", value=goal.name)
+            raise Refused("this is about the level within a distortion", "utility", goal.name)
         if self.ratio == 1:
             return Fraction(0)
         least = self.proof.prove(Pure(Exponential.unchecked_ratio(self.ratio)), LossGoal(goal.source, None))
         if least <= goal.distortion:
-            raise Refused("the proof must exceed the distortion", parameter="distortion", value=str(goal.distortion))
+            raise Refused("the proof must exceed the distortion", "distortion", str(goal.distortion))
         return lower(narrow(lambda: arb(rational(self.ratio)).log()))

@@ -52,9 +52,9 @@ class Concave(Proof):
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         if not isinstance(goal, InformationGoal):
-            raise Refused("this is about mutual information", parameter="utility", value=goal.name)
+            raise Refused("this is about mutual information", "utility", goal.name)
         if self.value < 0:
-            raise Refused("value must not be negative", parameter="value", value=str(self.value)[:20])
+            raise Refused("value must not be negative", "value", str(self.value)[:20])
         curve, prior = PatternWorth(staircase_of(privacy, goal.k).top), goal.prior
         if not curve.c or _positive(prior) == 1:
             return Fraction(0)
@@ -65,7 +65,7 @@ class Concave(Proof):
     def _by_size(self, curve: PatternWorth, prior: Prior) -> Bound:
         weights, total = _weights(prior)
         if len(self.lines) * len(weights) > MOST_STEPS:
-            raise Refused("there must be lines, not too many", parameter="len(lines)", value=len(self.lines))
+            raise Refused("there must be lines, not too many", "len(lines)", len(self.lines))
         v, lines = arb(rational(self.value)), [(rational(a), rational(b)) for a, b in self.lines]
         turns = [(a, b, curve.where(b)) for a, b in lines]
         known: Known = {}

@@ -10,6 +10,7 @@ Columns q_y of a mechanism lie in a cone C and add up to 1. For any α, and any 
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf, lcm
@@ -20,7 +21,7 @@ from flint import fmpq
 from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cell_rays, cone_of, unit_rays
 from extremal.certificate.arithmetic.enclosures import Rational, fraction, rational
 from extremal.certificate.proof import Bound, Proof, Value
-from extremal.certificate.proofs.worth import LossWorth, Paid, Price, SumWorth, Worth, mixture
+from extremal.certificate.proofs.worth import LossWorth, Paid, Price, SquareWorth, SumWorth, Worth, mixture
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
 from extremal.certificate.refused import Refused
 from extremal.problem import Coupled, Goal, LossGoal, Privacy
@@ -30,10 +31,10 @@ from extremal.problem import Coupled, Goal, LossGoal, Privacy
 class Reason(Value):
     """Why no column is worth more than its price."""
 
+    @abstractmethod
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
         """A t with μ(q) ≤ α·q + Σβ(…)⁺ + t·(w·q) on the cone; for losses, one that Σα may miss the optimum by. None
         when it is infinite."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,12 @@ class Dual(Proof):
 
     def _below_losses(self, worth: LossWorth) -> Bound:
         if self.mix or self.prices:
-            raise Refused("a distortion has no parts and no prices", parameter="len(mix)", value=len(self.mix))
+            raise Refused("a distortion has no parts and no prices", "len(mix)", len(self.mix))
         alpha = self._vector(worth)
         excess = self.reason.excess(worth, alpha, [])
         return -inf if excess is None else max(fraction(alpha.total - excess), Fraction(0))
 
-    def level(self, worth: Worth) -> Fraction | None:
+    def level(self, worth: SumWorth | SquareWorth) -> Fraction | None:
         """Σα + δ·Σβ + t; None when t is infinite."""
         alpha, prices = self._vector(worth), self._priced(worth)
         delta = rational(worth.privacy.delta) if isinstance(worth.privacy, Coupled) else fmpq(0)
@@ -78,19 +79,17 @@ class Dual(Proof):
 
     def _vector(self, worth: Worth) -> Vector:
         if len(self.alpha) != worth.k:
-            raise Refused(
-                "the dual vector must have one entry for each input", parameter="len(alpha)", value=len(self.alpha)
-            )
+            raise Refused("the dual vector must have one entry for each input", "len(alpha)", len(self.alpha))
         common = lcm(*{a.denominator for a in self.alpha})
         return Vector([int(a * common) for a in self.alpha], common)
 
     def _priced(self, worth: Worth) -> list[Price]:
         listed = isinstance(self.reason, Listed) and not self.reason.revealed
         if self.prices and not (listed and isinstance(worth.privacy, Coupled)):
-            raise Refused("prices are for columns listed under (ε,δ)-LDP", parameter="prices", value=len(self.prices))
+            raise Refused("prices are for columns listed under (ε,δ)-LDP", "prices", len(self.prices))
         k = worth.k
         if any(b < 0 or x == z or not (0 <= x < k and 0 <= z < k) for x, z, b in self.prices):
-            raise Refused("prices are ≥ 0, of two different rows", parameter="prices", value=len(self.prices))
+            raise Refused("prices are ≥ 0, of two different rows", "prices", len(self.prices))
         return [(x, z, rational(b)) for x, z, b in self.prices]
 
 
@@ -108,10 +107,10 @@ class Listed(Reason):
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
         if isinstance(worth, LossWorth):
-            raise Refused("a distortion is not proved by rays", parameter="reason", value=self.kind)
+            raise Refused("a distortion is not proved by rays", "reason", self.kind)
         if self.revealed:
             if self.tree:
-                raise Refused("inputs that are revealed need no tree", parameter="tree", value=len(self.tree))
+                raise Refused("inputs that are revealed need no tree", "tree", len(self.tree))
             return worth.most(unit_rays(worth.k), Paid.of(alpha))
         cone = cone_of(worth.privacy, worth.k, self.tree)
         if isinstance(cone, Staircase):

@@ -49,11 +49,9 @@ class Matrix(Reason):
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
         if not isinstance(worth, SquareWorth) or worth.factor is not None or any(alpha.entries):
-            raise Refused(
-                "a matrix inequality is about squares, without α", parameter="alpha", value=len(alpha.entries)
-            )
+            raise Refused("a matrix inequality is about squares, without α", "alpha", len(alpha.entries))
         if abs(self.scale) > LARGEST_SCALE:
-            raise Refused(f"scale may be at most {LARGEST_SCALE}", parameter="scale", value=self.scale)
+            raise Refused(f"scale may be at most {LARGEST_SCALE}", "scale", self.scale)
         top = worth.rounded(staircase_of(worth.privacy, worth.k).top)
         matrix, unit, level = self._matrix(worth, int(top.p), int(top.q))
         # PRPᵀ = matrix/unit and −1ᵀR1 = level/unit; ZWZ = slope·4^scale/denominator
@@ -65,12 +63,12 @@ class Matrix(Reason):
         """(P R Pᵀ, its denominator, −1ᵀR1 over the same denominator), all exact."""
         k, d = worth.k, np.array(self.d, dtype=object)
         if d.size != k or (d < 0).any():
-            raise Refused(f"d must be {k} numbers ≥ 0", parameter="len(d)", value=len(self.d))
+            raise Refused(f"d must be {k} numbers ≥ 0", "len(d)", len(self.d))
         n = self._pairs(k)
         row_sums = n.sum(axis=1)
         c = high * int(d.sum()) - low * int(row_sums.sum())  # over low
         if c <= 0:
-            raise Refused("E·1ᵀd must exceed 1ᵀN1", parameter="c", value=c)
+            raise Refused("E·1ᵀd must exceed 1ᵀN1", "c", c)
         line = (high + low) * d - 2 * low * row_sums  # over 2·low
         unit = 4 * low * c  # llᵀ/c = line·lineᵀ/(4·low·c)
         r = -n * unit - np.outer(line, line)
@@ -88,10 +86,10 @@ class Matrix(Reason):
             return np.zeros((k, k), dtype=object)
         count = len(self.n)
         if len(self.blocks) != k or min(self.blocks) < 0 or max(self.blocks) >= count:
-            raise Refused("blocks must name a block for each input", parameter="blocks", value=list(self.blocks)[:8])
+            raise Refused("blocks must name a block for each input", "blocks", list(self.blocks)[:8])
         small = from_triangle(self.n, count, 1, "n")
         if (small < 0).any():
-            raise Refused("n must hold numbers ≥ 0", parameter="n", value=int(small.min()))
+            raise Refused("n must hold numbers ≥ 0", "n", int(small.min()))
         blocks = np.array(self.blocks, dtype=np.intp)
         pairs = small[np.ix_(blocks, blocks)]
         pairs[np.diag_indices(k)] = 0
@@ -109,12 +107,12 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     difference[np.diag_indices(size)] -= 2 * size
     exponent = max(max(1, abs(int(v))).bit_length() for v in np.diagonal(difference))
     if max(abs(int(v)) for v in difference.ravel()).bit_length() > exponent + 2:
-        raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="off the diagonal it is larger than on it")
+        raise Refused("ZWZ must lie below PRPᵀ", "z", "off the diagonal it is larger than on it")
     scaled = near_inverse_factor(difference, exponent)
     if scaled is None:
-        raise Refused("ZWZ must lie clearly below PRPᵀ", parameter="z", value="not positive definite")
+        raise Refused("ZWZ must lie clearly below PRPᵀ", "z", "not positive definite")
     product = congruent(scaled, difference)
     diagonal = np.diagonal(product)
     beside = np.abs(product).sum(axis=1) - np.abs(diagonal)
     if not all(int(a) > int(b) for a, b in zip(diagonal, beside, strict=True)):
-        raise Refused("ZWZ must lie below PRPᵀ", parameter="z", value="not shown to be positive definite")
+        raise Refused("ZWZ must lie below PRPᵀ", "z", "not shown to be positive definite")

@@ -67,18 +67,18 @@ class Order(Proof):
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         cone, (p0, p1, rule) = staircase_of(privacy, goal.k), one_pair(goal, mixture(self.mix, goal))
         if not 1 <= len(self.ends) <= MOST_ENDS:
-            raise Refused(f"there must be 1 to {MOST_ENDS} ends", parameter="len(ends)", value=len(self.ends))
+            raise Refused(f"there must be 1 to {MOST_ENDS} ends", "len(ends)", len(self.ends))
         if self.ends[0] < SMALLEST or self.ends[-1] > LARGEST or any(a >= b for a, b in pairwise(self.ends)):
-            raise Refused("ends must increase, between 1e-200 and 1e200", parameter="ends", value=len(self.ends))
+            raise Refused("ends must increase, between 1e-200 and 1e200", "ends", len(self.ends))
         if self.value < 0:
-            raise Refused("V must be ≥ 0", parameter="value", value=str(self.value)[:20])
+            raise Refused("V must be ≥ 0", "value", str(self.value)[:20])
         cell = _cells(p0, p1, self.ends)
         (sums0, total0), (sums1, total1) = (p.masses(cell, len(self.ends) + 1) for p in (p0, p1))
         masses = [(a * total1, b * total0) for a, b in zip(sums0, sums1, strict=True)]
         directions = [(0, 1), *((end.numerator, end.denominator) for end in self.ends), (1, 0)]
         filled = [(ends, mass) for ends, mass in zip(pairwise(directions), masses, strict=True) if any(mass)]
         if len(filled) > MOST_CELLS:
-            raise Refused(f"there may be {MOST_CELLS} cells with mass", parameter="cells", value=len(filled))
+            raise Refused(f"there may be {MOST_CELLS} cells with mass", "cells", len(filled))
         nodes = _turning_points([ends for ends, _ in filled], [mass for _, mass in filled])
         return _longest_path(cone, rule, nodes, total0 * total1, rational(self.value))
 
@@ -123,9 +123,8 @@ def _turning_points(ends: Sequence[tuple[Direction, Direction]], masses: Sequenc
     nodes, x, y = [(fmpq(0), fmpq(0))], fmpq(0), fmpq(0)
     for c, ((first, last), (mass0, mass1)) in enumerate(zip(ends, masses, strict=True)):
         turn = first[1] * last[0] - first[0] * last[1]
-        if turn > 0:  # the part of the cell's mass that sits at its first ratio
-            share = fmpq(mass1 * last[0] - mass0 * last[1], turn)
-            nodes.append((x + share * first[0], y + share * first[1]))
+        share = fmpq(mass1 * last[0] - mass0 * last[1], turn)  # the part of the cell's mass at its first ratio
+        nodes.append((x + share * first[0], y + share * first[1]))
         x, y = x + mass0, y + mass1
         if c == len(ends) - 1 or last[0] * ends[c + 1][0][1] != last[1] * ends[c + 1][0][0]:
             nodes.append((x, y))

@@ -61,11 +61,11 @@ class Sets(Reason):
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
         """0, when the trees show that α is feasible."""
         if not isinstance(worth, SumWorth) or not isinstance(worth.goal, InformationGoal):
-            raise Refused("a tree over sets is about information", parameter="worth", value=type(worth).__name__)
+            raise Refused("a tree over sets is about information", "worth", type(worth).__name__)
         prior, total = worth.goal.prior, fraction(alpha.total)
         priced = [(w, Fraction(a, alpha.unit)) for w, a in zip(prior.weights, alpha.entries, strict=True)]
         if any(a < 0 for w, a in priced if not w):
-            raise Refused("inputs of probability 0 need numbers ≥ 0", parameter="alpha", value=len(priced))
+            raise Refused("inputs of probability 0 need numbers ≥ 0", "alpha", len(priced))
         symbols, cone = [(w, a) for w, a in priced if w], cone_of(worth.privacy, worth.k)
         if isinstance(cone, Staircase):
             _PatternTree(symbols, prior.total, total, cone, self.choices).run(self.trees)
@@ -74,8 +74,8 @@ class Sets(Reason):
         else:
             raise Refused(
                 "a tree needs ε-LDP, or one prior that is also that of the information",
-                parameter="privacy",
-                value=type(worth.privacy).__name__,
+                "privacy",
+                type(worth.privacy).__name__,
             )
         return fmpq(0)
 
@@ -89,7 +89,7 @@ def _floor(x: Fraction | Rational) -> int:
 def _bounds(x: Ball) -> tuple[int, int]:
     low, high = lower(x), upper(x)
     if not (isinstance(low, Fraction) and isinstance(high, Fraction)):
-        raise Refused("a number must be finite", parameter="ball", value=str(x))
+        raise Refused("a number must be finite", "ball", str(x))
     return _floor(low), -_floor(-high)
 
 
@@ -107,20 +107,20 @@ def _replay(tokens: tuple[int, ...], steps: list[list[tuple[int, int]]], close: 
     depths, met = len(steps), 1
     for token in tokens:
         if not stack:
-            raise Refused("a tree must end where its nodes are all closed", parameter="tree", value=len(tokens))
+            raise Refused("a tree must end where its nodes are all closed", "tree", len(tokens))
         state = stack.pop()
         if token != BRANCH:
             close(token, state)
             continue
         depth, mass, price = state
         if depth == depths:
-            raise Refused("a tree cannot branch when everything is decided", parameter="depth", value=depth)
+            raise Refused("a tree cannot branch when everything is decided", "depth", depth)
         met += len(steps[depth])
         if met > len(tokens):  # every node has a token: no file makes the replay grow beyond itself
-            raise Refused("a tree must close all of its nodes", parameter="tree", value=len(tokens))
+            raise Refused("a tree must close all of its nodes", "tree", len(tokens))
         stack.extend([(depth + 1, mass + m, price + a) for m, a in steps[depth]])
     if stack:
-        raise Refused("a tree must close all of its nodes", parameter="tree", value=len(stack))
+        raise Refused("a tree must close all of its nodes", "tree", len(stack))
 
 
 class _PatternTree:
@@ -135,7 +135,7 @@ class _PatternTree:
 
     def run(self, trees: Trees) -> None:
         if len(trees) != 1:
-            raise Refused("there is one tree under ε-LDP", parameter="len(trees)", value=len(trees))
+            raise Refused("there is one tree under ε-LDP", "len(trees)", len(trees))
         steps = [[(m * w, m * a) for m in range(n, -1, -1)] for w, a, n in self.items]
         _replay(trees[0], steps, self.close)
 
@@ -143,14 +143,12 @@ class _PatternTree:
         slope, start, gains = self.line(token)
         depth, mass, price = state
         if start + slope * mass // self.total + 1 - price + gains[depth] > self.limit:
-            raise Refused("a node of the tree is not closed by its tangent", parameter="choice", value=token)
+            raise Refused("a node of the tree is not closed by its tangent", "choice", token)
 
     def _line(self, i: int) -> tuple[int, int, list[int]]:
         """(slope, start) of a line above φ on [0, 1], and for each depth the most that open groups gain on it."""
         if not 0 <= i < len(self.choices) or not 0 <= self.choices[i] <= 1:
-            raise Refused(
-                "a tangent must be at a mass between 0 and 1 that the proof names", parameter="choice", value=i
-            )
+            raise Refused("a tangent must be at a mass between 0 and 1 that the proof names", "choice", i)
         y = rational(self.choices[i])
         # the slope taken is the lower end; the tangent turns by less than most − slope
         slope, most = _bounds(self.curve.slope(y))
@@ -168,7 +166,7 @@ class _LiftTrees:
     def __init__(self, symbols: Symbols, total: int, sum_alpha: Fraction, cone: Lifts, choices: Numbers) -> None:
         self.low, self.step, self.choices = cone.low, cone.top - cone.low, choices
         if self.step <= 0:
-            raise Refused("a tree needs ε > 0", parameter="epsilon", value=0)
+            raise Refused("a tree needs ε > 0", "epsilon", 0)
         b = (1 - cone.low) / self.step
         unit, self.unit = int(b.q), int(b.q) * total
         self.full = int(b.p) * total  # b in those units
@@ -196,9 +194,7 @@ class _LiftTrees:
 
     def run(self, trees: Trees) -> None:
         if len(trees) != len(self.items):
-            raise Refused(
-                "there must be a tree for each group of equal symbols", parameter="len(trees)", value=len(trees)
-            )
+            raise Refused("there must be a tree for each group of equal symbols", "len(trees)", len(trees))
         prices = [_floor(a) for _, a, _ in self.items]  # rounded down: a set costs at least this
         steps = [[(m * w, m * a) for m in range(n, -1, -1)] for (w, _, n), a in zip(self.items, prices, strict=True)]
         for j, tokens in enumerate(trees):
@@ -208,7 +204,7 @@ class _LiftTrees:
     def _multiplier(self, i: int) -> tuple[int, list[int], list[int]]:
         """ν, s = α − νp of each group rounded down, and for each depth the least that open groups add to it."""
         if not 0 <= i < len(self.choices):
-            raise Refused("a multiplier must be one that the proof names", parameter="choice", value=i)
+            raise Refused("a multiplier must be one that the proof names", "choice", i)
         nu = _floor(self.choices[i])  # the multiplier taken is this one, exactly
         reduced = [_floor(a) - (-(-nu * w // self.unit)) for w, a, _ in self.items]  # s, rounded down
         open_sums = [0]
@@ -246,7 +242,7 @@ class _LiftTrees:
                 if least > most:
                     return
             if token == EMPTY:
-                raise Refused("a vertex lies below a node that is said to be empty", parameter="depth", value=depth)
+                raise Refused("a vertex lies below a node that is said to be empty", "depth", depth)
             nu, reduced, opened = self.multiplier(token)
             fixed = price + (nu * (full - mass)) // unit + opened[depth] - (min(0, reduced[j]) if depth <= j else 0)
             for end in (least, most):
@@ -258,6 +254,6 @@ class _LiftTrees:
                 if cost + share * low // (1 << SCALE) >= self.least:
                     continue
                 if cost + share * self.dip(Fraction(part, own)) // (1 << SCALE) < self.least:
-                    raise Refused("a node of the tree is not closed by its multiplier", parameter="choice", value=token)
+                    raise Refused("a node of the tree is not closed by its multiplier", "choice", token)
 
         return close

@@ -61,10 +61,10 @@ class Squares(Proof):
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         if self.merged and not isinstance(privacy, (Pure, Coupled)):
-            raise Refused("inputs are merged under LDP only", parameter="privacy", value=type(privacy).__name__)
+            raise Refused("inputs are merged under LDP only", "privacy", type(privacy).__name__)
         problem = ExactProblem.of(goal, self.merged)
         if self.dual.mix or bool(self.diagonal) != bool(self.classes):
-            raise Refused("squares have no mix, and a diagonal with classes", parameter="mix", value=len(self.dual.mix))
+            raise Refused("squares have no mix, and a diagonal with classes", "mix", len(self.dual.mix))
         if len(self.z) == 1 and not self.classes and len(self.z[0]) == problem.k - 1 > 0:
             return self._of_one_statistic(privacy, problem)
         return self._of_classes(privacy, problem) if self.classes else self._of_inputs(privacy, problem)
@@ -81,11 +81,11 @@ class Squares(Proof):
         of, sizes = self._sizes(problem.k)
         if len(sizes) < problem.k and not (isinstance(privacy, Pure) and self.dual.reason == Listed()):
             # a class is no input: only columns counted under ε-LDP know what to do with it
-            raise Refused("classes are counted under ε-LDP only", parameter="classes", value=sizes[:8])
+            raise Refused("classes are counted under ε-LDP only", "classes", sizes[:8])
         first = [int(np.flatnonzero(of == g)[0]) for g in range(len(sizes))]
         weights = problem.weights[first]
         if (weights[of] != problem.weights).any():
-            raise Refused("the prior must be constant on each class", parameter="classes", value=sizes[:8])
+            raise Refused("the prior must be constant on each class", "classes", sizes[:8])
         inside, gram = _shape_of(problem.gram, of, first, sizes)
         n, zeta = np.array(sizes, dtype=object), np.array(self.diagonal, dtype=object)
         z = _centred(from_triangle(self.z, len(sizes), 0, "z") * n)
@@ -97,11 +97,11 @@ class Squares(Proof):
     def _of_one_statistic(self, privacy: Privacy, problem: ExactProblem) -> Fraction:
         """W = vvᵀ: G is ggᵀ times a number, so that c is proved of (g·q)²/(p·q) alone."""
         if not isinstance(self.dual.reason, Chords):
-            raise Refused("one statistic is proved by chords", parameter="reason", value=self.dual.reason.kind)
+            raise Refused("one statistic is proved by chords", "reason", self.dual.reason.kind)
         x = max(range(problem.k), key=lambda i: int(problem.gram[i, i]))
         column, square = problem.gram[:, x], int(problem.gram[x, x])
         if not square or (np.outer(column, column) != problem.gram * square).any():
-            raise Refused("this is about one statistic", parameter="utility", value="several statistics")
+            raise Refused("this is about one statistic", "utility", "several statistics")
         g = [*self.z[0], -sum(self.z[0])]
         none, ones = np.zeros(0, dtype=object), [1] * problem.k
         worth = SquareWorth(privacy, problem.weights.tolist(), problem.total, ones, none, none, problem.denominator, g)
@@ -113,14 +113,14 @@ class Squares(Proof):
         numbers = self.dual.alpha or (Fraction(0),) * worth.k
         found = Dual(numbers, self.dual.reason, (), self.dual.prices).level(worth)
         if found is None:
-            raise Refused("the dual vector must prove something finite", parameter="reason", value="infinite")
+            raise Refused("the dual vector must prove something finite", "reason", "infinite")
         return found
 
     def _sizes(self, k: int) -> tuple[Classes, list[int]]:
         """The class of each input, and how many inputs each has."""
         count = len(self.diagonal)
         if len(self.classes) != k or sorted(set(self.classes)) != list(range(count)):
-            raise Refused("every input must be in one of the classes", parameter="classes", value=self.classes[:8])
+            raise Refused("every input must be in one of the classes", "classes", self.classes[:8])
         of = np.array(self.classes, dtype=np.intp)
         return of, np.bincount(of).tolist()
 
@@ -146,7 +146,7 @@ class ExactProblem:
         average the rows of a mechanism over each group; a decoder keeps its variance, and its bias does not grow.
         """
         if not isinstance(goal, WorkloadGoal) or goal.source.single is None:
-            raise Refused("this proof is about a workload with one prior", parameter="utility", value=goal.name)
+            raise Refused("this proof is about a workload with one prior", "utility", goal.name)
         prior = goal.source.single
         weights, gram = np.array(prior.weights, dtype=object), np.array(goal.gram, dtype=object)
         problem = cls(weights, prior.total, gram, goal.denominator)
@@ -155,7 +155,7 @@ class ExactProblem:
     def merged(self, groups: Counts) -> ExactProblem:
         names = sorted(set(groups))
         if len(groups) != self.k or names != list(range(len(names))) or len(names) < 2:
-            raise Refused("merged must name a group 0, 1, … for each input", parameter="merged", value=groups[:8])
+            raise Refused("merged must name a group 0, 1, … for each input", "merged", groups[:8])
         of, mass = np.array(groups, dtype=np.intp), np.zeros(len(names), dtype=object)
         np.add.at(mass, of, self.weights)
         empty = mass == 0  # any average will do for a group that the prior rules out: take the plain one
@@ -170,7 +170,7 @@ class ExactProblem:
         """(tr WZ)²/(c + ρ·tr ZWZ) from tr(gram·Z), c and tr(Z·gram·Z), both of these over `denominator` as c is."""
         cost = level + RESOLUTION * squares
         if cost <= 0 or trace <= 0:
-            raise Refused("the proof must give a positive bound", parameter="trace", value=str(trace)[:20])
+            raise Refused("the proof must give a positive bound", "trace", str(trace)[:20])
         return Fraction(trace) ** 2 / (self.denominator * cost)
 
 
@@ -188,7 +188,5 @@ def _shape_of(gram: Integers, of: Classes, first: list[int], sizes: list[int]) -
     inside, expected = whole - np.diagonal(beta), beta[np.ix_(of, of)]
     expected[np.diag_indices(of.size)] += inside[of]
     if not (expected == gram).all():
-        raise Refused(
-            "the workload must not change when inputs of a class are exchanged", parameter="classes", value=len(first)
-        )
+        raise Refused("the workload must not change when inputs of a class are exchanged", "classes", len(first))
     return inside, beta * np.array(sizes, dtype=object) + np.diag(inside)

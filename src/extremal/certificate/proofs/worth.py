@@ -43,9 +43,7 @@ def mixture(mix: Numbers, goal: Goal) -> list[Rational]:
     rows = weights_of(goal)
     chosen = mix or (Fraction(1),) * len(rows)
     if len(chosen) != len(rows) or any(w < 0 for w in chosen) or not sum(chosen):
-        raise Refused(
-            "there must be one weight ≥ 0 for each utility, not all 0", parameter="len(mix)", value=len(chosen)
-        )
+        raise Refused("there must be one weight ≥ 0 for each utility, not all 0", "len(mix)", len(chosen))
     total = sum(chosen)
     return [
         sum((rational(w / total) * row[i] for w, row in zip(chosen, rows, strict=True)), fmpq(0))
@@ -130,10 +128,6 @@ class LossWorth:
     def k(self) -> int:
         return self.goal.k
 
-    @property
-    def sizes(self) -> list[int]:
-        return [1] * self.k
-
 
 @dataclass(frozen=True, eq=False)
 class SquareWorth:
@@ -178,9 +172,7 @@ class SquareWorth:
                     square = sum(int(a) * b for a, b in zip(through, ray, strict=True))
                     yield (total * square * unit - price * mass) * total, mass * mass * unit
                 elif any(through) or price < 0:
-                    raise Refused(
-                        "a report that the prior rules out cannot be priced", parameter="prior", value="has zeros"
-                    )
+                    raise Refused("a report that the prior rules out cannot be priced", "prior", "has zeros")
                 # else G·r = 0: added to a column it changes nothing, and it costs nothing
 
     def most_of_patterns(self, cone: Staircase, alpha: Vector) -> Rational:
@@ -189,7 +181,7 @@ class SquareWorth:
         The classes are halved, so that most is computed once for each half.
         """
         if prod(n + 1 for n in self.sizes) > MOST_COUNTED:
-            raise Refused("there are too many columns to list", parameter="classes", value=self.sizes[:8])
+            raise Refused("there are too many columns to list", "classes", self.sizes[:8])
         counted = _Counted(self, alpha, self.rounded(cone.top))
         return rational(largest_quotient(counted.quotients()))
 

@@ -36,7 +36,7 @@ Prove = Callable[[Prior], Proof]
 T = TypeVar("T")
 
 EXACT_MATRIX = 64  # symbols up to which a mechanism is built from rationals; beyond, floats are mended by from_matrix
-MOST_ROUNDS = 500  # sets that may be generated; at most as many as inputs matter
+MOST_ROUNDS = 500  # a guard: each round adds a set, and about as many as inputs matter
 RATIO_BITS = 200  # of the e^ε that a dual vector is for: it loses nothing to the kernel's
 TRUTH_DIGITS = 60  # of a dual vector: as many as the ratio has
 _CONSTANT = 1e-12  # a diagonal whose sum is this near to 1 is that of constant rows

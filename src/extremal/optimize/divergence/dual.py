@@ -32,8 +32,8 @@ from extremal.utility import Divergence
 Sets = npt.NDArray[np.bool_]
 
 FIRST_PIECES = 3  # intervals between neighbouring t_l
-MOST_LOGS = 600  # nodes of a proof: the kernel checks them in a second
-MOST_REPAIRS = 12  # quadratic programs; one or two are usual
+MOST_LOGS = 600  # nodes of a proof: each is checked against every input
+MOST_REPAIRS = 12  # a guard: each repairs what the last one left
 SLACKS = (1e-5, 1e-7, 1e-9)  # of V, required of repaired sets: chords then have room
 NARROWEST = 1e-6  # of an interval, relatively: a narrower one gains 1e-13 at most, and its chord is rounding
 OUTWARD = 1e-9  # the first and the last node are this much outside the range, relatively to its width

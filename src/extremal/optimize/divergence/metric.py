@@ -33,7 +33,7 @@ from extremal.privacy.cones.metric import MOST_IN_GENERAL, Edge, group_columns, 
 from extremal.solver import TIME_LIMIT, SolverFailed
 from extremal.utility import Divergence
 
-MOST_ROUNDS = 40  # grids of chords; five to ten are usual
+MOST_ROUNDS = 40  # a guard: each grid holds the ratios that the last one used
 _FIRST_NODES = 17  # of the first grid: coarse, since others follow the ratios that are used
 _FAR = 30.0  # logarithm of a ratio beyond which a line to 0 or to infinity serves, when f has one: others are added
 _FARTHEST = 700.0  # and beyond which no float goes: e^−745 is the least

@@ -18,10 +18,13 @@ from extremal.optimize.hypotheses.goals import Goals, Sets
 from extremal.optimize.problem import NOT_ZERO, Problem
 from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate
 
-MOST_CELLS = 100_000  # about five seconds
-STARTS, RANDOM_STARTS = 300, 150  # sets from which ascent starts: found before, and random; a few milliseconds
+MOST_CELLS = 100_000  # of one answer: beyond, the bound is what those that were cut prove
+STARTS, RANDOM_STARTS = (
+    300,
+    150,
+)  # sets from which ascent starts: found before, and random; many at once cost little more than one
 COLUMNS_A_ROUND = 60  # sets added at a time: about as many as the program has rows
-MOST_ASCENTS = 12  # steps of one ascent; four or five are usual
+MOST_ASCENTS = 12  # a guard: an ascent ends where a set is best for its own line
 _GAIN = 1e-3  # of the tolerance: what proposes a set
 _NO_WEIGHT = 1e-12  # of a part in the worst case: taken for 0
 

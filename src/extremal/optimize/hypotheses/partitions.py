@@ -29,7 +29,7 @@ from extremal.privacy import LDP
 from extremal.utility import Divergence
 from extremal.utility.convex import ConvexFunction
 
-MOST_ROUNDS = 300  # partitions that are mixed; about as many as parts are needed
+MOST_ROUNDS = 300  # a guard: each adds a partition, and about as many as parts are mixed
 NO_WEIGHT = 1e-12  # of a part in the worst case: taken for 0
 GAP_SHARE = 4  # of the tolerance: what the last weights may admit beyond the mixture
 KEPT = 1e-13  # weights of partitions below this are rounding

@@ -26,7 +26,7 @@ from extremal.utility.pair import Masses
 CLOSE_ENOUGH = 1e-11  # relative to the bound: halving stops here
 SETTLED = 1e-14  # relative: an iteration that moves a ratio by less has ended
 WIDEST = 1e6  # ratios beyond this or its inverse are one interval at first
-MOST_INTERVALS = 15_000  # of one pricing problem: seconds
+MOST_INTERVALS = 15_000  # of one pricing problem: beyond, the bound is what is reached
 FIRST_INTERVALS = 48  # coarse: others are halved where a column may gain
 NARROW = 1e-9  # relative: of an interval whose chord is as good as the tangent
 NEXT_TO_ONE = 0.1  # a ratio that is nearer to 1 has its digits in the difference

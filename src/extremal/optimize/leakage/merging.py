@@ -25,7 +25,7 @@ from extremal.privacy import LIP, PML, Notion
 from extremal.privacy.cones.lift import Floats, Indices, LiftBox, lift_box
 from extremal.utility import Divergence, MutualInformation, Utility
 
-GROUPS = 90  # of merged inputs: a search of seconds
+GROUPS = 90  # of merged inputs: few enough for a search on all of them
 SIDE = 11  # of the grid of cells for divergences
 
 

@@ -13,6 +13,7 @@ c = max_j (d_jᵀGd_j − λ·d_j − β·C_j) + δ·Σβ.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -21,7 +22,14 @@ from scipy.linalg import cho_factor, cho_solve
 
 from extremal.optimize.workload.lifts import Floats
 
-ROUNDS = 100  # Newton steps; thirty are usual
+Point = tuple[Floats, Floats, Floats]
+"""θ, the multipliers of the rows, and the slack of each point."""
+
+Derivatives = tuple[float, Floats, Floats, Floats]
+"""F, V⁻¹, G and the gradient."""
+
+HALVINGS = 30  # of a step: shorter ones move nothing that floats hold to half their digits
+ROUNDS = 100  # a guard: steps of an interior-point method
 STALLED = 1e-6  # below this an iterate that gets worse is at the limit of rounding
 LEFT = 0.1  # of a limit, that the start leaves of it even where it does not keep it
 SHORTEN = 0.99  # how far to go towards the boundary
@@ -135,19 +143,12 @@ def optimal_design(
         except np.linalg.LinAlgError:
             break  # V is singular to rounding, as it is at the optimum of a workload that does not need all of it
         length = SHORTEN * min(_reach(theta, step), _reach(slack, slack_step))
-        for _ in range(30):  # F is not quadratic: shorten until the optimality conditions do not get much worse
-            try:
-                found = _derivatives(d, b, theta + length * step, extra)
-                moved = np.abs(found[3] + (dual + length * dual_step) @ rows - slack - length * slack_step).max()
-                if moved <= max(1.2 * np.abs(off_dual).max(), 0.3 * np.abs(gradient).max()):
-                    break
-            except np.linalg.LinAlgError:
-                pass
-            length /= 2
-        else:
+        allowed = max(1.2 * float(np.abs(off_dual).max()), 0.3 * float(np.abs(gradient).max()))
+        here, steps = (theta, dual, slack), (step, dual_step, slack_step)
+        moved = _shortened(d, b, extra, rows, here, steps, length, allowed)
+        if moved is None:
             break
-        theta, dual, slack = theta + length * step, dual + length * dual_step, slack + length * slack_step
-        value, inverse, slope, gradient = found
+        (theta, dual, slack), (value, inverse, slope, gradient) = moved
     theta, dual, value, inverse, slope = kept
     unit = scale / size**2  # of F
     slope, inverse, tilt = slope * unit / size**2, inverse / size**2, dual[:n] * unit / size
@@ -158,7 +159,22 @@ def optimal_design(
     return OptimalDesign(theta[:given], value * unit, inverse, slope, tilt, level, prices, within)
 
 
-def _derivatives(d: Floats, b: Floats, theta: Floats, extra: Scalars) -> tuple[float, Floats, Floats, Floats]:
+def _shortened(
+    d: Floats, b: Floats, extra: Scalars, rows: Floats, here: Point, steps: Point, length: float, allowed: float
+) -> tuple[Point, Derivatives] | None:
+    """The next point, and the derivatives there: F is not quadratic, so the step is halved until the optimality
+    conditions are off by no more than is allowed; None when that never is so."""
+    for _ in range(HALVINGS):
+        theta, dual, slack = (at + length * step for at, step in zip(here, steps, strict=True))
+        with contextlib.suppress(np.linalg.LinAlgError):
+            found = _derivatives(d, b, theta, extra)
+            if float(np.abs(found[3] + dual @ rows - slack).max()) <= allowed:
+                return (theta, dual, slack), found
+        length /= 2
+    return None
+
+
+def _derivatives(d: Floats, b: Floats, theta: Floats, extra: Scalars) -> Derivatives:
     """F, V⁻¹, G and the gradient."""
     factor = cho_factor((d * theta) @ d.T, lower=True)
     inverse = cho_solve(factor, np.eye(d.shape[0]))

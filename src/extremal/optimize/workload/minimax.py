@@ -34,7 +34,7 @@ from extremal.sources import SourceClass
 from extremal.utility import Frequencies, Mean, Workload
 from extremal.utility.worst_prior import centre_of, reweighted
 
-ROUNDS = 40  # vertices of the class that are mixed; ten are usual
+ROUNDS = 40  # a guard: each adds a vertex of the class
 INWARD = Fraction(1, 10**11)  # of the way to the centre of a class, where rounding cannot leave it
 CLOSE = 1e-7  # relative: no vertex of the class promises more
 STEPS = 40  # of sequential quadratic programming between two vertices

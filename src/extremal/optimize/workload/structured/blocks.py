@@ -35,7 +35,7 @@ LARGEST = 4096  # inputs
 LARGEST_SEARCHED = 40  # inputs up to which families of several base sets are searched for
 MOST_BASES = 30  # base sets of a cyclic design that are looked for
 ATTEMPTS = 4  # random starts of a search by exchanges
-EXCHANGES = 6000  # of one start: a tenth of a second
+EXCHANGES = 6000  # of one start
 WARMTH = 2.0  # of the first exchanges, in units of the squared distance from a design
 
 

@@ -35,7 +35,7 @@ RATIO_BITS = 200  # of the e^ε that chords are halved for
 FIRST_NODES = 60  # chords before any is halved
 OUTSIDE = 1e-6  # of the range of ratios: how far beyond it the outermost nodes lie
 CLOSE = Fraction(1, 2 * 10**10)  # of the bound: how much a chord may leave
-ROUNDS = 12  # of adding intervals; four are usual
+ROUNDS = 12  # a guard: each adds the intervals that improve
 ENOUGH = 1e-8  # relative: a column that improves less is not looked for
 
 

@@ -1,0 +1,177 @@
+"""Limits and last resorts of the kernel: what is too large, too wide, or not for it to say."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flint import arb
+
+import extremal as ex
+from extremal.certificate import (
+    Certificate,
+    Chords,
+    ChosenPrior,
+    Concave,
+    Dual,
+    Groups,
+    Listed,
+    NotKnown,
+    Order,
+    Refused,
+    Sets,
+    Squares,
+    certify,
+    enclosure,
+    extended,
+)
+from extremal.certificate.arithmetic import cones, workload_cost
+from extremal.errors import InvalidParameter, MalformedFile
+from extremal.mechanism.files import content_digest
+from support.refusals import falsely_claiming
+
+ZERO, ONE = Fraction(0), Fraction(1)
+P, Q, WITH_ZERO = ["0.5", "0.3", "0.2"], ["0.2", "0.3", "0.5"], ["0.6", "0", "0.4"]
+PAIR, RESPONSE = ex.KL(P, Q), ex.randomized_response(3, 1)
+
+
+def even(k: int) -> list[str]:
+    return [f"1/{k}"] * k
+
+
+def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    seven = ex.Average([ex.KL([f"{i + x}/{3 * i + 3}" for x in range(3)], P) for i in range(1, 8)])
+    with pytest.raises(Refused, match="too many distributions"):
+        Dual((ZERO,) * 3, Chords(trees=((-1,),))).bound(ex.LDP(1), seven)
+    listed = Squares(tuple((-1,) * i for i in range(21)), Dual((), Listed()))
+    with pytest.raises(Refused, match="too many columns"):
+        listed.bound(ex.LDP(1), ex.Frequencies(21))
+    monkeypatch.setattr(cones, "MOST_RAYS", 2)
+    with pytest.raises(Refused, match="too many extreme rays"):
+        Dual((ZERO,) * 3, Listed()).bound(ex.MetricPrivacy(1, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]), PAIR)
+
+
+def test_inputs_that_cannot_occur_are_rays_of_their_own() -> None:
+    notion = ex.PML(1, WITH_ZERO)
+    free = Dual((ZERO,) * 3, Listed()).bound(notion, ex.TotalVariation(P, Q))
+    assert free >= ex.design(notion, ex.TotalVariation(P, Q)).value
+    assert Dual((ZERO,) * 3, Listed((), True)).bound(notion, ex.MutualInformation(WITH_ZERO)) > 0
+
+
+def test_at_level_0_all_of_the_budget_is_spent() -> None:
+    assert Dual((ZERO,) * 3, Chords((ONE,))).bound(ex.PML(0, P), PAIR) == 0
+
+
+def test_orders_0_and_1_are_those_of_kullback_and_leibler() -> None:
+    for order, same in ((1, ex.KL(P, Q)), (0, ex.ReverseKL(P, Q))):
+        assert enclosure(ex.AlphaDivergence(P, Q, order), RESPONSE) == enclosure(same, RESPONSE)
+
+
+def test_many_open_symbols_are_bounded_by_the_lightest() -> None:
+    weights = [50_000 + (1 << x) for x in range(15)]  # all sums of some of them differ
+    prior = [f"{w}/{sum(weights)}" for w in weights]
+    double = tuple(Fraction(2 * w, sum(weights)) for w in weights)
+    for notion in (ex.PML(1, prior), ex.LIP("0.3", prior)):
+        proof = Dual(double, Sets((2 * ONE,), ((0,),) * 15))
+        assert proof.bound(notion, ex.MutualInformation(prior)) == 2
+        with pytest.raises(Refused):
+            Dual((ZERO,) * 15, proof.reason).bound(notion, ex.MutualInformation(prior))
+        with pytest.raises(Refused, match="said to be empty"):
+            Dual(double, Sets((), ((-2,),) * 15)).bound(notion, ex.MutualInformation(prior))
+
+
+def test_sets_that_are_too_light_or_too_heavy_have_no_vertex_below() -> None:
+    weights = [50_000 + (1 << x) for x in range(15)]
+    prior, total = [f"{w}/{sum(weights)}" for w in weights], sum(weights)
+    double, information = tuple(Fraction(2 * w, total) for w in weights), ex.MutualInformation(prior)
+    heavy = Dual(tuple(3 * a for a in double), Sets((6 * ONE,), ((0,),) * 15))
+    assert heavy.bound(ex.PML(4, prior), information) == 6  # one symbol alone is more than a report holds
+    trees = ((-1, -1, -2, 0), (-1, -1, -2, 0), *((-1, -1, -2, 0, 0),) * 13)
+    light = Dual(double, Sets((2 * ONE,), trees))
+    assert light.bound(ex.PML("0.01", prior), information) == 2  # without two of them too little is left
+    with pytest.raises(Refused, match="said to be empty"):
+        light.bound(ex.PML("0.2", prior), information)
+
+
+def test_reports_that_are_not_listed_have_no_value_here() -> None:
+    with pytest.raises(NotKnown, match="too many to list"):
+        enclosure(ex.MutualInformation(even(40)), ex.subset_selection(40, 1))
+
+
+def test_costs_that_are_not_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
+    simplex, corner = ex.CDF(ex.SourceClass.simplex(3)), ChosenPrior((ONE, 2 * ONE, ONE), ())
+    with monkeypatch.context() as patch:
+        patch.setattr(workload_cost, "slope_of", lambda *_: [arb.pos_inf()] * 3)
+        with pytest.raises(NotKnown, match="slope"):
+            enclosure(simplex, RESPONSE, corner)
+    with monkeypatch.context() as patch:
+        patch.setattr(workload_cost, "MOST_ENTRIES", 1)
+        with pytest.raises(NotKnown, match="different weights"):
+            enclosure(simplex, RESPONSE, corner)
+
+    def singular(*_: Any) -> Any:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(workload_cost, "_by_rows", singular)
+    with pytest.raises(NotKnown, match="cannot be inverted"):
+        enclosure(ex.CDF(P), RESPONSE)
+
+
+def test_groups_have_one_weight_and_a_bound_each() -> None:
+    uneven = ex.Average([PAIR, ex.Average([PAIR, PAIR])])
+    with pytest.raises(Refused, match="same weight"):
+        Groups((0, 0, 0), (Order(ONE, (ONE,)),)).bound(ex.LDP(1), uneven)
+    apart = ex.Average([ex.KL(["1", "0"], ["0", "1"])] * 2)
+    infinite = Dual((ZERO,) * 2, Listed((), True))
+    assert Groups((0, 1), (infinite, infinite)).bound(ex.LDP(1), apart) == math.inf
+
+
+def test_a_verification_is_shown() -> None:
+    found = ex.verify(ex.randomized_response(2, 1))
+    assert str(found).startswith("privacy     proved\nvalue       nothing claimed")
+    assert found._repr_html_().startswith("<pre>privacy")
+
+
+def test_what_is_verified(tmp_path: Path) -> None:
+    assert ex.verify(RESPONSE.save(tmp_path / "m.json")).privacy == "proved"
+    with pytest.raises(InvalidParameter, match="verify takes"):
+        ex.verify(3)
+    undecided = falsely_claiming(RESPONSE, ex.PML(1, ["1/2", "1/2"]))
+    assert ex.verify(undecided).privacy == "not proven"
+
+
+def test_a_value_that_no_precision_encloses_is_not_proven(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules["extremal.certificate.verify"], "value_of", lambda *_: arb(0, arb.pos_inf()))
+    assert ex.verify(Certificate(RESPONSE, PAIR, 0.1, math.inf)).value == "not proven"
+
+
+def test_a_bound_beyond_doubles_is_infinite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Concave, "prove", lambda *_: Fraction(10**400))
+    assert certify(RESPONSE, PAIR, [Concave(ONE)]).bound == math.inf
+
+
+def test_no_proof_is_added_to_what_says_too_little() -> None:
+    good = certify(RESPONSE, PAIR, [])
+    assert extended(good, ()) is good
+    assert extended(good, [Dual((ONE,) * 3, Listed())]).proofs
+    with pytest.raises(InvalidParameter, match="says too little"):
+        extended(replace(good, utility=None), [Concave(ONE)])
+
+
+def test_the_worst_prior_of_a_class_is_in_its_file(tmp_path: Path) -> None:
+    found = ex.design(ex.LDP(1), ex.Mean([0, 1, 3], ex.SourceClass([P, Q])))
+    path = found.certificate.save(tmp_path / "c.json")
+    assert ex.verify(path)
+    content = json.loads(path.read_text())
+    assert set(content["worst_prior"]) == {"prior", "mix"}
+    del content["value"]
+    content["hash"] = content_digest({k: v for k, v in content.items() if k != "hash"})
+    path.write_text(json.dumps(content))
+    with pytest.raises(MalformedFile, match="fields of a certificate"):
+        ex.verify(path)

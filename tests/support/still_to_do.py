@@ -1,8 +1,0 @@
-"""Exceptions from the rules of tests/test_layers.py that are to go: empty when every room is in its place."""
-
-MERGES: set[str] = {"exact.quotients"}
-CLASS_NAMES: set[str] = set()
-NUMBERS: set[str] = {"FLAT", "MOST_COUNTS", "ROUNDING", "ROUNDS"}
-GONE: set[str] = set()
-LOADED: set[str] = set()
-MODULES_TOO_MANY = 1  # that importing the proof kernel loads
