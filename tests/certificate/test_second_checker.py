@@ -99,6 +99,14 @@ def test_both_refuse_trees_of_chords_that_do_not_stand_alone(more: Content) -> N
     assert second_says(spoiled, example.privacy, example.utility) == REFUSED
 
 
+def test_a_part_of_weight_0_adds_no_distribution_to_trees_of_chords() -> None:
+    privacy, goal = ex.LDP("0.7"), ex.WorstCase([ex.KL(P, Q), ex.KL(P, R)])
+    reason: Content = {"kind": "chords", "nodes": [], "multipliers": [], "tree": [], "trees": [[-1], [-1]]}
+    proof: Content = {"kind": "dual", "alpha": ["0.02"] * 3, "mix": ["1", "0"], "prices": [], "reason": reason}
+    assert not isinstance(kernel_says(proof, privacy, goal), str)
+    assert not disagreement(proof, privacy, goal)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
 def test_both_say_the_same_of_lies(attack: Any) -> None:
