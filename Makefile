@@ -58,13 +58,13 @@ core: $(VENV)/.dev
 unit: $(VENV)/.dev
 	$(PYTEST) $(SHORT) --cov --cov-report= $(OF_CORE)
 	$(BIN)/coverage report --fail-under=100 --include='$(COVERED)'
-	$(BIN)/coverage report --fail-under=98 --include='$(KERNEL)'
+	$(BIN)/coverage report --fail-under=100 --include='$(KERNEL)'
 	$(PYTEST) $(SHORT) $(OF_THE_REST)
 
 every: $(VENV)/.dev
 	$(PYTEST) --cov --cov-report= $(OF_CORE)
 	$(BIN)/coverage report --fail-under=100 --include='$(COVERED)'
-	$(BIN)/coverage report --fail-under=98 --include='$(KERNEL)'
+	$(BIN)/coverage report --fail-under=100 --include='$(KERNEL)'
 	$(PYTEST) $(OF_THE_REST)
 
 # Java for Spark, Node and Chromium for the device's script: installed when absent, or their tests are skipped.
