@@ -19,10 +19,9 @@ from extremal.optimize.problem import NOT_ZERO, Problem
 from extremal.optimize.search import Columns, Limits, Master, Priced, Pricing, generate
 
 MOST_CELLS = 100_000  # of one answer: beyond, the bound is what those that were cut prove
-STARTS, RANDOM_STARTS = (
-    300,
-    150,
-)  # sets from which ascent starts: found before, and random; many at once cost little more than one
+STARTS = 300  # sets found before from which ascent starts: many at once cost little more than one
+RANDOM_STARTS = 150  # and random ones
+LAST_STARTS = 3_000  # random ones before a search that nothing else proves complete gives up
 COLUMNS_A_ROUND = 60  # sets added at a time: about as many as the program has rows
 MOST_ASCENTS = 12  # a guard: an ascent ends where a set is best for its own line
 _GAIN = 1e-3  # of the tolerance: what proposes a set
@@ -120,7 +119,10 @@ class SetPricing(Pricing):
             if master.add(*self.worth(answer.sets)):
                 return True
             self.complete = answer.excess <= self.enough
-        return False
+            return False
+        alpha, mix = self.prices(master.point)
+        sets = proposed(self.goals, mix, alpha, self.sets, self.enough * _GAIN, self._generator, LAST_STARTS)
+        return master.improve(*self.worth(sets), self.most) > 0
 
 
 def best_mixture(problem: Problem, goals: Goals, exact: bool = True) -> MixedSets:
@@ -153,13 +155,19 @@ def allowed(goals: Goals, gap: float) -> float:
 
 
 def proposed(
-    goals: Goals, mix: Floats, alpha: Floats, sets: Sets, enough: float, generator: np.random.Generator
+    goals: Goals,
+    mix: Floats,
+    alpha: Floats,
+    sets: Sets,
+    enough: float,
+    generator: np.random.Generator,
+    random: int = RANDOM_STARTS,
 ) -> Sets:
-    """The best sets that ascent finds."""
+    """The best sets that ascent finds, from those there are and from `random` ones."""
     weights = mix @ goals.weights
     chosen = sets if len(sets) <= STARTS else sets[generator.choice(len(sets), STARTS, replace=False)]
-    sizes = generator.random((RANDOM_STARTS, 1))
-    starts = np.vstack([chosen, generator.random((RANDOM_STARTS, goals.k)) < sizes])
+    sizes = generator.random((random, 1))
+    starts = np.vstack([chosen, generator.random((random, goals.k)) < sizes])
     for _ in range(MOST_ASCENTS):
         following = goals.slopes(goals.images(starts), weights) @ goals.symbols > alpha
         if (following == starts).all():
