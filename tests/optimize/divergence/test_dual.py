@@ -129,3 +129,11 @@ def test_the_dual_proof_reaches_large_alphabets() -> None:
     found = ex.design(ex.LDP(2), ex.KL(p0, p1), proofs=["chords"])
     assert [proof.label for proof in found.certificate.proofs] == ["dual (chords)"]
     assert found.gap < 1e-9
+
+
+def test_a_repair_that_overflows_is_left_out() -> None:
+    """At ε = 50 with an atom of 1e-14 the system of the repair has no finite answer: its other proof stays."""
+    p = [f"{n}/50285" for n in (0, 4602, 19, 6600, 0, 10383, 28681, 0)]
+    q = [f"{n}/95492000000001" for n in (1, 35091 * 10**9, 31627 * 10**9, 923 * 10**9, 6986 * 10**9, 14978 * 10**9)]
+    q += [f"{n}/95492000000001" for n in (5828 * 10**9, 59 * 10**9)]
+    assert ex.verify(ex.design(ex.LDP(50), ex.SymmetricKL(p, q)))

@@ -186,6 +186,8 @@ def _least(gram: Floats, target: Floats, within: float) -> tuple[Floats, bool]:
         while True:
             at = np.flatnonzero(active)
             wanted = np.linalg.solve((gram + ridge)[np.ix_(at, at)], target[at])
+            if not np.isfinite(wanted).all():  # at large ε the worths overflow: nothing pays for these sets
+                return amounts, False
             if wanted.min(initial=1.0) > 0:
                 amounts[at] = wanted
                 break
