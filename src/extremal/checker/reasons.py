@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .cones import Cover, is_pure, rays, unit
-from .numbers import (
+from extremal.checker.cones import Cover, is_pure, rays, unit
+from extremal.checker.goals import Divergence, Information, Losses, Weighted
+from extremal.checker.notions import LDP, Lift, Notion
+from extremal.checker.numbers import (
     INFINITE,
     ONE,
     ZERO,
@@ -25,8 +27,7 @@ from .numbers import (
     solution,
     total,
 )
-from .problem import LDP, Divergence, Information, Lift, Losses, Notion, Weighted
-from .worths import Pair, PatternWorth, above, divergence
+from extremal.checker.worths import Pair, PatternWorth, above, divergence
 
 Prices = Sequence[tuple[int, int, Fraction]]
 Reason = dict[str, Any]
@@ -162,8 +163,8 @@ def _roof(trees: Sequence[Sequence[int]], m: int, k: int, wide: Fraction, places
         for vertices in _simplices_of(_root(order, wide), tree):
             for v in vertices:
                 known[tuple(v)] = known.get(tuple(v)) or _height(places, v)
-            exact = solution(vertices, [known[tuple(v)] for v in vertices])
-            yield [shortened(value) for value in exact]  # rounded up, which only raises λ·v
+            exact = solution(vertices, [[known[tuple(v)]] for v in vertices])
+            yield [shortened(value) for (value,) in exact]  # rounded up, which only raises λ·v
 
 
 def _height(places: Places, v: Vector) -> Fraction:
