@@ -12,6 +12,7 @@ from extremal.theory.composition import (
     pml_composed_bound,
     privacy_profile,
 )
+from extremal.theory.contraction import Contraction, contraction
 from extremal.theory.converses import Converses, converses
 from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
@@ -36,6 +37,7 @@ from extremal.theory.thresholds import Threshold, binary_threshold, binary_thres
 
 __all__ = [
     "Bound",
+    "Contraction",
     "Converses",
     "Dominance",
     "Equivalence",
@@ -52,6 +54,7 @@ __all__ = [
     "chernoff_information",
     "compose",
     "composed_level",
+    "contraction",
     "converses",
     "correlation",
     "disclosable",
