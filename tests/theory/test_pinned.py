@@ -1,4 +1,4 @@
-"""One number of sixteen digits for every bound: computed in forty-digit arithmetic from the statement, not by the package.
+"""One number of sixteen digits for every bound: computed in forty-digit arithmetic from its statement.
 
 A bound that is merely above the optimum could be far too large unnoticed; these would change.
 """

@@ -5,13 +5,7 @@ from extremal.optimize.information.response import response_is_optimal
 from extremal.theory import distortion
 from extremal.theory.blackwell import Dominance, Equivalence, Separation, canonical_form, dominates, equivalent
 from extremal.theory.bounds import Bound, low_privacy_coefficient
-from extremal.theory.composition import (
-    PrivacyProfile,
-    compose,
-    composed_level,
-    pml_composed_bound,
-    privacy_profile,
-)
+from extremal.theory.composition import compose, composed_level, pml_composed_bound
 from extremal.theory.contraction import Contraction, contraction
 from extremal.theory.converses import Converses, converses
 from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
@@ -26,6 +20,7 @@ from extremal.theory.leakage import (
     pml_regions,
     wrong_prior,
 )
+from extremal.theory.profiles import PrivacyProfile, privacy_profile
 from extremal.theory.staircase import (
     StaircaseWeights,
     response_dual,

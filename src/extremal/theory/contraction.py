@@ -13,9 +13,10 @@ vanishes, and the tangent at any λ bounds it from above. Under ε-LDP two rows 
 response (KOV Theorem 18), whose coefficient is tanh²(ε/2): so η(Q) ≤ tanh²(ε/2) (Asoodeh, Zhang 2022).
 
 *Hockey-sticks* E_γ(P‖R) = Σ(p − γr)⁺, γ ≥ 1. Write P₀ − γP₁ = A − B with disjoint A, B ≥ 0; A has mass a =
-E_γ(P₀‖P₁), B has mass a + γ − 1. Then E_γ(P₀Q‖P₁Q) = a·E_g(ĀQ‖B̄Q) with g = 1 + (γ−1)/a and Ā, B̄ normalised, and E_g is
-jointly convex, so it is at most a·max over inputs x, z of E_g(Q_x‖Q_z). Under ε-LDP that is (a(e^ε−1) − (γ−1))⁺/(e^ε+1),
-which the binary mechanism on {P₀ > γP₁} attains. For γ < 1 exchange the hypotheses and take 1/γ.
+E_γ(P₀‖P₁), B has mass a + γ − 1. Then E_γ(P₀Q‖P₁Q) = a·E_g(ĀQ‖B̄Q) with g = 1 + (γ−1)/a and Ā, B̄ normalised, and E_g
+is jointly convex, so it is at most a·max over inputs x, z of E_g(Q_x‖Q_z). Under ε-LDP that is
+(a(e^ε−1) − (γ−1))⁺/(e^ε+1), which the binary mechanism on {P₀ > γP₁} attains. For γ < 1 exchange the hypotheses and
+take 1/γ.
 """
 
 from __future__ import annotations
