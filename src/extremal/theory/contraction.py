@@ -83,7 +83,7 @@ class Contraction:
         slope = float(1 + (g - 1) / a)
         pairs = itertools.permutations(rows, 2)
         most = max((float(np.maximum(u - slope * v, 0).sum()) for u, v in pairs), default=0.0)
-        return min(1.0, float(a) * most * (1 + ROUNDING) + math.ulp(0.5) * rows.shape[1])
+        return min(1.0, float(a) * most * (1 + ROUNDING) + math.ulp(0.5) * len(rows[0]))
 
     def __str__(self) -> str:
         x, z = self.pair
