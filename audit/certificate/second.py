@@ -14,10 +14,11 @@ import sys
 import time
 from collections import Counter
 
-import extremal as ex
-from audit.certificate.stored import Stored, problems
 from support.second_checker.files import checked
 from support.second_checker.numbers import Undecided
+
+import extremal as ex
+from audit.certificate.stored import Stored, problems
 
 MOST_BYTES = 30_000  # of a file: larger ones take the second checker minutes
 MOST_SYMBOLS = 60

@@ -47,6 +47,7 @@ takes on, which is never a pass). Exit codes: 0 everything claimed is proved; 1 
 from __future__ import annotations
 
 '''
+RULER = "# " + "=" * 118
 TAIL = """
 
 if __name__ == "__main__":
@@ -56,26 +57,26 @@ if __name__ == "__main__":
 
 def joined() -> str:
     """All modules as one file: their imports at its top, each module's docstring as the heading of its section."""
-    plain: set[str] = set()
+    texts = [resources.files(__name__).joinpath(f"{name}.py").read_text(encoding="utf-8") for name in ORDER]
+    trees = [ast.parse(text) for text in texts]
+    nodes = [node for tree in trees for node in tree.body]
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     names: dict[str, set[str]] = {}
-    sections = []
-    for name in ORDER:
-        text = resources.files(__name__).joinpath(f"{name}.py").read_text(encoding="utf-8")
-        tree = ast.parse(text)
-        lines = text.splitlines()
-        heading, imports = tree.body[0], [n for n in tree.body if isinstance(n, (ast.Import, ast.ImportFrom))]
-        for node in imports:
-            if isinstance(node, ast.Import):
-                plain |= {alias.name for alias in node.names}
-            elif node.module != "__future__" and not str(node.module).startswith(__name__):
-                names.setdefault(str(node.module), set()).update(alias.name for alias in node.names)
-        rest = "\n".join(lines[imports[-1].end_lineno or 0 :]).strip("\n")
-        said = ["#" if not line else f"# {line}" for line in str(ast.get_docstring(tree)).splitlines()]
-        assert isinstance(heading, ast.Expr)
-        sections.append("\n".join([f"# {'=' * 118}", *said, f"# {'=' * 118}", "", "", rest]))
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and not str(node.module).startswith((__name__, "__future__")):
+            names.setdefault(str(node.module), set()).update(alias.name for alias in node.names)
     top = [f"import {name}" for name in sorted(plain)]
     top += [f"from {name} import {', '.join(sorted(found, key=_order))}" for name, found in sorted(names.items())]
+    sections = map(_section, texts, trees)
     return HEAD + "\n".join(top) + "\n\n" + "\n\n\n".join(sections) + "\n" + TAIL
+
+
+def _section(text: str, tree: ast.Module) -> str:
+    """A module without its imports, its docstring as a heading."""
+    last = max(node.end_lineno or 0 for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom)))
+    said = ["#" if not line else f"# {line}" for line in str(ast.get_docstring(tree)).splitlines()]
+    rest = "\n".join(text.splitlines()[last:]).strip("\n")
+    return "\n".join([RULER, *said, RULER, "", "", rest])
 
 
 def _order(name: str) -> tuple[int, str]:

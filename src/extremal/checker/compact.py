@@ -14,9 +14,9 @@ from extremal.checker.notions import LDP, Notion
 from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, exp, ln, require, shortened
 from extremal.checker.worths import Pair, PatternWorth
 
-MOST_ENDS, MOST_CELLS = 3000, 1500
+MOST_ENDS, MOST_CELLS = 3000, 1500  # what §6 allows
 LARGEST_END = Fraction(10) ** 200
-MOST_LINES_TIMES_INPUTS = 10**6
+MOST_LINES_TIMES_INPUTS = 10**6  # what §6 allows
 
 Point = tuple[Fraction, Fraction]
 

@@ -41,6 +41,7 @@ from extremal.checker.numbers import (
     afford,
     dot,
     ends,
+    quotient,
     rounded_up,
     solution,
     whole_numbers,
@@ -50,7 +51,7 @@ from extremal.checker.structures import AllSets, SetType
 RHO = Fraction(1, 2**80)  # ρ: a bias counts as it would for 2^80 respondents
 UNKNOWN = Fraction(1, 2**20)  # a cost above this share of what it is when nothing is known counts as infinite
 MOST_PRODUCTS = 2**25  # of entries of matrices, in whole numbers: half a minute
-MOST_COUNTS = 20_000  # vectors of counts of sets
+MOST_VECTORS = 20_000  # vectors of counts of sets
 APPROXIMATE_DIGITS, TINY = 320, Decimal("1e-100")  # of an inverse; what a mass of 0 counts as in it
 BITS = 512  # after the point, of decoders and directions
 LONG = 800  # bits after the point of sums
@@ -212,10 +213,13 @@ class Enclosure:
         shares = solution(gram, [[Fraction(v) for v in row] for row in wrong])
         flat, scale = whole_numbers([v for row in shares for v in row])
         k = len(self.q)
-        parts = [flat[i * k : (i + 1) * k] for i in range(len(never))]
-        moved = times(list(zip(*never, strict=True)), parts)
-        kept = [[v * scale - u for v, u in zip(a, b, strict=True)] for a, b in zip(self.directions, moved, strict=True)]
-        return kept, scale << BITS
+        moved = times(list(zip(*never, strict=True)), [flat[i * k : (i + 1) * k] for i in range(len(never))])
+        return [less(v, scale, u) for v, u in zip(self.directions, moved, strict=True)], scale << BITS
+
+
+def less(row: Sequence[int], scale: int, other: Sequence[int]) -> list[int]:
+    """scale·row − other."""
+    return [v * scale - u for v, u in zip(row, other, strict=True)]
 
 
 def independent(vectors: Sequence[list[int]]) -> list[list[int]]:
@@ -237,21 +241,16 @@ def independent(vectors: Sequence[list[int]]) -> list[list[int]]:
 def approximate_inverse(columns: Whole, masses: Sequence[Fraction], unit: int) -> list[list[Decimal]]:
     """About (J + ρI)⁻¹, by elimination; nothing rests on it. J = Σ_y q_y q_yᵀ/m_y."""
     context = Context(prec=APPROXIMATE_DIGITS, rounding=ROUND_FLOOR, Emin=-WIDEST_EXPONENT, Emax=WIDEST_EXPONENT)
-    k = len(columns[0])
-    inverse = [context.divide(1, decimal_of(context, m) or TINY) for m in masses]
-    q = [[context.divide(v, unit) for v in column] for column in columns]
-    scaled = [[context.multiply(v, i) for v in column] for column, i in zip(q, inverse, strict=True)]
-    table = [[Decimal(0)] * k for _ in range(k)]
-    for x, z in itertools.product(range(k), repeat=2):
-        entry = decimal_of(context, RHO) if x == z else Decimal(0)
-        for a, b in zip(q, scaled, strict=True):
-            entry = context.fma(a[x], b[z], entry)
-        table[x][z] = entry
-    return eliminated(context, [[*row, *(Decimal(int(x == z)) for z in range(k))] for x, row in enumerate(table)])
-
-
-def decimal_of(context: Context, x: Fraction) -> Decimal:
-    return context.divide(Decimal(x.numerator), Decimal(x.denominator))
+    k, ridge = len(columns[0]), quotient(context, RHO)
+    table = [[ridge if x == z else Decimal(0) for z in range(k)] for x in range(k)]
+    for column, m in zip(columns, masses, strict=True):
+        inverse = context.divide(1, quotient(context, m) or TINY)
+        q = [context.divide(v, unit) for v in column]
+        for x, v in enumerate(q):
+            factor = context.multiply(v, inverse)
+            table[x] = [context.fma(factor, u, entry) for u, entry in zip(q, table[x], strict=True)]
+    one = [[Decimal(int(x == z)) for z in range(k)] for x in range(k)]
+    return eliminated(context, [[*row, *right] for row, right in zip(table, one, strict=True)])
 
 
 def eliminated(context: Context, table: list[list[Decimal]]) -> list[list[Decimal]]:
@@ -273,14 +272,23 @@ def eliminated(context: Context, table: list[list[Decimal]]) -> list[list[Decima
 
 @dataclass(frozen=True)
 class Alike:
-    """Rows of one part of equal probability: which they are, and the weight of each in the prior."""
+    """Rows of one part of equal probability: the part, which they are, and the weight of each in the prior."""
 
+    part: int
     rows: list[int]
     weight: int
 
     @property
     def n(self) -> int:
         return len(self.rows)
+
+
+def alike_rows(number: int, part: Sequence[int], weights: Sequence[int]) -> list[Alike]:
+    """The classes of a part, by increasing probability."""
+    found: dict[int, list[int]] = {}
+    for x in part:
+        found.setdefault(weights[x], []).append(x)
+    return [Alike(number, rows, weight) for weight, rows in sorted(found.items())]
 
 
 def cost_of_sets(sets: AllSets, unit: int, w: Centred) -> Interval:
@@ -291,29 +299,23 @@ def cost_of_sets(sets: AllSets, unit: int, w: Centred) -> Interval:
 
         tr W(J + ρI)⁻¹ = Σ_c tr(W in c)/A_c − Σ_cd K_cd·(the sum of W between d and c)/(A_c·A_d).
     """
-    classes = [
-        Alike([x for x in part if w.weights[x] == mass], mass)
-        for part in sets.parts
-        for mass in sorted({w.weights[x] for x in part})
-    ]
-    part_of = [g for g, part in enumerate(sets.parts) for _ in {w.weights[x] for x in part}]
-    alone, pairs = information_of_sets(sets, classes, part_of, unit, w)
-    ridged = [a + RHO for a in alone]
-    each = range(len(classes))
-    system = [[ends(int(c == d)) + (pairs[c][d] * classes[d].n / ridged[d]).rounded(LONG) for d in each] for c in each]
+    classes = [one for g, part in enumerate(sets.parts) for one in alike_rows(g, part, w.weights)]
+    alone, pairs = information_of_sets(sets, classes, unit, w)
+    ridged, size = [a + RHO for a in alone], range(len(classes))
+    system = [[pairs[c][d] * classes[d].n / ridged[d] + int(c == d) for d in size] for c in size]
     inner = interval_solution(system, pairs)
     found = ends(ZERO)
-    for c, one in enumerate(classes):
-        own = Fraction(sum(w.matrix[x][x] for x in one.rows), w.unit)
-        found += (ends(own) / ridged[c]).rounded(LONG)
-        for d, other in enumerate(classes):
-            between = Fraction(sum(w.matrix[x][z] for x in one.rows for z in other.rows), w.unit)
-            found -= (inner[c][d] * between / ridged[c] / ridged[d]).rounded(LONG)
+    for (c, one), (d, other) in itertools.product(enumerate(classes), repeat=2):
+        between = Fraction(sum(w.matrix[x][z] for x in one.rows for z in other.rows), w.unit)
+        found -= (inner[c][d] * between / ridged[c] / ridged[d]).rounded(LONG)
+        if c == d:
+            own = ends(Fraction(sum(w.matrix[x][x] for x in one.rows), w.unit))
+            found += (own / ridged[c]).rounded(LONG)
     return found
 
 
 def information_of_sets(
-    sets: AllSets, classes: Sequence[Alike], part_of: Sequence[int], unit: int, w: Centred
+    sets: AllSets, classes: Sequence[Alike], unit: int, w: Centred
 ) -> tuple[list[Interval], list[list[Interval]]]:
     """a and B. There are Π C(n_c, t_c) sets with counts t, all of one mass: a row of c lies in a share of t_c/n_c of
     them, rows of c and d in t_c·t_d/(n_c·n_d), two of one class in t_c(t_c − 1)/(n_c(n_c − 1))."""
@@ -321,7 +323,7 @@ def information_of_sets(
     alone, pairs = [ends(ZERO) for _ in each], [[ends(ZERO) for _ in each] for _ in each]
     for one in sets.types:
         low, step = Fraction(one.low, unit), Fraction(one.high - one.low, unit)
-        for t in counts_of(one, classes, part_of):
+        for t in counts_of(one, classes):
             held = sum(n * c.weight for n, c in zip(t, classes, strict=True))
             often = math.prod(math.comb(c.n, n) for n, c in zip(t, classes, strict=True))
             share = [Fraction(n, c.n) for n, c in zip(t, classes, strict=True)]
@@ -336,15 +338,15 @@ def information_of_sets(
     return alone, pairs
 
 
-def counts_of(one: SetType, classes: Sequence[Alike], part_of: Sequence[int]) -> Iterator[tuple[int, ...]]:
+def counts_of(one: SetType, classes: Sequence[Alike]) -> Iterator[tuple[int, ...]]:
     """How many rows of each class a set of this type may have."""
-    afford(math.prod(c.n + 1 for c in classes), MOST_COUNTS**2, "vectors of counts of sets")
+    afford(math.prod(c.n + 1 for c in classes), MOST_VECTORS**2, "vectors of counts of sets")
     by_part = []
     for g, size in enumerate(one.held):
-        sizes = [c.n for c, h in zip(classes, part_of, strict=True) if h == g]
+        sizes = [c.n for c in classes if c.part == g]
         some = itertools.product(*(range(n + 1) for n in sizes[:-1]))
         by_part.append([(*t, size - sum(t)) for t in some if 0 <= size - sum(t) <= sizes[-1]])
-    afford(math.prod(map(len, by_part)), MOST_COUNTS, "vectors of counts of sets")
+    afford(math.prod(map(len, by_part)), MOST_VECTORS, "vectors of counts of sets")
     return (tuple(itertools.chain(*chosen)) for chosen in itertools.product(*by_part))
 
 

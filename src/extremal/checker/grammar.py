@@ -81,7 +81,9 @@ def hash_of(content: Content) -> str:
     """SHA-256 of all fields but `hash`, as JSON with sorted keys and no spaces, in UTF-8."""
     rest = {name: value for name, value in content.items() if name != "hash"}
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = hashlib.sha256()
+    digest.update(text.encode("utf-8", errors="surrogatepass"))
+    return digest.hexdigest()
 
 
 def exactly(given: Any, names: Set[str], what: str) -> Content:

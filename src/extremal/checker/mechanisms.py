@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -149,15 +149,18 @@ def is_local(mechanism: Mechanism, notion: LDP) -> bool:
         if sets is not None and "LDP" not in sets.decides:
             raise Undecided("the largest ratio of two weights is known as a bound only")
         return False
-    if sets is not None and sets.complete:
-        return all(is_within_delta(*pair, notion, structure.listed_sum) for pair in excesses_of_sets(sets, notion.top))
+    known = sets is not None and sets.complete
+    found = excesses_of_sets(sets, notion.top) if known and sets is not None else excesses(structure, notion.top)
+    return all(is_within_delta(large, small, notion, structure.listed_sum) for large, small in found)
+
+
+def excesses(structure: Structure, top: Power) -> Iterator[tuple[int, int]]:
+    """Σ q_y(x) and Σ q_y(z) over the reports with q_y(x) > e^ε·q_y(z), for all pairs of rows."""
     afford(structure.rows**2 * structure.reports, MOST_PAIRS, "pairs of rows times reports")
     rows = list(zip(*structure.columns(), strict=True))
-    for x, z in itertools.permutations(range(len(rows)), 2):
-        above = [(a, b) for a, b in zip(rows[x], rows[z], strict=True) if a > b and not notion.top.allows(a, b)]
-        if not is_within_delta(sum(a for a, _ in above), sum(b for _, b in above), notion, structure.listed_sum):
-            return False
-    return True
+    for one, other in itertools.permutations(rows, 2):
+        above = [(a, b) for a, b in zip(one, other, strict=True) if not top.allows(a, b)]
+        yield sum(a for a, _ in above), sum(b for _, b in above)
 
 
 def is_within_delta(large: int, small: int, notion: LDP, unit: int) -> bool:
@@ -166,16 +169,15 @@ def is_within_delta(large: int, small: int, notion: LDP, unit: int) -> bool:
     return notion.top.allows(large * d - n * unit, small * d)
 
 
-def excesses_of_sets(sets: AllSets, top: Power) -> list[tuple[int, int]]:
-    """Σ high and Σ low over the sets with high > e^ε·low that hold a row of part g and none of part h, for all g, h."""
+def excesses_of_sets(sets: AllSets, top: Power) -> Iterator[tuple[int, int]]:
+    """The same over the sets that hold a row of part g and not one of part h, for all g and h."""
     kinds = [one for one in sets.types if not top.allows(one.high, one.low)]
-    sizes, found = list(map(len, sets.parts)), []
+    sizes = list(map(len, sets.parts))
     for g, h in itertools.product(range(len(sizes)), repeat=2):
         if g != h or sizes[g] >= 2:
             often = [how_many_hold(sizes, one.held, g, h) for one in kinds]
             large = sum(n * one.high for n, one in zip(often, kinds, strict=True))
-            found.append((large, sum(n * one.low for n, one in zip(often, kinds, strict=True))))
-    return found
+            yield large, sum(n * one.low for n, one in zip(often, kinds, strict=True))
 
 
 def how_many_hold(sizes: Sequence[int], held: Sequence[int], g: int, h: int) -> int:
@@ -249,27 +251,17 @@ def least_mass(sets: AllSets, held: Sequence[int], mass: Sequence[int], wanted: 
 
 def least_share(mechanism: Mechanism, source: Source, sets: AllSets, held: Sequence[int]) -> Fraction | None:
     """The least p(S) over the priors of a class and the sets S with these counts that hold an input that can occur."""
-    used = [n > 0 for n in mechanism.mass_of_rows([1] * mechanism.k)]
-    if source.is_list:
-        occurs = [n > 0 for n in mechanism.mass_of_rows([int(v) for v in source.can_occur])]
-        members = [(mechanism.mass_of_rows(p), mass) for p, mass in source.in_whole_numbers]
-        found = [(least_mass(sets, held, rows, occurs), mass) for rows, mass in members]
-        return min((Fraction(v, mass) for v, mass in found if v is not None), default=None)
-    if not all(used):
+    occurs = [n > 0 for n in mechanism.mass_of_rows([int(v) for v in source.can_occur])]
+    inputs = mechanism.mass_of_rows([1] * mechanism.k)
+    if not source.is_list and not all(inputs):
         raise Undecided("rows that no input has")
-    if source.kind == "permutation_invariant":  # the smallest probabilities go to the set with the fewest inputs
-        fewest = least_mass(sets, held, mechanism.mass_of_rows([1] * mechanism.k), used)
-        return sum(sorted(source.priors[0])[:fewest], ZERO)
     if source.kind == "simplex":
         return ZERO  # all mass on an input outside of the set
-    ((p, mass),) = source.in_whole_numbers  # a ball: as much as the radius allows is moved out of the set
-    least = least_mass(sets, held, mechanism.mass_of_rows(p), source_rows(mechanism, source))
-    return None if least is None else max(ZERO, Fraction(least, mass) - source.radius)
-
-
-def source_rows(mechanism: Mechanism, source: Source) -> list[bool]:
-    """The rows of inputs that can occur."""
-    return [n > 0 for n in mechanism.mass_of_rows([int(v) for v in source.can_occur])]
+    if source.kind == "permutation_invariant":  # the smallest probabilities go to the set with the fewest inputs
+        return sum(sorted(source.priors[0])[: least_mass(sets, held, inputs, occurs)], ZERO)
+    least = [(least_mass(sets, held, mechanism.mass_of_rows(p), occurs), mass) for p, mass in source.in_whole_numbers]
+    found = [Fraction(v, mass) for v, mass in least if v is not None]
+    return max(ZERO, min(found) - source.radius) if found else None  # of a ball, so much is moved out of the set
 
 
 def is_lifted_on(mechanism: Mechanism, notion: Notion, sets: AllSets, one: SetType) -> bool:

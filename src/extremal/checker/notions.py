@@ -180,13 +180,11 @@ def read_lip(content: Content, top: Power) -> Notion:
 def read_metric(content: Content, top: Power) -> Notion:
     """Distances are rationals or "inf", symmetric, 0 on the diagonal."""
     rows = list_of(list_of(lambda d: None if d == "inf" else rational(d)))(content["distances"])
-    k = len(rows)
-    expect(k >= 2 and all(len(row) == k for row in rows), "distances are k rows of k, for at least 2 inputs")
+    expect(len(rows) >= 2 and all(len(row) == len(rows) for row in rows), "distances are k rows of k, k ≥ 2")
     expect(all(d is None or d >= 0 for row in rows for d in row), "distances are not negative")
-    expect(all(rows[x][x] == 0 for x in range(k)), "distances are 0 on the diagonal")
-    expect(all(rows[x][z] == rows[z][x] for x in range(k) for z in range(x)), "distances are symmetric")
-    epsilon = top.exponent
-    return Metric(tuple(tuple(None if d is None else epsilon * d for d in row) for row in rows))
+    expect(all(row[x] == 0 for x, row in enumerate(rows)), "distances are 0 on the diagonal")
+    expect(rows == list(map(list, zip(*rows, strict=True))), "distances are symmetric")
+    return Metric(tuple(tuple(None if d is None else top.exponent * d for d in row) for row in rows))
 
 
 NOTIONS: dict[str, tuple[set[str], Callable[[Content, Power], Notion]]] = {

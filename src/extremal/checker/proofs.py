@@ -25,7 +25,7 @@ NUMBERS, COUNTS, WHOLES = list_of(number), list_of(count), list_of(whole)
 TREES, TABLE, PAIRS = list_of(COUNTS), list_of(WHOLES), list_of(entries(count, count))
 MULTIPLIERS = list_of(entries(count, count, count, number))
 PRICES, LINES = list_of(entries(count, count, number)), list_of(entries(number, number))
-DEEPEST = 3
+DEEPEST = 3  # objects below a proof of the list
 INNER, REASON, INNER_PROOFS = "a proof", "a reason", "proofs"
 Fields = dict[str, Callable[[Any], Any] | str]
 

@@ -32,10 +32,11 @@ from extremal.checker.worths import Pair, PatternWorth, above, divergence
 Prices = Sequence[tuple[int, int, Fraction]]
 Reason = dict[str, Any]
 
-MOST_REVEALED = 5000
+# what §7 allows
+MOST_REVEALED = 5000  # unit vectors
 MOST_NODES, MOST_NODES_TIMES_INPUTS = 20_000, 2 * 10**7
 MOST_TOKENS, MOST_TOKENS_TIMES_INPUTS, MOST_DISTRIBUTIONS = 2**20, 2**26, 6
-MOST_SUMS = 4096
+MOST_SUMS = 4096  # of open symbols, that are listed
 
 
 def price_of(prices: Prices, ratio: Fraction, r: Vector) -> Fraction:

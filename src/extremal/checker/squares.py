@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.checker.cones import is_pure
+from extremal.checker.costs import RHO
 from extremal.checker.goals import Statistics
 from extremal.checker.notions import LDP, Notion, given_ratio
 from extremal.checker.numbers import (
@@ -27,11 +28,10 @@ from extremal.checker.numbers import (
 )
 from extremal.checker.reasons import Curve, Prices, Reason, between_nodes, price_of, rays_of_reason
 
-RHO = Fraction(1, 2**80)
 COARSE = 64  # bits after the point of E in `listed` and `matrix`
-MOST_COUNTS = 2**20
+MOST_COUNTS = 2**20  # vectors of how many inputs of each class are high
 MOST_ELIMINATED = 64  # rows of a matrix whose definiteness is decided in fractions
-LARGEST_SCALE = 4000
+LARGEST_SCALE = 4000  # powers of 4: the squares of doubles span 2^±2048
 Matrix = list[list[Fraction]]
 Exact = Sequence[Sequence[Fraction | int]]
 

@@ -207,27 +207,36 @@ def grouped_sets(given: Content) -> Structure:
     A set of type t weighs high_t on its members and low_t elsewhere over 2^62·N_t, and a row of group g sums to 2^62
     just when Σ_t t_g·high_t + (n_g − t_g)·low_t = n_g·2^62.
     """
-    runs = list_of(entries(count, count))(given["groups"])
-    expect(all(0 <= g <= MOST_GROUPED and 0 <= n <= MOST_GROUPED for g, n in runs), "groups and counts of rows")
-    r = rows_from(sum(n for _, n in runs), most=MOST_GROUPED)
-    group_of = [g for g, n in runs for _ in range(n)]
-    parts = [[x for x in range(r) if group_of[x] == g] for g in range(min(max(group_of) + 1, MOST_GROUPS + 1))]
+    parts = read_groups(given["groups"])
+    r, sizes = sum(map(len, parts)), list(map(len, parts))
     types = [tuple(t) for t in list_of(list_of(count))(given["types"])]
     low, high = (list_of(weight(UNIT * MOST_GROUPED))(given[name]) for name in ("low", "high"))
-    expect(
-        len(parts) <= MOST_GROUPS and all(parts) and 0 < len(types) * r <= MOST_SET_BITS, "groups and types: too many"
-    )
-    expect(len(types) == len(low) == len(high), "two weights for each type")
-    expect(all(0 < a < b for a, b in zip(low, high, strict=True)), "0 < low < high in every type")
-    require_types(types, list(map(len, parts)))
-    for g, n in enumerate(map(len, parts)):
-        mass = sum(t[g] * b + (n - t[g]) * a for t, a, b in zip(types, low, high, strict=True))
+    expect(0 < len(types) * r <= MOST_SET_BITS and len(types) == len(low) == len(high), "two weights for each type")
+    require_types(types, sizes)
+    made = [SetType(*one) for one in zip(types, low, high, strict=True)]
+    expect(all(0 < one.low < one.high for one in made), "0 < low < high in every type")
+    for g, n in enumerate(sizes):
+        mass = sum(one.held[g] * one.high + (n - one.held[g]) * one.low for one in made)
         expect(mass == n * UNIT, "each row of weights sums to 2^62")
-    numbers = [math.prod(math.comb(len(part), n) for part, n in zip(parts, t, strict=True)) for t in types]
-    denominator = UNIT * math.prod(numbers)
-    each = [denominator // (UNIT * n) for n in numbers]
-    made = [SetType(t, a * s, b * s) for t, a, b, s in zip(types, low, high, each, strict=True)]
-    return of_sets(AllSets(parts, made), sum(numbers), denominator, denominator)
+    numbers = [math.prod(map(math.comb, sizes, t)) for t in types]
+    product = math.prod(numbers)
+    scaled = [
+        SetType(o.held, o.low * (product // n), o.high * (product // n)) for o, n in zip(made, numbers, strict=True)
+    ]
+    return of_sets(AllSets(parts, scaled), sum(numbers), UNIT * product, UNIT * product)
+
+
+def read_groups(given: Any) -> list[list[int]]:
+    """The rows of each group, from pairs of a group and how many rows in a row it has; at most 8, none empty."""
+    runs = list_of(entries(count, count))(given)
+    expect(all(0 <= g < MOST_GROUPS and 0 <= n <= MOST_GROUPED for g, n in runs), "at most 8 groups")
+    rows_from(sum(n for _, n in runs), most=MOST_GROUPED)
+    group_of = [g for g, n in runs for _ in range(n)]
+    parts: list[list[int]] = [[] for _ in range(max(group_of) + 1)]
+    for x, g in enumerate(group_of):
+        parts[g].append(x)
+    expect(all(parts), "no group is empty")
+    return parts
 
 
 def require_types(types: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> None:
@@ -236,8 +245,9 @@ def require_types(types: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> Non
     expect(all(len(t) == len(sizes) for t in types), "a type has a count for each group")
     expect(all(0 <= c <= n for t in types for c, n in zip(t, sizes, strict=True)), "counts within the groups")
     expect(all(0 < sum(t) < sum(sizes) for t in types), "a set has some rows, not all")
-    split = all(n == 1 or any(0 < t[g] < n for t in types) for g, n in enumerate(sizes))
-    expect(split and rank(types) == len(sizes), "types tell all rows apart")
+    whole = [n for n, counts in zip(sizes, zip(*types, strict=True), strict=True) if set(counts) <= {0, n}]
+    expect(all(n == 1 for n in whole), "types split every group")
+    expect(rank(types) == len(sizes), "types tell all rows apart")
 
 
 def rank(vectors: Sequence[Sequence[int]]) -> int:
@@ -268,10 +278,10 @@ def independent_bits(given: Content) -> Structure:
             others = math.prod(other if bit else UNIT - other for bit in word)
             yield [others // (other if bit else UNIT - other) * (own if bit else UNIT - own) for bit in word]
 
-    return of_sets(sets, 2**r, UNIT, UNIT**r if r <= MOST_WORD else 0, listing)
+    return of_sets(sets, 2**r, UNIT, UNIT ** min(r, MOST_WORD), listing)
 
 
-MOST_WORD = 24  # bits of a report that is listed
+MOST_WORD = 24  # bits of a report that may be listed: beyond, no sum of a list is asked for
 
 
 # -- sets of reports that the rows choose --
@@ -372,19 +382,22 @@ def bloom_filter(given: Content) -> Structure:
     expect(0 < other < own < UNIT and 0 <= zero < one <= UNIT, "a bit is likelier 1 where it is set, and never certain")
     a, b = (zero * UNIT + kept * (one - zero) for kept in (own, other))
     square = UNIT**2
-
-    def listing() -> Iterator[Column]:
-        for c, word in itertools.product(range(cohorts), itertools.product((0, 1), repeat=bits)):
-            unset = math.prod(b if bit else square - b for bit in word)
-            rise = [Fraction(a, b) if bit else Fraction(square - a, square - b) for bit in word]
-            yield [int(unset * math.prod(rise[i] for i in places(x, c, bits, hashes))) for x in range(r)]
-
     d, is_exact = largest_difference(r, bits, hashes, cohorts)
     low, high = (b * (square - a)) ** d, (a * (square - b)) ** d
     types = [SetType((n,), low, high) for n in sorted({1, r - 1})]
     sets = AllSets([list(range(r))], types, complete=False, decides=frozenset(["LDP"] if is_exact else []))
-    listed_sum = cohorts * square**bits if bits <= MOST_WORD else 0
-    return of_sets(sets, cohorts * 2**bits, square, listed_sum, listing)
+
+    def listing() -> Iterator[Column]:
+        for c, word in itertools.product(range(cohorts), itertools.product((0, 1), repeat=bits)):
+            yield [weight_of_word(word, places(x, c, bits, hashes), a, b) for x in range(r)]
+
+    return of_sets(sets, cohorts * 2**bits, square, cohorts * square ** min(bits, MOST_WORD), listing)
+
+
+def weight_of_word(word: Sequence[int], mine: Sequence[int], a: int, b: int) -> int:
+    """The product over bits: a or 2^124 − a where the row sets the bit, b or 2^124 − b where not."""
+    chances = (a if i in mine else b for i in range(len(word)))
+    return math.prod(v if bit else UNIT**2 - v for v, bit in zip(chances, word, strict=True))
 
 
 def places(x: int, cohort: int, bits: int, hashes: int) -> list[int]:

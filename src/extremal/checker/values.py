@@ -70,22 +70,20 @@ def by_weight(masses: Sequence[int], below: int, column: Sequence[int], unit: in
 
 def distortion_of(goal: Losses, mechanism: Mechanism) -> Fraction:
     """The largest over the class of Σ_x p(x) Σ_y Q(y|x)·d(x, y); an output without losses is not known."""
-    width = goal.columns
+    width, unit = goal.columns, mechanism.structure.listed_sum
     names = goal.outputs or (mechanism.inputs if width == goal.k else Labels(width, are_numbers=True))
     place = {name: y for y, name in enumerate(names.listed())}
     labels = mechanism.outputs.listed()
     if any(label not in place for label in labels):
         raise NotKnown("an output without losses")
-    kept = [ZERO] * goal.k if goal.distances is None else None
-    lost = [ZERO] * goal.k
+    lost = [ZERO] * goal.k if goal.distances is not None else [Fraction(unit)] * goal.k
     for label, column in zip(labels, mechanism.structure.columns(), strict=True):
         y = place[label]
-        if kept is not None:
-            kept[y] += column[mechanism.row_of[y]]
+        if goal.distances is None:  # everything is lost but what reports the input itself
+            lost[y] -= column[mechanism.row_of[y]]
         else:
             lost = [a + column[r] * d for a, r, d in zip(lost, mechanism.row_of, goal.column(y), strict=True)]
-    unit = mechanism.structure.listed_sum
-    return goal.source.largest([1 - v / unit for v in kept] if kept is not None else [v / unit for v in lost])
+    return goal.source.largest([v / unit for v in lost])
 
 
 def level_of(goal: LeastLevel, mechanism: Mechanism) -> Enclosed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from extremal.checker.goals import Gain, Goal, Statistics, read_goal
-from extremal.checker.grammar import Content, exactly, list_of, number, parsed, shown
+from extremal.checker.grammar import LARGEST_FILE, Content, exactly, list_of, number, parsed, shown
 from extremal.checker.mechanisms import Mechanism, is_private, read_mechanism, require_format
 from extremal.checker.notions import Notion
 from extremal.checker.numbers import (
@@ -90,7 +91,12 @@ def checked_certificate(content: Content) -> Verdict:
     if goal is None:
         return Verdict(privacy, NOT_PROVEN, NOT_PROVEN, (why, "a user's function, which no file holds"))
     value, reached, how = decided_value(goal, mechanism, worst, said[0])
-    optimality, because = decided_optimality(proofs, mechanism.claim, goal, reached, said)
+    try:
+        optimality, because = decided_optimality(proofs, mechanism.claim, goal, reached, said)
+    except Refused as error:
+        optimality, because = REFUTED, f"a proof is refused: {error}"
+    except Undecided as error:
+        optimality, because = NOT_HERE, f"optimality: {error}"
     if optimality == NOT_PROVEN and value == NOT_HERE:
         optimality = NOT_HERE
     return Verdict(privacy, value, optimality, (why, how, because))
@@ -164,23 +170,22 @@ def decided_optimality(
     is_cost = not isinstance(goal, Gain)
     sign = -1 if is_cost else 1
     value, best = sign * said[0], sign * said[1]
-    reach = None if reached is None else safe_end(reached, is_cost)
-    if value > best or (reach is not None and reach > best):
+    reach = -INFINITE if reached is None else safe_end(reached, is_cost)
+    if value > best or reach > best:
         return REFUTED, "the mechanism itself is better than the bound"
     if best == INFINITE or (is_cost and best >= 0):
         return PROVED, "nothing can be better than the bound"
-    if reach is None or claim is None or not proofs:
+    if reached is None or claim is None or not proofs:
         return NOT_PROVEN, "optimality: no value, no notion or no proof"
-    try:
-        bounds = derived_bounds(proofs, claim, goal)
-    except Refused as error:
-        return REFUTED, f"a proof is refused: {error}"
-    except Undecided as error:
-        return NOT_HERE, f"optimality: {error}"
-    least = min(sign * b for b in bounds)
+    return compared([sign * b for b in derived_bounds(proofs, claim, goal)], reach, best)
+
+
+def compared(bounds: Sequence[Bound], reach: Bound, best: Bound) -> tuple[str, str]:
+    """The best derived bound against what the mechanism reaches and against what is claimed."""
+    least: Bound = min(bounds)
     if reach > least:
         return REFUTED, "the proofs contradict the mechanism"
-    return (PROVED if least <= best else REFUTED), f"the proofs reach {digits(sign * least)}"
+    return PROVED if least <= best else REFUTED, f"the proofs reach {digits(least if least > 0 else -least)}"
 
 
 def derived_bounds(proofs: Sequence[Proof], claim: Notion, goal: Goal) -> list[Bound]:
@@ -206,32 +211,46 @@ def safe_end(reached: Enclosed, is_cost: bool) -> Bound:
 # -- the command line --
 
 
-def outcome(path: str) -> tuple[int, list[str]]:
-    """The exit code of one file, and what to print."""
+def outcome(path: str) -> tuple[int, str, Verdict | None]:
+    """The exit code of one file, a sentence where there is no verdict, and the verdict."""
     try:
-        verdict = checked(Path(path).read_bytes())
+        with Path(path).open("rb") as file:
+            verdict = checked(file.read(LARGEST_FILE + 1))
     except Malformed as error:
-        return MALFORMED, [f"{path}: malformed ({error})"]
+        return MALFORMED, f"malformed: {error}", None
     except (Undecided, RecursionError, MemoryError) as error:
-        return OPEN, [f"{path}: {NOT_HERE} ({error})"]
+        return OPEN, f"{NOT_HERE}: {error}", None
     except OSError as error:
-        return MALFORMED, [f"{path}: cannot be read ({error.strerror})"]
-    said = {"privacy": verdict.privacy, "value": verdict.value, "optimality": verdict.optimality}
-    return verdict.code, [
-        path,
-        *(f"  {name:<12}{word}" for name, word in said.items()),
-        *(f"    {r}" for r in verdict.reasons),
-    ]
+        return MALFORMED, f"cannot be read: {error.strerror}", None
+    except Exception as error:  # a traceback would exit with 1, which says that a claim is false
+        return DEFECT, f"a defect of this checker: {type(error).__name__}: {error}", None
+    return verdict.code, "", verdict
 
 
-def main(paths: Sequence[str]) -> int:
-    """Decide each file; the exit code is that of the worst one: false, malformed, not decided, accepted."""
+def main(arguments: Sequence[str]) -> int:
+    """Decide each file; the exit code is that of the worst one."""
+    paths = [word for word in arguments if word not in ("--json", "--help", "--")]
     if not paths:
-        sys.stderr.write(f"{__doc__}\n")
-        return MALFORMED
-    codes = []
-    for path in paths:
-        code, lines = outcome(path)
-        codes.append(code)
-        sys.stdout.write("\n".join([*lines, ""]))
-    return next(code for code in (FALSE, MALFORMED, OPEN, ACCEPTED) if code in codes)
+        sys.stdout.write(f"{__doc__}\n")
+        return ACCEPTED if "--help" in arguments else MALFORMED
+    found = [(path, *outcome(path)) for path in paths]
+    if "--json" in arguments:
+        sys.stdout.write("".join(json.dumps(as_object(*one), ensure_ascii=False) + "\n" for one in found))
+    else:
+        sys.stdout.write("".join(report(path, sentence, verdict) for path, _, sentence, verdict in found))
+    codes = {code for _, code, _, _ in found}
+    return next(code for code in (DEFECT, FALSE, MALFORMED, OPEN, ACCEPTED) if code in codes)
+
+
+def as_object(path: str, code: int, sentence: str, verdict: Verdict | None) -> dict[str, Any]:
+    """One file as JSON, on one line."""
+    return {"file": path, "code": code, "reasons": [sentence], **(vars(verdict) if verdict else {})}
+
+
+def report(path: str, sentence: str, verdict: Verdict | None) -> str:
+    """What is printed of one file."""
+    if verdict is None:
+        return f"{path}: {sentence}\n"
+    said = {"privacy": verdict.privacy, "value": verdict.value, "optimality": verdict.optimality}
+    lines = [path, *(f"  {name:<12}{word}" for name, word in said.items()), *(f"    {r}" for r in verdict.reasons)]
+    return "\n".join([*lines, ""])
