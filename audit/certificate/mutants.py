@@ -3,7 +3,8 @@
 Each fault changes one place of `extremal/certificate`, or of `exact/polytope`, in a copy of the source: a comparison
 turned round, a sign, a check left out, a step too far, a number rounded to the wrong side, a precondition dropped. The
 tests named for its module run against the copy until one fails. A fault that no test can notice stands in the list with
-the reason why it changes nothing; those are not run. Reported: how many were killed, and every one that survived (must be none).
+the reason why it changes nothing; those are not run. Reported: how many were killed, and every one that survived (must
+be none).
 
 Run with `make audit`; give words as arguments to run only the faults that contain one of them, or a share such as 1/2
 and 2/2 to run every second one.
