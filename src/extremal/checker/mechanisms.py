@@ -101,11 +101,13 @@ def read_rows_of_inputs(given: Any, rows: int) -> list[int]:
 
 def read_outputs(given: Any, inputs: Labels, structure: Structure) -> Labels:
     """Labels of reports: listed, numbered, all sets of so many inputs, or words of bits."""
-    sets, reports = structure.sets, structure.reports
+    reports = structure.reports
+    if structure.word is not None:
+        expect(given == {"bits": structure.word}, "outputs are words of a bit for each row")
+        return Labels(reports)
     if isinstance(given, dict) and "bits" in given:
         bits = count(exactly(given, {"bits"}, "words of bits")["bits"])
-        grouped = sets is not None and sets.complete and bits == structure.rows
-        expect(1 <= bits <= MOST_INPUTS and (grouped or reports == 2**bits), "a word of bits for each report")
+        expect(1 <= bits <= MOST_INPUTS and reports == 2**bits, "a word of bits for each report")
         return Labels(reports)
     if isinstance(given, dict) and "subsets_of_inputs" in given:
         size = count(exactly(given, {"subsets_of_inputs"}, "sets of inputs")["subsets_of_inputs"])

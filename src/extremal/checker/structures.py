@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -65,6 +65,7 @@ class Structure:
         extremes: the smallest and the largest weight of every column; columns that have the same may be left out.
         listing: every report's weights, one for each row; they sum to `listed_sum` in each row.
         sets: the same by types of sets, where that says more.
+        word: where reports can only be named by words of bits, how many bits.
     """
 
     rows: int
@@ -74,6 +75,7 @@ class Structure:
     listing: Callable[[], Iterator[Column]]
     listed_sum: int
     sets: AllSets | None = None
+    word: int | None = None
 
     def columns(self) -> Iterator[Column]:
         """Every report's weights, where they are not too many."""
@@ -223,7 +225,7 @@ def grouped_sets(given: Content) -> Structure:
     scaled = [
         SetType(o.held, o.low * (product // n), o.high * (product // n)) for o, n in zip(made, numbers, strict=True)
     ]
-    return of_sets(AllSets(parts, scaled), sum(numbers), UNIT * product, UNIT * product)
+    return replace(of_sets(AllSets(parts, scaled), sum(numbers), UNIT * product, UNIT * product), word=r)
 
 
 def read_groups(given: Any) -> list[list[int]]:
