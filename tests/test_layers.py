@@ -76,6 +76,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "checker.values": "a section of the file that `joined` makes",
     "cli.checker": "a verb is a file",
     "simulate": "reports from a seed stay apart from the exact release",
+    "questionnaire.plan": "what a survey with several questions reaches, a value that callers hold",
     "optimize.workload.worst_prior": "what the certificate of a class names, asked for where designs are certified",
     "loading": "the one reader of every file, a public name",
     "closed_forms.surveys": "a public name: ex.surveys.warner",
