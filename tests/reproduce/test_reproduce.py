@@ -159,8 +159,10 @@ def test_the_caption_says_when_a_claim_fails() -> None:
     assert found.ratio("mixed").min() == pytest.approx(0.61)
     assert found.average("binary")[0] == pytest.approx((0.61 + 99 * 0.9) / 200)
     judged = kov._judged(6, 0.7, found.ratio("mixed").min(axis=1))
-    assert judged.startswith("At least 70% in all instances for 6 inputs, as printed, does not")
-    assert judged.endswith("the worst has 0.610, and 99% of the instances have as much.")
+    assert judged.startswith(
+        "The paper prints at least 70% in all instances for 6 inputs; that does not hold: the worst"
+    )
+    assert judged.endswith("has 0.610, and 99% of the instances have 70% or more.")
     assert "agrees: 0.756" in kov._judged(6, 0.75, np.array([0.756]))
 
 
