@@ -54,7 +54,12 @@ class RobustDesign:
         pairs: the pairs of hypotheses that decide.
         design: the design for the worst of these pairs, which has the certificate of the bound.
 
-    Made by `ex.theory.robust_design`.
+    Made by `ex.theory.robust_design`, which has the references.
+
+    >>> import extremal as ex
+    >>> found = ex.theory.robust_design(1, ex.SourceClass([[0.8, 0.2], [0.6, 0.4]]), [0.3, 0.7])
+    >>> found.gap < 1e-8, [round(float(p), 6) for p in found.pairs[-1][0].values]
+    (True, [0.6, 0.4])
     """
 
     mechanism: Mechanism
@@ -196,7 +201,12 @@ class CorrelatedDesign:
         value: the divergence of the pair of reports under the two hypotheses.
         equal: the most that two equal mechanisms reach.
 
-    Made by `ex.theory.correlated_design`.
+    Made by `ex.theory.correlated_design`, which has the reference.
+
+    >>> import extremal as ex
+    >>> found = ex.theory.correlated_design([[0.4, 0.1], [0.1, 0.4]], [[0.25, 0.25], [0.25, 0.25]], 1)
+    >>> found.value == found.equal, [m.m for m in found.mechanisms]
+    (True, [2, 2])
     """
 
     mechanisms: tuple[Mechanism, Mechanism]
