@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extremal.errors import MalformedFile
-from extremal.mechanism.files import check_version, content_digest, from_json, to_json, write_once
+from extremal.mechanism.files import (
+    check_version,
+    content_digest,
+    from_json,
+    refuse_unknown_fields,
+    to_json,
+    write_once,
+)
 
 if TYPE_CHECKING:
     from extremal.mechanism import Mechanism
@@ -57,6 +64,7 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
             value=content.get("hash"),
             hint=f"The content hashes to {found}.",
         )
+    refuse_unknown_fields(content, ("format", "version", "questions"), VERSION)
     listed = content.get("questions")
     if not isinstance(listed, list) or not listed:
         raise MalformedFile("a questionnaire must list its questions", parameter="questions", value=listed)
@@ -72,7 +80,7 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
 
 def _named(entry: Any) -> tuple[str, dict[str, Any]]:
     """A question's name and what its file says of its mechanism."""
-    content = entry if isinstance(entry, dict) else {}
+    content = entry if isinstance(entry, dict) and set(entry) <= {"name", "mechanism"} else {}
     name, inside = content.get("name"), content.get("mechanism")
     if not isinstance(name, str) or not name.strip() or not isinstance(inside, dict):
         raise MalformedFile(NOT_NAMED, parameter="question", value=name)
