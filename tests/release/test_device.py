@@ -329,6 +329,7 @@ OTHER_GRAMMAR: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "a run of nobody": (lambda c: c.update(rows_of_inputs=[[0, 0], [1, 4]]), "not a sensible count"),
 }
 
+
 def nested(depth: int) -> Any:
     return [] if depth == 0 else [nested(depth - 1)]
 
