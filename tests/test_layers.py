@@ -73,7 +73,7 @@ NOT_FOR_PROOFS = {
     "columns",
     "release",
 }
-MOST_FOR_PROOFS = 66  # modules of the package; docs/start/guarantee.md states the number
+MOST_FOR_PROOFS = 67  # modules of the package; docs/start/guarantee.md states the number
 STALE = 0.05  # relative: by how much a number of lines in the guarantee may lag behind the code
 
 # Modules below 150 lines that one module alone imports, and are concepts of their own.

@@ -44,6 +44,7 @@ _FIELDS: dict[str, tuple[str, ...]] = {
     HashedSets.kind: ("rows", "inside", "buckets"),
     BloomBits.kind: ("rows", "bits", "hashes", "cohorts", "own", "other", "one", "zero"),
     GroupedSets.kind: ("groups", "types", "low", "high"),
+    JointBlocks.kind: ("questions", "assignments"),
 }
 """What a file holds of each kind, beside the kind."""
 
