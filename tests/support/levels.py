@@ -278,15 +278,14 @@ def _listed_joint(c: dict[str, Any]) -> list[list[Fraction]]:
     records = list(itertools.product(*(range(len(options[0][1])) for options in laws)))
     columns = []
     for assignment in c["assignments"]:
-        asked = [
-            (b, j, laws[j][f]) for b in assignment["blocks"] for j, f in zip(b["questions"], b["families"], strict=True)
-        ]
+        blocks = assignment["blocks"]
+        asked = [(b, j, laws[j][f]) for b in blocks for j, f in zip(b["questions"], b["families"], strict=True)]
         for report in itertools.product(*(range(len(law[0])) for _, _, law in asked)):
             told = dict(zip(((id(b), j) for b, j, _ in asked), report, strict=True))
             column = []
             for record in records:
                 entry = Fraction(1)
-                for b in assignment["blocks"]:
+                for b in blocks:
                     own = [(law, j, told[id(b), j]) for block, j, law in asked if block is b]
                     coin = Fraction(int(b["coin"]), COIN)
                     base = math.prod((law[0][y] for law, _, y in own), start=Fraction(1))
@@ -512,11 +511,12 @@ def differs(notion: Notion, mechanism: Mechanism) -> str | None:
         right = leakage_level(columns, notion.source)
     else:
         right = lift_level(columns, notion) if isinstance(notion, LIP) else local_level(columns)
-    only_bounded = mechanism.structure.kind in BOUNDED and not isinstance(notion, LDP)
-    if only_bounded and not isinstance(notion, MetricPrivacy):
-        return None if level >= right else f"{notion!r}: level {level!r}, by listing {right!r}"
-    if only_bounded:
-        return None if math.isinf(level) or metric_holds(columns, notion, level) else f"{notion!r}: level {level!r}"
+    if mechanism.structure.kind in BOUNDED and not isinstance(notion, LDP):
+        if isinstance(notion, MetricPrivacy):
+            safe = math.isinf(level) or metric_holds(columns, notion, level)
+        else:
+            safe = level >= right
+        return None if safe else f"{notion!r}: level {level!r} is below that of the list"
     if level != right:
         return f"{notion!r}: level {level!r}, by listing {right!r}"
     for epsilon, wanted in ((level, True), (math.nextafter(level, 0), False)):
