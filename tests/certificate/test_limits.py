@@ -113,7 +113,7 @@ def test_costs_that_are_not_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
             enclosure(simplex, RESPONSE, corner)
     with monkeypatch.context() as patch:
         patch.setattr(workload_cost, "MOST_ENTRIES", 1)
-        with pytest.raises(NotKnown, match="different weights"):
+        with pytest.raises(NotKnown, match="3 × 3 weights is too large"):
             enclosure(simplex, RESPONSE, corner)
 
     def singular(*_: Any) -> Any:
