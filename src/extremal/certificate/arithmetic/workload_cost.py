@@ -201,10 +201,17 @@ class ExactColumns:
     def weights(self) -> Integers:
         """All weights, r×m."""
         self._refuse(self.r * self.m, MOST_ENTRIES)
-        return self.listed(0, self.m)
+        return np.array(self.view.distinct_rows().tolist(), dtype=object)
+
+    @cached_property
+    def small(self) -> bool:
+        """Whether all weights are listed at once."""
+        return bool(self.r * self.m <= MOST_ENTRIES and not next(iter(self.view.columns())).orbit)
 
     def listed(self, start: int, stop: int) -> Integers:
         """The weights of some columns."""
+        if self.small:
+            return self.weights[:, start:stop]
         columns = self.columns[start:stop]
         found = np.zeros((self.r, len(columns)), dtype=object)
         for y, column in enumerate(columns):
@@ -214,7 +221,10 @@ class ExactColumns:
 
     def marginals(self, prior: Prior) -> list[int]:
         """m_y times the denominator and the total of the prior."""
-        prefix = prefix_sums(by_row_class(prior.weights, self.view))
+        rows = by_row_class(prior.weights, self.view)
+        if self.small:
+            return [int(v) for v in np.array(rows, dtype=object) @ self.weights]
+        prefix = prefix_sums(rows)
         return [column.weighted_sum(prefix) for column in self.columns]
 
     def information(self, prior: Prior) -> arb_mat:
