@@ -23,14 +23,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product as choices
+from itertools import product
 from math import comb, inf, prod
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
 from extremal.certificate.arithmetic.enclosures import lower, upper
-from extremal.certificate.arithmetic.whole import folded, product
+from extremal.certificate.arithmetic.whole import folded, multiplied
 from extremal.certificate.refused import NotKnown
 from extremal.exact import Column, ExactView, Prior, by_row_class, prefix_sums
 from extremal.exact.weights import Indices
@@ -102,11 +102,9 @@ def _exchangeable(channel: ExactColumns, gram: Integers) -> bool:
 
 def slope_of(channel: ExactColumns, found: Cost) -> list[arb]:
     """g for each input."""
-    unit = fmpq(1, channel.view.denominator)
-    rows = []
-    for g in range(channel.r):
-        line = sum((int(w) * s for w, s in zip(channel.weights[g], found.squares, strict=True) if w), arb(0))
-        rows.append(line * unit - 2 * found.moved[g])
+    squares = arb_mat(channel.m, 1, list(found.squares)) * arb(fmpq(1, channel.view.denominator))
+    lines = arb_mat(fmpz_mat(channel.weights.tolist())) * squares
+    rows = [line - 2 * moved for line, moved in zip(lines.entries(), found.moved, strict=True)]
     return rows if channel.view.row_of is None else [rows[g] for g in channel.view.row_of.tolist()]
 
 
@@ -160,7 +158,7 @@ class CentredStatistics:
 
     def seen(self, weights: Integers) -> arb_mat:
         """QᵀLᵀW_cLQ for whole weights Q, in balls."""
-        return self._balls(product(weights.T, self.gram, weights), self.lines @ weights, self.sizes @ weights)
+        return self._balls(multiplied(weights.T, self.gram, weights), self.lines @ weights, self.sizes @ weights)
 
     def _balls(self, square: Integers, line: Integers, ones: Integers) -> arb_mat:
         """From what stands for S, l and n above."""
@@ -374,7 +372,7 @@ def _by_counts(
     for column in columns:
         (low, _), (high, _) = column.groups
         held = [size for _, size in column.parts(channel.r)]
-        for t in (sum(chosen, ()) for chosen in choices(*map(_counts, parts, held))):
+        for t in (sum(chosen, ()) for chosen in product(*map(_counts, parts, held))):
             mass = low * prior.total + (high - low) * sum(c * w for c, (w, _) in zip(t, shared, strict=True))
             subsets = prod(comb(n, c) for n, c in zip(sizes, t, strict=True))
             often = arb(fmpq(subsets * prior.total, mass * channel.view.denominator))
@@ -412,7 +410,7 @@ def _classes(
 
 def _counts(sizes: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
     """All vectors of counts with this sum."""
-    for first in choices(*(range(n + 1) for n in sizes[:-1])):
+    for first in product(*(range(n + 1) for n in sizes[:-1])):
         last = size - sum(first)
         if 0 <= last <= sizes[-1]:
             yield (*first, last)
