@@ -72,6 +72,7 @@ MOST_FOR_PROOFS = 66  # modules of the package; docs/start/guarantee.md states t
 # Modules below 150 lines that one module alone imports, and are concepts of their own.
 OWN_CONCEPTS: dict[str, str] = {
     "simulate": "reports from a seed stay apart from the exact release",
+    "questionnaire.plan": "what a survey with several questions reaches, a value that callers hold",
     "optimize.workload.worst_prior": "what the certificate of a class names, asked for where designs are certified",
     "loading": "the one reader of every file, a public name",
     "closed_forms.surveys": "a public name: ex.surveys.warner",

@@ -12,7 +12,8 @@ import pytest
 
 import extremal as ex
 from extremal.release.engines.keyed import KeyedColumn
-from support.files.neighbours import NUMBERS, TEXT, constant, fingerprint, frames
+from support.files.neighbours import NUMBERS, TEXT, constant, frames
+from support.files.views import fingerprint
 
 N = 5_000
 LETTERS = ex.randomized_response(4, 1, inputs=list("abcd"))
