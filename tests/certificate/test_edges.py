@@ -165,12 +165,13 @@ def test_prices_and_limits_of_a_search_are_rounded_to_the_safe_side(monkeypatch:
     assert _bounds(arb(fmpq(1, 1 << (SCALE + 1)))) == (0, 1)
     assert _bounds(-arb(fmpq(1, 1 << (SCALE + 1)))) == (-1, 0)
     third, top = Fraction(1, 3), ratio_above(ex.LDP(1).exponential)
-    found = _PatternTree([(1, third)] * 2, 2, 2 * third, Staircase(2, top), ())
+    exact = fmpq(1, 3)
+    found = _PatternTree([(1, exact)] * 2, 2, 2 * exact, Staircase(2, top), ())
     assert 0 <= 2 * third - found.limit * UNIT < UNIT
     for _, price, _ in found.items:
         assert 0 <= fraction(top - 1) * third - price * UNIT < UNIT
     choices = tuple(Fraction(1, n) for n in range(5, 15))
-    lifted = _LiftTrees([(1, third)] * 3, 3, ONE, Lifts(Prior([third] * 3), fmpq(0), top), choices)
+    lifted = _LiftTrees([(1, exact)] * 3, 3, fmpq(1), Lifts(Prior([third] * 3), fmpq(0), top), choices)
     for i, choice in enumerate(choices):
         nu, reduced, _ = lifted.multiplier(i)
         assert 0 <= choice - nu * UNIT < UNIT

@@ -27,14 +27,13 @@ from extremal.certificate import (
     Refused,
     Sets,
     Squares,
-    certify,
     enclosure,
-    extended,
 )
 from extremal.certificate.arithmetic import workload_cost
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import polytope
 from extremal.mechanism.files import content_digest
+from extremal.optimize.problem import certify, extended
 from support.refusals import falsely_claiming
 
 ZERO, ONE = Fraction(0), Fraction(1)
