@@ -22,7 +22,7 @@ from flint import ctx
 
 from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
 from extremal.certificate.arithmetic.workload_cost import workload_cost
-from extremal.certificate.certificate import Certificate, is_certificate, load_certificate, outputs_of
+from extremal.certificate.certificate import Certificate, is_certificate, load_certificate, nearest_double, outputs_of
 from extremal.certificate.proof import WORKING_BITS, Bound
 from extremal.certificate.proofs.combined import ChosenPrior
 from extremal.certificate.refused import NotKnown, Refused
@@ -293,14 +293,6 @@ def _optimality(
 
 def _exact(number: float) -> Bound:
     return number if isinf(number) else Fraction(number)
-
-
-def nearest_double(number: Bound) -> float:
-    """The nearest double; infinite when there is none."""
-    try:
-        return float(number)
-    except OverflowError:
-        return inf if number > 0 else -inf
 
 
 def _shown(number: Bound) -> str:

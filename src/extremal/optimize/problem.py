@@ -19,9 +19,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from extremal.certificate import Certificate, ChosenPrior, Contradiction, Proof, Refused, enclosure
-from extremal.certificate.certificate import Statement
+from extremal.certificate.certificate import Statement, nearest_double
 from extremal.certificate.proof import Bound
-from extremal.certificate.verify import nearest_double
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
