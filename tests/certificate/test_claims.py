@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import extremal as ex
-from extremal.certificate import Certificate, Chords, ChosenPrior, Dual, Listed, NotKnown, certify, enclosure, extended
+from extremal.certificate import Certificate, Chords, ChosenPrior, Dual, Listed, NotKnown, enclosure
 from extremal.errors import InvalidParameter
+from extremal.optimize.problem import certify, extended
 from support.proofs.comparison import MALFORMED, Content, checker_says, kernel_says
 
 P = ["0.5", "0.3", "0.2"]
