@@ -15,7 +15,7 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.optimize.problem import Problem, Solution
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
+from extremal.privacy import LDP, LIP, PML, MaximalLeakage, MetricPrivacy, Notion
 from extremal.privacy.cones import coupled, lift, metric, prior_class, staircase
 from extremal.utility import (
     ConvexUtility,
@@ -110,6 +110,8 @@ def notion_kind(privacy: Notion) -> str:
             return "lift"
         case MetricPrivacy():
             return "metric"
+        case MaximalLeakage():
+            return "maximal"
         case _:
             return ""
 
@@ -285,6 +287,15 @@ TABLE: tuple[Row, ...] = (
         "listed",
         function="over_metric",
     ),
+    Row(
+        "maximal",
+        "divergence information sum",
+        "rays",
+        f"all sets of inputs, {SIZES.patterns} inputs; no worst cases",
+        "listed",
+        lambda problem: not isinstance(problem.utility, WorstCase),
+        "over_sets",
+    ),
 )
 
 
@@ -329,6 +340,7 @@ NOTIONS = {
     "lift": "PML, LIP, one prior",
     "class": "PML, class of priors",
     "metric": "metric privacy",
+    "maximal": "maximal leakage",
 }
 """Kinds of notions, as a reader knows them."""
 
