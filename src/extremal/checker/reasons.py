@@ -70,11 +70,11 @@ def over_rays(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha:
 
 def over_sets(reason: Reason, notion: MaximalLeakage, leaves: Sequence[Weighted], alpha: Vector) -> Bound:
     """A column is a sum of multiples c_T of sets T, Σ c_T its largest entry: μ(q) ≤ α·q + s·max(q) with s = max over
-    sets of μ(1_T) − α(T). The largest entries add up to between 1 and E, so t = s·E if s > 0, else s."""
+    sets of μ(1_T) − α(T), μ(1) = 0. The largest entries add up to between 1 and E, so t = s·E if s > 0, else s."""
     k = len(alpha)
     require(not reason["tree"] and k <= MOST_SETS, "maximal leakage: no tree, at most 16 inputs")
-    found = []
-    for mask in range(1, 2**k):
+    found = [-total(alpha)]
+    for mask in range(1, 2**k - 1):
         r = [Fraction(mask >> x & 1) for x in range(k)]
         worth = above(leaves, r)
         if worth == INFINITE:

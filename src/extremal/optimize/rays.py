@@ -79,8 +79,8 @@ def over_sets(problem: Problem, privacy: MaximalLeakage, utility: Utility) -> So
     program.add(np.vstack([columns, np.ones(columns.shape[1])]), values)
     answer = program.solve()
     alpha, used = answer.duals[:-1], answer.x > KEPT
-    if not privacy.epsilon:  # only the constant report is left; prices of −max μ say so
-        alpha = np.full(utility.k, -float(values.max()))
+    if not privacy.epsilon:  # only the constant report is left; prices below −max μ say so
+        alpha = np.full(utility.k, -2 * float(values.max()))
     matrix = columns[:, used] * answer.x[used]
     mechanism = Mechanism.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
     excess = float((values - alpha @ columns).max())

@@ -6,6 +6,7 @@ from typing import Any
 
 from extremal.errors import TooLarge
 from extremal.exact import ExactView, Exponential, level_of_ratio
+from extremal.exact.written import level_field, refuse_other_fields
 from extremal.privacy.notion import Notion
 from extremal.problem import Leaked, states
 
@@ -16,8 +17,8 @@ class MaximalLeakage(Notion):
     """ε-maximal leakage: Σ_y max_x Q(y|x) ≤ e^ε.
 
     log Σ_y max_x Q(y|x) is the largest factor, over all priors with full support and all functions of the input, by
-    which a report raises the probability of guessing that function right; an average over reports, where `ex.PML` bounds
-    each report. It rests on no prior, and a report may rule inputs out.
+    which a report raises the probability of guessing that function right; an average over reports, where `ex.PML`
+    bounds each report. It rests on no prior, and a report may rule inputs out.
 
     Guarantee: decided on the integer weights.
 
@@ -38,11 +39,6 @@ class MaximalLeakage(Notion):
     def __init__(self, epsilon: Any) -> None:
         self.exponential = Exponential(epsilon)
 
-    def holds(self, mechanism: Any) -> bool:
-        """Whether Σ_y max_x Q(y|x) ≤ e^ε, decided exactly."""
-        view = self._readable(mechanism)
-        return self.exponential.at_least(_sum_of_largest(view), view.denominator)
-
     def level(self, mechanism: Any, prior: Any = None) -> float:
         """log Σ_y max_x Q(y|x), rounded up; `prior` has no part in it."""
         view = self._readable(mechanism)
@@ -50,16 +46,18 @@ class MaximalLeakage(Notion):
 
     def refused_outputs(self, mechanism: ExactView) -> list[int] | None:
         """None where the notion is broken: all columns together are to blame."""
-        return [] if self.holds(mechanism) else None
+        return None if self._refused(mechanism, first=True) else []
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
-        return []
+        """The first output stands for all of them."""
+        return [] if self.exponential.at_least(_sum_of_largest(view), view.denominator) else [0]
 
     def to_json(self) -> dict[str, Any]:
         return {"notion": self.name, **self.exponential.to_json()}
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> MaximalLeakage:
+        refuse_other_fields(content, ("notion", level_field(content)), "a claim of maximal leakage")
         notion = cls.__new__(cls)
         notion.exponential = Exponential.from_json(content)
         return notion

@@ -312,11 +312,11 @@ class Listed(Reason):
 
     def _over_sets(self, worth: Worth, alpha: Vector, top: fmpq) -> fmpq | None:
         """Maximal leakage: a column is a sum of multiples of sets whose factors add up to its largest entry, so that
-        μ(q) ≤ α·q + t·max(q) with t the most over sets, and Σ_y max(q_y) lies between 1 and E."""
+        μ(q) ≤ α·q + t·max(q) with t the most over sets, and Σ_y max(q_y) lies between 1 and E. The whole set is worth
+        0."""
         if self.tree or not isinstance(worth, SumWorth):
             raise Refused("under maximal leakage sets are listed, for divergences and information", "reason", self.kind)
-        found = [worth.most(sets_of_size(worth.k, size), Paid(alpha)) for size in range(1, worth.k + 1)]
+        found = [worth.most(sets_of_size(worth.k, size), Paid(alpha)) for size in range(1, worth.k)]
         finite = [t * size / worth.k for size, t in enumerate(found, start=1) if t is not None]
-        if len(finite) < len(found):
-            return None
-        return max(finite) * top if max(finite) > 0 else max(finite)
+        most = max(-alpha.total, *finite)
+        return None if len(finite) < len(found) else most * top if most > 0 else most
