@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.atomic import write_atomically
+from extremal.atomic import folder_or_nothing, refuse_unusable, write_atomically
 from extremal.columns.lists import labels_at
 from extremal.errors import FileConflict, InvalidParameter, TooLarge
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
@@ -157,6 +157,7 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
         )
     _refuse_large(mechanism)
     target = Path(folder)
+    refuse_unusable(target)
     if target.exists() and any(target.iterdir()) and not overwrite:
         raise FileConflict(
             "the folder must be empty",
@@ -164,13 +165,13 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             value=str(folder),
             hint="Choose another one, or allow overwriting (overwrite=True, --overwrite).",
         )
-    target.mkdir(parents=True, exist_ok=True)
     content = {Path(name).name: files("extremal.release").joinpath(name).read_bytes() for name in SCRIPTS}
     content["package.json"] = b'{"type": "module", "private": true}\n'
     content["mechanism.json"] = _as_bytes(to_json(mechanism))
     content["vectors.json"] = _as_bytes(vectors(example_mechanisms()))
-    for name, data in content.items():
-        write_atomically(target / name, data)
+    with folder_or_nothing(target) as temporary:
+        for name, data in content.items():
+            write_atomically(temporary / name, data)
     return [target / name for name in content]
 
 
