@@ -105,7 +105,7 @@ def test_python_draws_exactly_by_the_weights() -> None:
 
 def test_every_structure_that_a_device_meets_is_among_the_vectors() -> None:
     kinds = {m.structure.kind for m in example_mechanisms()}
-    assert kinds == set(STRUCTURES)
+    assert kinds == set(STRUCTURES) - {"joint_blocks"}  # records are answered through their questionnaire
     made = vectors(example_mechanisms()[:3], 100)
     assert sum(len(part["vectors"]) for part in made["mechanisms"]) == 100
     assert made == vectors(example_mechanisms()[:3], 100)
