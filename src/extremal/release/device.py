@@ -25,7 +25,7 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.files import to_json
 from extremal.mechanism.labels import LARGEST_JSON_INTEGER
 from extremal.mechanism.report_labels import BitLabels
-from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, ProjectiveSets
+from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, JointBlocks, ProjectiveSets
 from extremal.mechanism.structures.bits import IndependentBits, optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.mechanism.structures.grouped_sets import grouped_structure
@@ -178,6 +178,10 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
 def _refuse_large(mechanism: Mechanism) -> None:
     """Raise on what the script refuses for its size."""
     structure = mechanism.structure
+    if structure.kind == JointBlocks.kind:
+        raise InvalidParameter(
+            "a device reports on single questions", parameter="kind", value=structure.kind, hint="Nothing was written."
+        )
     listed = [mechanism.input_labels, *([mechanism.output_labels] if structure.kind in ONE_WORD_A_VALUE else [])]
     integers = (x for labels in listed if not labels.numbered for x in labels if isinstance(x, int))
     widest = max((x.bit_length() for x in integers), default=0)
