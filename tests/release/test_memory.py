@@ -262,7 +262,7 @@ def put_down(path: Path) -> None:
 
 
 EDITS = {
-    "another report": "UPDATE reports SET report = '\"daily\"' WHERE person = '3'",
+    "another report": "UPDATE reports SET report = 'hourly' WHERE person = '3'",
     "a cheaper report": "UPDATE reports SET epsilon = '0' WHERE person = '3'",
     "a report that earns": "UPDATE reports SET epsilon = '-5' WHERE person = '3'",
     "no JSON": "UPDATE reports SET report = 'x' WHERE person = '3'",
