@@ -73,6 +73,19 @@ def near_inverse_factor(matrix: Integers, bits: int) -> Integers | None:
     return whole.astype(np.int64).astype(object)
 
 
+def near_inverse(matrix: Integers) -> tuple[Integers | None, int]:
+    """A symmetric x in whole numbers and b with matrix·x/2^b near the identity, proposed by doubles; None when a double
+    is not enough. The entries of the matrix are doubles when rounded."""
+    top = max(int(v) for v in np.diagonal(matrix)).bit_length()
+    try:
+        inverse = np.linalg.inv((matrix >> max(0, top - MOST_FLOAT_BITS)).astype(np.float64) / 2.0**top)
+    except np.linalg.LinAlgError:
+        return None, 0
+    places = FACTOR_BITS + 20 - int(np.ceil(np.log2(np.abs(inverse).max())))
+    whole = np.rint(np.ldexp((inverse + inverse.T) / 2, places)).astype(np.int64).astype(object)
+    return whole, places + top
+
+
 def float_at_or_below(number: Fraction) -> float:
     """The largest float that is not above a number ≥ 0.
 

@@ -43,20 +43,22 @@ import numpy as np
 import numpy.typing as npt
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
-from extremal.certificate.arithmetic.doubles import SUM_BITS, member_sums, pair_sums
+from extremal.certificate.arithmetic.doubles import SLICE, SUM_BITS, Members, member_sums, near_inverse, pair_sums
 from extremal.certificate.arithmetic.enclosures import Ball, Rational, lower, upper
 from extremal.certificate.arithmetic.whole import Integers, congruent, folded
 from extremal.certificate.refused import NotKnown
-from extremal.exact import Column, ExactView, Prior, by_row_class, prefix_sums
+from extremal.exact import Column, ExactView, Prior, by_row_class
 from extremal.problem import NOT_IDENTIFIED, RESOLUTION, WorkloadGoal
 from extremal.sources import SourceClass
 
 BITS = 512  # of balls where matrices are small: inverting M loses about 80 for ρ, and as many for its condition
 BITS_OF_MANY = 192  # and where they are large, to be done in seconds
 MANY = 200  # rows that are many
-MOST_ROWS = 1500  # inverted in balls: half a minute
+MOST_ROWS = 1500  # inverted: half a minute in balls, some seconds by a residual
 MOST_ENTRIES = 1 << 20  # of a mechanism whose columns have any values
 INVERSE_BITS = 224  # of 1/m_y
+PAIR_BITS = 2 * SLICE  # of sums over pairs of many rows, relative to the largest: their rounding is far below a double
+RESIDUAL_BITS = 100  # of J + ρI where a residual encloses its inverse
 MOST_COUNTS = 20_000  # vectors of counts: some seconds
 MOST_OF_CLASS = 1000  # inputs where the worst of a class of priors is enclosed
 
@@ -199,11 +201,17 @@ class CentredStatistics:
             whole = congruent(weights.T, self.summed)
         return self.centred(whole, self.lines @ weights, self.sizes @ weights)
 
+    def whole_centred(self) -> Integers:
+        """W_c over `scale` where every input is a row class."""
+        return self._whole(self.matrix, self.lines, self.sizes)
+
+    def _whole(self, square: Integers, line: Integers, ones: Integers) -> Integers:
+        cross = np.outer(line, ones) * self.total
+        return np.asarray(square * self.total**2 - cross - cross.T + np.outer(ones, ones) * self.mean)
+
     def centred(self, square: Integers, line: Integers, ones: Integers) -> arb_mat:
         """W_c in balls, from what multiplies total², total and s above."""
-        cross = np.outer(line, ones) * self.total
-        whole = square * self.total**2 - cross - cross.T + np.outer(ones, ones) * self.mean
-        return arb_mat(fmpz_mat(whole.tolist())) * arb(self.scale)
+        return arb_mat(fmpz_mat(self._whole(square, line, ones).tolist())) * arb(self.scale)
 
 
 class ExactColumns:
@@ -246,16 +254,27 @@ class ExactColumns:
         """Whether all weights are listed."""
         return bool(self.r * self.m <= MOST_ENTRIES and not next(iter(self.view.columns())).orbit)
 
+    @cached_property
+    def two_valued(self) -> tuple[Sequence[Members], list[int], list[int]]:
+        """For each report the rows with the larger weight, and both weights."""
+        found = self.view.two_valued()
+        if found is not None:
+            return found
+        if any(len(column.groups) > 2 for column in self.columns):
+            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", "m")
+        low, high = ([column.groups[end][0] for column in self.columns] for end in (0, -1))
+        return [column.groups[-1][1].indices() for column in self.columns], low, high
+
     def marginals(self, prior: Sequence[int]) -> list[int]:
         """m_y times the denominator and the total of the prior."""
-        rows = by_row_class(prior, self.view)
+        rows = np.array(by_row_class(prior, self.view), dtype=object)
         if self.small:
-            return [int(v) for v in np.array(rows, dtype=object) @ self.weights]
-        prefix = prefix_sums(rows)
-        return [column.weighted_sum(prefix) for column in self.columns]
+            return [int(v) for v in rows @ self.weights]
+        whole, (members, low, high) = int(rows.sum()), self.two_valued
+        return [b * whole + (t - b) * int(rows[x].sum()) for x, b, t in zip(members, low, high, strict=True)]
 
-    def information(self, prior: Sequence[int], total: int) -> arb_mat:
-        """Balls around J."""
+    def information(self, prior: Sequence[int], total: int) -> Information:
+        """J at a prior with this total."""
         masses = self.marginals(prior)
         shift = INVERSE_BITS + max(mass.bit_length() for mass in masses) - total.bit_length()
         inverse = [(total << shift) // mass if mass else 0 for mass in masses]
@@ -266,32 +285,42 @@ class ExactColumns:
             )
             largest = max(int(whole[i, i]) for i in range(self.r))
             # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
-            return self._balls(whole, fmpq(unit), fmpq(largest, unit << (INVERSE_BITS - 1)))
-        return self._two_valued(inverse, unit)
+            return Information(whole, fmpq(unit), fmpq(largest, unit << (INVERSE_BITS - 1)))
+        return self._two_valued_information(inverse, unit)
 
-    def _two_valued(self, inverse: list[int], unit: int) -> arb_mat:
+    def _two_valued_information(self, inverse: list[int], unit: int) -> Information:
         """J = Σ_y (b² 11ᵀ + b·d (1·1_Tᵀ + 1_T·1ᵀ) + d² 1_T 1_Tᵀ)/m_y for columns b + d·1_T, each coefficient rounded
-        down."""
-        if any(len(column.groups) > 2 for column in self.columns):
-            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", "m")
-        low = [column.groups[0][0] for column in self.columns]
-        step = [column.groups[-1][0] - b for column, b in zip(self.columns, low, strict=True)]
+        down; those of pairs of rows, of which there are many, to fewer bits."""
+        members, low, high = self.two_valued
+        step = [t - b for t, b in zip(high, low, strict=True)]
         square = [c * d * d for c, d in zip(inverse, step, strict=True)]
         largest = max(max(square), max(c * b * b for c, b in zip(inverse, low, strict=True)))
         down = max(0, largest.bit_length() - SUM_BITS)
+        fewer = max(down, max(square).bit_length() - (SUM_BITS if self.r <= MANY else PAIR_BITS))
         constant = sum((c * b * b) >> down for c, b in zip(inverse, low, strict=True))
-        members = [column.groups[-1][1].indices() if d else () for column, d in zip(self.columns, step, strict=True)]
-        products = pair_sums(members, [q >> down for q in square], self.r)
+        products = pair_sums(members, [q >> fewer for q in square], self.r) << (fewer - down)
         mixed = [(c * b * d) >> down for c, b, d in zip(inverse, low, step, strict=True)]
         line = member_sums(members, mixed, self.r)
         whole = products + line[:, None] + line + constant
         # four coefficients of a column are each too small by less than 1, and what 1/m_y lacks is less still
-        radius = fmpq((8 * self.m) << down, unit) + fmpq(int(whole.max()) << down, unit << (INVERSE_BITS - 1))
-        return self._balls(fmpz_mat(whole.tolist()), fmpq(unit, 1 << down), radius)
+        radius = fmpq(self.m * ((8 << down) + (1 << fewer)), unit) + fmpq(
+            int(whole.max()) << down, unit << (INVERSE_BITS - 1)
+        )
+        return Information(fmpz_mat(whole.tolist()), fmpq(unit, 1 << down), radius)
 
-    def _balls(self, whole: fmpz_mat, unit: Rational, radius: Rational) -> arb_mat:
-        spread = arb(0, arb(radius).upper())
-        return arb_mat(whole) * (1 / arb(unit)) + arb_mat(self.r, self.r, [spread] * (self.r * self.r))
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """J, every entry within `radius` of whole/unit."""
+
+    whole: fmpz_mat
+    unit: Rational
+    radius: Rational
+
+    @property
+    def balls(self) -> arb_mat:
+        r, spread = self.whole.nrows(), arb(0, arb(self.radius).upper())
+        return arb_mat(self.whole) * (1 / arb(self.unit)) + arb_mat(r, r, [spread] * (r * r))
 
 
 @dataclass(frozen=True, eq=False)
@@ -333,7 +362,12 @@ def cost_at(channel: ExactColumns, workload: ExactWorkload, prior: Prior, slope:
 
 def _by_rows(channel: ExactColumns, wanted: CentredStatistics, prior: Prior, slope: bool) -> Cost:
     r, sizes = channel.r, channel.sizes
-    information = channel.information(prior.weights, prior.total)
+    found = channel.information(prior.weights, prior.total)
+    if r > MANY and channel.view.row_of is None and not slope:
+        near = _by_residual(found, wanted)
+        if near is not None:
+            return Cost(near, wanted.trace)
+    information = found.balls
     ridged = arb_mat(information)
     for g, n in enumerate(sizes):
         ridged[g, g] = ridged[g, g] + arb(RHO / n)
@@ -355,6 +389,45 @@ def _by_rows(channel: ExactColumns, wanted: CentredStatistics, prior: Prior, slo
     # b_i = a_i − Qt_i: within classes what varies, between them ρN⁻¹M⁻¹a_i
     lost = sum((RHO * RHO * inner[g, g] / n for g, n in enumerate(sizes)), arb(0)) + within
     return Cost(value, wanted.trace, squares, tuple(moved[g, 0] for g in range(r)), lost)
+
+
+def _by_residual(found: Information, wanted: CentredStatistics) -> Ball | None:
+    """tr W_cM⁻¹, each row its own class, from a symmetric X near M⁻¹ in whole numbers; None when X is not near enough.
+
+    M' is M with whole numbers for entries, R = I − M'X. Then M'⁻¹ = 2X − XM'X + RᵀM'⁻¹R, the last term between 0 and
+    |R|²·|M'⁻¹|, and |M'⁻¹| ≤ |X|/(1 − |R|) = 1/λ, norms of Frobenius. Entries of M − M' are at most δ, so that M lies
+    between M'(1 − rδ/λ) and M'(1 + rδ/λ). Nothing rests on X.
+    """
+    r = found.whole.nrows()
+    top = max(int(found.whole[i, i]) for i in range(r))
+    down = max(0, top.bit_length() - RESIDUAL_BITS)
+    unit = found.unit / (1 << down)
+    whole = np.array([[int(v) >> down for v in row] for row in found.whole.tolist()], dtype=object)
+    ridge = RHO * unit
+    whole[np.diag_indices(r)] += int(ridge.p // ridge.q)
+    off = found.radius + 2 / unit
+    x, bits = near_inverse(whole)
+    if x is None:
+        return None
+    # X = x/2^bits in the inverse of the units of M'
+    product = fmpz_mat(whole.tolist()) * fmpz_mat(x.tolist())
+    residual = [[int(v) for v in row] for row in product.tolist()]
+    for i in range(r):
+        residual[i][i] -= 1 << bits
+    size = sum(v * v for row in residual for v in row)  # |R|²·4^bits
+    if size << 8 >= 1 << 2 * bits:
+        return None
+    twice = np.array((fmpz_mat(x.tolist()) * fmpz_mat(residual)).tolist(), dtype=object)  # −XR·4^bits
+    gram = wanted.whole_centred()
+    low = fmpq(int((gram * x).sum()), 1 << bits) - fmpq(int((gram * twice).sum()), 1 << 2 * bits)
+    norm = 2 * arb(fmpq(int((x * x).sum()), 1 << 2 * bits)).sqrt()  # 1/λ: |R| ≤ 1/16
+    rest = arb(fmpq(size, 1 << 2 * bits)) * norm * int(np.trace(gram))
+    share = r * arb(off * unit) * norm
+    if not share < arb(fmpq(1, 2)):
+        return None
+    scale = arb(wanted.scale * unit)
+    bottom, above = scale * arb(low) / (1 + share), scale * (arb(low) + rest) / (1 - share)
+    return bottom.union(above)
 
 
 def _by_reports(channel: ExactColumns, wanted: CentredStatistics, prior: Prior, slope: bool) -> Cost:

@@ -7,6 +7,7 @@ from extremal.mechanism.structures.bits import IndependentBits
 from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import ChosenSets, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.circulant import Circulant
+from extremal.mechanism.structures.colourings import Colourings
 from extremal.mechanism.structures.grouped_sets import GroupedSets
 from extremal.mechanism.structures.response import RandomizedResponse
 from extremal.mechanism.structures.rows import Rows
@@ -26,6 +27,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     HashedSets.kind: HashedSets,
     BloomBits.kind: BloomBits,
     GroupedSets.kind: GroupedSets,
+    Colourings.kind: Colourings,
 }
 
 
@@ -44,6 +46,7 @@ __all__ = [
     "BloomBits",
     "ChosenSets",
     "Circulant",
+    "Colourings",
     "GroupedSets",
     "HadamardSets",
     "HashedSets",
