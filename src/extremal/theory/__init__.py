@@ -5,13 +5,8 @@ from extremal.optimize.information.response import response_is_optimal
 from extremal.theory import distortion
 from extremal.theory.blackwell import Dominance, Equivalence, Separation, canonical_form, dominates, equivalent
 from extremal.theory.bounds import Bound, low_privacy_coefficient
-from extremal.theory.composition import (
-    PrivacyProfile,
-    compose,
-    composed_level,
-    pml_composed_bound,
-    privacy_profile,
-)
+from extremal.theory.composition import compose, composed_level, pml_composed_bound
+from extremal.theory.contraction import Contraction, contraction
 from extremal.theory.converses import Converses, converses
 from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
@@ -25,6 +20,7 @@ from extremal.theory.leakage import (
     pml_regions,
     wrong_prior,
 )
+from extremal.theory.profiles import PrivacyProfile, privacy_profile
 from extremal.theory.staircase import (
     StaircaseWeights,
     response_dual,
@@ -36,6 +32,7 @@ from extremal.theory.thresholds import Threshold, binary_threshold, binary_thres
 
 __all__ = [
     "Bound",
+    "Contraction",
     "Converses",
     "Dominance",
     "Equivalence",
@@ -52,6 +49,7 @@ __all__ = [
     "chernoff_information",
     "compose",
     "composed_level",
+    "contraction",
     "converses",
     "correlation",
     "disclosable",

@@ -32,6 +32,7 @@ WORTHWHILE = 0.03  # of what is left to the bound, to be closed in as many round
 LOSSLESS = 0.985  # of the information of the best mass: tiles with less are not used
 TILE = 67  # inputs in a block: at 1,000 inputs 16 blocks, as many as the 16 colourings of a tile keep apart
 TILES = 24  # priced a round
+LEAST_TILED = 8 * TILE  # inputs: with fewer blocks the masses of classes are too far from equal
 START = 5  # times as many random ones as are priced a round
 TRIMMED = 0.8  # of the reports, from one design to the next, on the way to a limit
 UNHEARD = -12  # log10 of a weight that L-BFGS can still raise
@@ -194,14 +195,14 @@ def plans(problem: Ordered) -> list[Plan]:
         cells, ladder = Cells(problem, k), colours_for(best, k)
         return [(cells, colours, max(4, k // len(ladder))) for colours in ladder]
     made: list[Plan] = []
-    for count in sorted({100, k // 4, k // 2, k}):
+    for count in sorted({100, k // 4, k // 2, k} - set(range(100))):
         cells, ladder = Cells(problem, count), colours_for(best, count)
         used = ladder[:2] if count == 100 else ladder[-2:-1] or ladder
         made += [(cells, colours, max(4, 40 // len(used))) for colours in used]
-    tile = max(COLOURS_OF_TILES, key=lambda n: float(_kept(problem.growth, n)))
-    if _kept(problem.growth, tile) < LOSSLESS:
+    tile = max(COLOURS_OF_TILES, key=lambda n: _kept(problem.growth, n))
+    if k < LEAST_TILED or _kept(problem.growth, tile) < LOSSLESS:
         return made
-    coarse = [plan for plan in made if plan[0].labels.shape[1] <= max(100, k // 4 if best > 5 else 0)]
+    coarse = [plan for plan in made if plan[0].labels.shape[1] <= (100 if best <= 5 else k // 4)]
     return [*coarse, (Tiles(problem, tile, TILE), tile, TILES)]
 
 
