@@ -15,7 +15,9 @@ from extremal.mechanism.structures.colourings import coloured
 
 def _mixed(k: int = 70, count: int = 30, period: int = 70) -> ex.Mechanism:
     generator = np.random.default_rng(3)
-    colours = [generator.permutation(np.arange(period) % n)[np.arange(k) % period] for n in (3, 4, 7) for _ in range(count)]
+    colours = [
+        generator.permutation(np.arange(period) % n)[np.arange(k) % period] for n in (3, 4, 7) for _ in range(count)
+    ]
     weights = generator.uniform(0.2, 1, len(colours))
     return ex.Mechanism.from_structure(coloured(colours, weights, ex.LDP(1).exponential), ex.LDP(1))
 
@@ -49,7 +51,8 @@ def test_every_answer_is_that_of_the_dense_matrix(monkeypatch: pytest.MonkeyPatc
 def test_rows_that_are_alike_are_told_only_in_sums() -> None:
     sparse = ColouringsChannel(_mixed(period=35))
     found = sparse.combinations()
-    assert found is not None and found.shape[0] == 35
+    assert found is not None
+    assert found.shape[0] == 35
     p = np.full(70, 1 / 70)
     assert np.allclose(sparse.inverse(p).apply(sparse.expected(p)), p)
 

@@ -1,4 +1,4 @@
-"""Colourings: every row sums up whatever the classes are; what is no colouring is refused; files of one and two digits."""
+"""Colourings: every row sums up whatever the classes are; what is none is refused; files of one or two digits."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def test_small_ones_are_stored_as_plain_rows_and_large_ones_as_they_are() -> Non
     assert ex.Mechanism.from_structure(few, ex.LDP(1)) == ex.randomized_response(3, 1)
     many = coloured([generator.permutation(np.arange(100) % 3) for _ in range(20)], np.ones(20), ex.LDP(1).exponential)
     m = ex.Mechanism.from_structure(many, ex.LDP(1))
-    assert many.r * many.m > SMALL and m.structure.kind == "colourings"
+    assert many.r * many.m > SMALL
+    assert m.structure.kind == "colourings"
     assert pickle.loads(pickle.dumps(m)) == m
     assert np.allclose(m.marginal(np.full(100, 0.01)), m.matrix.mean(axis=0), atol=1e-15)
 

@@ -37,7 +37,7 @@ from extremal.optimize.workload.mechanisms import reduced, staircase_mechanism
 from extremal.optimize.workload.merging import Merged, denominator_of, merged
 from extremal.optimize.workload.notes import People, Precision
 from extremal.optimize.workload.proofs import listed_patterns
-from extremal.optimize.workload.structured.colourings import Ordered
+from extremal.optimize.workload.structured.colourings import OrderedInputs
 from extremal.optimize.workload.structured.mean import (
     CELLS,
     cells_for,
@@ -180,7 +180,7 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) 
     if groups.whole and (response := _response(problem, utility, privacy, bound)) is not None:
         return response
     mixture = best_mixture(
-        Ordered.of(groups.prior, groups.rows, math.expm1(privacy.epsilon)),
+        OrderedInputs.of(groups.prior, groups.rows, math.expm1(privacy.epsilon)),
         bound.bound,
         lambda: problem.out_of_time,
         lambda gap: problem.progress("colourings", gap),

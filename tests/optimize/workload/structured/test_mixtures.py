@@ -1,4 +1,4 @@
-"""Mixtures of colourings: prices are what they are said to be, tiles are independent between blocks, limits are kept."""
+"""Mixtures of colourings: prices are what they say, tiles are independent between blocks, limits are kept."""
 
 from __future__ import annotations
 
@@ -11,13 +11,20 @@ import pytest
 
 import extremal as ex
 from extremal.optimize.workload.lifts import Floats
-from extremal.optimize.workload.structured.colourings import Cells, Ordered, Tiles, compact, raised, shifts
+from extremal.optimize.workload.structured.colourings import (
+    ColouredCells,
+    OrderedInputs,
+    Tiles,
+    compact,
+    raised,
+    shifts,
+)
 from extremal.optimize.workload.structured.mixtures import ColourMixture, best_mixture, halves, inverted, joined, plans
 
 
-def _ordered(k: int, epsilon: float, skewed: bool = False) -> Ordered:
+def _ordered(k: int, epsilon: float, skewed: bool = False) -> OrderedInputs:
     prior = np.exp(-3 * np.arange(k) / k) if skewed else np.ones(k)
-    return Ordered.of(prior / prior.sum(), ex.CDF(k).rows, math.expm1(epsilon))
+    return OrderedInputs.of(prior / prior.sum(), ex.CDF(k).rows, math.expm1(epsilon))
 
 
 def _rounds(count: int) -> Callable[[], bool]:
@@ -29,7 +36,9 @@ def _rounds(count: int) -> Callable[[], bool]:
 def test_colours_of_different_blocks_are_independent(colours: int, blocks: int) -> None:
     table = shifts(colours, blocks)
     for b, c in combinations(range(blocks), 2):
-        difference = table[:, b] ^ table[:, c] if colours & (colours - 1) == 0 else (table[:, b] - table[:, c]) % colours
+        difference = (
+            table[:, b] ^ table[:, c] if colours & (colours - 1) == 0 else (table[:, b] - table[:, c]) % colours
+        )
         assert len(set(np.bincount(difference, minlength=colours).tolist())) == 1
 
 
@@ -46,7 +55,7 @@ def test_what_the_mirror_keeps_falls_into_two_blocks(k: int) -> None:
 def test_the_value_and_the_slope_are_those_of_the_mechanism(skewed: bool) -> None:
     problem, k = _ordered(31, 1.5, skewed), 31
     assert problem.mirrored is not skewed
-    cells = Cells(problem, k)
+    cells = ColouredCells(problem, k)
     cells.add(cells.random(5, 40, np.random.default_rng(0)), 1.0)
     mixture = ColourMixture(problem, [cells])
     prices = mixture.evaluate(cells.weights)
@@ -62,15 +71,13 @@ def test_the_value_and_the_slope_are_those_of_the_mechanism(skewed: bool) -> Non
 
 def test_raising_never_lowers_a_price() -> None:
     problem, generator = _ordered(40, 1.0, skewed=True), np.random.default_rng(1)
-    cells = Cells(problem, 40)
+    cells = ColouredCells(problem, 40)
     start = cells.random(4, 30, generator)
     cells.add(start, 1.0)
     mixture = ColourMixture(problem, [cells])
     before = mixture.evaluate(cells.weights)
-    labels = raised(
-        mixture.slope[None], np.zeros(30, dtype=np.intp), start, 4, cells.masses, problem.growth, generator
-    )
-    after = Cells(problem, 40)
+    labels = raised(mixture.slope[None], np.zeros(30, dtype=np.intp), start, 4, cells.masses, problem.growth, generator)
+    after = ColouredCells(problem, 40)
     after.add(compact(labels), 1.0)
     assert (after.prices(mixture.slope) >= before * (1 - 1e-12)).all()
     assert after.prices(mixture.slope).mean() > 1.05 * before.mean()
@@ -80,14 +87,19 @@ def test_a_tile_is_worth_its_colourings_but_for_their_masses() -> None:
     problem, generator = _ordered(256, 1.0), np.random.default_rng(2)
     tiles = Tiles(problem, 4, 16)
     tiles.add(tiles.priced(np.eye(256), 4, 6, generator), 1.0)
-    cells = Cells(problem, 256)
+    cells = ColouredCells(problem, 256)
     labels, weights = tiles.colourings()
     cells.add(compact(labels), 1.0)
-    assert weights.sum() == pytest.approx(1) and len(labels) == 6 * 32 == tiles.reports.sum() // 4
-    ideal, true = (_centred(kind.information(own), problem.prior) for kind, own in ((tiles, tiles.weights), (cells, weights)))
+    assert weights.sum() == pytest.approx(1)
+    assert len(labels) == 6 * 32 == tiles.reports.sum() // 4
+    ideal, true = (
+        _centred(kind.information(own), problem.prior) for kind, own in ((tiles, tiles.weights), (cells, weights))
+    )
     assert np.abs(ideal - true).max() < 0.1 * np.abs(true).max()
     slope = np.cov(generator.normal(size=(256, 300)))
-    assert float(tiles.prices(slope) @ tiles.weights) == pytest.approx(float(np.sum(slope * _both(tiles.information(tiles.weights)))))
+    assert float(tiles.prices(slope) @ tiles.weights) == pytest.approx(
+        float(np.sum(slope * _both(tiles.information(tiles.weights))))
+    )
 
 
 def _both(upper: Floats) -> Floats:
@@ -100,12 +112,14 @@ def _centred(upper: Floats, prior: Floats) -> Floats:
     return np.asarray(v - line - line[:, None] + line @ prior)
 
 
-@pytest.mark.parametrize(("epsilon", "kinds"), [(1.0, [100, "tiles"]), (2.0, [100, 135, "tiles"]), (4.0, [100, 135, 270, 540])])
+@pytest.mark.parametrize(
+    ("epsilon", "kinds"), [(1.0, [100, "tiles"]), (2.0, [100, 135, "tiles"]), (4.0, [100, 135, 270, 540])]
+)
 def test_many_inputs_are_coloured_in_cells_and_tiles(epsilon: float, kinds: list[object]) -> None:
     problem = _ordered(540, epsilon)
     used = dict.fromkeys("tiles" if isinstance(kind, Tiles) else kind.count for kind, _, _ in plans(problem))
     assert set(used) == set(kinds)
-    mixture = best_mixture(problem, 1.0, _rounds(1), lambda gap: None)
+    mixture = best_mixture(problem, 1.0, _rounds(1), [].append)
     first = mixture.value
     m = mixture.mechanism(ex.LDP(epsilon))
     assert ex.CDF(540)(m) == pytest.approx(first / problem.unit, rel=0.02)
@@ -125,13 +139,16 @@ def test_rounds_end_when_they_gain_little() -> None:
 @pytest.mark.parametrize(("utility", "gap"), [(ex.CDF(36), 6e-3), (ex.Ranges(33), 6e-3)])
 def test_designs_for_ordered_inputs_are_certified(utility: ex.Workload, gap: float) -> None:
     d = ex.design(ex.LDP(1), utility)
-    assert d.method == "mixture of colourings" and d.gap < gap
+    assert d.method == "mixture of colourings"
+    assert d.gap < gap
     assert ex.verify(d)
     few = ex.design(ex.LDP(1), utility, max_outputs=200)
-    assert few.mechanism.m <= 200 and few.gap < 0.2
+    assert few.mechanism.m <= 200
+    assert few.gap < 0.2
 
 
 def test_inputs_that_no_statistic_tells_apart_are_coloured_alike() -> None:
     rows = np.repeat(np.tril(np.ones((64, 65))), 2, axis=1)
     d = ex.design(ex.LDP(1), ex.Workload(rows, 130), time_limit=1)
-    assert d.mechanism.row_classes == 65 and ex.verify(d)
+    assert d.mechanism.row_classes == 65
+    assert ex.verify(d)

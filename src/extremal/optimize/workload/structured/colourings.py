@@ -38,7 +38,7 @@ GAIN = 1e-12  # relative: a smaller gain is rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Ordered:
+class OrderedInputs:
     """The problem: a prior and statistics of inputs in an order.
 
     Attributes:
@@ -54,7 +54,7 @@ class Ordered:
     mirrored: bool
 
     @classmethod
-    def of(cls, prior: Floats, rows: Floats, growth: float) -> Ordered:
+    def of(cls, prior: Floats, rows: Floats, growth: float) -> OrderedInputs:
         centred = rows - (rows @ prior)[:, None]
         gram = np.asarray(centred.T @ centred)
         turned = np.abs(gram - gram[::-1, ::-1]).max() <= SYMMETRIC * np.abs(gram).max()
@@ -75,10 +75,10 @@ class Ordered:
         return np.asarray(self.growth**2 / self.unit / ((colours + self.growth) * (1 + self.growth * masses)))
 
 
-class Cells:
+class ColouredCells:
     """Colourings of cells of neighbours, each a row of labels 0..N−1 with N of its own."""
 
-    def __init__(self, problem: Ordered, count: int) -> None:
+    def __init__(self, problem: OrderedInputs, count: int) -> None:
         self.problem, self.count = problem, count
         self.cell: Labels = np.arange(problem.k) * count // problem.k
         self.starts = np.searchsorted(self.cell, np.arange(count))
@@ -214,7 +214,7 @@ class Tiles:
 
     OFFSETS = 8  # of the blocks: as many different sets of pairs that share a block
 
-    def __init__(self, problem: Ordered, colours: int, width: int) -> None:
+    def __init__(self, problem: OrderedInputs, colours: int, width: int) -> None:
         from scipy.sparse import csr_matrix
 
         self.problem, self.colours, self.width = problem, colours, width

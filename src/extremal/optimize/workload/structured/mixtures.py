@@ -20,7 +20,7 @@ import numpy as np
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.colourings import coloured
 from extremal.optimize.workload.lifts import Floats
-from extremal.optimize.workload.structured.colourings import Cells, Labels, Ordered, Tiles, compact
+from extremal.optimize.workload.structured.colourings import ColouredCells, Labels, OrderedInputs, Tiles, compact
 from extremal.privacy import LDP
 
 FEW = 200  # inputs up to which all are coloured one by one, without cells or tiles
@@ -43,7 +43,7 @@ COLOURS_OF_TILES = (2, 3, 4, 5, 8)  # fields of few elements
 class ColourMixture:
     """Colourings of several kinds and their weights."""
 
-    def __init__(self, problem: Ordered, kinds: list[Cells | Tiles]) -> None:
+    def __init__(self, problem: OrderedInputs, kinds: list[ColouredCells | Tiles]) -> None:
         self.problem, self.kinds = problem, kinds
         self.value = math.inf
         self.slope: Floats = np.zeros((0, 0))
@@ -135,7 +135,7 @@ class ColourMixture:
         return Mechanism.from_structure(structure, privacy, inputs)
 
 
-def inverted(j: Floats, problem: Ordered) -> tuple[float, Floats]:
+def inverted(j: Floats, problem: OrderedInputs) -> tuple[float, Floats]:
     """F = tr(W_cJ⁻¹) and G = J⁻¹W_cJ⁻¹ in units."""
     from scipy.linalg import cho_factor, cho_solve
 
@@ -185,18 +185,18 @@ def joined(even: Floats, odd: Floats) -> Floats:
     return found
 
 
-Plan = tuple[Cells | Tiles, int, int]  # a kind, its colours, and how many are priced a round
+Plan = tuple[ColouredCells | Tiles, int, int]  # a kind, its colours, and how many are priced a round
 
 
-def plans(problem: Ordered) -> list[Plan]:
+def plans(problem: OrderedInputs) -> list[Plan]:
     """Which colourings to look for."""
     k, best = problem.k, problem.growth + 2
     if k <= FEW:
-        cells, ladder = Cells(problem, k), colours_for(best, k)
+        cells, ladder = ColouredCells(problem, k), colours_for(best, k)
         return [(cells, colours, max(4, k // len(ladder))) for colours in ladder]
     made: list[Plan] = []
     for count in sorted({100, k // 4, k // 2, k} - set(range(100))):
-        cells, ladder = Cells(problem, count), colours_for(best, count)
+        cells, ladder = ColouredCells(problem, count), colours_for(best, count)
         used = ladder[:2] if count == 100 else ladder[-2:-1] or ladder
         made += [(cells, colours, max(4, 40 // len(used))) for colours in used]
     tile = max(COLOURS_OF_TILES, key=lambda n: _kept(problem.growth, n))
@@ -220,7 +220,7 @@ def _kept(growth: float, colours: int) -> float:
 
 
 def best_mixture(
-    problem: Ordered, bound: float, out_of_time: Callable[[], bool], tell: Callable[[float], None]
+    problem: OrderedInputs, bound: float, out_of_time: Callable[[], bool], tell: Callable[[float], None]
 ) -> ColourMixture:
     """Rounds of pricing and of weights; the last one when time is up.
 
@@ -235,7 +235,7 @@ def best_mixture(
     mixture = ColourMixture(problem, list(dict.fromkeys(kind for kind, _, _ in planned)))
     for kind, colours, number in planned:
         kind.add(kind.random(colours, START * number if isinstance(kind, Tiles) else 3 * number, generator), 1.0)
-    finest = max((kind for kind in mixture.kinds if isinstance(kind, Cells)), key=lambda cells: cells.count)
+    finest = max((kind for kind in mixture.kinds if isinstance(kind, ColouredCells)), key=lambda cells: cells.count)
     if finest.count == problem.k:
         finest.add(np.arange(problem.k)[None], NEW_SHARE)  # randomised response, the best at large ε
     mixture.scale(1 / float(mixture.weights.sum()))
