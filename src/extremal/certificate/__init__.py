@@ -11,7 +11,7 @@ from extremal.certificate.proofs.order import Order
 from extremal.certificate.proofs.sets import Sets
 from extremal.certificate.proofs.squares import Squares
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
-from extremal.certificate.verify import Verdict, Verification, certify, enclosure, extended, verify
+from extremal.certificate.verify import Verdict, Verification, enclosure, verify
 
 __all__ = [
     "KINDS",
@@ -35,9 +35,7 @@ __all__ = [
     "Squares",
     "Verdict",
     "Verification",
-    "certify",
     "enclosure",
-    "extended",
     "proof_from_json",
     "verify",
 ]

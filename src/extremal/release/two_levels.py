@@ -111,7 +111,7 @@ class TwoLevels:
         return Mechanism.from_structure(bits, None, self.permanent.inputs, BitLabels(structure.r))
 
 
-def cost(mechanism: Mechanism) -> Fraction:
+def cost(mechanism: Any) -> Fraction:
     """The ε that a report costs: the claim's own rational, or an upper bound when e^ε is the rational.
 
     Raises:

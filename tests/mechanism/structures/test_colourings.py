@@ -74,6 +74,7 @@ def test_a_file_has_one_digit_a_row_or_two(tmp_path: Any) -> None:
     for wrong, said in (
         ({"colours": ["0" * 99, stored["colours"][1]]}, "one or two digits"),
         ({"colours": ["é" * 100, stored["colours"][1]]}, "one or two digits"),
+        ({"colours": [stored["colours"][0], "00" * 50 + "01" * 50]}, "one digit a row"),
         ({"colours": ["!" * 100, stored["colours"][1]]}, "0-9, a-z"),
         ({"colours": stored["colours"][:1]}, "pair of low and high"),
         ({"weights": [["1"], ["2"]]}, "pair of low and high"),

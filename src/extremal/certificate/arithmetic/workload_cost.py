@@ -23,17 +23,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product as choices
+from itertools import product
 from math import comb, inf, prod
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
-from extremal.certificate.arithmetic.doubles import SLICE, SUM_BITS, Members, member_sums, near_inverse, pair_sums
+from extremal.certificate.arithmetic.doubles import SLICE, SLICES, near_inverse, set_sums
 from extremal.certificate.arithmetic.enclosures import lower, upper
-from extremal.certificate.arithmetic.whole import folded, product
+from extremal.certificate.arithmetic.whole import folded, multiplied
 from extremal.certificate.refused import NotKnown
-from extremal.exact import Column, ExactView, Prior, by_row_class
+from extremal.exact import Column, ExactView, Prior, by_row_class, prefix_sums
 from extremal.exact.weights import Indices
 from extremal.problem import NOT_IDENTIFIED, RESOLUTION, Integers, WorkloadGoal
 
@@ -41,7 +41,8 @@ BITS = 512  # of balls where matrices are small: inverting M loses about 80 for 
 BITS_OF_MANY = 192  # and where they are large, to be done in seconds
 MANY = 200  # rows that are many
 MOST_ROWS = 1500  # inverted: half a minute in balls, some seconds by a residual
-MOST_ENTRIES = 1 << 20  # of a mechanism whose columns have any values
+MOST_ENTRIES = 1 << 20  # of a mechanism that are listed at a time
+MOST_STEPS = 1 << 35  # r·r·m: half a minute
 INVERSE_BITS = 224  # of 1/m_y
 PAIR_BITS = 2 * SLICE  # of sums over pairs of many rows, relative to the largest: their rounding is far below a double
 RESIDUAL_BITS = 100  # of J + ρI where a residual encloses its inverse
@@ -104,11 +105,9 @@ def _exchangeable(channel: ExactColumns, gram: Integers) -> bool:
 
 def slope_of(channel: ExactColumns, found: Cost) -> list[arb]:
     """g for each input."""
-    unit = fmpq(1, channel.view.denominator)
-    rows = []
-    for g in range(channel.r):
-        line = sum((int(w) * s for w, s in zip(channel.weights[g], found.squares, strict=True) if w), arb(0))
-        rows.append(line * unit - 2 * found.moved[g])
+    squares = arb_mat(channel.m, 1, list(found.squares)) * arb(fmpq(1, channel.view.denominator))
+    lines = arb_mat(fmpz_mat(channel.weights.tolist())) * squares
+    rows = [line - 2 * moved for line, moved in zip(lines.entries(), found.moved, strict=True)]
     return rows if channel.view.row_of is None else [rows[g] for g in channel.view.row_of.tolist()]
 
 
@@ -162,7 +161,7 @@ class CentredStatistics:
 
     def seen(self, weights: Integers) -> arb_mat:
         """QᵀLᵀW_cLQ for whole weights Q, in balls."""
-        return self._balls(product(weights.T, self.gram, weights), self.lines @ weights, self.sizes @ weights)
+        return self._balls(multiplied(weights.T, self.gram, weights), self.lines @ weights, self.sizes @ weights)
 
     def whole(self, square: Integers, line: Integers, ones: Integers) -> Integers:
         """W_c/scale from what stands for S, l and n above."""
@@ -204,66 +203,78 @@ class ExactColumns:
     @cached_property
     def weights(self) -> Integers:
         """All weights, r×m."""
-        if not self.small:
-            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", "m")
+        self._refuse(self.r * self.m, MOST_ENTRIES)
         return np.array(self.view.distinct_rows().tolist(), dtype=object)
 
     @cached_property
     def small(self) -> bool:
-        """Whether all weights are listed."""
+        """Whether all weights are listed at once."""
         return bool(self.r * self.m <= MOST_ENTRIES and not next(iter(self.view.columns())).orbit)
 
+    def listed(self, start: int, stop: int) -> Integers:
+        """The weights of some columns."""
+        if self.small:
+            return self.weights[:, start:stop]
+        columns = self.columns[start:stop]
+        found = np.zeros((self.r, len(columns)), dtype=object)
+        for y, column in enumerate(columns):
+            for weight, members in column.groups:
+                found[members.indices(), y] = weight
+        return found
+
     @cached_property
-    def two_valued(self) -> tuple[Sequence[Members], list[int], list[int]]:
-        """For each report the rows with the larger weight, and both weights."""
-        found = self.view.two_valued()
-        if found is not None:
-            return found
-        if any(len(column.groups) > 2 for column in self.columns):
-            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", "m")
-        low, high = ([column.groups[end][0] for column in self.columns] for end in (0, -1))
-        return [column.groups[-1][1].indices() for column in self.columns], low, high
+    def two_valued(self) -> tuple[list[Indices], list[int], list[int]] | None:
+        """For each report the rows with the larger weight, and both weights, where they are stored like that."""
+        return self.view.two_valued()
 
     def marginals(self, prior: Prior) -> list[int]:
         """m_y times the denominator and the total of the prior."""
-        rows = np.array(by_row_class(prior.weights, self.view), dtype=object)
+        rows = by_row_class(prior.weights, self.view)
+        if self.two_valued is not None and not self.small:
+            weights, columns = np.array(rows, dtype=object), zip(*self.two_valued, strict=True)
+            return [b * prior.total + (t - b) * int(weights[x].sum()) for x, b, t in columns]
         if self.small:
-            return [int(v) for v in rows @ self.weights]
-        members, low, high = self.two_valued
-        return [b * prior.total + (t - b) * int(rows[x].sum()) for x, b, t in zip(members, low, high, strict=True)]
+            return [int(v) for v in np.array(rows, dtype=object) @ self.weights]
+        prefix = prefix_sums(rows)
+        return [column.weighted_sum(prefix) for column in self.columns]
 
     def information(self, prior: Prior) -> Information:
         """J; every report has a positive probability."""
         masses = self.marginals(prior)
         shift = INVERSE_BITS + max(masses).bit_length() - prior.total.bit_length()
-        inverse = [(prior.total << shift) // mass for mass in masses]
-        unit = self.view.denominator << shift
-        if self.small:
-            scaled = self.weights * np.array(inverse, dtype=object)
-            whole = fmpz_mat(self.weights.tolist()) * fmpz_mat(scaled.T.tolist())
-            largest = max(int(whole[i, i]) for i in range(self.r))
-            # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
-            return Information(whole, fmpq(unit), fmpq(largest, unit << (INVERSE_BITS - 1)))
-        return self._of_two_values(inverse, unit)
+        inverse, unit = [(prior.total << shift) // mass for mass in masses], self.view.denominator << shift
+        if self.two_valued is not None and self.r > MANY:
+            return self._of_two_values(*self.two_valued, inverse, unit)
+        self._refuse(self.r * self.r * self.m, MOST_STEPS)
+        whole, at_once = fmpz_mat(self.r, self.r), max(1, MOST_ENTRIES // self.r)
+        for start in range(0, self.m, at_once):
+            part = self.listed(start, start + at_once)
+            scaled = part * np.array(inverse[start : start + at_once], dtype=object)
+            whole += fmpz_mat(part.tolist()) * fmpz_mat(scaled.T.tolist())
+        # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
+        radius = fmpq(max(int(whole[i, i]) for i in range(self.r)), unit << (INVERSE_BITS - 1))
+        return Information(whole, fmpq(unit), radius)
 
-    def _of_two_values(self, inverse: list[int], unit: int) -> Information:
+    def _of_two_values(
+        self, members: list[Indices], low: list[int], high: list[int], inverse: list[int], unit: int
+    ) -> Information:
         """J = Σ_y (b² 11ᵀ + b·d (1·1_Tᵀ + 1_T·1ᵀ) + d² 1_T 1_Tᵀ)/m_y for columns b + d·1_T, each coefficient rounded
-        down; those of pairs of rows, where these are many, to fewer bits."""
-        members, low, high = self.two_valued
-        step = [t - b for t, b in zip(high, low, strict=True)]
-        square = [c * d * d for c, d in zip(inverse, step, strict=True)]
-        largest = max(max(square), max(c * b * b for c, b in zip(inverse, low, strict=True)))
-        down = max(0, largest.bit_length() - SUM_BITS)
-        fewer = max(down, max(square).bit_length() - (SUM_BITS if self.r <= MANY else PAIR_BITS))
-        constant = sum((c * b * b) >> down for c, b in zip(inverse, low, strict=True))
-        products = pair_sums(members, [q >> fewer for q in square], self.r) << (fewer - down)
-        mixed = [(c * b * d) >> down for c, b, d in zip(inverse, low, step, strict=True)]
-        line = member_sums(members, mixed, self.r)
-        whole = products + line[:, None] + line + constant
+        down, those of pairs of rows to fewer bits."""
+        terms = [(c * b * b, c * b * (t - b), c * (t - b) ** 2) for c, b, t in zip(inverse, low, high, strict=True)]
+        square = max(term[2] for term in terms)
+        down = max(0, max(square, *(term[0] for term in terms)).bit_length() - SLICE * SLICES)
+        fewer = max(down, square.bit_length() - PAIR_BITS)
+        numbers = [mixed >> down for _, mixed, _ in terms], [squared >> fewer for _, _, squared in terms]
+        line, products = set_sums(members, *numbers, self.r)
+        whole = (products << (fewer - down)) + line[:, None] + line + sum(constant >> down for constant, _, _ in terms)
         # coefficients of a column are too small by less than 1 each, and what 1/m_y lacks is less still
         radius = fmpq(self.m * ((8 << down) + (1 << fewer)), unit)
         radius += fmpq(int(whole.max()) << down, unit << (INVERSE_BITS - 1))
         return Information(fmpz_mat(whole.tolist()), fmpq(unit, 1 << down), radius)
+
+    def _refuse(self, count: int, most: int) -> None:
+        if count > most:
+            raise NotKnown(f"a mechanism of {self.r} × {self.m} weights is too large", "m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,7 +288,7 @@ class Information:
     @property
     def balls(self) -> arb_mat:
         r, spread = self.whole.nrows(), arb(0, arb(self.radius).upper())
-        return arb_mat(self.whole) * (1 / arb(self.unit)) + arb_mat(r, r, [spread] * (r * r))
+        return arb_mat(self.whole) * arb(1 / self.unit) + arb_mat(r, r, [spread] * (r * r))
 
 
 @dataclass(frozen=True, eq=False)
@@ -438,7 +449,7 @@ def _by_counts(
     for column in columns:
         (low, _), (high, _) = column.groups
         held = [size for _, size in column.parts(channel.r)]
-        for t in (sum(chosen, ()) for chosen in choices(*map(_counts, parts, held))):
+        for t in (sum(chosen, ()) for chosen in product(*map(_counts, parts, held))):
             mass = low * prior.total + (high - low) * sum(c * w for c, (w, _) in zip(t, shared, strict=True))
             subsets = prod(comb(n, c) for n, c in zip(sizes, t, strict=True))
             often = arb(fmpq(subsets * prior.total, mass * channel.view.denominator))
@@ -476,7 +487,7 @@ def _classes(
 
 def _counts(sizes: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
     """All vectors of counts with this sum."""
-    for first in choices(*(range(n + 1) for n in sizes[:-1])):
+    for first in product(*(range(n + 1) for n in sizes[:-1])):
         last = size - sum(first)
         if 0 <= last <= sizes[-1]:
             yield (*first, last)

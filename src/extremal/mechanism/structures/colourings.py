@@ -215,7 +215,11 @@ def _read(text: Any, rows: int) -> Colours:
     digits = _DIGIT[np.frombuffer(text.encode("ascii"), dtype=np.uint8)].astype(np.uint16)
     if digits.max() > 63:
         raise MalformedFile("a colouring is written in 0-9, a-z, A-Z, - and _", parameter="colours", value=text[:20])
-    return np.asarray(digits if len(text) == rows else (digits[::2] << 6) + digits[1::2], dtype=np.uint16)
+    if len(text) == rows:
+        return digits
+    if not digits[::2].any():
+        raise MalformedFile("up to 64 classes have one digit a row", parameter="colours", value=text[:20])
+    return np.asarray((digits[::2] << 6) + digits[1::2], dtype=np.uint16)
 
 
 def coloured(colours: Any, weights: Floats, exponential: Exponential) -> Colourings:

@@ -31,6 +31,7 @@ from extremal.mechanism.structures import (
     HadamardSets,
     HashedSets,
     IndependentBits,
+    JointBlocks,
     ProjectiveSets,
     RandomizedResponse,
     Rows,
@@ -39,6 +40,7 @@ from extremal.mechanism.structures import (
     TwoValuedColumns,
 )
 from extremal.release.sampling.alias import AliasTable, build, column_bits
+from extremal.release.sampling.joint import FromJoint
 from extremal.release.sampling.loops import Codes, CompiledLoops, Loops, can_compile
 from extremal.release.sampling.rules import (
     FromBits,
@@ -248,6 +250,7 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     BloomBits.kind: FromBloom,
     GroupedSets.kind: FromGroupedSets,
     Colourings.kind: FromColourings,
+    JointBlocks.kind: FromJoint,
 }
 
 # Drawn by inversion or from a table; all others read as many words as they need.
