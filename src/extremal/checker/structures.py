@@ -165,8 +165,8 @@ def circulant(given: Content) -> Structure:
 
 
 def colourings(given: Content) -> Structure:
-    """`colourings`: partitions of the rows, low and high of each, high for the class of the row; classes are digits, one
-    a row, or two beyond 64."""
+    """`colourings`: partitions of the rows, low and high of each, high for the class of the row; classes are digits,
+    one a row, or two beyond 64."""
     r = rows_from(given["rows"])
     pairs: list[tuple[int, int]] = list_of(entries(PLAIN, PLAIN))(given["weights"])
     tables = [classes_from(text, r) for text in list_of(a_text)(given["colours"])]
