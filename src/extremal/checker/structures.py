@@ -22,7 +22,7 @@ MOST_ENTRIES = 2**24  # weights that are listed: seconds
 MOST_GROUPED, MOST_GROUPS, MOST_SET_BITS = 2**16, 8, 2**18  # rows of sets; groups; rows × types
 MOST_PIECES = 2**27  # runs of all columns of a circulant together
 MOST_COLOURED, MOST_CLASSES = 2**26, 2**12  # rows × colourings; classes of one
-DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"  # of classes
+CLASS_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"  # of classes
 PRIME = 2**21 - 9  # of hash functions: the largest prime below 2^21
 
 Column = Sequence[int]
@@ -193,8 +193,8 @@ def a_text(given: Any) -> str:
 
 def classes_from(text: str, r: int) -> list[int]:
     """The classes of a colouring."""
-    expect(len(text) in (r, 2 * r) and set(text) <= set(DIGITS), "a colouring has one digit a row, or two")
-    digits = [DIGITS.index(letter) for letter in text]
+    expect(len(text) in (r, 2 * r) and set(text) <= set(CLASS_DIGITS), "a colouring has one digit a row, or two")
+    digits = [CLASS_DIGITS.index(letter) for letter in text]
     if len(text) == r:
         return digits
     classes = [64 * a + b for a, b in two_by_two(digits)]
