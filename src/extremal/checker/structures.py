@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.checker.grammar import Content, count, count_between, entries, exactly, list_of, weight
-from extremal.checker.numbers import Malformed, afford, expect
+from extremal.checker.numbers import Malformed, Undecided, afford, expect
 from extremal.checker.sources import MOST_INPUTS
 
 UNIT = 2**62  # what a row of weights sums to, but for structures that say otherwise
@@ -486,6 +486,8 @@ KINDS_OF_WEIGHTS: dict[str, tuple[set[str], Callable[[Content], Structure]]] = {
 def read_structure(given: Any) -> Structure:
     """Weights: their kind, and exactly the fields of that kind."""
     kind = given.get("kind") if isinstance(given, dict) else None
+    if kind == "joint_blocks":
+        raise Undecided("reports about several questions")
     if not isinstance(kind, str) or kind not in KINDS_OF_WEIGHTS:
         raise Malformed("weights are of a known kind")
     names, read = KINDS_OF_WEIGHTS[kind]

@@ -1,12 +1,9 @@
 """What a workload costs with a mechanism: balls around n × the total mean squared error, from the exact weights.
 
-With M = J + ρI, J = Σ_y q_y q_yᵀ/m_y and W_c the statistics' W less their means, the cost is F = tr W_c M⁻¹, and over a
-class of priors the largest: docs/design/proofs.md §4, with what a report of probability 0 counts for and the bound over
-a class. J is summed in integers: 1/m_y is rounded down once to many bits, and the rounding is in the radius of balls.
-M is inverted in balls, or, where reports are fewer than rows, ρD + QᵀQ is.
-
-Inputs with the same row are handled together: with N the sizes of the row classes and W̄ the mean of W_c over each,
-F = (what of W_c varies within classes)/ρ + tr W̄(J + ρN⁻¹)⁻¹.
+F = tr W_c(J + ρI)⁻¹, J = Σ_y q_y q_yᵀ/m_y, is defined in docs/design/proofs.md §4, with what a report of probability 0
+counts for and the bound over a class. J is summed in integers: 1/m_y is rounded down once to many bits, and that is in
+the radius of balls. Inputs with the same row are handled together: with N the sizes of the row classes and W̄ the mean
+of W_c over each, F = (what of W_c varies within classes)/ρ + tr W̄(J + ρN⁻¹)⁻¹.
 
 *All subsets of a size*, inputs equally likely in groups, need no list of reports; nor do several types of sets, each
 with so many members of certain parts of the rows (a group is then what is equally likely within a part). A subset
@@ -32,7 +29,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 from extremal.certificate.arithmetic.doubles import SLICE, SLICES, near_inverse, set_sums
 from extremal.certificate.arithmetic.enclosures import lower, upper
 from extremal.certificate.arithmetic.whole import folded, multiplied
-from extremal.certificate.refused import NotKnown
+from extremal.certificate.proof import NotKnown
 from extremal.exact import Column, ExactView, Prior, by_row_class, prefix_sums
 from extremal.exact.weights import Indices
 from extremal.problem import NOT_IDENTIFIED, RESOLUTION, Integers, WorkloadGoal
@@ -75,22 +72,18 @@ def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> A
             "worst_prior",
             None if worst is None else goal.k,
         )
-    return _over_class(channel, goal, worst)
-
-
-def _over_class(channel: ExactColumns, goal: WorkloadGoal, prior: Prior) -> Around:
-    if len(set(prior.weights)) == 1 and _exchangeable(channel, goal.gram):
+    if len(set(worst.weights)) == 1 and _exchangeable(channel, goal.gram):
         # by symmetry the slope at the uniform prior is constant, and F is concave
-        return _around(cost_at(channel, goal, prior))
+        return _around(cost_at(channel, goal, worst))
     with ctx.workprec(BITS):
-        found = cost_at(channel, goal, prior, slope=True)
+        found = cost_at(channel, goal, worst, slope=True)
         slope, (low, high) = slope_of(channel, found), _around(found)
         above = [upper(g) for g in slope]
         if inf in above:
             raise NotKnown("the slope of the cost is not enclosed", "utility")
         best = goal.source.extreme_prior(above)
         rise = sum((best.fraction(x) * a for x, a in enumerate(above)), Fraction(0)) - sum(
-            (prior.fraction(x) * lower(g) for x, g in enumerate(slope)), Fraction(0)
+            (worst.fraction(x) * lower(g) for x, g in enumerate(slope)), Fraction(0)
         )
         return low, high + max(rise, Fraction(0)) + upper(found.bias)
 
@@ -115,10 +108,8 @@ def slope_of(channel: ExactColumns, found: Cost) -> list[arb]:
 class CentredStatistics:
     """W_c = PᵀWP at a prior, P = I − p1ᵀ, summed over classes: scale·(S·total² − (l·nᵀ + n·lᵀ)·total + s·nnᵀ).
 
-    Attributes:
-        gram: S, the sums of W over classes.
-        lines, mean: l, the sums of Wp, and s = pᵀWp, times the total of the prior and its square.
-        sizes: n, of the classes.
+    Attributes: gram S, the sums of W over classes; lines l, the sums of Wp, and mean s = pᵀWp, times the total of the
+    prior and its square; sizes n, of the classes.
     """
 
     gram: Integers
@@ -181,8 +172,7 @@ class ExactColumns:
 
     def orbits(self, prior: Prior) -> list[Column]:
         """Columns that stand for all that permutations of the rows make of them, where all columns are such. Single
-        rows, each reported in the same way, are an orbit too: where they are equally likely it has one class.
-        """
+        rows, each reported in the same way, are an orbit too: where they are equally likely it has one class."""
         first = next(iter(self.view.columns()))
         if first.orbit:
             return list(self.view.columns())

@@ -28,15 +28,15 @@ from extremal.certificate.arithmetic.enclosures import (
     above,
     fraction,
     largest,
+    leaves_of,
     of_vectors,
     rational,
-    rules_of,
+    rule_of,
     weights_of,
 )
 from extremal.certificate.arithmetic.whole import largest_quotient, multiplied
-from extremal.certificate.proof import Bound, Proof, Value
+from extremal.certificate.proof import Bound, Proof, Refused, Value
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
-from extremal.certificate.refused import Refused
 from extremal.exact.polytope import Ray
 from extremal.problem import Coupled, Goal, Integers, LossGoal, Privacy
 
@@ -93,8 +93,8 @@ class SumWorth:
 
     def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq | None:
         """The largest of (μ(r) − paid(r))/(w·r); None when it is infinite."""
-        parts = zip(self.weights, rules_of(self.goal, of_vectors), strict=True)
-        weighed = [(weight, rule) for weight, rule in parts if weight]
+        parts = zip(self.weights, leaves_of(self.goal), strict=True)
+        weighed = [(weight, rule_of(leaf, of_vectors)) for weight, leaf in parts if weight]
 
         def quotient(ray: Ray) -> arb:
             value = sum((weight * rule(ray) for weight, rule in weighed), arb(0))
