@@ -58,6 +58,7 @@ class SizeLimits:
     minimax: int = 10  # a saddle point over a class of priors: 1,022 patterns in each step, 0.6 s
     workload_patterns: int = 14  # all patterns in an interior-point method: 16,382, 1.2 s
     workload_columns: int = 60  # column generation with a convex master: it ends by its time limit
+    ordered_columns: int = 30  # of a distribution function or ranges: mixtures of colourings are as good beyond
     workload: int = 1500  # any other workload: the kernel inverts a matrix of this size
     symbols: int = 260  # different symbols that information is searched on as they are: 4 s
     symbols_of_small_sets: int = 600  # the same, when a set holds fewer than three: merging would lose too much
@@ -193,7 +194,8 @@ TABLE: tuple[Row, ...] = (
         "workload.solve",
         f"shares, all alike: block design or subset selection. One statistic: intervals of {SIZES.values} values, a "
         f"grid beyond. {SIZES.workload_patterns} inputs: all patterns; {SIZES.workload_columns}: column generation; "
-        f"{SIZES.workload}: types of sets, subset selection, random scales",
+        f"{SIZES.workload}: types of sets, subset selection; mixtures of colourings (ordered goals: beyond "
+        f"{SIZES.ordered_columns})",
         "squares with listed, chords or matrix",
         limited=True,
     ),
