@@ -15,6 +15,7 @@ from extremal.cli.reading import refuse_written
 from extremal.errors import InvalidParameter
 from extremal.studies import distortion_tradeoff, tradeoff
 
+MOST_LEVELS = 1000  # each of which is a design
 EPILOG = """\
 examples:
   extremal tradeoff --p0 0.5,0.3,0.2 --p1 0.1,0.2,0.7 --epsilons 0.1:10:12 --plot curve.png
@@ -83,9 +84,14 @@ def _grid(text: str) -> list[float]:
     try:
         if ":" in text:
             first, last, count = text.split(":")
+            if int(count) > MOST_LEVELS:
+                raise ValueError
             return [float(f"{e:.6g}") for e in np.geomspace(float(first), float(last), int(count))]
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InvalidParameter(
-            "--epsilons must be FROM:TO:COUNT or a list", parameter="--epsilons", value=text, hint="0.1:10:12"
+            f"--epsilons must be FROM:TO:COUNT or a list, at most {MOST_LEVELS:,} in all",
+            parameter="--epsilons",
+            value=text,
+            hint="0.1:10:12",
         ) from None

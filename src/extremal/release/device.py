@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.atomic import write_atomically
+from extremal.atomic import folder_or_nothing, refuse_unusable, write_atomically
 from extremal.columns.lists import labels_at
 from extremal.errors import FileConflict, InvalidParameter, TooLarge
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
@@ -25,7 +25,7 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.files import to_json
 from extremal.mechanism.labels import LARGEST_JSON_INTEGER
 from extremal.mechanism.report_labels import BitLabels
-from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, ProjectiveSets
+from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, JointBlocks, ProjectiveSets
 from extremal.mechanism.structures.bits import IndependentBits, optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.mechanism.structures.grouped_sets import grouped_structure
@@ -157,6 +157,7 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
         )
     _refuse_large(mechanism)
     target = Path(folder)
+    refuse_unusable(target)
     if target.exists() and any(target.iterdir()) and not overwrite:
         raise FileConflict(
             "the folder must be empty",
@@ -164,19 +165,23 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             value=str(folder),
             hint="Choose another one, or allow overwriting (overwrite=True, --overwrite).",
         )
-    target.mkdir(parents=True, exist_ok=True)
     content = {Path(name).name: files("extremal.release").joinpath(name).read_bytes() for name in SCRIPTS}
     content["package.json"] = b'{"type": "module", "private": true}\n'
     content["mechanism.json"] = _as_bytes(to_json(mechanism))
     content["vectors.json"] = _as_bytes(vectors(example_mechanisms()))
-    for name, data in content.items():
-        write_atomically(target / name, data)
+    with folder_or_nothing(target) as temporary:
+        for name, data in content.items():
+            write_atomically(temporary / name, data)
     return [target / name for name in content]
 
 
 def _refuse_large(mechanism: Mechanism) -> None:
     """Raise on what the script refuses for its size."""
     structure = mechanism.structure
+    if structure.kind == JointBlocks.kind:
+        raise InvalidParameter(
+            "a device reports on single questions", parameter="kind", value=structure.kind, hint="Nothing was written."
+        )
     listed = [mechanism.input_labels, *([mechanism.output_labels] if structure.kind in ONE_WORD_A_VALUE else [])]
     integers = (x for labels in listed if not labels.numbered for x in labels if isinstance(x, int))
     widest = max((x.bit_length() for x in integers), default=0)
