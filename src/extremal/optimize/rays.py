@@ -22,12 +22,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite, parts_of
 from extremal.optimize.problem import KEPT, Problem, Solution, constant, decimals
 from extremal.optimize.table import SIZES
-<<<<<<< HEAD
-from extremal.privacy import LDP, PML, MetricPrivacy
-=======
 from extremal.privacy import LDP, PML, MaximalLeakage, MetricPrivacy
-from extremal.privacy.cones import prior_class
->>>>>>> main
 from extremal.privacy.cones.metric import extreme_rays, tree_edges
 from extremal.privacy.cones.staircase import patterns
 from extremal.solver import LinearProgram

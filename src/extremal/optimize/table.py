@@ -15,13 +15,8 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.optimize.problem import Problem, Solution
-<<<<<<< HEAD
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
-from extremal.privacy.cones import coupled, lift, metric, staircase
-=======
 from extremal.privacy import LDP, LIP, PML, MaximalLeakage, MetricPrivacy, Notion
-from extremal.privacy.cones import coupled, lift, metric, prior_class, staircase
->>>>>>> main
+from extremal.privacy.cones import coupled, lift, metric, staircase
 from extremal.utility import (
     ConvexUtility,
     Distortion,
