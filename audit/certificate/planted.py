@@ -33,7 +33,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     # the checker that stands alone
     ("checker/mechanisms.py", "max(0, min(candidates) - chosen[-1])", "0"),
     ("checker/mechanisms.py", "large * d - n * unit", "large * d - 2 * n * unit"),
-    ("checker/notions.py", "small * e.low.numerator:", "small * e.low.numerator + small:"),
+    ("checker/notions.py", "small * e.low.numerator:", "2 * small * e.low.numerator:"),
     ("checker/structures.py", "low < high and high + (r - 1) * low == UNIT", "low < high"),
     ("checker/mechanisms.py", 'expect(content["hash"] == hash_of(content)', 'expect(bool(content["hash"])'),
     ("checker/cones.py", "islice(every, 1, 2**k - 1)", "islice(every, 1, 2**k - 2)"),
