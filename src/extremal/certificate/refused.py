@@ -6,6 +6,9 @@ from typing import Any
 
 from extremal.errors import ExtremalError
 
+TOO_LARGE = "too large to check here"
+"""How a reason begins when a limit of size, not a fault of the file, leaves a claim undecided."""
+
 
 class Refused(ExtremalError, ValueError):
     """A proof does not prove what it should: a precondition fails, or an inequality is false or undecided."""
