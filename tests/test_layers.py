@@ -74,7 +74,7 @@ NOT_FOR_PROOFS = {
     "columns",
     "release",
 }
-MOST_FOR_PROOFS = 69  # modules of the package; docs/start/guarantee.md states the number
+MOST_FOR_PROOFS = 70  # modules of the package; docs/start/guarantee.md states the number
 STALE = 0.1  # relative: by how much a number of lines in the guarantee may lag behind the code
 TELLING = 40  # characters of a line that two writers would hardly both write
 

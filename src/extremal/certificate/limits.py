@@ -15,8 +15,7 @@ from math import factorial
 from typing import Any
 
 from extremal.certificate.arithmetic.enclosures import leaves_of
-from extremal.certificate.proof import Proof, Value
-from extremal.certificate.refused import TOO_LARGE, NotKnown
+from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
 from extremal.mechanism import Mechanism
 from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, WorkloadGoal
 from extremal.sources import SourceClass

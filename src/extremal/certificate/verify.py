@@ -31,9 +31,8 @@ from extremal.certificate.certificate import (
     outputs_of,
 )
 from extremal.certificate.limits import PASSES, Allowance, work_of_pairs, work_of_proofs, work_of_value
-from extremal.certificate.proof import WORKING_BITS, Bound
+from extremal.certificate.proof import TOO_LARGE, WORKING_BITS, Bound, NotKnown, Refused
 from extremal.certificate.proofs.combined import ChosenPrior
-from extremal.certificate.refused import TOO_LARGE, NotKnown, Refused
 from extremal.certificate.statement import TIGHT, about, how_good, relative_gap
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
@@ -267,8 +266,8 @@ def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = No
         raise NotKnown("the kernel has no rule for a user's function", "utility", type(goal).__name__)
     with ctx.workprec(WORKING_BITS):
         if isinstance(stated, WorkloadGoal):
-            chosen = worst_prior is not None and stated.source.single is None
-            return workload_cost(stated, mechanism, worst_prior.of(stated.source) if worst_prior and chosen else None)
+            chosen = None if worst_prior is None or stated.source.single else worst_prior.of(stated.source)
+            return workload_cost(stated, mechanism, chosen)
         if isinstance(stated, (LossGoal, LevelGoal)):
             exact = _cost_of(stated, mechanism)
             return exact, exact
