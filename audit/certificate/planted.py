@@ -115,7 +115,7 @@ def proofs() -> Iterator[tuple[dict[str, Any], Any, Any]]:
     from support.proofs.recombination import Recombiner
 
     draw = random.Random(0)
-    for e, proof in [(e, proof) for e in examples() for proof in e.proofs]:
+    for e, proof in ((example, proof) for example in examples() for proof in example.proofs):
         yield proof, e.privacy, e.utility
         for _ in range(SIGNED if proof.get("alpha") else 0):  # every ray is the worst of some
             yield {**proof, "alpha": [draw.choice(["1", "-1"]) for _ in proof["alpha"]]}, e.privacy, e.utility

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import sys
@@ -250,18 +251,20 @@ def main(arguments: Sequence[str]) -> int:
         return ACCEPTED if "--help" in arguments else MALFORMED
     found = [(path, *outcome(path)) for path in paths]
     show = as_line if "--json" in arguments else report
-    sys.stdout.write("".join(show(*one) for one in found))
+    sys.stdout.write("".join(itertools.starmap(show, found)))
     codes = {code for _, code, _, _ in found}
-    if not belong([verdict for *_, verdict in found if verdict is not None]):
+    if not belong([verdict for _, _, _, verdict in found]):
         sys.stderr.write("the certificate is about another mechanism, or another claim, than the mechanism file\n")
         codes.add(FALSE)
-    return next(code for code in (DEFECT, FALSE, MALFORMED, OPEN, ACCEPTED) if code in codes)
+    return next(filter(codes.__contains__, (DEFECT, FALSE, MALFORMED, OPEN, ACCEPTED)))
 
 
-def belong(verdicts: Sequence[Verdict]) -> bool:
+def belong(verdicts: Sequence[Verdict | None]) -> bool:
     """Whether two files, a mechanism and a certificate, are about the same mechanism and claim."""
-    pair = len(verdicts) == 2 and verdicts[0].certificate != verdicts[1].certificate
-    return not pair or verdicts[0].mechanism == verdicts[1].mechanism
+    if len(verdicts) != 2 or verdicts[0] is None or verdicts[1] is None:
+        return True
+    alike = verdicts[0].certificate == verdicts[1].certificate
+    return alike or verdicts[0].mechanism == verdicts[1].mechanism
 
 
 def as_line(path: str, code: int, sentence: str, verdict: Verdict | None) -> str:
