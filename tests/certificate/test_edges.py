@@ -16,7 +16,7 @@ from extremal.certificate import enclosure as enclosed
 from extremal.certificate.arithmetic import cones, workload_cost
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector
 from extremal.certificate.arithmetic.enclosures import fraction, is_infinite, pair_rule, ratio_above
-from extremal.certificate.arithmetic.whole import congruent, folded, from_triangle, largest_quotient
+from extremal.certificate.arithmetic.whole import folded, from_triangle, largest_quotient, product
 from extremal.certificate.arithmetic.workload_cost import ExactColumns, _by_counts
 from extremal.certificate.proofs import matrix, sets
 from extremal.certificate.proofs.order import _longest_path
@@ -49,7 +49,7 @@ def test_a_triangle_has_all_of_its_rows() -> None:
 
 def test_matrices_are_multiplied_and_folded_exactly() -> None:
     x, s = np.array([[1, 2], [3, 4], [0, 10**30]], dtype=object), np.array([[5, 1], [1, 7]], dtype=object)
-    assert (congruent(x, s) == x @ s @ x.T).all()
+    assert (product(x, s, x.T) == x @ s @ x.T).all()
     square = np.arange(16).reshape(4, 4).astype(object)
     assert folded(square, np.array([1, 0, 1, 1]), 2).tolist() == [[5, 4 + 6 + 7], [1 + 9 + 13, 75]]
 
@@ -229,7 +229,7 @@ def test_sets_counted_in_different_parts_are_not_known() -> None:
     groups = ((1, IndexSet(((1, 4),))), (2, IndexSet(((0, 1),))))
     columns = [Column(0, groups, orbit=True), Column(1, groups, orbit=True, within=both)]
     with pytest.raises(NotKnown, match="certain counts"):
-        _by_counts(None, ExactColumns(mechanism), columns, CDF(4).prior)  # type: ignore[arg-type]
+        _by_counts(ExactColumns(mechanism), None, fmpq(0), columns, CDF(4).prior)  # type: ignore[arg-type]
 
 
 def test_a_response_of_many_rows_that_are_not_alike_is_inverted() -> None:

@@ -31,8 +31,9 @@ from extremal.certificate import (
     enclosure,
     extended,
 )
-from extremal.certificate.arithmetic import cones, workload_cost
+from extremal.certificate.arithmetic import workload_cost
 from extremal.errors import InvalidParameter, MalformedFile
+from extremal.exact import polytope
 from extremal.mechanism.files import content_digest
 from support.refusals import falsely_claiming
 
@@ -52,7 +53,7 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = Squares(tuple((-1,) * i for i in range(21)), Dual((), Listed()))
     with pytest.raises(Refused, match="too many columns"):
         listed.bound(ex.LDP(1), ex.Frequencies(21))
-    monkeypatch.setattr(cones, "MOST_RAYS", 2)
+    monkeypatch.setattr(polytope, "MOST_RAYS", 2)
     with pytest.raises(Refused, match="too many extreme rays"):
         Dual((ZERO,) * 3, Listed()).bound(ex.MetricPrivacy(1, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]), PAIR)
 

@@ -11,11 +11,13 @@ import time
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import extremal as ex
+from extremal.exact import Exponential
 from extremal.release.two_levels import TwoLevels, cost
 
 M = ex.randomized_response(4, 1, inputs=["never", "once", "often", "daily"])
@@ -105,6 +107,14 @@ def test_costs_are_the_claims_own(memory: ex.Memory) -> None:
     for claim in (None, ex.LDP(1, "0.1"), ex.PML(1, [0.25] * 4)):
         with pytest.raises(ex.errors.PrivacyViolation, match="claims LDP without δ"):
             memory.report("ann", "q", "never", M.claiming(claim))
+
+
+@pytest.mark.parametrize("ratio", [*range(2, 60), "8/7", "399/7"])
+def test_no_claim_by_ratio_costs_less_than_its_logarithm(ratio: Any) -> None:
+    """At 20 the double below the level is too little: what is booked is the decimal that the level prints as."""
+    claimed = ex.Mechanism.from_partition([0, 1], ex.LDP.from_ratio(ratio))
+    exact = Fraction(ratio)
+    assert Exponential.unchecked(cost(claimed)).at_least(exact.numerator, exact.denominator)
 
 
 def test_two_levels_are_decided_on_the_integers() -> None:

@@ -77,15 +77,15 @@ class LIP(Notion):
         view = self._readable(mechanism)
         upper, lower = self._ratios(view, self.prior if prior is None else as_prior(prior))
         if self._lower is None:
-            return level_by_ratio(view.columns(), lambda column: [upper(column), lower(column)])
-        if refused_by_ratio(view.columns(), lambda column: [lower(column)], self._lower, first=True):
+            return level_by_ratio(view.patterns(), lambda column: [upper(column), lower(column)])
+        if refused_by_ratio(view.patterns(), lambda column: [lower(column)], self._lower, first=True):
             return math.inf
-        return level_by_ratio(view.columns(), lambda column: [upper(column)])
+        return level_by_ratio(view.patterns(), lambda column: [upper(column)])
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
         upper, lower = self._ratios(view, self.prior)
-        above = refused_by_ratio(view.columns(), lambda column: [upper(column)], self.exponential, first)
-        below = refused_by_ratio(view.columns(), lambda column: [lower(column)], self.lower_exponential, first)
+        above = refused_by_ratio(view.patterns(), lambda column: [upper(column)], self.exponential, first)
+        below = refused_by_ratio(view.patterns(), lambda column: [lower(column)], self.lower_exponential, first)
         return sorted({*above, *below})
 
     def _ratios(self, view: ExactView, prior: Prior) -> tuple[Callable[[Column], Ratio], Callable[[Column], Ratio]]:

@@ -76,7 +76,7 @@ class PML(Notion):
         wrong."""
         view = self._readable(mechanism)
         source = self.source if prior is None else as_source(prior)
-        return level_by_ratio(view.columns(), self._ratios(view, source))
+        return level_by_ratio(view.patterns(), self._ratios(view, source))
 
     def leakage(self, mechanism: Any, prior: Any = None) -> Floats:
         """ℓ(X→y) of each output, rounded up; 0 for an output that cannot occur."""
@@ -85,7 +85,7 @@ class PML(Notion):
         return np.array([level_of_ratio(*ratios(column)[0]) for column in view.columns()])
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
-        columns = view.kinds_of_columns() if first and self.source.weights_decide else view.columns()
+        columns = view.kinds_of_columns() if first and self.source.weights_decide else view.patterns()
         return refused_by_ratio(columns, self._ratios(view, self.source), self.exponential, first)
 
     def _ratios(self, view: ExactView, source: SourceClass) -> Callable[[Column], list[Ratio]]:

@@ -19,13 +19,14 @@ import numpy as np
 
 from extremal.atomic import write_atomically
 from extremal.columns.lists import labels_at
-from extremal.errors import FileConflict, InvalidParameter
+from extremal.errors import FileConflict, InvalidParameter, TooLarge
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import to_json
+from extremal.mechanism.labels import LARGEST_JSON_INTEGER
 from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, ProjectiveSets
-from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
+from extremal.mechanism.structures.bits import IndependentBits, optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.privacy import LDP
@@ -35,6 +36,8 @@ from extremal.release.sampling.sampler import ONE_WORD_A_VALUE, prepared
 from extremal.release.sampling.words import CipherWords
 
 SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
+PROTOCOL = "2.0"  # how words become reports; `randomiser.js` says the same
+LARGEST_TABLE = 1 << 20  # entries of a row that the script spells out or scans: a tenth of a second
 VECTORS = 10_000  # in a folder: 1.8 MB, checked in half a second
 
 
@@ -119,7 +122,7 @@ def vectors(mechanisms: list[Mechanism], total: int = VECTORS) -> dict[str, Any]
     for number, m in enumerate(mechanisms):
         share = total // len(mechanisms) + (number < total % len(mechanisms))
         made.append({"mechanism": to_json(m), "vectors": [_vector(m, i % m.k, source) for i in range(share)]})
-    return {"format": "extremal-device-vectors", "version": "1.0", "mechanisms": made}
+    return {"format": "extremal-device-vectors", "version": PROTOCOL, "mechanisms": made}
 
 
 def _vector(mechanism: Mechanism, code: int, source: CipherWords) -> dict[str, Any]:
@@ -152,6 +155,7 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             value=claim,
             hint="mechanism.claiming(ex.LDP(epsilon)) decides such a claim.",
         )
+    _refuse_large(mechanism)
     target = Path(folder)
     if target.exists() and any(target.iterdir()) and not overwrite:
         raise FileConflict(
@@ -168,6 +172,24 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
     for name, data in content.items():
         write_atomically(target / name, data)
     return [target / name for name in content]
+
+
+def _refuse_large(mechanism: Mechanism) -> None:
+    """Raise on what the script refuses for its size."""
+    structure = mechanism.structure
+    listed = [mechanism.input_labels, *([mechanism.output_labels] if structure.kind in ONE_WORD_A_VALUE else [])]
+    integers = (x for labels in listed if not labels.numbered for x in labels if isinstance(x, int))
+    widest = max((x.bit_length() for x in integers), default=0)
+    value: int | str
+    if structure.kind in (*ONE_WORD_A_VALUE, IndependentBits.kind) and structure.r > LARGEST_TABLE:
+        most, parameter, value = f"tables and words of bits of at most {LARGEST_TABLE:,} rows", "rows", structure.r
+    elif isinstance(structure, HashedSets) and structure.m > LARGEST_JSON_INTEGER:
+        most, parameter, value = "numbers of reports up to 2^53", "reports", structure.m
+    elif widest > LARGEST_JSON_INTEGER.bit_length():
+        most, parameter, value = "labels up to 2^53", "inputs", f"a label of {widest} bits"
+    else:
+        return
+    raise TooLarge(f"a device takes {most}", parameter=parameter, value=value, hint="Nothing was written.")
 
 
 def _as_bytes(content: Any) -> bytes:

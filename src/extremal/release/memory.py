@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from extremal.errors import InvalidParameter, MalformedFile, PrivacyViolation
 from extremal.exact import as_fraction
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
-from extremal.release.privatize import privatize_column, unknown
+from extremal.release.privatize import unknown
 from extremal.release.two_levels import TwoLevels, cost
 
 APPLICATION, VERSION = 0x65787472, 1  # "extr"
@@ -34,6 +34,18 @@ WAIT = 60.0  # seconds for another process that writes
 SCHEMA = """CREATE TABLE IF NOT EXISTS reports (
   person TEXT NOT NULL, question TEXT NOT NULL, wave INTEGER NOT NULL, mechanism TEXT NOT NULL, report TEXT NOT NULL,
   epsilon TEXT NOT NULL, PRIMARY KEY (person, question, wave)) WITHOUT ROWID"""
+
+
+class Reporting(Protocol):
+    """What reports on values at a claimed level: a mechanism, or all questions of a questionnaire on a record."""
+
+    @property
+    def input_labels(self) -> Any: ...
+    @property
+    def privacy(self) -> Any: ...
+    @property
+    def hash(self) -> str: ...
+    def privatize(self, values: Any) -> Any: ...
 
 
 class Memory:
@@ -100,7 +112,7 @@ class Memory:
         return self.reports([person], question, [value], mechanism)[0]
 
     def reports(
-        self, persons: Sequence[str | int], question: str, values: Sequence[Any], mechanism: Mechanism
+        self, persons: Sequence[str | int], question: str, values: Sequence[Any], mechanism: Reporting
     ) -> list[Label]:
         """`report` for several persons in one transaction: all are stored, or none."""
         return self._asked(persons, question, values, mechanism, renew=False)
@@ -122,7 +134,7 @@ class Memory:
         return sum((Fraction(epsilon) for (epsilon,) in rows), Fraction(0))
 
     def _asked(
-        self, persons: Sequence[str | int], question: str, values: Sequence[Any], mechanism: Mechanism, renew: bool
+        self, persons: Sequence[str | int], question: str, values: Sequence[Any], mechanism: Reporting, renew: bool
     ) -> list[Label]:
         price, keys = cost(mechanism), [_key(person) for person in persons]
         if not isinstance(question, str) or not question:
@@ -141,7 +153,7 @@ class Memory:
                 for key, value in zip(keys, values, strict=True)
             ]
 
-    def _one(self, key: str, question: str, value: Any, mechanism: Mechanism, price: Fraction, renew: bool) -> Label:
+    def _one(self, key: str, question: str, value: Any, mechanism: Reporting, price: Fraction, renew: bool) -> Label:
         last = self._database.execute(
             "SELECT wave, mechanism, report FROM reports WHERE person = ? AND question = ? ORDER BY wave DESC LIMIT 1",
             (key, question),
@@ -162,7 +174,7 @@ class Memory:
                 value=float(self.limit),
                 hint=f"The report costs ε = {float(price):g}. Repeat a stored report instead.",
             )
-        made: Any = privatize_column(mechanism, [value])[0]
+        made: Any = mechanism.privatize([value])[0]
         plain = made.item() if isinstance(made, np.generic) else made
         self._database.execute(
             "INSERT INTO reports VALUES (?, ?, ?, ?, ?, ?)",

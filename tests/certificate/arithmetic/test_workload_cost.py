@@ -16,7 +16,6 @@ from extremal.certificate.arithmetic import workload_cost as costs
 from extremal.certificate.arithmetic.doubles import (
     CHUNK,
     SUM_BITS,
-    float_at_or_below,
     member_sums,
     near_inverse_factor,
     pair_sums,
@@ -25,7 +24,6 @@ from extremal.certificate.arithmetic.enclosures import lower, upper
 from extremal.certificate.arithmetic.workload_cost import (
     Cost,
     ExactColumns,
-    ExactWorkload,
     _around,
     cost_at,
     slope_of,
@@ -111,7 +109,7 @@ def test_every_cost_is_that_of_the_definition(name: str) -> None:
     for goal, prior in itertools.product(GOALS, PRIORS):
         utility = goal(prior)
         exact = truth(utility, weights, prior)
-        channel, workload = ExactColumns(mechanism), ExactWorkload.of(problem_of(utility))
+        channel, workload = ExactColumns(mechanism), problem_of(utility)
         for slope in (False, True):
             found = cost_at(channel, workload, utility.prior, slope=slope)
             assert holds(found.value, exact["value"])
@@ -131,7 +129,7 @@ def test_every_cost_is_that_of_the_definition(name: str) -> None:
 def test_windows_are_not_all_subsets_of_a_size() -> None:
     weights = [[3 if (y - x) % 4 < 2 else 1 for y in range(4)] for x in range(4)]
     utility = Frequencies(4)
-    found = cost_at(ExactColumns(seen(weights)), ExactWorkload.of(problem_of(utility)), utility.prior)
+    found = cost_at(ExactColumns(seen(weights)), problem_of(utility), utility.prior)
     assert holds(found.value, truth(utility, weights, ["1/4"] * 4)["value"])
 
 
@@ -144,12 +142,10 @@ def test_sets_of_two_values_are_added_up_as_the_definition_says(k: int, monkeypa
     prior = [Fraction(x + 1, k * (k + 1) // 2) for x in range(k)]
     monkeypatch.setattr(costs, "MOST_ENTRIES", 1)
     for utility in (CDF(prior), Frequencies(prior)):
-        found = cost_at(ExactColumns(seen(weights)), ExactWorkload.of(problem_of(utility)), utility.prior)
+        found = cost_at(ExactColumns(seen(weights)), problem_of(utility), utility.prior)
         assert holds(found.value, truth(utility, weights, prior)["value"], 20)
     with pytest.raises(NotKnown, match="different weights"):
-        cost_at(
-            ExactColumns(seen([[2, 1, 1], [1, 2, 1], [1, 0, 3]])), ExactWorkload.of(problem_of(CDF(3))), CDF(3).prior
-        )
+        cost_at(ExactColumns(seen([[2, 1, 1], [1, 2, 1], [1, 0, 3]])), problem_of(CDF(3)), CDF(3).prior)
 
 
 @pytest.mark.parametrize("size", [1, 2])
@@ -175,7 +171,7 @@ def test_subsets_of_rows_that_several_inputs_share_are_counted_as_their_list_wou
     for shares in ([1] * len(of), [1 + g % 2 for g in of], [1 + x % 2 for x in range(len(of))]):
         prior = [Fraction(s, sum(shares)) for s in shares]
         for utility in (CDF(prior), Mean([3 * g for g in of], prior)):
-            found = cost_at(ExactColumns(kept), ExactWorkload.of(problem_of(utility)), utility.prior)
+            found = cost_at(ExactColumns(kept), problem_of(utility), utility.prior)
             assert holds(found.value, truth(utility, weights, prior)["value"])
 
 
@@ -208,7 +204,7 @@ def test_a_report_of_probability_0_counts_as_in_the_limit(name: str) -> None:
     for goal in (CDF, Frequencies, lambda p: Mean([0, 1, 5, "2.5"], p)):
         utility, exact = goal(prior), truth(goal(near), weights, near)
         for slope in (False, True):
-            found = cost_at(channel, ExactWorkload.of(problem_of(utility)), utility.prior, slope=slope)
+            found = cost_at(channel, problem_of(utility), utility.prior, slope=slope)
             assert next_to(found.value, exact["value"])
         assert next_to(found.bias, exact["bias"])
         rows = range(4) if name != "alike" else (0, 1, 3)
@@ -371,11 +367,3 @@ def test_a_factor_is_proposed_that_nearly_inverts() -> None:
         assert np.abs(product - np.eye(3)).max() < 1e-9
         assert np.abs(factor).max() > 2**38
     assert near_inverse_factor(np.array([[1, 2], [2, 1]], dtype=object), 3) is None
-
-
-def test_the_largest_float_that_is_not_above() -> None:
-    for number in (Fraction(1, 3), Fraction(2, 3), Fraction(1, 10), Fraction(10**40 + 1), Fraction(3, 7 * 10**320)):
-        below = float_at_or_below(number)
-        assert Fraction(below) <= number < Fraction(np.nextafter(below, np.inf))
-    assert float_at_or_below(Fraction(10**400)) == np.finfo(float).max
-    assert float_at_or_below(Fraction(0)) == 0

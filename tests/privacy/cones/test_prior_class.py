@@ -9,9 +9,8 @@ import pytest
 from scipy.optimize import linprog
 
 from extremal.errors import TooLarge
-from extremal.exact import Prior
+from extremal.exact import Prior, polytope
 from extremal.privacy import PML
-from extremal.privacy.cones import prior_class
 from extremal.privacy.cones.prior_class import as_columns, few_enough, rays
 from extremal.sources import SourceClass
 
@@ -55,6 +54,6 @@ def test_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not few_enough(large)
     with pytest.raises(TooLarge, match="few inputs and few extreme priors"):
         rays(PML(0.5, large))
-    monkeypatch.setattr(prior_class, "MOST_RAYS", 3)
-    with pytest.raises(TooLarge, match="too many extreme columns"):
+    monkeypatch.setattr(polytope, "MOST_RAYS", 3)
+    with pytest.raises(TooLarge, match="too many extreme rays"):
         rays(PML(0.5, SourceClass([P, [0.2, 0.3, 0.5]])))

@@ -74,7 +74,7 @@ def test_the_words_are_those_of_the_protocol() -> None:
     """HKDF by its definition, one block by the cipher alone, the report by the ordinary sampler."""
     m, key = ex.randomized_response(7, 1), ex.ReleaseKey.new()
     name, digest = "answer", bytes.fromhex(m.hash)
-    parts = (b"extremal keyed release 1", name.encode(), digest)
+    parts = (b"extremal keyed release 2", b"text " + name.encode(), digest)
     info = b"".join(len(p).to_bytes(4, "little") + p for p in parts)
     subkey = KeyedColumn(m, name, key).shipped()[2]
     assert subkey == key.derive(info, 192)

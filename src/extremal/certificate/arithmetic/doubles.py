@@ -2,34 +2,28 @@
 
 Nothing rests on a rounding here. Sums: 2^13 whole numbers below 2^40 add up below 2^53, where every whole number is a
 double, in whatever order they are added. The proposal: a matrix whose rounded entries are multiplied out in integers by
-whoever asked for it; a bad one proves less, never more. The largest double that is not above a rational is found by
-comparing rationals.
+whoever asked for it; a bad one proves less, never more. A double is compared with a rational as the rational it is.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from math import nextafter
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.arithmetic.whole import Integers
-
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats, Indices
+from extremal.problem import Integers
 
 CHUNK = 1 << 13  # columns that are summed at once
 SLICE = 40  # bits: 2^13 numbers of so many add up below 2^53
 SLICES = 4  # of a number
-SUM_BITS = SLICE * SLICES
-"""Whole numbers of so many bits are summed."""
-
+SUM_BITS = SLICE * SLICES  # of whole numbers that are summed
 FACTOR_BITS = 40  # of a proposed factor: its digits only need to outlast the condition of the matrix
 MOST_FLOAT_BITS = 1000  # of a whole number that is a double: the largest has 1024
 
-Members = Sequence[int] | npt.NDArray[np.intp]
+Members = Sequence[int] | Indices
 
 
 def pair_sums(members: Sequence[Members], numbers: Sequence[int], size: int) -> Integers:
@@ -73,14 +67,11 @@ def near_inverse_factor(matrix: Integers, bits: int) -> Integers | None:
     return whole.astype(np.int64).astype(object)
 
 
-def float_at_or_below(number: Fraction) -> float:
-    """The largest float that is not above a number ≥ 0.
+def above(values: Floats, number: Fraction) -> npt.NDArray[np.bool_]:
+    """Which doubles are above a number; only the one nearest to it can be told apart by no other double.
 
-    >>> float_at_or_below(Fraction(1, 3)), float_at_or_below(Fraction(1, 4))
-    (0.3333333333333333, 0.25)
+    >>> above(np.array([0.1, 0.2]), Fraction(1, 10)), above(np.array([0.1, 0.2]), Fraction(0.1))
+    (array([ True,  True]), array([False,  True]))
     """
-    try:
-        near = float(number)
-    except OverflowError:
-        return sys.float_info.max
-    return near if Fraction(near) <= number else nextafter(near, 0.0)
+    near = float(number)
+    return values > near if Fraction(near) <= number else values >= near

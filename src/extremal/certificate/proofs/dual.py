@@ -1,7 +1,8 @@
-"""A dual vector, and a reason why no column is worth more than its price.
+"""A dual vector, what it prices, and a reason why no column is worth more than its price.
 
-Columns q_y of a mechanism lie in a cone C and add up to 1. For any α, and any β ≥ 0 where the notion couples columns by
-Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ:
+Columns q_y of a mechanism lie in a cone C and add up to 1. It is worth Σ_y μ(q_y), μ convex and homogeneous: a sum of
+divergences and informations (w = 1/k); qᵀGq/(p·q), the square of statistics (w = p); or the losses of a distortion, one
+linear function for each output. For any α, and β ≥ 0 where the notion couples columns by Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ:
 
     μ(q) ≤ α·q + Σ β_xz (q_x − E·q_z)⁺ + t·(w·q)  on C      proves      Σ_y μ(q_y) ≤ Σα + δ·Σβ + t.
 
@@ -11,20 +12,228 @@ Columns q_y of a mechanism lie in a cone C and add up to 1. For any α, and any 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, lcm
+from itertools import islice, product
+from math import inf, lcm, prod
 from typing import ClassVar
 
-from flint import fmpq
+import numpy as np
+from flint import arb, fmpq, fmpz_mat
 
 from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cell_rays, cone_of, unit_rays
-from extremal.certificate.arithmetic.enclosures import Rational, fraction, rational
+from extremal.certificate.arithmetic.enclosures import (
+    ONE,
+    above,
+    fraction,
+    largest,
+    of_vectors,
+    rational,
+    rules_of,
+    weights_of,
+)
+from extremal.certificate.arithmetic.whole import largest_quotient
 from extremal.certificate.proof import Bound, Proof, Value
-from extremal.certificate.proofs.worth import LossWorth, Paid, Price, SquareWorth, SumWorth, Worth, mixture
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
 from extremal.certificate.refused import Refused
-from extremal.problem import Coupled, Goal, LossGoal, Privacy
+from extremal.exact.polytope import Ray
+from extremal.problem import Coupled, Goal, Integers, LossGoal, Privacy
+
+CHUNK = 4096  # rays that are multiplied at once: matrices of a few megabytes
+MOST_COUNTED = 1 << 20  # vectors of counts: checked within a few seconds
+RATIO_BITS = 64  # of the E of squares, rounded up: 1e-19, far below the digits of any bound
+
+Price = tuple[int, int, fmpq]
+
+
+def mixture(mix: Numbers, goal: Goal) -> list[fmpq]:
+    """The weights of the goal's leaves; for a worst case those of the mean of its parts that the proof chooses."""
+    rows = weights_of(goal)
+    chosen = mix or (Fraction(1),) * len(rows)
+    if len(chosen) != len(rows) or any(w < 0 for w in chosen) or not sum(chosen):
+        raise Refused("there must be one weight ≥ 0 for each utility, not all 0", "len(mix)", len(chosen))
+    total = sum(chosen)
+    return [
+        sum((rational(w / total) * row[i] for w, row in zip(chosen, rows, strict=True)), fmpq(0))
+        for i in range(len(rows[0]))
+    ]
+
+
+class Paid:
+    """α·r + Σ β_xz (r_x − E·r_z)⁺ of whole vectors r, over `unit`; E = top, which prices need."""
+
+    def __init__(self, alpha: Vector, prices: Sequence[Price] = (), top: fmpq = ONE) -> None:
+        common = lcm(alpha.unit, *(int(b.q) for *_, b in prices))
+        self.high, self.low = int(top.p), int(top.q)
+        self.unit = common * self.low
+        self.alpha = [a * (self.unit // alpha.unit) for a in alpha.entries]
+        self.beta = [(x, z, int((b * common).p)) for x, z, b in prices]
+
+    def __call__(self, ray: Ray) -> int:
+        over = ((b, ray[x] * self.low - self.high * ray[z]) for x, z, b in self.beta)
+        return sum(map(int.__mul__, self.alpha, ray)) + sum(b * more for b, more in over if more > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class SumWorth:
+    """Σ weight·μ over the leaves of a goal; w = 1/k."""
+
+    privacy: Privacy
+    goal: Goal
+    weights: Sequence[fmpq]
+
+    @property
+    def k(self) -> int:
+        return self.goal.k
+
+    @property
+    def sizes(self) -> list[int]:
+        return [1] * self.k
+
+    def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq | None:
+        """The largest of (μ(r) − paid(r))/(w·r); None when it is infinite."""
+        parts = zip(self.weights, rules_of(self.goal, of_vectors), strict=True)
+        weighed = [(weight, rule) for weight, rule in parts if weight]
+
+        def quotient(ray: Ray) -> arb:
+            value = sum((weight * rule(ray) for weight, rule in weighed), arb(0))
+            return (value - arb(fmpq(paid(ray), paid.unit))) / sum(ray) * self.k
+
+        return above(largest(map(quotient, rays)))
+
+    def most_of_patterns(self, cone: Staircase, alpha: Vector) -> fmpq | None:
+        """The same on the rays of ε-LDP."""
+        return self.most(cone.rays(), Paid(alpha))
+
+    def rounded(self, top: fmpq) -> fmpq:
+        """E as the rays of (ε,δ)-LDP are listed for."""
+        return top
+
+
+@dataclass(frozen=True, eq=False)
+class LossWorth:
+    """The losses of a distortion under one prior: a cost, by the linear functions −p·d(·, y)."""
+
+    privacy: Privacy
+    goal: LossGoal
+
+    @property
+    def k(self) -> int:
+        return self.goal.k
+
+
+@dataclass(frozen=True, eq=False)
+class SquareWorth:
+    """qᵀGq/(p·q), w = p, in units of 1/denominator, in which G is whole.
+
+    Attributes:
+        weights, total: p = weights/total, of an input of each class.
+        sizes: of the classes.
+        slope, within: what G does to vectors that are constant on classes, and to those that sum to 0 within one.
+        factor: g where G = ggᵀ; then `slope` and `within` are not needed.
+    """
+
+    privacy: Privacy
+    weights: Sequence[int]
+    total: int
+    sizes: list[int]
+    slope: Integers
+    within: Integers
+    denominator: int
+    factor: Sequence[int] | None = None
+
+    @property
+    def k(self) -> int:
+        return len(self.weights)
+
+    def rounded(self, top: fmpq) -> fmpq:
+        """A larger cone, of shorter numbers."""
+        return fmpq((top * (1 << RATIO_BITS)).ceil(), 1 << RATIO_BITS)
+
+    def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq:
+        """The largest of (μ(r) − paid(r))/(w·r)."""
+        return rational(largest_quotient(self._quotients(iter(rays), paid)))
+
+    def _quotients(self, rays: Iterator[Ray], paid: Paid) -> Iterator[tuple[int, int]]:
+        slope, total, unit = fmpz_mat(self.slope.tolist()), self.total, paid.unit
+        while chunk := list(islice(rays, CHUNK)):
+            products = (fmpz_mat([list(ray) for ray in chunk]) * slope).tolist()
+            for ray, through in zip(chunk, products, strict=True):
+                mass = sum(w * r for w, r in zip(self.weights, ray, strict=True))
+                price = paid(ray)
+                if mass:
+                    square = sum(int(a) * b for a, b in zip(through, ray, strict=True))
+                    yield (total * square * unit - price * mass) * total, mass * mass * unit
+                elif any(through) or price < 0:
+                    raise Refused("a report that the prior rules out cannot be priced", "prior", "has zeros")
+                # else G·r = 0: added to a column it changes nothing, and it costs nothing
+
+    def most_of_patterns(self, cone: Staircase, alpha: Vector) -> fmpq:
+        """The same on {1, E}^k: columns known by how many inputs t of each class are high, qᵀGq being a quadratic.
+
+        The classes are halved, so that most is computed once for each half.
+        """
+        if prod(n + 1 for n in self.sizes) > MOST_COUNTED:
+            raise Refused("there are too many columns to list", "classes", self.sizes[:8])
+        counted = _Counted(self, alpha, self.rounded(cone.top))
+        return rational(largest_quotient(counted.quotients()))
+
+
+class _Counted:
+    """Quotients of the columns that are E on t_g inputs of class g, for all vectors t.
+
+    With c = E − 1, G1 = 0, γ = within and Ĝ = slope: qᵀGq = c²(γ·t + tᵀΓt), Γ = (Ĝ − diag(γ))·diag(1/n); p·q = 1 +
+    c·p·t; α·q = Σ α_g(n_g + c·t_g). All are scaled to whole numbers.
+    """
+
+    def __init__(self, worth: SquareWorth, alpha: Vector, top: fmpq) -> None:
+        self.sizes, self.total = worth.sizes, worth.total
+        self.low, self.step, self.common = int(top.q), int(top.p - top.q), lcm(*worth.sizes)
+        each = np.array([self.common // n for n in worth.sizes], dtype=object)
+        self.square: Integers = (worth.slope - np.diag(worth.within)) * each
+        self.linear = [int(v) * self.common for v in worth.within]
+        self.weights, self.alpha = worth.weights, alpha
+        self.scale = self.total * self.step * self.step * alpha.unit
+        paid = sum(a * n for a, n in zip(alpha.entries, worth.sizes, strict=True))
+        self.constant = self.low * paid * self.common, self.low * self.total  # price and mass of q = 1
+
+    def quotients(self) -> Iterator[tuple[int, int]]:
+        cut = self._cut()
+        left, first = self._half(range(cut))
+        right, second = self._half(range(cut, len(self.sizes)))
+        across = self.square[:cut, cut:] + self.square[cut:, :cut].T
+        both = (left * fmpz_mat(cut, len(self.sizes) - cut, across.ravel().tolist()) * right.transpose()).tolist()
+        common, total = self.common * self.alpha.unit, self.total
+        for (value, mass, price), line in zip(first, both, strict=True):
+            price, mass = price + self.constant[0], mass + self.constant[1]
+            for (more, heavier, dearer), crossed in zip(second, line, strict=True):
+                size = mass + heavier
+                square = value + more + self.scale * int(crossed)
+                yield (square - (price + dearer) * size) * total, size * size * common
+
+    def _cut(self) -> int:
+        """How many classes the first half has, so that both have about as many vectors."""
+        whole = prod(n + 1 for n in self.sizes)
+        ways = [prod(n + 1 for n in self.sizes[:cut]) for cut in range(len(self.sizes) + 1)]
+        return min(range(len(ways)), key=lambda cut: ways[cut] + whole // ways[cut])
+
+    def _half(self, part: range) -> tuple[fmpz_mat, list[tuple[int, int, int]]]:
+        """The vectors of a half, and for each its square, mass and price."""
+        listed = [list(t) for t in product(*(range(self.sizes[g] + 1) for g in part))]
+        own = self.square[part.start : part.stop, part.start : part.stop]
+        vectors = fmpz_mat(len(listed), len(part), [c for t in listed for c in t])
+        through = (vectors * fmpz_mat(len(part), len(part), own.ravel().tolist())).tolist()
+        found = []
+        for t, products in zip(listed, through, strict=True):
+            square = sum(c * (int(a) + self.linear[g]) for c, a, g in zip(t, products, part, strict=True))
+            mass = self.step * sum(c * self.weights[g] for c, g in zip(t, part, strict=True))
+            price = self.step * sum(c * self.alpha.entries[g] for c, g in zip(t, part, strict=True))
+            found.append((self.scale * square, mass, self.common * price))
+        return vectors, found
+
+
+Worth = SumWorth | LossWorth | SquareWorth
 
 
 @dataclass(frozen=True)
@@ -32,7 +241,7 @@ class Reason(Value):
     """Why no column is worth more than its price."""
 
     @abstractmethod
-    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         """A t with μ(q) ≤ α·q + Σβ(…)⁺ + t·(w·q) on the cone; for losses, one that Σα may miss the optimum by. None
         when it is infinite."""
 
@@ -105,17 +314,17 @@ class Listed(Reason):
     tree: Pairs = ()
     revealed: Flag = False
 
-    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         if isinstance(worth, LossWorth):
             raise Refused("a distortion is not proved by rays", "reason", self.kind)
         if self.revealed:
             if self.tree:
                 raise Refused("inputs that are revealed need no tree", "tree", len(self.tree))
-            return worth.most(unit_rays(worth.k), Paid.of(alpha))
+            return worth.most(unit_rays(worth.k), Paid(alpha))
         cone = cone_of(worth.privacy, worth.k, self.tree)
         if isinstance(cone, Staircase):
             return worth.most_of_patterns(cone, alpha)
         if isinstance(cone, Together):
             top = worth.rounded(cone.top)
-            return worth.most(cell_rays(cone.k, top), Paid.of(alpha, prices, top))
-        return worth.most(cone.rays(), Paid.of(alpha))
+            return worth.most(cell_rays(cone.k, top), Paid(alpha, prices, top))
+        return worth.most(cone.rays(), Paid(alpha))

@@ -2,19 +2,14 @@
 
 A tree decides, group by group (equal symbols together, heaviest first), how many symbols of the group are in a set T. A
 node of it is closed by one inequality that covers everything below it; the proof says which. The replay only evaluates
-those inequalities, in integers over 2^-SCALE rounded to the safe side, so that the bound is Σα exactly.
+those inequalities, in integers over 2^-SCALE rounded to the safe side, so that the bound is Σα exactly. They are stated
+and proved in docs/design/proofs.md, `sets`:
 
-ε-LDP: α is feasible when φ(P(T)) ≤ Σα + c·α(T) for all sets T (`concave.PatternWorth`). φ is concave: with the tangent
-at a mass y,
-    max below a node ≤ φ(y) − φ'(y)·y + φ'(y)·P(T_fixed) − c·α(T_fixed) + Σ_open (φ'(y)p_x − c·α_x)⁺.
+ε-LDP: with the tangent of φ (`concave.PatternWorth`) at a mass y,
+    φ(y) − φ'(y)·y + φ'(y)·P(T) − c·α(T) + Σ_open (φ'(y)p_x − c·α_x)⁺ ≤ Σα.
 
-ε-PML and ε-LIP, the prior being that of the information: with p·q = 1 a column is low + step·y, 0 ≤ y ≤ 1, p·y = b,
-and at a vertex y is 1 on T, f on one symbol j and 0 elsewhere. With g(t) = t·ln t − t + 1, A = g(low), B = g(top) and
-dip(f) = A + f(B−A) − g(low + step·f) ≥ 0, concave, α is feasible when for all vertices
-    α(T) + f·α_j + p_j·dip(f)/step ≥ K,   K = (A + b(B−A) − low·Σα)/step,    P(T) + f·p_j = b.
-With a multiplier ν and s = α − νp the left side below a node is at least
-    ν·b + s(T_fixed) + Σ_open min(0, s_x) + the smaller of f·s_j + p_j·dip(f)/step at the two ends of the range of f.
-There is one tree for each group that j may come from.
+ε-PML and ε-LIP, where one symbol j is taken by a part f: with a multiplier ν, s = α − νp and the masses that are left,
+    ν·b + s(T) + Σ_open min(0, s_x) + (f·s_j + p_j·dip(f)/step at both ends of the range of f) ≥ K.
 """
 
 from __future__ import annotations
@@ -29,10 +24,9 @@ from typing import ClassVar
 from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
-from extremal.certificate.arithmetic.enclosures import Ball, Rational, fraction, lower, narrow, rational, upper
+from extremal.certificate.arithmetic.enclosures import fraction, lower, narrow, rational, upper
 from extremal.certificate.proofs.concave import PatternWorth
-from extremal.certificate.proofs.dual import Reason
-from extremal.certificate.proofs.worth import Price, SumWorth, Worth
+from extremal.certificate.proofs.dual import Price, Reason, SumWorth, Worth
 from extremal.certificate.reading import Numbers, Trees
 from extremal.certificate.refused import Refused
 from extremal.problem import InformationGoal
@@ -58,7 +52,7 @@ class Sets(Reason):
     choices: Numbers
     trees: Trees
 
-    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq:
         """0, when the trees show that α is feasible."""
         if not isinstance(worth, SumWorth) or not isinstance(worth.goal, InformationGoal):
             raise Refused("a tree over sets is about information", "worth", type(worth).__name__)
@@ -80,13 +74,13 @@ class Sets(Reason):
         return fmpq(0)
 
 
-def _floor(x: Fraction | Rational) -> int:
+def _floor(x: Fraction | fmpq) -> int:
     """x in units of 2^-SCALE, rounded down."""
     p, q = (x.numerator, x.denominator) if isinstance(x, Fraction) else (int(x.p), int(x.q))
     return (p << SCALE) // q
 
 
-def _bounds(x: Ball) -> tuple[int, int]:
+def _bounds(x: arb) -> tuple[int, int]:
     low, high = lower(x), upper(x)
     if not (isinstance(low, Fraction) and isinstance(high, Fraction)):
         raise Refused("a number must be finite", "ball", str(x))
@@ -179,7 +173,7 @@ class _LiftTrees:
         self.multiplier = cache(self._multiplier)
 
     @staticmethod
-    def bend(t: Rational) -> Ball:
+    def bend(t: fmpq) -> arb:
         """g(t) = t·ln t − t + 1."""
         d = t - 1
         return narrow(lambda: arb(t) * arb(d).log1p() - arb(d)) if t else arb(1)

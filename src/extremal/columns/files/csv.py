@@ -82,7 +82,7 @@ class Cells:
             self._label = lambda text: tuple(members.labels(text.split(" "))) if text else None
 
     def texts(self, labels: Iterable[Any]) -> list[str]:
-        return list(map(self._text, labels))
+        return ["" if label is None else self._text(label) for label in labels]
 
     def labels(self, texts: Iterable[str]) -> list[Any]:
         return list(map(self._label, texts))

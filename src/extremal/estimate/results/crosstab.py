@@ -66,7 +66,30 @@ class CrosstabEstimate:
     @cached_property
     def estimate(self) -> Floats:
         """The unbiased joint frequencies L₁ F L₂ᵀ; entries may be negative."""
-        return np.asarray(self.first.influence @ self.table @ self.second.influence.T)
+        return self._mean(self.table)
+
+    def _mean(self, table: Floats, power: int = 1) -> Floats:
+        """What pairs of reports in these shares contribute to each cell, to a power."""
+        return np.asarray(self.first.influence**power @ table @ (self.second.influence**power).T)
+
+    def _moments(self, p: Floats) -> Floats:
+        """The expected square of one pair's contribution to each cell when the answers are distributed as p."""
+        return np.asarray(self.first.moments @ p @ self.second.moments.T)
+
+    @property
+    def _own(self) -> Floats:
+        """The same when the answers are those of the cell."""
+        return np.outer(np.diagonal(self.first.moments), np.diagonal(self.second.moments))
+
+    def _worth(self, function: Floats) -> Floats:
+        """What each pair of reports contributes to a linear function of the cells."""
+        return np.asarray((self.first.influence.T @ function @ self.second.influence).ravel())
+
+    def _expected(self) -> Floats | None:
+        """The shares of the pairs of reports at the nearest joint distribution; None where they are not listed."""
+        if self.first.matrix is None or self.second.matrix is None:
+            return None
+        return np.asarray((self.first.matrix.T @ self.plausible @ self.second.matrix).ravel())
 
     @cached_property
     def plausible(self) -> Floats:
@@ -77,10 +100,8 @@ class CrosstabEstimate:
     def _unit(self) -> Floats:
         """The variance of one pair's contribution to each cell: the larger of the fitted and the seen."""
         p = self.plausible
-        fitted = self.first.moments @ p @ self.second.moments.T - p**2
-        mean = self.first.influence @ self.squares @ self.second.influence.T
-        seen = self.first.influence**2 @ self.squares @ (self.second.influence**2).T
-        seen += self.estimate**2 - 2 * mean * self.estimate
+        fitted = self._moments(p) - p**2
+        seen = self._mean(self.squares, 2) + self.estimate**2 - 2 * self._mean(self.squares) * self.estimate
         return np.asarray(np.maximum(np.maximum(fitted, seen), 0.0))
 
     @property
@@ -91,8 +112,7 @@ class CrosstabEstimate:
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Score limits: an array of shape (rows, columns, 2)."""
         p = self.plausible.ravel()
-        own = np.outer(np.diagonal(self.first.moments), np.diagonal(self.second.moments)).ravel()
-        whole = (self.first.moments @ self.plausible @ self.second.moments.T).ravel()
+        own, whole = self._own.ravel(), self._moments(self.plausible).ravel()
         others = np.where(p < 1, (whole - own * p) / np.maximum(1 - p, 1e-9), 0.0)
         level = each(level, p.size if simultaneous else 1)
         limits = score_limits(
@@ -219,11 +239,11 @@ class CrosstabEstimate:
 
     def _covariance(self, functions: list[Floats]) -> Floats:
         """Of these linear functions: at the fitted distribution or over the reports, whichever has the larger trace."""
-        b = np.stack([(self.first.influence.T @ a @ self.second.influence).ravel() for a in functions])
+        b = np.stack([self._worth(a) for a in functions])
         seen = _moment(b, self.squares.ravel(), b @ self.table.ravel()) / self.effective_n
-        if self.first.matrix is None or self.second.matrix is None:
+        share = self._expected()
+        if share is None:
             return seen
-        share = (self.first.matrix.T @ self.plausible @ self.second.matrix).ravel()
         fitted = _moment(b, share, b @ share) / self.effective_n
         return seen if np.trace(seen) >= np.trace(fitted) else fitted
 
@@ -255,6 +275,39 @@ class CrosstabEstimate:
         whole = np.zeros(self.estimate.shape)
         whole[(index[0], slice(None)) if axis == 0 else (slice(None), index[1])] = 1.0
         return self._cell((index[0], index[1])), whole
+
+
+@dataclass(frozen=True, eq=False)
+class PairEstimate(CrosstabEstimate):
+    """Joint frequencies from pairs of reports that were made together: `table` lists the pairs, and `pairs` has their
+    probabilities given each pair of answers (the second counts fastest)."""
+
+    pairs: Floats = field(repr=False)
+
+    @cached_property
+    def _decoder(self) -> Floats:
+        """Least squares at equally likely pairs of answers: unbiased whatever they are."""
+        weighted = self.pairs / self.pairs.mean(axis=0)
+        return np.asarray(np.linalg.solve(weighted @ self.pairs.T, weighted))
+
+    def _cells(self, values: Floats) -> Floats:
+        return np.asarray(values.reshape(len(self.first.inputs), len(self.second.inputs)))
+
+    def _mean(self, table: Floats, power: int = 1) -> Floats:
+        return self._cells(self._decoder**power @ table)
+
+    def _moments(self, p: Floats) -> Floats:
+        return self._cells(self._decoder**2 @ (p.ravel() @ self.pairs))
+
+    @property
+    def _own(self) -> Floats:
+        return self._cells(np.einsum("cy,cy->c", self._decoder**2, self.pairs))
+
+    def _worth(self, function: Floats) -> Floats:
+        return np.asarray(function.ravel() @ self._decoder)
+
+    def _expected(self) -> Floats:
+        return np.asarray(self.plausible.ravel() @ self.pairs)
 
 
 def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:

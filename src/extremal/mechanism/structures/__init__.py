@@ -8,6 +8,7 @@ from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import ChosenSets, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.circulant import Circulant
 from extremal.mechanism.structures.grouped_sets import GroupedSets
+from extremal.mechanism.structures.joint import JointBlocks
 from extremal.mechanism.structures.response import RandomizedResponse
 from extremal.mechanism.structures.rows import Rows
 from extremal.mechanism.structures.structure import Levels, Structure
@@ -26,6 +27,7 @@ STRUCTURES: dict[str, type[Structure]] = {
     HashedSets.kind: HashedSets,
     BloomBits.kind: BloomBits,
     GroupedSets.kind: GroupedSets,
+    JointBlocks.kind: JointBlocks,
 }
 
 
@@ -48,6 +50,7 @@ __all__ = [
     "HadamardSets",
     "HashedSets",
     "IndependentBits",
+    "JointBlocks",
     "Levels",
     "ProjectiveSets",
     "RandomizedResponse",

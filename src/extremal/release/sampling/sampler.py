@@ -29,6 +29,7 @@ from extremal.mechanism.structures import (
     HadamardSets,
     HashedSets,
     IndependentBits,
+    JointBlocks,
     ProjectiveSets,
     RandomizedResponse,
     Rows,
@@ -37,6 +38,7 @@ from extremal.mechanism.structures import (
     TwoValuedColumns,
 )
 from extremal.release.sampling.alias import AliasTable, build, column_bits
+from extremal.release.sampling.joint import FromJoint
 from extremal.release.sampling.loops import Codes, CompiledLoops, Loops, can_compile
 from extremal.release.sampling.rules import (
     FromBits,
@@ -221,6 +223,7 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     HashedSets.kind: FromHashes,
     BloomBits.kind: FromBloom,
     GroupedSets.kind: FromGroupedSets,
+    JointBlocks.kind: FromJoint,
 }
 
 # Drawn by inversion or from a table; all others read as many words as they need.
