@@ -1,11 +1,12 @@
-"""`extremal verify FILE`: are the claims in this mechanism or certificate file true?"""
+"""`extremal verify FILE`: are the claims in this file of a mechanism, a certificate or shuffled reports true?"""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
-from extremal.certificate import Verdict, verify
+from extremal.certificate import Verdict, Verification, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.cli.checker import independently
 from extremal.cli.printing import add_printing, said
@@ -14,6 +15,7 @@ from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import count_text
 from extremal.privacy import Notion
 from extremal.tables import wrapped
+from extremal.theory.shuffle.claims import is_shuffle_claim, read_claim
 
 MARKS = {Verdict.PROVED: "ok ", Verdict.REFUTED: "NO ", Verdict.NOT_PROVEN: "?  ", Verdict.NOTHING: "-  "}
 
@@ -27,7 +29,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "2 malformed file or hash mismatch\n3 nothing is false, but something is not proven (a user's function, a "
         "missing proof, no claim)\n70 a defect of this program",
     )
-    verb.add_argument("file", help="a mechanism or certificate file")
+    verb.add_argument("file", help="a mechanism, a certificate or a claim about shuffled reports")
     verb.add_argument(
         "--independent", action="store_true", help="decide by the checker of `extremal checker`, which shares no line"
     )
@@ -35,25 +37,34 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.set_defaults(run=run)
 
 
-def _read(file: str) -> tuple[Mechanism, Notion | None]:
-    content = parse(Path(file))
+def _read(content: dict[str, Any], file: str) -> tuple[Mechanism, Notion | None]:
     if is_certificate(content):
         certificate, claim = load_certificate(content, file)
         return certificate.mechanism, claim
     return from_json(content, file)
 
 
+def _decided(file: str) -> tuple[Mechanism, Any, Verification]:
+    """The mechanism of a file, what is claimed of it, and the verdicts."""
+    content = parse(Path(file))
+    if is_shuffle_claim(content):
+        shuffled = read_claim(content, file)
+        said = {"n": shuffled.n, "epsilon": str(shuffled.epsilon), "delta": str(shuffled.delta)}
+        return shuffled.mechanism, {"kind": "shuffled", **said}, shuffled.verify()
+    mechanism, claim = _read(content, file)
+    return mechanism, None if claim is None else claim.to_json(), verify(file)
+
+
 def run(options: argparse.Namespace) -> int:
     if options.independent:
         return independently([options.file], options.json)
-    mechanism, claim = _read(options.file)
-    outcome = verify(options.file)
+    mechanism, claim, outcome = _decided(options.file)
     verdicts = {"privacy": outcome.privacy, "value": outcome.value, "optimality": outcome.optimality}
     content = {
         "proved": bool(outcome),
         **{name: str(verdict) for name, verdict in verdicts.items()},
         "reasons": list(outcome.reasons),
-        "claim": None if claim is None else claim.to_json(),
+        "claim": claim,
         "inputs": mechanism.k,
         "outputs": mechanism.m if mechanism.m < 1 << 63 else count_text(mechanism.m),
     }

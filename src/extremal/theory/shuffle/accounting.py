@@ -30,7 +30,7 @@ from extremal.theory.shuffle.reports import Classes, PairReports, index
 
 COARSE = 1e-2  # smoothing where a pair is looked at first: 1e-4 in ε
 QUICK = 4e-3  # smoothing of the bound over all data sets: 1e-5 in ε, below what it misses anyway
-CLOSE = 1e-7  # relative in δ: where a search for ε ends
+CLOSE = 1e-8  # relative in δ: where a search for ε ends
 MOST_SHIFTED = 300.0  # ε up to which a normal shift is a guess
 LARGEST = 700.0  # ε above which nothing is looked for
 MOST_REVEALING = 1e9  # index of a data set from which a search for ε starts
@@ -158,11 +158,16 @@ def delta_interval(pairs: Sequence[PairReports], n: int, epsilon: Fraction) -> t
     low = arb(0)
     for classes in data_sets(pairs)[: max(4, CANDIDATES // 4)]:
         low = low.max(lower_delta(classes, n, ratio))
-    high = arb(0)
+    return low.lower(), largest_delta(pairs, n, epsilon)
+
+
+def largest_delta(pairs: Sequence[PairReports], n: int, epsilon: Fraction, quick: bool = False) -> arb:
+    """An upper bound of the divergence at ε over all pairs and data sets."""
+    ratio, high = exponential(epsilon), arb(0)
     for pair in ranked(pairs):
         if not screened(pair, n, ratio) <= high:
-            high = high.max(upper_delta(pair, n, ratio, float(high) if high > 0 else None))
-    return low.lower(), high.upper()
+            high = high.max(upper_delta(pair, n, ratio, float(high) if high > 0 else None, quick))
+    return high.upper()
 
 
 def gaussian_guess(size: float, n: int, delta: float) -> float:
@@ -238,7 +243,7 @@ def falling_root(excess: Callable[[float], float], guess: float, top: float, sid
     for _ in range(MOST_STEPS):
         value = excess(x)
         low, high = (x, high) if value > 0 else (low, x)
-        if 0 <= side * value <= CLOSE or high - low <= CLOSE * high or not SMALLEST_GUESS <= x <= LARGEST:
+        if 0 <= side * value <= CLOSE or high - low <= CLOSE / 5 * high or not SMALLEST_GUESS <= x <= LARGEST:
             break
         moved = x * (1.01 if value > 0 else 0.99)
         if before is not None and value != before[1]:

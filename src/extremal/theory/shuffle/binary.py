@@ -26,6 +26,7 @@ from fractions import Fraction
 from flint import acb, arb, fmpq
 
 from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import JointBlocks
 from extremal.theory.shuffle.accounting import LARGEST, at, exponential, falling_root, log_ratio
 
 MOST_PEOPLE = 20_000  # for whom all data sets are gone through: seconds; the number of blocks grows as √n·log n
@@ -42,10 +43,10 @@ class BinaryReports:
     chances: tuple[fmpq, fmpq]
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> BinaryReports | None:
+    def of(cls, mechanism: Mechanism | JointBlocks) -> BinaryReports | None:
         """The reports of a mechanism with two different rows and two outputs, none of them certain; None for others."""
-        structure = mechanism.structure
-        if structure.r != 2 or structure.m != 2:
+        structure = mechanism.structure if isinstance(mechanism, Mechanism) else mechanism
+        if isinstance(structure, JointBlocks) or structure.r != 2 or structure.m != 2:
             return None
         rows = structure.rows().tolist()
         chances = fmpq(rows[0][1], structure.denominator), fmpq(rows[1][1], structure.denominator)

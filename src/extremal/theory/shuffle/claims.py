@@ -34,6 +34,10 @@ VERSION = (1, 0)
 class ShuffleClaim:
     """n shuffled reports of a mechanism are (ε,δ)-differentially private; made by `Shuffled.claim`, read by `ex.load`.
 
+    >>> import extremal as ex
+    >>> ShuffleClaim(ex.randomized_response(3, 1), 1000, Fraction("0.2"), Fraction("1e-6")).verify().privacy
+    <Verdict.PROVED: 'proved'>
+
     Attributes:
         mechanism: with exact weights.
         n: people.
@@ -52,7 +56,7 @@ class ShuffleClaim:
         return Verification(verdict, Verdict.NOTHING, Verdict.NOTHING, (reason,))
 
     def _decided(self) -> tuple[Verdict, str]:
-        pairs, ratio = pairs_of(self.mechanism), exponential(self.epsilon)
+        pairs, ratio = pairs_of(self.mechanism.structure), exponential(self.epsilon)
         goal, target = arb(fmpq(self.delta.numerator, self.delta.denominator)), float(self.delta)
         said = f"(ε = {float(self.epsilon):.10g}, δ = {target:g})"
         binary = BinaryReports.of(self.mechanism)
@@ -112,11 +116,13 @@ def read_claim(content: dict[str, Any], source: str) -> ShuffleClaim:
     inside, n = content.get("mechanism"), content.get("n")
     if not isinstance(inside, dict) or not isinstance(n, str) or not n.isdecimal() or len(n) > 13:
         raise MalformedFile("a claim needs a mechanism and a number of people", parameter="n", value=n)
-    mechanism, _ = from_json(inside, source)
+    mechanism, local = from_json(inside, source)
     epsilon, delta = (as_fraction(content.get(name), name) for name in ("epsilon", "delta"))
     if not 0 <= epsilon <= 700 or not 0 < delta < 1:
         raise MalformedFile("0 ≤ ε ≤ 700 and 0 < δ < 1 are required", parameter="delta", value=content.get("delta"))
-    return ShuffleClaim(mechanism, as_count(int(n), "n", 1), epsilon, delta)
+    return ShuffleClaim(
+        mechanism if local is None else mechanism.claiming(local), as_count(int(n), "n", 1), epsilon, delta
+    )
 
 
 def proved_claim(content: dict[str, Any], source: str) -> ShuffleClaim:

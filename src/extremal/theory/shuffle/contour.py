@@ -127,7 +127,7 @@ def log_moduli(law: Law, contour: Contour) -> Floats:
     The ratio is 1 + d with d = Σ e_i(e^{ikτx_i} − 1) and tilted weights e_i. Rotations are built by doubling,
     t(k + 2^j) = t(k)·w + (w − 1) with w = e^{i2^jτx} rounded from a ball: an error of at most 5.4 units × min(kτ|x|, 2)
     for each doubling, because t has at most that size and |w| = 1. The sum over m values adds m + 3 units of the same.
-    Then log|1 + d| = ½log(1 − p) ≤ −½(p + p²/2 + p³/3) with p = −2 Re d − |d|².
+    Then log|1 + d| = ½log(1 − p) ≤ −½(p + p²/2 + … + p⁶/6) with p = −2 Re d − |d|².
     """
     theta, tau = arb(contour.theta), arb(contour.step)
     masses = [w * (theta * v).exp() for v, w in zip(law.values, law.weights, strict=True)]
@@ -147,7 +147,8 @@ def log_moduli(law: Law, contour: Contour) -> Floats:
     units = 2.1 * (5.4 * doublings + len(masses) + 8) + 12
     p = -2 * d.real - d.real**2 - d.imag**2 - units * UNIT * reach
     p = np.clip(p, 0.0, 1.0)
-    return np.asarray(-0.5 * p * (1 + p * (0.5 + p / 3)) * (1 - EXPONENT_SLACK))
+    series = 1 + p * (1 / 2 + p * (1 / 3 + p * (1 / 4 + p * (1 / 5 + p / 6))))
+    return np.asarray(-0.5 * p * series * (1 - EXPONENT_SLACK))
 
 
 def _rounded(number: acb) -> complex:

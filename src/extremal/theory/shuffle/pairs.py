@@ -12,24 +12,23 @@ import numpy as np
 from flint import fmpq
 
 from extremal.errors import TooLarge
-from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import Circulant, Structure
-from extremal.theory.shuffle.reports import Classes, OtherInput, PairReports
+from extremal.theory.shuffle.reports import Classes, OtherInput, PairReports, merged
 from extremal.theory.shuffle.symmetric import SYMMETRIC
 
 MOST_LISTED = 1 << 15
 """Rows × reports of a mechanism whose pairs are all looked at: 256 inputs with 128 reports, some minutes."""
 
+FEW_CLASSES = 16  # of reports: up to these, three inputs at a time are looked at, and the first report is known exactly
 MOST_COMPARED = 1 << 15  # pairs × inputs that are compared to find those alike: half a second
 
 
-def pairs_of(mechanism: Mechanism) -> list[PairReports]:
-    """The ordered pairs of inputs of a mechanism, up to its symmetries.
+def pairs_of(structure: Structure) -> list[PairReports]:
+    """The ordered pairs of inputs of a mechanism's structure, up to symmetries.
 
     Raises:
         TooLarge: listed rows with more than 2^15 entries.
     """
-    structure = mechanism.structure
     if structure.r < 2:
         return []
     for kind, view in SYMMETRIC.items():
@@ -58,7 +57,7 @@ def _listed(structure: Structure, firsts: Iterable[int]) -> Iterator[PairReports
             (fmpq(a, total), fmpq(b, total), fmpq(c, total)) for a, b, c in zip(rows[x], rows[z], rest, strict=True)
         )
 
-    aligned = 2 * len(known) > len(list(firsts)) * (len(rows) - 1)  # no symmetry that is worth it
+    aligned = len(merged(classes(0, 1, rows[-1])())) > FEW_CLASSES
     if aligned:
         known = {(x, z): _in_order(x, z, len(rows)) for x in firsts for z in range(len(rows)) if z != x}
     for (x, z), order in known.items():

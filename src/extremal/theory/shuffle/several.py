@@ -19,11 +19,11 @@ from fractions import Fraction
 from flint import arb, arb_poly, fmpq
 
 from extremal.exact.bisection import bisected
-from extremal.theory.shuffle.accounting import delta_interval, gaussian_guess
+from extremal.theory.shuffle.accounting import gaussian_guess, largest_delta
 from extremal.theory.shuffle.contour import largest
 from extremal.theory.shuffle.reports import PairReports
 
-KNOTS = 160  # at which a profile is bounded: the composed ε is then within 1e-4 of the limit
+KNOTS = 120  # at which a profile is bounded: the composed ε is then within 2e-4 of the limit
 MOST_PAIRS = 8  # of inputs, up to which profiles are followed
 BEYOND = 1000  # the last knot has a δ about this much below the share of a question
 
@@ -103,7 +103,7 @@ def composed_upper(questions: Sequence[Sequence[PairReports]], n: int, delta: Fr
     profiles: dict[int, Losses] = {}
     for pairs in questions:
         if pairs and id(pairs) not in profiles:
-            bounds = [delta_interval(pairs, n, step * j)[1] for j in range(1, KNOTS + 1)]
+            bounds = [largest_delta(pairs, n, step * j, quick=True) for j in range(1, KNOTS + 1)]
             profiles[id(pairs)] = Losses.from_profile(bounds, arb(fmpq(step.numerator, step.denominator)))
     if not profiles:
         return 0.0

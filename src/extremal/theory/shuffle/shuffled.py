@@ -20,6 +20,8 @@ from flint import arb, ctx, fmpq
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count, as_fraction
 from extremal.mechanism import Mechanism
+from extremal.mechanism.files import content_digest
+from extremal.mechanism.structures import JointBlocks
 from extremal.plotting import COLOURS, figure, plain_ticks
 from extremal.privacy import LDP
 from extremal.tables import number, wrapped
@@ -53,8 +55,8 @@ def shuffled(mechanism: Any, n: int) -> Shuffled:
     every data set; the lower end is attained by data sets that exist.
 
     Args:
-        mechanism: a Mechanism, a Questionnaire, or a mapping of names to mechanisms; several questions are shuffled
-            apart.
+        mechanism: a Mechanism, a Questionnaire, or a mapping of names to mechanisms. Questions are shuffled apart, but
+            for those that are asked jointly, whose reports stay together.
         n: people, each reporting once. Only honest ones count: with fewer the guarantee is weaker.
 
     Reference: B. Balle, J. Bell, A. Gascón, K. Nissim, The Privacy Blanket of the Shuffle Model (CRYPTO 2019), for the
@@ -72,11 +74,12 @@ def shuffled(mechanism: Any, n: int) -> Shuffled:
     count = as_count(n, "n", 1)
     if count > LARGEST_N:
         raise InvalidParameter(f"n must be at most {LARGEST_N:,}", parameter="n", value=count)
-    questions = getattr(mechanism, "questions", mechanism)
-    if isinstance(questions, Mapping) and questions and all(isinstance(m, Mechanism) for m in questions.values()):
-        return Shuffled(tuple(questions.values()), count)
     if isinstance(mechanism, Mechanism):
         return Shuffled((mechanism,), count)
+    questions, joint = getattr(mechanism, "questions", mechanism), getattr(mechanism, "joint", None)
+    if isinstance(questions, Mapping) and questions and all(isinstance(m, Mechanism) for m in questions.values()):
+        apart = [m for name, m in questions.items() if joint is None or name not in joint.names]
+        return Shuffled((*apart, *(() if joint is None else (joint.structure,))), count)
     raise InvalidParameter(
         "shuffled takes a mechanism or a questionnaire",
         parameter="mechanism",
@@ -87,24 +90,27 @@ def shuffled(mechanism: Any, n: int) -> Shuffled:
 
 @dataclass(frozen=True, eq=False)
 class Shuffled:
-    """n shuffled reports: made by `ex.shuffled`.
+    """n shuffled reports; made by `ex.shuffled`.
+
+    >>> import extremal as ex
+    >>> print(ex.shuffled(ex.randomized_response(10, 2), 1_000_000).summary().splitlines()[1])
+    - Together they are (0.0091623328, 1e-08)-differentially private, whatever the others answered;
 
     Attributes:
-        mechanisms: one for each question.
+        mechanisms: one for each question that is shuffled apart, and one for records of answers that stay together.
         n: people.
     """
 
-    mechanisms: tuple[Mechanism, ...]
+    mechanisms: tuple[Mechanism | JointBlocks, ...]
     n: int
 
     @cached_property
     def pairs(self) -> tuple[list[PairReports], ...]:
         """The pairs of inputs of each mechanism, up to symmetry; the same list for the same mechanism."""
-        known: dict[str, list[PairReports]] = {}
-        for m in self.mechanisms:
-            if m.hash not in known:
-                known[m.hash] = pairs_of(m)
-        return tuple(known[m.hash] for m in self.mechanisms)
+        structures = [m.structure if isinstance(m, Mechanism) else m for m in self.mechanisms]
+        keys = [content_digest(structure.to_json()) for structure in structures]
+        known = {key: pairs_of(structure) for key, structure in dict(zip(keys, structures, strict=True)).items()}
+        return tuple(known[key] for key in keys)
 
     @cached_property
     def local(self) -> float:
@@ -166,14 +172,13 @@ class Shuffled:
         >>> bool(claim.verify())
         True
         """
+        mechanism = self.mechanisms[0]
+        if len(self.mechanisms) > 1 or not isinstance(mechanism, Mechanism):
+            raise InvalidParameter("a claim is about one mechanism", parameter="questions", value=len(self.mechanisms))
         _, high = self.epsilon(delta)
-        if len(self.mechanisms) > 1 or not math.isfinite(high):
-            raise InvalidParameter(
-                "a claim is about one mechanism with a finite ε",
-                parameter="questions, ε",
-                value=(len(self.mechanisms), high),
-            )
-        return ShuffleClaim(self.mechanisms[0], self.n, Fraction(repr(high)), _probability(delta))
+        if not math.isfinite(high):
+            raise InvalidParameter("a claim needs a finite ε", parameter="delta", value=delta, hint="Try a larger δ.")
+        return ShuffleClaim(mechanism, self.n, Fraction(repr(high)), _probability(delta))
 
     # -- showing
 
@@ -195,8 +200,8 @@ class Shuffled:
         if math.isfinite(self.local):
             generic = self.generic(asked)
             lines.append(
-                f"- One report alone is {number(self.local, 6)}-LDP. A bound that knows only this level gives "
-                f"ε = {number(generic, 5)}."
+                f"- {'One report alone is' if several == 1 else 'All reports of one person are'} "
+                f"{number(self.local, 6)}-LDP. A bound that knows only local levels gives ε = {number(generic, 5)}."
             )
         lines += [f"- {sentence}" for sentence in CONDITIONS]
         return "\n".join(wrapped(line, "", "  ") for line in lines)
@@ -250,7 +255,9 @@ def _digits(level: float, rounded: Callable[[Fraction], int]) -> str:
     return f"{rounded(scaled) / 10**digits:.8g}"
 
 
-def _epsilon(mechanism: Mechanism, pairs: list[PairReports], n: int, delta: Fraction) -> tuple[float, float]:
+def _epsilon(
+    mechanism: Mechanism | JointBlocks, pairs: list[PairReports], n: int, delta: Fraction
+) -> tuple[float, float]:
     local = LDP(0).level(mechanism)
     if not pairs:
         return 0.0, 0.0
@@ -265,13 +272,29 @@ def _epsilon(mechanism: Mechanism, pairs: list[PairReports], n: int, delta: Frac
 
 
 def clones(level: float, n: int, delta: Fraction) -> float:
-    """ε at δ of n shuffled reports of any mechanism with this local level: the bound of numerical clones.
+    """Bound ε at δ for n shuffled reports of any mechanism with a local level, by numerical clones.
 
-    It is the blanket's formula for two reports with Q(·|x₀) = (p, 1−p), Q(·|x₁) = (1−p, p), p = e^ε₀/(e^ε₀ + 1), where
-    each report of the others is one of the two with probability e^−ε₀/2 each.
+    Guarantee: proved in ball arithmetic; holds for every mechanism with that level. It is the blanket's formula for two
+    reports with Q(·|x₀) = (p, 1−p), Q(·|x₁) = (1−p, p), p = e^ε₀/(e^ε₀ + 1), where each report of the others is one of
+    the two with probability e^−ε₀/2 each.
+
+    Args:
+        level: the local level ε₀.
+        n: people.
+        delta: δ.
+
+    Reference: V. Feldman, A. McMillan, K. Talwar, Hiding Among the Clones (FOCS 2021), Theorem 3.1.
+
+    >>> round(clones(2.0, 1_000_000, Fraction("1e-8")), 6)
+    0.017559
     """
     if level == 0 or not math.isfinite(level):
         return level
+    with ctx.workprec(BITS):
+        return _clones(level, n, delta)
+
+
+def _clones(level: float, n: int, delta: Fraction) -> float:
     # A rational e^ε₀ at or above the true one: a larger level only makes the bound larger.
     lift = Fraction(math.nextafter(math.exp(level) * (1 + 1e-12), math.inf))
     high = fmpq(lift.numerator, lift.numerator + lift.denominator)

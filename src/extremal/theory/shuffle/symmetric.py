@@ -10,7 +10,9 @@ each orbit that fixes the pair; no report is listed:
   and upper bounds rest on the blanket;
 * Bloom filters: the bits that x₀ and x₁ set. A pair that shares no bit dominates every pair that does: with α, β, γ the
   likelihoods of the bits of x₀ alone, of x₁ alone and of both, (α − cβ)γ is below αγ' − cβγ'' in convex order for
-  independent copies γ', γ'' of mean 1, and sums keep that order.
+  independent copies γ', γ'' of mean 1, and sums keep that order;
+* joint questionnaires, records in and one report out: which blocks favour the records. Records that differ in every
+  answer dominate all others, because φ(αu − βv) is submodular for convex φ, so that fewer common reports spread more.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
+from extremal.errors import InvalidParameter
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism.structures import (
     BloomBits,
@@ -32,11 +35,13 @@ from extremal.mechanism.structures import (
     HadamardSets,
     HashedSets,
     IndependentBits,
+    JointBlocks,
     ProjectiveSets,
     RandomizedResponse,
     SubsetSelection,
 )
 from extremal.mechanism.structures.chosen_sets import points
+from extremal.mechanism.structures.joint import COIN, AllSets
 from extremal.theory.shuffle.reports import Classes, OtherInput, PairReports
 
 BLOOM_COMPARED = 1 << 10  # inputs among which a pair with few common bits is looked for
@@ -320,6 +325,64 @@ def _regions(filters: list[set[int]]) -> tuple[tuple[tuple[int, ...], int], ...]
     return tuple(sorted(owners.items()))
 
 
+# -- records of several answers
+
+
+def _joint(structure: JointBlocks) -> Iterator[PairReports]:
+    """Two records that differ in every answer. Relative to what does not depend on the record, a block is 1 + c if its
+    sets hold all answers of the record that it asks for, and 1 otherwise."""
+    kinds: Counter[tuple[tuple[int, tuple[tuple[int, int], ...]], ...]] = Counter()
+    for assignment in structure.assignments:
+        blocks = []
+        for block in assignment.blocks:
+            families = structure.of(block)
+            if not all(isinstance(family, AllSets) for family in families):
+                raise InvalidParameter(
+                    "the reports of a joint questionnaire about means or ordered answers have no closed form here",
+                    parameter="questionnaire",
+                    value="joint, with goals",
+                    hint='Shuffle the questions apart: Questionnaire.within(…, strategy="split").',
+                )
+            blocks.append((block.coin, tuple(sorted((f.k, f.size) for f in families if isinstance(f, AllSets)))))
+        kinds[tuple(sorted(blocks))] += assignment.weight
+
+    def classes(records: int, place: int | None) -> Callable[[], Classes]:
+        def made() -> Classes:
+            rows = []
+            for blocks, weight in kinds.items():
+                parts = [_block_patterns(*block, records) for block in blocks]
+                for chosen in itertools.product(*parts):
+                    base = math.prod((part[0] for part in chosen), start=fmpq(weight, COIN))
+                    likely = [math.prod((part[1][i] for part in chosen), start=base) for i in range(records)]
+                    rows.append((likely[0], likely[1], base if place is None else likely[place]))
+            return tuple(rows)
+
+        return made
+
+    others = tuple(
+        OtherInput(name, classes(max(2, place + 1), place))
+        for place, name in enumerate(("x₀", "x₁", "a third record"))
+        if place < 2 or max(structure.sizes) > 2
+    )
+    yield PairReports("two records that differ in every answer", classes(2, None), others, complete=False)
+
+
+def _block_patterns(coin: int, families: tuple[tuple[int, int], ...], records: int) -> list[tuple[fmpq, list[fmpq]]]:
+    """For each set of records that a report of the block may favour: its blanket, and what the records have above it.
+    Of two possible answers a third record has that of the first."""
+
+    def common(some: tuple[int, ...]) -> fmpq:
+        share = fmpq(1)
+        for k, size in families:
+            different = len({0 if i == 2 and k == 2 else i for i in some})
+            share *= fmpq(math.perm(size, different), math.perm(k, different))
+        return share
+
+    odds = math.prod((fmpq(k, size) for k, size in families), start=fmpq(coin, COIN - coin))
+    found = _patterns(records, common).items()
+    return [(n * fmpq(COIN - coin, COIN), [1 + odds * h for h in held]) for held, n in found if n]
+
+
 SYMMETRIC: dict[Any, Callable[[Any], Iterator[PairReports]]] = {
     RandomizedResponse: _response,
     SubsetSelection: _subsets,
@@ -327,5 +390,6 @@ SYMMETRIC: dict[Any, Callable[[Any], Iterator[PairReports]]] = {
     ChosenSets: _chosen,
     IndependentBits: _unary,
     BloomBits: _bloom,
+    JointBlocks: _joint,
 }
 """A structure → its pairs up to symmetry."""
