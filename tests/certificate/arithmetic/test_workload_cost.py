@@ -14,11 +14,7 @@ import extremal as ex
 from extremal.certificate import ChosenPrior, NotKnown, enclosure
 from extremal.certificate.arithmetic import workload_cost as costs
 from extremal.certificate.arithmetic.doubles import (
-    CHUNK,
-    SUM_BITS,
-    member_sums,
     near_inverse_factor,
-    pair_sums,
 )
 from extremal.certificate.arithmetic.enclosures import lower, upper
 from extremal.certificate.arithmetic.workload_cost import (
@@ -31,6 +27,7 @@ from extremal.certificate.arithmetic.workload_cost import (
 )
 from extremal.mechanism import Mechanism
 from extremal.mechanism.report_labels import SubsetLabels
+from extremal.mechanism.structures.colourings import coloured
 from extremal.mechanism.structures.staircase import subset_structure
 from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.problem import NOT_IDENTIFIED, RESOLUTION, problem_of
@@ -134,17 +131,20 @@ def test_windows_are_not_all_subsets_of_a_size() -> None:
 
 
 @pytest.mark.parametrize("k", [4, 5])
-def test_sets_of_two_values_are_added_up_as_the_definition_says(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_listed_a_few_at_a_time_are_added_up_as_the_definition_says(
+    k: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sets = list(itertools.combinations(range(k), 2))
     weights = [[3 if x in s else 1 for s in sets] for x in range(k)]
     short = [(1 << (sum(row) - 1).bit_length()) - sum(row) for row in weights]
     weights = [[*row, rest] for row, rest in zip(weights, short, strict=True)]
     prior = [Fraction(x + 1, k * (k + 1) // 2) for x in range(k)]
-    monkeypatch.setattr(costs, "MOST_ENTRIES", 1)
+    monkeypatch.setattr(costs, "MOST_ENTRIES", 2 * k)
     for utility in (CDF(prior), Frequencies(prior)):
         found = cost_at(ExactColumns(seen(weights)), problem_of(utility), utility.prior)
         assert holds(found.value, truth(utility, weights, prior)["value"], 20)
-    with pytest.raises(NotKnown, match="different weights"):
+    monkeypatch.setattr(costs, "MOST_STEPS", 26)
+    with pytest.raises(NotKnown, match="3 × 3 weights is too large"):
         cost_at(ExactColumns(seen([[2, 1, 1], [1, 2, 1], [1, 0, 3]])), problem_of(CDF(3)), CDF(3).prior)
 
 
@@ -344,20 +344,6 @@ def test_a_cost_that_may_be_told_is_no_infinite_one() -> None:
             assert (_around(cost)[0] == float("inf")) is infinite
 
 
-def test_whole_numbers_are_added_exactly() -> None:
-    generator, size = np.random.default_rng(3), 3
-    count = CHUNK + 37
-    members = [np.flatnonzero(generator.random(size) < 0.5).tolist() for _ in range(count)]
-    numbers = [int.from_bytes(generator.bytes(20), "big") for _ in range(count)]
-    numbers[:3] = [1 << SUM_BITS, (1 << SUM_BITS) - 1, 0]
-    pairs, single = pair_sums(members, numbers, size), member_sums(members, numbers, size)
-    for x, z in itertools.product(range(size), repeat=2):
-        both = sum(n for m, n in zip(members, numbers, strict=True) if x in m and z in m)
-        assert pairs[x, z] == both
-        if x == z:
-            assert single[x] == both
-
-
 def test_a_factor_is_proposed_that_nearly_inverts() -> None:
     whole = np.array([[5, 1, 0], [1, 7, 2], [0, 2, 9]], dtype=object)
     for bits in (0, 90, 1200):
@@ -367,3 +353,40 @@ def test_a_factor_is_proposed_that_nearly_inverts() -> None:
         assert np.abs(product - np.eye(3)).max() < 1e-9
         assert np.abs(factor).max() > 2**38
     assert near_inverse_factor(np.array([[1, 2], [2, 1]], dtype=object), 3) is None
+
+
+def _coloured(k: int, count: int, epsilon: float, alike: bool = False) -> ex.Mechanism:
+    generator = np.random.default_rng(7)
+    labels = np.array([generator.permutation(np.arange(k) % 5) for _ in range(count)])
+    if alike:
+        labels[:, 1] = labels[:, 0]
+    return ex.Mechanism.from_structure(coloured(labels, generator.uniform(1, 2, count), ex.LDP(epsilon).exponential))
+
+
+@pytest.mark.parametrize(("epsilon", "entries"), [(1.0, 100), (1.0, 1 << 20), (1e-3, 100)])
+def test_a_residual_encloses_what_balls_enclose(epsilon: float, entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    m, goal = _coloured(48, 120, epsilon), ex.CDF(48).problem()
+    monkeypatch.setattr(costs, "MOST_ENTRIES", entries)
+    low, high = workload_cost(goal, m, None)
+    monkeypatch.setattr(costs, "MANY", 20)
+    below, above = workload_cost(goal, m, None)
+    assert below <= low <= high <= above
+    assert above - below <= low * 1e-6
+
+
+def test_rows_that_are_alike_leave_the_residual_and_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    m, goal = _coloured(48, 120, 1.0, alike=True), ex.CDF(48).problem()
+    monkeypatch.setattr(costs, "MANY", 20)
+    with pytest.raises(NotKnown, match="cannot be inverted"):
+        workload_cost(goal, m, None)
+
+
+def test_columns_of_two_weights_are_read_from_the_columns_where_they_are_not_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    m, goal = ex.randomized_response(30, 1), ex.CDF([0.5, *[0.5 / 29] * 29]).problem()
+    expected = workload_cost(goal, m, None)
+    monkeypatch.setattr(costs, "MOST_ENTRIES", 100)
+    low, high = workload_cost(goal, m, None)
+    assert low <= expected[1]
+    assert expected[0] <= high

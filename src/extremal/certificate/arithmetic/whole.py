@@ -8,15 +8,15 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpz_mat
 
-from extremal.certificate.refused import Refused
+from extremal.certificate.proof import Refused
 from extremal.exact.weights import Indices
 from extremal.problem import Integers
 
 
-def product(x: Integers, matrix: Integers, y: Integers) -> Integers:
+def multiplied(x: Integers, matrix: Integers, y: Integers) -> Integers:
     """x·matrix·y."""
-    found = fmpz_mat(x.tolist()) * fmpz_mat(matrix.tolist()) * fmpz_mat(y.tolist())
-    return np.array([[int(v) for v in row] for row in found.tolist()], dtype=object)
+    first, second, third = (fmpz_mat(len(m), m.shape[1], m.ravel().tolist()) for m in (x, matrix, y))
+    return np.array([[int(v) for v in row] for row in (first * second * third).tolist()], dtype=object)
 
 
 def from_triangle(rows: Sequence[Sequence[int]], size: int, diagonal: int, name: str) -> Integers:
