@@ -20,7 +20,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite, parts_of
 from extremal.optimize.problem import KEPT, Problem, Solution, constant, decimals
 from extremal.optimize.table import SIZES
-from extremal.privacy import LDP, PML, MetricPrivacy
+from extremal.privacy import LDP, PML, MaximalLeakage, MetricPrivacy
 from extremal.privacy.cones import prior_class
 from extremal.privacy.cones.metric import extreme_rays, tree_edges
 from extremal.privacy.cones.staircase import patterns
@@ -61,6 +61,31 @@ def over_metric(problem: Problem, privacy: MetricPrivacy, _: Utility) -> Solutio
 def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
     columns, tree = extreme_rays(privacy, _SLACK), tree_edges(privacy)
     return _over(problem, columns, "listed extreme rays", () if tree is None else tuple(tree))
+
+
+def over_sets(problem: Problem, privacy: MaximalLeakage, utility: Utility) -> Solution:
+    """Maximal leakage: columns are multiples of indicators of sets, and the multiples sum to at most e^ε."""
+    if utility.k > SIZES.patterns:
+        raise InvalidParameter(
+            f"under maximal leakage all sets are listed, for at most {SIZES.patterns} inputs",
+            parameter="k",
+            value=utility.k,
+        )
+    columns = np.hstack([patterns(utility.k, 1.0) == 1, np.ones((utility.k, 1))]).astype(np.float64)
+    values = _finite(utility, [part.column_values(columns) for part in parts_of(utility)])[0]
+    top = math.exp(privacy.epsilon)
+    ones = np.ones(utility.k)
+    program = LinearProgram(np.append(ones, 0.0), np.append(ones, top))
+    program.add(np.vstack([columns, np.ones(columns.shape[1])]), values)
+    answer = program.solve()
+    alpha, used = answer.duals[:-1], answer.x > KEPT
+    if not privacy.epsilon:  # only the constant report is left; prices below −max μ say so
+        alpha = np.full(utility.k, -2 * float(values.max()))
+    matrix = columns[:, used] * answer.x[used]
+    mechanism = Mechanism.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
+    excess = float((values - alpha @ columns).max())
+    bound = float(alpha.sum()) + excess * (top if excess > 0 else 1.0)
+    return Solution(mechanism, bound, "enumeration of all sets", (Dual(decimals(alpha), Listed()),))
 
 
 def nothing(problem: Problem) -> tuple[Proof, ...]:

@@ -73,7 +73,14 @@ class Metric:
     exponent: Callable[[int, int], Fraction | None]
 
 
-Privacy = Pure | Coupled | Lift | OverClass | Metric
+@dataclass(frozen=True, eq=False)
+class Leaked:
+    """Maximal leakage: Σ_y max_x Q(y|x) ≤ ratio."""
+
+    ratio: Exponential
+
+
+Privacy = Pure | Coupled | Lift | OverClass | Metric | Leaked
 
 
 # -- goals --
@@ -181,6 +188,9 @@ class WorkloadGoal(_Cost):
         """The statistics of a matrix of floats, taken as the binary numbers that they are."""
         rows, denominator = as_integers(matrix)
         array = np.array(rows, dtype=object)
+        if len(rows) * int(np.abs(array).max()) ** 2 < 1 << 53:  # doubles add such whole numbers exactly, and fast
+            small = array.astype(np.float64)
+            return cls(source, name, (small.T @ small).astype(np.int64).astype(object), denominator**2)
         return cls(source, name, array.T @ array, denominator**2)
 
     @classmethod

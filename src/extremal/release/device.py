@@ -28,6 +28,7 @@ from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, JointBlocks, ProjectiveSets
 from extremal.mechanism.structures.bits import IndependentBits, optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
+from extremal.mechanism.structures.colourings import coloured
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.privacy import LDP
 from extremal.release.privatize import report_labels
@@ -103,8 +104,13 @@ def example_mechanisms() -> list[Mechanism]:
         _grouped([0] * 30 + [1] * 70, [(14, 1), (1, 34), (6, 20)], [30.0, 9.0, 1.0], 4),
         _grouped([2, 1, 0, 1, 1], [(1, 1, 0), (0, 1, 1), (0, 2, 0), (1, 0, 1)], [1.0, 1.0, 1.0, 0.5], "0.5"),
     ]
+    classes = [[x * 7 % n for x in range(80)] for n in (2, 3, 5, 80)]
+    mixed = [
+        Mechanism.from_structure(coloured(classes[:count], np.arange(1.0, count + 1), LDP(e).exponential), LDP(e))
+        for count, e in ((3, 1), (4, "0.5"))
+    ]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *tiny]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *mixed, *tiny]
 
 
 def _grouped(of: list[int], types: list[tuple[int, ...]], steps: list[float], epsilon: Any) -> Mechanism:

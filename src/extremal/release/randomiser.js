@@ -13,6 +13,7 @@ const WHOLE = 1n << BITS;
 const PRECISION = 160n;
 const LARGEST_EXPONENT = 100;
 const HASH_PRIME = 2 ** 21 - 9;
+const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 const LARGEST_FILE = 2 ** 26; // characters
 const MOST_VALUES = 2 ** 22; // in a file
 const DEEPEST = 32; // levels of nesting; no file that is written has ten
@@ -174,6 +175,32 @@ const STRUCTURES = {
     const row = (x) => columns.map(({ low, high, edges }) => (inside(x, edges) ? high : low));
     const ratios = columns.flatMap(({ low, high }) => [[high, low], [low, high]]);
     return { rows: r, reports: columns.length, ratios, draw: (x, words) => inverted(row(x), words) };
+  },
+
+  // Colouring a has `high` for the class of the input and `low` for each other class; classes are digits, one a row or two.
+  colourings(stored) {
+    const r = table(stored.rows, 2, "rows");
+    const parts = stored.colours.map((text, a) => {
+      const [low, high] = stored.weights[a].map(weight);
+      refuseUnless(typeof text === "string" && (text.length === r || text.length === 2 * r), "a colouring does not fit");
+      const digits = Array.from(text, (letter) => DIGITS.indexOf(letter));
+      refuseUnless(digits.every((digit) => digit >= 0), "a colouring has an unknown digit");
+      const two = text.length === 2 * r;
+      const classOf = (x) => (two ? 64 * digits[2 * x] + digits[2 * x + 1] : digits[x]);
+      const classes = Array.from({ length: r }, (_, x) => classOf(x));
+      const n = 1 + classes.reduce((a, b) => Math.max(a, b));
+      const proper = n >= 2 && new Set(classes).size === n && two === n > 64;
+      refuseUnless(proper && 0n < low && low < high, "the classes of a colouring are not 0, 1, …");
+      return { low, high, n, classes };
+    });
+    refuseUnless(stored.weights.length === parts.length, "every colouring needs one pair of weights");
+    const whole = sum(parts.map(({ low, high, n }) => high + BigInt(n - 1) * low));
+    refuseUnless(whole === WHOLE, "a row of weights does not sum to 2^62");
+    const row = (x) => parts.flatMap(({ low, high, n, classes }) =>
+      Array.from({ length: n }, (_, colour) => (colour === classes[x] ? high : low)));
+    const ratios = parts.flatMap(({ low, high }) => [[high, low], [low, high]]);
+    const reports = table(parts.reduce((total, { n }) => total + n, 0), 2, "reports");
+    return { rows: r, reports, ratios, draw: (x, words) => inverted(row(x), words) };
   },
 
   subset_selection(stored) {

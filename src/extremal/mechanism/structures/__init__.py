@@ -8,6 +8,7 @@ from extremal.mechanism.structures.bits import IndependentBits
 from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import ChosenSets, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.circulant import Circulant
+from extremal.mechanism.structures.colourings import Colourings
 from extremal.mechanism.structures.grouped_sets import GroupedSets
 from extremal.mechanism.structures.joint import JointBlocks
 from extremal.mechanism.structures.response import RandomizedResponse
@@ -28,11 +29,13 @@ STRUCTURES: dict[str, type[Structure]] = {
     HashedSets.kind: HashedSets,
     BloomBits.kind: BloomBits,
     GroupedSets.kind: GroupedSets,
+    Colourings.kind: Colourings,
     JointBlocks.kind: JointBlocks,
 }
 
 
 _FIELDS: dict[str, tuple[str, ...]] = {
+    Colourings.kind: ("rows", "weights", "colours"),
     Rows.kind: ("rows",),
     TwoValuedColumns.kind: ("rows", "weights", "columns"),
     RandomizedResponse.kind: ("rows", "low", "high"),
@@ -65,6 +68,7 @@ __all__ = [
     "BloomBits",
     "ChosenSets",
     "Circulant",
+    "Colourings",
     "GroupedSets",
     "HadamardSets",
     "HashedSets",
