@@ -6,9 +6,8 @@ import argparse
 from pathlib import Path
 
 from extremal.cli.choices import add_privacy_arguments, add_utility_arguments, privacy, source, utility
-from extremal.cli.printing import add_printing, drawn, said
+from extremal.cli.printing import ProgressLine, add_printing, drawn, said
 from extremal.cli.printing import written as listed
-from extremal.cli.progress import ProgressLine
 from extremal.cli.reading import refuse_unwritable, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.optimize import Design, smallest_epsilon

@@ -391,7 +391,7 @@ def test_certainty_about_a_set_is_infinite_from_the_very_ratio_on_that_allows_it
     """e^ε·p(S) ≥ 1 is decided in integers: at e^ε = 5/2 a report may say S = {0}, p(S) = 2/5, and not below."""
     prior, utility = ["2/5", "3/10", "3/10"], ex.KL(["1/2", "1/4", "1/4"], [0, "1/2", "1/2"])
     exact = {"notion": "PML", "source": ex.SourceClass([prior]).to_json()}
-    assert ex.design(ex.PML.from_json({**exact, "ratio": "5/2"}), utility).value == math.inf
+    assert ex.design(ex.PML.from_json({**exact, "ratio": "2.5"}), utility).value == math.inf
     below = check(ex.design(ex.PML.from_json({**exact, "ratio": "2.4999"}), utility))
     assert math.isfinite(below.upper_bound)
 
