@@ -86,11 +86,19 @@ def on_a_device(m: ex.Mechanism, x: int, z: int, draws: int) -> tuple[Any, Any] 
 
 
 def main(draws: int = DRAWS) -> int:
+    m = ex.randomized_response(10, 1)  # the same value twice: what the method finds where there is nothing
+    for name, found in (
+        ("device", on_a_device(m, 0, 0, draws)),
+        ("one value", in_python(m, 0, 0, draws, 1)),
+        (f"columns of {COLUMN:,}", in_python(m, 0, 0, 50 * draws, COLUMN)),
+    ):
+        if found is not None:
+            print(told(f"the same value, {name}", *found), flush=True)
     for k in (10, 1000):
         for name, m in (("randomised response", ex.randomized_response(k, 1)), ("sets", ex.subset_selection(k, 1))):
             x, z = 0, k - 1
             kind = f"{name}, k = {k:,}"
-            long = name == "sets" and k == 1000  # 369 members each
+            long = name == "sets" and k == 1000  # 269 members each
             found = on_a_device(m, x, z, draws // 50 if long else draws)
             if found is not None:
                 print(told(f"{kind}, device", *found), flush=True)
