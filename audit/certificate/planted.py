@@ -40,7 +40,7 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("checker/cones.py", "islice(every, 1, 2**k - 1)", "islice(every, 1, 2**k - 2)"),
     ("checker/proofs.py", "found += mine[0][0] * len(mine)", "found += mine[0][0]"),
     ("checker/proofs.py", 'require(reached > goal.distortion, "strictly', 'require(reached >= 0, "strictly'),
-    ("checker/squares.py", "return along**2 / (about.unit * cost)", "return along**2 / (about.unit * c)"),
+    ("checker/squares.py", "return along**2 / (about.unit * cost)", "return along / (about.unit * cost)"),
     (
         "checker/compact.py",
         "(notion.ratio - 1) * value) / (1 + notion.ratio)",
@@ -63,6 +63,8 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("sources/ball.py", "moved[x] - taken, moved[best] + taken", "moved[x], moved[best] + taken"),
 )
 """(module, what stands there, what is put in its place)."""
+
+RATIOS = ("1.1", "2", "3", "9", "100")  # e^ε that a proof of a level claims
 
 
 def files() -> Iterator[bytes]:
@@ -117,6 +119,8 @@ def proofs() -> Iterator[tuple[dict[str, Any], Any, Any]]:
     draw = random.Random(0)
     for e, proof in ((example, proof) for example in examples() for proof in example.proofs):
         yield proof, e.privacy, e.utility
+        for ratio in RATIOS if proof["kind"] == "level" else ():
+            yield {**proof, "ratio": ratio}, e.privacy, e.utility
         for _ in range(SIGNED if proof.get("alpha") else 0):  # every ray is the worst of some
             yield {**proof, "alpha": [draw.choice(["1", "-1"]) for _ in proof["alpha"]]}, e.privacy, e.utility
     recombiner = Recombiner(examples(), 5)
