@@ -8,13 +8,16 @@ from extremal.certificate.proofs.concave import Concave
 from extremal.certificate.proofs.dual import Dual, Listed, Reason
 from extremal.certificate.proofs.matrix import Matrix
 from extremal.certificate.proofs.order import Order
+from extremal.certificate.proofs.questions import Agreements
 from extremal.certificate.proofs.sets import Sets
 from extremal.certificate.proofs.squares import Squares
+from extremal.certificate.proofs.yes_no import YesNo
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.certificate.verify import Verdict, Verification, certify, enclosure, extended, verify
 
 __all__ = [
     "KINDS",
+    "Agreements",
     "Certificate",
     "Chords",
     "ChosenPrior",
@@ -35,6 +38,7 @@ __all__ = [
     "Squares",
     "Verdict",
     "Verification",
+    "YesNo",
     "certify",
     "enclosure",
     "extended",
