@@ -33,7 +33,7 @@ MODULES = ("extremal.certificate", "extremal.exact.polytope")
 SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS = (
     f"tests/certificate/{name}.py"
     for name in (
-        "test_second_checker",
+        "test_independent",
         "test_recombination",
         "test_parts",
         "test_verdicts",

@@ -460,7 +460,7 @@ def differs(notion: Notion, mechanism: Mechanism) -> str | None:
     if level != right:
         return f"{notion!r}: level {level!r}, by listing {right!r}"
     for epsilon, wanted in ((level, True), (math.nextafter(level, 0), False)):
-        if 1e-9 < epsilon <= 100 and _claim(notion, epsilon).holds(mechanism) is not wanted:
+        if 1e-9 < epsilon <= 100 and claim_at(notion, epsilon).holds(mechanism) is not wanted:
             return f"{notion!r} at {epsilon!r}: holds is {not wanted}"
     return None
 
@@ -471,7 +471,8 @@ def _is_least(columns: Columns, notion: MetricPrivacy, level: float, below: floa
     return metric_holds(columns, notion, level) and (level <= 1e-9 or not metric_holds(columns, notion, below))
 
 
-def _claim(notion: Notion, epsilon: float) -> Notion:
+def claim_at(notion: Notion, epsilon: float) -> Notion:
+    """The same notion at another level."""
     if isinstance(notion, PML):
         return PML(epsilon, notion.source)
     if isinstance(notion, LIP):

@@ -9,16 +9,29 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from .cones import is_pure
-from .numbers import INFINITE, ONE, ZERO, Bound, Undecided, Vector, dot, require, rounded_up, total
-from .problem import LDP, Notion, Statistics
-from .reasons import Curve, Prices, Reason, between_nodes, price_of, rays_of_reason
+from extremal.checker.cones import is_pure
+from extremal.checker.costs import RHO
+from extremal.checker.goals import Statistics
+from extremal.checker.notions import LDP, Notion, given_ratio
+from extremal.checker.numbers import (
+    INFINITE,
+    ONE,
+    ZERO,
+    Bound,
+    Undecided,
+    Vector,
+    dot,
+    require,
+    rounded_up,
+    total,
+    whole_numbers,
+)
+from extremal.checker.reasons import Curve, Prices, Reason, between_nodes, price_of, rays_of_reason
 
-RHO = Fraction(1, 2**80)
 COARSE = 64  # bits after the point of E in `listed` and `matrix`
-MOST_COUNTS = 2**20
+MOST_COUNTS = 2**20  # vectors of how many inputs of each class are high
 MOST_ELIMINATED = 64  # rows of a matrix whose definiteness is decided in fractions
-LARGEST_SCALE = 4000
+LARGEST_SCALE = 4000  # powers of 4: the squares of doubles span 2^±2048
 Matrix = list[list[Fraction]]
 Exact = Sequence[Sequence[Fraction | int]]
 
@@ -49,7 +62,7 @@ def merged(groups: Sequence[int], goal: Statistics, notion: Notion) -> Merged:
 
 def _shares(p: Sequence[Fraction], members: Sequence[Sequence[int]]) -> tuple[int, list[dict[int, int]]]:
     """L and the rows of LB: p on each group divided by its mass, equal shares where the mass is 0; whole numbers."""
-    weights, _ = _whole(p)
+    weights, _ = whole_numbers(p)
     divisor = math.gcd(*weights)
     parts = [{x: weights[x] // divisor for x in group} for group in members]
     parts = [part if any(part.values()) else dict.fromkeys(part, 1) for part in parts]
@@ -177,7 +190,7 @@ def _proved(dual: dict[str, Any], notion: Notion, worth: Worth, unit: int) -> Fr
 
 def coarse(notion: Notion) -> Notion:
     """With E rounded up to a multiple of 2^-64: a slightly larger cone, with shorter numbers."""
-    return replace(notion, ratio=rounded_up(notion.ratio, COARSE)) if isinstance(notion, LDP) else notion
+    return replace(notion, top=given_ratio(rounded_up(notion.ratio, COARSE))) if isinstance(notion, LDP) else notion
 
 
 def _listed(reason: Reason, notion: Notion, worth: Worth, alpha: Vector, prices: Prices) -> Fraction:
@@ -220,9 +233,9 @@ def _by_counts(ratio: Fraction, worth: Worth, alpha: Vector) -> Fraction:
     sizes, g = worth.g.sizes, worth.g
     require(math.prod(n + 1 for n in sizes) <= MOST_COUNTS, "at most 2^20 vectors of counts")
     c = ratio - 1
-    p, t = _whole([worth.p[mine[0]] for mine in worth.members])
-    prices, s1 = _whole(alpha)
-    flat, s = _whole([*itertools.chain(*g.table), *g.extra])
+    p, t = whole_numbers([worth.p[mine[0]] for mine in worth.members])
+    prices, s1 = whole_numbers(alpha)
+    flat, s = whole_numbers([*itertools.chain(*g.table), *g.extra])
     n = len(sizes)
     table, extra = [flat[i * n : (i + 1) * n] for i in range(n)], flat[n * n :]
     C, U = c.numerator, c.denominator
@@ -244,12 +257,6 @@ def _by_counts(ratio: Fraction, worth: Worth, alpha: Vector) -> Fraction:
 
     visit(0, 0, 0, 0, [0] * n)
     return Fraction(best[0] * t, best[1] * s * s1)
-
-
-def _whole(values: Sequence[Fraction]) -> tuple[list[int], int]:
-    """Numbers as integers over their common denominator."""
-    below = math.lcm(*(v.denominator for v in values))
-    return [v.numerator * (below // v.denominator) for v in values], below
 
 
 def _of_line(row: Sequence[int], dual: dict[str, Any], notion: Notion, about: Merged) -> Fraction:

@@ -7,41 +7,15 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from .compact import concave, order
-from .cones import is_coupled
-from .numbers import (
-    INFINITE,
-    ZERO,
-    Bound,
-    Vector,
-    count,
-    dot,
-    entries,
-    expect,
-    flag,
-    list_of,
-    ln,
-    number,
-    require,
-    total,
-    whole,
-)
-from .problem import (
-    LDP,
-    Gain,
-    Goal,
-    Level,
-    Lift,
-    Losses,
-    Notion,
-    OverClass,
-    Source,
-    Statistics,
-    read_goal,
-    read_notion,
-)
-from .reasons import of_gain, outputs
-from .squares import of_squares
+from extremal.checker.compact import concave, order
+from extremal.checker.cones import is_coupled
+from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, Statistics, read_goal
+from extremal.checker.grammar import count, entries, flag, list_of, number, whole
+from extremal.checker.notions import LDP, Lift, Notion, OverClass, given_ratio, read_notion
+from extremal.checker.numbers import INFINITE, ZERO, Bound, Vector, dot, expect, ln, require, total
+from extremal.checker.reasons import of_gain, outputs
+from extremal.checker.sources import Source
+from extremal.checker.squares import of_squares
 
 Proof = dict[str, Any]
 
@@ -51,7 +25,7 @@ NUMBERS, COUNTS, WHOLES = list_of(number), list_of(count), list_of(whole)
 TREES, TABLE, PAIRS = list_of(COUNTS), list_of(WHOLES), list_of(entries(count, count))
 MULTIPLIERS = list_of(entries(count, count, count, number))
 PRICES, LINES = list_of(entries(count, count, number)), list_of(entries(number, number))
-DEEPEST = 3
+DEEPEST = 3  # objects below a proof of the list
 INNER, REASON, INNER_PROOFS = "a proof", "a reason", "proofs"
 Fields = dict[str, Callable[[Any], Any] | str]
 
@@ -72,7 +46,7 @@ REASONS: dict[str, Fields] = {
 }
 
 
-def read(given: Any, kinds: dict[str, Fields] = PROOFS, depth: int = 0) -> Proof:
+def read_proof(given: Any, kinds: dict[str, Fields] = PROOFS, depth: int = 0) -> Proof:
     """A proof or a reason: its kind, and exactly the fields of that kind."""
     expect(isinstance(given, dict) and depth <= DEEPEST, "an object, at most three deep")
     kind = given.get("kind")
@@ -83,9 +57,9 @@ def read(given: Any, kinds: dict[str, Fields] = PROOFS, depth: int = 0) -> Proof
     for name, reader in fields.items():
         inner = given[name]
         if reader == INNER_PROOFS:
-            found[name] = list_of(lambda one: read(one, PROOFS, depth + 1))(inner)
+            found[name] = list_of(lambda one: read_proof(one, PROOFS, depth + 1))(inner)
         elif isinstance(reader, str):
-            found[name] = read(inner, REASONS if reader == REASON else PROOFS, depth + 1)
+            found[name] = read_proof(inner, REASONS if reader == REASON else PROOFS, depth + 1)
         else:
             found[name] = reader(inner)
     return found
@@ -157,7 +131,7 @@ def _one_prior(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     require(isinstance(notion, OverClass), "one prior: of a class")
     assert isinstance(notion, OverClass)
     p = named_prior(notion.source, proof["prior"], proof["mix"])
-    return bound(proof["proof"], Lift(tuple(p), ZERO, notion.ratio), goal)
+    return bound(proof["proof"], Lift(tuple(p), notion.top), goal)
 
 
 def named_prior(source: Source, prior: Vector, mix: Vector) -> Vector:
@@ -194,11 +168,11 @@ def _groups(proof: Proof, notion: Notion, goal: Goal) -> Bound:
 def _level(proof: Proof, _notion: Notion, goal: Goal) -> Bound:
     """ε ≥ ln E₀ when no mechanism with e^ε = E₀ has a distortion of D or less."""
     ratio = proof["ratio"]
-    require(isinstance(goal, Level) and ratio >= 1, "level: the least ε within a distortion, E₀ ≥ 1")
-    assert isinstance(goal, Level)
+    require(isinstance(goal, LeastLevel) and ratio >= 1, "level: the least ε within a distortion, E₀ ≥ 1")
+    assert isinstance(goal, LeastLevel)
     if ratio == 1:
         return ZERO
-    reached = bound(proof["proof"], LDP(ratio, ZERO), Losses(goal.source, None))
+    reached = bound(proof["proof"], LDP(given_ratio(ratio), ZERO), Losses(goal.source, None))
     require(reached > goal.distortion, "strictly above D")
     return ln(ratio).low
 
@@ -216,4 +190,4 @@ BOUNDS: dict[str, Callable[[Proof, Notion, Any], Bound]] = {
 
 def derived(proof: Any, notion: Any, goal: Any) -> Bound:
     """The bound of a proof, all three as the file writes them."""
-    return bound(read(proof), read_notion(notion), read_goal(goal))
+    return bound(read_proof(proof), read_notion(notion), read_goal(goal))

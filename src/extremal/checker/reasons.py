@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from .cones import Cover, is_pure, rays, unit
-from .numbers import (
+from extremal.checker.cones import Cover, is_pure, rays, unit
+from extremal.checker.goals import Divergence, Information, Losses, Weighted
+from extremal.checker.notions import LDP, Lift, Notion
+from extremal.checker.numbers import (
     INFINITE,
     ONE,
     ZERO,
@@ -25,16 +27,16 @@ from .numbers import (
     solution,
     total,
 )
-from .problem import LDP, Divergence, Information, Lift, Losses, Notion, Weighted
-from .worths import Pair, PatternWorth, above, divergence
+from extremal.checker.worths import Pair, PatternWorth, above, divergence
 
 Prices = Sequence[tuple[int, int, Fraction]]
 Reason = dict[str, Any]
 
-MOST_REVEALED = 5000
+# what §7 allows
+MOST_REVEALED = 5000  # unit vectors
 MOST_NODES, MOST_NODES_TIMES_INPUTS = 20_000, 2 * 10**7
 MOST_TOKENS, MOST_TOKENS_TIMES_INPUTS, MOST_DISTRIBUTIONS = 2**20, 2**26, 6
-MOST_SUMS = 4096
+MOST_SUMS = 4096  # of open symbols, that are listed
 
 
 def price_of(prices: Prices, ratio: Fraction, r: Vector) -> Fraction:
@@ -162,8 +164,8 @@ def _roof(trees: Sequence[Sequence[int]], m: int, k: int, wide: Fraction, places
         for vertices in _simplices_of(_root(order, wide), tree):
             for v in vertices:
                 known[tuple(v)] = known.get(tuple(v)) or _height(places, v)
-            exact = solution(vertices, [known[tuple(v)] for v in vertices])
-            yield [shortened(value) for value in exact]  # rounded up, which only raises λ·v
+            exact = solution(vertices, [[known[tuple(v)]] for v in vertices])
+            yield [shortened(value) for (value,) in exact]  # rounded up, which only raises λ·v
 
 
 def _height(places: Places, v: Vector) -> Fraction:

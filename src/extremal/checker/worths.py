@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
-from .numbers import INFINITE, ZERO, Bound, Interval, dot, ends, exp, ln, root
-from .problem import Divergence, Information, Weighted
+from extremal.checker.goals import Divergence, Information, Weighted
+from extremal.checker.numbers import INFINITE, ZERO, Bound, Interval, dot, ends, exp, ln, root
 
 Enclosed = Interval | float
 """An interval, or +∞."""
@@ -84,17 +84,29 @@ def divergence(kind: str, m0: Fraction, m1: Fraction, parameter: Fraction) -> En
     return found if isinstance(found, float) else found.positive()
 
 
-def information(prior: Sequence[Fraction], q: Sequence[Fraction]) -> Interval:
-    """Σ_x p_x q_x ln(q_x/m), m = p·q: the same as m Σ p[(1+δ)ln(1+δ) − δ], for Σ pδ = 0."""
-    m = dot(prior, q)
-    terms = [p * v * ln(v / m) for p, v in zip(prior, q, strict=True) if p and v]
+def information(m: Fraction, masses: Mapping[Fraction, Fraction]) -> Interval:
+    """Σ_x p_x q_x ln(q_x/m), m = p·q: the same as m Σ p[(1+δ)ln(1+δ) − δ], for Σ pδ = 0.
+
+    Args:
+        m: p·q.
+        masses: for each value of q the probability of the inputs that have it.
+    """
+    terms = [p * v * ln(v / m) for v, p in masses.items() if p and v]
     return sum(terms, ends(ZERO)).positive()
+
+
+def mass_of_values(prior: Sequence[Fraction], q: Sequence[Fraction]) -> dict[Fraction, Fraction]:
+    """For each value of q the probability of the inputs that have it."""
+    found: dict[Fraction, Fraction] = {}
+    for p, v in zip(prior, q, strict=True):
+        found[v] = found.get(v, ZERO) + p
+    return found
 
 
 def worth(leaf: Divergence | Information, q: Sequence[Fraction]) -> Enclosed:
     """μ(q) of a leaf."""
     if isinstance(leaf, Information):
-        return information(leaf.prior, q)
+        return information(dot(leaf.prior, q), mass_of_values(leaf.prior, q))
     return divergence(leaf.kind, dot(leaf.p0, q), dot(leaf.p1, q), leaf.parameter)
 
 

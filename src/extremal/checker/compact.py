@@ -8,14 +8,15 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .cones import is_pure
-from .numbers import INFINITE, ONE, UP, ZERO, Bound, Interval, ln, quotient, require, shortened
-from .problem import LDP, Gain, Information, Notion
-from .worths import Pair, PatternWorth
+from extremal.checker.cones import is_pure
+from extremal.checker.goals import Gain, Information
+from extremal.checker.notions import LDP, Notion
+from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, exp, ln, require, shortened
+from extremal.checker.worths import Pair, PatternWorth
 
-MOST_ENDS, MOST_CELLS = 3000, 1500
+MOST_ENDS, MOST_CELLS = 3000, 1500  # what §6 allows
 LARGEST_END = Fraction(10) ** 200
-MOST_LINES_TIMES_INPUTS = 10**6
+MOST_LINES_TIMES_INPUTS = 10**6  # what §6 allows
 
 Point = tuple[Fraction, Fraction]
 
@@ -171,7 +172,7 @@ def _flat(phi: PatternWorth, b: Fraction) -> Fraction:
     exponent = (phi.top.high - b) / phi.c
     if not -500 < exponent < 500:
         return ONE if exponent > 0 else ZERO
-    return Fraction(round((Fraction(UP.exp(quotient(UP, exponent))) - 1) / phi.c * 2**200), 2**200)
+    return Fraction(round((exp(exponent).high - 1) / phi.c * 2**200), 2**200)
 
 
 def _sum(parts: Sequence[Interval]) -> Interval:

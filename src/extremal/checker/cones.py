@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from .numbers import ONE, ZERO, Vector, dot, require, total
-from .problem import LDP, Lift, Metric, Notion, OverClass
+from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass
+from extremal.checker.numbers import ONE, ZERO, Vector, dot, require, total
 
 MOST_PATTERNS, MOST_LIFTED, MOST_DESCRIBED, MOST_ON_A_TREE, MOST_COUPLED = 16, 14, 8, 16, 6
 Tree = Sequence[tuple[int, int]]
@@ -83,7 +83,7 @@ def inequalities(notion: Notion, k: int) -> Iterator[tuple[tuple[int, int], Vect
                 yield (x, v), [Fraction(int(x == z)) - notion.ratio * p[z] for z in range(k)]
     if isinstance(notion, Metric):
         for x, z in itertools.product(range(k), repeat=2):
-            ratio = notion.ratios[x][z]
+            ratio = notion.ratio_between(x, z)
             if ratio is not None and x != z:
                 yield (x, z), [Fraction(int(i == x)) - (ratio if i == z else ZERO) for i in range(k)]
 
@@ -132,10 +132,10 @@ def edges_of(notion: Notion, k: int, tree: Tree) -> list[tuple[int, int, Fractio
     placed, found = {tree[0][0]} if tree else {0}, []
     for z, x in tree:
         require(0 <= x < k and 0 <= z < k and z in placed and x not in placed, "parents before children, each once")
-        there, back = notion.ratios[x][z], notion.ratios[z][x]
-        require(there is not None and back is not None, "edges of finite length")
+        ratio = notion.ratio_between(x, z)
+        require(ratio is not None, "edges of finite length")
         placed.add(x)
-        found.append((z, x, max(there or ONE, back or ONE)))
+        found.append((z, x, ratio or ONE))
     return found
 
 
@@ -170,26 +170,35 @@ class Cover:
         if not multipliers:
             return
         require(not tree, "multipliers and a tree do not go together")
-        self.rows: dict[tuple[int, int], Vector] = self._rows()
+        self.corners = notion.source.extreme() if isinstance(notion, OverClass) else []
         for i, a, b, f in multipliers:
-            require(f >= 0 and (a, b) in self.rows, "multipliers ≥ 0 of inequalities of the notion")
+            require(f >= 0, "multipliers are not negative")
+            self.inequality(a, b)
             at = self.factors.setdefault(i, {})
             at[a, b] = at.get((a, b), ZERO) + f
 
-    def _rows(self) -> dict[tuple[int, int], Vector]:
-        notion, k = self.notion, self.k
-        if is_coupled(notion):
-            assert isinstance(notion, LDP)
-            return {(x, z): [Fraction(int(i == x)) - (notion.ratio if i == z else ZERO) for i in range(k)]
-                    for x, z in itertools.permutations(range(k), 2)}  # fmt: skip
-        require(isinstance(notion, OverClass | Metric), "multipliers where the cone has inequalities")
-        return dict(inequalities(notion, k))
+    def inequality(self, a: int, b: int) -> dict[int, Fraction]:
+        """The coefficients, where they are not 0, of inequality (a, b) of the notion: row·q ≤ 0."""
+        notion = self.notion
+        require(0 <= a < self.k, "inequalities of inputs")
+        if isinstance(notion, OverClass):
+            require(0 <= b < len(self.corners) and notion.source.can_occur[a], "inequalities of inputs that can occur")
+            row = {z: -notion.ratio * p for z, p in enumerate(self.corners[b]) if p}
+            row[a] = row.get(a, ZERO) + 1
+            return row
+        require(0 <= b < self.k and a != b, "inequalities of two inputs")
+        ratio = notion.ratio_between(a, b) if isinstance(notion, Metric) else None
+        if isinstance(notion, LDP) and notion.delta:
+            ratio = notion.ratio
+        require(ratio is not None, "multipliers where the cone has inequalities")
+        return {a: ONE, b: -(ratio or ONE)}
 
     def reduced(self, i: int, g: Vector) -> Vector:
         """g − Σ f·row over the multipliers of vector i."""
         left = list(g)
         for at, f in self.factors.get(i, {}).items():
-            left = [v - f * w if w else v for v, w in zip(left, self.rows[at], strict=True)]
+            for z, w in self.inequality(*at).items():
+                left[z] -= f * w
         return left
 
     def bound(self, vectors: dict[int, Vector]) -> Fraction:
