@@ -66,7 +66,7 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "workload_cost": [(EDGES, ""), (COST, ""), (SQUARES, "counted types bound_the"), SAME, (CLAIMS, "")],
     "polytope": [SAME, (EDGES, ""), (PARTS, ""), (POLYTOPE, "")],
     "whole": [SAME, (EDGES, ""), (COST, "definition counted")],
-    "doubles": [(COST, "whole_numbers factor float two_values"), SAME, (COST, "")],
+    "doubles": [(COST, "factor"), (ORDER, "prices"), SAME, (ORDER, "")],
     "verify": [(VERDICTS, ""), (CLAIMS, "")],
     "certificate": [(VERDICTS, ""), (CLAIMS, "")],
     "reading": [SAME, (SECOND, "damaged"), (PARTS, "")],

@@ -1,4 +1,4 @@
-"""The certificates of the problems of `stored.py`, decided by the checker that stands alone: it says what the kernel says.
+"""The certificates of the problems of `stored.py`, decided by the checker that stands alone: both say the same.
 
 Every file is decided twice, from its bytes: hashes, row sums, privacy of the weights, the value, and every proof.
 Reported: files of which both say the same, files of which the checker leaves something undecided (sizes that it does

@@ -12,7 +12,7 @@ import extremal.certificate
 KERNEL = sorted(Path(extremal.certificate.__file__).parent.rglob("*.py"))
 DECIDING = [path for path in KERNEL if path.name != "doubles.py"]  # which adds whole numbers, and proposes
 # of math: names that round nothing
-EXACT = {"comb", "factorial", "gcd", "inf", "isinf", "lcm", "nextafter", "prod"}
+EXACT = {"comb", "factorial", "gcd", "inf", "isinf", "isqrt", "lcm", "nextafter", "prod"}
 ROUNDED = {"float64", "float32", "longdouble", "half", "double", "linalg", "values", "isclose", "allclose"}
 DOUBLES = {"verify.py", "certificate.py"}  # where a claimed double is read, and a bound rounded outward to one
 ROOMS = {"certificate", "exact", "errors", "privacy", "problem", "sources", "mechanism"}

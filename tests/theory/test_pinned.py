@@ -118,3 +118,11 @@ def test_lower_bounds_of_le_cam_and_fano() -> None:
     assert le_cam([0.5, 0.5], [0.52, 0.48], 1, 100) == pytest.approx(0.4369901787838187, rel=RELATIVE)
     assert fano([P0, P1, [0.25] * 4], 1, 1) == pytest.approx(0.331775149566913, rel=RELATIVE)
     assert fano(1000, 1, 10) == pytest.approx(0.7211593755726951, rel=RELATIVE)
+
+
+def test_exponents_of_a_test() -> None:
+    found = ex.error_exponent(ex.randomized_response(2, 1), [0.7, 0.3], [0.4, 0.6])
+    assert found.stein == pytest.approx(0.038605294483699793, rel=RELATIVE)
+    assert found.reverse_stein == pytest.approx(0.038942871031330411, rel=RELATIVE)
+    assert found.chernoff == pytest.approx(0.0097248303995536325, rel=RELATIVE)
+    assert found.without_privacy == pytest.approx(0.18378689738681229, rel=RELATIVE)

@@ -13,7 +13,7 @@ from extremal.certificate.proofs.sets import Sets
 from extremal.certificate.proofs.squares import Squares
 from extremal.certificate.proofs.yes_no import YesNo
 from extremal.certificate.refused import Contradiction, NotKnown, Refused
-from extremal.certificate.verify import Verdict, Verification, certify, enclosure, extended, verify
+from extremal.certificate.verify import Verdict, Verification, enclosure, verify
 
 __all__ = [
     "KINDS",
@@ -39,9 +39,7 @@ __all__ = [
     "Verdict",
     "Verification",
     "YesNo",
-    "certify",
     "enclosure",
-    "extended",
     "proof_from_json",
     "verify",
 ]

@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
-from extremal.certificate.proof import Proof, fields_from_json, proof_from_json
+from extremal.certificate.proof import Bound, Proof, fields_from_json, proof_from_json
 from extremal.certificate.proofs.combined import ChosenPrior
 from extremal.certificate.reading import list_from, number_from
 from extremal.errors import MalformedFile
@@ -117,3 +117,11 @@ def _float(text: Any) -> float:
 
 def is_certificate(content: dict[str, Any]) -> bool:
     return content.get("format") == FORMAT
+
+
+def nearest_double(number: Bound) -> float:
+    """The nearest double; infinite when there is none."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf

@@ -20,6 +20,7 @@ ORDER = (
     "mechanisms",
     "worths",
     "costs",
+    "questions",
     "values",
     "cones",
     "reasons",

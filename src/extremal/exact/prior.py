@@ -188,7 +188,7 @@ class Prior:
         return len(self.values)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Prior) and self.weights == other.weights
+        return self is other or (isinstance(other, Prior) and self.weights == other.weights)
 
     def __hash__(self) -> int:
         return hash(self.weights)

@@ -16,7 +16,6 @@ from itertools import product
 import numpy as np
 
 from extremal.certificate import Agreements, Proof, YesNo
-from extremal.certificate.proofs.questions import krawtchouk
 from extremal.exact import Exponential
 from extremal.exact.weights import Floats
 from extremal.problem import QuestionsGoal
@@ -28,7 +27,7 @@ CLOSE = 1e-11  # relative: tangents touch
 SEARCHED = 60  # steps of a golden section: 1e-12 of the range
 GOLDEN = (math.sqrt(5) - 1) / 2
 SHRUNK = 1e-12  # of the numbers, so that r ≥ 0 in rationals
-MOST_YES_NO = 24
+MOST_YES_NO = 24  # questions that a proof of this kind is about
 
 
 def question_proofs(exponential: Exponential, goal: QuestionsGoal) -> tuple[Proof, ...]:
@@ -53,11 +52,22 @@ def _chosen(ratio: float, goal: QuestionsGoal) -> tuple[tuple[int, ...], tuple[i
         groups = tuple(alike.index(k) for k in goal.sizes)
         counts = [groups.count(g) for g in range(len(alike))]
         return goal.sizes, groups, (Fraction(0),) * (math.prod(n + 1 for n in counts) - 1)
-    program = _Program.of(ratio, goal, kinds, counts)
+    program = _Spectrum.of(ratio, goal, kinds, counts)
     return goal.sizes, groups, program.rational(program.best())
 
 
-class _Program:
+def _characters(n: int, k: int) -> Floats:
+    """Row a, column m: the coefficient of z^m in (1 − z)^a·(1 + (k − 1)z)^(n−a), Krawtchouk's polynomials."""
+    rows = []
+    for a in range(n + 1):
+        row = np.ones(1)
+        for factor in [[1.0, -1.0]] * a + [[1.0, k - 1.0]] * (n - a):
+            row = np.convolve(row, factor)
+        rows.append(row)
+    return np.array(rows)
+
+
+class _Spectrum:
     """max over n ≥ 0 with N̂_∅ = ν and N̂_A ≤ 1 of Σ_g a_g·φ(r_g), φ the root or the identity."""
 
     def __init__(self, ratio: float, spectrum: Floats, alone: list[int], scale: Floats, root: bool) -> None:
@@ -65,15 +75,15 @@ class _Program:
         self.unit = np.abs(spectrum).max(axis=0)
 
     @classmethod
-    def of(cls, ratio: float, goal: QuestionsGoal, kinds: list[tuple[int, Fraction]], counts: list[int]) -> _Program:
-        whole = np.ones((1, 1))
-        for (k, _), n in zip(kinds, counts, strict=True):
-            whole = np.kron(whole, np.array(krawtchouk(n, k), dtype=np.float64))
-        vectors = list(product(*(range(n + 1) for n in counts)))
+    def of(cls, ratio: float, goal: QuestionsGoal, kinds: list[tuple[int, Fraction]], counts: list[int]) -> _Spectrum:
+        whole: Floats = np.ones((1, 1))
+        for (size, _), count in zip(kinds, counts, strict=True):
+            whole = np.asarray(np.kron(whole, _characters(count, size)), dtype=np.float64)
+        vectors = list(product(*(range(many + 1) for many in counts)))
         alone = [vectors.index(tuple(int(i == g) for i in range(len(kinds)))) for g in range(len(kinds))]
         k = np.array([float(size) for size, _ in kinds])
         b = np.array([float(w) for _, w in kinds]) * (1 - 1 / k) * (k - 1)
-        n = np.array([float(count) for count in counts])
+        n = np.array([float(many) for many in counts])
         scale = n * b / k if goal.largest else n * np.sqrt(b)
         return cls(ratio, whole[:, 1:], alone, scale, not goal.largest)
 

@@ -10,7 +10,14 @@ from extremal.theory.contraction import Contraction, contraction
 from extremal.theory.converses import Converses, converses
 from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
-from extremal.theory.hypothesis_tests import ErrorExponent, chernoff_information, error_exponent, fano, le_cam
+from extremal.theory.hypothesis_tests import (
+    ErrorExponent,
+    chernoff_information,
+    error_exponent,
+    fano,
+    identity_testing,
+    le_cam,
+)
 from extremal.theory.leakage import (
     LeakageDistribution,
     disclosable,
@@ -21,6 +28,7 @@ from extremal.theory.leakage import (
     wrong_prior,
 )
 from extremal.theory.profiles import PrivacyProfile, privacy_profile
+from extremal.theory.robust import CorrelatedDesign, RobustDesign, correlated_design, robust_design
 from extremal.theory.staircase import (
     StaircaseWeights,
     response_dual,
@@ -34,12 +42,14 @@ __all__ = [
     "Bound",
     "Contraction",
     "Converses",
+    "CorrelatedDesign",
     "Dominance",
     "Equivalence",
     "ErrorExponent",
     "ErrorRegion",
     "LeakageDistribution",
     "PrivacyProfile",
+    "RobustDesign",
     "Separation",
     "StaircaseWeights",
     "Threshold",
@@ -51,6 +61,7 @@ __all__ = [
     "composed_level",
     "contraction",
     "converses",
+    "correlated_design",
     "correlation",
     "disclosable",
     "distortion",
@@ -63,6 +74,7 @@ __all__ = [
     "error_region_of",
     "f_information",
     "fano",
+    "identity_testing",
     "le_cam",
     "leakage_distribution",
     "low_privacy_coefficient",
@@ -73,6 +85,7 @@ __all__ = [
     "randomized_response_leakage",
     "response_dual",
     "response_is_optimal",
+    "robust_design",
     "rr_threshold",
     "staircase_patterns",
     "staircase_weights",

@@ -13,10 +13,10 @@ from extremal.exact.weights import Indices
 from extremal.problem import Integers
 
 
-def product(x: Integers, matrix: Integers, y: Integers) -> Integers:
+def multiplied(x: Integers, matrix: Integers, y: Integers) -> Integers:
     """x·matrix·y."""
-    found = fmpz_mat(x.tolist()) * fmpz_mat(matrix.tolist()) * fmpz_mat(y.tolist())
-    return np.array([[int(v) for v in row] for row in found.tolist()], dtype=object)
+    first, second, third = (fmpz_mat(len(m), m.shape[1], m.ravel().tolist()) for m in (x, matrix, y))
+    return np.array([[int(v) for v in row] for row in (first * second * third).tolist()], dtype=object)
 
 
 def from_triangle(rows: Sequence[Sequence[int]], size: int, diagonal: int, name: str) -> Integers:

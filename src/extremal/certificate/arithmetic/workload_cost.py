@@ -23,15 +23,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product as choices
+from itertools import product
 from math import comb, inf, prod
 
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
-from extremal.certificate.arithmetic.doubles import SUM_BITS, member_sums, pair_sums
 from extremal.certificate.arithmetic.enclosures import lower, upper
-from extremal.certificate.arithmetic.whole import folded, product
+from extremal.certificate.arithmetic.whole import folded, multiplied
 from extremal.certificate.refused import NotKnown
 from extremal.exact import Column, ExactView, Prior, by_row_class, prefix_sums
 from extremal.exact.weights import Indices
@@ -41,7 +40,8 @@ BITS = 512  # of balls where matrices are small: inverting M loses about 80 for 
 BITS_OF_MANY = 192  # and where they are large, to be done in seconds
 MANY = 200  # rows that are many
 MOST_ROWS = 1500  # inverted in balls: half a minute
-MOST_ENTRIES = 1 << 20  # of a mechanism whose columns have any values
+MOST_ENTRIES = 1 << 20  # of a mechanism that are listed at a time
+MOST_STEPS = 1 << 35  # r·r·m: half a minute
 INVERSE_BITS = 224  # of 1/m_y
 MOST_COUNTS = 20_000  # vectors of counts: some seconds
 MOST_OF_CLASS = 1000  # inputs where the worst of a class of priors is enclosed
@@ -102,11 +102,9 @@ def _exchangeable(channel: ExactColumns, gram: Integers) -> bool:
 
 def slope_of(channel: ExactColumns, found: Cost) -> list[arb]:
     """g for each input."""
-    unit = fmpq(1, channel.view.denominator)
-    rows = []
-    for g in range(channel.r):
-        line = sum((int(w) * s for w, s in zip(channel.weights[g], found.squares, strict=True) if w), arb(0))
-        rows.append(line * unit - 2 * found.moved[g])
+    squares = arb_mat(channel.m, 1, list(found.squares)) * arb(fmpq(1, channel.view.denominator))
+    lines = arb_mat(fmpz_mat(channel.weights.tolist())) * squares
+    rows = [line - 2 * moved for line, moved in zip(lines.entries(), found.moved, strict=True)]
     return rows if channel.view.row_of is None else [rows[g] for g in channel.view.row_of.tolist()]
 
 
@@ -160,7 +158,7 @@ class CentredStatistics:
 
     def seen(self, weights: Integers) -> arb_mat:
         """QᵀLᵀW_cLQ for whole weights Q, in balls."""
-        return self._balls(product(weights.T, self.gram, weights), self.lines @ weights, self.sizes @ weights)
+        return self._balls(multiplied(weights.T, self.gram, weights), self.lines @ weights, self.sizes @ weights)
 
     def _balls(self, square: Integers, line: Integers, ones: Integers) -> arb_mat:
         """From what stands for S, l and n above."""
@@ -200,14 +198,24 @@ class ExactColumns:
     @cached_property
     def weights(self) -> Integers:
         """All weights, r×m."""
-        if not self.small:
-            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", "m")
+        self._refuse(self.r * self.m, MOST_ENTRIES)
         return np.array(self.view.distinct_rows().tolist(), dtype=object)
 
     @cached_property
     def small(self) -> bool:
-        """Whether all weights are listed."""
+        """Whether all weights are listed at once."""
         return bool(self.r * self.m <= MOST_ENTRIES and not next(iter(self.view.columns())).orbit)
+
+    def listed(self, start: int, stop: int) -> Integers:
+        """The weights of some columns."""
+        if self.small:
+            return self.weights[:, start:stop]
+        columns = self.columns[start:stop]
+        found = np.zeros((self.r, len(columns)), dtype=object)
+        for y, column in enumerate(columns):
+            for weight, members in column.groups:
+                found[members.indices(), y] = weight
+        return found
 
     def marginals(self, prior: Prior) -> list[int]:
         """m_y times the denominator and the total of the prior."""
@@ -219,41 +227,22 @@ class ExactColumns:
 
     def information(self, prior: Prior) -> arb_mat:
         """Balls around J; every report has a positive probability."""
-        masses = self.marginals(prior)
+        self._refuse(self.r * self.r * self.m, MOST_STEPS)
+        masses, at_once = self.marginals(prior), max(1, MOST_ENTRIES // self.r)
         shift = INVERSE_BITS + max(masses).bit_length() - prior.total.bit_length()
-        inverse = [(prior.total << shift) // mass for mass in masses]
-        unit = self.view.denominator << shift
-        if self.small:
-            scaled = self.weights * np.array(inverse, dtype=object)
-            whole = fmpz_mat(self.weights.tolist()) * fmpz_mat(scaled.T.tolist())
-            largest = max(int(whole[i, i]) for i in range(self.r))
-            # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
-            return self._balls(whole, fmpq(unit), fmpq(largest, unit << (INVERSE_BITS - 1)))
-        return self._two_valued(inverse, unit)
-
-    def _two_valued(self, inverse: list[int], unit: int) -> arb_mat:
-        """J = Σ_y (b² 11ᵀ + b·d (1·1_Tᵀ + 1_T·1ᵀ) + d² 1_T 1_Tᵀ)/m_y for columns b + d·1_T, each coefficient rounded
-        down."""
-        if any(len(column.groups) > 2 for column in self.columns):
-            raise NotKnown(f"a mechanism of {self.r} × {self.m} different weights is too large", "m")
-        low = [column.groups[0][0] for column in self.columns]
-        step = [column.groups[-1][0] - b for column, b in zip(self.columns, low, strict=True)]
-        square = [c * d * d for c, d in zip(inverse, step, strict=True)]
-        largest = max(max(square), max(c * b * b for c, b in zip(inverse, low, strict=True)))
-        down = max(0, largest.bit_length() - SUM_BITS)
-        constant = sum((c * b * b) >> down for c, b in zip(inverse, low, strict=True))
-        members = [column.groups[-1][1].indices() if d else () for column, d in zip(self.columns, step, strict=True)]
-        products = pair_sums(members, [q >> down for q in square], self.r)
-        mixed = [(c * b * d) >> down for c, b, d in zip(inverse, low, step, strict=True)]
-        line = member_sums(members, mixed, self.r)
-        whole = products + line[:, None] + line + constant
-        # four coefficients of a column are each too small by less than 1, and what 1/m_y lacks is less still
-        radius = fmpq((8 * self.m) << down, unit) + fmpq(int(whole.max()) << down, unit << (INVERSE_BITS - 1))
-        return self._balls(fmpz_mat(whole.tolist()), fmpq(unit, 1 << down), radius)
-
-    def _balls(self, whole: fmpz_mat, unit: fmpq, radius: fmpq) -> arb_mat:
+        inverse = np.array([(prior.total << shift) // mass for mass in masses], dtype=object)
+        whole, unit = fmpz_mat(self.r, self.r), self.view.denominator << shift
+        for start in range(0, self.m, at_once):
+            part = self.listed(start, start + at_once)
+            whole += fmpz_mat(part.tolist()) * fmpz_mat((part * inverse[start : start + at_once]).T.tolist())
+        # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
+        radius = fmpq(max(int(whole[i, i]) for i in range(self.r)), unit << (INVERSE_BITS - 1))
         spread = arb(0, arb(radius).upper())
-        return arb_mat(whole) * (1 / arb(unit)) + arb_mat(self.r, self.r, [spread] * (self.r * self.r))
+        return arb_mat(whole) * arb(fmpq(1, unit)) + arb_mat(self.r, self.r, [spread] * (self.r * self.r))
+
+    def _refuse(self, count: int, most: int) -> None:
+        if count > most:
+            raise NotKnown(f"a mechanism of {self.r} × {self.m} weights is too large", "m")
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,7 +372,7 @@ def _by_counts(
     for column in columns:
         (low, _), (high, _) = column.groups
         held = [size for _, size in column.parts(channel.r)]
-        for t in (sum(chosen, ()) for chosen in choices(*map(_counts, parts, held))):
+        for t in (sum(chosen, ()) for chosen in product(*map(_counts, parts, held))):
             mass = low * prior.total + (high - low) * sum(c * w for c, (w, _) in zip(t, shared, strict=True))
             subsets = prod(comb(n, c) for n, c in zip(sizes, t, strict=True))
             often = arb(fmpq(subsets * prior.total, mass * channel.view.denominator))
@@ -421,7 +410,7 @@ def _classes(
 
 def _counts(sizes: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
     """All vectors of counts with this sum."""
-    for first in choices(*(range(n + 1) for n in sizes[:-1])):
+    for first in product(*(range(n + 1) for n in sizes[:-1])):
         last = size - sum(first)
         if 0 <= last <= sizes[-1]:
             yield (*first, last)

@@ -188,15 +188,11 @@ def divergences_of(goal: Goal) -> list[PairGoal]:
 def _oriented(leaf: PairGoal, p0: Prior, p1: Prior, weight: arb) -> PairRule:
     """A weighed divergence between two hypotheses, in either direction."""
     rule = pair_rule(leaf)
-    if _same(leaf.p0, p0) and _same(leaf.p1, p1):
+    if leaf.p0 == p0 and leaf.p1 == p1:
         return rule if weight == 1 else lambda x, y, z: weight * rule(x, y, z)
-    if _same(leaf.p0, p1) and _same(leaf.p1, p0):
+    if leaf.p0 == p1 and leaf.p1 == p0:
         return lambda x, y, z: weight * rule(y, x, -z)
     raise Refused("the divergences must be of one pair", "utility", leaf.name)
-
-
-def _same(one: Prior, other: Prior) -> bool:
-    return one is other or one == other  # millions of symbols are not written out to be compared with themselves
 
 
 def _chord(left: tuple[fmpq, fmpq | None], right: tuple[fmpq, fmpq | None]) -> Line | None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
@@ -63,13 +64,23 @@ class Concave(Proof):
         if len(self.lines) * len(weights) > MOST_STEPS:
             raise Refused("there must be lines, not too many", "len(lines)", len(self.lines))
         v, lines = arb(rational(self.value)), [(rational(a), rational(b)) for a, b in self.lines]
-        turns = [(a, b, curve.where(b)) for a, b in lines]
-        known: Known = {}
+        turns, at = [(a, b, curve.where(b)) for a, b in lines], cache(lambda y: (curve.value(y), curve.slope(y)))
+
+        def above_line(a: fmpq, b: fmpq, turn: fmpq, d: int, ends: tuple[fmpq, fmpq]) -> arb:
+            """An upper bound on φ(z) − b·z − d·A for z between the ends."""
+            y = min(max(turn, ends[0]), ends[1])
+            value, slope = at(y)
+            rise = largest([arb(0), *((slope - arb(b)) * arb(end - y) for end in ends)])
+            return (value - arb(b * y + a * d) + rise).upper()
+
         excess, low, high = arb(0), 0, 0
         for d in range(1, len(weights)):
             low, high = low + weights[d - 1], high + weights[-d]
             ends = fmpq(low, total), fmpq(high, total)
-            excess = largest([excess, _fewest(curve, known, turns, ends, d) - v])
+            fewest = arb.pos_inf()
+            for line in turns:
+                fewest = fewest.min(above_line(*line, d, ends))
+            excess = largest([excess, fewest - v])
         prices = [largest([arb(a + b * fmpq(w, total)) for a, b in lines]) for w in weights]
         return upper(_proved(curve, v, sum(prices, arb(0))) + excess)
 
@@ -140,28 +151,3 @@ def _parted(prior: Prior, edge: Fraction) -> tuple[Fraction, list[Fraction]]:
 
 def _proved(curve: PatternWorth, v: arb, prices: arb) -> arb:
     return v + (prices - arb(curve.c) * v).max(arb(0)) / arb(curve.top)
-
-
-Known = dict[fmpq, tuple[arb, arb]]  # φ and φ' where they were asked for
-
-
-def _fewest(
-    curve: PatternWorth,
-    known: Known,
-    turns: list[tuple[fmpq, fmpq, fmpq]],
-    ends: tuple[fmpq, fmpq],
-    d: int,
-) -> arb:
-    """The smallest over the lines of an upper bound on φ(z) − b·z − d·A for z between the ends."""
-    best = arb.pos_inf()
-    for a, b, turn in turns:
-        y = min(max(turn, ends[0]), ends[1])
-        if y not in known:
-            known[y] = curve.value(y), curve.slope(y)
-        value, slope = known[y]
-        tilt = slope - arb(b)
-        rise = largest([arb(0), *(tilt * arb(end - y) for end in ends)])
-        found = (value - arb(b * y + a * d) + rise).upper()
-        if found < best:
-            best = found
-    return best

@@ -33,7 +33,7 @@ from extremal.certificate.arithmetic.enclosures import (
     rules_of,
     weights_of,
 )
-from extremal.certificate.arithmetic.whole import largest_quotient
+from extremal.certificate.arithmetic.whole import largest_quotient, multiplied
 from extremal.certificate.proof import Bound, Proof, Value
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
 from extremal.certificate.refused import Refused
@@ -170,67 +170,37 @@ class SquareWorth:
                 # else G·r = 0: added to a column it changes nothing, and it costs nothing
 
     def most_of_patterns(self, cone: Staircase, alpha: Vector) -> fmpq:
-        """The same on {1, E}^k: columns known by how many inputs t of each class are high, qᵀGq being a quadratic.
-
-        The classes are halved, so that most is computed once for each half.
-        """
+        """The same on {1, E}^k, columns known by how many inputs t of each class are high."""
         if prod(n + 1 for n in self.sizes) > MOST_COUNTED:
             raise Refused("there are too many columns to list", "classes", self.sizes[:8])
-        counted = _Counted(self, alpha, self.rounded(cone.top))
-        return rational(largest_quotient(counted.quotients()))
+        top = self.rounded(cone.top)
+        return rational(largest_quotient(self._counted(alpha, int(top.q), int(top.p - top.q))))
 
+    def _counted(self, alpha: Vector, low: int, step: int) -> Iterator[tuple[int, int]]:
+        """Quotients of the columns that are low + step on t_g inputs of class g and low elsewhere, for all vectors t.
 
-class _Counted:
-    """Quotients of the columns that are E on t_g inputs of class g, for all vectors t.
+        With G1 = 0, γ = within and Ĝ = slope: qᵀGq = step²(γ·t + tᵀΓt), Γ = (Ĝ − diag(γ))·diag(1/n), here times the
+        least common multiple of n. Classes are halved, so that most is computed once for each half.
+        """
+        total, common, sizes = self.total, lcm(*self.sizes), np.array(self.sizes, dtype=object)
+        square, linear = (self.slope - np.diag(self.within)) * (common // sizes), self.within * common
+        weights, prices = np.array(self.weights, dtype=object), np.array(alpha.entries, dtype=object) * common
+        scale = total * step * step * alpha.unit
 
-    With c = E − 1, G1 = 0, γ = within and Ĝ = slope: qᵀGq = c²(γ·t + tᵀΓt), Γ = (Ĝ − diag(γ))·diag(1/n); p·q = 1 +
-    c·p·t; α·q = Σ α_g(n_g + c·t_g). All are scaled to whole numbers.
-    """
+        def half(part: slice) -> tuple[Integers, Integers, Integers, Integers]:
+            """The vectors of a half, and for each its square, mass and price."""
+            t = np.array(list(product(*(range(n + 1) for n in self.sizes[part]))), dtype=object)
+            squares = ((t @ square[part, part] + linear[part]) * t).sum(axis=1)
+            return t, scale * squares, step * (t * weights[part]).sum(axis=1), step * (t * prices[part]).sum(axis=1)
 
-    def __init__(self, worth: SquareWorth, alpha: Vector, top: fmpq) -> None:
-        self.sizes, self.total = worth.sizes, worth.total
-        self.low, self.step, self.common = int(top.q), int(top.p - top.q), lcm(*worth.sizes)
-        each = np.array([self.common // n for n in worth.sizes], dtype=object)
-        self.square: Integers = (worth.slope - np.diag(worth.within)) * each
-        self.linear = [int(v) * self.common for v in worth.within]
-        self.weights, self.alpha = worth.weights, alpha
-        self.scale = self.total * self.step * self.step * alpha.unit
-        paid = sum(a * n for a, n in zip(alpha.entries, worth.sizes, strict=True))
-        self.constant = self.low * paid * self.common, self.low * self.total  # price and mass of q = 1
-
-    def quotients(self) -> Iterator[tuple[int, int]]:
-        cut = self._cut()
-        left, first = self._half(range(cut))
-        right, second = self._half(range(cut, len(self.sizes)))
-        across = self.square[:cut, cut:] + self.square[cut:, :cut].T
-        both = (left * fmpz_mat(cut, len(self.sizes) - cut, across.ravel().tolist()) * right.transpose()).tolist()
-        common, total = self.common * self.alpha.unit, self.total
-        for (value, mass, price), line in zip(first, both, strict=True):
-            price, mass = price + self.constant[0], mass + self.constant[1]
-            for (more, heavier, dearer), crossed in zip(second, line, strict=True):
-                size = mass + heavier
-                square = value + more + self.scale * int(crossed)
-                yield (square - (price + dearer) * size) * total, size * size * common
-
-    def _cut(self) -> int:
-        """How many classes the first half has, so that both have about as many vectors."""
-        whole = prod(n + 1 for n in self.sizes)
-        ways = [prod(n + 1 for n in self.sizes[:cut]) for cut in range(len(self.sizes) + 1)]
-        return min(range(len(ways)), key=lambda cut: ways[cut] + whole // ways[cut])
-
-    def _half(self, part: range) -> tuple[fmpz_mat, list[tuple[int, int, int]]]:
-        """The vectors of a half, and for each its square, mass and price."""
-        listed = [list(t) for t in product(*(range(self.sizes[g] + 1) for g in part))]
-        own = self.square[part.start : part.stop, part.start : part.stop]
-        vectors = fmpz_mat(len(listed), len(part), [c for t in listed for c in t])
-        through = (vectors * fmpz_mat(len(part), len(part), own.ravel().tolist())).tolist()
-        found = []
-        for t, products in zip(listed, through, strict=True):
-            square = sum(c * (int(a) + self.linear[g]) for c, a, g in zip(t, products, part, strict=True))
-            mass = self.step * sum(c * self.weights[g] for c, g in zip(t, part, strict=True))
-            price = self.step * sum(c * self.alpha.entries[g] for c, g in zip(t, part, strict=True))
-            found.append((self.scale * square, mass, self.common * price))
-        return vectors, found
+        ways = [prod(n + 1 for n in self.sizes[:cut]) for cut in range(len(sizes) + 1)]
+        cut = min(range(len(ways)), key=lambda cut: ways[cut] + ways[-1] // ways[cut])
+        (left, value, mass, price), (right, more, heavier, dearer) = half(slice(cut)), half(slice(cut, None))
+        both = multiplied(left, square[:cut, cut:] + square[cut:, :cut].T, right.T)
+        for i, crossed in enumerate(scale * both):
+            size, paid = low * total + mass[i] + heavier, low * int(prices @ sizes) + price[i] + dearer
+            excess = (value[i] + more + crossed - paid * size) * total
+            yield from zip(excess, size * size * (common * alpha.unit), strict=True)
 
 
 Worth = SumWorth | LossWorth | SquareWorth

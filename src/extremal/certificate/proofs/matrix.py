@@ -17,7 +17,7 @@ from flint import fmpq
 
 from extremal.certificate.arithmetic.cones import Vector, staircase_of
 from extremal.certificate.arithmetic.doubles import near_inverse_factor
-from extremal.certificate.arithmetic.whole import from_triangle, product
+from extremal.certificate.arithmetic.whole import from_triangle, multiplied
 from extremal.certificate.proofs.dual import Price, Reason, SquareWorth, Worth
 from extremal.certificate.reading import Counts, Table, Whole, Wholes
 from extremal.certificate.refused import Refused
@@ -105,7 +105,7 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     scaled = near_inverse_factor(difference, exponent)
     if scaled is None:
         raise Refused("ZWZ must lie clearly below PRPᵀ", "z", "not positive definite")
-    tested = product(scaled, difference, scaled.T)
+    tested = multiplied(scaled, difference, scaled.T)
     diagonal = np.diagonal(tested)
     beside = np.abs(tested).sum(axis=1) - np.abs(diagonal)
     if not all(int(a) > int(b) for a, b in zip(diagonal, beside, strict=True)):

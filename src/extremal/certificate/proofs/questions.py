@@ -1,7 +1,7 @@
 """The shares of every question of a record: no private mechanism estimates them better.
 
-A record has one of k_j answers to each question j, K = Πk_j records, equally likely. For a mechanism let s_y be column y
-divided by its mean, and μ_j = Σ_y m_y·Var_a(E[s_y | x_j = a])/(k_j − 1). Relabelling the answers of each question at
+A record has one of k_j answers to each question j, K = Πk_j records, equally likely. For a mechanism let s_y be column
+y divided by its mean, and μ_j = Σ_y m_y·Var_a(E[s_y | x_j = a])/(k_j − 1). Relabelling the answers of each question at
 random, and reporting how, averages the information over the group of all relabellings, which no cost minds: it is
 convex. What is left is diagonal on the spaces of interactions, with K·μ_A on those of the questions A, so that
 
@@ -35,14 +35,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from extremal.certificate.arithmetic.whole import Integers
 from extremal.certificate.proof import Bound, Proof
 from extremal.certificate.reading import Counts, Numbers
 from extremal.certificate.refused import Refused
-from extremal.problem import RESOLUTION, Goal, Privacy, Pure, QuestionsGoal, WorkloadGoal
+from extremal.problem import RESOLUTION, Goal, Integers, Privacy, Pure, QuestionsGoal, WorkloadGoal
 
 MOST_VECTORS = 1 << 12  # of disagreements, by group
-MOST_QUESTIONS = 64
+MOST_QUESTIONS = 64  # of a workload: as many as a file names
 MOST_LISTED = 1024  # records of a workload whose matrix is compared with that of its questions
 ROOT_BITS = 192  # of a square root, rounded down
 RATIO_BITS = 128  # of e^ε, rounded up
@@ -127,8 +126,8 @@ class Agreements(Proof):
     """Σ r_j(k_j − 1)·μ_j ≤ (E − 1)²/(4(E − ν)).
 
     Fields: sizes, the number of answers of each question; groups, of each question 0, 1, …, within which numbers of
-    answers are the same; numbers, n for every vector of disagreements by group but the first, which is 0, the last group
-    counting fastest.
+    answers are the same; numbers, n for every vector of disagreements by group but the first, which is 0; the last
+    group counts fastest.
     """
 
     kind: ClassVar[str] = "agreements"
@@ -142,7 +141,7 @@ class Agreements(Proof):
         whole = found.reshape(-1)
         nu = Fraction(int(whole[0]), common)
         if nu >= ratio or any(int(a) > common for a in whole[1:]):
-            raise Refused("ν must be below e^ε and every r_A at least 0", "numbers", float(nu))
+            raise Refused("ν must be below e^ε and every r_A at least 0", "numbers", str(nu)[:20])
         alone = [found[tuple(int(g == own) for g in range(found.ndim))] for own in self.groups]
         v = [(1 - Fraction(int(a), common)) * (k - 1) for a, k in zip(alone, self.sizes, strict=True)]
         return wanted.below(v, (ratio - 1) ** 2 / (4 * (ratio - nu)))
@@ -168,8 +167,8 @@ class Agreements(Proof):
 
 
 def krawtchouk(n: int, k: int) -> list[list[int]]:
-    """For a of n questions with k answers in A, and each number m of disagreements: the sum over the records at m from a
-    given one of a character of A.
+    """For a of n questions with k answers in A, and each number m of disagreements: the sum of a character of A over the
+    records with m disagreements.
 
     >>> krawtchouk(2, 3)
     [[1, 4, 4], [1, 1, -2], [1, -2, 1]]

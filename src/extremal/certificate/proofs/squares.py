@@ -21,7 +21,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from extremal.certificate.arithmetic.whole import folded, from_triangle, product
+from extremal.certificate.arithmetic.whole import folded, from_triangle, multiplied
 from extremal.certificate.proof import Bound, Proof
 from extremal.certificate.proofs.chords import Chords
 from extremal.certificate.proofs.dual import Dual, Listed, SquareWorth
@@ -74,7 +74,7 @@ class Squares(Proof):
         inside, gram = _shape_of(problem.gram, of, first, sizes)
         n, zeta = np.array(sizes, dtype=object), np.array(self.diagonal or [0] * problem.k, dtype=object)
         z = _centred(from_triangle(self.z, len(sizes), 0, "z") * n)
-        within, slope = zeta * inside * zeta, product(z, gram, z)
+        within, slope = zeta * inside * zeta, multiplied(z, gram, z)
         worth = SquareWorth(privacy, weights.tolist(), problem.total, sizes, slope, within, problem.denominator)
         trace = (n - 1) @ (inside * zeta) + (gram * z.T).sum()
         return problem.bound(int(trace), self._level(worth), int((n - 1) @ within + np.trace(slope)))

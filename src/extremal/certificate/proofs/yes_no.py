@@ -13,8 +13,8 @@ the first i coordinates, for every i). There are 5, 10, 27, 119, 1,173 and 44,31
 listed. A set of m records with Σ_j (Σ_{x in it} ±1)² = W has Σ μ_j = W/(2^J/c + m)².
 
 *More*: G_n(y, a) = max E(y + R)⁺ over R = Σ u_j·x_j with n terms, Σ u_j² = 1, all u_j ≤ a. Taking out the largest, u,
-1/√n ≤ u ≤ a, G_n(y, a) ≤ max over u of ρ/2·Σ_± G_{n−1}((y ± u)/ρ, min(1, u/ρ)), ρ = √(1 − u²). E(y + ρR)⁺ grows with ρ, and
-h(y + u) + h(y − u) with u for convex h: on a cell of u take ρ at its lower and u at its upper end. In y, G is convex:
+1/√n ≤ u ≤ a, G_n(y, a) ≤ max over u of ρ/2·Σ_± G_{n−1}((y ± u)/ρ, min(1, u/ρ)), ρ = √(1 − u²). E(y + ρR)⁺ grows with
+ρ, and h(y + u) + h(y − u) with u for convex h: on a cell of u take ρ at its lower and u at its upper end. In y, G is convex:
 chords are above it. Everything is in whole numbers, rounded up. M ≤ θ² for any θ with c·G_J(−θ, 1) ≤ θ.
 """
 
@@ -37,8 +37,8 @@ from extremal.problem import Goal, Privacy
 
 MOST_LISTED = 7  # questions whose sets are listed: two seconds
 MOST_QUESTIONS = 24  # so that |y| ≤ 5 is all that there is: √24 < 5
-CELLS = 4096  # of u: five seconds for twelve questions
-STEPS = 128  # of y, in a unit
+CELLS = 4096  # of u
+STEPS = 16  # of y, in a unit: more change the fourth digit
 REACH = 5  # of y
 BITS = 30  # of numbers between 0 and 1; a product of two is below 2^63
 UNIT = 1 << BITS
@@ -118,10 +118,7 @@ def _sums(x: int, count: int) -> list[int]:
 def _covers(x: int, count: int) -> list[int]:
     """The records next above: a 1 moved one place to the front, or a 1 in place of the last 0."""
     bits = [x >> (count - 1 - j) & 1 for j in range(count)]
-    found = []
-    for j in range(count - 1):
-        if (bits[j], bits[j + 1]) == (0, 1):
-            found.append(x ^ (3 << (count - 2 - j)))
+    found = [x ^ (3 << (count - 2 - j)) for j in range(count - 1) if (bits[j], bits[j + 1]) == (0, 1)]
     return found if x & 1 else [*found, x | 1]
 
 
@@ -130,7 +127,7 @@ def _covers(x: int, count: int) -> list[int]:
 
 @cache
 def _tail_bound(count: int) -> tuple[int, ...]:
-    """Numbers above 2^30·G_count(−i/128, 1), i = 0, 1, …"""
+    """Numbers above 2^30·G_count(−i/16, 1), i = 0, 1, …"""
     edges = np.arange(CELLS + 1, dtype=np.int64) * (UNIT // CELLS)
     upper = np.array([isqrt(UNIT * UNIT - int(u) ** 2 - 1) + 1 if u < UNIT else 0 for u in edges], dtype=np.int64)
     lower = np.array([isqrt(UNIT * UNIT - int(u) ** 2) for u in edges], dtype=np.int64)
@@ -175,4 +172,4 @@ def _by_recursion(count: int, c: Fraction) -> Fraction:
             start = theta - Fraction(1, STEPS)
             crossing = c * (before - slope * start) / (1 - c * slope)
             return min(max(crossing, start), theta) ** 2
-    raise Refused("e^ε is beyond what the recursion bounds", "ratio", float(c))
+    raise Refused("e^ε is beyond what the recursion bounds", "ratio", str(c)[:20])
