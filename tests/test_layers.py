@@ -69,13 +69,14 @@ NOT_FOR_PROOFS = {
     "release",
 }
 TELLING = 40  # characters of a line that two writers would hardly both write
-MOST_FOR_PROOFS = 66  # modules of the package; docs/start/guarantee.md states the number
+MOST_FOR_PROOFS = 67  # modules of the package; docs/start/guarantee.md states the number
 
 # Modules below 150 lines that one module alone imports, and are concepts of their own.
 OWN_CONCEPTS: dict[str, str] = {
     "checker.values": "a section of the file that `joined` makes",
     "cli.checker": "a verb is a file",
     "simulate": "reports from a seed stay apart from the exact release",
+    "optimize.workload.structured.questions": "a structured workload is a file, with a theory of its own",
     "questionnaire.plan": "what a survey with several questions reaches, a value that callers hold",
     "optimize.workload.worst_prior": "what the certificate of a class names, asked for where designs are certified",
     "loading": "the one reader of every file, a public name",

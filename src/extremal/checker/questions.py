@@ -17,7 +17,7 @@ from extremal.checker.costs import RHO
 from extremal.checker.goals import Goal, QuestionShares, Statistics
 from extremal.checker.mechanisms import Mechanism
 from extremal.checker.notions import LDP, Notion
-from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, NotKnown, require, root, total
+from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, NotKnown, ends, require, root, total
 from extremal.checker.structures import COINS
 
 MOST_RECORDS = 1024  # of a workload whose gram matrix is compared
@@ -26,7 +26,7 @@ SETS_LISTED = 7  # questions up to which all sets that are closed upwards are li
 CELLS_OF_U, STEPS_OF_Y, REACH_OF_Y, ONE_IN_BITS, PART_BITS = 4096, 16, 5, 30, 20  # of the recursion for more
 
 
-def cost_of_questions(goal: QuestionShares, mechanism: Mechanism) -> Fraction | float:
+def cost_of_questions(goal: QuestionShares, mechanism: Mechanism) -> Interval | float:
     """Σ_j w_j(1 − 1/k_j)/μ_j, or the largest w_j(1 − 1/k_j)/(k_j·μ_j), of blocks of sets."""
     asked = mechanism.structure.asked
     if asked is None or asked.sizes != goal.sizes or any(asked.others):
@@ -39,7 +39,7 @@ def cost_of_questions(goal: QuestionShares, mechanism: Mechanism) -> Fraction | 
     if not all(told):
         return INFINITE
     each = [w * (ONE - Fraction(1, k)) / mu for w, k, mu in zip(goal.weights, goal.sizes, told, strict=True)]
-    return max(e / k for e, k in zip(each, goal.sizes, strict=True)) if goal.largest else total(each)
+    return ends(max(e / k for e, k in zip(each, goal.sizes, strict=True)) if goal.largest else total(each))
 
 
 # -- the goal of a proof --
@@ -96,6 +96,18 @@ def agreements(proof: dict[str, Any], notion: Notion, goal: Goal) -> Bound:
     sizes, groups, numbers = proof["sizes"], proof["groups"], proof["numbers"]
     e = ratio_of(notion)
     shares_wanted(goal, sizes)
+    shape, eigenvalues = eigenvalues_of(sizes, groups, numbers)
+    nu = eigenvalues[0]
+    require(nu < e and all(a <= 1 for a in eigenvalues[1:]), "ν below E, no r_A below 0")
+    steps = [math.prod(shape[g + 1 :]) for g in range(len(shape))]
+    v = [(ONE - eigenvalues[steps[g]]) * (k - 1) for g, k in zip(groups, sizes, strict=True)]
+    return bound_from(goal, sizes, v, (e - 1) ** 2 / (4 * (e - nu)))
+
+
+def eigenvalues_of(
+    sizes: Sequence[int], groups: Sequence[int], numbers: Sequence[Fraction]
+) -> tuple[list[int], list[Fraction]]:
+    """How many vectors of disagreements there are by group, and N̂ for each vector of questions in A."""
     require(len(groups) == len(sizes) and set(groups) == set(range(len(set(groups)))), "a group of each question")
     alike = [[k for k, g in zip(sizes, groups, strict=True) if g == own] for own in range(len(set(groups)))]
     require(all(len(set(part)) == 1 for part in alike) and min(sizes) >= 2, "questions of a group are alike")
@@ -105,11 +117,7 @@ def agreements(proof: dict[str, Any], notion: Notion, goal: Goal) -> Bound:
     eigenvalues = [ZERO, *numbers]
     for axis, part in enumerate(alike):
         eigenvalues = along(eigenvalues, shape, axis, part[0])
-    nu = eigenvalues[0]
-    require(nu < e and all(a <= 1 for a in eigenvalues[1:]), "ν below E, no r_A below 0")
-    steps = [math.prod(shape[g + 1 :]) for g in range(len(shape))]
-    v = [(ONE - eigenvalues[steps[g]]) * (k - 1) for g, k in zip(groups, sizes, strict=True)]
-    return bound_from(goal, sizes, v, (e - 1) ** 2 / (4 * (e - nu)))
+    return shape, eigenvalues
 
 
 def along(values: Sequence[Fraction], shape: Sequence[int], axis: int, k: int) -> list[Fraction]:
@@ -158,8 +166,7 @@ def most_of_yes_no(n: int, e: Fraction) -> Fraction:
             # where the chord times c meets the diagonal
             first, last = (e - 1) * heights[i - 1] - start, (e - 1) * heights[i] - end
             return (start + (end - start) * first / (first - last)) ** 2
-    require(False, "the recursion reaches e^ε")
-    raise AssertionError
+    return Fraction(n)  # never: what is told of a question is at most 1
 
 
 @functools.cache
@@ -211,7 +218,7 @@ def tail_heights(n: int) -> list[int]:
             best = list(map(max, best, sums))
             made[c] = best
         rows = made
-    return rows[-1]
+    return [*rows[-1][:-1], 0]
 
 
 def scaled_tail(row: Sequence[int], rho: int, x: int) -> int:

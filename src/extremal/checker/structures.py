@@ -60,7 +60,7 @@ class AskedBlocks:
     """Blocks of questions on a record.
 
     Attributes:
-        sizes: the number of answers of each question.
+        sizes: how many answers each question has.
         blocks: for each block the weight of its assignment, its coin, and pairs of a question and the size of its sets.
         others: for each block whether it reports anything but sets.
     """
@@ -452,6 +452,10 @@ Family = tuple[int, int, Fraction, int]
 """k, the size of its sets or 0, odds, and how many reports there are."""
 
 
+Inner = list[tuple[int, list[tuple[int, Family]]]]
+"""Blocks: a coin, and questions with their families."""
+
+
 def joint_blocks(given: Content) -> Structure:
     """`joint_blocks`: a record has an answer to each question; an assignment, drawn with its weight, asks blocks. With
     probability coin/2^53 all questions of a block report by R_j(·|x_j), else by ν_j.
@@ -464,27 +468,31 @@ def joint_blocks(given: Content) -> Structure:
     made = [read_assignment(one, families) for one in list_of(lambda one: one)(given["assignments"])]
     expect(1 <= len(made) <= MOST_ASSIGNMENTS, "1 to 8,192 assignments")
     expect(sum(share for share, _ in made) == COINS, "weights of assignments sum to 2^53")
-    blocks = [(share, coin, members) for share, inner in made for coin, members in inner]
-    asked = AskedBlocks(
-        tuple(options[0][0] for options in families),
-        [(share, coin, [(j, family[1]) for j, family in members]) for share, coin, members in blocks],
-        [not all(family[1] for _, family in members) for _, _, members in blocks],
-    )
+    asked = asked_blocks(tuple(options[0][0] for options in families), made)
     reports = sum(math.prod(f[3] for _, members in inner for _, f in members) for _, inner in made)
     r = math.prod(asked.sizes)
     expect(r <= MOST_INPUTS, "at most 16,777,216 records")
-    both = [extremes_of(inner) for _, inner in made]
-    types = [SetType((n,), low, high) for low, high in both for n in sorted({1, r - 1})]
-    sets = AllSets([list(range(r))], types, complete=False, decides=frozenset(["LDP"]))
-    return replace(of_sets(sets, reports, COINS, COINS, not_listed), asked=asked)
+    return replace(of_sets(sets_of_records(r, made), reports, COINS, COINS, not_listed), asked=asked)
+
+
+def sets_of_records(r: int, made: Sequence[tuple[int, Inner]]) -> AllSets:
+    """Reports as sets of records: the largest ratio of weights is known, but not the sets."""
+    types = [SetType((n,), *extremes_of(inner)) for _, inner in made for n in sorted({1, r - 1})]
+    return AllSets([list(range(r))], types, complete=False, decides=frozenset(["LDP"]))
+
+
+def asked_blocks(sizes: tuple[int, ...], made: Sequence[tuple[int, Inner]]) -> AskedBlocks:
+    """What is asked, block by block."""
+    blocks = [(share, coin, members) for share, inner in made for coin, members in inner]
+    return AskedBlocks(
+        sizes,
+        [(share, coin, [(j, family[1]) for j, family in members]) for share, coin, members in blocks],
+        [not all(family[1] for _, family in members) for _, _, members in blocks],
+    )
 
 
 def not_listed() -> Iterator[Column]:
     raise Undecided("reports on records are not listed")
-
-
-Inner = list[tuple[int, list[tuple[int, "Family"]]]]
-"""Blocks: a coin, and questions with their families."""
 
 
 def extremes_of(inner: Inner) -> tuple[int, int]:

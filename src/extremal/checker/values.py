@@ -28,8 +28,7 @@ def enclosed(goal: Goal, mechanism: Mechanism, worst: Sequence[Fraction] | None)
     if isinstance(goal, LeastLevel):
         return level_of(goal, mechanism)
     if isinstance(goal, QuestionShares):
-        exact = cost_of_questions(goal, mechanism)
-        return exact if isinstance(exact, float) else ends(exact)
+        return cost_of_questions(goal, mechanism)
     return cost(goal, mechanism, worst)
 
 

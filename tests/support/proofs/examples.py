@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any
 
 import extremal as ex
+from extremal.certificate import enclosure
 from support.proofs.comparison import Content
 
 LINE = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
@@ -174,14 +175,8 @@ def asked_example(sizes: tuple[int, ...], largest: bool, epsilon: str = "1.5") -
     mechanism = ex.Mechanism.from_structure(made.joint.structure, privacy)
     certificate = certify(mechanism, goal, question_proofs(privacy.exponential, goal))
     proofs = tuple(proof.to_json() for proof in certificate.proofs)
-    reached = enclosure_of(goal, mechanism)
-    return Example(f"asked {sizes}", privacy, goal, proofs, *reached, certificate=certificate.to_json())
-
-
-def enclosure_of(goal: Any, mechanism: Any) -> Any:
-    from extremal.certificate import enclosure
-
-    return enclosure(goal, mechanism)
+    low, high = enclosure(goal, mechanism)
+    return Example(f"asked {sizes}", privacy, goal, proofs, low, high, certificate.to_json())
 
 
 def _told(name: str, privacy: Any, goal: Any, content: Content) -> Example:
@@ -190,8 +185,6 @@ def _told(name: str, privacy: Any, goal: Any, content: Content) -> Example:
 
 
 def _example(name: str, privacy: Any, design: Any) -> Example:
-    from extremal.certificate import enclosure
-
     proofs = tuple(proof.to_json() for proof in design.certificate.proofs)
     reached = enclosure(design.utility, design.mechanism)
     return Example(name, privacy, design.utility, proofs, *reached, certificate=design.certificate.to_json())

@@ -42,7 +42,7 @@ MANY = 200  # rows that are many
 MOST_ROWS = 1500  # inverted in balls: half a minute
 MOST_ENTRIES = 1 << 20  # of a mechanism that are listed at a time
 MOST_STEPS = 1 << 35  # r·r·m: half a minute
-INVERSE_BITS = 224  # of 1/m_y
+INVERSE_BITS = 288  # of 1/m_y: where the information is singular 160 are lost to 1/ρ²
 MOST_COUNTS = 20_000  # vectors of counts: some seconds
 MOST_OF_CLASS = 1000  # inputs where the worst of a class of priors is enclosed
 

@@ -148,11 +148,12 @@ class Agreements(Proof):
 
     def _spectrum(self) -> tuple[Integers, int]:
         """N̂ by how many questions of each group are in A, times the common denominator."""
-        count = max(self.groups, default=-1) + 1
-        members = [[k for k, g in zip(self.sizes, self.groups, strict=False) if g == own] for own in range(count)]
+        count = len(set(self.groups))
+        if len(self.groups) != len(self.sizes) or sorted(set(self.groups)) != list(range(count)) or min(self.sizes) < 2:
+            raise Refused("there must be a group 0, 1, … of each question", "groups", self.groups[:8])
+        members = [[k for k, g in zip(self.sizes, self.groups, strict=True) if g == own] for own in range(count)]
         shape = tuple(len(part) + 1 for part in members)
-        alike = all(len(set(part)) == 1 for part in members)
-        if len(self.groups) != len(self.sizes) or min(self.groups, default=-1) < 0 or not alike or min(self.sizes) < 2:
+        if any(len(set(part)) != 1 for part in members):
             raise Refused("questions of a group must have the same number of answers", "groups", self.groups[:8])
         if prod(shape) > MOST_VECTORS or len(self.numbers) != prod(shape) - 1 or min(self.numbers, default=0) < 0:
             raise Refused("there must be a number ≥ 0 for every vector but 0", "numbers", len(self.numbers))
@@ -167,8 +168,8 @@ class Agreements(Proof):
 
 
 def krawtchouk(n: int, k: int) -> list[list[int]]:
-    """For a of n questions with k answers in A, and each number m of disagreements: the sum of a character of A over the
-    records with m disagreements.
+    """For a of n questions with k answers in A: the sum of a character of A over the records with m disagreements, for
+    every m.
 
     >>> krawtchouk(2, 3)
     [[1, 4, 4], [1, 1, -2], [1, -2, 1]]

@@ -14,8 +14,8 @@ listed. A set of m records with Σ_j (Σ_{x in it} ±1)² = W has Σ μ_j = W/(2
 
 *More*: G_n(y, a) = max E(y + R)⁺ over R = Σ u_j·x_j with n terms, Σ u_j² = 1, all u_j ≤ a. Taking out the largest, u,
 1/√n ≤ u ≤ a, G_n(y, a) ≤ max over u of ρ/2·Σ_± G_{n−1}((y ± u)/ρ, min(1, u/ρ)), ρ = √(1 − u²). E(y + ρR)⁺ grows with
-ρ, and h(y + u) + h(y − u) with u for convex h: on a cell of u take ρ at its lower and u at its upper end. In y, G is convex:
-chords are above it. Everything is in whole numbers, rounded up. M ≤ θ² for any θ with c·G_J(−θ, 1) ≤ θ.
+ρ, and h(y + u) + h(y − u) with u for convex h: on a cell of u take ρ at its lower and u at its upper end. G is convex
+in y: chords are above it. Everything is in whole numbers, rounded up. M ≤ θ² for any θ with c·G_J(−θ, 1) ≤ θ.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def _tail_bound(count: int) -> tuple[int, ...]:
             before, rho, u = table[caps[c]], int(upper[c]), int(edges[c + 1])
             made[c] = -(-(_scaled(before, rho, u - y) + _scaled(before, rho, -u - y)) // 2)
         table = np.maximum.accumulate(made, axis=0)
-    return tuple(table[-1].tolist())
+    return (*table[-1, :-1].tolist(), 0)  # |R| ≤ √24 < 5
 
 
 def _scaled(table: Whole, rho: int, x: Whole) -> Whole:
@@ -164,12 +164,7 @@ def _scaled(table: Whole, rho: int, x: Whole) -> Whole:
 def _by_recursion(count: int, c: Fraction) -> Fraction:
     """θ² for a θ with c·G(−θ) ≤ θ: where a chord crosses the line."""
     values = [Fraction(value, UNIT) for value in _tail_bound(count)]
-    for i in range(1, len(values)):
-        theta = Fraction(i, STEPS)
-        if c * values[i] <= theta:
-            before, slope = values[i - 1], (values[i] - values[i - 1]) * STEPS
-            # c·(before + slope·(θ − start)) = θ
-            start = theta - Fraction(1, STEPS)
-            crossing = c * (before - slope * start) / (1 - c * slope)
-            return min(max(crossing, start), theta) ** 2
-    raise Refused("e^ε is beyond what the recursion bounds", "ratio", str(c)[:20])
+    i = next(i for i in range(1, len(values)) if c * values[i] <= Fraction(i, STEPS))
+    start, slope = Fraction(i - 1, STEPS), (values[i] - values[i - 1]) * STEPS
+    # c·(value + slope·(θ − start)) = θ
+    return (c * (values[i - 1] - slope * start) / (1 - c * slope)) ** 2
