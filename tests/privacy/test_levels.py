@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import extremal as ex
+from extremal.errors import MalformedFile
 from extremal.exact import view
-from extremal.mechanism.structures import STRUCTURES, BloomBits
+from extremal.mechanism.structures import STRUCTURES, BloomBits, structure_from_json
 from extremal.privacy import NOTIONS, ldp
 from extremal.sources import SHAPES
 from support.levels import (
@@ -29,6 +30,11 @@ from support.levels import (
 def test_every_structure_and_every_shape_is_drawn() -> None:
     draw = np.random.default_rng(0)
     assert DRAWN.keys() == LISTED.keys() == STRUCTURES.keys()
+    for kind, make in DRAWN.items():
+        content = make(draw).to_json()
+        assert content["kind"] == structure_from_json(content).kind == kind
+        with pytest.raises(MalformedFile, match="and no others"):
+            structure_from_json({**content, "note": "1"})
     assert {make(draw, 3).kind for make in SOURCES.values()} == set(SHAPES)
 
 

@@ -269,7 +269,8 @@ FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "fewer inputs": (lambda c: c.update(inputs=["a", "b"]), "the inputs do not fit"),
     "rows that are not there": (lambda c: c.update(rows_of_inputs=[[9, 4]]), "the inputs do not fit"),
     "no weights": (lambda c: c.pop("weights"), "does not know"),
-    "no rows": (lambda c: c.update(weights={"kind": "rows"}), "the weights are malformed"),
+    "no rows": (lambda c: c.update(weights={"kind": "rows"}), "must have the fields kind, rows and no others"),
+    "rows that are none": (lambda c: c.update(weights={"kind": "rows", "rows": 3}), "the weights are malformed"),
     "runs that are none": (lambda c: c.update(rows_of_inputs=[4]), "the inputs do not fit"),
     "labels beyond 2^53": (
         lambda c: c.update(inputs=["a", "b", "c", {"integer": "9007199254740993"}]),
@@ -294,6 +295,38 @@ FORGERIES: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
         lambda c: c.update(weights={"kind": "circulant", "runs": [[str(1 << 36), 1 << 26]]}),
         "not a sensible count",
     ),
+}
+
+OTHER_GRAMMAR: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
+    "ε beside a ratio": (lambda c: c["privacy"].update(ratio="9" * 30), "the claim must have the fields"),
+    "a ratio beside ε, in another order": (
+        lambda c: c.update(privacy={"ratio": "3", "delta": "0", "notion": "LDP", "epsilon": "1"}),
+        "the claim must have the fields",
+    ),
+    "a claim that says more": (lambda c: c["privacy"].update(note="safe"), "the claim must have the fields"),
+    "weights that say more": (lambda c: c["weights"].update(inside="1"), "the weights must have the fields"),
+    "a file that says more": (lambda c: c.update(epsilon="0.01"), "a field that is not known: epsilon"),
+    "an ε with a zero too many": (lambda c: c["privacy"].update(epsilon="1.0"), "in its shortest form"),
+    "an ε with a zero before it": (lambda c: c["privacy"].update(epsilon="01"), "in its shortest form"),
+    "an ε with blanks": (lambda c: c["privacy"].update(epsilon=" 1"), "in its shortest form"),
+    "an ε with an underscore": (lambda c: c["privacy"].update(epsilon="1_0"), "in its shortest form"),
+    "an ε that is not in lowest terms": (lambda c: c["privacy"].update(epsilon="6/4"), "in its shortest form"),
+    "an ε that has a decimal": (lambda c: c["privacy"].update(epsilon="3/2"), "in its shortest form"),
+    "an ε in a list": (lambda c: c["privacy"].update(epsilon=["1"]), "in its shortest form"),
+    "an ε that is too small": (lambda c: c["privacy"].update(epsilon="0.0000000001"), "at least 1e-9"),
+    "a ratio below 1": (
+        lambda c: c.update(privacy={"notion": "LDP", "ratio": "0.5", "delta": "0"}),
+        "between 1 and e^100",
+    ),
+    "a weight with a zero before it": (lambda c: c["weights"].update(low="01"), "a string of digits"),
+    "a version with a zero": (lambda c: c.update(version="1.00"), "another major version"),
+    "no denominator": (lambda c: c.pop("denominator"), "the denominator must be"),
+    "labels that are one after normalisation": (lambda c: c.update(inputs=["a", "b", "é", "e\u0301"]), "inputs repeat"),
+    "half a character": (lambda c: c.update(inputs=["a", "b", "c", "\ud800"]), "the file was changed"),
+    "an empty set": (lambda c: c.update(outputs=["a", "b", "c", []]), "something that is no label"),
+    "a range that says more": (lambda c: c.update(inputs={"range": 4, "of": 4}), "inputs must have the fields range"),
+    "runs of one row": (lambda c: c.update(rows_of_inputs=[[0, 1], [0, 1], [1, 2]]), "counted together"),
+    "a run of nobody": (lambda c: c.update(rows_of_inputs=[[0, 0], [1, 4]]), "not a sensible count"),
 }
 
 
@@ -336,9 +369,33 @@ FORGED_RULES: list[tuple[str, str, Any, str]] = [
 ]
 
 
+@pytest.mark.parametrize("name", OTHER_GRAMMAR)
+def test_python_refuses_the_same_grammar(name: str, tmp_path: Path) -> None:
+    """One grammar: what the script finds malformed, Python does."""
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(forged(OTHER_GRAMMAR[name][0])))
+    with pytest.raises(ex.errors.MalformedFile):
+        ex.load(path)
+
+
+def test_a_page_refuses_a_claim_that_says_two_things(chromium: str, tmp_path: Path, folder: Path) -> None:
+    """Weights that report the truth, a hash that fits, ε = 0.01 to be shown and a huge ratio to be decided."""
+    for path in folder.iterdir():
+        shutil.copy(path, tmp_path)
+    truth = {"kind": "randomized_response", "rows": 4, "low": "1", "high": str(2**62 - 3)}
+    two = forged(
+        lambda c: c.update(weights=truth, privacy={"notion": "LDP", "epsilon": "0.01", "ratio": "9" * 30, "delta": "0"})
+    )
+    (tmp_path / "mechanism.json").write_text(json.dumps(two))
+    page = shown(chromium, tmp_path, tmp_path / "profile", "index.html")
+    assert "keeps its promise" not in page
+    assert "Nothing is reported: the claim must have the fields" in page
+
+
 def test_forged_files_are_refused_with_the_reason(node: list[str], folder: Path) -> None:
-    files = {name: forged(change) for name, (change, _) in FORGERIES.items()}
-    expected = {name: reason for name, (_, reason) in FORGERIES.items()}
+    forgeries = {**FORGERIES, **OTHER_GRAMMAR}
+    files = {name: forged(change) for name, (change, _) in forgeries.items()}
+    expected = {name: reason for name, (_, reason) in forgeries.items()}
     for kind, field, value, reason in FORGED_RULES:
         name = f"{kind}: {field} {value}"
         files[name] = forged(lambda c, f=field, v=value: c["weights"].update({f: v}), RULES[kind])

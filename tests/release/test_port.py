@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import string
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -43,6 +44,16 @@ def table(stored: dict[str, Any]) -> list[list[int]]:
     elif kind == "circulant":
         column = [int(w) for w, length in stored["runs"] for _ in range(length)]
         made = [[column[(x - y) % len(column)] for y in range(len(column))] for x in range(len(column))]
+    elif kind == "colourings":
+        digits = string.digits + string.ascii_lowercase + string.ascii_uppercase + "-_"
+        made = [[] for _ in range(stored["rows"])]
+        for (low, high), text in zip(stored["weights"], stored["colours"], strict=True):
+            found = [digits.index(letter) for letter in text]
+            classes = (
+                found if len(text) == stored["rows"] else [64 * a + b for a, b in zip(*[iter(found)] * 2, strict=True)]
+            )
+            for row, own in zip(made, classes, strict=True):
+                row += [int(high) if y == own else int(low) for y in range(max(classes) + 1)]
     else:
         pairs = [[int(w) for w in pair] for pair in stored["weights"]]
         made = [
@@ -69,7 +80,7 @@ def rule(stored: dict[str, Any]) -> tuple[int, int]:
 def pairs(stored: dict[str, Any]) -> list[tuple[int, int]]:
     """3, the two tables."""
     kind = stored["kind"]
-    if kind in ("rows", "randomized_response", "circulant", "two_valued_columns"):
+    if kind in ("rows", "randomized_response", "circulant", "two_valued_columns", "colourings"):
         return [(max(column), min(column)) for column in zip(*table(stored), strict=True)]
     if kind == "independent_bits":
         own, other = int(stored["own"]), int(stored["other"])

@@ -23,6 +23,7 @@ from extremal.mechanism.structures import (
     HadamardSets,
     HashedSets,
     IndependentBits,
+    JointBlocks,
     ProjectiveSets,
     RandomizedResponse,
     Rows,
@@ -30,17 +31,19 @@ from extremal.mechanism.structures import (
     SubsetSelection,
     TwoValuedColumns,
 )
+from extremal.mechanism.structures.joint import COIN, AllSets, Assignment, Block, Decomposed
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
 from extremal.sources import SourceClass
 from support.listed import grouped_structure_of
 
-Columns = list[list[int]]
+Columns = list[list[Any]]  # integers or rationals, each column up to a factor
 Random = np.random.Generator
 
 WHOLE = 1 << 62
 PRIME = (1 << 21) - 9
 SEEDS = 600  # of a hash function: they show every set of few inputs that shares a bucket
 MOST_INPUTS = 6
+BOUNDED = ("joint_blocks",)  # structures whose level is that of the list under LDP, and may be above it elsewhere
 
 
 # -- structures, by the names that files give them
@@ -138,6 +141,17 @@ def _grouped(draw: Random) -> Structure:
     return grouped_structure_of(str(draw.choice(names)), float(draw.choice([0.3, 1.0, 2.5])))
 
 
+def _joint(draw: Random) -> Structure:
+    """Two questions, asked together or one of them alone, by sets or by what a mechanism has beyond its least."""
+    array = np.array([[3, 1, 2], [1, 3, 2]], dtype=np.int64)
+    options = (AllSets(2, 1), AllSets(3, int(draw.integers(1, 3))), Decomposed(array))
+    families = tuple((options[i],) for i in draw.integers(0, 3, 2).tolist())
+    coins = [_weight(draw, 1, COIN) for _ in range(3)]
+    together, alone = Block((0, 1), (0, 0), coins[0]), (Block((0,), (0,), coins[1]), Block((1,), (0,), coins[2]))
+    share = _weight(draw, 1, COIN)
+    return JointBlocks(families, (Assignment((together,), share), Assignment(alone, COIN - share)))
+
+
 DRAWN: dict[str, Callable[[Random], Structure]] = {
     "rows": _rows,
     "randomized_response": _response,
@@ -150,6 +164,7 @@ DRAWN: dict[str, Callable[[Random], Structure]] = {
     "hashed": _hashed,
     "bloom_filter": _bloom,
     "grouped_sets": _grouped,
+    "joint_blocks": _joint,
 }
 """A random structure of each kind, small enough to be listed."""
 
@@ -245,6 +260,42 @@ def _listed_groups(c: dict[str, Any]) -> Columns:
     return columns
 
 
+def _laws(c: dict[str, Any]) -> tuple[list[Fraction], list[list[Fraction]]]:
+    """What a family reports without the truth, and with it: a row for each answer."""
+    if "size" in c:
+        sets = list(itertools.combinations(range(c["answers"]), c["size"]))
+        held = math.comb(c["answers"] - 1, c["size"] - 1)
+        truth = [[Fraction(int(x in s), held) for s in sets] for x in range(c["answers"])]
+        return [Fraction(1, len(sets))] * len(sets), truth
+    rows = [list(map(int, row)) for row in c["weights"]]
+    low = [min(column) for column in zip(*rows, strict=True)]
+    excess = [[w - least for w, least in zip(row, low, strict=True)] for row in rows]
+    return [Fraction(w, sum(low)) for w in low], [[Fraction(w, sum(row)) for w in row] for row in excess]
+
+
+def _listed_joint(c: dict[str, Any]) -> list[list[Fraction]]:
+    laws = [[_laws(family) for family in options] for options in c["questions"]]
+    records = list(itertools.product(*(range(len(options[0][1])) for options in laws)))
+    columns = []
+    for assignment in c["assignments"]:
+        blocks = assignment["blocks"]
+        asked = [(b, j, laws[j][f]) for b in blocks for j, f in zip(b["questions"], b["families"], strict=True)]
+        for report in itertools.product(*(range(len(law[0])) for _, _, law in asked)):
+            told = dict(zip(((id(b), j) for b, j, _ in asked), report, strict=True))
+            column = []
+            for record in records:
+                entry = Fraction(1)
+                for b in blocks:
+                    own = [(law, j, told[id(b), j]) for block, j, law in asked if block is b]
+                    coin = Fraction(int(b["coin"]), COIN)
+                    base = math.prod((law[0][y] for law, _, y in own), start=Fraction(1))
+                    truth = math.prod((law[1][record[j]][y] for law, j, y in own), start=Fraction(1))
+                    entry *= (1 - coin) * base + coin * truth
+                column.append(entry)
+            columns.append(column)
+    return columns
+
+
 def _listed_columns(c: dict[str, Any]) -> Columns:
     columns = []
     for code, *edges in c["columns"]:
@@ -297,6 +348,7 @@ LISTED: dict[str, Callable[[dict[str, Any]], Columns]] = {
     "hashed": _listed_hashed,
     "bloom_filter": _listed_bloom,
     "grouped_sets": _listed_groups,
+    "joint_blocks": _listed_joint,
 }
 """For each kind, its reports one by one from what a file says."""
 
@@ -427,7 +479,9 @@ def metric_holds(columns: Columns, notion: MetricPrivacy, epsilon: float) -> boo
     pairs = [(x, z) for x in range(notion.k) for z in range(notion.k) if x != z and notion.relates(x, z)]
     scale = Fraction(repr(epsilon))
     bounds = {pair: Exponential.unchecked(scale * notion.exact_distance(*pair)) for pair in pairs}
-    return all(bounds[x, z].at_least(q[x], q[z]) for q in columns for x, z in pairs)
+    whole = [[Fraction(w) for w in q] for q in columns]
+    scaled = [[int(w * math.lcm(*(v.denominator for v in q))) for w in q] for q in whole]
+    return all(bounds[x, z].at_least(q[x], q[z]) for q in scaled for x, z in pairs)
 
 
 def _distances(draw: Random, k: int) -> list[list[Any]]:
@@ -457,6 +511,12 @@ def differs(notion: Notion, mechanism: Mechanism) -> str | None:
         right = leakage_level(columns, notion.source)
     else:
         right = lift_level(columns, notion) if isinstance(notion, LIP) else local_level(columns)
+    if mechanism.structure.kind in BOUNDED and not isinstance(notion, LDP):
+        if isinstance(notion, MetricPrivacy):
+            safe = math.isinf(level) or metric_holds(columns, notion, level)
+        else:
+            safe = level >= right
+        return None if safe else f"{notion!r}: level {level!r} is below that of the list"
     if level != right:
         return f"{notion!r}: level {level!r}, by listing {right!r}"
     for epsilon, wanted in ((level, True), (math.nextafter(level, 0), False)):

@@ -1,7 +1,7 @@
 """The proof kernel: what a design claims, and code that decides it in exact arithmetic, without a solver."""
 
 from extremal.certificate.certificate import Certificate
-from extremal.certificate.proof import KINDS, Proof, proof_from_json
+from extremal.certificate.proof import KINDS, Contradiction, NotKnown, Proof, Refused, proof_from_json
 from extremal.certificate.proofs.chords import Chords
 from extremal.certificate.proofs.combined import ChosenPrior, Groups, Level, OnePrior
 from extremal.certificate.proofs.concave import Concave
@@ -12,7 +12,6 @@ from extremal.certificate.proofs.questions import Agreements
 from extremal.certificate.proofs.sets import Sets
 from extremal.certificate.proofs.squares import Squares
 from extremal.certificate.proofs.yes_no import YesNo
-from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.certificate.verify import Verdict, Verification, enclosure, verify
 
 __all__ = [

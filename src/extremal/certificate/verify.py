@@ -23,9 +23,8 @@ from flint import ctx
 from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
 from extremal.certificate.arithmetic.workload_cost import workload_cost
 from extremal.certificate.certificate import Certificate, is_certificate, load_certificate, nearest_double, outputs_of
-from extremal.certificate.proof import WORKING_BITS, Bound
+from extremal.certificate.proof import WORKING_BITS, Bound, NotKnown, Refused
 from extremal.certificate.proofs.combined import ChosenPrior
-from extremal.certificate.refused import NotKnown, Refused
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
@@ -204,12 +203,13 @@ def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = No
         raise NotKnown("the kernel has no rule for a user's function", "utility", type(goal).__name__)
     with ctx.workprec(WORKING_BITS):
         if isinstance(stated, WorkloadGoal):
-            chosen = worst_prior is not None and stated.source.single is None
-            return workload_cost(stated, mechanism, worst_prior.of(stated.source) if worst_prior and chosen else None)
-        if isinstance(stated, (LossGoal, LevelGoal, QuestionsGoal)):
-            exact = (
-                _questions_cost(stated, mechanism) if isinstance(stated, QuestionsGoal) else _cost_of(stated, mechanism)
-            )
+            chosen = None if worst_prior is None or stated.source.single else worst_prior.of(stated.source)
+            return workload_cost(stated, mechanism, chosen)
+        if isinstance(stated, (LossGoal, LevelGoal)):
+            exact = _cost_of(stated, mechanism)
+            return exact, exact
+        if isinstance(stated, QuestionsGoal):
+            exact = _questions_cost(stated, mechanism)
             return exact, exact
         ball = value_of(stated, mechanism)
         return (inf, inf) if is_infinite(ball) else (lower(ball), upper(ball))

@@ -19,6 +19,7 @@ ORDER = (
     "structures",
     "mechanisms",
     "worths",
+    "matrices",
     "costs",
     "questions",
     "values",

@@ -5,11 +5,14 @@ directions:
 
     F = Σ_i min_t [Σ_y m_y t_y² + |a_i − Qt|²/ρ] = Σ_i max_v [2a_i·v − Σ_y (q_y·v)²/m_y − ρ|v|²],
 
-where a direction has q_y·v = 0 at reports with m_y = 0. So *any* decoders t_i = Θa_i bound F from above and *any*
-directions v_i = Va_i from below. Good ones come from an approximate inverse, on which nothing rests. With
-W = (AP)ᵀAP, exactly in whole numbers,
+where a direction has q_y·v = 0 at reports with m_y = 0. So *any* decoders bound F from above and *any* directions from
+below. We take v_i = Va_i, V about the inverse of J + ρI (nothing rests on how near), and t_iy = r_y·(q_y·v_i) with
+r_y ≤ 1/m_y ≤ r_y + h. Then Σ_y m_y t_y² ≤ Σ_y r_y (q_y·v)², because m_y r_y ≤ 1, and with K = Σ_y r_y q_y q_yᵀ,
+N = Σ_y q_y q_yᵀ, W = (AP)ᵀAP and R = I − KV, all in whole numbers,
 
-    2·tr VW − Σ_y q_yᵀVWVᵀq_y/m_y − ρ·tr VWVᵀ  ≤  F  ≤  Σ_y m_y (ΘWΘᵀ)_yy + tr RWRᵀ/ρ,     R = I − QΘ.
+    2·tr VW − tr Vᵀ(K + hN + ρI)VW  ≤  F  ≤  tr VᵀKVW + tr RWRᵀ/ρ.
+
+Where m_y = 0, r_y may be anything; a large one is good.
 
 *Over a class of priors* keep the decoders at another prior v, moved by a constant each so that their bias b_i = Ra_i
 stays. With s_i = p·Qt_i, their variance is Σ_y m_y(v)t_iy² − (v·Qt_i)² + (v·b_i)², where
@@ -23,26 +26,33 @@ import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
+from functools import cached_property
 from operator import mul
 
 from extremal.checker.goals import Statistics
+from extremal.checker.matrices import (
+    BITS,
+    MOST_PRODUCTS,
+    Whole,
+    approximate_inverse,
+    diagonal,
+    plus,
+    scaled_identity,
+    times,
+)
 from extremal.checker.mechanisms import Mechanism
 from extremal.checker.numbers import (
     INFINITE,
-    WIDEST_EXPONENT,
     ZERO,
     Interval,
     NotKnown,
-    Undecided,
     Unsettled,
     Vector,
     afford,
     dot,
     ends,
-    quotient,
-    rounded_up,
+    reduced_by,
     solution,
     whole_numbers,
 )
@@ -50,24 +60,9 @@ from extremal.checker.structures import AllSets, SetType
 
 RHO = Fraction(1, 2**80)  # ρ: a bias counts as it would for 2^80 respondents
 UNKNOWN = Fraction(1, 2**20)  # a cost above this share of what it is when nothing is known counts as infinite
-MOST_PRODUCTS = 2**25  # of entries of matrices, in whole numbers: half a minute
 MOST_VECTORS = 20_000  # vectors of counts of sets
-APPROXIMATE_DIGITS, TINY = 320, Decimal("1e-100")  # of an inverse; what a mass of 0 counts as in it
-BITS = 512  # after the point, of decoders and directions
+MANY = 2**300  # r_y of reports that cannot occur
 LONG = 800  # bits after the point of sums
-
-Whole = list[list[int]]
-
-
-def times(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> Whole:
-    """A·B in whole numbers."""
-    columns = list(zip(*b, strict=True))
-    return [[sum(map(mul, row, column)) for column in columns] for row in a]
-
-
-def traces(a: Sequence[Sequence[int]], b: Sequence[Sequence[int]]) -> list[int]:
-    """The diagonal of A·Bᵀ."""
-    return [sum(map(mul, row, other)) for row, other in zip(a, b, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -127,10 +122,10 @@ def is_multiple_of_identity(gram: Sequence[Sequence[int]]) -> bool:
     return all(v == (gram[0][0] if x == z else 0) for x, row in enumerate(gram) for z, v in enumerate(row))
 
 
-def listed_rows_of(mechanism: Mechanism) -> Whole:
+def listed_rows_of(mechanism: Mechanism) -> list[list[int]]:
     """The row of weights of each input."""
     k, m = mechanism.k, mechanism.structure.reports
-    afford(max(k, m) * k * max(k, m), MOST_PRODUCTS, "products of matrices for the cost of statistics")
+    afford((m + 8 * k) * k * k, MOST_PRODUCTS, "products of matrices for the cost of statistics")
     rows = list(zip(*mechanism.structure.columns(), strict=True))
     return [list(rows[row]) for row in mechanism.row_of]
 
@@ -139,87 +134,75 @@ def listed_rows_of(mechanism: Mechanism) -> Whole:
 
 
 class Enclosure:
-    """F of a mechanism with rows q, over `unit`, at the prior of w."""
+    """F of a mechanism with rows q, over `unit`, at the prior of w. Matrices are whole numbers over `one`."""
 
-    def __init__(self, q: Whole, unit: int, w: Centred) -> None:
-        self.w, self.unit = w, unit
-        self.q = q
-        self.columns = [list(column) for column in zip(*q, strict=True)]
-        self.masses = [Fraction(sum(map(mul, w.weights, c)), w.mass * unit) for c in self.columns]
-        inverse = approximate_inverse(self.columns, self.masses, unit)
-        scale = Decimal(2**BITS)
-        context = Context(prec=APPROXIMATE_DIGITS)
-        self.directions = [[int(context.multiply(v, scale)) for v in row] for row in inverse]
-        through = times(self.columns, self.directions)  # QᵀV, over unit·2^BITS
-        self.decoders = [
-            [v * b // a for v in row]  # Θ = D⁻¹QᵀV, over 2^BITS: v/(unit·m), a mass of 0 being tiny
-            for row, m in zip(through, self.masses, strict=True)
-            for a, b in [(m * unit if m else unit * Fraction(TINY)).as_integer_ratio()]
-        ]
+    def __init__(self, q: list[list[int]], unit: int, w: Centred) -> None:
+        self.w, self.unit, self.q = w, unit, q
+        self.columns = list(zip(*q, strict=True))
+        masses = [sum(map(mul, w.weights, column)) for column in self.columns]  # m_y, over unit·mass
+        self.inverse = [(w.mass * unit << BITS) // m if m else MANY << BITS for m in masses]  # r_y, over 2^BITS
+        self.occurs = [m > 0 for m in masses]
+        self.one = unit * unit << BITS
+        self.k_matrix = self.gram(self.inverse)
+        ridged = plus(self.k_matrix, scaled_identity(len(q), int(RHO * self.one)))
+        short = self.one >> BITS
+        self.v = approximate_inverse([[entry // short for entry in row] for row in ridged])  # over 2^BITS
+
+    def gram(self, factors: Sequence[int]) -> Whole:
+        """Σ_y r_y q_y q_yᵀ."""
+        scaled = [list(map(mul, row, factors)) for row in self.q]
+        return [[sum(map(mul, row, other)) for other in self.q] for row in scaled]
 
     def above(self) -> Fraction:
-        """Σ_y m_y (ΘWΘᵀ)_yy + tr RWRᵀ/ρ."""
-        return dot(self.masses, self.squares()) + self.bias() / RHO
+        """tr VᵀKVW + tr RWRᵀ/ρ."""
+        seen = times(self.k_matrix, self.v)  # KV, over one·2^BITS
+        paid = sum(diagonal(times(list(zip(*self.v, strict=True)), seen), self.w.matrix))
+        return Fraction(paid, self.w.unit * self.one << (2 * BITS)) + self.bias(seen) / RHO
 
-    def squares(self) -> Vector:
-        """Σ_i t_iy² = (ΘWΘᵀ)_yy for each report."""
-        found = traces(times(self.decoders, self.w.matrix), self.decoders)
-        return [Fraction(v, self.w.unit << (2 * BITS)) for v in found]
-
-    def read(self) -> Whole:
-        """QΘ, over unit·2^BITS."""
-        return times(self.q, self.decoders)
-
-    def bias(self) -> Fraction:
-        """Σ_i |b_i|² = tr RWRᵀ, R = I − QΘ."""
-        one = self.unit << BITS
-        r = [[(one if x == z else 0) - v for z, v in enumerate(row)] for x, row in enumerate(self.read())]
-        return Fraction(sum(traces(times(r, self.w.matrix), r)), self.w.unit * one * one)
-
-    def above_for_all(self, goal: Statistics) -> Fraction:
-        """Σ_i s_i² + (1 + 1/ρ)·Σ_i |b_i|² + max over the class of v·g, g = Σ_i [Q t_i² − 2s_i·Qt_i]."""
-        read, one = self.read(), self.unit << BITS
-        average = [sum(map(mul, self.w.weights, column)) for column in zip(*read, strict=True)]  # pᵀQΘ
-        through = times([average], self.w.matrix)[0]
-        below = self.w.unit * self.w.mass * one * one
-        moved = [Fraction(sum(map(mul, through, row)), below) for row in read]  # Σ_i s_i·(Qt_i)(x)
-        constant = Fraction(sum(map(mul, through, average)), below * self.w.mass)
-        squares = self.squares()
-        slope = [dot(row, squares) / self.unit - 2 * v for row, v in zip(self.q, moved, strict=True)]
-        return constant + (1 + 1 / RHO) * self.bias() + goal.source.largest(slope)
+    def bias(self, seen: Whole) -> Fraction:
+        """Σ_i |b_i|² = tr RWRᵀ, R = I − KV."""
+        r = plus(scaled_identity(len(seen), self.one << BITS), seen, -1)
+        return Fraction(sum(diagonal(times(r, self.w.matrix), r)), self.w.unit * (self.one << BITS) ** 2)
 
     def below(self) -> Fraction:
-        """2·tr VW − Σ_y q_yᵀVWVᵀq_y/m_y − ρ·tr VWVᵀ, with q_yᵀV = 0 where m_y = 0."""
-        v, scale = self.feasible()
-        w = self.w.matrix
-        priced = times(v, w)
-        seen = times(self.columns, v)
-        squares = traces(times(seen, w), seen)
-        below = self.w.unit * scale * scale
-        paid = ZERO
-        for s, m in zip(squares, self.masses, strict=True):
-            if m:
-                paid += rounded_up(Fraction(s, below * self.unit**2) / m, LONG)
-        gained = Fraction(2 * sum(row[x] for x, row in enumerate(priced)), self.w.unit * scale)
-        return gained - paid - RHO * Fraction(sum(traces(priced, v)), below)
+        """2·tr VW − tr Vᵀ(K + hN + ρI)VW over the reports that can occur, V orthogonal to the others."""
+        v, below = self.feasible()
+        factors = [r + 1 if occurs else 0 for r, occurs in zip(self.inverse, self.occurs, strict=True)]
+        k_matrix = plus(self.gram(factors), scaled_identity(len(v), math.ceil(RHO * self.one)))
+        paid = sum(diagonal(times(list(zip(*v, strict=True)), times(k_matrix, v)), self.w.matrix))
+        gained = sum(diagonal(v, self.w.matrix))
+        return Fraction(2 * gained, self.w.unit * below) - Fraction(paid, self.w.unit * self.one * below * below)
 
     def feasible(self) -> tuple[Whole, int]:
-        """V over a whole number, made orthogonal to the columns of mass 0: V − C(CᵀC)⁻¹CᵀV."""
-        never = independent([c for c, m in zip(self.columns, self.masses, strict=True) if not m])
+        """V over a whole number, made orthogonal to the columns C of mass 0: V − C(CᵀC)⁻¹CᵀV."""
+        never = independent([list(c) for c, occurs in zip(self.columns, self.occurs, strict=True) if not occurs])
         if not never:
-            return self.directions, 1 << BITS
+            return self.v, 1 << BITS
         gram = [[Fraction(sum(map(mul, a, b))) for b in never] for a in never]
-        wrong = times(never, self.directions)
-        shares = solution(gram, [[Fraction(v) for v in row] for row in wrong])
-        flat, scale = whole_numbers([v for row in shares for v in row])
+        shares = solution(gram, [[Fraction(v) for v in row] for row in times(never, self.v)])
+        flat, scale = whole_numbers(list(itertools.chain(*shares)))
         k = len(self.q)
-        moved = times(list(zip(*never, strict=True)), [flat[i * k : (i + 1) * k] for i in range(len(never))])
-        return [less(v, scale, u) for v, u in zip(self.directions, moved, strict=True)], scale << BITS
+        moved = times(list(zip(*never, strict=True)), [flat[i : i + k] for i in range(0, len(flat), k)])
+        return plus([[v * scale for v in row] for row in self.v], moved, -1), scale << BITS
 
+    def above_for_all(self, goal: Statistics) -> Fraction:
+        """Σ_i s_i² + (1 + 1/ρ)·Σ_i |b_i|² + max over the class of v·g, g = Σ_i [Q t_i² − 2s_i·Qt_i]; Qt_i = KVa_i."""
+        seen, one = times(self.k_matrix, self.v), self.one << BITS
+        average = [sum(map(mul, self.w.weights, column)) for column in zip(*seen, strict=True)]  # pᵀKV
+        through = times([average], self.w.matrix)[0]
+        below = self.w.unit * self.w.mass * one * one
+        moved = [Fraction(sum(map(mul, through, row)), below) for row in seen]  # Σ_i s_i·(Qt_i)(x)
+        constant = Fraction(sum(map(mul, through, average)), below * self.w.mass)
+        slope = [dot(row, self.squares) / self.unit - 2 * v for row, v in zip(self.q, moved, strict=True)]
+        return constant + (1 + 1 / RHO) * self.bias(seen) + goal.source.largest(slope)
 
-def less(row: Sequence[int], scale: int, other: Sequence[int]) -> list[int]:
-    """scale·row − other."""
-    return [v * scale - u for v, u in zip(row, other, strict=True)]
+    @cached_property
+    def squares(self) -> Vector:
+        """Σ_i t_iy² = r_y²·q_yᵀVWVᵀq_y for each report."""
+        inner = times(times(self.v, self.w.matrix), list(zip(*self.v, strict=True)))
+        found = diagonal(times(self.columns, inner), self.columns)
+        below = self.w.unit * self.unit**2 << (4 * BITS)
+        return [Fraction(r * r * v, below) for r, v in zip(self.inverse, found, strict=True)]
 
 
 def independent(vectors: Sequence[list[int]]) -> list[list[int]]:
@@ -229,42 +212,12 @@ def independent(vectors: Sequence[list[int]]) -> list[list[int]]:
     for vector in vectors:
         left = [Fraction(v) for v in vector]
         for place, other in reduced:
-            factor = left[place]
-            left = [v - factor * u for v, u in zip(left, other, strict=True)]
+            left = reduced_by(left, left[place], other)
         pivot = next((x for x, v in enumerate(left) if v), None)
         if pivot is not None:
             chosen.append(vector)
             reduced.append((pivot, [v / left[pivot] for v in left]))
     return chosen
-
-
-def approximate_inverse(columns: Whole, masses: Sequence[Fraction], unit: int) -> list[list[Decimal]]:
-    """About (J + ρI)⁻¹, by elimination; nothing rests on it. J = Σ_y q_y q_yᵀ/m_y."""
-    context = Context(prec=APPROXIMATE_DIGITS, rounding=ROUND_FLOOR, Emin=-WIDEST_EXPONENT, Emax=WIDEST_EXPONENT)
-    k, ridge = len(columns[0]), quotient(context, RHO)
-    table = [[ridge if x == z else Decimal(0) for z in range(k)] for x in range(k)]
-    for column, m in zip(columns, masses, strict=True):
-        inverse = context.divide(1, quotient(context, m) or TINY)
-        q = [context.divide(v, unit) for v in column]
-        for x, v in enumerate(q):
-            factor = context.multiply(v, inverse)
-            table[x] = [context.fma(factor, u, entry) for u, entry in zip(q, table[x], strict=True)]
-    one = [[Decimal(int(x == z)) for z in range(k)] for x in range(k)]
-    return eliminated(context, [[*row, *right] for row, right in zip(table, one, strict=True)])
-
-
-def eliminated(context: Context, table: list[list[Decimal]]) -> list[list[Decimal]]:
-    """The right half of a table after its left half has become the identity."""
-    for i in range(len(table)):
-        if not table[i][i]:
-            raise Undecided("a matrix that is singular to 300 digits")
-        factor = context.divide(1, table[i][i])
-        own = table[i] = [context.multiply(v, factor) if v else v for v in table[i]]
-        for j, row in enumerate(table):
-            if j != i and row[i]:
-                minus = -row[i]
-                table[j] = [context.fma(minus, w, v) if w else v for v, w in zip(row, own, strict=True)]
-    return [row[len(table) :] for row in table]
 
 
 # -- all sets with certain counts --

@@ -13,10 +13,11 @@ from extremal.checker.grammar import (
     Content,
     Labels,
     count,
-    double,
+    exact_double,
     exactly,
     flag,
     list_of,
+    printed_double,
     rational,
     read_labels,
     read_set_label,
@@ -217,7 +218,7 @@ def read_divergence(kind: str, given: Any) -> Divergence:
 
 
 def read_distortion(given: Content, of: Source) -> Losses:
-    rows = list_of(list_of(rational))(given["distances"])
+    rows = list_of(list_of(printed_double))(given["distances"])
     expect(len(rows) == of.k and len(rows[0]) > 0, "a row of losses for each input")
     expect(all(len(row) == len(rows[0]) and min(row) >= 0 for row in rows), "losses are not negative, rows of a length")
     outputs = None if given["outputs"] is None else read_labels(given["outputs"], read_set_label, MOST_NAMED)
@@ -247,11 +248,11 @@ def of_rows(rows: Sequence[Sequence[Fraction]], of: Source) -> Statistics:
 
 
 def read_workload(given: Content, of: Source) -> Statistics:
-    return of_rows(list_of(list_of(double))(given["matrix"]), of)
+    return of_rows(list_of(list_of(exact_double))(given["matrix"]), of)
 
 
 def read_mean(given: Content, of: Source) -> Statistics:
-    return of_rows([list_of(double)(given["values"])], of)
+    return of_rows([list_of(exact_double)(given["values"])], of)
 
 
 def read_positions(given: Any, below: int) -> list[int]:
@@ -281,7 +282,7 @@ def read_ranges(_given: Content, of: Source) -> Statistics:
 def read_frequencies(given: Content, of: Source) -> Statistics:
     """gram is diagonal: the weight of each item."""
     expect(of.k <= MOST_OF_A_WORKLOAD, "a workload has at most 4,096 inputs")
-    items, weights = read_positions(given["items"], of.k), list_of(double)(given["weights"])
+    items, weights = read_positions(given["items"], of.k), list_of(exact_double)(given["weights"])
     expect(len(items) == len(weights) and min(weights) > 0, "a positive weight for each item")
     below = math.lcm(*(w.denominator for w in weights))
     at = dict(zip(items, weights, strict=True))

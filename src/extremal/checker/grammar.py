@@ -9,19 +9,18 @@ import re
 import unicodedata
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Malformed, NotKnown, afford, expect
+from extremal.checker.numbers import INFINITE, Bound, Malformed, NotKnown, afford, expect
 
 Content = dict[str, Any]
 LARGEST_FILE = 64 * 2**20  # bytes
 MOST_VALUES, MOST_OBJECTS, DEEPEST_FILE = 2**22, 2**16, 32  # commas and brackets; braces; levels of nesting
 LARGEST_INTEGER = 2**53  # what every reader of JSON keeps
-LONGEST_NUMBER, LARGEST_POWER = 400, 400  # characters of a number of a proof, and where its first digit may stand
+LONGEST_NUMBER, MOST_PLACES = 400, 400  # characters of a number of a proof; digits after a point
 LONGEST_WHOLE = 4000  # characters of a whole number
-LONGEST_RATIONAL = 20_000  # characters of a number of a notion, a goal or a prior
+LONGEST_RATIONAL, LONGEST_DOUBLE = 1000, 25  # characters
 
 
 # -- JSON --
@@ -94,18 +93,22 @@ def exactly(given: Any, names: Set[str], what: str) -> Content:
 
 # -- numbers --
 
-DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-DIGITS_ONLY = re.compile(r"\d+", re.ASCII)
-SIGNED_DIGITS = re.compile(r"-?\d+", re.ASCII)
+WHOLE_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)")
+DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]*[1-9])?")
+FRACTION = re.compile(r"-?[1-9][0-9]*/[1-9][0-9]*")
+
+
+def matches(form: re.Pattern[str], given: Any, longest: int) -> bool:
+    """Whether something is a text of this form and length; "-0" is of none."""
+    return isinstance(given, str) and len(given) <= longest and form.fullmatch(given) is not None and given != "-0"
 
 
 def decimal(given: Any, longest: int) -> Fraction:
-    """A decimal string whose first digit that is not 0 stands at 10^e, |e| ≤ 400."""
-    expect(isinstance(given, str) and len(given) <= longest, f"a number is a string of at most {longest} characters")
-    expect(DECIMAL.fullmatch(given) is not None, "a number is a decimal string")
-    found = Decimal(given)
-    expect(found.is_zero() or abs(found.adjusted()) <= LARGEST_POWER, "a number is between 10^-400 and 10^400")
-    return ZERO if found.is_zero() else Fraction(found)
+    """A whole number, or one with a point and digits of which the last is not 0; at most 400 places."""
+    expect(matches(DECIMAL, given, longest), f"a number is a decimal of at most {longest} characters")
+    whole_part, _, places = given.partition(".")
+    expect(len(places) <= MOST_PLACES, "a decimal has at most 400 places")
+    return Fraction(int(whole_part + places), 10 ** len(places))
 
 
 def number(given: Any) -> Fraction:
@@ -114,28 +117,40 @@ def number(given: Any) -> Fraction:
 
 
 def rational(given: Any) -> Fraction:
-    """A decimal or a quotient a/b, as notions and goals hold them."""
-    expect(isinstance(given, str) and given.count("/") <= 1, "a rational is a decimal or a/b")
-    top, slash, bottom = given.partition("/")
-    below = decimal(bottom, LONGEST_RATIONAL) if slash else ONE
-    expect(below != 0, "a quotient is not by 0")
-    return decimal(top, LONGEST_RATIONAL) / below
+    """A decimal; or a/b in lowest terms where the number is no decimal of at most 400 places."""
+    if not matches(FRACTION, given, LONGEST_RATIONAL):
+        return decimal(given, LONGEST_RATIONAL)
+    top, bottom = map(int, given.split("/"))
+    expect(math.gcd(top, bottom) == 1 and 10**MOST_PLACES % bottom != 0, "a quotient in lowest terms, no decimal")
+    return Fraction(top, bottom)
 
 
-def double(given: Any) -> Fraction:
-    """The double that a decimal prints, exactly."""
-    expect(isinstance(given, str) and DECIMAL.fullmatch(given) is not None, "a double is a decimal string")
-    expect(math.isfinite(float(given)), "a double is finite")
-    return Fraction(float(given))
+def double(given: Any) -> float:
+    """A double as `repr` writes it: the shortest digits that give it back."""
+    expect(isinstance(given, str) and len(given) <= LONGEST_DOUBLE and given.isascii(), "a double is a text")
+    try:
+        found = float(given)
+    except ValueError:
+        raise Malformed("a double is a number") from None
+    expect(math.isfinite(found) and repr(found) == given, "a double is finite, and written as it prints")
+    return found
+
+
+def exact_double(given: Any) -> Fraction:
+    """The double itself."""
+    return Fraction(double(given))
+
+
+def printed_double(given: Any) -> Fraction:
+    """The decimal that a double prints as."""
+    return Fraction(repr(double(given)))
 
 
 def shown(given: Any) -> Bound:
     """A value or a bound: a double as it prints, or an infinity."""
     if given in ("inf", "-inf"):
         return INFINITE if given == "inf" else -INFINITE
-    found = double(given)
-    expect(repr(float(found)) == given, "a value is a double as it prints")
-    return found
+    return exact_double(given)
 
 
 def count(given: Any) -> int:
@@ -153,7 +168,7 @@ def count_between(given: Any, least: int, most: int, what: str) -> int:
 def whole(given: Any) -> int:
     """A JSON integer, or from 2^53 on a string of digits."""
     if isinstance(given, str):
-        expect(len(given) <= LONGEST_WHOLE and SIGNED_DIGITS.fullmatch(given) is not None, "a whole number is digits")
+        expect(matches(WHOLE_NUMBER, given, LONGEST_WHOLE), "a whole number is digits")
         expect(abs(int(given)) >= LARGEST_INTEGER, "a whole number below 2^53 is a JSON integer")
         return int(given)
     return count(given)
@@ -163,8 +178,8 @@ def weight(most: int) -> Callable[[Any], int]:
     """A reader of weights: strings of digits of a number that is at most so large."""
 
     def read(given: Any) -> int:
-        expect(isinstance(given, str) and DIGITS_ONLY.fullmatch(given) is not None, "a weight is a string of digits")
-        expect(len(given) <= len(str(most)) and int(given) <= most, "a weight is not that large")
+        expect(matches(WHOLE_NUMBER, given, len(str(most))), "a weight is a string of digits")
+        expect(0 <= int(given) <= most, "a weight is not that large")
         return int(given)
 
     return read
@@ -209,7 +224,7 @@ def read_label(given: Any) -> Label:
     """Text, an integer or a truth value; an integer beyond 2^53 is {"integer": "…"}."""
     if isinstance(given, dict):
         digits = exactly(given, {"integer"}, "a large integer label")["integer"]
-        expect(isinstance(digits, str) and SIGNED_DIGITS.fullmatch(digits) is not None, "a large integer is digits")
+        expect(matches(WHOLE_NUMBER, digits, LONGEST_LABEL + 1), "a large integer is digits")
         expect(len(digits.removeprefix("-")) <= LONGEST_LABEL, "an integer label has at most 400 digits")
         return "int", int(digits)
     if isinstance(given, str):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from extremal.checker.grammar import (
-    DIGITS_ONLY,
     Content,
     Labels,
     count,
@@ -22,7 +22,7 @@ from extremal.checker.grammar import (
     read_labels,
     read_set_label,
 )
-from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass, Power, read_notion
+from extremal.checker.notions import LDP, Lift, MaximalLeakage, Metric, Notion, OverClass, Power, read_notion
 from extremal.checker.numbers import ZERO, NotKnown, Undecided, afford, expect
 from extremal.checker.sources import MOST_INPUTS, Source
 from extremal.checker.structures import AllSets, SetType, Structure, read_structure
@@ -57,23 +57,29 @@ class Mechanism:
 
 # -- the file --
 
+VERSION = re.compile(r"(0|[1-9][0-9]{0,4})\.(0|[1-9][0-9]{0,4})")
 FIELDS_OF_MECHANISM = {"format", "version", "inputs", "outputs", "denominator", "weights", "privacy", "hash"}
 
 
-def require_format(content: Any, name: str) -> Content:
-    """An object of the format, whose version this page is about and whose hash is that of its content."""
+def require_format(content: Any, name: str, fields: set[str]) -> Content:
+    """An object of the format and its fields, of a version that this checker reads, whose hash is that of its content.
+
+    A newer minor version may have more fields at the top.
+    """
     expect(isinstance(content, dict) and content.get("format") == name, f"a file of format {name}")
-    parts = content["version"].split(".") if isinstance(content.get("version"), str) else []
-    expect(len(parts) == 2 and all(DIGITS_ONLY.fullmatch(p) and len(p) < 6 for p in parts), "version is major.minor")
-    expect(int(parts[0]) == 1, "version 1")
-    expect(content.get("hash") == hash_of(content), "the content matches its hash")
+    version = content.get("version")
+    expect(isinstance(version, str) and VERSION.fullmatch(version) is not None, "version is major.minor")
+    major, minor = map(int, str(version).split("."))
+    expect(major == 1, "version 1")
+    expect(set(content) >= fields, "all fields of the format")
+    expect(minor > 0 or set(content) <= fields | {"rows_of_inputs"}, "no field that is not known")
+    expect(content["hash"] == hash_of(content), "the content matches its hash")
     return dict(content)
 
 
 def read_mechanism(given: Any) -> Mechanism:
     """A mechanism file: every row sums to the denominator, every report and every input has a name."""
-    content = require_format(given, "extremal-mechanism")
-    expect(set(content) >= FIELDS_OF_MECHANISM, "the fields of a mechanism file")
+    content = require_format(given, "extremal-mechanism", FIELDS_OF_MECHANISM)
     structure = read_structure(content["weights"])
     expect(content["denominator"] == digits_of(structure.denominator), "the denominator is what each row sums to")
     inputs = read_labels(content["inputs"], read_label, MOST_INPUTS)
@@ -96,6 +102,7 @@ def read_rows_of_inputs(given: Any, rows: int) -> list[int]:
     pairs = list_of(entries(count, count))(given)
     expect(all(0 <= row < rows and n >= 1 for row, n in pairs), "pairs of a row and a count")
     expect(sum(n for _, n in pairs) <= MOST_INPUTS, "at most 16,777,216 inputs")
+    expect(all(a[0] != b[0] for a, b in itertools.pairwise(pairs)), "neighbours of one row are counted together")
     return [row for row, n in pairs for _ in range(n)]
 
 
@@ -127,6 +134,8 @@ def is_private(mechanism: Mechanism, notion: Notion) -> bool:
         raise NotKnown("the notion is about another number of inputs")
     if isinstance(notion, LDP):
         return is_local(mechanism, notion)
+    if isinstance(notion, MaximalLeakage):
+        return is_little_in_sum(mechanism, notion)
     sets = mechanism.structure.sets
     if sets is not None:
         name = "MetricPrivacy" if isinstance(notion, Metric) else "LIP" if has_lower_side(notion) else "PML"
@@ -154,6 +163,13 @@ def is_local(mechanism: Mechanism, notion: LDP) -> bool:
     known = sets is not None and sets.complete
     found = excesses_of_sets(sets, notion.top) if known and sets is not None else excesses(structure, notion.top)
     return all(is_within_delta(large, small, notion, structure.listed_sum) for large, small in found)
+
+
+def is_little_in_sum(mechanism: Mechanism, notion: MaximalLeakage) -> bool:
+    """Σ_y max_x q_y(x) ≤ e^ε, over all reports."""
+    structure = mechanism.structure
+    afford(structure.rows * structure.reports, MOST_PAIRS, "rows times reports")
+    return notion.top.allows(sum(max(column) for column in structure.columns()), structure.listed_sum)
 
 
 def excesses(structure: Structure, top: Power) -> Iterator[tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,9 +12,8 @@ from operator import mul
 from typing import Any
 
 from extremal.checker.grammar import (
-    DIGITS_ONLY,
-    LONGEST_RATIONAL,
     LONGEST_WHOLE,
+    MOST_PLACES,
     count_between,
     decimal,
     exactly,
@@ -23,22 +23,23 @@ from extremal.checker.numbers import ONE, ZERO, Undecided, Vector, dot, expect, 
 
 Prior = tuple[Fraction, ...]
 MOST_INPUTS = 2**24  # symbols of an alphabet
-SUM_WITHIN = Fraction(1, 10**9)  # how far from 1 decimals may sum up
+MOST_CHARACTERS = 2**28  # entries of a prior × the digits of the longest
 MOST_PERMUTED, MOST_IN_BALL = 8, 10  # inputs of a class whose extreme priors are listed
 
 
 def read_prior(given: Any) -> Prior:
-    """Decimals that sum to 1 within 10^-9, divided by their sum; or integer weights, divided by their sum."""
+    """Decimals that sum to exactly 1; or whole weights that no such decimals stand for, divided by their sum."""
     expect(isinstance(given, list) and 2 <= len(given) <= MOST_INPUTS, "a prior has at least 2 entries")
     expect(all(isinstance(v, str) for v in given), "a prior is a list of strings")
-    if all(DIGITS_ONLY.fullmatch(v) for v in given):
-        expect(max(map(len, given)) <= LONGEST_WHOLE, "weights of a prior are not that long")
-        weights = [Fraction(int(v)) for v in given]
-    else:
-        weights = [decimal(v, LONGEST_RATIONAL) for v in given]
-        expect(abs(total(weights) - 1) <= SUM_WITHIN, "probabilities sum to 1")
+    longest = max(map(len, given))
+    expect(longest <= LONGEST_WHOLE and longest * len(given) <= MOST_CHARACTERS, "a prior is not that long")
+    weights = [decimal(v, LONGEST_WHOLE) for v in given]
     mass = total(weights)
     expect(min(weights) >= 0 and mass > 0, "probabilities are not negative, and not all 0")
+    if mass != 1:
+        whole, _ = whole_numbers(weights)
+        expect(whole == weights and math.gcd(*whole) == 1, "probabilities sum to 1, or are weights in lowest terms")
+        expect(10**MOST_PLACES % int(mass) != 0, "weights that have decimals are written as decimals")
     return tuple(w / mass for w in weights)
 
 

@@ -12,13 +12,13 @@ from typing import Any
 from extremal.checker.cones import is_pure
 from extremal.checker.costs import RHO
 from extremal.checker.goals import Statistics
+from extremal.checker.matrices import require_definite
 from extremal.checker.notions import LDP, Notion, given_ratio
 from extremal.checker.numbers import (
     INFINITE,
     ONE,
     ZERO,
     Bound,
-    Undecided,
     Vector,
     dot,
     require,
@@ -30,7 +30,6 @@ from extremal.checker.reasons import Curve, Prices, Reason, between_nodes, price
 
 COARSE = 64  # bits after the point of E in `listed` and `matrix`
 MOST_COUNTS = 2**20  # vectors of how many inputs of each class are high
-MOST_ELIMINATED = 64  # rows of a matrix whose definiteness is decided in fractions
 LARGEST_SCALE = 4000  # powers of 4: the squares of doubles span 2^±2048
 Matrix = list[list[Fraction]]
 Exact = Sequence[Sequence[Fraction | int]]
@@ -291,8 +290,6 @@ def _of_matrix(reason: Reason, notion: LDP, worth: Worth, unit: int) -> Fraction
     rows = [total(row) for row in n]
     c0 = e * total(d) - total(rows)
     require(c0 > 0, "E·1ᵀd > 1ᵀN1")
-    if k - 1 > MOST_ELIMINATED:
-        raise Undecided("a matrix of more than 64 rows")
     line = [(e + 1) * v / 2 - s for v, s in zip(d, rows, strict=True)]
     r = [[(d[x] if x == z else ZERO) - n[x][z] - line[x] * line[z] / c0 for z in range(k)] for x in range(k)]
     sums = [total(row) for row in r]
@@ -306,7 +303,7 @@ def _of_matrix(reason: Reason, notion: LDP, worth: Worth, unit: int) -> Fraction
         ]
         for x in range(k - 1)
     ]
-    _require_definite(left)
+    require_definite(left)
     return Fraction(-every * unit / power)
 
 
@@ -321,18 +318,3 @@ def _between_blocks(table: Sequence[Sequence[int]], blocks: Sequence[int], k: in
         [Fraction(table[max(blocks[x], blocks[z])][min(blocks[x], blocks[z])]) if x != z else ZERO for z in range(k)]
         for x in range(k)
     ]
-
-
-def _require_definite(a: Matrix) -> None:
-    """Positive pivots, in whole numbers: Bareiss's elimination, whose pivots are the leading minors."""
-    n = len(a)
-    below = math.lcm(*(v.denominator for row in a for v in row))
-    rows = [[v.numerator * (below // v.denominator) for v in row] for row in a]
-    last = 1
-    for i in range(n):
-        pivot = rows[i][i]
-        require(pivot > 0, "positive definite")
-        for x in range(i + 1, n):
-            factor = rows[x][i]
-            rows[x] = [(pivot * v - factor * w) // last for v, w in zip(rows[x], rows[i], strict=True)]
-        last = pivot

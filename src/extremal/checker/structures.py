@@ -21,6 +21,8 @@ UNIT = 2**62  # what a row of weights sums to, but for structures that say other
 MOST_ENTRIES = 2**24  # weights that are listed: seconds
 MOST_GROUPED, MOST_GROUPS, MOST_SET_BITS = 2**16, 8, 2**18  # rows of sets; groups; rows × types
 MOST_PIECES = 2**27  # runs of all columns of a circulant together
+MOST_COLOURED, MOST_CLASSES = 2**26, 2**12  # rows × colourings; classes of one
+CLASS_DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"  # of classes
 PRIME = 2**21 - 9  # of hash functions: the largest prime below 2^21
 
 Column = Sequence[int]
@@ -177,6 +179,44 @@ def circulant(given: Content) -> Structure:
         return (first[r - y :] + first[: r - y] for y in range(r))
 
     return Structure(r, r, UNIT, [(values[0], values[-1])], listing, UNIT)
+
+
+def colourings(given: Content) -> Structure:
+    """`colourings`: partitions of the rows, low and high of each, high for the class of the row; classes are digits,
+    one a row, or two beyond 64."""
+    r = rows_from(given["rows"])
+    pairs: list[tuple[int, int]] = list_of(entries(PLAIN, PLAIN))(given["weights"])
+    tables = [classes_from(text, r) for text in list_of(a_text)(given["colours"])]
+    expect(len(pairs) == len(tables) > 0 and len(tables) * r <= MOST_COLOURED, "a pair of weights for each colouring")
+    sizes = [max(table) + 1 for table in tables]
+    fit = all(2 <= n <= MOST_CLASSES and len(set(t)) == n for t, n in zip(tables, sizes, strict=True))
+    expect(fit, "the classes of a colouring are 0, 1, …, none empty")
+    expect(all(0 < low < high for low, high in pairs), "0 < low < high in every colouring")
+    total = sum(high + (n - 1) * low for (low, high), n in zip(pairs, sizes, strict=True))
+    expect(total == UNIT, "each row of weights sums to 2^62")
+
+    def listing() -> Iterator[Column]:
+        for (low, high), table, n in zip(pairs, tables, sizes, strict=True):
+            yield from ([high if own == y else low for own in table] for y in range(n))
+
+    return Structure(r, sum(sizes), UNIT, sorted(set(pairs)), listing, UNIT)
+
+
+def a_text(given: Any) -> str:
+    """A string."""
+    expect(isinstance(given, str), "a colouring is a string")
+    return str(given)
+
+
+def classes_from(text: str, r: int) -> list[int]:
+    """The classes of a colouring."""
+    expect(len(text) in (r, 2 * r) and set(text) <= set(CLASS_DIGITS), "a colouring has one digit a row, or two")
+    digits = [CLASS_DIGITS.index(letter) for letter in text]
+    if len(text) == r:
+        return digits
+    classes = [64 * a + b for a, b in two_by_two(digits)]
+    expect(max(classes) >= 64, "up to 64 classes have one digit")
+    return classes
 
 
 # -- all sets with certain counts --
@@ -554,6 +594,7 @@ KINDS_OF_WEIGHTS: dict[str, tuple[set[str], Callable[[Content], Structure]]] = {
     "randomized_response": ({"rows", "low", "high"}, randomized_response),
     "two_valued_columns": ({"rows", "weights", "columns"}, two_valued_columns),
     "circulant": ({"runs"}, circulant),
+    "colourings": ({"rows", "weights", "colours"}, colourings),
     "subset_selection": ({"rows", "size", "inside"}, subset_selection),
     "independent_bits": ({"rows", "own", "other"}, independent_bits),
     "grouped_sets": ({"groups", "types", "low", "high"}, grouped_sets),

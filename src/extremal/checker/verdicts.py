@@ -60,7 +60,7 @@ def checked(text: bytes) -> Verdict:
     """Decide every claim of a mechanism or certificate file."""
     content = parsed(text)
     if content.get("format") == "extremal-certificate":
-        return checked_certificate(require_format(content, "extremal-certificate"))
+        return checked_certificate(require_format(content, "extremal-certificate", FIELDS_OF_CERTIFICATE))
     mechanism = read_mechanism(content)
     privacy, why = decided_privacy(mechanism)
     return Verdict(privacy, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,))
@@ -81,7 +81,7 @@ def decided_privacy(mechanism: Mechanism) -> tuple[str, str]:
 
 def checked_certificate(content: Content) -> Verdict:
     """Privacy, then value and optimality in the order of §4."""
-    expect(set(content) >= FIELDS_OF_CERTIFICATE, "the fields of a certificate")
+    expect("rows_of_inputs" not in content, "no field that is not known")
     mechanism = read_mechanism(content["mechanism"])
     said = shown(content["value"]), shown(content["bound"])
     proofs = [read_proof(proof) for proof in list_of(lambda proof: proof)(content["proofs"])]
@@ -120,21 +120,22 @@ def read_worst_prior(given: Any) -> tuple[list[Fraction], list[Fraction]] | None
 
 def decided_value(goal: Goal, mechanism: Mechanism, worst: Any, said: Bound) -> tuple[str, Enclosed | None, str]:
     """Whether the value is next to the true one, and what encloses that."""
+    over_class = isinstance(goal, Statistics) and goal.source.only is None
 
-    def question() -> tuple[bool, Enclosed]:
-        over_class = isinstance(goal, Statistics) and goal.source.only is None and worst is not None
-        p = named_prior(goal.source, *worst) if over_class and isinstance(goal, Statistics) else None
+    def question() -> tuple[str, Enclosed]:
+        named = over_class and worst is not None and isinstance(goal, Statistics)
+        p = named_prior(goal.source, *worst) if named and isinstance(goal, Statistics) else None
         reached = enclosed(goal, mechanism, p)
-        return is_next_to(said, reached, is_cost=not isinstance(goal, Gain)), reached
+        return judged(said, reached, over_class), reached
 
     try:
-        right, reached = settled(question)
+        verdict, reached = settled(question)
     except (NotKnown, Refused) as error:
         return NOT_PROVEN, None, f"value: {error}"
     except Undecided as error:
         return NOT_HERE, None, f"value: {error}"
     between = "infinite" if isinstance(reached, float) else f"between {digits(reached.low)} and {digits(reached.high)}"
-    return PROVED if right else REFUTED, reached, f"the value is {between}"
+    return verdict, reached, f"the value is {between}"
 
 
 def digits(x: Bound) -> str:
@@ -145,22 +146,31 @@ def digits(x: Bound) -> str:
         return "a number beyond all doubles"
 
 
-WIDEST = Fraction(1, 10**6)  # relative: how far above its lower end a cost over a class may be claimed
+WIDEST = Fraction(1, 10**6)  # relative: of the enclosure of a cost over a class
 
 
-def is_next_to(value: Bound, reached: Enclosed, is_cost: bool) -> bool:
-    """predecessor(value) < U(Q) < successor(value), or both are +∞."""
+def judged(value: Bound, reached: Enclosed, over_class: bool) -> str:
+    """predecessor(value) < U(Q) < successor(value) among doubles, or both are +∞.
+
+    Over a class of priors the enclosure may be wider than a double: the value is then next to its upper end.
+    """
     if isinstance(reached, float) or isinstance(value, float):
-        return value == reached
-    nearest = float(value)
-    before, after = (Fraction(math.nextafter(nearest, way)) for way in (-INFINITE, INFINITE))
-    if before < reached.low and reached.high < after:
-        return True
-    if is_cost and reached.high >= Fraction(math.nextafter(float(reached.low), INFINITE)):
-        return reached.high <= value and value - reached.low <= WIDEST * reached.low
-    if reached.low < after and reached.high > before:
+        return PROVED if value == reached else REFUTED
+    before, after = (neighbour(value, way) for way in (-INFINITE, INFINITE))
+    if reached.high <= before or reached.low >= after:
+        return REFUTED
+    if before < reached.high < after and before < reached.low:
+        return PROVED
+    if not over_class:
         raise Unsettled
-    return False
+    close = reached.high - reached.low <= WIDEST * reached.low
+    return PROVED if close and before < reached.high < after else NOT_PROVEN
+
+
+def neighbour(value: Fraction, way: float) -> Bound:
+    """The next double."""
+    found = math.nextafter(float(value), way)
+    return found if math.isinf(found) else Fraction(found)
 
 
 def decided_optimality(

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from extremal.atomic import write_atomically
-from extremal.cli.printing import add_printing, plain, said, written
-from extremal.cli.progress import ProgressLine
+from extremal.cli.printing import ProgressLine, add_printing, plain, said, written
 from extremal.cli.reading import prior, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.estimate.workload import WorkloadEstimate

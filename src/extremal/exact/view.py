@@ -176,6 +176,11 @@ class ExactView(Protocol):
         are few, otherwise orbits that stand for them or bound them."""
         ...
 
+    def two_valued(self) -> tuple[list[Indices], list[int], list[int]] | None:
+        """For each output the row classes with the larger of its two weights, and both weights; None where that is not
+        stored."""
+        ...
+
     def distinct_rows(self) -> Weights:
         """Each different row once, row_classes × m; raises TooLarge when that does not fit."""
         ...

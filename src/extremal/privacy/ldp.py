@@ -24,6 +24,7 @@ from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Column, ExactView, Exponential, as_fraction, bisected, decimal_text
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Weights, as_probabilities, exact_sums
+from extremal.exact.written import level_field, refuse_other_fields, written_fraction
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 from extremal.problem import Coupled, Pure, states
 
@@ -127,8 +128,9 @@ class LDP(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LDP:
+        refuse_other_fields(content, ("notion", level_field(content), "delta"), "a claim of LDP")
         notion = cls.__new__(cls)
-        notion._set(Exponential.from_json(content), content["delta"])
+        notion._set(Exponential.from_json(content), written_fraction(content["delta"], "delta"))
         return notion
 
     def __repr__(self) -> str:

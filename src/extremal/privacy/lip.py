@@ -8,6 +8,7 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, as_prior, by_row_class, prefix_sums
+from extremal.exact.written import level_field, refuse_other_fields
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 from extremal.problem import Lift, states
 
@@ -114,7 +115,11 @@ class LIP(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LIP:
-        lower = None if content["lower"] is None else Exponential.from_json(content["lower"])
+        refuse_other_fields(content, ("notion", level_field(content), "prior", "lower"), "a claim of LIP")
+        below, lower = content["lower"], None
+        if below is not None:
+            refuse_other_fields(below, (level_field(below),), "the lower level of LIP")
+            lower = Exponential.from_json(below)
         return cls._at(Exponential.from_json(content), Prior.from_json(content["prior"]), lower)
 
     def __repr__(self) -> str:

@@ -16,6 +16,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
 from extremal.exact.exponential import SMALLEST_EPSILON, log_of_ratio
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
+from extremal.exact.written import refuse_other_fields, written_fraction
 from extremal.privacy.notion import Notion
 from extremal.problem import Metric, states
 
@@ -157,8 +158,10 @@ class MetricPrivacy(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> MetricPrivacy:
-        rows = [[math.inf if d == "inf" else as_fraction(d, "distances") for d in row] for row in content["distances"]]
-        return cls(content["epsilon"], np.array(rows, dtype=object))
+        refuse_other_fields(content, ("notion", "epsilon", "distances"), "a claim of metric privacy")
+        given = content["distances"]
+        rows = [[math.inf if d == "inf" else written_fraction(d, "distances") for d in row] for row in given]
+        return cls(written_fraction(content["epsilon"], "epsilon"), np.array(rows, dtype=object))
 
     def __repr__(self) -> str:
         return f"MetricPrivacy(epsilon={self.epsilon!r}, distances={self.k}×{self.k})"

@@ -10,6 +10,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, by_row_class, level_of_ratio, prefix_sums
 from extremal.exact.weights import Floats
+from extremal.exact.written import level_field, refuse_other_fields
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 from extremal.problem import Lift, OverClass, Privacy, states
 from extremal.sources import SourceClass, as_source
@@ -137,6 +138,7 @@ class PML(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> PML:
+        refuse_other_fields(content, ("notion", level_field(content), "source"), "a claim of PML")
         return cls._at(Exponential.from_json(content), SourceClass.from_json(content["source"]))
 
     def __repr__(self) -> str:

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 import numpy as np
 import numpy.typing as npt
 
-from extremal.exact import Exponential, Prior
+from extremal.exact import Exponential, Prior, decimal_text
 from extremal.sources import SourceClass
 
 Integers = npt.NDArray[np.object_]  # of any size
@@ -74,7 +74,14 @@ class Metric:
     exponent: Callable[[int, int], Fraction | None]
 
 
-Privacy = Pure | Coupled | Lift | OverClass | Metric
+@dataclass(frozen=True, eq=False)
+class Leaked:
+    """Maximal leakage: Σ_y max_x Q(y|x) ≤ ratio."""
+
+    ratio: Exponential
+
+
+Privacy = Pure | Coupled | Lift | OverClass | Metric | Leaked
 
 
 # -- goals --
@@ -182,6 +189,9 @@ class WorkloadGoal(_Cost):
         """The statistics of a matrix of floats, taken as the binary numbers that they are."""
         rows, denominator = as_integers(matrix)
         array = np.array(rows, dtype=object)
+        if len(rows) * int(np.abs(array).max()) ** 2 < 1 << 53:  # doubles add such whole numbers exactly, and fast
+            small = array.astype(np.float64)
+            return cls(source, name, (small.T @ small).astype(np.int64).astype(object), denominator**2)
         return cls(source, name, array.T @ array, denominator**2)
 
     @classmethod
@@ -229,7 +239,7 @@ class QuestionsGoal:
         return {
             "utility": self.name,
             "sizes": list(self.sizes),
-            "weights": [str(weight) for weight in self.weights],
+            "weights": [decimal_text(weight) for weight in self.weights],
             "largest": self.largest,
         }
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from extremal.errors import MalformedFile
 from extremal.exact import as_fraction
 from extremal.exact.numbers import decimal_text
-from extremal.mechanism.files import check_version, content_digest, from_json, to_json, write_once
+from extremal.mechanism.files import (
+    check_version,
+    content_digest,
+    from_json,
+    refuse_unknown_fields,
+    to_json,
+    write_once,
+)
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.strategies import STRATEGIES, Costs
 from extremal.sources import SourceClass
@@ -144,6 +151,7 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
             value=content.get("hash"),
             hint=f"The content hashes to {found}.",
         )
+    refuse_unknown_fields(content, ("format", "version", "questions", "joint", "goals", "budget"), VERSION)
     listed = content.get("questions")
     if not isinstance(listed, list) or not listed:
         raise MalformedFile("a questionnaire must list its questions", parameter="questions", value=listed)
@@ -165,7 +173,7 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
 
 def _named(entry: Any, together: tuple[str, ...]) -> tuple[str, dict[str, Any] | None]:
     """A question's name and what its file says of its mechanism; None where it is asked jointly."""
-    content = entry if isinstance(entry, dict) else {}
+    content = entry if isinstance(entry, dict) and set(entry) <= {"name", "mechanism"} else {}
     name, inside = content.get("name"), content.get("mechanism")
     if not isinstance(name, str) or not name.strip() or isinstance(inside, dict) == (name in together):
         raise MalformedFile(NOT_NAMED, parameter="question", value=name)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from extremal.atomic import write_atomically
+from extremal.atomic import folder_or_nothing, refuse_unusable, write_atomically
 from extremal.columns.lists import labels_at
 from extremal.errors import FileConflict, InvalidParameter, TooLarge
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
@@ -25,9 +25,10 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.files import to_json
 from extremal.mechanism.labels import LARGEST_JSON_INTEGER
 from extremal.mechanism.report_labels import BitLabels
-from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, ProjectiveSets
+from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, JointBlocks, ProjectiveSets
 from extremal.mechanism.structures.bits import IndependentBits, optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
+from extremal.mechanism.structures.colourings import coloured
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.privacy import LDP
 from extremal.release.privatize import report_labels
@@ -103,8 +104,13 @@ def example_mechanisms() -> list[Mechanism]:
         _grouped([0] * 30 + [1] * 70, [(14, 1), (1, 34), (6, 20)], [30.0, 9.0, 1.0], 4),
         _grouped([2, 1, 0, 1, 1], [(1, 1, 0), (0, 1, 1), (0, 2, 0), (1, 0, 1)], [1.0, 1.0, 1.0, 0.5], "0.5"),
     ]
+    classes = [[x * 7 % n for x in range(80)] for n in (2, 3, 5, 80)]
+    mixed = [
+        Mechanism.from_structure(coloured(classes[:count], np.arange(1.0, count + 1), LDP(e).exponential), LDP(e))
+        for count, e in ((3, 1), (4, "0.5"))
+    ]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *tiny]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *mixed, *tiny]
 
 
 def _grouped(of: list[int], types: list[tuple[int, ...]], steps: list[float], epsilon: Any) -> Mechanism:
@@ -157,6 +163,7 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
         )
     _refuse_large(mechanism)
     target = Path(folder)
+    refuse_unusable(target)
     if target.exists() and any(target.iterdir()) and not overwrite:
         raise FileConflict(
             "the folder must be empty",
@@ -164,19 +171,23 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             value=str(folder),
             hint="Choose another one, or allow overwriting (overwrite=True, --overwrite).",
         )
-    target.mkdir(parents=True, exist_ok=True)
     content = {Path(name).name: files("extremal.release").joinpath(name).read_bytes() for name in SCRIPTS}
     content["package.json"] = b'{"type": "module", "private": true}\n'
     content["mechanism.json"] = _as_bytes(to_json(mechanism))
     content["vectors.json"] = _as_bytes(vectors(example_mechanisms()))
-    for name, data in content.items():
-        write_atomically(target / name, data)
+    with folder_or_nothing(target) as temporary:
+        for name, data in content.items():
+            write_atomically(temporary / name, data)
     return [target / name for name in content]
 
 
 def _refuse_large(mechanism: Mechanism) -> None:
     """Raise on what the script refuses for its size."""
     structure = mechanism.structure
+    if structure.kind == JointBlocks.kind:
+        raise InvalidParameter(
+            "a device reports on single questions", parameter="kind", value=structure.kind, hint="Nothing was written."
+        )
     listed = [mechanism.input_labels, *([mechanism.output_labels] if structure.kind in ONE_WORD_A_VALUE else [])]
     integers = (x for labels in listed if not labels.numbered for x in labels if isinstance(x, int))
     widest = max((x.bit_length() for x in integers), default=0)

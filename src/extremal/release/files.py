@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extremal.atomic import refuse_existing
+from extremal.atomic import refuse_existing, refuse_same, refuse_unusable
 from extremal.columns.files import format_of
 from extremal.columns.files.format import Change, Progress
 from extremal.errors import InvalidParameter, UnknownLabel
@@ -55,7 +55,7 @@ def privatize_file(
         The number of rows.
 
     Raises:
-        FileConflict: `target` exists.
+        FileConflict: `target` exists, or is the source, by whatever name.
         InvalidParameter: unknown format, absent column, a column that was randomised before, labels that the format
             cannot tell apart.
         UnknownLabel: a value is missing or no label; names the column and the row.
@@ -68,7 +68,9 @@ def privatize_file(
         raise InvalidParameter(
             "source and target must have the same format", parameter="target", value=str(destination)
         )
+    refuse_unusable(origin)
     origin.stat()  # a missing file is said first
+    refuse_same(origin, destination)
     refuse_existing(destination, overwrite)
     changes = {name: _randomised(name, mechanism) for name, mechanism in chosen.items()}
     done = {name: (one.mechanism, one.apply) for name, one in (made or {}).items()}

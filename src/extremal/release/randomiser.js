@@ -13,6 +13,7 @@ const WHOLE = 1n << BITS;
 const PRECISION = 160n;
 const LARGEST_EXPONENT = 100;
 const HASH_PRIME = 2 ** 21 - 9;
+const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
 const LARGEST_FILE = 2 ** 26; // characters
 const MOST_VALUES = 2 ** 22; // in a file
 const DEEPEST = 32; // levels of nesting; no file that is written has ten
@@ -67,6 +68,15 @@ async function digest(content) {
   return [...hashed].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+// Files have the fields that the writer writes and no others: what is skipped could be shown where something else was
+// decided.
+function refuseOtherFields(content, fields, what) {
+  const object = content !== null && typeof content === "object" && !Array.isArray(content);
+  const keys = object ? Object.keys(content).sort() : [];
+  const same = keys.length === fields.length && [...fields].sort().every((field, i) => field === keys[i]);
+  refuseUnless(object && same, `${what} must have the fields ${fields.join(", ")} and no others`);
+}
+
 function wholeNumber(text, largest) {
   refuseUnless(typeof text === "string" && /^(0|[1-9][0-9]{0,24})$/.test(text), "a weight must be a string of digits");
   const number = BigInt(text);
@@ -94,6 +104,21 @@ function spelledOut(runs, most) {
 const sum = (weights) => weights.reduce((total, w) => total + w, 0n);
 const least = (weights) => weights.reduce((a, b) => (b < a ? b : a));
 const most = (weights) => weights.reduce((a, b) => (b > a ? b : a));
+
+// What a file holds of each structure, beside its kind.
+const FIELDS = {
+  rows: ["rows"],
+  randomized_response: ["rows", "low", "high"],
+  circulant: ["runs"],
+  two_valued_columns: ["rows", "weights", "columns"],
+  subset_selection: ["rows", "size", "inside"],
+  independent_bits: ["rows", "own", "other"],
+  hadamard: ["rows", "inside", "blocks", "width"],
+  projective: ["rows", "inside", "order", "coordinates"],
+  bloom_filter: ["rows", "bits", "hashes", "cohorts", "own", "other", "one", "zero"],
+  grouped_sets: ["groups", "types", "low", "high"],
+  hashed: ["rows", "inside", "buckets"],
+};
 
 // Each structure: how many rows and reports; `ratios`, pairs (a, b) of which the claim says a ≤ e^ε·b; `draw`, the code
 // of a report (or the codes of a set) for a row and a source of words. Row sums are checked when it is made.
@@ -152,6 +177,32 @@ const STRUCTURES = {
     return { rows: r, reports: columns.length, ratios, draw: (x, words) => inverted(row(x), words) };
   },
 
+  // Colouring a has `high` for the class of the input and `low` for each other class; classes are digits, one a row or two.
+  colourings(stored) {
+    const r = table(stored.rows, 2, "rows");
+    const parts = stored.colours.map((text, a) => {
+      const [low, high] = stored.weights[a].map(weight);
+      refuseUnless(typeof text === "string" && (text.length === r || text.length === 2 * r), "a colouring does not fit");
+      const digits = Array.from(text, (letter) => DIGITS.indexOf(letter));
+      refuseUnless(digits.every((digit) => digit >= 0), "a colouring has an unknown digit");
+      const two = text.length === 2 * r;
+      const classOf = (x) => (two ? 64 * digits[2 * x] + digits[2 * x + 1] : digits[x]);
+      const classes = Array.from({ length: r }, (_, x) => classOf(x));
+      const n = 1 + classes.reduce((a, b) => Math.max(a, b));
+      const proper = n >= 2 && new Set(classes).size === n && two === n > 64;
+      refuseUnless(proper && 0n < low && low < high, "the classes of a colouring are not 0, 1, …");
+      return { low, high, n, classes };
+    });
+    refuseUnless(stored.weights.length === parts.length, "every colouring needs one pair of weights");
+    const whole = sum(parts.map(({ low, high, n }) => high + BigInt(n - 1) * low));
+    refuseUnless(whole === WHOLE, "a row of weights does not sum to 2^62");
+    const row = (x) => parts.flatMap(({ low, high, n, classes }) =>
+      Array.from({ length: n }, (_, colour) => (colour === classes[x] ? high : low)));
+    const ratios = parts.flatMap(({ low, high }) => [[high, low], [low, high]]);
+    const reports = table(parts.reduce((total, { n }) => total + n, 0), 2, "reports");
+    return { rows: r, reports, ratios, draw: (x, words) => inverted(row(x), words) };
+  },
+
   subset_selection(stored) {
     const r = count(stored.rows, 2, "rows");
     const d = count(stored.size, 1, "size");
@@ -195,7 +246,7 @@ Object.assign(STRUCTURES, {
     const r = count(stored.rows, 2, "rows");
     const [blocks, width] = [count(stored.blocks, 1, "blocks"), count(stored.width, 2, "width")];
     const powers = [blocks, width].every((n) => (BigInt(n) & BigInt(n - 1)) === 0n);
-    refuseUnless(powers && blocks * width <= 2 ** 32 && r <= blocks * (width - 1), "blocks and width make no rule");
+    refuseUnless(powers && blocks * width <= 2 ** 24 && r <= blocks * (width - 1), "blocks and width make no rule");
     return rule(stored, blocks * width, width / 2, (x, inside, words) => hadamard(blocks, width, inside, x, words));
   },
 
@@ -431,15 +482,21 @@ function bloomFilter({ b, h, cohorts, own, other, one, zero }, x, words) {
 
 // ---- the claim ------------------------------------------------------------------------------------------------------
 
-// "1.25" or "5/4" as a fraction of integers.
+// "1.25" or "4/3" as a fraction of integers; each number has one text, the one that the writer writes.
 function fraction(text) {
-  refuseUnless(typeof text === "string", "a level must be a string");
-  const found = /^([0-9]{1,40})(?:\.([0-9]{1,40})|\/([0-9]{1,40}))?$/.exec(text);
-  refuseUnless(found, "a level must be a decimal or a fraction");
-  const [, whole, decimals = "", denominator = "1"] = found;
-  refuseUnless(BigInt(denominator) > 0n, "a level must be a decimal or a fraction");
-  return [BigInt(whole + decimals), BigInt(denominator) * 10n ** BigInt(decimals.length)];
+  const why = "a level must be a decimal or a fraction in its shortest form";
+  refuseUnless(typeof text === "string", why);
+  const decimal = /^(0|[1-9][0-9]{0,39})(?:\.([0-9]{0,39}[1-9]))?$/.exec(text);
+  if (decimal) return [BigInt(decimal[1] + (decimal[2] ?? "")), 10n ** BigInt((decimal[2] ?? "").length)];
+  const quotient = /^([1-9][0-9]{0,39})\/([1-9][0-9]{0,39})$/.exec(text);
+  refuseUnless(quotient, why);
+  const [numerator, denominator] = [BigInt(quotient[1]), BigInt(quotient[2])];
+  // Below 10^40, a denominator that divides 10^200 has no other prime than 2 and 5: then there is a decimal.
+  refuseUnless(divisor(numerator, denominator) === 1n && 10n ** 200n % denominator !== 0n, why);
+  return [numerator, denominator];
 }
+
+const divisor = (a, b) => (b === 0n ? a : divisor(b, a % b));
 
 // 2^PRECISION·e^ε from below: the Taylor series with every term rounded down.
 export function lowerExponential([numerator, denominator]) {
@@ -452,12 +509,26 @@ export function lowerExponential([numerator, denominator]) {
   return total >> 64n;
 }
 
+function exponentialOf(text) {
+  const [numerator, denominator] = fraction(text);
+  refuseUnless(numerator === 0n || numerator * 10n ** 9n >= denominator, "ε must be 0 or at least 1e-9");
+  return [lowerExponential([numerator, denominator]), 1n << PRECISION];
+}
+
+function ratioOf(text) {
+  const [numerator, denominator] = fraction(text);
+  const largest = lowerExponential([BigInt(LARGEST_EXPONENT), 1n]);
+  const fits = numerator >= denominator && numerator << PRECISION <= denominator * largest;
+  refuseUnless(fits, "a ratio must lie between 1 and e^100");
+  return [numerator, denominator];
+}
+
 function refuseFalseClaim(privacy, ratios) {
   const pure = privacy?.notion === "LDP" && privacy.delta === "0";
   refuseUnless(pure, "this script decides ε-local differential privacy only, and the file claims something else");
-  const [top, bottom] = privacy.ratio === undefined
-    ? [lowerExponential(fraction(privacy.epsilon)), 1n << PRECISION]
-    : fraction(privacy.ratio);
+  const level = Object.hasOwn(privacy, "ratio") ? "ratio" : "epsilon";
+  refuseOtherFields(privacy, ["notion", level, "delta"], "the claim");
+  const [top, bottom] = level === "ratio" ? ratioOf(privacy.ratio) : exponentialOf(privacy.epsilon);
   refuseUnless(ratios.every(([a, b]) => a * bottom <= b * top), "the claim is false: a report tells more than e^ε");
 }
 
@@ -466,7 +537,8 @@ function refuseFalseClaim(privacy, ratios) {
 // How many labels, the label of a code, and the code of a label (−1: none).
 function labels(stored, what, largest = MOST_LABELS) {
   if (!Array.isArray(stored)) {
-    const n = count(stored?.range, 1, `the number of ${what}`, largest);
+    refuseOtherFields(stored, ["range"], what);
+    const n = count(stored.range, 1, `the number of ${what}`, largest);
     const find = (value) => (Number.isSafeInteger(value) && value >= 0 && value < n ? value : -1);
     return { length: n, at: (code) => code, find };
   }
@@ -485,7 +557,7 @@ function labels(stored, what, largest = MOST_LABELS) {
 }
 
 // What a file says, if it is of this format and matches its hash.
-async function opened(text, format, what) {
+async function opened(text, format, what, fields) {
   let content;
   refuseUnless(typeof text !== "string" || text.length <= LARGEST_FILE, "the file is too large");
   try {
@@ -494,18 +566,20 @@ async function opened(text, format, what) {
     throw new Refused("the file is no JSON");
   }
   refuseUnless(content?.format === format, `the file is no ${what}`);
-  const readable = typeof content.version === "string" && /^1\.[0-9]+$/.test(content.version);
-  refuseUnless(readable, "the file has another major version");
+  const version = typeof content.version === "string" ? /^1\.(0|[1-9][0-9]{0,4})$/.exec(content.version) : null;
+  refuseUnless(version, "the file has another major version");
   refuseLarge(content);
   const { hash, ...rest } = content;
   refuseUnless(hash === (await digest(rest)), "the file was changed after it was written");
+  const unknown = Object.keys(rest).filter((field) => !fields.includes(field));
+  refuseUnless(version[1] !== "0" || unknown.length === 0, `the file has a field that is not known: ${unknown[0]}`);
   return content;
 }
 
 // Questions by name, each with its mechanism, from the text of a questionnaire's file. What one person reports to all of
 // them together costs the sum of their ε.
 export async function loadQuestionnaire(text) {
-  const content = await opened(text, "extremal-questionnaire", "questionnaire");
+  const content = await opened(text, "extremal-questionnaire", "questionnaire", ["format", "version", "questions"]);
   const listed = Array.isArray(content.questions) ? content.questions : [];
   const names = listed.map((entry) => entry?.name);
   const named = names.every((name) => typeof name === "string" && name.trim() !== "");
@@ -515,12 +589,20 @@ export async function loadQuestionnaire(text) {
   return Object.freeze({ hash: content.hash, questions });
 }
 
+const MECHANISM_FIELDS = [
+  "format", "version", "inputs", "outputs", "denominator", "weights", "privacy", "rows_of_inputs",
+];
+
 // A mechanism from the text of its file; refused unless everything about it holds.
 export async function loadMechanism(text) {
-  const content = await opened(text, "extremal-mechanism", "mechanism");
+  const content = await opened(text, "extremal-mechanism", "mechanism", MECHANISM_FIELDS);
   const kind = content.weights?.kind;
   const make = typeof kind === "string" && Object.hasOwn(STRUCTURES, kind) ? STRUCTURES[kind] : null;
   refuseUnless(make, "the file stores its weights in a way that this script does not know");
+  refuseOtherFields(content.weights, ["kind", ...FIELDS[kind]], "the weights");
+  const digits = /^([1-9][0-9]*|0x[1-9a-f][0-9a-f]*)$/;
+  const whole = typeof content.denominator === "string" && digits.test(content.denominator);
+  refuseUnless(whole, "the denominator must be a string of digits");
   let structure;
   try {
     structure = make(content.weights);
@@ -533,7 +615,8 @@ export async function loadMechanism(text) {
   let [named, known] = [];
   if (structure.reports === null) {
     const { size, bits } = structure;
-    refuseUnless(content.outputs?.subsets_of_inputs === size && content.outputs?.bits === bits, fits);
+    refuseOtherFields(content.outputs, [size === undefined ? "bits" : "subsets_of_inputs"], "the outputs");
+    refuseUnless(content.outputs.subsets_of_inputs === size && content.outputs.bits === bits, fits);
     const isByte = (part) => Number.isInteger(part) && part >= 0 && part < 256;
     const isWord = (report) => report.length === Math.ceil(bits / 8) && report.every(isByte);
     named = (drawn) => (size === undefined ? drawn : drawn.map(inputs.at));
@@ -569,7 +652,9 @@ function rowsOf(runs, rows, inputs) {
     return (code) => code;
   }
   refuseUnless(Array.isArray(runs) && runs.every((run) => Array.isArray(run) && run.length === 2), fits);
-  refuseUnless(runs.every(([row, times]) => count(row, 0, "a row") < rows && count(times, 0, "a run") >= 0), fits);
+  refuseUnless(runs.every(([row, times]) => count(row, 0, "a row") < rows && count(times, 1, "a run") >= 1), fits);
+  const joined = runs.every(([row], i) => i === 0 || row !== runs[i - 1][0]);
+  refuseUnless(joined, "neighbours of one row must be counted together");
   refuseUnless(runs.reduce((total, [, times]) => total + times, 0) === inputs, fits);
   let end = 0;
   const ends = runs.map(([, times]) => (end += times));

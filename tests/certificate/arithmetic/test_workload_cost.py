@@ -27,6 +27,7 @@ from extremal.certificate.arithmetic.workload_cost import (
 )
 from extremal.mechanism import Mechanism
 from extremal.mechanism.report_labels import SubsetLabels
+from extremal.mechanism.structures.colourings import coloured
 from extremal.mechanism.structures.staircase import subset_structure
 from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.problem import NOT_IDENTIFIED, RESOLUTION, problem_of
@@ -352,3 +353,40 @@ def test_a_factor_is_proposed_that_nearly_inverts() -> None:
         assert np.abs(product - np.eye(3)).max() < 1e-9
         assert np.abs(factor).max() > 2**38
     assert near_inverse_factor(np.array([[1, 2], [2, 1]], dtype=object), 3) is None
+
+
+def _coloured(k: int, count: int, epsilon: float, alike: bool = False) -> ex.Mechanism:
+    generator = np.random.default_rng(7)
+    labels = np.array([generator.permutation(np.arange(k) % 5) for _ in range(count)])
+    if alike:
+        labels[:, 1] = labels[:, 0]
+    return ex.Mechanism.from_structure(coloured(labels, generator.uniform(1, 2, count), ex.LDP(epsilon).exponential))
+
+
+@pytest.mark.parametrize(("epsilon", "entries"), [(1.0, 100), (1.0, 1 << 20), (1e-3, 100)])
+def test_a_residual_encloses_what_balls_enclose(epsilon: float, entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    m, goal = _coloured(48, 120, epsilon), ex.CDF(48).problem()
+    monkeypatch.setattr(costs, "MOST_ENTRIES", entries)
+    low, high = workload_cost(goal, m, None)
+    monkeypatch.setattr(costs, "MANY", 20)
+    below, above = workload_cost(goal, m, None)
+    assert below <= low <= high <= above
+    assert above - below <= low * 1e-6
+
+
+def test_rows_that_are_alike_leave_the_residual_and_are_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    m, goal = _coloured(48, 120, 1.0, alike=True), ex.CDF(48).problem()
+    monkeypatch.setattr(costs, "MANY", 20)
+    with pytest.raises(NotKnown, match="cannot be inverted"):
+        workload_cost(goal, m, None)
+
+
+def test_columns_of_two_weights_are_read_from_the_columns_where_they_are_not_stored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    m, goal = ex.randomized_response(30, 1), ex.CDF([0.5, *[0.5 / 29] * 29]).problem()
+    expected = workload_cost(goal, m, None)
+    monkeypatch.setattr(costs, "MOST_ENTRIES", 100)
+    low, high = workload_cost(goal, m, None)
+    assert low <= expected[1]
+    assert expected[0] <= high

@@ -15,6 +15,7 @@ from extremal.mechanism.structures import (
     STRUCTURES,
     BloomBits,
     Circulant,
+    Colourings,
     HadamardSets,
     HashedSets,
     JointBlocks,
@@ -42,6 +43,11 @@ LISTED: list[Structure] = [
         np.array([3 * QUARTER, 3 * QUARTER]),
     ),
     Circulant(((QUARTER, 1), (3 * QUARTER, 1), (0, 3))),
+    Colourings(
+        np.array([[0, 1, 0, 1, 1], [1, 0, 2, 2, 0]], dtype=np.uint16),
+        np.array([QUARTER // 2, QUARTER // 2]),
+        np.array([3 * QUARTER // 2, QUARTER]),
+    ),
 ]
 UNLISTED: list[Structure] = [
     subset_structure(100, 30, Exponential(1)),

@@ -1,18 +1,11 @@
 """The columns that a notion admits, as a rational cone: its extreme rays, and how large a linear function can be on it.
 
 Everywhere e^ε is replaced by a rational just above it (and e^−λ by one just below), which only enlarges the cone:
-what holds on the larger cone holds for the notion. So all that follows is exact. This is the kernel's own code;
-nothing of it is shared with the search.
+what holds on the larger cone holds for the notion. So all that follows is exact (docs/design/proofs.md §5).
 
-A cone answers three questions:
-
-    rays()                        integer vectors whose conic hull is the cone (none missing; some may be superfluous);
-    excess(vectors, multipliers)  a number ≥ Σ_y g_y·q_y for every mechanism with columns q_y, each g_y one of the
-                                  vectors;
-    refutes(vector, multipliers)  whether vector·q ≤ 0 for every column of the cone, proved.
-
-A vector is a list of integers over a denominator of its own. Where a linear function has a largest value that is known,
-`_most` says it, and multipliers are not needed.
+    rays()                        integer vectors whose conic hull is the cone (none missing; some may be superfluous)
+    excess(vectors, multipliers)  a number ≥ Σ_y g_y·q_y for every mechanism with columns q_y, g_y among the vectors
+    refutes(vector, multipliers)  whether vector·q ≤ 0 for every column of the cone, proved
 """
 
 from __future__ import annotations
@@ -28,7 +21,7 @@ from typing import NamedTuple
 from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.enclosures import exp_above, finite_above, fraction, ratio_above, rational
-from extremal.certificate.refused import Refused
+from extremal.certificate.proof import Refused
 from extremal.errors import TooLarge
 from extremal.exact import Prior
 from extremal.exact.polytope import Ray, extreme_rays, lowest_terms
@@ -61,7 +54,7 @@ class Vector(NamedTuple):
 
 
 class DirectlyBounded:
-    """What cones have in common on which a linear function is bounded directly."""
+    """What cones have in common on which the largest value of a linear function is known, without multipliers."""
 
     @abstractmethod
     def _most(self, vector: Vector) -> fmpq: ...
@@ -303,6 +296,12 @@ def staircase_of(privacy: Privacy, k: int) -> Staircase:
     if not isinstance(privacy, Pure):
         raise Refused("this proof is about ε-LDP", "privacy", type(privacy).__name__)
     return Staircase(k, ratio_above(privacy.ratio))
+
+
+def sets_of_size(k: int, size: int) -> Iterator[Ray]:
+    """The indicators of the sets of a size."""
+    refuse_many("sets", k, MOST_PATTERNS)
+    return (tuple(int(x in chosen) for x in range(k)) for chosen in itertools.combinations(range(k), size))
 
 
 def cone_of(privacy: Privacy, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:

@@ -1,21 +1,51 @@
-"""Doubles in the kernel: they propose what integers then decide, and are compared as the rationals that they are.
+"""Doubles in the kernel: they propose what integers then decide, add small whole numbers, and are compared as the
+rationals that they are.
 
-Nothing rests on a rounding here. A proposal is a matrix whose rounded entries are multiplied out in integers by whoever
-asked for it; a bad one proves less, never more.
+Nothing rests on a rounding here. Sums: 2^13 whole numbers below 2^40 add up below 2^53, where every whole number is a
+double, in whatever order they are added. A proposal is a matrix whose rounded entries are multiplied out in integers by
+whoever asked for it; a bad one proves less, never more.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.exact.weights import Floats
+from extremal.exact.weights import Floats, Indices
 from extremal.problem import Integers
 
+CHUNK = 1 << 13  # columns that are summed at once
+SLICE = 40  # bits: 2^13 numbers of so many add up below 2^53
+SLICES = 4  # of the numbers that are summed, at most
 FACTOR_BITS = 40  # of a proposed factor: its digits only need to outlast the condition of the matrix
+INVERSE_PLACES = 60  # bits of a proposed inverse: all that its doubles have, within 64
 MOST_FLOAT_BITS = 1000  # of a whole number that is a double: the largest has 1024
+
+
+def set_sums(members: list[Indices], lines: list[int], pairs: list[int], size: int) -> tuple[Integers, Integers]:
+    """Σ_y line_y·1_T and Σ_y pair_y·1_T 1_Tᵀ over sets T = members_y of 0, …, size − 1; exact for numbers from 0 to
+    2^(SLICE·SLICES)."""
+    line, square = np.zeros(size, dtype=object), np.zeros((size, size), dtype=object)
+    for start in range(0, len(members), CHUNK):
+        inside = np.zeros((size, len(members[start : start + CHUNK])))
+        for j, rows in enumerate(members[start : start + CHUNK]):
+            inside[rows, j] = 1.0
+        for shift, digits in _slices(lines[start : start + CHUNK]):
+            line += (inside @ digits).astype(np.int64).astype(object) << shift
+        for shift, digits in _slices(pairs[start : start + CHUNK]):
+            square += ((inside * digits) @ inside.T).astype(np.int64).astype(object) << shift
+    return line, square
+
+
+def _slices(numbers: list[int]) -> Iterator[tuple[int, Floats]]:
+    """Digits of SLICE bits, and where they stand."""
+    for shift in range(0, SLICE * (SLICES + 1), SLICE):
+        digits = np.array([float((number >> shift) % (1 << SLICE)) for number in numbers])
+        if digits.any():
+            yield shift, digits
 
 
 def near_inverse_factor(matrix: Integers, bits: int) -> Integers | None:
@@ -29,6 +59,15 @@ def near_inverse_factor(matrix: Integers, bits: int) -> Integers | None:
         return None
     whole = np.rint(np.ldexp(inverse, FACTOR_BITS - int(np.ceil(np.log2(np.abs(inverse).max())))))
     return whole.astype(np.int64).astype(object)
+
+
+def near_inverse(matrix: Integers) -> tuple[Integers, int]:
+    """A symmetric x in whole numbers and b with matrix·x/2^b near the identity where doubles can say so much; the
+    diagonal of the matrix is positive."""
+    top = max(int(v) for v in np.diagonal(matrix)).bit_length()
+    inverse = np.linalg.pinv((matrix >> max(0, top - MOST_FLOAT_BITS)).astype(np.float64) / 2.0**top, hermitian=True)
+    places = INVERSE_PLACES - int(np.ceil(np.log2(np.abs(inverse).max())))
+    return np.rint(np.ldexp((inverse + inverse.T) / 2, places)).astype(np.int64).astype(object), places + top
 
 
 def above(values: Floats, number: Fraction) -> npt.NDArray[np.bool_]:

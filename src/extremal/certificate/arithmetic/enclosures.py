@@ -1,9 +1,8 @@
 """Numbers that decide: exact rationals, and balls around what is not rational.
 
-A rational is a python-flint `fmpq`. What is not rational (a logarithm, a root, a power) is an Arb ball, an interval
-that holds the true number whatever was rounded. Column values μ are computed from exact rationals in forms without
-cancellation, at a precision that is raised until the ball is narrow relative to its own size; where it never gets
-narrow, it is still an enclosure. No float takes part.
+What is not rational (a logarithm, a root, a power) is an Arb ball, an interval that holds the true number whatever was
+rounded. Column values μ are computed from exact rationals in forms without cancellation, at a precision that is raised
+until the ball is narrow relative to its own size; where it never gets narrow, it is still an enclosure.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, cast
 
 from flint import arb, ctx, fmpq
 
-from extremal.certificate.refused import NotKnown, Refused
+from extremal.certificate.proof import NotKnown, Refused
 from extremal.exact import ExactView, Exponential, Prior, prefix_sums
 from extremal.problem import Goal, InformationGoal, LeastGoal, MeanGoal, PairGoal
 
@@ -176,12 +175,8 @@ Gather = Callable[[Prior], tuple[Callable[[Column], Iterable[tuple[int, int]]], 
 A column may be a plain integer vector, or the groups of a mechanism's structure."""
 
 
-def rules_of(goal: Goal, gather: Gather) -> list[Callable[[Column], arb]]:
-    """Column ↦ μ, for each leaf of a goal."""
-    return [_rule(part, gather) for part in leaves_of(goal)]
-
-
-def _rule(leaf: Leaf, gather: Gather) -> Callable[[Column], arb]:
+def rule_of(leaf: Leaf, gather: Gather) -> Callable[[Column], arb]:
+    """Column ↦ μ."""
     if isinstance(leaf, InformationGoal):
         masses, total = gather(leaf.prior)
 
@@ -261,19 +256,15 @@ def value_of(goal: Goal, view: ExactView) -> arb:
         prefix = prefix_sums(by_row)
         return lambda column: [(q, members.total(prefix)) for q, members in column.groups], total
 
-    rules = rules_of(goal, gather)
-    totals: list[arb | None] = [arb(0)] * len(rules)  # None: infinite
+    rules = [rule_of(leaf, gather) for leaf in leaves_of(goal)]
+    totals = [arb(0)] * len(rules)
     for column in view.columns():
         if column.orbit:
             raise NotKnown("the outputs are too many to list", "m", view.m)
-        values = (rule(column) for rule in rules)
-        totals = [None if a is None or is_infinite(b) else a + b for a, b in zip(totals, values, strict=True)]
+        totals = [total + rule(column) for total, rule in zip(totals, rules, strict=True)]
     least = arb.pos_inf()
     for row in weights_of(goal):
-        used = [(w, t) for w, t in zip(row, totals, strict=True) if w]
-        finite = [w * t for w, t in used if t is not None]
-        if len(finite) == len(used):
-            least = least.min(sum(finite, arb(0)) / view.denominator)
+        least = least.min(sum((w * t for w, t in zip(row, totals, strict=True) if w), arb(0)) / view.denominator)
     return least
 
 

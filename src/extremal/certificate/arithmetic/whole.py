@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpz_mat
 
-from extremal.certificate.refused import Refused
+from extremal.certificate.proof import Refused
 from extremal.exact.weights import Indices
 from extremal.problem import Integers
 

@@ -1,12 +1,9 @@
 """What a workload costs with a mechanism: balls around n × the total mean squared error, from the exact weights.
 
-With M = J + ρI, J = Σ_y q_y q_yᵀ/m_y and W_c the statistics' W less their means, the cost is F = tr W_c M⁻¹, and over a
-class of priors the largest: docs/design/proofs.md §4, with what a report of probability 0 counts for and the bound over
-a class. J is summed in integers: 1/m_y is rounded down once to many bits, and the rounding is in the radius of balls.
-M is inverted in balls, or, where reports are fewer than rows, ρD + QᵀQ is.
-
-Inputs with the same row are handled together: with N the sizes of the row classes and W̄ the mean of W_c over each,
-F = (what of W_c varies within classes)/ρ + tr W̄(J + ρN⁻¹)⁻¹.
+F = tr W_c(J + ρI)⁻¹, J = Σ_y q_y q_yᵀ/m_y, is defined in docs/design/proofs.md §4, with what a report of probability 0
+counts for and the bound over a class. J is summed in integers: 1/m_y is rounded down once to many bits, and that is in
+the radius of balls. Inputs with the same row are handled together: with N the sizes of the row classes and W̄ the mean
+of W_c over each, F = (what of W_c varies within classes)/ρ + tr W̄(J + ρN⁻¹)⁻¹.
 
 *All subsets of a size*, inputs equally likely in groups, need no list of reports; nor do several types of sets, each
 with so many members of certain parts of the rows (a group is then what is equally likely within a part). A subset
@@ -29,9 +26,10 @@ from math import comb, inf, prod
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz_mat
 
+from extremal.certificate.arithmetic.doubles import SLICE, SLICES, near_inverse, set_sums
 from extremal.certificate.arithmetic.enclosures import lower, upper
 from extremal.certificate.arithmetic.whole import folded, multiplied
-from extremal.certificate.refused import NotKnown
+from extremal.certificate.proof import NotKnown
 from extremal.exact import Column, ExactView, Prior, by_row_class, prefix_sums
 from extremal.exact.weights import Indices
 from extremal.problem import NOT_IDENTIFIED, RESOLUTION, Integers, WorkloadGoal
@@ -39,10 +37,12 @@ from extremal.problem import NOT_IDENTIFIED, RESOLUTION, Integers, WorkloadGoal
 BITS = 512  # of balls where matrices are small: inverting M loses about 80 for ρ, and as many for its condition
 BITS_OF_MANY = 192  # and where they are large, to be done in seconds
 MANY = 200  # rows that are many
-MOST_ROWS = 1500  # inverted in balls: half a minute
+MOST_ROWS = 1500  # inverted: half a minute in balls, some seconds by a residual
 MOST_ENTRIES = 1 << 20  # of a mechanism that are listed at a time
 MOST_STEPS = 1 << 35  # r·r·m: half a minute
 INVERSE_BITS = 288  # of 1/m_y: where the information is singular 160 are lost to 1/ρ²
+PAIR_BITS = 2 * SLICE  # of sums over pairs of many rows, relative to the largest: their rounding is far below a double
+RESIDUAL_BITS = 100  # of J + ρI where a residual encloses its inverse
 MOST_COUNTS = 20_000  # vectors of counts: some seconds
 MOST_OF_CLASS = 1000  # inputs where the worst of a class of priors is enclosed
 
@@ -72,22 +72,18 @@ def workload_cost(goal: WorkloadGoal, view: ExactView, worst: Prior | None) -> A
             "worst_prior",
             None if worst is None else goal.k,
         )
-    return _over_class(channel, goal, worst)
-
-
-def _over_class(channel: ExactColumns, goal: WorkloadGoal, prior: Prior) -> Around:
-    if len(set(prior.weights)) == 1 and _exchangeable(channel, goal.gram):
+    if len(set(worst.weights)) == 1 and _exchangeable(channel, goal.gram):
         # by symmetry the slope at the uniform prior is constant, and F is concave
-        return _around(cost_at(channel, goal, prior))
+        return _around(cost_at(channel, goal, worst))
     with ctx.workprec(BITS):
-        found = cost_at(channel, goal, prior, slope=True)
+        found = cost_at(channel, goal, worst, slope=True)
         slope, (low, high) = slope_of(channel, found), _around(found)
         above = [upper(g) for g in slope]
         if inf in above:
             raise NotKnown("the slope of the cost is not enclosed", "utility")
         best = goal.source.extreme_prior(above)
         rise = sum((best.fraction(x) * a for x, a in enumerate(above)), Fraction(0)) - sum(
-            (prior.fraction(x) * lower(g) for x, g in enumerate(slope)), Fraction(0)
+            (worst.fraction(x) * lower(g) for x, g in enumerate(slope)), Fraction(0)
         )
         return low, high + max(rise, Fraction(0)) + upper(found.bias)
 
@@ -112,10 +108,8 @@ def slope_of(channel: ExactColumns, found: Cost) -> list[arb]:
 class CentredStatistics:
     """W_c = PᵀWP at a prior, P = I − p1ᵀ, summed over classes: scale·(S·total² − (l·nᵀ + n·lᵀ)·total + s·nnᵀ).
 
-    Attributes:
-        gram: S, the sums of W over classes.
-        lines, mean: l, the sums of Wp, and s = pᵀWp, times the total of the prior and its square.
-        sizes: n, of the classes.
+    Attributes: gram S, the sums of W over classes; lines l, the sums of Wp, and mean s = pᵀWp, times the total of the
+    prior and its square; sizes n, of the classes.
     """
 
     gram: Integers
@@ -160,11 +154,13 @@ class CentredStatistics:
         """QᵀLᵀW_cLQ for whole weights Q, in balls."""
         return self._balls(multiplied(weights.T, self.gram, weights), self.lines @ weights, self.sizes @ weights)
 
-    def _balls(self, square: Integers, line: Integers, ones: Integers) -> arb_mat:
-        """From what stands for S, l and n above."""
+    def whole(self, square: Integers, line: Integers, ones: Integers) -> Integers:
+        """W_c/scale from what stands for S, l and n above."""
         cross = np.outer(line, ones) * self.total
-        whole = square * self.total**2 - cross - cross.T + np.outer(ones, ones) * self.mean
-        return arb_mat(fmpz_mat(whole.tolist())) * arb(self.scale)
+        return np.asarray(square * self.total**2 - cross - cross.T + np.outer(ones, ones) * self.mean)
+
+    def _balls(self, square: Integers, line: Integers, ones: Integers) -> arb_mat:
+        return arb_mat(fmpz_mat(self.whole(square, line, ones).tolist())) * arb(self.scale)
 
 
 class ExactColumns:
@@ -176,8 +172,7 @@ class ExactColumns:
 
     def orbits(self, prior: Prior) -> list[Column]:
         """Columns that stand for all that permutations of the rows make of them, where all columns are such. Single
-        rows, each reported in the same way, are an orbit too: where they are equally likely it has one class.
-        """
+        rows, each reported in the same way, are an orbit too: where they are equally likely it has one class."""
         first = next(iter(self.view.columns()))
         if first.orbit:
             return list(self.view.columns())
@@ -217,32 +212,73 @@ class ExactColumns:
                 found[members.indices(), y] = weight
         return found
 
+    @cached_property
+    def two_valued(self) -> tuple[list[Indices], list[int], list[int]] | None:
+        """For each report the rows with the larger weight, and both weights, where they are stored like that."""
+        return self.view.two_valued()
+
     def marginals(self, prior: Prior) -> list[int]:
         """m_y times the denominator and the total of the prior."""
         rows = by_row_class(prior.weights, self.view)
+        if self.two_valued is not None and not self.small:
+            weights, columns = np.array(rows, dtype=object), zip(*self.two_valued, strict=True)
+            return [b * prior.total + (t - b) * int(weights[x].sum()) for x, b, t in columns]
         if self.small:
             return [int(v) for v in np.array(rows, dtype=object) @ self.weights]
         prefix = prefix_sums(rows)
         return [column.weighted_sum(prefix) for column in self.columns]
 
-    def information(self, prior: Prior) -> arb_mat:
-        """Balls around J; every report has a positive probability."""
-        self._refuse(self.r * self.r * self.m, MOST_STEPS)
-        masses, at_once = self.marginals(prior), max(1, MOST_ENTRIES // self.r)
+    def information(self, prior: Prior) -> Information:
+        """J; every report has a positive probability."""
+        masses = self.marginals(prior)
         shift = INVERSE_BITS + max(masses).bit_length() - prior.total.bit_length()
-        inverse = np.array([(prior.total << shift) // mass for mass in masses], dtype=object)
-        whole, unit = fmpz_mat(self.r, self.r), self.view.denominator << shift
+        inverse, unit = [(prior.total << shift) // mass for mass in masses], self.view.denominator << shift
+        if self.two_valued is not None and self.r > MANY:
+            return self._of_two_values(*self.two_valued, inverse, unit)
+        self._refuse(self.r * self.r * self.m, MOST_STEPS)
+        whole, at_once = fmpz_mat(self.r, self.r), max(1, MOST_ENTRIES // self.r)
         for start in range(0, self.m, at_once):
             part = self.listed(start, start + at_once)
-            whole += fmpz_mat(part.tolist()) * fmpz_mat((part * inverse[start : start + at_once]).T.tolist())
+            scaled = part * np.array(inverse[start : start + at_once], dtype=object)
+            whole += fmpz_mat(part.tolist()) * fmpz_mat(scaled.T.tolist())
         # 1/m_y is too small by less than one part in 2^(INVERSE_BITS − 1)
         radius = fmpq(max(int(whole[i, i]) for i in range(self.r)), unit << (INVERSE_BITS - 1))
-        spread = arb(0, arb(radius).upper())
-        return arb_mat(whole) * arb(fmpq(1, unit)) + arb_mat(self.r, self.r, [spread] * (self.r * self.r))
+        return Information(whole, fmpq(unit), radius)
+
+    def _of_two_values(
+        self, members: list[Indices], low: list[int], high: list[int], inverse: list[int], unit: int
+    ) -> Information:
+        """J = Σ_y (b² 11ᵀ + b·d (1·1_Tᵀ + 1_T·1ᵀ) + d² 1_T 1_Tᵀ)/m_y for columns b + d·1_T, each coefficient rounded
+        down, those of pairs of rows to fewer bits."""
+        terms = [(c * b * b, c * b * (t - b), c * (t - b) ** 2) for c, b, t in zip(inverse, low, high, strict=True)]
+        square = max(term[2] for term in terms)
+        down = max(0, max(square, *(term[0] for term in terms)).bit_length() - SLICE * SLICES)
+        fewer = max(down, square.bit_length() - PAIR_BITS)
+        numbers = [mixed >> down for _, mixed, _ in terms], [squared >> fewer for _, _, squared in terms]
+        line, products = set_sums(members, *numbers, self.r)
+        whole = (products << (fewer - down)) + line[:, None] + line + sum(constant >> down for constant, _, _ in terms)
+        # coefficients of a column are too small by less than 1 each, and what 1/m_y lacks is less still
+        radius = fmpq(self.m * ((8 << down) + (1 << fewer)), unit)
+        radius += fmpq(int(whole.max()) << down, unit << (INVERSE_BITS - 1))
+        return Information(fmpz_mat(whole.tolist()), fmpq(unit, 1 << down), radius)
 
     def _refuse(self, count: int, most: int) -> None:
         if count > most:
             raise NotKnown(f"a mechanism of {self.r} × {self.m} weights is too large", "m")
+
+
+@dataclass(frozen=True, eq=False)
+class Information:
+    """J, every entry within `radius` of whole/unit."""
+
+    whole: fmpz_mat
+    unit: fmpq
+    radius: fmpq
+
+    @property
+    def balls(self) -> arb_mat:
+        r, spread = self.whole.nrows(), arb(0, arb(self.radius).upper())
+        return arb_mat(self.whole) * arb(1 / self.unit) + arb_mat(r, r, [spread] * (r * r))
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +328,10 @@ def _inverse(matrix: arb_mat, ridge: Iterable[fmpq | arb]) -> arb_mat:
 
 
 def _by_rows(channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool) -> Cost:
-    r, sizes, information = channel.r, channel.sizes, channel.information(prior)
+    r, sizes, found = channel.r, channel.sizes, channel.information(prior)
+    if r > MANY and channel.view.row_of is None and not slope and (near := _by_residual(found, rows)) is not None:
+        return Cost(near, arb(unknown))
+    information = found.balls
     inverse, within = _inverse(information, (RHO / n for n in sizes)), rows.varying(unknown)
     product = rows.means() * inverse
     value = arb(within / RHO) + product.trace()
@@ -309,6 +348,34 @@ def _by_rows(channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prio
     # b_i = a_i − Qt_i: within classes what varies, between them ρN⁻¹M⁻¹a_i
     lost = sum((RHO * RHO * inner[g, g] / n for g, n in enumerate(sizes)), arb(within))
     return Cost(value, arb(unknown), squares, tuple(moved.entries()), lost)
+
+
+def _by_residual(found: Information, rows: CentredStatistics) -> arb | None:
+    """tr W_cM⁻¹, each row its own class, from a symmetric X near M⁻¹ in whole numbers; None when X is not near enough.
+
+    M' is M with whole numbers for entries, R = I − M'X. Then M'⁻¹ = 2X − XM'X + RᵀM'⁻¹R, the last term between 0 and
+    |R|²·|M'⁻¹|, and |M'⁻¹| ≤ |X|/(1 − |R|) = 1/λ in norms of Frobenius. Entries of M − M' are at most δ, so that M lies
+    between M'(1 − rδ/λ) and M'(1 + rδ/λ). Nothing rests on X.
+    """
+    r = found.whole.nrows()
+    down = max(0, max(int(found.whole[i, i]) for i in range(r)).bit_length() - RESIDUAL_BITS)
+    unit = found.unit / (1 << down)
+    whole = np.array([[int(v) >> down for v in row] for row in found.whole.tolist()], dtype=object)
+    ridge = RHO * unit
+    whole[np.diag_indices(r)] += int(ridge.p) // int(ridge.q)
+    x, bits = near_inverse(whole)  # X = x/2^bits, in the inverse of the units of M'
+    residual = np.array((fmpz_mat(whole.tolist()) * fmpz_mat(x.tolist())).tolist(), dtype=object)
+    residual[np.diag_indices(r)] -= 1 << bits
+    size, length = (fmpq(int((m * m).sum()), 1 << 2 * bits) for m in (residual, x))  # |R|², |X|²
+    norm = 2 * arb(length).sqrt()  # 1/λ, where |R| ≤ 1/2
+    share = r * arb((found.radius + 2 / unit) * unit) * norm
+    if size > fmpq(1, 4) or not share < fmpq(1, 2):
+        return None
+    gram = rows.whole(rows.gram, rows.lines, rows.sizes)
+    moved = np.array((fmpz_mat(x.tolist()) * fmpz_mat(residual.tolist())).tolist(), dtype=object)  # −XR
+    value = arb(fmpq(int((gram * x).sum()), 1 << bits) - fmpq(int((gram * moved).sum()), 1 << 2 * bits))
+    above = value + arb(size) * norm * int(np.trace(gram))
+    return arb(rows.scale * unit) * (value / (1 + share)).union(above / (1 - share))
 
 
 def _by_reports(channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool) -> Cost:

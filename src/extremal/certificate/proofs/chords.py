@@ -26,9 +26,9 @@ from extremal.certificate.arithmetic.enclosures import (
     pair_value,
     rational,
 )
+from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.dual import LossWorth, Price, Reason, SquareWorth, SumWorth, Worth
 from extremal.certificate.reading import Multipliers, Numbers, Pairs, Trees
-from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.problem import Goal, LossGoal, PairGoal
 
@@ -46,15 +46,12 @@ Vertex = tuple[int, ...]  # how often it was halved, and m integers: to be divid
 
 @dataclass(frozen=True)
 class Chords(Reason):
-    """Fields: nodes, increasing numbers: between two of them f lies below its chord. The first and the last node either
-    enclose all ratios of the cone, which is proved, or f goes on below a chord from 0 and a line of its last slope
-    (divergences only). multipliers (i, a, b, f): f ≥ 0 times the inequality (a, b) of the cone is taken off vector i;
-    vectors are the n − 1 chords, then n − 1 and n for the two ends; for a distortion, outputs. tree: for metric
-    privacy, edges of a spanning tree whose inequalities alone are used; then there are no multipliers.
-
-    trees, for several distributions under ε-LDP: one for each order of those of positive weight, lexicographically
-    (distributions numbered as they first occur). Tokens depth first: −1 for a cell, i ≥ 0 for a cut at the middle of
-    edge i, edges (a, b), a < b, lexicographically; first comes the part in which the middle takes the place of a.
+    """Fields: nodes, increasing numbers: between two of them f lies below its chord; beyond them there is no ratio of
+    the cone, which is proved, or f goes on below a chord from 0 and a line of its last slope (divergences only).
+    multipliers (i, a, b, f): f ≥ 0 times the inequality (a, b) of the cone is taken off vector i: the chords, then the
+    two ends; for a distortion, outputs. tree: for metric privacy, edges of a spanning tree whose inequalities alone are
+    used. trees, for several distributions under ε-LDP: one for each order of them, tokens depth first, −1 for a cell,
+    i ≥ 0 for a cut at the middle of edge i.
     """
 
     kind: ClassVar[str] = "chords"

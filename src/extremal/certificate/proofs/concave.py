@@ -22,9 +22,8 @@ from flint import arb, fmpq
 from extremal.certificate.arithmetic import doubles
 from extremal.certificate.arithmetic.cones import staircase_of
 from extremal.certificate.arithmetic.enclosures import above, fraction, largest, narrow, rational, upper
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.reading import Number, PriceLines
-from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.problem import Goal, InformationGoal, Privacy
 

@@ -22,23 +22,32 @@ from typing import ClassVar
 import numpy as np
 from flint import arb, fmpq, fmpz_mat
 
-from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cell_rays, cone_of, unit_rays
+from extremal.certificate.arithmetic.cones import (
+    Staircase,
+    Together,
+    Vector,
+    cell_rays,
+    cone_of,
+    sets_of_size,
+    unit_rays,
+)
 from extremal.certificate.arithmetic.enclosures import (
     ONE,
     above,
     fraction,
     largest,
+    leaves_of,
     of_vectors,
+    ratio_above,
     rational,
-    rules_of,
+    rule_of,
     weights_of,
 )
 from extremal.certificate.arithmetic.whole import largest_quotient, multiplied
-from extremal.certificate.proof import Bound, Proof, Value
+from extremal.certificate.proof import Bound, Proof, Refused, Value
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
-from extremal.certificate.refused import Refused
 from extremal.exact.polytope import Ray
-from extremal.problem import Coupled, Goal, Integers, LossGoal, Privacy
+from extremal.problem import Coupled, Goal, Integers, Leaked, LossGoal, Privacy
 
 CHUNK = 4096  # rays that are multiplied at once: matrices of a few megabytes
 MOST_COUNTED = 1 << 20  # vectors of counts: checked within a few seconds
@@ -93,8 +102,8 @@ class SumWorth:
 
     def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq | None:
         """The largest of (μ(r) − paid(r))/(w·r); None when it is infinite."""
-        parts = zip(self.weights, rules_of(self.goal, of_vectors), strict=True)
-        weighed = [(weight, rule) for weight, rule in parts if weight]
+        parts = zip(self.weights, leaves_of(self.goal), strict=True)
+        weighed = [(weight, rule_of(leaf, of_vectors)) for weight, leaf in parts if weight]
 
         def quotient(ray: Ray) -> arb:
             value = sum((weight * rule(ray) for weight, rule in weighed), arb(0))
@@ -291,6 +300,8 @@ class Listed(Reason):
             if self.tree:
                 raise Refused("inputs that are revealed need no tree", "tree", len(self.tree))
             return worth.most(unit_rays(worth.k), Paid(alpha))
+        if isinstance(worth.privacy, Leaked):
+            return self._over_sets(worth, alpha, ratio_above(worth.privacy.ratio))
         cone = cone_of(worth.privacy, worth.k, self.tree)
         if isinstance(cone, Staircase):
             return worth.most_of_patterns(cone, alpha)
@@ -298,3 +309,14 @@ class Listed(Reason):
             top = worth.rounded(cone.top)
             return worth.most(cell_rays(cone.k, top), Paid(alpha, prices, top))
         return worth.most(cone.rays(), Paid(alpha))
+
+    def _over_sets(self, worth: Worth, alpha: Vector, top: fmpq) -> fmpq | None:
+        """Maximal leakage: a column is a sum of multiples of sets whose factors add up to its largest entry, so that
+        μ(q) ≤ α·q + t·max(q) with t the most over sets, and Σ_y max(q_y) lies between 1 and E. The whole set is worth
+        0."""
+        if self.tree or not isinstance(worth, SumWorth):
+            raise Refused("under maximal leakage sets are listed, for divergences and information", "reason", self.kind)
+        found = [worth.most(sets_of_size(worth.k, size), Paid(alpha)) for size in range(1, worth.k)]
+        finite = [t * size / worth.k for size, t in enumerate(found, start=1) if t is not None]
+        most = max(-alpha.total, *finite)
+        return None if len(finite) < len(found) else most * top if most > 0 else most

@@ -18,9 +18,9 @@ from flint import fmpq
 from extremal.certificate.arithmetic.cones import Vector, staircase_of
 from extremal.certificate.arithmetic.doubles import near_inverse_factor
 from extremal.certificate.arithmetic.whole import from_triangle, multiplied
+from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.dual import Price, Reason, SquareWorth, Worth
 from extremal.certificate.reading import Counts, Table, Whole, Wholes
-from extremal.certificate.refused import Refused
 from extremal.problem import Integers
 
 MATRIX_BITS = 80  # of B, relative to its largest entry: a double's 53 and as many as its condition takes

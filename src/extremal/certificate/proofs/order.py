@@ -5,10 +5,9 @@ into blocks contiguous in likelihood ratio (E. Ghazi, Sort, Partition, Randomize
 of a cell between two ratios are replaced by two at its ends, and partitions are bounded by a recursion over the nodes
 of the polygon so made: docs/design/proofs.md, `order`, says why.
 
-A symbol of weights a, b has the key floor(2^KEY_BITS·a/b) of integers; the end p/q has the same key of its own ratio in
-weights, p/q·total0/total1. Keys never decrease with the ratio, so a key unlike every key of an end decides the side;
-what has the key of an end is compared exactly. Floats are divided in 64-bit integers (`exact.quotients`) to the same
-end. Sums are of integers.
+A symbol of weights a, b has the key floor(2^KEY_BITS·a/b), the end p/q that of its own ratio in weights. Keys never
+decrease with the ratio, so a key unlike every key of an end decides the side; what has the key of an end is compared
+exactly. Floats are divided in 64-bit integers (`exact.quotients`) to the same end.
 """
 
 from __future__ import annotations
@@ -26,11 +25,10 @@ from flint import arb, ctx, fmpq
 
 from extremal.certificate.arithmetic.cones import Staircase, staircase_of
 from extremal.certificate.arithmetic.enclosures import PairRule, rational, upper
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.chords import one_pair
 from extremal.certificate.proofs.dual import mixture
 from extremal.certificate.reading import Number, Numbers
-from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.exact.quotients import reached
 from extremal.problem import Goal, Privacy

@@ -35,9 +35,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.reading import Counts, Numbers
-from extremal.certificate.refused import Refused
 from extremal.problem import RESOLUTION, Goal, Integers, Privacy, Pure, QuestionsGoal, WorkloadGoal
 
 MOST_VECTORS = 1 << 12  # of disagreements, by group

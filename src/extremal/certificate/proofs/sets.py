@@ -15,6 +15,7 @@ and proved in docs/design/proofs.md, `sets`:
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -24,10 +25,10 @@ from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
 from extremal.certificate.arithmetic.enclosures import finite_above, narrow, rational
+from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.concave import PatternWorth
 from extremal.certificate.proofs.dual import Price, Reason, SumWorth, Worth
 from extremal.certificate.reading import Numbers, Trees
-from extremal.certificate.refused import Refused
 from extremal.problem import InformationGoal
 
 SCALE = 200  # bits after the point: what rounding loses is far below the last digit of a double
@@ -86,10 +87,7 @@ def _bounds(x: arb) -> tuple[int, int]:
 
 def _grouped(symbols: Symbols) -> dict[tuple[int, fmpq], int]:
     """(weight, α) ↦ how many symbols have them, heaviest first."""
-    count: dict[tuple[int, fmpq], int] = {}
-    for symbol in sorted(symbols, key=lambda symbol: (-symbol[0], symbol[1])):
-        count[symbol] = count.get(symbol, 0) + 1
-    return count
+    return Counter(sorted(symbols, key=lambda symbol: (-symbol[0], symbol[1])))
 
 
 def _replay(tokens: tuple[int, ...], steps: list[list[tuple[int, int]]], close: Close) -> None:

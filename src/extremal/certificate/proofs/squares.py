@@ -7,9 +7,7 @@ For Z symmetric with Z1 = 0 and G = ZWZ, by Cauchy and Schwarz (docs/design/proo
 When the prior and W do not change under permutations within classes of inputs, neither need Z nor α. A matrix A of this
 shape is ζ_g on the diagonal plus β_gh for every pair from classes g and h. It is known by ζ, what it does to vectors
 that sum to 0 within classes, and by Â = diag(ζ) + β·diag(n), what it does to those constant on classes; products are
-products of both, tr A = Σ(n_g − 1)ζ_g + tr Â.
-
-Everything is decided in integers. e^ε enters as a rational above it, which only admits more mechanisms.
+products of both, tr A = Σ(n_g − 1)ζ_g + tr Â. Everything is decided in integers.
 """
 
 from __future__ import annotations
@@ -22,11 +20,10 @@ from typing import ClassVar
 import numpy as np
 
 from extremal.certificate.arithmetic.whole import folded, from_triangle, multiplied
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.chords import Chords
 from extremal.certificate.proofs.dual import Dual, Listed, SquareWorth
 from extremal.certificate.reading import Counts, Table, Wholes
-from extremal.certificate.refused import Refused
 from extremal.exact.weights import Indices
 from extremal.problem import RESOLUTION, Coupled, Goal, Integers, Privacy, Pure, WorkloadGoal
 
@@ -35,10 +32,10 @@ from extremal.problem import RESOLUTION, Coupled, Goal, Integers, Privacy, Pure,
 class Squares(Proof):
     """F ≥ (tr WZ)²/(c + ρ·tr ZWZ), c from the dual vector.
 
-    Fields: z, the strict lower triangle of Z between classes, its scale does not matter (Z1 = 0 gives the diagonal); or
-    one row of k − 1 numbers g, Z = ggᵀ, the last number making the sum 0, for one statistic. diagonal: with classes ζ
-    of each. classes: of each input 0, 1, …, empty when each is its own. merged: groups of inputs averaged into one,
-    empty for none. dual: about qᵀGq/(p·q), with α in the units of ZWZ, one number for each class, or empty for 0.
+    Fields: z, the strict lower triangle of Z between classes (Z1 = 0 gives the diagonal); or one row of k − 1 numbers
+    g, Z = ggᵀ, the last making the sum 0. diagonal: with classes ζ of each. classes: of each input 0, 1, …, empty when
+    each is its own. merged: groups of inputs averaged into one, empty for none. dual: about qᵀGq/(p·q), with α in the
+    units of ZWZ, one number for each class, or empty for 0.
     """
 
     kind: ClassVar[str] = "squares"

@@ -29,10 +29,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.questions import Shares, ratio_above
 from extremal.certificate.reading import Counts
-from extremal.certificate.refused import Refused
 from extremal.problem import Goal, Privacy
 
 MOST_LISTED = 7  # questions whose sets are listed: two seconds

@@ -38,6 +38,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import Column, Exponential, IndexSet
 from extremal.exact.weights import DENOMINATOR, Floats, Weights
+from extremal.exact.written import refuse_other_fields
 from extremal.mechanism.structures.structure import stored_list, stored_weight
 from extremal.mechanism.structures.unlisted import Unlisted
 
@@ -358,10 +359,7 @@ class JointBlocks(Unlisted):
             tuple(_family(family) for family in stored_list(options, "families"))
             for options in stored_list(content["questions"], "questions")
         )
-        assignments = tuple(
-            Assignment(tuple(_block(block) for block in stored_list(a["blocks"], "blocks")), stored_weight(a["weight"]))
-            for a in stored_list(content["assignments"], "assignments")
-        )
+        assignments = tuple(_assignment(a) for a in stored_list(content["assignments"], "assignments"))
         return cls(families, assignments)
 
 
@@ -380,7 +378,14 @@ def _family(content: Any) -> Family:
     )
 
 
-def _block(content: dict[str, Any]) -> Block:
+def _assignment(content: Any) -> Assignment:
+    refuse_other_fields(content, ("weight", "blocks"), "an assignment")
+    blocks = tuple(_block(block) for block in stored_list(content["blocks"], "blocks"))
+    return Assignment(blocks, stored_weight(content["weight"]))
+
+
+def _block(content: Any) -> Block:
+    refuse_other_fields(content, ("questions", "families", "coin"), "a block")
     numbers = [tuple(stored_list(content[name], name)) for name in ("questions", "families")]
     if any(type(number) is not int for part in numbers for number in part):
         raise MalformedFile("a block names questions and families by numbers", parameter="block")
