@@ -37,7 +37,7 @@ SMALLEST_EXPONENT = -900.0  # smaller ones count as this: e^-900 is nothing besi
 ALIAS = 23.0  # −log of what the trapezoid rule may add, relative: 1e-10
 MOST_TERMS = 300  # of a sum that is simply added up, for few people
 MOST_NODES = 1 << 16  # of which a bound of the modulus is formed: 50 ms
-MOST_KEPT = 600  # nodes that are evaluated in balls, before the smoothing is widened
+MOST_KEPT = 1500  # nodes that are evaluated in balls, before the smoothing is widened
 EDGE = 37.0  # −log of the Gaussian factor at the last node: 1e-16
 
 
