@@ -153,7 +153,8 @@ def _reach(inputs: list[HeldInput], n: int, sign: int, lack: float) -> tuple[flo
     start = math.sqrt(2 * lack / (n * variance))
     best = math.inf, start
     for rate in start * np.exp(np.linspace(-2.0, 0.7, 28)):
-        moment = max(float(np.log1p(r @ np.expm1(sign * rate * d))) for r, d in shares)
+        with np.errstate(over="ignore"):  # a rate that is far too large loses
+            moment = max(float(np.log1p(r @ np.expm1(sign * rate * d))) for r, d in shares)
         best = min(best, (((n - 1) * moment + lack) / (rate * n), float(rate)))
     return best[0] * 1.000001, best[1]
 
