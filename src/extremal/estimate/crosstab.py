@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from extremal.columns.column import distinct, refuse_missing
-from extremal.columns.frames import column_of, is_frame, pick
+from extremal.columns.frames import is_frame, pick
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
 from extremal.estimate.reports.counts import whole_counts
-from extremal.estimate.reports.sample import Sample, checked_weights
+from extremal.estimate.reports.sample import Sample
 from extremal.estimate.results.crosstab import CrosstabEstimate, Side
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -51,7 +51,7 @@ def estimate_crosstab(
         counts: a column that says how often each row occurred.
         weights: survey weights, a column or its name; standard errors are linearised, intervals at the effective
             number of pairs.
-        sample: an `extremal.estimate.Sample` with these weights.
+        sample: an `ex.Sample`: weights, strata, clusters and the rest.
 
     Returns:
         CrosstabEstimate, with joint and conditional shares, margins and odds ratios.
@@ -70,14 +70,14 @@ def estimate_crosstab(
     [[0.333, 0.167], [0.333, 0.167]]
     """
     _refuse_columns(columns)
-    given = Sample.of(sample, weights=weights).only_weights()
+    drawn = Sample.of(sample, weights=weights)
     (first, one), (second, other) = (_side(_column(frame, name), name, m) for name, m in columns.items())
     if first.size != second.size:
         raise InvalidParameter(
             "both columns must be of one length", parameter="lengths", value=(first.size, second.size)
         )
     repeats = None if counts is None else whole_counts(_column(frame, counts), first.size)
-    if given is not None and counts is not None:
+    if not drawn.empty and counts is not None:
         raise InvalidParameter(
             "counted rows cannot be weighted as well", parameter="weights", hint="Give the raw rows."
         )
@@ -86,17 +86,20 @@ def estimate_crosstab(
         raise InvalidParameter("there must be at least two reports", parameter="number of reports", value=n)
     shape = (one.influence.shape[1], other.influence.shape[1])
     refuse_large(*shape, "the table of reports")
+    cells = first * shape[1] + second
 
     def shares(amounts: Any) -> Floats:
-        cells = np.bincount(first * shape[1] + second, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
-        return np.asarray(cells / cells.sum(), dtype=np.float64)
+        table = np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
+        return np.asarray(table / table.sum(), dtype=np.float64)
 
-    if given is None:
+    if drawn.empty:
         table = shares(repeats)
         return CrosstabEstimate(one, other, table, n, table, float(n))
-    column = _column(frame, given) if isinstance(given, str) else given
-    w = checked_weights(column_of(_column(frame, next(iter(columns))), column, "weights"), n)
-    return CrosstabEstimate(one, other, shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)))
+    how = drawn.beside(frame).drawn(n)
+    w = how.weights
+    used, codes = np.unique(cells, return_inverse=True)
+    sampling = None if how.plain else how.sampling(how.of_labels(codes, used.size).T)
+    return CrosstabEstimate(one, other, shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)), used, sampling)
 
 
 def _refuse_columns(columns: Any) -> None:

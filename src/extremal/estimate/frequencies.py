@@ -139,25 +139,16 @@ def estimate_frequencies(
 def _estimates(given: Reports, sample: Sample, method: str, prior: Any, merge: bool) -> StratifiedEstimate:
     """An estimate for each group; without groups, of None alone."""
     mechanism, channel = given.mechanism, channel_of(given.mechanism)
-    if sample.simple:
-        tallies = given.tallies(channel, sample.weights)
-    elif given.by is None:
-        tallies = {None: given.sampled(channel, sample)}
-    else:
-        raise InvalidParameter(
-            "by cannot be combined with strata, cluster or population",
-            parameter="by",
-            hint="Estimate each group of rows by itself.",
-        )
+    tallies = given.sampled(channel, sample)
     combinations = Combinations.inputs(mechanism, channel, merge)
     start = row_prior(mechanism, prior)
-    small = _too_small(tallies)
+    small = refuse_too_few(tallies)
     kept = {name: Observed.of(channel, found) for name, found in tallies.items() if name not in small}
-    return StratifiedEstimate({name: _estimate(combinations, o, method, start) for name, o in kept.items()}, small)
+    return StratifiedEstimate({name: estimated(combinations, o, method, start) for name, o in kept.items()}, small)
 
 
-def _too_small(tallies: Mapping[Any, Tally]) -> dict[Any, int]:
-    """The strata with too few reports for an estimate; raises when all have."""
+def refuse_too_few(tallies: Mapping[Any, Tally]) -> dict[Any, int]:
+    """The strata with too few reports for an estimate; raises when all have too few."""
     small = {name: found.n for name, found in tallies.items() if found.n < FEWEST}
     if len(small) == len(tallies):
         name, n = next(iter(small.items()))
@@ -187,7 +178,10 @@ def _with_missing(given: Reports) -> Reports:
     return replace(given, source=listed, mechanism=answering, column=None)
 
 
-def _estimate(combinations: Combinations, observed: Observed, method: str, prior: Floats) -> FrequencyEstimate:
+def estimated(
+    combinations: Combinations, observed: Observed, method: str, prior: Floats, reweighted: bool = False
+) -> FrequencyEstimate:
+    """The answer of a method; `reweighted`, with least squares weighted for the shares that are found."""
     if combinations.deficient and method not in ("unbiased", "mle"):
         raise NotIdentified(
             f"{method} needs every row of the mechanism to be identified",
@@ -196,6 +190,7 @@ def _estimate(combinations: Combinations, observed: Observed, method: str, prior
             hint="Use mle.",
         )
     fit = Fit.of(combinations, observed, prior, efficient=method == "mle")
+    fit = fit.reweighted() if reweighted and method != "mle" else fit
     return FrequencyEstimate.of(fit, method, _points(method, fit))
 
 

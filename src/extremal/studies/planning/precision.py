@@ -139,7 +139,7 @@ def plan(
     >>> round(ex.plan(ex.randomized_response(2, 1), n=1000, prior=[0.8, 0.2]).half_width, 4)
     0.065
     >>> ex.plan(workload=ex.Mean([0, 1, 2, 3]), epsilon=1, half_width=0.1).n
-    3904
+    3919
 
     Reference: for the method, Chow, Shao and Wang, Sample Size Calculations in Clinical Research; for the estimates,
     Warner (1965), Ye and Barg (2018).
