@@ -71,12 +71,12 @@ def estimate_crosstab(
     """
     _refuse_columns(columns)
     drawn = Sample.of(sample, weights=weights)
-    (first, one), (second, other) = (_side(_column(frame, name), name, m) for name, m in columns.items())
+    (first, one), (second, other) = (_side(column_in(frame, name), name, m) for name, m in columns.items())
     if first.size != second.size:
         raise InvalidParameter(
             "both columns must be of one length", parameter="lengths", value=(first.size, second.size)
         )
-    repeats = None if counts is None else whole_counts(_column(frame, counts), first.size)
+    repeats = None if counts is None else whole_counts(column_in(frame, counts), first.size)
     if not drawn.empty and counts is not None:
         raise InvalidParameter(
             "counted rows cannot be weighted as well", parameter="weights", hint="Give the raw rows."
@@ -112,7 +112,7 @@ def _refuse_columns(columns: Any) -> None:
         )
 
 
-def _column(frame: Any, name: Any) -> Any:
+def column_in(frame: Any, name: Any) -> Any:
     if isinstance(frame, Mapping):
         if name not in frame:
             raise InvalidParameter("columns must be in the frame", parameter="column", value=name)

@@ -19,7 +19,7 @@ from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.reports.tally import FEWEST
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
-from extremal.estimate.workload import Statistics, WorkloadEstimate
+from extremal.estimate.workload import ReadStatistics, WorkloadEstimate
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.utility import Workload
@@ -57,7 +57,7 @@ def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callabl
     >>> expected.estimate.round(9).tolist(), expected.standard_error.round(3).tolist()
     ([10.0], [1.121])
     """
-    statistics = Statistics.of(mechanism, workload)
+    statistics = ReadStatistics.of(mechanism, workload)
     truth = statistics.prior
     if isinstance(workload, Workload) and workload.prior is None:
         truth = by_row(mechanism, workload.worst_prior(mechanism).prior)

@@ -4,7 +4,7 @@ With π the workload's prior and D = diag(Qᵀπ), report y is worth T_y = A L e
 the mean of T over the reports. Σ_y T_y Q(y|x) = a_x for every input x, so it is unbiased whatever the true shares are;
 at π its variance is the least possible and n times it is the value of the workload. Standard errors and limits are
 those of `ex.estimate_frequencies`: exact where T takes two values, as that of every designed mean of two reports does.
-Statistics that the mechanism does not identify are refused by name. Subset selection is read
+ReadStatistics that the mechanism does not identify are refused by name. Subset selection is read
 with the weights for the prior if that has at most eight different values, else with those for equal shares."""
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def estimate_workload(
     """
     if missing not in ("refuse", "drop"):
         raise InvalidParameter("missing must be one of refuse, drop", parameter="missing", value=missing)
-    statistics = Statistics.of(mechanism, workload)
+    statistics = ReadStatistics.of(mechanism, workload)
     given = Reports(reports, mechanism, column, counts=counts, drop=missing == "drop", check_hash=check_hash)
     found = given.sampled(statistics.combinations.channel, Sample.of(sample, weights=weights))
     refuse_too_few(found)
@@ -127,7 +127,7 @@ def estimate_workload(
 
 
 @dataclass(frozen=True, eq=False)
-class Statistics:
+class ReadStatistics:
     """How the reports of a mechanism are read for a workload.
 
     Attributes:
@@ -139,7 +139,7 @@ class Statistics:
     prior: Floats
 
     @classmethod
-    def of(cls, mechanism: Mechanism, workload: Workload | Any) -> Statistics:
+    def of(cls, mechanism: Mechanism, workload: Workload | Any) -> ReadStatistics:
         """Refuses statistics that the mechanism does not identify."""
         wanted = workload if isinstance(workload, Workload) else Workload(workload, mechanism.k)
         if wanted.k != mechanism.k:

@@ -69,9 +69,11 @@ def test_every_point_shown_lies_inside_its_interval(method: str, k: int) -> None
 
 
 def test_what_is_shown_depends_on_the_number_of_cells() -> None:
-    few = ex.estimate_frequencies([5] * 19, ex.randomized_response(19, 1), counts=True)
+    few = ex.estimate_frequencies([5] * 9, ex.randomized_response(9, 1), counts=True)
     many = ex.estimate_frequencies([5] * 20, ex.randomized_response(20, 1), counts=True)
     assert (few.candidate[0], many.candidate[0]) == ("projected", "shrunk")
+    assert "Points shown: shrunk (the reports speak for: all equal)." in many.summary()
+    assert few.reason == ""
 
 
 @pytest.mark.parametrize("epsilon", [1e-3, 1.0])

@@ -36,6 +36,7 @@ from extremal.estimate.reports.sampling import Drawn, Sampling
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
+FLOATS = "Beside missing values pandas makes whole numbers floats: use .astype('Int64')."
 NO_REPORT = "Leave out those who did not report."
 FEWEST = 2  # reports: one says nothing about its own spread
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
@@ -133,7 +134,9 @@ class Reports:
         else:
             for batch in self._batches(Sample(weights=weights)):
                 batch.add_to(found, encoder, self.drop)
-        return _refuse_number(found)
+        for one in _refuse_number(found).values():
+            one.notes = self.look_alike(one.n)
+        return found
 
     def sampled(self, channel: Channel | ListedReports, sample: Sample) -> dict[Any, Tally]:
         """The tallies, with what an estimate needs to know of the sample."""
@@ -232,10 +235,20 @@ class Reports:
         batch.refuse_counted(self.mechanism.m)
         return batch
 
+    def look_alike(self, n: int) -> tuple[str, ...]:
+        """A note where reports could be counts: as many whole numbers as outputs, given as numbers."""
+        labels = self.mechanism.output_labels
+        numbers = not self._counted and not self.counts and not is_frame(self.source) and self.by is None
+        if not (numbers and n == self.mechanism.m > 2 and labels.numbered):
+            return ()
+        return (f"There are as many reports as outputs, {n}, and both are whole numbers: for counts pass counts=True.",)
+
     def groups(self) -> list[Any] | None:
         """The columns of `by`: several by their names in a frame, or one."""
         if self.by is None:
             return None
+        if isinstance(self.by, list) and self.by and not isinstance(self.by[0], (str, int, float, bool, tuple)):
+            return self.by  # columns themselves
         if is_frame(self.source) and isinstance(self.by, (list, tuple)):
             return [pick(self.source, name, "by") for name in self.by]
         return [column_of(self.source, self.by, "by")]
@@ -339,7 +352,10 @@ def _encoded(encoder: Encoder, label: Any) -> Hashable:
     try:
         return encoder.encode(label)
     except UnknownLabel:
-        raise UnknownLabel.hidden("report", plain(label), encoder.labels.shown(), more=OTHER_MECHANISM) from None
+        value = plain(label)
+        whole = isinstance(value, float) and value.is_integer() and encoder.labels.find(int(value)) is not None
+        more = FLOATS if whole else OTHER_MECHANISM
+        raise UnknownLabel.hidden("report", value, encoder.labels.shown(), more=more) from None
 
 
 def _group_names(columns: list[Any] | None, n: int) -> tuple[Codes | None, Sequence[Any]]:

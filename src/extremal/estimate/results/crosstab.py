@@ -119,7 +119,7 @@ class CrosstabEstimate(Tabled):
     def covariance(self) -> Floats:
         """Of the joint frequencies, row by row."""
         refuse_large(self.estimate.size, self.estimate.size, "the covariance")
-        return self._covariance([self._cell(index) for index in np.ndindex(*self.estimate.shape)])
+        return self.covariance_of([self._cell(index) for index in np.ndindex(*self.estimate.shape)])
 
     def _effective(self, level: float | None) -> Floats:
         """How many independent pairs of equal weight are as precise, for each cell; in intervals of a level, with what
@@ -183,11 +183,11 @@ class CrosstabEstimate(Tabled):
                 value=a.shape,
             )
         value = float((a * self.estimate).sum())
-        error = float(np.sqrt(self._covariance([a])[0, 0]))
+        error = float(np.sqrt(self.covariance_of([a])[0, 0]))
         limits = None
         if self.first.matrix is not None and self.second.matrix is not None and np.ptp(a) > 0:
             limits = partial(self._linear_limits, a, value, error)
-        return FunctionEstimate(value, value, error, limits, self._degrees)
+        return FunctionEstimate(value, value, error, limits, self.degrees)
 
     @property
     def _few(self) -> bool:
@@ -205,7 +205,7 @@ class CrosstabEstimate(Tabled):
         ends = [float(np.average(moments[a == end], weights=p[a == end] + NEGLIGIBLE)) for end in (a.min(), a.max())]
         fitted, whole = float((a * p).sum()), float((moments * p).sum())
         unit = max(whole - fitted**2, 0.0)
-        n = unit / error**2 * (quantile(level) / reach(level, self._degrees)) ** 2 if error > 0 else self.effective_n
+        n = unit / error**2 * (quantile(level) / reach(level, self.degrees)) ** 2 if error > 0 else self.effective_n
         one = np.ones(1)
         if self._few:
             found = gaffke_limits(worth.reshape(1, -1), n * self.table.reshape(1, -1), level)
@@ -250,16 +250,14 @@ class CrosstabEstimate(Tabled):
         axis, index = self._axis(given), self._index(x, z)
         a, b = self._pair(index, axis)
         top, bottom = float((a * self.estimate).sum()), float((b * self.estimate).sum())
-        covariance = self._covariance([a, b])
+        covariance = self.covariance_of([a, b])
         value = top / bottom if bottom > 0 else float("nan")
         slope = np.array([1.0, -value]) / bottom if bottom > 0 else np.zeros(2)
         return FunctionEstimate(
             value,
             value,
             float(np.sqrt(max(float(slope @ covariance @ slope), 0.0))),
-            partial(fieller, top, bottom, covariance, (0.0, 1.0), self._degrees)
-            if bottom > 0
-            else lambda _: (0.0, 1.0),
+            partial(fieller, top, bottom, covariance, (0.0, 1.0), self.degrees) if bottom > 0 else lambda _: (0.0, 1.0),
         )
 
     def odds_ratio(
@@ -278,9 +276,9 @@ class CrosstabEstimate(Tabled):
             )
         ratio = float(values[0] * values[3] / (values[1] * values[2]))
         gradient = np.array([1.0, -1.0, -1.0, 1.0]) / values
-        variance = float(gradient @ self._covariance([self._cell(cell) for cell in cells]) @ gradient)
+        variance = float(gradient @ self.covariance_of([self._cell(cell) for cell in cells]) @ gradient)
         error = float(np.sqrt(variance))
-        return FunctionEstimate(ratio, ratio, ratio * error, partial(_log_limits, ratio, error, self._degrees))
+        return FunctionEstimate(ratio, ratio, ratio * error, partial(_log_limits, ratio, error, self.degrees))
 
     # -- showing
 
@@ -303,7 +301,7 @@ class CrosstabEstimate(Tabled):
         limits = self.interval(level, simultaneous)
         shown = self.shown_within(limits).reshape(self.estimate.shape)
         rows = [
-            plot.Rows(str(z), self.first.inputs, shown[:, j], limits[:, j]) for j, z in enumerate(self.second.inputs)
+            plot.Bars(str(z), self.first.inputs, shown[:, j], limits[:, j]) for j, z in enumerate(self.second.inputs)
         ]
         return plot.plot(rows, self.head, "share of respondents", level, simultaneous, ax)
 
@@ -315,7 +313,7 @@ class CrosstabEstimate(Tabled):
 
     # -- inside
 
-    def _covariance(self, functions: list[Floats]) -> Floats:
+    def covariance_of(self, functions: list[Floats]) -> Floats:
         """Of these linear functions: between units; or at the fitted distribution or over the reports, whichever has
         the larger trace."""
         b = np.stack([(self.first.influence.T @ a @ self.second.influence).ravel() for a in functions])
@@ -337,7 +335,8 @@ class CrosstabEstimate(Tabled):
         return np.asarray(np.maximum(b**2 @ share - second, 0.0))
 
     @property
-    def _degrees(self) -> int | None:
+    def degrees(self) -> int | None:
+        """Of freedom of its standard errors, where units are few enough to matter."""
         return None if self.sampling is None else self.sampling.degrees
 
     def _axis(self, given: Any) -> int:

@@ -107,7 +107,7 @@ def intervals_words(result: LinearEstimate) -> str:
 
 def below(result: FrequencyEstimate, robustness: bool) -> list[str]:
     lines, equivalent = [intervals_words(result)], result.equivalent_n()
-    if result.method == "unbiased" and result.reason:
+    if result.reason:
         lines.append(f"Points shown: {result.candidate[0]} ({result.reason}).")
     if 1 <= equivalent < np.inf:
         lines.append(

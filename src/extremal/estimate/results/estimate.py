@@ -30,11 +30,11 @@ from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.functions import CDFEstimate, Functions, QuantileEstimate
 from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
 from extremal.estimate.results.linear import LinearEstimate
-from extremal.estimate.results.plot import Rows
+from extremal.estimate.results.plot import Bars
 from extremal.exact.weights import Floats
 
 ROUNDING = 1e-9  # of probabilities that people type: they sum to one up to this
-MANY_CELLS = 20
+MANY_CELLS = 10
 """Inputs from which tables show shrunk frequencies: below, a cell's own reports say more than the other cells do."""
 
 
@@ -84,7 +84,8 @@ class FrequencyEstimate(LinearEstimate, Functions):
         """What tables and plots show before it is moved into its interval, and its name.
 
         The method's own estimate; for "unbiased", whose entries may be negative, the projected one below
-        `MANY_CELLS` inputs and the shrunk one from there on (measured in docs/estimate/points.md).
+        `MANY_CELLS` inputs and the shrunk one from there on, for which the kind of the truth is chosen by the reports
+        (measured in docs/estimate/points.md).
         """
         if self.method != "unbiased":
             return self.method, self.estimate
@@ -93,7 +94,11 @@ class FrequencyEstimate(LinearEstimate, Functions):
             return "mle", fit.combinations.of_rows(fit.plausible)
         if len(self.inputs) < MANY_CELLS:
             return "projected", project_onto_simplex(fit.unbiased)
-        return "shrunk", shrunk(fit)
+        return "shrunk", self._shrunk[0]
+
+    @cached_property
+    def _shrunk(self) -> tuple[Floats, str]:
+        return shrunk(self.fit)
 
     def shown_within(self, limits: Floats) -> Floats:
         """The points that belong beside these limits: nearest to the candidate within them, and a distribution if one
@@ -108,8 +113,8 @@ class FrequencyEstimate(LinearEstimate, Functions):
 
     @property
     def reason(self) -> str:
-        """Why these points are shown; empty where there was no choice."""
-        return ""
+        """Why these points are shown: what kind of truth the reports speak for; empty where there was no choice."""
+        return f"the reports speak for: {self._shrunk[1]}" if self.candidate[0] == "shrunk" else ""
 
     # -- uncertainty
 
@@ -213,10 +218,10 @@ class FrequencyEstimate(LinearEstimate, Functions):
         rows, points = [self.rows_drawn("", level, simultaneous)], self.candidate[0]
         return plot.plot(rows, title, "share of respondents", level, simultaneous, ax, truth, points)
 
-    def rows_drawn(self, name: str, level: float, simultaneous: bool) -> Rows:
+    def rows_drawn(self, name: str, level: float, simultaneous: bool) -> Bars:
         """What a picture shows of it."""
         limits = self.interval(level, simultaneous)
-        return Rows(name, self.inputs, self.shown_within(limits), limits)
+        return Bars(name, self.inputs, self.shown_within(limits), limits)
 
     def _cells(self, level: float, simultaneous: bool) -> tuple[list[str], list[list[str]], list[str]]:
         return display.cells(self, level, simultaneous, robustness=False)

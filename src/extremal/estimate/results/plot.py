@@ -17,7 +17,7 @@ _OFFSET = 0.6  # of the distance between rows is used by the series
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Bars:
     """One series: its name, what its rows are about, points and limits."""
 
     name: str
@@ -27,7 +27,7 @@ class Rows:
 
 
 def plot(
-    series: Sequence[Rows],
+    series: Sequence[Bars],
     title: str,
     axis_label: str,
     level: float,

@@ -125,7 +125,7 @@ class Tabled(ABC):
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """Points with intervals: a matplotlib figure, new or that of the given Axes."""
         limits = self.interval(level, simultaneous).reshape(-1, 2)
-        rows = plot.Rows("", self.labels, self.shown_within(limits), limits)
+        rows = plot.Bars("", self.labels, self.shown_within(limits), limits)
         return plot.plot([rows], self.head, "", level, simultaneous, ax)
 
     @property
