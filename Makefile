@@ -51,7 +51,7 @@ types: $(VENV)/.dev
 	$(BIN)/mypy
 
 core: $(VENV)/.dev
-	$(PYTEST) $(SHORT) tests/test_layers.py tests/test_tiers.py $(OF_CORE) --ignore=tests/certificate/test_second_checker.py
+	$(PYTEST) $(SHORT) tests/test_layers.py tests/test_tiers.py $(OF_CORE) --ignore=tests/certificate/test_independent.py
 
 # Coverage costs half as much time again, so it is taken of the core alone.
 unit: $(VENV)/.dev

@@ -1,9 +1,10 @@
 """Faults planted in the proof kernel, one at a time: the tests must notice every one of them.
 
-Each fault changes one place of `extremal/certificate` in a copy of the source: a comparison turned round, a sign, a
-check left out, a step too far, a number rounded to the wrong side, a precondition dropped. The tests named for its
-module run against the copy until one fails. A fault that no test can notice stands in the list with the reason why it
-changes nothing; those are not run. Reported: how many were killed, and every one that survived (must be none).
+Each fault changes one place of `extremal/certificate`, or of `exact/polytope`, in a copy of the source: a comparison
+turned round, a sign, a check left out, a step too far, a number rounded to the wrong side, a precondition dropped. The
+tests named for its module run against the copy until one fails. A fault that no test can notice stands in the list with
+the reason why it changes nothing; those are not run. Reported: how many were killed, and every one that survived (must
+be none).
 
 Run with `make audit`; give words as arguments to run only the faults that contain one of them, or a share such as 1/2
 and 2/2 to run every second one.
@@ -27,11 +28,12 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-KERNEL = Path("src/extremal/certificate")
+SOURCE = ROOT / "src/extremal"
+MODULES = ("extremal.certificate", "extremal.exact.polytope")
 SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS = (
     f"tests/certificate/{name}.py"
     for name in (
-        "test_second_checker",
+        "test_independent",
         "test_recombination",
         "test_parts",
         "test_verdicts",
@@ -44,6 +46,7 @@ SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, SQUARES, EDGES, BREAKS, CLAIMS
     )
 )
 ALL = [SECOND, RECOMBINED, PARTS, VERDICTS, ORDER, COST, EDGES, BREAKS, CLAIMS]
+POLYTOPE = "tests/exact/test_polytope.py"
 SAME, REST = (
     (SECOND, "every_example"),
     [(EDGES, ""), (PARTS, ""), (BREAKS, ""), (SECOND, "lies"), (RECOMBINED, "undercuts")],
@@ -52,8 +55,7 @@ SAME, REST = (
 TESTS: dict[str, list[tuple[str, str]]] = {
     "cones": [SAME, (EDGES, ""), (SECOND, "damaged&dual"), *REST],
     "enclosures": [SAME, (EDGES, ""), (VERDICTS, ""), (SECOND, "damaged&dual"), *REST],
-    "worth": [SAME, (SECOND, "damaged&dual"), (SQUARES, "counted types bound_the"), *REST],
-    "dual": [SAME, (SECOND, "damaged&dual"), *REST],
+    "dual": [SAME, (SECOND, "damaged&dual"), (SQUARES, "counted types bound_the"), *REST],
     "chords": [SAME, (SECOND, "damaged&chords trees_of_chords"), *REST],
     "combined": [SAME, (SECOND, "damaged&one damaged&groups damaged&level different_weight"), *REST],
     "concave": [SAME, (SECOND, "damaged&concave"), (ORDER, ""), *REST],
@@ -62,8 +64,9 @@ TESTS: dict[str, list[tuple[str, str]]] = {
     "squares": [SAME, (SECOND, "damaged&squares"), (SQUARES, "counted types bound_the"), *REST],
     "matrix": [SAME, (SECOND, "damaged&matrix"), (SQUARES, ""), *REST],
     "workload_cost": [(EDGES, ""), (COST, ""), (SQUARES, "counted types bound_the"), SAME, (CLAIMS, "")],
+    "polytope": [SAME, (EDGES, ""), (PARTS, ""), (POLYTOPE, "")],
     "whole": [SAME, (EDGES, ""), (COST, "definition counted")],
-    "doubles": [(COST, "whole_numbers factor float two_values"), SAME, (COST, "")],
+    "doubles": [(COST, "factor"), (ORDER, "prices"), SAME, (ORDER, "")],
     "verify": [(VERDICTS, ""), (CLAIMS, "")],
     "certificate": [(VERDICTS, ""), (CLAIMS, "")],
     "reading": [SAME, (SECOND, "damaged"), (PARTS, "")],
@@ -91,13 +94,13 @@ class Fault:
     def __str__(self) -> str:
         return f"{self.module}: {' '.join(self.old.split())!r} → {' '.join(self.new.split())!r}"
 
-    def plant(self, kernel: Path) -> None:
-        path, text = self.place(kernel)
+    def plant(self, source: Path) -> None:
+        path, text = self.place(source)
         path.write_text(text.replace(self.old, self.new), encoding="utf-8")
 
-    def place(self, kernel: Path) -> tuple[Path, str]:
+    def place(self, source: Path) -> tuple[Path, str]:
         """The file of its module, in which it must have one place."""
-        path = next(kernel.rglob(f"{self.module}.py"))
+        path = next(path for part in ("certificate", "exact") for path in (source / part).rglob(f"{self.module}.py"))
         text = path.read_text(encoding="utf-8")
         if text.count(self.old) != 1:
             raise ValueError(f"{self} must occur once; it occurs {text.count(self.old)} times")
@@ -120,13 +123,11 @@ def faults() -> list[Fault]:
 def survives(fault: Fault | None, place: Path) -> bool:
     """Whether every test passes with the fault, if any, in a copy of the kernel; in a process of its own."""
     shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(
-        ROOT / KERNEL,
-        place / "certificate",
-        ignore=shutil.ignore_patterns("__pycache__"),
-    )
+    shutil.copytree(SOURCE / "certificate", place / "certificate", ignore=shutil.ignore_patterns("__pycache__"))
+    (place / "exact").mkdir()
+    shutil.copy(SOURCE / "exact/polytope.py", place / "exact")
     if fault is not None:
-        fault.plant(place / "certificate")
+        fault.plant(place)
     child = os.fork()
     if child == 0:
         silence = os.open(os.devnull, os.O_WRONLY)
@@ -144,12 +145,13 @@ def survives(fault: Fault | None, place: Path) -> bool:
 
 def load_kernel(place: Path) -> None:
     """Import the kernel anew from another place, and put what it defines where its old names are used."""
-    old = {name: module for name, module in sys.modules.items() if name.startswith("extremal.certificate")}
+    old = {name: module for name, module in sys.modules.items() if name.startswith(MODULES)}
     known = {id(v): (name, key) for name, module in old.items() for key, v in vars(module).items() if key[:2] != "__"}
     for name in old:
         del sys.modules[name]
     package = sys.modules["extremal"]
     package.__path__.insert(0, str(place))
+    sys.modules["extremal.exact"].__path__.insert(0, str(place / "exact"))
     package.certificate = importlib.import_module("extremal.certificate")  # type: ignore[attr-defined]
     for name in old:
         importlib.import_module(name)
@@ -157,7 +159,7 @@ def load_kernel(place: Path) -> None:
         if name.startswith(("extremal", "support")) and name not in old:
             for key, value in list(vars(module).items()):
                 where, what = known.get(id(value), ("", ""))
-                if where and getattr(value, "__module__", where).startswith("extremal.certificate"):
+                if where and getattr(value, "__module__", where).startswith(MODULES):
                     setattr(module, key, getattr(sys.modules[where], what))
 
 
@@ -195,7 +197,7 @@ def main() -> int:
     shares = [tuple(map(int, word.split("/"))) for word in sys.argv[1:] if re.fullmatch(r"\d+/\d+", word)]
     words = [word for word in sys.argv[1:] if not re.fullmatch(r"\d+/\d+", word)]
     for fault in faults():
-        fault.place(ROOT / KERNEL)  # before anything runs
+        fault.place(SOURCE)  # before anything runs
     chosen = [f for f in faults() if not words or any(word in str(f) for word in words)]
     for part, parts in shares:
         chosen = chosen[part - 1 :: parts]

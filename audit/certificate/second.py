@@ -1,25 +1,21 @@
-"""The certificates of the problems of `stored.py`, read by the second checker: it must say what the kernel says.
+"""The certificates of the problems of `stored.py`, decided by the checker that stands alone: both say the same.
 
 Every file is decided twice, from its bytes: hashes, row sums, privacy of the weights, the value, and every proof.
-Reported: files that both accept or both leave unproven, files that the second checker leaves alone (structures that it
-does not read, sizes that it does not take on), and every one on which they differ (must be none). Run with `make
-audit`; give words as arguments to take only problems whose name contains one of them, or a number to take every so
-many.
+Reported: files of which both say the same, files of which the checker leaves something undecided (sizes that it does
+not take on), and every one on which they differ (must be none). Run with `make audit`; give words as arguments to take
+only problems whose name contains one of them, or a number to take every so many.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections import Counter
 
-import extremal as ex
 from audit.certificate.stored import Stored, problems
-from support.second_checker.files import checked
-from support.second_checker.numbers import Undecided
+from support.checkers import NOT_HERE, checker_says_of, disagreement_on, written
 
-MOST_BYTES = 30_000  # of a file: larger ones take the second checker minutes
+MOST_BYTES = 30_000  # of a file: larger ones take minutes
 MOST_SYMBOLS = 60
 
 
@@ -35,17 +31,13 @@ def said_of(stored: Stored) -> str:
         certificate = design.certificate
     except Exception as error:  # a defect of the search, not of a proof
         return f"without a certificate: {type(error).__name__}"
-    text = json.dumps(certificate.to_json(), ensure_ascii=False).encode("utf-8")
+    text = written(certificate.to_json())
     if len(text) > MOST_BYTES:
         return "left alone: size, or a user's function"
-    kernel = ex.verify(design)
-    try:
-        second = checked(text)
-    except Undecided as why:
-        return f"left alone: {why}"
-    one = (str(kernel.privacy), str(kernel.value), str(kernel.optimality))
-    other = (second.privacy, second.value, second.optimality)
-    return "the same" if one == other else f"DIFFERS: {one} against {other}"
+    apart = disagreement_on(text)
+    if apart:
+        return f"DIFFERS: {apart}"
+    return "something not decided" if NOT_HERE in checker_says_of(text) else "the same"
 
 
 def main() -> int:

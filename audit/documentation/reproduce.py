@@ -27,7 +27,7 @@ AGAIN = 15.0  # seconds of one core up to which a figure is made a second time
 HEADINGS = {
     "kov": "Kairouz, Oh and Viswanath (2016)",
     "gso": "Grosse, Saeidian and Oechtering (2024)",
-    "kss": "Kalantari, Sankar and Sarwate (2018)",
+    "kss": "Kalantari, Sankar and Sarwate (2016)",
     "beyond": "Beyond the papers",
 }
 

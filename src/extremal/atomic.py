@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
+import shutil
+import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -29,9 +31,11 @@ def complete_or_absent(
     replaces did not have. `place(temporary, path, overwrite)` does the last step; `into_place` if not given.
     """
     refuse_unusable(path)
+    if path.is_dir():
+        raise IsADirectoryError(21, "Is a directory", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(2, "No such folder", str(path.parent))
-    temporary = path.with_name(f".{path.name[:180]}.{secrets.token_hex(6)}.tmp")
+    temporary = _temporary(path)
     try:  # from before the file is there: a signal may come at any moment
         mode = _created(temporary)
         with naming(path):
@@ -46,6 +50,11 @@ def complete_or_absent(
         temporary.unlink(missing_ok=True)
 
 
+def _temporary(path: Path) -> Path:
+    """A hidden name beside `path` that nobody has; forty characters of the old one never make it too long."""
+    return path.parent / f".{path.name[:40]}.{secrets.token_hex(6)}.tmp"
+
+
 def _created(temporary: Path) -> int:
     """Make the file for this user alone; which permissions the user's mask would have given it."""
     handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o666)
@@ -55,6 +64,29 @@ def _created(temporary: Path) -> int:
         os.close(handle)
     temporary.chmod(_PRIVATE)
     return mode
+
+
+@contextlib.contextmanager
+def folder_or_nothing(path: Path) -> Iterator[Path]:
+    """A temporary folder beside `path`, for files; when the block ends well they get their places in `path`, else
+    nothing is left, nor any folder above it that was not there."""
+    path = path.absolute()
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    temporary = _temporary(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        with naming(path):
+            temporary.mkdir(mode=0o700)
+            yield temporary
+            for file in temporary.iterdir():
+                os.replace(file, path / file.name)
+        missing = []
+    finally:
+        for folder in [temporary, *missing[:1]]:
+            shutil.rmtree(folder, ignore_errors=True)
+        for folder in missing[1:]:
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
 
 @contextlib.contextmanager
@@ -103,6 +135,36 @@ def refuse_existing(path: Path, overwrite: bool) -> None:
 
 
 def refuse_unusable(path: Path) -> None:
-    """Raise on what cannot be the name of a file."""
+    """Raise on what cannot be the name of a file that is read or written: NUL, loops of links, and pipes and devices,
+    which may never end or never answer. Nothing is opened; what is not there is no concern of this function."""
     if "\0" in str(path):
         raise InvalidParameter("the name of a file must not hold a NUL character", parameter="path", value=str(path))
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        raise InvalidParameter(
+            "a name must be one that this system can write", parameter="path", value=str(path)
+        ) from None
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise InvalidParameter(
+            "a file must be a regular one, not a pipe, a socket or a device",
+            parameter="path",
+            value=str(path),
+            hint="Save what comes through it to a file first.",
+        )
+
+
+def refuse_same(source: Path, target: Path) -> None:
+    """Raise when both are one file, by whatever names or links."""
+    refuse_unusable(target)
+    if target.exists() and target.samefile(source):
+        raise FileConflict(
+            "the output must not be the file that is read: it would be lost",
+            parameter="target",
+            value=str(target),
+            hint="Choose another name. This is refused whether overwriting is allowed or not.",
+        )

@@ -11,6 +11,7 @@ from extremal.atomic import complete_or_absent, refuse_existing
 from extremal.errors import InvalidParameter, MissingDependency
 
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8a5a9e", "#c77d1e", "#555555", "#17a2a2", "#a0a000")
+ENDINGS = (".png", ".pdf", ".svg")  # of pictures that are written
 MOST_TICKS = 7  # with numbers, on one axis
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 
@@ -73,23 +74,27 @@ def as_svg(drawn: Any) -> str:
     return text[text.index("<svg") :]
 
 
+def refuse_ending(path: Path) -> None:
+    """Raise unless a name ends as a picture's does."""
+    if path.suffix.lower() not in ENDINGS:
+        raise InvalidParameter(
+            "a picture must have the ending of a format", parameter="path", value=str(path), hint="png, pdf or svg."
+        )
+
+
 def save(drawn: Any, path: str | Path, overwrite: bool = False) -> Path:
     """Write the figure, complete or not at all; the format follows the file's name. Drawn again, the file is the same
     byte for byte.
 
     Raises:
-        InvalidParameter: the name ends in no format that matplotlib writes.
+        InvalidParameter: the name ends in no format of `ENDINGS`.
         FileConflict: the file exists, and may not be replaced.
     """
     from matplotlib import rc_context
 
     target = Path(path)
+    refuse_ending(target)
     ending = target.suffix.lower().removeprefix(".")
-    known = drawn.canvas.get_supported_filetypes()
-    if ending not in known:
-        raise InvalidParameter(
-            "a picture must have the ending of a format", parameter="path", value=str(target), hint="png, pdf or svg."
-        )
     refuse_existing(target, overwrite)
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(ending, {})
     with complete_or_absent(target, overwrite) as temporary, rc_context({"svg.hashsalt": "extremal"}):

@@ -27,7 +27,6 @@ from extremal.certificate import (
     Refused,
     Sets,
     Verdict,
-    certify,
     enclosure,
     proof_from_json,
     verify,
@@ -35,7 +34,7 @@ from extremal.certificate import (
 from extremal.errors import MalformedFile
 from extremal.mechanism.files import content_digest
 from extremal.optimize.design import finished
-from extremal.optimize.problem import Solution
+from extremal.optimize.problem import Solution, certify
 from extremal.testing.designs import check
 from extremal.utility.distortion import LevelAtDistortion
 

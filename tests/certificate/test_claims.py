@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 import extremal as ex
-from extremal.certificate import Certificate, Chords, ChosenPrior, Dual, Listed, NotKnown, certify, enclosure, extended
+from extremal.certificate import Certificate, Chords, ChosenPrior, Dual, Listed, NotKnown, enclosure
 from extremal.errors import InvalidParameter
-from support.proofs.comparison import MALFORMED, Content, kernel_says, second_says
+from extremal.optimize.problem import certify, extended
+from support.proofs.comparison import MALFORMED, Content, checker_says, kernel_says
 
 P = ["0.5", "0.3", "0.2"]
 ZERO = (Fraction(0),) * 3
@@ -92,7 +93,7 @@ def test_objects_nested_too_deep_are_malformed() -> None:
     proof: Content = {"kind": "order", "value": "1", "ends": ["1"], "mix": []}
     said = []
     for _ in range(6):
-        said.append((kernel_says(proof, ex.LDP(1), goal), second_says(proof, ex.LDP(1), goal)))
+        said.append((kernel_says(proof, ex.LDP(1), goal), checker_says(proof, ex.LDP(1), goal)))
         proof = {"kind": "groups", "groups": [0], "proofs": [proof]}
     assert [MALFORMED in pair for pair in said] == [False] * 4 + [True] * 2
     assert all(set(pair) == {MALFORMED} for pair in said[4:])

@@ -16,7 +16,7 @@ from extremal.certificate import enclosure as enclosed
 from extremal.certificate.arithmetic import cones, workload_cost
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector
 from extremal.certificate.arithmetic.enclosures import fraction, is_infinite, pair_rule, ratio_above
-from extremal.certificate.arithmetic.whole import congruent, folded, from_triangle, largest_quotient
+from extremal.certificate.arithmetic.whole import folded, from_triangle, largest_quotient, multiplied
 from extremal.certificate.arithmetic.workload_cost import ExactColumns, _by_counts
 from extremal.certificate.proofs import matrix, sets
 from extremal.certificate.proofs.order import _longest_path
@@ -49,7 +49,7 @@ def test_a_triangle_has_all_of_its_rows() -> None:
 
 def test_matrices_are_multiplied_and_folded_exactly() -> None:
     x, s = np.array([[1, 2], [3, 4], [0, 10**30]], dtype=object), np.array([[5, 1], [1, 7]], dtype=object)
-    assert (congruent(x, s) == x @ s @ x.T).all()
+    assert (multiplied(x, s, x.T) == x @ s @ x.T).all()
     square = np.arange(16).reshape(4, 4).astype(object)
     assert folded(square, np.array([1, 0, 1, 1]), 2).tolist() == [[5, 4 + 6 + 7], [1 + 9 + 13, 75]]
 
@@ -165,12 +165,13 @@ def test_prices_and_limits_of_a_search_are_rounded_to_the_safe_side(monkeypatch:
     assert _bounds(arb(fmpq(1, 1 << (SCALE + 1)))) == (0, 1)
     assert _bounds(-arb(fmpq(1, 1 << (SCALE + 1)))) == (-1, 0)
     third, top = Fraction(1, 3), ratio_above(ex.LDP(1).exponential)
-    found = _PatternTree([(1, third)] * 2, 2, 2 * third, Staircase(2, top), ())
+    exact = fmpq(1, 3)
+    found = _PatternTree([(1, exact)] * 2, 2, 2 * exact, Staircase(2, top), ())
     assert 0 <= 2 * third - found.limit * UNIT < UNIT
     for _, price, _ in found.items:
         assert 0 <= fraction(top - 1) * third - price * UNIT < UNIT
     choices = tuple(Fraction(1, n) for n in range(5, 15))
-    lifted = _LiftTrees([(1, third)] * 3, 3, ONE, Lifts(Prior([third] * 3), fmpq(0), top), choices)
+    lifted = _LiftTrees([(1, exact)] * 3, 3, fmpq(1), Lifts(Prior([third] * 3), fmpq(0), top), choices)
     for i, choice in enumerate(choices):
         nu, reduced, _ = lifted.multiplier(i)
         assert 0 <= choice - nu * UNIT < UNIT
@@ -229,7 +230,7 @@ def test_sets_counted_in_different_parts_are_not_known() -> None:
     groups = ((1, IndexSet(((1, 4),))), (2, IndexSet(((0, 1),))))
     columns = [Column(0, groups, orbit=True), Column(1, groups, orbit=True, within=both)]
     with pytest.raises(NotKnown, match="certain counts"):
-        _by_counts(None, ExactColumns(mechanism), columns, CDF(4).prior)  # type: ignore[arg-type]
+        _by_counts(ExactColumns(mechanism), None, fmpq(0), columns, CDF(4).prior)  # type: ignore[arg-type]
 
 
 def test_a_response_of_many_rows_that_are_not_alike_is_inverted() -> None:

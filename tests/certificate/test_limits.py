@@ -27,13 +27,13 @@ from extremal.certificate import (
     Refused,
     Sets,
     Squares,
-    certify,
     enclosure,
-    extended,
 )
-from extremal.certificate.arithmetic import cones, workload_cost
+from extremal.certificate.arithmetic import workload_cost
 from extremal.errors import InvalidParameter, MalformedFile
+from extremal.exact import polytope
 from extremal.mechanism.files import content_digest
+from extremal.optimize.problem import certify, extended
 from support.refusals import falsely_claiming
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -52,7 +52,7 @@ def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     listed = Squares(tuple((-1,) * i for i in range(21)), Dual((), Listed()))
     with pytest.raises(Refused, match="too many columns"):
         listed.bound(ex.LDP(1), ex.Frequencies(21))
-    monkeypatch.setattr(cones, "MOST_RAYS", 2)
+    monkeypatch.setattr(polytope, "MOST_RAYS", 2)
     with pytest.raises(Refused, match="too many extreme rays"):
         Dual((ZERO,) * 3, Listed()).bound(ex.MetricPrivacy(1, [[0, 1, 1], [1, 0, 1], [1, 1, 0]]), PAIR)
 
@@ -112,7 +112,7 @@ def test_costs_that_are_not_enclosed(monkeypatch: pytest.MonkeyPatch) -> None:
             enclosure(simplex, RESPONSE, corner)
     with monkeypatch.context() as patch:
         patch.setattr(workload_cost, "MOST_ENTRIES", 1)
-        with pytest.raises(NotKnown, match="different weights"):
+        with pytest.raises(NotKnown, match="3 × 3 weights is too large"):
             enclosure(simplex, RESPONSE, corner)
 
     def singular(*_: Any) -> Any:

@@ -43,7 +43,7 @@ from extremal.certificate.arithmetic.enclosures import (
 from extremal.certificate.proofs.chords import _chord
 from extremal.certificate.proofs.concave import PatternWorth
 from extremal.certificate.proofs.sets import SCALE, _bounds, _floor
-from extremal.certificate.reading import count_from, list_from, number_from
+from extremal.certificate.reading import count_from, list_from, number_from, whole_from
 from extremal.errors import MalformedFile
 from extremal.problem import problem_of
 
@@ -210,10 +210,9 @@ def test_a_chord_is_at_or_above_both_ends() -> None:
 
 
 def test_units_of_a_search_are_rounded_down() -> None:
-    third, unit = Fraction(1, 3), Fraction(1, 1 << SCALE)
+    third, unit = fmpq(1, 3), fmpq(1, 1 << SCALE)
     assert _floor(third) * unit < third < (_floor(third) + 1) * unit
     assert _floor(-third) * unit < -third < (_floor(-third) + 1) * unit
-    assert _floor(fmpq(1, 3)) == _floor(third)
     low, high = _bounds(arb(1) / 3)
     assert low * unit < third < high * unit
     with pytest.raises(Refused):
@@ -225,7 +224,7 @@ def test_a_search_that_misses_by_less_than_a_unit_is_refused() -> None:
     with decimal.localcontext(prec=120):
         needed = Fraction(Decimal(2).ln() / 2)
     unit, prior = Fraction(1, 1 << SCALE), [Fraction(1, 4)] * 4
-    source = {"kind": "list", "priors": [["1", "1", "1", "1"]]}
+    source = {"kind": "list", "priors": [["0.25", "0.25", "0.25", "0.25"]]}
     notion, utility = ex.PML.from_json({"notion": "PML", "ratio": "2", "source": source}), ex.MutualInformation(prior)
     tree, zero = ((-1, 0, 0, 0, 0),), (ZERO,)
     below = needed / 2 // unit * unit
@@ -352,9 +351,15 @@ def test_what_is_no_decimal_is_malformed(bad: Any) -> None:
 
 
 def test_numbers_indices_and_lists() -> None:
-    assert number_from("-1.5e-3") == Fraction(-3, 2000)
-    assert number_from("1e400") == 10**400
-    assert number_from("0e999") == 0
+    assert number_from("-0.0015") == Fraction(-3, 2000)
+    assert number_from("9" * 400) == 10**400 - 1
+    for bad in ("-1.5e-3", "1.50", "-0", "1_0", " 1", "1/3", "9" * 401, "\u0661", ".5", "01", "inf", 1, None):
+        with pytest.raises(MalformedFile, match="a decimal as it is written"):
+            number_from(bad)
+    assert whole_from(-3) == -3
+    for bad in ("12", "0" + "9" * 20, "\u0661" * 20, "9_" * 20, "-" + "9" * 4000, "1.5"):
+        with pytest.raises(MalformedFile):
+            whole_from(bad)
     assert count_from(-2) == -2
     for bad in (True, "0", 0.5, None):
         with pytest.raises(MalformedFile):

@@ -23,12 +23,12 @@ from extremal.certificate import (
     NotKnown,
     Verdict,
     Verification,
-    certify,
     enclosure,
 )
 from extremal.certificate.arithmetic.enclosures import value_of
 from extremal.errors import MalformedFile
 from extremal.mechanism.files import content_digest
+from extremal.optimize.problem import certify
 from extremal.problem import problem_of
 from extremal.utility import LevelAtDistortion
 from support.refusals import falsely_claiming

@@ -45,7 +45,7 @@ def test_an_output_label_changes_nothing(tmp_path: Path) -> None:
 
 def test_a_certificate_that_names_no_utility_is_not_true(tmp_path: Path) -> None:
     path = ex.design(ex.LDP(1), ex.KL(P0, P1)).certificate.save(tmp_path / "c.json")
-    outcome = ex.verify(rewritten(path, utility=None, proofs=[], value="9", bound="9"))
+    outcome = ex.verify(rewritten(path, utility=None, proofs=[], value="9.0", bound="9.0"))
     assert not outcome
     assert (outcome.privacy, outcome.optimality, outcome.exit_code) == ("proved", "not proven", 3)
 

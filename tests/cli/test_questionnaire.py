@@ -15,7 +15,7 @@ from extremal.cli import main
 def test_from_a_budget_to_estimates(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, answers, reports = (str(tmp_path / name) for name in ("q.json", "answers.csv", "reports.csv"))
     questions = ["drugs=no,yes", "party=3"]
-    asked = ["questionnaire", "make", *questions, "--epsilon", "40", "--split", "variance", "--weight", "drugs=2"]
+    asked = ["questionnaire", "make", *questions, "--epsilon", "40", "--strategy", "split", "--importance", "drugs=2"]
     assert main([*asked, "-o", file]) == 0
     assert "2 questions: ε = 40 per person" in capsys.readouterr().out
     assert main([*asked, "-o", file]) == 2
@@ -34,6 +34,35 @@ def test_from_a_budget_to_estimates(tmp_path: Path, capsys: pytest.CaptureFixtur
     shown = json.loads(capsys.readouterr().out)
     assert shown["hash"] == ex.load(file).hash
     assert sum(shown["questions"].values()) == pytest.approx(40)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
+def test_a_joint_questionnaire_goes_through_files(
+    ending: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, answers, reports = (str(tmp_path / name) for name in ("q.json", f"answers.{ending}", f"reports.{ending}"))
+    asked = ["drugs=no,yes", "party=3", "sick=0-10", "partners=0-3", "--goal", "partners=mean"]
+    assert main(["questionnaire", "make", *asked, "--epsilon", "20", "--per-person", "2", "-o", file]) == 0
+    assert "joint (chosen)" in capsys.readouterr().out
+    n = 600
+    frame = pd.DataFrame(
+        {
+            "drugs": ["no", "yes", "no"] * (n // 3),
+            "party": [0, 1, 2] * (n // 3),
+            "sick": [10, 0] * (n // 2),
+            "partners": [0, 3, 3] * (n // 3),
+        }
+    )
+    write = {"csv": lambda p: frame.to_csv(p, index=False), "parquet": frame.to_parquet, "feather": frame.to_feather}
+    write[ending](answers)
+    assert main(["questionnaire", "privatize", file, answers, "-o", reports]) == 0
+    capsys.readouterr()
+    assert main(["questionnaire", "estimate", file, reports, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["drugs"][0]["estimate"] == pytest.approx(2 / 3, abs=0.2)
+    assert found["sick"][0]["estimate"] == pytest.approx(1 / 2, abs=0.2)
+    assert found["partners"][0]["answer"] == "mean"
+    assert found["partners"][0]["estimate"] == pytest.approx(2, abs=0.6)
 
 
 def test_from_mechanisms_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -61,7 +90,11 @@ def test_from_mechanisms_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixtur
     [
         (["make", "a", "-o", "x.json"], "NAME="),
         (["make", "a=2", "a=3", "--epsilon", "1", "-o", "x.json"], "each name once"),
-        (["make", "a=m.json", "--split", "variance", "-o", "x.json"], "--epsilon"),
+        (["make", "a=m.json", "--strategy", "split", "-o", "x.json"], "--epsilon"),
+        (["make", "a=9-3", "--epsilon", "1", "-o", "x.json"], "goes upwards"),
+        (["make", "a=2", "--goal", "b=mean", "--epsilon", "1", "-o", "x.json"], "--goal must be of a question"),
+        (["make", "a=x,y", "--goal", "a=mean", "--epsilon", "1", "-o", "x.json"], "answers that are numbers"),
+        (["make", "a=2", "--goal", "a=mode", "--epsilon", "1", "-o", "x.json"], "mean or cdf"),
         (["make", "a=q.json", "-o", "x.json"], "needs a mechanism file"),
         (["show", "m.json"], "must be a questionnaire"),
     ],

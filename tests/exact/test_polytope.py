@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import random
 from fractions import Fraction
 
 import pytest
@@ -28,8 +30,28 @@ def test_equal_rows_and_nearly_singular_choices() -> None:
 def test_no_corner_and_too_many_choices_are_refused() -> None:
     with pytest.raises(InvalidParameter, match="some probability vector must satisfy the inequalities"):
         corners([[F(1), F(1)]], [F(1, 2)], 2)
-    with pytest.raises(TooLarge, match="the corners of a polytope are listed for at most 300,000 choices"):
-        corners([[F(1)] * 12] * 40, [F(1)] * 40, 12)
+    halves = [[F(int(x == y)) for x in range(20)] for y in range(20)]
+    with pytest.raises(TooLarge, match="too many extreme rays to list"):
+        corners(halves, [F(1, 10)] * 20, 20)
+
+
+def test_corners_are_those_of_every_choice_of_inequalities() -> None:
+    rng = random.Random(7)
+    for k, count in ((2, 2), (3, 4), (4, 5)):
+        for _ in range(20):
+            matrix = [[F(rng.randint(-4, 4)) for _ in range(k)] for _ in range(count)]
+            bounds = [F(rng.randint(0, 3), 2) for _ in range(count)]
+            rows = [*([F(-int(x == y)) for y in range(k)] for x in range(k)), *matrix]
+            right, found = [*[F(0)] * k, *bounds], set()
+            for active in itertools.combinations(range(len(rows)), k - 1):
+                p = solve_exactly([*(rows[i] for i in active), [F(1)] * k], [*(right[i] for i in active), F(1)])
+                if p and all(sum(map(F.__mul__, row, p)) <= b for row, b in zip(rows, right, strict=True)):
+                    found.add(tuple(p))
+            if found:
+                assert corners(matrix, bounds, k) == sorted(found)
+            else:
+                with pytest.raises(InvalidParameter):
+                    corners(matrix, bounds, k)
 
 
 def test_square_systems() -> None:

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from extremal.errors import InvalidPrior
+from extremal.errors import InvalidPrior, MalformedFile
 from extremal.exact import Prior, as_prior
+from extremal.exact import prior as exact_prior
 from extremal.exact.prior import DECIMALS_UP_TO
 from extremal.testing import priors
 
@@ -58,7 +59,6 @@ def test_integers_are_the_prior(prior: list[Fraction]) -> None:
     exact = Prior(prior)
     assert [exact.fraction(x) for x in range(len(exact))] == prior
     assert Prior.from_json(exact.to_json()) == exact
-    assert Prior.from_json([str(p) for p in prior]) == exact
     assert Prior(exact) == exact
     assert hash(Prior(exact)) == hash(exact)
     assert exact.values == pytest.approx([float(p) for p in prior], rel=1e-15)
@@ -77,15 +77,41 @@ def test_tiny_probabilities_keep_their_digits() -> None:
 def test_files_hold_decimals_that_sum_to_1_or_weights() -> None:
     assert Prior([0.5, 0.25, 0.25]).to_json() == ["0.5", "0.25", "0.25"]
     assert Prior(["1/3", "1/6", "1/2"]).to_json() == ["2", "1", "3"]
-    assert Prior.from_json(["4", "2", "6"]).weights == (2, 1, 3)
-    assert Prior.from_json(["4", "2", "6"]).values.tolist() == [1 / 3, 1 / 6, 0.5]
-    assert Prior(Prior.from_json(["4", "2", "6"])).total == 6
+    assert Prior.from_json(["2", "1", "3"]).weights == (2, 1, 3)
+    assert Prior.from_json(["2", "1", "3"]).values.tolist() == [1 / 3, 1 / 6, 0.5]
+    assert Prior(Prior.from_json(["2", "1", "3"])).total == 6
+    assert Prior.from_json(["0", "1"]).weights == (0, 1)
 
 
-@pytest.mark.parametrize("content", [["1"], [], ["0", "0"], ["1", "-1"], ["1.5", "2"], {"a": "1"}, "12"])
-def test_what_is_no_prior_is_not_read(content: object) -> None:
-    with pytest.raises(InvalidPrior):
+@pytest.mark.parametrize(
+    "content",
+    [
+        *(["1"], [], ["0", "0"], ["1", "-1"], ["1.5", "2"], {"a": "1"}, "12", None, ["0.5", 0.5], ["0.5", "0.6"]),
+        *(
+            ["4", "2", "6"],
+            ["1", "3"],
+            ["0.50", "0.5"],
+            ["00.5", "0.5"],
+            [".5", "0.5"],
+            ["5e-1", "0.5"],
+            ["1/2", "1/2"],
+        ),
+        *(["0_5", "1"], [" 0.5", "0.5"], ["\u0660.5", "0.5"], ["-0", "1"], ["1.5", "-0.5"], ["+1", "0"]),
+        ["0." + "0" * 400 + "1", "0." + "9" * 401],
+    ],
+)
+def test_what_no_file_holds_is_no_prior(content: object) -> None:
+    """Decimals sum to 1, weights have no common divisor and are no decimals, and each has its one text."""
+    with pytest.raises(MalformedFile, match="a prior must be"):
         Prior.from_json(content)
+
+
+def test_a_prior_that_grows_when_it_is_read_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One long entry makes all of them long."""
+    monkeypatch.setattr(exact_prior, "MOST_DIGITS", 10)
+    assert Prior.from_json(["0.5", "0.5"]).total == 2
+    with pytest.raises(MalformedFile, match="at most 2\\^28 digits"):
+        Prior.from_json(["0.375", "0.5", "0.125"])
 
 
 def test_denominators_that_no_computer_can_join_are_refused() -> None:

@@ -150,7 +150,7 @@ def _off_by_one(content: dict[str, Any]) -> None:
             lambda c: c.update(
                 privacy={"notion": "PML", "epsilon": "1", "source": {"kind": "list", "priors": [["0.5", "0.6"]]}}
             ),
-            "sums to 1.1",
+            "decimals that sum to 1",
         ),
         (
             lambda c: c.update(privacy={"notion": "PML", "epsilon": "1", "source": {"kind": "cloud"}}),
@@ -170,7 +170,7 @@ def _off_by_one(content: dict[str, Any]) -> None:
         (lambda c: c.update(inputs=["a", "\ud800"]), "text that can be written as UTF-8, without lone surrogates"),
         (lambda c: c.update(inputs=["a", {"integer": "x"}]), 'a large integer label must be {"integer": "digits"}'),
         (
-            lambda c: c.update(inputs=["a", {"integer": "9" * 401}]),
+            lambda c: c.update(inputs=["a", {"integer": "9" * 402}]),
             'a large integer label must be {"integer": "digits"}',
         ),
         (lambda c: c.update(inputs={"range": 10**12}), "a list of labels or a range of at most 16,777,216"),
@@ -180,8 +180,11 @@ def _off_by_one(content: dict[str, Any]) -> None:
         (lambda c: c["weights"].update(rows=[["1"], []]), "rows must be lists of equally many weights"),
         (lambda c: c["weights"].update(rows=[]), "rows must be lists of equally many weights"),
         (_set_weight("\u0661"), "a weight must be a string of digits"),
-        (lambda c: c["privacy"].update(epsilon="0." + "1" * 10**6), "written with at most 20,000 characters"),
-        (lambda c: c.update(privacy={"notion": "PML", "epsilon": "1", "source": 3}), "each of its type"),
+        (lambda c: c["privacy"].update(epsilon="0." + "1" * 10**6), "of at most 1,000 characters"),
+        (
+            lambda c: c.update(privacy={"notion": "PML", "epsilon": "1", "source": 3}),
+            "a source class must be of a known kind",
+        ),
     ],
 )
 def test_whole_but_wrong_files(stored: Path, change: Any, message: str) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import extremal as ex
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, MalformedFile
 from extremal.privacy import NOTIONS, Notion, notion_from_json
 from extremal.testing import ldp_mechanisms, mechanisms, priors
 
@@ -31,6 +31,7 @@ MAKERS: dict[str, Callable[[Any, list[Any]], Notion]] = {
     "LIP asymmetric": lambda e, prior: ex.LIP(e, prior, lower=3),
     "MetricPrivacy": lambda e, prior: ex.MetricPrivacy(e, np.abs(np.subtract.outer(*[np.arange(len(prior))] * 2)) / 2),
     "MetricPrivacy on no line": lambda e, _: ex.MetricPrivacy(e, UNEVEN),
+    "MaximalLeakage": lambda e, _: ex.MaximalLeakage(e),
 }
 """ε and a prior → a notion; one that depends on a prior depends on this one."""
 
@@ -47,6 +48,19 @@ def test_a_notion_is_what_its_json_says(name: str) -> None:
     again = notion_from_json(json.loads(json.dumps(notion.to_json())))
     assert again == notion
     assert hash(again) == hash(notion)
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_notion_of_a_file_has_its_fields_and_no_others(name: str) -> None:
+    """One level, by ε or by a ratio: a file that says both could be decided by the one and shown by the other."""
+    content = json.loads(json.dumps(MAKERS[name]("0.5", [0.4, 0.3, 0.2, 0.1]).to_json()))
+    levels = ("0.50", "1/2", 1, "1_0", " 1", None)
+    for other in ({"ratio": "2"}, {"note": "1"}, *({"epsilon": level} for level in levels)):
+        with pytest.raises(MalformedFile):
+            notion_from_json({**content, **other})
+    if content.get("lower"):
+        with pytest.raises(MalformedFile):
+            notion_from_json({**content, "lower": {"epsilon": "1", "ratio": "2"}})
 
 
 @pytest.mark.parametrize("name", MAKERS)

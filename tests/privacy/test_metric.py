@@ -56,6 +56,15 @@ def test_unrelated_and_identical_inputs() -> None:
     assert same.level(ex.randomized_response(2, 0)) == 0
 
 
+def test_an_infinite_ratio_at_an_infinite_distance_hides_no_other_pair() -> None:
+    """∞/∞ is no number, and a maximum that met it would be none."""
+    far = [[0, math.inf, 1], [math.inf, 0, 2], [1, 2, 0]]
+    m = ex.Mechanism.from_weights([[2, 2], [0, 4], [1, 3]], 4)
+    assert math.isinf(ex.MetricPrivacy(1, far).level(m))
+    loose = [[0, math.inf, 1], [math.inf, 0, math.inf], [1, math.inf, 0]]
+    assert ex.MetricPrivacy(1, loose).level(m) == ex.LDP(1).level(ex.Mechanism.from_weights([[2, 2], [1, 3]], 4))
+
+
 def test_exact_distances() -> None:
     third = ex.MetricPrivacy(1, [[0, Fraction(1, 3)], [Fraction(1, 3), 0]])
     m = ex.randomized_response(2, "1/3")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.errors import ExtremalError
+from extremal.errors import ExtremalError, MalformedFile
 from extremal.privacy import notion_from_json
 from extremal.problem import (
     Coupled,
@@ -61,6 +61,8 @@ def plain(value: Any) -> Any:
         return value.to_json()
     if hasattr(value, "__dataclass_fields__"):
         return type(value), {name: plain(getattr(value, name)) for name in value.__dataclass_fields__}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
     return [plain(v) for v in value] if isinstance(value, list | tuple) else value
 
 
@@ -166,5 +168,36 @@ def test_kinds_of_goals() -> None:
     assert isinstance(problem_of(GOALS[10]), MeanGoal)
     assert isinstance(problem_of(GOALS[12]), LossGoal)
     assert isinstance(problem_of(GOALS[16]), WorkloadGoal)
-    assert problem_of(GOALS[16]).rows is not None
-    assert problem_of(GOALS[19]).rows is None
+
+
+@pytest.mark.parametrize("goal", GOALS, ids=lambda goal: goal.name)
+def test_a_goal_has_its_fields_and_no_others(goal: Any) -> None:
+    content = json.loads(json.dumps(goal.to_json()))
+    assert goal_from_json(content) is not None
+    with pytest.raises(MalformedFile, match="unexpected"):
+        goal_from_json({**content, "note": "1"})
+    for field in set(content) - {"utility"}:
+        with pytest.raises(MalformedFile, match="missing"):
+            goal_from_json({name: value for name, value in content.items() if name != field})
+
+
+@pytest.mark.parametrize(
+    ("goal", "field", "text"),
+    [
+        (ex.AlphaDivergence(P, Q, "1/3"), "alpha", "2/6"),
+        (ex.HockeyStick(P, Q, 2), "gamma", "2.0"),
+        (ex.HockeyStick(P, Q, 2), "gamma", "1_0"),
+        (LevelAtDistortion(P, "0.1"), "distortion", ".1"),
+        (ex.Mean([0.1, 0.2, 5], P), "values", ["0.10", "0.2", "5.0"]),
+        (ex.Mean([0.1, 0.2, 5], P), "values", ["inf", "0.2", "5.0"]),
+        (ex.Mean([0.1, 0.2, 5], P), "values", ["0.1", "0.2", "5"]),
+        (ex.Frequencies(P, items=[2, 0], weights=[0.1, 3]), "weights", ["0.1", "3.000000000000000000001"]),
+        (ex.Distortion(P, [[0, 1], [1, 0], [2, 3]]), "distances", [["0", "1.0"]] * 3),
+        (ex.KL(P, Q), "p0", ["0.50", "0.3", "0.2"]),
+        (ex.Hamming(CLASS), "source", {**CLASS.to_json(), "radius": "1/10"}),
+        (ex.Hamming(CLASS), "source", {**CLASS.to_json(), "metric": "tv"}),
+    ],
+)
+def test_a_number_of_a_goal_has_one_text(goal: Any, field: str, text: Any) -> None:
+    with pytest.raises(MalformedFile):
+        goal_from_json({**json.loads(json.dumps(goal.to_json())), field: text})

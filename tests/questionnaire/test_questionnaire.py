@@ -81,18 +81,20 @@ def test_delta_adds_up_and_composition_is_used() -> None:
 
 
 def test_a_budget_becomes_mechanisms() -> None:
-    asked = ex.Questionnaire.within(2, {"drugs": ["no", "yes"], "party": 8}, "variance", {"drugs": 3})
+    asked = ex.Questionnaire.within(2, {"drugs": ["no", "yes"], "party": 8}, "split", importance={"drugs": 3})
     assert asked.privacy == ex.LDP(2)
     assert asked.questions["drugs"].inputs == ("no", "yes")
     assert asked.questions["party"].k == 8
     assert all(m.privacy is not None for m in asked.questions.values())
-    assert ex.Questionnaire.within("0.3", {"a": 2, "b": 2, "c": 2}).privacy == ex.LDP("0.3")
+    assert asked.level_of("drugs") + asked.level_of("party") == pytest.approx(2, abs=1e-12)
+    for strategy in ("joint", "sample", "split"):
+        assert ex.Questionnaire.within("0.3", {"a": 2, "b": 2, "c": 2}, strategy).privacy == ex.LDP("0.3")
     assert ex.Questionnaire.within(6, {"a": 3}).questions["a"].outputs == (0, 1, 2)
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, None])
 def test_columns_are_randomised_and_estimated(library: object) -> None:
-    certain = ex.Questionnaire.within(80, {"drugs": ["no", "yes"], "party": ["a", "b", "c"]})
+    certain = ex.Questionnaire.within(80, {"drugs": ["no", "yes"], "party": ["a", "b", "c"]}, "split")
     columns = {"id": list(range(60)), "drugs": ["no", "yes", "no"] * 20, "party": ["a", "b", "c"] * 20}
     if library is None:
         import pyarrow
@@ -179,13 +181,27 @@ def test_copies_are_the_same_questionnaire() -> None:
         (lambda: ex.Questionnaire({1: YES_NO}), "needs a name"),
         (lambda: ex.Questionnaire({"a": 3}), "needs a Mechanism.*within"),
         (lambda: ex.Questionnaire({"a": YES_NO}).level_of("b"), "one of the questionnaire's.*They are a"),
-        (lambda: ex.Questionnaire({"a": YES_NO}).crosstab({}, "a", "b"), "one of the questionnaire's"),
+        (lambda: ex.Questionnaire({"a": YES_NO}).crosstab({}, "a", "b"), "must be in the frame"),
         (lambda: ex.Questionnaire({"a": YES_NO}).explain({"b": [0.5, 0.5]}), "one of the questionnaire's"),
         (lambda: ex.Questionnaire.within(1, ["a"]), "map names to answers"),
-        (lambda: ex.Questionnaire.within(1, {"a": YES_NO}), "give the answers"),
+        (lambda: ex.Questionnaire.within(2, {"a": YES_NO}), "without a mechanism"),
+        (lambda: ex.Questionnaire.within(1, {}), "map names to answers"),
         (lambda: ex.Questionnaire.within(1, {"a": "yes"}), "its answers"),
         (lambda: ex.Questionnaire.within(1, {"a": True}), "its answers"),
-        (lambda: ex.Questionnaire.within(1, {"a": ["yes"]}), "at least 2"),
+        (lambda: ex.Questionnaire.within(1, {"a": ["yes"]}), "question 'a' must have at least 2 answers"),
+        (lambda: ex.Questionnaire.within(1, {"a": 2}, "equal"), "strategy must be best, joint, sample, split"),
+        (lambda: ex.Questionnaire.within(1, {"a": 2, "b": 2}, per_person=3), "at most 2"),
+        (lambda: ex.Questionnaire.within(1, {"a": 2, "b": 2}, "split", per_person=1), "not for split"),
+        (lambda: ex.Questionnaire.within(1, {"a": 2}, importance={"b": 1}), "must be of questions"),
+        (lambda: ex.Questionnaire.within(1, {"a": 2}, importance={"a": 0}), "must be positive"),
+        (lambda: ex.Questionnaire.within(1, {" ": 2}), "needs a name"),
+        (lambda: ex.Questionnaire.within(1, {"a": (["x"], ex.Mean([0, 1]))}), "about 2 answers"),
+        (lambda: ex.Questionnaire.within(101, {"a": 2}), "epsilon must lie between"),
+        (lambda: ex.Questionnaire.within(1, {"a": YES_NO, "b": 2}), "epsilon must lie between"),
+        (lambda: ex.Questionnaire.within(3, {"a": ex.quaternary(1, 0.001), "b": 2}), "no δ"),
+        (lambda: ex.Questionnaire({"a": YES_NO}, goals={"b": ex.Mean([0, 1])}), "one of the questionnaire's"),
+        (lambda: ex.Questionnaire({"a": YES_NO}).plan(), "n or half_width"),
+        (lambda: ex.Questionnaire({"a": YES_NO}).plan(half_width={"b": 0.1}), "must be of questions"),
     ],
 )
 def test_bad_questionnaires_are_refused_with_the_fix(make: object, message: str) -> None:

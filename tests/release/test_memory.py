@@ -2,6 +2,8 @@
 
 import json
 import math
+import os
+import shutil
 import signal
 import sqlite3
 import stat
@@ -9,13 +11,17 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import extremal as ex
+from extremal.exact import Exponential
+from extremal.release.memory import Guard
 from extremal.release.two_levels import TwoLevels, cost
 
 M = ex.randomized_response(4, 1, inputs=["never", "once", "often", "daily"])
@@ -56,16 +62,12 @@ def test_stored_reports_follow_the_mechanism(memory: ex.Memory) -> None:
 def test_what_was_reported_is_still_there_after_reopening(tmp_path: Path) -> None:
     sets = ex.subset_selection(40, 1)
     with ex.Memory(tmp_path / "m.db") as first:
-        said = [first.report(person, "q", "often", M) for person in (1, "1")] + [first.report(1, "sets", 3, sets)]
+        said = [first.report(1, "q", "often", M), first.report(1, "sets", 3, sets)]
     with ex.Memory(tmp_path / "m.db") as second:
-        again = [
-            second.report(1, "q", "once", M),
-            second.report("1", "q", "once", M),
-            second.report(1, "sets", 9, sets),
-        ]
-    assert said == again
-    assert isinstance(said[2], tuple)
-    assert stat.S_IMODE((tmp_path / "m.db").stat().st_mode) == 0o600
+        assert said == [second.report(1, "q", "once", M), second.report(1, "sets", 9, sets)]
+        assert isinstance(said[1], tuple)
+        for name in ("m.db", "m.db-wal", "m.db-shm", "m.db.guard"):
+            assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600
 
 
 def test_a_renewed_report_is_counted_and_refused_beyond_the_limit(memory: ex.Memory) -> None:
@@ -105,6 +107,14 @@ def test_costs_are_the_claims_own(memory: ex.Memory) -> None:
     for claim in (None, ex.LDP(1, "0.1"), ex.PML(1, [0.25] * 4)):
         with pytest.raises(ex.errors.PrivacyViolation, match="claims LDP without δ"):
             memory.report("ann", "q", "never", M.claiming(claim))
+
+
+@pytest.mark.parametrize("ratio", [*range(2, 60), "8/7", "399/7"])
+def test_no_claim_by_ratio_costs_less_than_its_logarithm(ratio: Any) -> None:
+    """At 20 the double below the level is too little: what is booked is the decimal that the level prints as."""
+    claimed = ex.Mechanism.from_partition([0, 1], ex.LDP.from_ratio(ratio))
+    exact = Fraction(ratio)
+    assert Exponential.unchecked(cost(claimed)).at_least(exact.numerator, exact.denominator)
 
 
 def test_two_levels_are_decided_on_the_integers() -> None:
@@ -159,8 +169,14 @@ def test_bad_calls_are_refused(memory: ex.Memory, tmp_path: Path) -> None:
     for person in (1.5, True, None, b"ann"):
         with pytest.raises(ex.errors.InvalidParameter, match="a person is a str or an int"):
             memory.report(person, "q", "never", M)  # type: ignore[arg-type]
-    with pytest.raises(ex.errors.InvalidParameter, match="a question needs a name"):
-        memory.report("ann", "", "never", M)
+    for question in ("", " ", "\ud800", "a\0b", "q" * 1001):
+        with pytest.raises(ex.errors.InvalidParameter, match="a question needs a name of up to 1,000 characters"):
+            memory.report("ann", question, "never", M)
+    with pytest.raises(ex.errors.InvalidParameter, match="a question needs a name; got question='int'"):
+        memory.report("ann", 1, "never", M)  # type: ignore[arg-type]
+    for person in ("", "\t", "a\0b", "\u202eann", "a\u200bnn", "\ud800"):
+        with pytest.raises(ex.errors.InvalidParameter, match="a person needs a name"):
+            memory.report(person, "q", "never", M)
     with pytest.raises(ex.errors.InvalidParameter, match="every person needs one value"):
         memory.reports(["ann", "ann"], "q", ["never", "never"], M)
     with pytest.raises(ex.errors.UnknownLabel):
@@ -176,8 +192,219 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         other.execute("CREATE TABLE things (x)")
     other.close()
     for name in ("text", "other.db"):
+        (tmp_path / name).chmod(0o600)
+        with pytest.raises(ex.errors.MalformedFile, match="the guard of a memory must stand beside it"):
+            ex.Memory(tmp_path / name)
+        ex.Memory(tmp_path / "own").close()
+        shutil.copy(tmp_path / "own.guard", tmp_path / f"{name}.guard")
         with pytest.raises(ex.errors.MalformedFile, match="must be a memory"):
             ex.Memory(tmp_path / name)
+    (tmp_path / "own.guard").write_bytes(b"hello")
+    with pytest.raises(ex.errors.MalformedFile, match="must be the guard of a memory"):
+        ex.Memory(tmp_path / "own")
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(ex.errors.MalformedFile, match="must be a memory"):
+        ex.Memory(tmp_path / "folder")
+    for odd, said in (("fifo", "a regular one"), ("a\0b", "NUL character")):
+        if odd == "fifo":
+            os.mkfifo(tmp_path / odd)
+        with pytest.raises(ex.errors.InvalidParameter, match=said):
+            ex.Memory(tmp_path / odd)
+
+
+@pytest.mark.parametrize("name", ["m.db", "m.db.guard"])
+@pytest.mark.parametrize("mode", [0o644, 0o666, 0o660])
+def test_a_file_that_others_may_read_is_refused(tmp_path: Path, name: str, mode: int) -> None:
+    ex.Memory(tmp_path / "m.db").close()
+    (tmp_path / name).chmod(mode)
+    with pytest.raises(ex.errors.InvalidParameter, match=f"by its owner alone; got mode of {name}='{mode:04o}'"):
+        ex.Memory(tmp_path / "m.db")
+
+
+def test_the_limit_is_the_files_and_only_goes_down(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    with ex.Memory(path, limit=2) as memory:
+        memory.report("ann", "q", "never", M)
+        memory.renew("ann", "q", "never", M)
+    with ex.Memory(path) as memory:
+        assert memory.limit == 2
+        with pytest.raises(ex.errors.PrivacyViolation, match="would pass the limit"):
+            memory.renew("ann", "q", "never", M)
+        with ex.Memory(path, limit=1) as lower:
+            assert lower.limit == 1
+        with pytest.raises(ex.errors.PrivacyViolation, match="got limit=1.0"):
+            memory.report("bob", "q", "never", ex.randomized_response(4, 2, inputs=M.inputs))
+        assert memory.limit == 1
+    with pytest.raises(ex.errors.InvalidParameter, match="can only be lowered; got limit=3.0. The file says 1"):
+        ex.Memory(path, limit=3)
+    with ex.Memory(tmp_path / "free.db") as memory:
+        assert memory.limit is None
+    with ex.Memory(tmp_path / "free.db", limit="0.5") as memory:
+        assert memory.limit == Fraction(1, 2)
+
+
+def test_a_person_is_one_however_the_name_is_written(memory: ex.Memory) -> None:
+    for same in ([1, "1", " 1", "1\n"], ["é", "e\u0301", " é "], ["ann lee", "ann  lee", "ann\u00a0lee"]):
+        assert len({memory.report(person, "q", "never", M) for person in same}) == 1
+        assert {memory.spent(person) for person in same} == {1}
+    assert memory.spent("Ann lee") == 0
+    assert memory.spent("01") == 0
+    assert memory.report("bob", "caf\u00e9", "never", M) == memory.report("bob", "cafe\u0301 ", "never", M)
+    assert memory.spent("bob") == 1
+    with pytest.raises(ex.errors.InvalidParameter, match="every person needs one value"):
+        memory.reports([1, "1"], "q", ["never", "never"], M)
+
+
+def put_down(path: Path) -> None:
+    """Ten reports, and the log written back into the file."""
+    with ex.Memory(path, limit=1) as memory:
+        memory.reports(range(10), "q", ["never"] * 10, M)
+
+
+EDITS = {
+    "another report": "UPDATE reports SET report = 'hourly' WHERE person = '3'",
+    "a cheaper report": "UPDATE reports SET epsilon = '0' WHERE person = '3'",
+    "a report that earns": "UPDATE reports SET epsilon = '-5' WHERE person = '3'",
+    "no JSON": "UPDATE reports SET report = 'x' WHERE person = '3'",
+    "no number": "UPDATE reports SET epsilon = '1/0' WHERE person = '3'",
+    "another person": "UPDATE reports SET person = '33' WHERE person = '3'",
+    "a row gone": "DELETE FROM reports WHERE person = '3'",
+    "all rows gone": "DELETE FROM reports",
+    "a row more": "INSERT INTO reports SELECT '33', question, 0, mechanism, report, epsilon, tag FROM reports LIMIT 1",
+    "tags exchanged": "UPDATE reports SET tag = (SELECT tag FROM reports WHERE person = '4') WHERE person = '3'",
+    "another wave": "UPDATE reports SET wave = 1 WHERE person = '3'",
+    "another limit": "UPDATE state SET most = '9'",
+    "no limit": "UPDATE state SET most = NULL",
+    "fewer changes": "UPDATE state SET changes = 0",
+    "fewer rows": "UPDATE state SET rows = 9",
+    "no state": "DELETE FROM state",
+    "two states": "INSERT INTO state SELECT * FROM state",
+    "no table": "DROP TABLE reports",
+    "no table of the state": "DROP TABLE state",
+    "another version": "PRAGMA user_version = 1",
+    "another column": "ALTER TABLE reports RENAME COLUMN tag TO tags",
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_what_others_changed_is_noticed(tmp_path: Path, edit: str) -> None:
+    path = tmp_path / "m.db"
+    put_down(path)
+    ex.Memory(path).close()  # as it was put down it is believed
+    other = sqlite3.connect(path)
+    other.execute(EDITS[edit])
+    other.commit()
+    other.close()
+    with pytest.raises((ex.errors.MalformedFile, OSError)) as refused:
+        ex.Memory(path)
+    assert str(path) in str(refused.value) or "as it was put down" in str(refused.value)
+
+
+def test_a_row_that_is_changed_while_the_memory_is_open_is_noticed_when_it_is_read(memory: ex.Memory) -> None:
+    memory.reports(["ann", "bob"], "q", ["never"] * 2, M)
+    other = sqlite3.connect(memory.path)
+    other.execute(EDITS["another report"].replace("'3'", "'ann'"))
+    other.commit()
+    other.close()
+    for ask in (lambda: memory.report("ann", "q", "never", M), lambda: memory.spent("ann")):
+        with pytest.raises(ex.errors.MalformedFile, match="must be as it was put down; got changed='a row'"):
+            ask()
+    assert memory.report("bob", "q", "daily", M) in M.outputs
+
+
+def test_older_copies_and_copies_without_their_log_are_noticed(tmp_path: Path) -> None:
+    path, older = tmp_path / "m.db", tmp_path / "older"
+    put_down(path)
+    older.mkdir()
+    for file in tmp_path.glob("m.db*"):
+        shutil.copy(file, older)
+    with ex.Memory(path) as memory:
+        memory.report("new", "q", "never", M)
+        for name in ("", ".guard"):  # a copy while it is open, without the log
+            shutil.copy(tmp_path / f"m.db{name}", tmp_path / f"copy.db{name}")
+    with pytest.raises(ex.errors.MalformedFile, match="must not be older than its guard"):
+        ex.Memory(tmp_path / "copy.db")
+    shutil.copy(older / "m.db", path)
+    with pytest.raises(ex.errors.MalformedFile, match="must not be older than its guard.*would be made again"):
+        ex.Memory(path)
+    path.unlink()
+    with pytest.raises(ex.errors.MalformedFile, match="that this guard belongs to must be there"):
+        ex.Memory(path)
+    path.write_bytes(b"")
+    with pytest.raises(ex.errors.MalformedFile, match="that this guard belongs to must be there"):
+        ex.Memory(path)
+    (tmp_path / "m.db.guard").unlink()
+    shutil.copy(older / "m.db", path)
+    with pytest.raises(ex.errors.MalformedFile, match="the guard of a memory must stand beside it"):
+        ex.Memory(path)
+    with ex.Memory(older / "m.db") as memory:  # both put back: this cannot be noticed
+        assert memory.spent("new") == 0
+
+
+def test_a_guard_survives_a_write_that_was_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    put_down(path)
+    guard = Guard(path)
+    reached = guard.changes()
+    content = bytearray((tmp_path / "m.db.guard").read_bytes())
+    start = len(content) - (2 - (reached + 1) % 2) * Guard.SLOT  # where the next counter would stand
+    content[start : start + 20] = bytes(20)
+    (tmp_path / "m.db.guard").write_bytes(content)
+    assert guard.changes() == reached
+    with ex.Memory(path) as memory:
+        memory.report("new", "q", "never", M)
+    assert guard.changes() == reached + 1
+    content[-2 * Guard.SLOT :] = bytes(2 * Guard.SLOT)
+    (tmp_path / "m.db.guard").write_bytes(content)
+    with pytest.raises(ex.errors.MalformedFile, match="must be the guard of a memory"):
+        ex.Memory(path)
+
+
+def test_a_memory_that_was_interrupted_before_its_guard_is_no_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "m.db"
+    put_down(path)
+
+    def killed(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with ex.Memory(path) as memory, monkeypatch.context() as patched:
+        patched.setattr(Guard, "follow", killed)
+        with pytest.raises(KeyboardInterrupt):
+            memory.report("new", "q", "never", M)
+    with ex.Memory(path) as memory:
+        assert memory.spent("new") == 1  # stored, and not given out yet
+        assert memory.report("new", "q", "daily", M) in M.outputs
+
+
+def test_a_full_disk_is_said_and_nothing_is_given_out(memory: ex.Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.report("ann", "q", "never", M)
+    pages = memory._database.execute("PRAGMA page_count").fetchone()[0]
+    memory._database.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(OSError, match="the memory cannot be read or written .database or disk is full.") as full:
+        memory.reports(range(5_000), "q", ["never"] * 5_000, M)
+    assert full.value.filename == str(memory.path)
+    assert memory.spent(1) == 0
+    assert memory.report("ann", "q", "daily", M) in M.outputs
+
+
+def test_threads_and_forked_children_have_connections_of_their_own(memory: ex.Memory) -> None:
+    m = ex.randomized_response(1000, 1)
+    first = memory.reports(range(50), "q", [0] * 50, m)
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(lambda person: memory.report(person, "q", 5, m), range(50))) == first
+    read, out = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(out, json.dumps(memory.reports(range(60), "q", [7] * 60, m)).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    with os.fdopen(read, "rb") as said:
+        os.close(out)
+        told = json.loads(said.read())
+    assert told[:50] == first
+    assert memory.reports(range(60), "q", [9] * 60, m) == told
 
 
 def test_commits_are_on_the_disk_when_they_return(memory: ex.Memory) -> None:

@@ -3,6 +3,10 @@ whatever the container, the type, and the format of the file."""
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +42,7 @@ from support.files.neighbours import (
     released_files,
     released_frame,
 )
+from support.files.views import fingerprint
 
 KINDS: dict[str, tuple[Any, ...]] = {"text": TEXT, "numbers": NUMBERS, "truths": TRUTHS}
 COLUMNS = {
@@ -174,17 +179,53 @@ def test_a_leak_would_be_seen(tmp_path: Path) -> None:
 
     plain = pd.Series(["a", "b"], dtype="category")
     for leaking in (plain.cat.reorder_categories(["b", "a"]), plain.cat.as_ordered(), plain.cat.add_categories(["c"])):
-        assert neighbours.fingerprint(leaking) != neighbours.fingerprint(plain)
+        assert fingerprint(leaking) != fingerprint(plain)
     table = pa.table({"x": ["a"]})
     for other in (
         table.replace_schema_metadata({"a": "b"}),
         table.cast(pa.schema([pa.field("x", pa.string(), metadata={"a": "b"})])),
         table.cast(pa.schema([pa.field("x", pa.large_string())])),
     ):
-        assert neighbours.fingerprint(other) != neighbours.fingerprint(table)
+        assert fingerprint(other) != fingerprint(table)
     truthful = ex.randomized_response(4, 50, inputs=list(TEXT))
     for folder in "ab":
         (tmp_path / folder).mkdir()
     first = released_files(truthful, ["no", "maybe"], tmp_path / "a")
     second = released_files(truthful, ["no", "no"], tmp_path / "b")
     assert all(first[name] != second[name] for name in first)
+
+
+ALONE = """
+import hashlib, json, sys, warnings
+from support.files.neighbours import TEXT, constant, ways
+warnings.simplefilter("ignore")
+found = {}
+for name in ("polars frame of categories, lazy", "polars categorical", "pandas arrow dictionary"):
+    made = ways(TEXT)[name](constant(TEXT), [TEXT[i] for i in json.loads(sys.argv[1])])
+    found |= {f"{name}: {view}": hashlib.sha256(data).hexdigest() for view, data in made.items()}
+print(json.dumps(found))
+"""
+
+
+def test_neighbours_in_processes_of_their_own_are_released_alike() -> None:
+    """Every view of them: libraries keep numbers of values for as long as a process runs."""
+    sides = [
+        subprocess.Popen(
+            [sys.executable, "-c", ALONE, json.dumps(codes)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        for codes in ([0, 0, 1, 0], [2, 0, 1, 0])
+    ]
+    first, second = (json.loads(side.communicate()[0]) for side in sides)
+    assert len(first) > 10
+    assert neighbours.different(first, second) == []
+
+
+def test_every_way_of_releasing_is_alike_in_every_view() -> None:
+    for labels in (TEXT, NUMBERS, TRUTHS):
+        one, other = pairs(labels)[1]
+        for name, way in neighbours.ways(labels).items():
+            m = constant(labels)
+            assert neighbours.different(way(m, one), way(m, other)) == [], name

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import string
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -43,6 +44,16 @@ def table(stored: dict[str, Any]) -> list[list[int]]:
     elif kind == "circulant":
         column = [int(w) for w, length in stored["runs"] for _ in range(length)]
         made = [[column[(x - y) % len(column)] for y in range(len(column))] for x in range(len(column))]
+    elif kind == "colourings":
+        digits = string.digits + string.ascii_lowercase + string.ascii_uppercase + "-_"
+        made = [[] for _ in range(stored["rows"])]
+        for (low, high), text in zip(stored["weights"], stored["colours"], strict=True):
+            found = [digits.index(letter) for letter in text]
+            classes = (
+                found if len(text) == stored["rows"] else [64 * a + b for a, b in zip(*[iter(found)] * 2, strict=True)]
+            )
+            for row, own in zip(made, classes, strict=True):
+                row += [int(high) if y == own else int(low) for y in range(max(classes) + 1)]
     else:
         pairs = [[int(w) for w in pair] for pair in stored["weights"]]
         made = [
@@ -69,7 +80,7 @@ def rule(stored: dict[str, Any]) -> tuple[int, int]:
 def pairs(stored: dict[str, Any]) -> list[tuple[int, int]]:
     """3, the two tables."""
     kind = stored["kind"]
-    if kind in ("rows", "randomized_response", "circulant", "two_valued_columns"):
+    if kind in ("rows", "randomized_response", "circulant", "two_valued_columns", "colourings"):
         return [(max(column), min(column)) for column in zip(*table(stored), strict=True)]
     if kind == "independent_bits":
         own, other = int(stored["own"]), int(stored["other"])
@@ -113,10 +124,11 @@ def from_subsets(stored: dict[str, Any], x: int, words: Iterator[int]) -> list[i
     """5."""
     r, d, chosen = stored["rows"], stored["size"], set()
     held = event(int(stored["inside"]), words)
-    for step in range(d - 1 if held else d, 0, -1):
+    for step in range(d, 0, -1):
         t = r - 1 - step
         j = below(t + 1, words)
-        chosen.add(t if j in chosen else j)
+        if step < d or not held:
+            chosen.add(t if j in chosen else j)
     return sorted([j + (j >= x) for j in chosen] + [x] * held)
 
 
@@ -156,13 +168,11 @@ def from_projective(stored: dict[str, Any], x: int, words: Iterator[int]) -> int
 
     points = [n for n in range(1, q**t) if digits(n)[first(n)] == 1]
     own, held = points[x], event(int(stored["inside"]), words)
-    while True:
-        v = digits(below(q**t, words))
-        s = sum(a * b for a, b in zip(v, digits(own), strict=True)) % q
-        if held:
-            v[first(own)] = (v[first(own)] - s) % q
-        if any(v) and (held or s):
-            break
+    i, o = below(q ** (t - 1) - 1, words), below(q ** (t - 1), words)
+    v = digits(i + 1 if held else o)[: t - 1]
+    v.insert(first(own), 0)
+    s = sum(a * b for a, b in zip(v, digits(own), strict=True))
+    v[first(own)] = ((0 if held else 1) - s) % q
     scale = pow(next(digit for digit in reversed(v) if digit), -1, q)
     return points.index(sum(digit * scale % q * q**place for place, digit in enumerate(v)))
 
@@ -208,7 +218,7 @@ def from_groups(stored: dict[str, Any], x: int, words: Iterator[int]) -> list[in
     outcomes += [(t, False, (n - t[own]) * int(low)) for t, low in zip(types, stored["low"], strict=True)]
     assert sum(weight for _, _, weight in outcomes) == n * W
     u = next(words) // 4
-    point = below(n, words) * W + u
+    point = [below(len(rows), words) for rows in members][own] * W + u
     chosen: tuple[Any, bool] | None = None
     total = 0
     for t, holds, weight in outcomes:
@@ -218,13 +228,16 @@ def from_groups(stored: dict[str, Any], x: int, words: Iterator[int]) -> list[in
     assert chosen is not None
     answer = [0] * ((len(of) + 7) // 8)
     for g, rows in enumerate(members):
-        others = [z for z in rows if z != x]
-        held: list[int] = []
-        for step in range(chosen[0][g] - (g == own and chosen[1]), 0, -1):
-            t = len(others) - step
-            j = below(t + 1, words)
-            held.append(t if j in held else j)
-        for z in [others[j] for j in held] + ([x] if g == own and chosen[1] else []):
+        n, t, held = len(rows), chosen[0][g], list[int]()
+        drawn = [(bound - 1, below(bound, words)) for bound in range(max(1, n - t), n + 1)]
+        if g == own:
+            drawn = drawn[1:-1] if chosen[1] and t < n else drawn[:-1]
+        elif t < n:
+            drawn = drawn[1:]
+        for newest, j in drawn:
+            held.append(newest if j in held else j)
+        there = [z for z in rows if z != x]
+        for z in [there[j] for j in held] + ([x] if g == own and chosen[1] else []):
             answer[z // 8] |= 1 << (7 - z % 8)
     return answer
 

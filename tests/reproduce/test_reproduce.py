@@ -133,6 +133,42 @@ def test_samples_of_the_reference() -> None:
     assert correlation["randomised response, exact"][i] == pytest.approx(0.022159, abs=6e-7)
 
 
+PINNED = {
+    "kov-fig2": [("binary", "output 1", 0, 0.7310585786300049), ("randomised", "output 2", 1, 0.4046096751916897)],
+    "kov-fig9": [("matrix", "output 2", 0, 0.2420472792329956), ("corners", "P_FA", 2, 0.2420472792329956)],
+    "kov-fig10": [("binary", "P_MD", 1, 0.4510162675192582), ("response", "P_FA", 2, 0.3096274476244788)],
+    "gso-fig4": [("", "Q(1|1)", 0, 0.675), ("", "Q(1|2)", 0, 0.175), ("", "I(X;Y)", 0, 0.1326423501825457)],
+    "gso-examples": [("1", "output 1", 0, 0.325), ("2", "output 1", 1, 0.75)],
+    "kss-fig1": [("invariant", "P1", 5, 0.5), ("ordered", "P2", 2, 0.45)],
+}
+"""Figure → table, column, row and a number of it, from the formula in 30 digits."""
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_numbers_of_the_quick_figures(name: str) -> None:
+    tables = FIGURES[name].make(_silent).tables
+    for table, column, row, value in PINNED[name]:
+        assert tables[table][column][row] == pytest.approx(value, rel=1e-12)
+
+
+def test_colours_are_those_of_the_smallest_epsilon() -> None:
+    """e^−ε* = 17/33 by an independent program; the first diagonal entry is the one that need not be black."""
+    table = FIGURES["kss-fig2"].make(_silent).tables[""]
+    assert [table[f"output {y}"] for y in (1, 2, 3)] == [["W"] * 3, ["R", "B", "W"], ["W"] * 3]
+    source = ex.SourceClass.ordered([["0.45", "0.45", "0.1"], ["0.6", "0.2", "0.2"]])
+    assert ex.smallest_epsilon(source, "0.45").value == pytest.approx(math.log(33 / 17), rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["divergence", "information"])
+def test_mean_optima_of_the_reference(kind: str) -> None:
+    """Figures 3 and 6 at ε = 1, all hundred instances and forms; figures 4 and 7 are their quotients."""
+    start = "KL / D(P0||P1):" if kind == "divergence" else "MI / H(X):"
+    wanted = next(row for row in _numbers(start, 10) if row[0] == 1.0)
+    found = experiment(kind, 6, (1.0,))
+    for form, mean in zip(("optimum", "binary", "randomised response", "geometric"), wanted[1:], strict=True):
+        assert found.average(form)[0] == pytest.approx(mean, abs=5.1e-6)
+
+
 @pytest.mark.parametrize("name", QUICK)
 def test_made_twice_the_files_are_the_same(name: str, tmp_path: Path) -> None:
     first = FIGURES[name].write(tmp_path / "a")
@@ -159,8 +195,10 @@ def test_the_caption_says_when_a_claim_fails() -> None:
     assert found.ratio("mixed").min() == pytest.approx(0.61)
     assert found.average("binary")[0] == pytest.approx((0.61 + 99 * 0.9) / 200)
     judged = kov._judged(6, 0.7, found.ratio("mixed").min(axis=1))
-    assert judged.startswith("At least 70% in all instances for 6 inputs, as printed, does not")
-    assert judged.endswith("the worst has 0.610, and 99% of the instances have as much.")
+    assert judged.startswith(
+        "The paper prints at least 70% in all instances for 6 inputs; that does not hold: the worst"
+    )
+    assert judged.endswith("has 0.610, and 99% of the instances have 70% or more.")
     assert "agrees: 0.756" in kov._judged(6, 0.75, np.array([0.756]))
 
 

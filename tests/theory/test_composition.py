@@ -133,6 +133,26 @@ def test_pml_levels_composed_stay_below_their_bound(m: ex.Mechanism, n: int) -> 
     assert reached <= -math.log(min(prior)) + 1e-9
 
 
+def test_pml_composition_is_attained_by_extreme_lift_vectors() -> None:
+    """Two reports of 0.1 under (.45, .33, .22): 0.2111225489 is reached, 0.6666 is what LDP levels would say."""
+    claim = ex.PML("0.1", [0.45, 0.33, 0.22])
+    bound = pml_composed_bound([claim, claim])
+    assert bound == pytest.approx(0.2111225489, abs=5e-11)
+    first, second = ([math.exp(0.1), math.exp(0.1), 0], [math.exp(0.1), 0, math.exp(0.1)])
+    for lift, x in ((first, 2), (second, 1)):
+        lift[x] = (1 - sum(p * v for p, v in zip(claim.prior.values, lift, strict=True))) / claim.prior.values[x]
+    reached = 0.0
+    for a in (first, second):
+        for b in (first, second):
+            product = np.array(a) * np.array(b)
+            reached = max(reached, float(np.log(product.max() / (claim.prior.values @ product))))
+    assert reached == pytest.approx(bound, rel=1e-12)
+    many = pml_composed_bound([claim] * 60)  # too many products to list
+    assert bound < many <= -math.log(0.22) + 1e-12
+    wide = ex.PML("0.01", ["1/20"] * 20)
+    assert pml_composed_bound([wide, wide]) < -math.log(0.05)
+
+
 def test_pml_levels_do_not_add_up() -> None:
     """Under PML the second report is about the posterior: two reports may leak more than twice what one leaks."""
     claim = ex.PML("0.05", [0.5, 0.3, 0.2])

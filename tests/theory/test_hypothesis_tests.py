@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.errors import InvalidParameter
-from extremal.theory import chernoff_information, fano, le_cam
+from extremal.theory import chernoff_information, fano, identity_testing, le_cam
 
 
 def _best_error(m0: np.ndarray, m1: np.ndarray, n: int) -> tuple[float, float]:
@@ -99,3 +100,45 @@ def test_bounds_are_vacuous_rather_than_negative() -> None:
     assert le_cam([1, 0], [0, 1], 0, 10) == 0.5
     with pytest.raises(InvalidParameter, match="at least 2 hypotheses"):
         fano(1, 1, 1)
+
+
+@pytest.mark.parametrize(("k", "distance"), [(2, 0.3), (4, 0.45), (5, 0.4)])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0])
+def test_no_test_of_uniformity_beats_the_bound(k: int, distance: float, epsilon: float) -> None:
+    """The best test between uniform reports and the mixture over all signs, by listing every sequence of reports."""
+    pairs = k // 2
+    moved = distance * k / (2 * pairs)
+    mixture = []
+    for signs in itertools.product((1, -1), repeat=pairs):
+        p = np.full(k, 1 / k)
+        for i, z in enumerate(signs):
+            p[2 * i : 2 * i + 2] += np.array([1, -1]) * z * 2 * moved / k
+        assert np.abs(p - 1 / k).sum() / 2 == pytest.approx(distance)
+        mixture.append(p)
+    for m in (ex.randomized_response(k, epsilon), ex.subset_selection(k, epsilon, size=max(1, k // 2))):
+        for n in (1, 2, 4):
+            uniform, mixed = (_sequences([p @ m.matrix for p in given], n) for given in ([np.full(k, 1 / k)], mixture))
+            errors = float(np.minimum(uniform, mixed).sum())
+            assert errors >= identity_testing(k, epsilon, distance, n) - 1e-12
+
+
+def _sequences(marginals: list[np.ndarray], n: int) -> np.ndarray:
+    """The probability of every sequence of n reports, averaged over the hypotheses."""
+    found = []
+    for m in marginals:
+        product = np.ones(1)
+        for _ in range(n):
+            product = np.outer(product, m).ravel()
+        found.append(product)
+    return np.mean(found, axis=0)
+
+
+def test_identity_testing_needs_a_number_of_people_of_order_k() -> None:
+    """8nγ²·tanh²(ε/2)/k for e^ε ≤ 3, and kc/4 in place of 2k·tanh² beyond."""
+    s = 8 * 1000 * 0.1**2 * math.tanh(0.5) ** 2 / 100
+    assert identity_testing(100, 1, 0.1, 1000) == pytest.approx(1 - math.sqrt((1 - s * s) ** -0.5 - 1) / 2, rel=1e-12)
+    s = 100 * (2 * 0.1 / 100) ** 2 * 100 * math.expm1(3) / 4
+    assert identity_testing(100, 3, 0.1, 100) == pytest.approx(1 - math.sqrt((1 - s * s) ** -0.5 - 1) / 2, rel=1e-12)
+    assert identity_testing(10, 0, 0.2, 10**6) == 1.0
+    with pytest.raises(InvalidParameter, match="at most ½"):
+        identity_testing(10, 1, 0.6, 10)

@@ -1,7 +1,7 @@
 """The proof kernel: what a design claims, and code that decides it in exact arithmetic, without a solver."""
 
 from extremal.certificate.certificate import Certificate
-from extremal.certificate.proof import KINDS, Proof, proof_from_json
+from extremal.certificate.proof import KINDS, Contradiction, NotKnown, Proof, Refused, proof_from_json
 from extremal.certificate.proofs.chords import Chords
 from extremal.certificate.proofs.combined import ChosenPrior, Groups, Level, OnePrior
 from extremal.certificate.proofs.concave import Concave
@@ -10,8 +10,7 @@ from extremal.certificate.proofs.matrix import Matrix
 from extremal.certificate.proofs.order import Order
 from extremal.certificate.proofs.sets import Sets
 from extremal.certificate.proofs.squares import Squares
-from extremal.certificate.refused import Contradiction, NotKnown, Refused
-from extremal.certificate.verify import Verdict, Verification, certify, enclosure, extended, verify
+from extremal.certificate.verify import Verdict, Verification, enclosure, verify
 
 __all__ = [
     "KINDS",
@@ -35,9 +34,7 @@ __all__ = [
     "Squares",
     "Verdict",
     "Verification",
-    "certify",
     "enclosure",
-    "extended",
     "proof_from_json",
     "verify",
 ]

@@ -7,12 +7,13 @@ from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
-from extremal.certificate.proof import Proof, fields_from_json, proof_from_json
+from extremal.certificate.proof import Bound, Proof, fields_from_json, proof_from_json
 from extremal.certificate.proofs.combined import ChosenPrior
-from extremal.certificate.reading import list_from, number_from
+from extremal.certificate.reading import list_from
 from extremal.errors import MalformedFile
+from extremal.exact.written import written_double
 from extremal.mechanism import Mechanism
-from extremal.mechanism.files import content_digest, to_json, write_once
+from extremal.mechanism.files import check_version, content_digest, refuse_unknown_fields, to_json, write_once
 from extremal.mechanism.files import from_json as mechanism_from_json
 from extremal.mechanism.labels import Labels
 from extremal.privacy import Notion
@@ -20,7 +21,8 @@ from extremal.problem import Goal, LossGoal, problem_of
 from extremal.problem.reading import Written
 
 FORMAT = "extremal-certificate"
-VERSION = "1.0"
+VERSION = (1, 0)
+_FIELDS = ("format", "version", "mechanism", "utility", "value", "bound", "worst_prior", "proofs")
 
 
 class Statement(Protocol):
@@ -52,7 +54,7 @@ class Certificate:
     def to_json(self) -> dict[str, Any]:
         content = {
             "format": FORMAT,
-            "version": VERSION,
+            "version": ".".join(map(str, VERSION)),
             "mechanism": to_json(self.mechanism),
             "utility": None if self.utility is None else self.utility.to_json(),
             "value": repr(self.value),
@@ -73,23 +75,21 @@ def load_certificate(content: dict[str, Any], source: str) -> tuple[Certificate,
     Raises:
         MalformedFile: not a certificate of this version, changed after it was written, or with a number that is none.
     """
-    if content.get("format") != FORMAT or not isinstance(content.get("mechanism"), dict):
+    if not isinstance(content.get("mechanism"), dict):
         raise MalformedFile(f"{source} must be a certificate", parameter="format", value=content.get("format"))
-    if str(content.get("version", "")).split(".")[0] != VERSION.split(".")[0]:
-        raise MalformedFile(
-            f"this release reads certificates of version {VERSION}", parameter="version", value=content.get("version")
-        )
+    check_version(content, source, FORMAT, VERSION, "a certificate")
     if content.get("hash") != content_digest({k: v for k, v in content.items() if k != "hash"}):
         raise MalformedFile(
             "the content must match its hash: the file was changed after it was written",
             parameter="hash",
             value=content.get("hash"),
         )
+    refuse_unknown_fields(content, _FIELDS, VERSION)
     mechanism, claim = mechanism_from_json(content["mechanism"], source)
     try:
         utility = None if content["utility"] is None else Written(content["utility"])
         outputs_of(problem_of(utility))
-        value, bound = _float(content["value"]), _float(content["bound"])
+        value, bound = written_double(content["value"], "value"), written_double(content["bound"], "bound")
         worst = content["worst_prior"]
         worst_prior = None if worst is None else fields_from_json(ChosenPrior, worst)
         proofs = tuple(map(proof_from_json, list_from(content["proofs"])))
@@ -108,12 +108,13 @@ def outputs_of(goal: Goal | None) -> Labels | None:
     return Labels.from_json(goal.outputs, "outputs", tuples=True) if isinstance(goal, LossGoal) and named else None
 
 
-def _float(text: Any) -> float:
-    """A double as it prints; infinities by name."""
-    if text in ("inf", "-inf"):
-        return inf if text == "inf" else -inf
-    return float(number_from(text))
-
-
 def is_certificate(content: dict[str, Any]) -> bool:
     return content.get("format") == FORMAT
+
+
+def nearest_double(number: Bound) -> float:
+    """The nearest double; infinite when there is none."""
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf

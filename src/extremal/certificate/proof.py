@@ -1,4 +1,4 @@
-"""What every proof is: a frozen value that yields a bound, and the reasons that it may hold.
+"""What every proof is: a frozen value that yields a bound; and how a check ends when it does not succeed.
 
 `bound(privacy, goal)` is above every private mechanism's value (below, for a cost), whatever numbers the proof holds:
 they are choices, never claims. What does not check raises `Refused`. Values are written to JSON from their fields, read
@@ -16,14 +16,32 @@ from typing import Any, ClassVar, get_type_hints
 from flint import ctx
 
 from extremal.certificate.reading import list_from, to_plain
-from extremal.certificate.refused import NotKnown
-from extremal.errors import MalformedFile
+from extremal.errors import ExtremalError, MalformedFile
 from extremal.problem import Goal, Privacy, problem_of
 
 WORKING_BITS = 256  # of balls: four times what the last digit of a double needs, so that sums of millions lose none
 DEEPEST = 3  # `one prior` of `squares` of `dual` by a reason
 
 Bound = Fraction | float  # a float only when it is infinite
+
+
+class Refused(ExtremalError, ValueError):
+    """A proof does not prove what it should: a precondition fails, or an inequality is false or undecided."""
+
+    def __init__(self, requirement: str, parameter: str, value: Any) -> None:
+        super().__init__(requirement, parameter=parameter, value=value)
+
+
+class NotKnown(ExtremalError, ValueError):
+    """The kernel has no rule for this: a user's function, a utility or a structure that it cannot enclose."""
+
+    def __init__(self, requirement: str, parameter: str | None = None, value: Any = None) -> None:
+        super().__init__(requirement, parameter=parameter, value=value)
+
+
+class Contradiction(ExtremalError, ArithmeticError):
+    """A design and its proof disagree: a defect of this package, never of its user."""
+
 
 KINDS: dict[str, type[Value]] = {}
 """Every proof and every reason, by the name that files give it."""

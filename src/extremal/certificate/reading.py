@@ -1,21 +1,20 @@
 """How the numbers of proofs are written and read; a field's reader is part of its type.
 
-A number in a proof has at most `MOST_DIGITS` characters and is a finite decimal: sums of many then stay small,
-whatever a file contains. A field is annotated with one of the types below, and `Annotated` holds what reads it.
+A number in a proof has at most `MOST_DIGITS` characters and is a decimal in its shortest form: sums of many then stay
+small, whatever a file contains. A field is annotated with one of the types below, and `Annotated` holds what reads it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Annotated, Any
 
 from extremal.errors import MalformedFile
 from extremal.exact import decimal_text
+from extremal.exact.written import DECIMAL, WHOLE
 
 MOST_DIGITS = 400  # characters: eight times the digits that a search ever writes
-LARGEST_EXPONENT = 400  # beyond what doubles reach (1e±324), so that every double can be written
 LONGEST_WHOLE = 4000  # characters: below where Python refuses to read a whole number
 LARGEST_PLAIN = 1 << 53  # from here on readers of JSON may round a whole number
 
@@ -25,20 +24,14 @@ Reader = Callable[[Any], Any]
 def number_from(text: Any) -> Fraction:
     """The decimal that a string of a proof stands for.
 
-    >>> number_from("-1.5e-3")
+    >>> number_from("-0.0015")
     Fraction(-3, 2000)
     """
-    try:
-        if not isinstance(text, str) or len(text) > MOST_DIGITS:
-            raise InvalidOperation
-        number = Decimal(text)
-        if not number.is_finite() or (number and abs(number.adjusted()) > LARGEST_EXPONENT):
-            raise InvalidOperation
-        return Fraction(number)
-    except InvalidOperation:
+    if not isinstance(text, str) or len(text) > MOST_DIGITS or DECIMAL.fullmatch(text) is None:
         raise MalformedFile(
-            "a number of a proof is a finite decimal string", parameter="number", value=str(text)[:60]
-        ) from None
+            "a number of a proof is a decimal as it is written", parameter="number", value=str(text)[:60]
+        )
+    return Fraction(text)
 
 
 def count_from(value: Any) -> int:
@@ -54,7 +47,7 @@ def whole_from(value: Any) -> int:
     >>> whole_from("-36893488147419103232") == -(2**65)
     True
     """
-    if isinstance(value, str) and len(value) <= LONGEST_WHOLE and value.removeprefix("-").isdecimal():
+    if isinstance(value, str) and len(value) <= LONGEST_WHOLE and WHOLE.fullmatch(value) is not None:
         whole = int(value)
         if abs(whole) >= LARGEST_PLAIN:
             return whole

@@ -8,7 +8,7 @@ proof that the kernel can check: a user's function, or none at all), or *nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from html import escape
@@ -22,10 +22,9 @@ from flint import ctx
 
 from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
 from extremal.certificate.arithmetic.workload_cost import workload_cost
-from extremal.certificate.certificate import Certificate, Statement, is_certificate, load_certificate, outputs_of
-from extremal.certificate.proof import WORKING_BITS, Bound, Proof
+from extremal.certificate.certificate import Certificate, is_certificate, load_certificate, nearest_double, outputs_of
+from extremal.certificate.proof import WORKING_BITS, Bound, NotKnown, Refused
 from extremal.certificate.proofs.combined import ChosenPrior
-from extremal.certificate.refused import Contradiction, NotKnown, Refused
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
@@ -178,7 +177,7 @@ def _value(certificate: Certificate, goal: Goal) -> tuple[Verdict, tuple[Bound, 
         same = low == high == claimed
     else:
         same = nextafter(claimed, -inf) < low and high < nextafter(claimed, inf)
-        if not same and goal.is_cost and high >= nextafter(_double(low), inf):
+        if not same and goal.is_cost and high >= nextafter(nearest_double(low), inf):
             # the enclosure of a worst case over a class of priors may be wider than a double
             same = high <= Fraction(claimed) and Fraction(claimed) - low <= low * WIDEST
     word = f"{goal.name} is {claimed!r}" if same else f"the value {claimed!r} is false: {goal.name} is {_shown(low)}"
@@ -202,8 +201,8 @@ def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = No
         raise NotKnown("the kernel has no rule for a user's function", "utility", type(goal).__name__)
     with ctx.workprec(WORKING_BITS):
         if isinstance(stated, WorkloadGoal):
-            chosen = worst_prior is not None and stated.source.single is None
-            return workload_cost(stated, mechanism, worst_prior.of(stated.source) if worst_prior and chosen else None)
+            chosen = None if worst_prior is None or stated.source.single else worst_prior.of(stated.source)
+            return workload_cost(stated, mechanism, chosen)
         if isinstance(stated, (LossGoal, LevelGoal)):
             exact = _cost_of(stated, mechanism)
             return exact, exact
@@ -242,14 +241,9 @@ def _losses(goal: LossGoal, mechanism: Mechanism) -> list[Fraction]:
             lost[x] -= Fraction(weight, mechanism.denominator)
         return lost
     common = lcm(*{d.denominator for row in goal.losses for d in row})
-    whole = np.array([[int(d * common) for d in row] for row in goal.losses], dtype=object)
-    total = np.array([0] * goal.k, dtype=object)
-    for column, y in zip(mechanism.columns(), codes, strict=True):
-        values = np.array([0] * mechanism.row_classes, dtype=object)
-        for weight, members in column.groups:
-            values[members.indices()] = weight
-        total = total + values[rows] * whole[:, y]
-    return [Fraction(t, common * mechanism.denominator) for t in total.tolist()]
+    whole = np.array([[int(d * common) for d in row] for row in goal.losses], dtype=object)[:, codes]
+    weights = np.array(mechanism.distinct_rows().tolist(), dtype=object)[rows]
+    return [Fraction(t, common * mechanism.denominator) for t in (weights * whole).sum(axis=1).tolist()]
 
 
 def _largest(source: SourceClass, losses: Sequence[Fraction]) -> Fraction:
@@ -296,72 +290,9 @@ def _optimality(
     return Verdict.PROVED, [f"no private mechanism is {side} {bound!r}: proved by {kinds}"]
 
 
-def certify(
-    mechanism: Mechanism, utility: Statement, proofs: Sequence[Proof], worst_prior: ChosenPrior | None = None
-) -> Certificate:
-    """The certificate of a mechanism and the proofs that a search made: the value and the best bound, derived here.
-
-    Raises:
-        Contradiction: a proof is refused, or proves less than the mechanism attains. A defect; such a design must not
-            be returned.
-        NotKnown: the kernel has no rule for the utility.
-    """
-    goal = problem_of(utility)
-    low, high = enclosure(goal, mechanism, worst_prior)
-    sign = -1 if goal.is_cost else 1
-    try:
-        bounds = [proof.bound(mechanism.privacy, goal) for proof in proofs]
-    except Refused as error:
-        raise Contradiction(f"a proof of this design is refused: {error}") from error
-    best = min([*bounds, Fraction(0) if goal.is_cost else inf], key=lambda b: sign * b)
-    if sign * (low if sign > 0 else high) > sign * best:
-        raise Contradiction("the proof contradicts the value", parameter="bound", value=_shown(best))
-    bound = _double(best)
-    if not isinf(bound) and sign * Fraction(bound) < sign * best:
-        bound = nextafter(bound, sign * inf)
-    return Certificate(mechanism, utility, _claimed(low, high, goal.is_cost), bound, tuple(proofs), worst_prior)
-
-
-def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:
-    """The value as a double: the nearest, or where the enclosure of a cost is wider than a double its upper end."""
-    nearest = _double(low)
-    if not is_cost or isinf(nearest) or high < nextafter(nearest, inf):
-        return nearest
-    top = _double(high)
-    return top if Fraction(top) >= high else nextafter(top, inf)
-
-
-def extended(certificate: Certificate, proofs: Sequence[Proof]) -> Certificate:
-    """The certificate with more proofs of its bound. Each is checked; what is claimed stays the same.
-
-    Raises:
-        Contradiction: a proof is refused, or proves less than the mechanism attains.
-        InvalidParameter: the certificate is from a file that does not say what was optimised.
-    """
-    if not proofs:
-        return certificate
-    if certificate.utility is None:
-        raise InvalidParameter(
-            "a certificate of a user's function says too little to add proofs to",
-            parameter="certificate.utility",
-            value=None,
-            hint="Add them to the design's own certificate.",
-        )
-    certify(certificate.mechanism, certificate.utility, proofs, certificate.worst_prior)
-    return replace(certificate, proofs=(*certificate.proofs, *proofs))
-
-
 def _exact(number: float) -> Bound:
     return number if isinf(number) else Fraction(number)
 
 
-def _double(number: Bound) -> float:
-    """The nearest double; infinite when there is none."""
-    try:
-        return float(number)
-    except OverflowError:
-        return inf if number > 0 else -inf
-
-
 def _shown(number: Bound) -> str:
-    return repr(_double(number))
+    return repr(nearest_double(number))

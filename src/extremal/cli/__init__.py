@@ -23,6 +23,7 @@ from typing import Any, NoReturn
 from extremal import __version__
 from extremal.cli import (
     audit,
+    checker,
     compare,
     design,
     device,
@@ -49,6 +50,7 @@ DEFECT_FOUND = (
 VERBS = (
     design,
     verify,
+    checker,
     explain,
     compare,
     tradeoff,

@@ -6,10 +6,9 @@ import argparse
 from pathlib import Path
 
 from extremal.cli.choices import add_privacy_arguments, add_utility_arguments, privacy, source, utility
-from extremal.cli.printing import add_printing, drawn, said
+from extremal.cli.printing import ProgressLine, add_printing, drawn, said
 from extremal.cli.printing import written as listed
-from extremal.cli.progress import ProgressLine
-from extremal.cli.reading import refuse_written
+from extremal.cli.reading import refuse_unwritable, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.optimize import Design, smallest_epsilon
 from extremal.optimize.design import design
@@ -42,6 +41,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     refuse_written(options, "plot")
+    refuse_unwritable(options, "output")
     inputs = options.inputs.split(",") if options.inputs else None
     if inputs and options.k is None:
         options.k = str(len(inputs))

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from extremal.cli.printing import add_printing, drawn, plain, said, written
-from extremal.cli.progress import ProgressLine
+from extremal.cli.printing import ProgressLine, add_printing, drawn, plain, said, written
 from extremal.cli.reading import PRIOR_HELP, prior, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load

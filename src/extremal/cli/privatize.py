@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from extremal.cli.printing import add_printing, said
-from extremal.cli.progress import ProgressLine
+from extremal.cli.printing import ProgressLine, add_printing, said
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
 from extremal.privacy import LDP

@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from extremal.atomic import write_atomically
-from extremal.cli.printing import add_printing, plain, said, written
-from extremal.cli.progress import ProgressLine
+from extremal.cli.printing import ProgressLine, add_printing, plain, said, written
 from extremal.cli.reading import prior, refuse_written
 from extremal.errors import InvalidParameter
+from extremal.estimate.workload import WorkloadEstimate
 from extremal.loading import load
 from extremal.mechanism import Mechanism
 from extremal.questionnaire import Questionnaire
-from extremal.release.files import privatize_file
+from extremal.questionnaire.strategies import STRATEGIES
+from extremal.utility import CDF, Mean
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -31,15 +32,15 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "question",
         nargs="+",
         metavar="NAME=…",
-        help="with --epsilon: the answers, comma-separated, or their number; without: a mechanism file",
+        help="with --epsilon: the answers, comma-separated, a range 0-10, or their number; without: a mechanism file",
     )
     action.add_argument("--epsilon", help="what one person spends on all questions together, in nats")
-    action.add_argument("--split", choices=("equal", "variance"), default="equal", help="of --epsilon; default: equal")
+    _add_strategy(action)
     action.add_argument(
-        "--weight",
+        "--goal",
         action="append",
-        metavar="NAME=W",
-        help="how much a question's variance counts, for --split variance",
+        metavar="NAME=mean|cdf",
+        help="what is wanted of a question; the shares of its answers if not given",
     )
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
 
@@ -63,6 +64,19 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     action.add_argument("file", help="a questionnaire file")
     action.add_argument("reports", help="a file that privatize wrote")
     action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+
+
+def _add_strategy(action: argparse.ArgumentParser) -> None:
+    action.add_argument(
+        "--strategy",
+        choices=("best", *STRATEGIES),
+        default="best",
+        help="how --epsilon is spent: a joint report, a sample of the questions, or split; default: best",
+    )
+    action.add_argument("--per-person", type=int, metavar="S", help="how many questions a person is asked")
+    action.add_argument(
+        "--importance", action="append", metavar="NAME=W", help="margins are compared after multiplication with this"
+    )
 
 
 def _action(actions: Any, name: str, run: Any, explain: str) -> argparse.ArgumentParser:
@@ -99,17 +113,49 @@ def _make(options: argparse.Namespace) -> int:
     refuse_written(options, "output")
     given = _pairs(options.question, "question")
     if options.epsilon is None:
-        if options.weight or options.split != "equal":
+        if options.importance or options.goal or options.per_person or options.strategy != "best":
             raise InvalidParameter(
-                "a budget is split when there is one", parameter="--epsilon", value=None, hint="Give --epsilon 2."
+                "a budget is spent when there is one", parameter="--epsilon", value=None, hint="Give --epsilon 2."
             )
         made = Questionnaire({name: _mechanism(path) for name, path in given.items()})
     else:
-        answers = {name: int(t) if t.isascii() and t.isdecimal() else t.split(",") for name, t in given.items()}
-        weights = _pairs(options.weight, "--weight")
-        made = Questionnaire.within(options.epsilon, answers, options.split, weights or None)
+        goals = _pairs(options.goal, "--goal")
+        for name in goals:
+            if name not in given:
+                raise InvalidParameter("--goal must be of a question", parameter="--goal", value=name)
+        asked = {name: _asked(_answers(text), goals.get(name)) for name, text in given.items()}
+        importance = _pairs(options.importance, "--importance")
+        made = Questionnaire.within(options.epsilon, asked, options.strategy, options.per_person, importance or None)
     made.save(options.output, overwrite=options.overwrite)
     return said(options, _content(made), written(made, options.output))
+
+
+def _answers(text: str) -> Any:
+    """Answers as typed: a number of them, a range 0-10, or a list."""
+    if text.isascii() and text.isdecimal():
+        return int(text)
+    first, dash, last = text.partition("-")
+    if dash and first.isascii() and last.isascii() and first.isdecimal() and last.isdecimal():
+        if int(first) >= int(last):
+            raise InvalidParameter("a range goes upwards", parameter="question", value=text, hint="0-10.")
+        return range(int(first), int(last) + 1)
+    return text.split(",")
+
+
+def _asked(answers: Any, goal: str | None) -> Any:
+    """What `Questionnaire.within` takes for a question with a goal."""
+    if goal is None:
+        return answers
+    labels = list(range(answers)) if isinstance(answers, int) else list(answers)
+    if goal == "cdf":
+        return labels, CDF(len(labels))
+    try:
+        values = [float(label) for label in labels]
+    except ValueError:
+        raise InvalidParameter("a mean needs answers that are numbers", parameter="--goal", value=goal) from None
+    if goal != "mean":
+        raise InvalidParameter("a goal is mean or cdf", parameter="--goal", value=goal)
+    return labels, Mean(values)
 
 
 def _mechanism(path: str) -> Mechanism:
@@ -143,11 +189,14 @@ def _explain(options: argparse.Namespace) -> int:
 def _privatize(options: argparse.Namespace) -> int:
     asked = _loaded(options.file)
     with ProgressLine() as line:
-        rows = privatize_file(
-            options.answers, options.output, dict(asked.questions), overwrite=options.overwrite, progress=line.rows
-        )
+        rows = asked.privatize_file(options.answers, options.output, overwrite=options.overwrite, progress=line.rows)
     content = {"rows": rows, "output": options.output, "epsilon": asked.epsilon, "hash": asked.hash}
     return said(options, plain(content), f"{options.output}: {rows:,} rows, {asked.said_level()} per person")
+
+
+def _names(found: Any) -> Any:
+    """What was estimated: answers, or statistics."""
+    return found.names if isinstance(found, WorkloadEstimate) else found.inputs
 
 
 def _estimate(options: argparse.Namespace) -> int:
@@ -155,7 +204,7 @@ def _estimate(options: argparse.Namespace) -> int:
     content = {
         name: [
             {"answer": label, "estimate": float(e), "low": float(low), "high": float(high)}
-            for label, e, (low, high) in zip(one.inputs, one.estimate, one.interval(options.level), strict=True)
+            for label, e, (low, high) in zip(_names(one), one.estimate, one.interval(options.level), strict=True)
         ]
         for name, one in found.items()
     }

@@ -8,14 +8,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from extremal.atomic import refuse_existing, refuse_unusable
+from extremal.atomic import refuse_existing, refuse_same, refuse_unusable
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.files import LARGEST_FILE
-from extremal.mechanism.labels import MOST_LABELS
+from extremal.plotting import refuse_ending
 
+MOST_TYPED = 1 << 18  # probabilities, each read as a fraction: more than a second or two of reading is for Python
 PRIOR_HELP = (
     "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one "
     "number a line"
@@ -30,21 +32,31 @@ def prior(text: str, parameter: str) -> list[Any]:
         return [part.strip() for part in text.split(",")]
     content = _text(text[1:], parameter)
     if not content.lstrip().startswith("["):
-        return content.replace(",", " ").split()
+        return _few(content.replace(",", " ").split(), parameter)
     try:
-        return [str(p) for p in json.loads(content, parse_float=str)]
-    except (ValueError, RecursionError):
+        return [str(p) for p in _few(json.loads(content, parse_float=str), parameter)]
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, InvalidParameter):
+            raise
         raise MalformedFile(
             f"{parameter} must be a JSON list or one number a line", parameter=parameter, value=text
         ) from None
 
 
+def _few(entries: list[Any], parameter: str) -> list[Any]:
+    if len(entries) > MOST_TYPED:
+        raise InvalidParameter(
+            f"{parameter} may have at most {MOST_TYPED:,} entries", parameter=parameter, value=len(entries)
+        )
+    return entries
+
+
 def _uniform(text: str, parameter: str) -> list[str]:
     """uniform:K as K equal probabilities."""
     count = text.removeprefix("uniform:")
-    if not (count.isascii() and count.isdecimal() and len(count) < 9 and 2 <= int(count) <= MOST_LABELS):
+    if not (count.isascii() and count.isdecimal() and len(count) < 9 and 2 <= int(count) <= MOST_TYPED):
         raise InvalidParameter(
-            f"{parameter} must be uniform:K with K from 2 to {MOST_LABELS:,}", parameter=parameter, value=text
+            f"{parameter} must be uniform:K with K from 2 to {MOST_TYPED:,}", parameter=parameter, value=text
         )
     return [f"1/{int(count)}"] * int(count)
 
@@ -119,7 +131,33 @@ def count_of(text: str | None) -> int:
 
 
 def refuse_written(options: argparse.Namespace, *names: str) -> None:
-    """Raise before any work when a file that is to be written is there already."""
+    """Raise before any work when a file that is to be written is there already, or cannot be written."""
+    refuse_unwritable(options, *names)
     for name in names:
         if getattr(options, name) is not None:
             refuse_existing(Path(getattr(options, name)), options.overwrite)
+
+
+def refuse_unwritable(options: argparse.Namespace, *names: str) -> None:
+    """Raise when a file that is to be written is one of those that are read, has no folder to stand in, or is a picture
+    of no known format."""
+    for name in names:
+        if getattr(options, name) is None:
+            continue
+        target = Path(getattr(options, name))
+        for source in _read(options, names):
+            refuse_same(source, target)
+        refuse_unusable(target)
+        if not target.parent.is_dir():
+            raise FileNotFoundError(2, "No such folder", str(target.parent))
+        if name == "plot":
+            refuse_ending(target)
+
+
+def _read(options: argparse.Namespace, written: Sequence[str]) -> Iterator[Path]:
+    """The files that other options name: FILE, @FILE or NAME=FILE."""
+    for name, value in vars(options).items():
+        for text in value if isinstance(value, list) else [value]:
+            if name in written or not isinstance(text, str) or "\0" in text:
+                continue
+            yield from filter(Path.is_file, (Path(text.removeprefix("@")), Path(text.partition("=")[2])))

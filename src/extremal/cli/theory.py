@@ -18,6 +18,7 @@ from extremal.privacy import LDP
 from extremal.utility import MutualInformation
 
 DONE, FALSE = 0, 1
+MOST_TIMES = 10_000  # of one report; ε is far above what anyone promises long before
 
 EPILOG = """\
 examples:
@@ -124,7 +125,11 @@ def _profile(options: argparse.Namespace) -> int:
 
 
 def _compose(options: argparse.Namespace) -> int:
-    several = [_mechanism(path) for path in options.mechanisms] * int(options.times)
+    if not 1 <= options.times <= MOST_TIMES:
+        raise InvalidParameter(
+            f"a report is sent from 1 to {MOST_TIMES:,} times", parameter="--times", value=options.times
+        )
+    several = [_mechanism(path) for path in options.mechanisms] * options.times
     level = theory.composed_level(several, options.delta)
     alone = [LDP(0, 0).level(m) for m in several]
     text = (
@@ -177,7 +182,7 @@ def _several_arguments(question: argparse.ArgumentParser) -> None:
 
 def _compose_arguments(question: argparse.ArgumentParser) -> None:
     question.add_argument("mechanisms", nargs="+", metavar="FILE", help="saved mechanisms with the same inputs")
-    question.add_argument("--times", default="1", help="how often each report is sent (default 1)")
+    question.add_argument("--times", type=int, default=1, help="how often each report is sent (default 1)")
     question.add_argument("--delta", default="0", help="δ of the composition (default 0)")
 
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from extremal.atomic import write_atomically
 from extremal.cli.choices import add_privacy_arguments, add_utility_arguments, privacy, source, utility
-from extremal.cli.printing import add_printing, drawn, plain, said
-from extremal.cli.progress import ProgressLine
+from extremal.cli.printing import ProgressLine, add_printing, drawn, plain, said
 from extremal.cli.reading import refuse_written
 from extremal.errors import InvalidParameter
 from extremal.studies import distortion_tradeoff, tradeoff
 
+MOST_LEVELS = 1000  # each of which is a design
 EPILOG = """\
 examples:
   extremal tradeoff --p0 0.5,0.3,0.2 --p1 0.1,0.2,0.7 --epsilons 0.1:10:12 --plot curve.png
@@ -84,9 +84,14 @@ def _grid(text: str) -> list[float]:
     try:
         if ":" in text:
             first, last, count = text.split(":")
+            if int(count) > MOST_LEVELS:
+                raise ValueError
             return [float(f"{e:.6g}") for e in np.geomspace(float(first), float(last), int(count))]
         return [float(part) for part in text.split(",")]
     except ValueError:
         raise InvalidParameter(
-            "--epsilons must be FROM:TO:COUNT or a list", parameter="--epsilons", value=text, hint="0.1:10:12"
+            f"--epsilons must be FROM:TO:COUNT or a list, at most {MOST_LEVELS:,} in all",
+            parameter="--epsilons",
+            value=text,
+            hint="0.1:10:12",
         ) from None

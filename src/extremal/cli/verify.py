@@ -7,6 +7,7 @@ from pathlib import Path
 
 from extremal.certificate import Verdict, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
+from extremal.cli.checker import independently
 from extremal.cli.printing import add_printing, said
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
@@ -27,6 +28,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "missing proof, no claim)\n70 a defect of this program",
     )
     verb.add_argument("file", help="a mechanism or certificate file")
+    verb.add_argument(
+        "--independent", action="store_true", help="decide by the checker of `extremal checker`, which shares no line"
+    )
     add_printing(verb, overwrite=False)
     verb.set_defaults(run=run)
 
@@ -40,6 +44,8 @@ def _read(file: str) -> tuple[Mechanism, Notion | None]:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.independent:
+        return independently([options.file], options.json)
     mechanism, claim = _read(options.file)
     outcome = verify(options.file)
     verdicts = {"privacy": outcome.privacy, "value": outcome.value, "optimality": outcome.optimality}

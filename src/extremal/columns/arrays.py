@@ -1,4 +1,7 @@
-"""NumPy arrays; and integers, whatever the container: within a moderate range they are their own codes."""
+"""NumPy arrays; and integers, whatever the container: within a moderate range they are their own codes.
+
+Reports that are integers have 64 bits, whatever the values had: how wide a type was chosen may tell the largest value.
+"""
 
 from __future__ import annotations
 
@@ -51,27 +54,18 @@ def filled(codes: Array, labels: Labels, like: Array) -> Array:
 
 
 def filled_as(codes: Array, labels: Labels, like: np.dtype[Any]) -> Array:
-    """Of type `like` when that can hold every label, else of the labels' own type, else Python objects."""
+    """Of the labels' own type, text as `like` has it; else Python objects."""
     if codes.ndim == 1 and labels.numbered and like.kind != "O":
-        return codes.astype(fitting(like, 0, len(labels) - 1), copy=False)
+        return codes.astype(np.int64, copy=False)
     kind = None if codes.ndim == 2 else common_kind(labels)
     if kind in (None, tuple) or like.kind == "O":
         return as_objects(codes, labels)
     values: list[Any] = list(labels)
     if kind is int and not -(1 << 63) <= min(values) <= max(values) < 1 << 63:
         return as_objects(codes, labels)
-    if kind is int:
-        return np.array(values, dtype=fitting(like, min(values), max(values)))[codes]
     return np.array(values, dtype=like if like.kind == "T" and kind is str else None)[codes]
 
 
 def as_objects(codes: Array, labels: Labels) -> Array:
     """An array of Python objects."""
     return np.fromiter(labels_at(codes, labels), dtype=object, count=len(codes))
-
-
-def fitting(like: np.dtype[Any], least: int, most: int) -> np.dtype[Any]:
-    """`like` if it is an integer type that holds least..most, else int64."""
-    if like.kind in "iu" and np.iinfo(like).min <= least and most <= np.iinfo(like).max:
-        return like
-    return np.dtype(np.int64)

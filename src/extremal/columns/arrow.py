@@ -1,4 +1,5 @@
-"""pyarrow: an Array or ChunkedArray, dictionaries too. The type stays, chunks are joined, sets of labels are lists.
+"""pyarrow: an Array or ChunkedArray, dictionaries too. The type stays but for the width of integers, chunks are joined,
+sets of labels are lists.
 
 What depended on the values goes with them: a dictionary of reports is the mechanism's labels in its order, numbered
 with 32 bits and unordered whatever the column's was, and a schema keeps nothing that was noted about the column.
@@ -81,7 +82,7 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
 
 
 def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
-    """An Arrow array of type `like`, or of the labels' own type when that cannot hold them."""
+    """An Arrow array of the labels' own type; text and dictionaries as `like` has them."""
     import pyarrow as pa
 
     if (sets := members(codes, labels)) is not None:
@@ -91,7 +92,7 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
         return pa.ListArray.from_arrays(pa.array(edges), pa.array(parts, type=inner).take(pa.array(flat)))
     encoded = pa.types.is_dictionary(like)
     if labels.numbered and (labels.count > MOST_LISTED or not encoded):
-        return pa.array(codes, type=_holding(labels.count, like))
+        return pa.array(codes, type=pa.int64())
     stored = _stored(list(labels), like.value_type if encoded else like)
     # Views can neither be looked up nor, in compressed dictionaries, be read everywhere.
     plain = stored.cast(pa.large_string()) if pa.types.is_string_view(stored.type) else stored
@@ -101,24 +102,12 @@ def filled_as(codes: Array, labels: Labels, like: Any) -> Any:
 
 
 def _stored(values: list[Any], like: Any) -> Any:
-    """Labels of one type as an array of type `like`, or of their own type."""
+    """Labels of one type as an array of it, or of the type of text that `like` is."""
     import pyarrow as pa
 
     refuse_wide(values)
-    suits = {str: is_text, int: pa.types.is_integer, bool: pa.types.is_boolean}[only_kind(values)]
-    try:
-        return pa.array(values, type=like if suits(like) else _own(values))
-    except (pa.ArrowInvalid, OverflowError):
-        return pa.array(values, type=_own(values))
-
-
-def _holding(count: int, like: Any) -> Any:
-    """`like` if it is a type of integers that holds 0..count−1, else int64."""
-    import pyarrow as pa
-
-    if not pa.types.is_integer(like):
-        return pa.int64()
-    return pa.from_numpy_dtype(arrays.fitting(np.dtype(like.to_pandas_dtype()), 0, count - 1))
+    own = _own(values)
+    return pa.array(values, type=like if is_text(own) and is_text(like) else own)
 
 
 def schema_of_reports(schema: Any, types: Mapping[str, Any]) -> Any:

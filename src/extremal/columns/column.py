@@ -119,6 +119,35 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
     return container.filled(codes, labels, like)
 
 
+def with_gaps(values: list[Any], labels: Labels, like: Any) -> Any:
+    """A column of the container of `like` from labels, sets of labels (tuples), and None where there is none.
+
+    >>> with_gaps(["no", None], Labels(["yes", "no"]), ["yes", "no"])
+    ['no', None]
+    """
+    library = type(like).__module__.partition(".")[0]
+    if library == "pandas":
+        import pandas
+
+        return pandas.Series(values, index=like.index, name=like.name, dtype=object)
+    if library == "polars":
+        import polars
+
+        return polars.Series(like.name, [list(v) if isinstance(v, tuple) else v for v in values], strict=False)
+    if library == "pyarrow":
+        import pyarrow
+
+        kind = filled(np.zeros(0, dtype=np.int64), labels, like).type
+        kind = kind.value_type if pyarrow.types.is_dictionary(kind) else kind
+        made = pyarrow.array([list(v) if isinstance(v, tuple) else v for v in values], type=kind)
+        return pyarrow.chunked_array([made]) if isinstance(like, pyarrow.ChunkedArray) else made
+    if isinstance(like, np.ndarray):
+        objects = np.empty(len(values), dtype=object)
+        objects[:] = values
+        return objects
+    return values
+
+
 def refuse_missing(codes: Codes, name: str, hint: str, error: type[ExtremalError] = InvalidParameter) -> None:
     """Raise when some code is MISSING, naming the first one's position."""
     if codes.size and codes.min() == MISSING:

@@ -69,8 +69,9 @@ def pandas_index(column: Any) -> Any:
     return column.index if pandas and hasattr(column, "index") and hasattr(column, "loc") else None
 
 
-def refuse_absent(name: Any, names: Sequence[Any], parameter: str = "column") -> None:
-    """Raise unless `name` is the name of exactly one column."""
+def refuse_absent(name: Any, names: Sequence[Any], parameter: str = "column", listed: bool = True) -> None:
+    """Raise unless `name` is the name of exactly one column. What names there are is said only if `listed`: the first
+    line of a CSV file without a header is somebody's data."""
     count = names.count(name)
     if count == 1:
         return
@@ -80,6 +81,13 @@ def refuse_absent(name: Any, names: Sequence[Any], parameter: str = "column") ->
             parameter=parameter,
             value=name,
             hint="Rename the columns.",
+        )
+    if not listed:
+        raise InvalidParameter(
+            f"{parameter} must be the name of a column",
+            parameter=parameter,
+            value=name,
+            hint=f"None of the {len(names)} cells of the first line is this name. Has the file a header?",
         )
     folded = {str(n).strip().casefold(): n for n in reversed(names)}
     twin = folded.get(str(name).strip().casefold())

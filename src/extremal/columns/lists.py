@@ -63,6 +63,13 @@ def filled(codes: Array, labels: Labels, _like: Any) -> list[Any]:
 # -- what every container knows
 
 
+def comes_from(column: Any, package: str, name: str | None = None) -> bool:
+    """Whether its class, or one that it extends, is of this package (and has this name)."""
+    return any(
+        kind.__module__.partition(".")[0] == package and name in (None, kind.__name__) for kind in type(column).__mro__
+    )
+
+
 def is_missing(value: Any) -> bool:
     """None, NaN, NaT, pd.NA and whatever else is not equal to itself."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):

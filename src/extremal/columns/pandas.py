@@ -1,7 +1,8 @@
-"""pandas: a Series, Index or extension array; dtype, index and name stay.
+"""pandas: a Series, Index or extension array; index and name stay, and the dtype but for the width of integers.
 
 Categories are always the mechanism's labels in its order, and unordered: those of the column may have been collected
-from the values, as may have been its `attrs`, which are left out. A sparse column becomes a dense one.
+from the values, as may have been its `attrs`, which are left out. A sparse column becomes a dense one, a
+subclass of Series a Series.
 """
 
 from __future__ import annotations
@@ -12,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from extremal.columns import arrays, arrow, lists
-from extremal.columns.lists import MOST_LISTED, Array, Codes, common_kind, without_missing
+from extremal.columns.lists import MOST_LISTED, Array, Codes, comes_from, common_kind, without_missing
 from extremal.mechanism.labels import Labels
 
 
 def holds(column: Any) -> bool:
-    ours = type(column).__module__.partition(".")[0] == "pandas"
-    return ours and hasattr(column, "isna") and getattr(column, "ndim", 1) == 1
+    return comes_from(column, "pandas") and hasattr(column, "isna") and getattr(column, "ndim", 1) == 1
 
 
 def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
@@ -95,7 +95,8 @@ def _numbers(codes: Array, labels: Labels, dtype: Any) -> Any:
         return arrays.filled_as(codes, labels, dtype.subtype)
     plain = dtype if isinstance(dtype, np.dtype) else getattr(dtype, "numpy_dtype", np.dtype(object))
     array = arrays.filled_as(codes, labels, plain)
-    return pd.array(array, dtype=dtype) if array.dtype == plain and array.dtype.kind != "O" else array
+    nullable = not isinstance(dtype, np.dtype) and array.dtype.kind in "ib"
+    return pd.array(array, dtype="Int64" if array.dtype.kind == "i" else "boolean") if nullable else array
 
 
 def _holds_objects(dtype: Any) -> bool:

@@ -1,6 +1,7 @@
-"""polars: a Series; dtype (String, Categorical, integers, Boolean) and name stay. Sets of labels become lists.
+"""polars: a Series; name and dtype (String, Boolean) stay, integers have 64 bits. Sets of labels become lists.
 
-An Enum becomes one of the mechanism's labels in its order: the old one may have been collected from the values.
+An Enum becomes one of the mechanism's labels in its order: the old one may have been collected from the values. So does
+a Categorical, whose numbers tell the order in which the process met the values.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from extremal.columns import arrays, lists
-from extremal.columns.lists import MISSING, Array, Codes, members, only_kind, refuse_wide, without_missing
+from extremal.columns.lists import MISSING, Array, Codes, comes_from, members, only_kind, refuse_wide, without_missing
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.report_labels import ByteLabels
 
 
 def holds(column: Any) -> bool:
-    return type(column).__module__.partition(".")[0] == "polars" and type(column).__name__ == "Series"
+    return comes_from(column, "polars", "Series")
 
 
 def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
@@ -73,32 +74,10 @@ def filled(codes: Array, labels: Labels, like: Any) -> Any:
         sublists = [named[start:stop] for start, stop in pairwise(edges)]
         return pl.Series(like.name, sublists, dtype=pl.List(inner))
     if labels.numbered:
-        return pl.Series(like.name, codes, dtype=_whole([0, labels.count - 1], like.dtype))
+        return pl.Series(like.name, codes, dtype=pl.Int64)
     values: list[Any] = list(labels)
     kind = only_kind(values)
     refuse_wide(values)
-    target = {str: _text, int: _whole, bool: lambda *_: pl.Boolean}[kind](values, like.dtype)
+    text = pl.Enum(values) if kind is str and like.dtype in (pl.Enum, pl.Categorical) else pl.String
+    target = {str: text, int: pl.Int64, bool: pl.Boolean}[kind]
     return pl.Series("x", values, dtype=target).gather(codes).alias(like.name)
-
-
-def _text(values: list[Any], dtype: Any) -> Any:
-    """A type of texts like `dtype` that holds these."""
-    import polars as pl
-
-    if dtype == pl.Enum:
-        return pl.Enum(values)
-    return dtype if dtype == pl.Categorical else pl.String
-
-
-def _whole(values: list[Any], dtype: Any) -> Any:
-    """`dtype` if it is one of integers that holds these, else 64 bits."""
-    import polars as pl
-
-    return dtype if dtype.is_integer() and _fits(values, dtype) else pl.Int64
-
-
-def _fits(values: list[Any], dtype: Any) -> bool:
-    import polars as pl
-
-    least, most = pl.select(low=dtype.min(), high=dtype.max()).row(0)
-    return bool(least <= min(values) and max(values) <= most)

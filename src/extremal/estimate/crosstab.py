@@ -19,13 +19,14 @@ import numpy as np
 from extremal.columns.column import distinct, refuse_missing
 from extremal.columns.frames import is_frame, pick
 from extremal.columns.lists import Codes, plain
-from extremal.errors import InvalidParameter, NotIdentified
+from extremal.errors import InvalidParameter, NotIdentified, UnknownLabel
 from extremal.estimate.channels import channel_of
 from extremal.estimate.reports.counts import whole_counts
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.results.crosstab import CrosstabEstimate, Side
+from extremal.estimate.results.crosstab import CrosstabEstimate, PairEstimate, Side
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
 
 MOST_LISTED = 4096
@@ -100,6 +101,59 @@ def estimate_crosstab(
     used, codes = np.unique(cells, return_inverse=True)
     sampling = None if how.plain else how.sampling(how.of_labels(codes, used.size).T)
     return CrosstabEstimate(one, other, shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)), used, sampling)
+
+
+def estimate_pairs(
+    frame: Any, columns: Mapping[Any, tuple[Label, ...]], pairs: Sequence[tuple[Label, Label]], matrix: Floats
+) -> CrosstabEstimate:
+    """Joint frequencies of two columns whose reports were made together by one mechanism.
+
+    Args:
+        frame: as for `estimate_crosstab`, without missing reports.
+        columns: the two columns, each with its answers.
+        pairs: the pairs of reports that there are.
+        matrix: their probabilities given each pair of answers, the second of which counts fastest.
+
+    Raises:
+        NotIdentified: the pairs of reports do not tell the pairs of answers apart.
+        UnknownLabel: a pair of reports that the mechanism never makes.
+    """
+    names = list(columns)
+    cells = len(columns[names[0]]) * len(columns[names[1]])
+    refuse_large(cells, max(cells, len(pairs)), "the table of reports")
+    if not len(pairs) or np.linalg.matrix_rank(matrix) < cells:
+        raise NotIdentified(
+            "both questions must be asked of the same people, and the reports must tell their answers apart",
+            parameter="columns",
+            value=names,
+            hint="Questionnaire.within(…, per_person=2) asks at least two questions of everybody.",
+        )
+    where = {pair: place for place, pair in enumerate(pairs)}
+    read = [_labels_of(column_in(frame, name), name) for name in names]
+    found = np.zeros(len(pairs))
+    for row, pair in enumerate(zip(*read, strict=True)):
+        if pair not in where:
+            raise UnknownLabel(
+                "a pair of reports that the questionnaire never makes", parameter=f"{names[0]}, {names[1]}[{row}]"
+            )
+        found[where[pair]] += 1
+    n = int(found.sum())
+    if n < 2:
+        raise InvalidParameter("there must be at least two reports", parameter="number of reports", value=n)
+    none = np.zeros((0, 0))
+    sides = [Side(name, answers, none, none, None) for name, answers in columns.items()]
+    shares = found / n
+    return PairEstimate(sides[0], sides[1], shares, n, shares, float(n), pairs=matrix)
+
+
+def _labels_of(values: Any, name: Any) -> list[Label]:
+    """A column of reports as labels, sets as tuples."""
+    codes, labels = distinct(values, str(name))
+    refuse_missing(codes, str(name), "Leave out those who did not report both.")
+    listed = [
+        tuple(map(plain, label)) if isinstance(label, (list, tuple, np.ndarray)) else plain(label) for label in labels
+    ]
+    return [listed[code] for code in codes.tolist()]
 
 
 def _refuse_columns(columns: Any) -> None:

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from extremal.errors import InvalidParameter
 from extremal.exact.numbers import as_fraction, decimal_text
+from extremal.exact.written import level_field, written_fraction
 
 FIRST_BITS = 160  # decides ratios of 62-bit weights almost always at the first try
 _ROOT_BITS = 192  # where the search for a weight starts: it then ends within a few steps, each decided exactly
@@ -170,7 +171,10 @@ class Exponential:
 
     @classmethod
     def from_json(cls, content: dict[str, object]) -> Exponential:
-        return cls.of_ratio(content["ratio"]) if "ratio" in content else cls(content["epsilon"])
+        """What `to_json` wrote, among other fields."""
+        if level_field(content) == "ratio":
+            return cls.of_ratio(written_fraction(content["ratio"], "ratio"))
+        return cls(written_fraction(content["epsilon"], "epsilon"))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Exponential) and (self.exponent, self.ratio) == (other.exponent, other.ratio)

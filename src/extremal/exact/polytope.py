@@ -1,86 +1,85 @@
-"""The corners of a polytope of probability vectors, exactly.
-
-{p : A p ≤ b, p ≥ 0, Σp = 1}: a corner makes k − 1 of the inequalities equalities. Floats sort out the choices that are
-far from feasible; what remains is solved (by FLINT) and decided in rationals.
-"""
+"""Extreme rays of cones and corners of polytopes, exactly."""
 
 from __future__ import annotations
 
-import itertools
-import math
 from collections.abc import Sequence
 from fractions import Fraction
-
-import numpy as np
+from math import gcd, lcm
 
 from extremal.errors import InvalidParameter, TooLarge
-from extremal.exact.weights import Floats
 
-MOST_CHOICES = 300_000  # of k−1 active inequalities: a few seconds
-# floats of these small systems are good to 1e-9 unless a system is nearly singular, which is then solved exactly
-_FAR = 1e-7
+MOST_RAYS = 20_000  # met on the way of a double description
+MOST_MEETINGS = 3_000_000  # pairs of rays tried against a new plane: some ten seconds
+
+Ray = tuple[int, ...]
+
+
+def extreme_rays(k: int, planes: Sequence[Sequence[Fraction]]) -> list[Ray]:
+    """The extreme rays of {q ≥ 0, plane·q ≤ 0 for each plane}, in k dimensions, as integers in lowest terms.
+
+    Double description: planes are added one by one, and a new ray joins two adjacent ones on either side. Adjacency is
+    the combinatorial test of Fukuda and Prodon (1996): no third ray lies on all planes that the two share.
+
+    Raises:
+        TooLarge: more than 20,000 rays on the way, or 3,000,000 pairs of them.
+
+    >>> extreme_rays(2, [[Fraction(1), Fraction(-3)]])
+    [(0, 1), (3, 1)]
+    """
+    meetings = 0
+    # with the planes that hold each, as bits
+    found = [(tuple(int(i == x) for i in range(k)), ((1 << k) - 1) ^ (1 << x)) for x in range(k)]
+    for number, plane in enumerate(map(lowest_terms, planes), start=k):
+        heights = [sum(a * b for a, b in zip(plane, ray, strict=True)) for ray, _ in found]
+        bit, masks = 1 << number, [mask for _, mask in found]
+        kept = [(ray, mask | bit if h == 0 else mask) for (ray, mask), h in zip(found, heights, strict=True) if h <= 0]
+        above = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h > 0]
+        below = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h < 0]
+        meetings += len(above) * len(below)
+        if len(found) > MOST_RAYS or meetings > MOST_MEETINGS:
+            raise TooLarge(
+                "the cone has too many extreme rays to list",
+                parameter="rays",
+                value=len(found),
+                hint="Give fewer inequalities, or the corners themselves.",
+            )
+        for ray_a, mask_a, h_a in above:
+            for ray_b, mask_b, h_b in below:
+                shared = mask_a & mask_b
+                if shared.bit_count() >= k - 2 and sum(1 for mask in masks if mask & shared == shared) == 2:
+                    mixed = [h_a * b - h_b * a for a, b in zip(ray_a, ray_b, strict=True)]
+                    common = gcd(*mixed)
+                    kept.append((tuple(m // common for m in mixed), shared | bit))
+        found = kept
+    return [ray for ray, _ in found]
+
+
+def lowest_terms(vector: Sequence[Fraction]) -> Ray:
+    """The vector times a positive number, as integers without a common divisor."""
+    common = lcm(*(v.denominator for v in vector))
+    whole = [v.numerator * (common // v.denominator) for v in vector]
+    shared = gcd(*whole) or 1
+    return tuple(w // shared for w in whole)
 
 
 def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k: int) -> list[tuple[Fraction, ...]]:
-    """Every corner of {p ≥ 0, Σp = 1, matrix·p ≤ bounds}, sorted, without repetition.
+    """Every corner of {p ≥ 0, Σp = 1, matrix·p ≤ bounds}, sorted: the rays of {q ≥ 0, (matrix − bounds·1ᵀ)q ≤ 0}.
 
     Raises:
-        TooLarge: more than 300,000 choices of k−1 inequalities.
+        TooLarge: too many to list.
         InvalidParameter: no probability vector satisfies the inequalities.
 
     >>> corners([[Fraction(1), Fraction(-1)]], [Fraction(0)], 2)
     [(Fraction(0, 1), Fraction(1, 1)), (Fraction(1, 2), Fraction(1, 2))]
     """
-    unit = [[Fraction(-int(x == y)) for y in range(k)] for x in range(k)]
-    rows, right = [*unit, *(list(row) for row in matrix)], [*[Fraction(0)] * k, *bounds]
-    choices = math.comb(len(rows), k - 1)
-    if choices > MOST_CHOICES:
-        raise TooLarge(
-            f"the corners of a polytope are listed for at most {MOST_CHOICES:,} choices of inequalities",
-            parameter="choices",
-            value=choices,
-            hint="Give the extreme priors themselves, or fewer inequalities.",
-        )
-    found = _listed(rows, right)
-    if not found:
+    rays = extreme_rays(k, [[a - bound for a in row] for row, bound in zip(matrix, bounds, strict=True)])
+    if not rays:
         raise InvalidParameter(
             "some probability vector must satisfy the inequalities",
             parameter="inequalities",
             value=f"{len(matrix)} of them",
         )
-    return sorted(found)
-
-
-def _listed(rows: list[list[Fraction]], right: list[Fraction]) -> set[tuple[Fraction, ...]]:
-    """The corners, by trying every choice of inequalities that floats do not exclude."""
-    k = len(rows[0])
-    floats, limits = np.array([[float(a) for a in row] for row in rows]), np.array([float(b) for b in right])
-    found = set()
-    for active in itertools.combinations(range(len(rows)), k - 1):
-        if _near(floats, limits, active):
-            matrix, values = [rows[i] for i in active], [right[i] for i in active]
-            point = solve_exactly([*matrix, [Fraction(1)] * k], [*values, Fraction(1)])
-            if point is not None and _satisfies(point, rows, right):
-                found.add(tuple(point))
-    return found
-
-
-def _near(rows: Floats, limits: Floats, active: tuple[int, ...]) -> bool:
-    """Whether the float solution is close to feasible, or cannot tell."""
-    k = rows.shape[1]
-    system = np.vstack([rows[list(active)], np.ones(k)])
-    try:
-        point = np.linalg.solve(system, np.append(limits[list(active)], 1.0))
-    except np.linalg.LinAlgError:
-        return False
-    if not np.isfinite(point).all() or np.abs(point).max() > 1e6:  # nearly singular: the exact solution decides
-        return True
-    return bool((rows @ point <= limits + _FAR * (1 + np.abs(limits))).all())
-
-
-def _satisfies(point: Sequence[Fraction], rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> bool:
-    sums = (sum(a * p for a, p in zip(row, point, strict=True)) for row in rows)
-    return all(value <= bound for value, bound in zip(sums, right, strict=True))
+    return sorted(tuple(Fraction(q, sum(ray)) for q in ray) for ray in rays)
 
 
 def solve_exactly(matrix: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> list[Fraction] | None:

@@ -18,14 +18,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.errors import ExtremalError, InvalidPrior
+from extremal.errors import ExtremalError, InvalidPrior, MalformedFile
 from extremal.exact.numbers import as_fraction, decimal_text
 from extremal.exact.weights import Floats, exact_float_sums
+from extremal.exact.written import DECIMAL
 
 SUM_TOLERANCE = 1e-9  # DESIGN: a prior must sum to 1 within this
 DECIMALS_UP_TO = 4096  # floats
 MOST_PLACES = 400  # of a decimal in a file
 MOST_BITS = 1 << 17  # of a common denominator
+MOST_DIGITS = 1 << 28  # of a prior in a file, brought to one denominator: 112 MiB
 
 
 class Prior:
@@ -154,24 +156,27 @@ class Prior:
 
     @classmethod
     def from_json(cls, content: Any) -> Prior:
-        """What `to_json` wrote, or a list of numbers that sum to 1.
+        """What `to_json` wrote, and nothing else: decimals that sum to exactly 1, or weights without a common divisor.
 
         Raises:
-            InvalidPrior: neither.
+            MalformedFile: anything else.
         """
-        if not isinstance(content, list) or not set(map(type, content)) <= {str}:
-            return cls(content)
-        if all(content) and "".join(content).isdecimal():
-            weights, places = list(map(int, content)), 0
-        elif all(p.replace(".", "", 1).isdecimal() for p in content):
-            weights, places = _scaled(content)
-        else:
-            return cls(content)
+        texts = isinstance(content, list) and len(content) > 1 and set(map(type, content)) <= {str}
+        if not texts or not all(map(DECIMAL.fullmatch, content)):
+            raise _malformed("a prior must be a list of at least 2 decimals or weights as they are written", content)
+        longest = max(map(len, content))
+        if longest * len(content) > MOST_DIGITS:
+            raise _malformed(
+                "a prior may have at most 2^28 digits, all entries counted as long as the longest", content
+            )
+        weights, places = _scaled(content)
         total = sum(weights)
-        if len(weights) < 2 or not total:
-            raise InvalidPrior("prior must have at least 2 weights, not all 0", parameter="prior", value=content[:8])
-        if places and abs(Fraction(total, 10**places) - 1) > SUM_TOLERANCE:
-            return cls(content)  # which says what is wrong
+        decimals = total == 10**places and places <= MOST_PLACES
+        if min(weights) < 0 or not (decimals or (not places and _are_weights(weights, total))):
+            raise _malformed(
+                "a prior must be decimals that sum to 1, or weights without a common divisor that are no such decimals",
+                content,
+            )
         return cls._of(weights, total)
 
     @classmethod
@@ -188,7 +193,7 @@ class Prior:
         return len(self.values)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Prior) and self.weights == other.weights
+        return self is other or (isinstance(other, Prior) and self.weights == other.weights)
 
     def __hash__(self) -> int:
         return hash(self.weights)
@@ -196,6 +201,16 @@ class Prior:
     def __repr__(self) -> str:
         shown = ", ".join(f"{p:g}" for p in self.values[:8])
         return f"Prior([{shown}{', …' if len(self) > 8 else ''}])"
+
+
+def _are_weights(weights: list[int], total: int) -> bool:
+    """Whether a file holds them as they are: with nothing in common, and no decimals when divided by their sum."""
+    return total > 0 and math.gcd(*weights) == 1 and 10**MOST_PLACES % total != 0
+
+
+def _malformed(requirement: str, content: Any) -> MalformedFile:
+    shown = str(content[:6] if isinstance(content, list) else content)[:60]
+    return MalformedFile(requirement, parameter="prior", value=shown)
 
 
 def _common(denominators: list[int]) -> int:

@@ -101,19 +101,21 @@ class Column:
         """Σ_x w_x·q_x for the row-class weights w whose prefix sums are given."""
         return sum(value * members.total(prefix) for value, members in self.groups if value)
 
-    def arranged(self, weights: Sequence[int]) -> tuple[Column, Column]:
+    def arranged(self, weights: Sequence[int], occurring: Sequence[int] | None = None) -> tuple[Column, Column]:
         """The columns with the smallest and the largest Σ w·q: the column itself twice, or the two extremes of an
         orbit.
 
-        In the smallest the large weights meet the low value, but some row of positive weight meets the high one (and in
-        the largest some such row the low one): a row that cannot occur does not witness a ratio.
+        In the smallest the large weights meet the low value, but some row that can occur meets the high one (and in the
+        largest some such row the low one): a row that cannot occur does not witness a ratio. Rows that can occur are
+        those with `occurring` above 0; the rows of positive weight when it is not given. In a class of priors a row may
+        occur under one prior and have no weight under another, and then witnesses the ratio all the same.
         """
         if not self.orbit:
             return self, self
         (low, _), (high, _), k = *self.groups, len(weights)
-        parts = self.parts(k)
-        light = _lightest(parts, weights)
-        heavy = _lightest([(rows, len(rows) - size) for rows, size in parts], weights).complement(k)
+        parts, seen = self.parts(k), weights if occurring is None else occurring
+        light = _lightest(parts, weights, seen)
+        heavy = _lightest([(rows, len(rows) - size) for rows, size in parts], weights, seen).complement(k)
         least, greatest = (Column(self.output, ((low, s.complement(k)), (high, s))) for s in (light, heavy))
         return least, greatest
 
@@ -125,15 +127,19 @@ class Column:
         return [(part.tolist(), int(np.isin(part, members).sum())) for part in (s.indices() for s in self.within)]
 
 
-def _lightest(parts: list[tuple[list[int], int]], weights: Sequence[int]) -> IndexSet:
-    """So many rows of each part, with the least weight, one of them positive where that can be."""
+def _lightest(parts: list[tuple[list[int], int]], weights: Sequence[int], occurring: Sequence[int]) -> IndexSet:
+    """So many rows of each part, with the least weight, one of them occurring where that can be.
+
+    Rows of positive weight occur. So where none of the chosen ones does, all of them weigh nothing, and the lightest
+    row that occurs costs its own weight whichever it replaces.
+    """
     ordered = [(sorted(rows, key=weights.__getitem__), size) for rows, size in parts]
     chosen = [order[:size] for order, size in ordered]
-    if not any(weights[x] for rows in chosen for x in rows):
+    if not any(occurring[x] for rows in chosen for x in rows):
         parts_that_choose = [(i, order) for i, (order, size) in enumerate(ordered) if size]
-        positive = [(weights[x], i, x) for i, order in parts_that_choose for x in order if weights[x]]
-        if positive:
-            _, i, x = min(positive)
+        witnesses = [(weights[x], i, x) for i, order in parts_that_choose for x in order if occurring[x]]
+        if witnesses:
+            _, i, x = min(witnesses)
             chosen[i][-1] = x
     return IndexSet.of([x for rows in chosen for x in rows])
 
@@ -163,6 +169,16 @@ class ExactView(Protocol):
 
     def kinds_of_columns(self) -> Iterator[Column]:
         """The columns, but of those that differ only by a permutation of the rows at least one."""
+        ...
+
+    def patterns(self) -> Iterator[Column]:
+        """The columns, each up to a factor, as checks of one report read them: every pattern that occurs while these
+        are few, otherwise orbits that stand for them or bound them."""
+        ...
+
+    def two_valued(self) -> tuple[list[Indices], list[int], list[int]] | None:
+        """For each output the row classes with the larger of its two weights, and both weights; None where that is not
+        stored."""
         ...
 
     def distinct_rows(self) -> Weights:

@@ -2,8 +2,8 @@
 
 Integers beyond 2^53 are decimal strings; a number that a double cannot hold exactly is refused, as are duplicate keys,
 NaN, fractions and exponents, and a content that does not match its hash. `version` is major.minor: a newer minor
-version is read (unknown fields are ignored but hashed), a newer major one refused. A file is written whole or not at
-all.
+version is read (unknown fields at its top are ignored but hashed), a newer major one refused. Any other field or text
+that the writer does not write is malformed (`extremal.exact.written`). A file is written whole or not at all.
 
 Files come from strangers. What is listed in one is bounded by its length (64 MiB, four million values), what is said by
 a few numbers by caps on them (`MOST_LABELS`, the structures' own): nothing in a file makes its reader work or allocate
@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from itertools import chain
+import re
+from collections.abc import Collection
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,8 @@ MOST_VALUES = 1 << 22  # in a file
 MOST_OBJECTS = 1 << 16  # in a file: a small dict takes 232 bytes, so 15 MB of them
 DEEPEST = 32  # levels of nesting; no file that is written has ten
 SHORT_NUMBER = 15  # characters of a whole number that is certainly below 2^53
+_VERSION = re.compile(r"(?:0|[1-9][0-9]{0,4})\.(?:0|[1-9][0-9]{0,4})")
+_FIELDS = ("format", "version", "inputs", "outputs", "denominator", "weights", "privacy")
 LONGEST_NUMBER = 4000  # decimal digits of a denominator; longer ones are hexadecimal
 
 
@@ -245,6 +249,7 @@ def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Notion |
             hint=f"The content hashes to {found}.",
         )
     try:
+        refuse_unknown_fields(content, (*_FIELDS, "rows_of_inputs"), VERSION)
         return _build(content)
     except MalformedFile:
         raise
@@ -271,16 +276,22 @@ def check_version(content: dict[str, Any], source: str, kind: str, newest: tuple
         )
         raise MalformedFile(f"{source} must be {what}", parameter="format", value=found, hint=hint)
     version = content.get("version")
-    parts = version.split(".") if isinstance(version, str) else []
-    if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 6 for part in parts):
+    if not isinstance(version, str) or _VERSION.fullmatch(version) is None:
         raise MalformedFile("version must be major.minor", parameter="version", value=version)
-    if int(parts[0]) > newest[0]:
+    if int(version.partition(".")[0]) > newest[0]:
         raise MalformedFile(
             f"this release reads version {newest[0]}.x",
             parameter="version",
             value=version,
             hint="Install a newer extremal.",
         )
+
+
+def refuse_unknown_fields(content: dict[str, Any], fields: Collection[str], newest: tuple[int, int]) -> None:
+    """Raise on a field that a file of this version does not have; a newer minor version may have more."""
+    other = sorted(set(content) - {*fields, "hash"})
+    if other and int(content["version"].partition(".")[2]) <= newest[1]:
+        raise MalformedFile("a file must have no field that is not known", parameter="unexpected", value=other[:6])
 
 
 def _build(content: dict[str, Any]) -> tuple[Mechanism, Notion | None]:
@@ -329,5 +340,9 @@ def _row_of(runs: Any, rows: int) -> Indices:
     if min(counts, default=1) < 1 or sum(counts) > MOST_LABELS:
         raise MalformedFile(
             f"rows_of_inputs must count 1..{MOST_LABELS:,} inputs in all", parameter="rows_of_inputs", value=pairs[:6]
+        )
+    if any(a == b for a, b in pairwise(firsts)):
+        raise MalformedFile(
+            "rows_of_inputs must count neighbours of one row together", parameter="rows_of_inputs", value=pairs[:6]
         )
     return np.repeat(np.array(firsts, dtype=np.intp), np.array(counts, dtype=np.intp))

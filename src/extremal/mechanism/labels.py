@@ -18,6 +18,7 @@ import numpy as np
 
 from extremal.errors import InvalidLabel, InvalidParameter, MalformedFile, TooLarge, UnknownLabel
 from extremal.exact import as_count
+from extremal.exact.written import WHOLE
 
 MOST_LABELS = 1 << 24  # symbols of an alphabet: as many as are designed for
 MOST_LISTED = 1 << 24  # labels that are handed out one by one
@@ -250,11 +251,11 @@ def _stored(label: Any) -> Any:
 def _from_stored(content: Any) -> Any:
     if not isinstance(content, dict):
         return content
-    text = str(content.get("integer"))
-    digits = text.removeprefix("-")
-    if len(content) != 1 or not (digits.isascii() and digits.isdecimal()) or len(digits) > LONGEST_INTEGER:
+    text = content.get("integer")
+    digits = isinstance(text, str) and len(text) <= LONGEST_INTEGER + 1 and WHOLE.fullmatch(text) is not None
+    if len(content) != 1 or not digits or abs(int(str(text))) <= LARGEST_JSON_INTEGER:
         raise MalformedFile('a large integer label must be {"integer": "digits"}', parameter="label", value=content)
-    return int(text)
+    return int(str(text))
 
 
 def _plain(label: Any, parameter: str, tuples: bool) -> Label:

@@ -21,8 +21,9 @@ from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact import Column, as_prior
 from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights, as_probabilities, frozen
 from extremal.mechanism.labels import MOST_LABELS, Label, Labels, count_text
-from extremal.mechanism.structures import RandomizedResponse, Rows, Structure, TwoValuedColumns
+from extremal.mechanism.structures import Colourings, RandomizedResponse, Rows, Structure, TwoValuedColumns
 from extremal.mechanism.structures.structure import refuse_large
+from extremal.mechanism.structures.unlisted import Unlisted
 from extremal.privacy import LDP, Notion
 
 if TYPE_CHECKING:
@@ -300,6 +301,16 @@ class Mechanism:
     def kinds_of_columns(self) -> Iterator[Column]:
         """Columns of every kind that there is: of those that differ only by a permutation of the rows, at least one."""
         return self.structure.kinds_of_columns()
+
+    def two_valued(self) -> tuple[list[Indices], list[int], list[int]] | None:
+        """For each output the row classes with the larger of its two weights, and both weights; None where that is not
+        stored."""
+        return self.structure.two_valued() if isinstance(self.structure, (Colourings, TwoValuedColumns)) else None
+
+    def patterns(self) -> Iterator[Column]:
+        """Columns, each up to a factor, as checks of one report read them: all while they are few, else what bounds
+        them."""
+        return self.structure.patterns() if isinstance(self.structure, Unlisted) else self.structure.columns()
 
     def distinct_rows(self) -> Weights:
         """Each different row of weights once; raises TooLarge above 2^24 entries."""

@@ -17,11 +17,20 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from extremal.certificate import Certificate, NotKnown, certify, extended
+from extremal.certificate import Certificate, NotKnown
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_count
 from extremal.mechanism import Mechanism
-from extremal.optimize.problem import FurtherProofs, Problem, Progress, Remark, Solution, no_further_proofs
+from extremal.optimize.problem import (
+    FurtherProofs,
+    Problem,
+    Progress,
+    Remark,
+    Solution,
+    certify,
+    extended,
+    no_further_proofs,
+)
 from extremal.optimize.table import solved
 from extremal.optimize.workload.notes import AboutShares
 from extremal.optimize.workload.worst_prior import worst_prior

@@ -10,17 +10,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import inf, isinf, nextafter
 from typing import Any, Protocol
 
 import numpy as np
 
-from extremal.certificate import ChosenPrior, Proof
+from extremal.certificate import Certificate, ChosenPrior, Contradiction, Proof, Refused, enclosure
+from extremal.certificate.certificate import Statement, nearest_double
+from extremal.certificate.proof import Bound
+from extremal.errors import InvalidParameter
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.privacy import Notion
+from extremal.problem import problem_of
 from extremal.sources import SourceClass
 from extremal.utility import Utility
 
@@ -140,6 +145,61 @@ class Solution:
     proofs: tuple[Proof, ...] = ()
     notes: tuple[str | Remark, ...] = ()
     further: FurtherProofs = field(default=no_further_proofs)
+
+
+def certify(
+    mechanism: Mechanism, utility: Statement, proofs: Sequence[Proof], worst_prior: ChosenPrior | None = None
+) -> Certificate:
+    """The certificate of a mechanism and the proofs that a search made: the value and the best bound, derived here.
+
+    Raises:
+        Contradiction: a proof is refused, or proves less than the mechanism attains. A defect; such a design must not
+            be returned.
+        NotKnown: the kernel has no rule for the utility.
+    """
+    goal = problem_of(utility)
+    low, high = enclosure(goal, mechanism, worst_prior)
+    sign = -1 if goal.is_cost else 1
+    try:
+        bounds = [proof.bound(mechanism.privacy, goal) for proof in proofs]
+    except Refused as error:
+        raise Contradiction(f"a proof of this design is refused: {error}") from error
+    best = min([*bounds, Fraction(0) if goal.is_cost else inf], key=lambda b: sign * b)
+    if sign * (low if sign > 0 else high) > sign * best:
+        raise Contradiction("the proof contradicts the value", parameter="bound", value=repr(nearest_double(best)))
+    bound = nearest_double(best)
+    if not isinf(bound) and sign * Fraction(bound) < sign * best:
+        bound = nextafter(bound, sign * inf)
+    return Certificate(mechanism, utility, _claimed(low, high, goal.is_cost), bound, tuple(proofs), worst_prior)
+
+
+def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:
+    """The value as a double: the nearest, or where the enclosure of a cost is wider than a double its upper end."""
+    nearest = nearest_double(low)
+    if not is_cost or isinf(nearest) or high < nextafter(nearest, inf):
+        return nearest
+    top = nearest_double(high)
+    return top if Fraction(top) >= high else nextafter(top, inf)
+
+
+def extended(certificate: Certificate, proofs: Sequence[Proof]) -> Certificate:
+    """The certificate with more proofs of its bound. Each is checked; what is claimed stays the same.
+
+    Raises:
+        Contradiction: a proof is refused, or proves less than the mechanism attains.
+        InvalidParameter: the certificate is from a file that does not say what was optimised.
+    """
+    if not proofs:
+        return certificate
+    if certificate.utility is None:
+        raise InvalidParameter(
+            "a certificate of a user's function says too little to add proofs to",
+            parameter="certificate.utility",
+            value=None,
+            hint="Add them to the design's own certificate.",
+        )
+    certify(certificate.mechanism, certificate.utility, proofs, certificate.worst_prior)
+    return replace(certificate, proofs=(*certificate.proofs, *proofs))
 
 
 def decimal(number: float) -> Fraction:

@@ -15,8 +15,8 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.optimize.problem import Problem, Solution
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
-from extremal.privacy.cones import coupled, lift, metric, prior_class, staircase
+from extremal.privacy import LDP, LIP, PML, MaximalLeakage, MetricPrivacy, Notion
+from extremal.privacy.cones import coupled, lift, metric, staircase
 from extremal.utility import (
     ConvexUtility,
     Distortion,
@@ -49,7 +49,7 @@ class SizeLimits:
     lift_columns: int = 12  # all extreme columns in an interior-point method: 24,576 at most, 0.5 s
     lift_information: int = 250  # knapsacks on all inputs; more are merged
     lift_divergence: int = 400  # supporting lines on all inputs; more are merged
-    class_columns: int = prior_class.MOST_INPUTS  # all extreme columns of a class: 0.01 s for two priors, 6,000 at most
+    class_columns: int = 6  # all extreme columns of a class: 0.01 s for two priors, 6,000 at most
     metric_chords: int = 40  # k² inequalities for each chord: 5 s at 16 inputs, and growing like k⁴
     tree_rays: int = metric.MOST_ON_TREE  # all rays of a tree: 32,768, 6 s
     metric_rays: int = metric.MOST_IN_GENERAL  # all rays of any other metric: 1.5 s
@@ -58,6 +58,7 @@ class SizeLimits:
     minimax: int = 10  # a saddle point over a class of priors: 1,022 patterns in each step, 0.6 s
     workload_patterns: int = 14  # all patterns in an interior-point method: 16,382, 1.2 s
     workload_columns: int = 60  # column generation with a convex master: it ends by its time limit
+    ordered_columns: int = 30  # of a distribution function or ranges: mixtures of colourings are as good beyond
     workload: int = 1500  # any other workload: the kernel inverts a matrix of this size
     symbols: int = 260  # different symbols that information is searched on as they are: 4 s
     symbols_of_small_sets: int = 600  # the same, when a set holds fewer than three: merging would lose too much
@@ -110,6 +111,8 @@ def notion_kind(privacy: Notion) -> str:
             return "lift"
         case MetricPrivacy():
             return "metric"
+        case MaximalLeakage():
+            return "maximal"
         case _:
             return ""
 
@@ -191,7 +194,8 @@ TABLE: tuple[Row, ...] = (
         "workload.solve",
         f"shares, all alike: block design or subset selection. One statistic: intervals of {SIZES.values} values, a "
         f"grid beyond. {SIZES.workload_patterns} inputs: all patterns; {SIZES.workload_columns}: column generation; "
-        f"{SIZES.workload}: types of sets, subset selection, random scales",
+        f"{SIZES.workload}: types of sets, subset selection; mixtures of colourings (ordered goals: beyond "
+        f"{SIZES.ordered_columns})",
         "squares with listed, chords or matrix",
         limited=True,
     ),
@@ -285,6 +289,15 @@ TABLE: tuple[Row, ...] = (
         "listed",
         function="over_metric",
     ),
+    Row(
+        "maximal",
+        "divergence information sum",
+        "rays",
+        f"all sets of inputs, {SIZES.patterns} inputs; no worst cases",
+        "listed",
+        lambda problem: not isinstance(problem.utility, WorstCase),
+        "over_sets",
+    ),
 )
 
 
@@ -329,6 +342,7 @@ NOTIONS = {
     "lift": "PML, LIP, one prior",
     "class": "PML, class of priors",
     "metric": "metric privacy",
+    "maximal": "maximal leakage",
 }
 """Kinds of notions, as a reader knows them."""
 

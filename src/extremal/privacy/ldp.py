@@ -4,9 +4,10 @@
 For a pair, the sum is (A − e^ε·B)/2^62 with integers A, B once it is known which terms are positive. Floats only sort
 out the pairs and terms that are far from deciding anything; what is near is decided in integers.
 
-How far is far: weights lie below 2^62 and are converted with relative error 2^-53. A positive term has e^ε·Q(y|x') <
-Q(y|x), so its float error is below 2^-50·Q(y|x), and a row sums to 1: the float sum of a pair is within m·2^-50 of the
-truth, whatever ε.
+How far is far: weights lie below 2^62 and are converted with relative error 2^-53. The float of e^ε is that of a
+rounded ε ≤ 100, which moves it by 100·2^-53, and of exp, by 2^-52: together with the product a relative error below
+2^-46. A positive term has e^ε·Q(y|x') < Q(y|x), so its float error is below 2^-46·Q(y|x), and a row sums to 1: the
+float sum of a pair is within 2^-46 + m·2^-52 of the truth.
 """
 
 from __future__ import annotations
@@ -23,12 +24,13 @@ from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Column, ExactView, Exponential, as_fraction, bisected, decimal_text
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
 from extremal.exact.weights import Floats, Weights, as_probabilities, exact_sums
+from extremal.exact.written import level_field, refuse_other_fields, written_fraction
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 from extremal.problem import Coupled, Pure, states
 
 MOST_OPERATIONS = 1 << 33  # row pairs × outputs; above that an answer would take minutes
 
-_UNSURE = 2.0**-48  # relative, four times what floats of a term are off by; within this integers decide
+_UNSURE = 2.0**-44  # relative, four times what floats of a term are off by; within this integers decide
 _BITS = 256  # of e^ε where the float next to a sum is looked for
 
 Excess = tuple[int, int]  # (A, B): the pair's sum is (A − e^ε·B)/denominator
@@ -126,8 +128,9 @@ class LDP(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LDP:
+        refuse_other_fields(content, ("notion", level_field(content), "delta"), "a claim of LDP")
         notion = cls.__new__(cls)
-        notion._set(Exponential.from_json(content), content["delta"])
+        notion._set(Exponential.from_json(content), written_fraction(content["delta"], "delta"))
         return notion
 
     def __repr__(self) -> str:
@@ -170,7 +173,7 @@ def _floats(view: ExactView, exponential: Exponential) -> tuple[Weights, list[Fl
 
 
 def _slack(outputs: int) -> float:
-    return (outputs + 4) * _UNSURE  # four times the proven error of a float sum
+    return (outputs + 4) * _UNSURE  # more than four times the proven error of a float sum
 
 
 def _exact(rows: Weights, x: int, other: int, exponential: Exponential) -> Excess:

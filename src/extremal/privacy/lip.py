@@ -8,6 +8,7 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, as_prior, by_row_class, prefix_sums
+from extremal.exact.written import level_field, refuse_other_fields
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 from extremal.problem import Lift, states
 
@@ -77,15 +78,15 @@ class LIP(Notion):
         view = self._readable(mechanism)
         upper, lower = self._ratios(view, self.prior if prior is None else as_prior(prior))
         if self._lower is None:
-            return level_by_ratio(view.columns(), lambda column: [upper(column), lower(column)])
-        if refused_by_ratio(view.columns(), lambda column: [lower(column)], self._lower, first=True):
+            return level_by_ratio(view.patterns(), lambda column: [upper(column), lower(column)])
+        if refused_by_ratio(view.patterns(), lambda column: [lower(column)], self._lower, first=True):
             return math.inf
-        return level_by_ratio(view.columns(), lambda column: [upper(column)])
+        return level_by_ratio(view.patterns(), lambda column: [upper(column)])
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
         upper, lower = self._ratios(view, self.prior)
-        above = refused_by_ratio(view.columns(), lambda column: [upper(column)], self.exponential, first)
-        below = refused_by_ratio(view.columns(), lambda column: [lower(column)], self.lower_exponential, first)
+        above = refused_by_ratio(view.patterns(), lambda column: [upper(column)], self.exponential, first)
+        below = refused_by_ratio(view.patterns(), lambda column: [lower(column)], self.lower_exponential, first)
         return sorted({*above, *below})
 
     def _ratios(self, view: ExactView, prior: Prior) -> tuple[Callable[[Column], Ratio], Callable[[Column], Ratio]]:
@@ -114,7 +115,11 @@ class LIP(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> LIP:
-        lower = None if content["lower"] is None else Exponential.from_json(content["lower"])
+        refuse_other_fields(content, ("notion", level_field(content), "prior", "lower"), "a claim of LIP")
+        below, lower = content["lower"], None
+        if below is not None:
+            refuse_other_fields(below, (level_field(below),), "the lower level of LIP")
+            lower = Exponential.from_json(below)
         return cls._at(Exponential.from_json(content), Prior.from_json(content["prior"]), lower)
 
     def __repr__(self) -> str:

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, as_fraction, decimal_text
-from extremal.exact.exponential import SMALLEST_EPSILON
-from extremal.exact.weights import Floats, Indices, Weights
+from extremal.exact.exponential import SMALLEST_EPSILON, log_of_ratio
+from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
+from extremal.exact.written import refuse_other_fields, written_fraction
 from extremal.privacy.notion import Notion
 from extremal.problem import Metric, states
 
@@ -65,7 +66,7 @@ class MetricPrivacy(Notion):
         for _, values, between in self._columns(view):
             gain, near = _log_ratios(values), between.near
             with np.errstate(divide="ignore", invalid="ignore"):
-                slope = np.where(gain > 0, gain / near, 0.0)
+                slope = np.where((gain > 0) & np.isfinite(near), gain / near, 0.0)  # ∞/∞ asks for nothing either
             worst = max(worst, float(slope.max()))
         if worst == 0.0 or math.isinf(worst):
             return worst
@@ -92,12 +93,12 @@ class MetricPrivacy(Notion):
                 f"distances must be {view.k}×{view.k}, one row for each input", parameter="k", value=self.k
             )
         between = self._between(view)
-        for column in view.columns():
+        for column in view.patterns():
             if column.orbit:  # of the pairs of rows that occur as (high, low) only the closest one matters
                 pair = np.array([column.largest, column.smallest], dtype=object)
                 yield column.output, pair, self._closest(view, column)
                 continue
-            values = np.empty(view.row_classes, dtype=np.int64)
+            values = np.empty(view.row_classes, dtype=np.int64 if column.largest <= DENOMINATOR else object)
             for value, members in column.groups:
                 for a, b in members.runs:
                     values[a:b] = value
@@ -157,8 +158,10 @@ class MetricPrivacy(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> MetricPrivacy:
-        rows = [[math.inf if d == "inf" else as_fraction(d, "distances") for d in row] for row in content["distances"]]
-        return cls(content["epsilon"], np.array(rows, dtype=object))
+        refuse_other_fields(content, ("notion", "epsilon", "distances"), "a claim of metric privacy")
+        given = content["distances"]
+        rows = [[math.inf if d == "inf" else written_fraction(d, "distances") for d in row] for row in given]
+        return cls(written_fraction(content["epsilon"], "epsilon"), np.array(rows, dtype=object))
 
     def __repr__(self) -> str:
         return f"MetricPrivacy(epsilon={self.epsilon!r}, distances={self.k}×{self.k})"
@@ -217,6 +220,8 @@ def _pairs_broken(values: Weights, between: _Between, exponent: Fraction) -> boo
 def _log_ratios(values: Weights) -> Floats:
     """log(values[x]/values[x']), relatively accurate also next to 0; infinite where only values[x'] is 0, 0 where x is
     not larger."""
+    if values.dtype == object:  # products of weights, all positive, that may be beyond what a float holds
+        return np.array([[log_of_ratio(a, b) if a > b else 0.0 for b in values.tolist()] for a in values.tolist()])
     difference = np.maximum(values[:, None] - values[None, :], 0).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(difference > 0, np.log1p(difference / values[None, :].astype(np.float64)), 0.0)

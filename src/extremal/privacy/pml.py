@@ -10,6 +10,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Column, ExactView, Exponential, Prior, by_row_class, level_of_ratio, prefix_sums
 from extremal.exact.weights import Floats
+from extremal.exact.written import level_field, refuse_other_fields
 from extremal.privacy.notion import Notion, Ratio, level_by_ratio, refused_by_ratio
 from extremal.problem import Lift, OverClass, Privacy, states
 from extremal.sources import SourceClass, as_source
@@ -76,7 +77,7 @@ class PML(Notion):
         wrong."""
         view = self._readable(mechanism)
         source = self.source if prior is None else as_source(prior)
-        return level_by_ratio(view.columns(), self._ratios(view, source))
+        return level_by_ratio(view.patterns(), self._ratios(view, source))
 
     def leakage(self, mechanism: Any, prior: Any = None) -> Floats:
         """ℓ(X→y) of each output, rounded up; 0 for an output that cannot occur."""
@@ -85,7 +86,7 @@ class PML(Notion):
         return np.array([level_of_ratio(*ratios(column)[0]) for column in view.columns()])
 
     def _refused(self, view: ExactView, first: bool) -> list[int]:
-        columns = view.kinds_of_columns() if first and self.source.weights_decide else view.columns()
+        columns = view.kinds_of_columns() if first and self.source.weights_decide else view.patterns()
         return refused_by_ratio(columns, self._ratios(view, self.source), self.exponential, first)
 
     def _ratios(self, view: ExactView, source: SourceClass) -> Callable[[Column], list[Ratio]]:
@@ -137,6 +138,7 @@ class PML(Notion):
 
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> PML:
+        refuse_other_fields(content, ("notion", level_field(content), "source"), "a claim of PML")
         return cls._at(Exponential.from_json(content), SourceClass.from_json(content["source"]))
 
     def __repr__(self) -> str:

@@ -13,12 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.exact import Exponential, Prior
 from extremal.sources import SourceClass
+
+Integers = npt.NDArray[np.object_]  # of any size
 
 RESOLUTION = Fraction(1, 1 << 80)
 """ρ: a bias costs what it would in n × mean squared error at n = 1/ρ, more people than there are."""
@@ -70,7 +73,14 @@ class Metric:
     exponent: Callable[[int, int], Fraction | None]
 
 
-Privacy = Pure | Coupled | Lift | OverClass | Metric
+@dataclass(frozen=True, eq=False)
+class Leaked:
+    """Maximal leakage: Σ_y max_x Q(y|x) ≤ ratio."""
+
+    ratio: Exponential
+
+
+Privacy = Pure | Coupled | Lift | OverClass | Metric | Leaked
 
 
 # -- goals --
@@ -105,33 +115,39 @@ class InformationGoal:
 
 
 @dataclass(frozen=True, eq=False)
-class MeanGoal:
+class _Parts:
+    parts: tuple[PairGoal | InformationGoal | MeanGoal, ...]
+    is_cost: ClassVar[bool] = False
+
+    @property
+    def k(self) -> int:
+        return self.parts[0].k
+
+
+class MeanGoal(_Parts):
     """The mean of several sums over columns."""
 
-    parts: tuple[PairGoal | InformationGoal | MeanGoal, ...]
-    is_cost: ClassVar[bool] = False
     name: ClassVar[str] = "Average"
 
-    @property
-    def k(self) -> int:
-        return self.parts[0].k
 
-
-@dataclass(frozen=True, eq=False)
-class LeastGoal:
+class LeastGoal(_Parts):
     """The least of several sums over columns."""
 
-    parts: tuple[PairGoal | InformationGoal | MeanGoal, ...]
-    is_cost: ClassVar[bool] = False
     name: ClassVar[str] = "WorstCase"
-
-    @property
-    def k(self) -> int:
-        return self.parts[0].k
 
 
 @dataclass(frozen=True, eq=False)
-class LossGoal:
+class _Cost:
+    source: SourceClass
+    is_cost: ClassVar[bool] = True
+
+    @property
+    def k(self) -> int:
+        return self.source.k
+
+
+@dataclass(frozen=True, eq=False)
+class LossGoal(_Cost):
     """An expected distortion, in the worst case over a class of priors.
 
     Attributes:
@@ -139,14 +155,8 @@ class LossGoal:
         outputs: labels of the columns as a file writes them; None: the inputs where there are k columns, else 0, 1, ….
     """
 
-    source: SourceClass
     losses: Sequence[Sequence[Fraction]] | None
     outputs: Any = None
-    is_cost: ClassVar[bool] = True
-
-    @property
-    def k(self) -> int:
-        return self.source.k
 
     @property
     def name(self) -> str:
@@ -154,54 +164,42 @@ class LossGoal:
 
 
 @dataclass(frozen=True, eq=False)
-class LevelGoal:
+class LevelGoal(_Cost):
     """The ε of a mechanism whose Hamming distortion is at most D."""
 
-    source: SourceClass
     distortion: Fraction
-    is_cost: ClassVar[bool] = True
     name: ClassVar[str] = "LevelAtDistortion"
-
-    @property
-    def k(self) -> int:
-        return self.source.k
 
 
 @dataclass(frozen=True, eq=False)
-class WorkloadGoal:
+class WorkloadGoal(_Cost):
     """Linear statistics Ap, by n × their total mean squared error.
 
     Attributes:
-        gram, denominator: W = AᵀA = gram/denominator.
-        rows: A as integers over the root of the denominator; None where only W is exact.
+        gram, denominator: W = AᵀA = gram/denominator, gram of whole numbers.
     """
 
     name: str
-    source: SourceClass
-    gram: list[list[int]]
+    gram: Integers
     denominator: int
-    rows: list[list[int]] | None = None
-    is_cost: ClassVar[bool] = True
-
-    @property
-    def k(self) -> int:
-        return self.source.k
 
     @classmethod
     def of_rows(cls, name: str, source: SourceClass, matrix: Sequence[Sequence[float]]) -> WorkloadGoal:
         """The statistics of a matrix of floats, taken as the binary numbers that they are."""
         rows, denominator = as_integers(matrix)
         array = np.array(rows, dtype=object)
-        return cls(name, source, [list(row) for row in (array.T @ array).tolist()], denominator**2, rows)
+        if len(rows) * int(np.abs(array).max()) ** 2 < 1 << 53:  # doubles add such whole numbers exactly, and fast
+            small = array.astype(np.float64)
+            return cls(source, name, (small.T @ small).astype(np.int64).astype(object), denominator**2)
+        return cls(source, name, array.T @ array, denominator**2)
 
     @classmethod
     def of_shares(cls, source: SourceClass, items: Sequence[int], weights: Sequence[float]) -> WorkloadGoal:
         """The shares of some inputs: √weight times the indicator of each, of which only the square is rational."""
         numbers, denominator = as_integers([weights])
-        gram = [[0] * source.k for _ in range(source.k)]
-        for x, weight in zip(items, numbers[0], strict=True):
-            gram[x][x] = weight
-        return cls("Frequencies", source, gram, denominator)
+        gram = np.zeros((source.k, source.k), dtype=object)
+        gram[items, items] = numbers[0]
+        return cls(source, "Frequencies", gram, denominator)
 
     @classmethod
     def of_thresholds(cls, source: SourceClass, thresholds: Sequence[int]) -> WorkloadGoal:
@@ -211,9 +209,9 @@ class WorkloadGoal:
     @classmethod
     def of_ranges(cls, source: SourceClass) -> WorkloadGoal:
         """All ranges a ≤ X ≤ b: x and z lie together in (min + 1)(k − max) of them."""
-        k = source.k
-        gram = [[(min(x, z) + 1) * (k - max(x, z)) for z in range(k)] for x in range(k)]
-        return cls("Ranges", source, gram, 1)
+        x = np.arange(source.k)[:, None]
+        gram = (np.minimum(x, x.T) + 1) * (source.k - np.maximum(x, x.T))
+        return cls(source, "Ranges", gram.astype(object), 1)
 
 
 Goal = PairGoal | InformationGoal | MeanGoal | LeastGoal | LossGoal | LevelGoal | WorkloadGoal
@@ -230,11 +228,7 @@ def as_integers(array: Sequence[Sequence[float]]) -> tuple[list[list[int]], int]
 
 _Kind = TypeVar("_Kind")
 _STATED: dict[type, Callable[[Any], Any]] = {
-    kind: lambda value: value
-    for kind in (
-        *(Pure, Coupled, Lift, OverClass, Metric),
-        *(PairGoal, InformationGoal, MeanGoal, LeastGoal, LossGoal, LevelGoal, WorkloadGoal),
-    )
+    kind: lambda value: value for kind in (*get_args(Privacy), *get_args(Goal))
 }
 
 

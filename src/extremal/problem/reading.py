@@ -10,6 +10,7 @@ from typing import Any
 
 from extremal.errors import MalformedFile
 from extremal.exact import Prior, as_count, as_fraction
+from extremal.exact.written import refuse_other_fields, written_double, written_fraction
 from extremal.problem import (
     Goal,
     InformationGoal,
@@ -61,11 +62,12 @@ def goal_from_json(content: Any) -> Goal | None:
 
 
 def _divergence(content: Content) -> Goal:
+    name = content["utility"]
+    _exactly(content, "p0", "p1", *([PARAMETERS[name]] if name in PARAMETERS else []))
     p0, p1 = Prior.from_json(content["p0"]), Prior.from_json(content["p1"])
     if len(p0) != len(p1):
         raise _refused("p0 and p1 must be about the same inputs", "len(p1)", len(p1))
-    name = content["utility"]
-    parameter = as_fraction(content[PARAMETERS[name]], PARAMETERS[name]) if name in PARAMETERS else None
+    parameter = written_fraction(content[PARAMETERS[name]], PARAMETERS[name]) if name in PARAMETERS else None
     if name == "HockeyStick" and parameter is not None and parameter < 0:
         raise _refused("gamma must not be negative", "gamma", parameter)
     return PairGoal(name, p0, p1, parameter)
@@ -73,6 +75,7 @@ def _divergence(content: Content) -> Goal:
 
 def _combination(kind: Callable[[Any], Goal]) -> Callable[[Content], Goal | None]:
     def read(content: Content) -> Goal | None:
+        _exactly(content, "utilities")
         parts = [goal_from_json(part) for part in content["utilities"]]
         if not parts or not all(part is None or isinstance(part, _SUMS) for part in parts):
             raise _refused("its parts must be sums over columns", "utilities", len(parts))
@@ -88,8 +91,9 @@ _SUMS = (PairGoal, InformationGoal, MeanGoal)
 
 
 def _distortion(content: Content) -> Goal:
+    _exactly(content, "source", "distances", "outputs")
     source = SourceClass.from_json(content["source"])
-    losses = [[as_fraction(loss, "distances") for loss in row] for row in content["distances"]]
+    losses = [[_decimal(loss) for loss in row] for row in content["distances"]]
     whole = len(losses) == source.k and len({len(row) for row in losses}) == 1 and bool(losses[0])
     if not whole or min(map(min, losses)) < 0:
         raise _refused(f"distances must be {source.k} rows of losses ≥ 0", "distances", len(losses))
@@ -98,7 +102,8 @@ def _distortion(content: Content) -> Goal:
 
 
 def _level(content: Content) -> Goal:
-    distortion = as_fraction(content["distortion"], "distortion")
+    _exactly(content, "source", "distortion")
+    distortion = written_fraction(content["distortion"], "distortion")
     if not 0 <= distortion <= 1:
         raise _refused("distortion must lie between 0 and 1", "distortion", distortion)
     return LevelGoal(SourceClass.from_json(content["source"]), distortion)
@@ -112,7 +117,9 @@ def _source(content: Content) -> SourceClass:
 
 
 def _rows(content: Content) -> Goal:
-    name, source = content["utility"], _source(content)
+    name = content["utility"]
+    _exactly(content, "source", "matrix" if name == "Workload" else "values")
+    source = _source(content)
     given = content["matrix"] if name == "Workload" else [content["values"]]
     matrix = [[_double(number) for number in row] for row in given]
     if not matrix or any(len(row) != source.k for row in matrix):
@@ -121,6 +128,7 @@ def _rows(content: Content) -> Goal:
 
 
 def _shares(content: Content) -> Goal:
+    _exactly(content, "source", "items", "weights")
     source = _source(content)
     items, weights = _positions(content["items"], source.k), [_double(weight) for weight in content["weights"]]
     if len(weights) != len(items) or min(weights) <= 0:
@@ -129,6 +137,7 @@ def _shares(content: Content) -> Goal:
 
 
 def _thresholds(content: Content) -> Goal:
+    _exactly(content, "source", "thresholds")
     source = _source(content)
     given = content["thresholds"]
     chosen = list(range(source.k - 1)) if given is None else _positions(given, source.k - 1)
@@ -142,11 +151,36 @@ def _positions(given: Any, below: int) -> list[int]:
     return chosen
 
 
+def _information(content: Content) -> Goal:
+    _exactly(content, "prior")
+    return InformationGoal(Prior.from_json(content["prior"]))
+
+
+def _hamming(content: Content) -> Goal:
+    _exactly(content, "source")
+    return LossGoal(SourceClass.from_json(content["source"]), None)
+
+
+def _ranges(content: Content) -> Goal:
+    _exactly(content, "source")
+    return WorkloadGoal.of_ranges(_source(content))
+
+
+def _exactly(content: Content, *fields: str) -> None:
+    refuse_other_fields(content, ("utility", *fields), f"the utility {content['utility']}")
+
+
 def _double(text: Any) -> float:
-    number = float(text)
-    if not isinstance(text, str) or not math.isfinite(number):
-        raise _refused("a number of a workload is a finite double", "number", str(text)[:60])
+    number = written_double(text, "number")
+    if not math.isfinite(number):
+        raise _refused("a number of a workload or a loss is a finite double", "number", text)
     return number
+
+
+def _decimal(text: Any) -> Fraction:
+    """The decimal that a double is written as."""
+    _double(text)
+    return as_fraction(text, "number")
 
 
 def _refused(requirement: str, parameter: str, value: Any) -> MalformedFile:
@@ -155,17 +189,17 @@ def _refused(requirement: str, parameter: str, value: Any) -> MalformedFile:
 
 _READERS: dict[str, Callable[[Content], Goal | None]] = {
     **dict.fromkeys(DIVERGENCES, _divergence),
-    "MutualInformation": lambda content: InformationGoal(Prior.from_json(content["prior"])),
+    "MutualInformation": _information,
     "Average": _combination(MeanGoal),
     "WorstCase": _combination(LeastGoal),
     "Distortion": _distortion,
-    "Hamming": lambda content: LossGoal(SourceClass.from_json(content["source"]), None),
+    "Hamming": _hamming,
     "LevelAtDistortion": _level,
     "Workload": _rows,
     "Mean": _rows,
     "Frequencies": _shares,
     "CDF": _thresholds,
-    "Ranges": lambda content: WorkloadGoal.of_ranges(_source(content)),
+    "Ranges": _ranges,
 }
 
 states(Written, lambda written: goal_from_json(written.content))

@@ -1,7 +1,8 @@
 """Several questions to one person: one budget, one release, one file."""
 
-from extremal.questionnaire.budget import split_budget
 from extremal.questionnaire.disclosure import QuestionnaireDisclosure
+from extremal.questionnaire.plan import QuestionnairePlan
 from extremal.questionnaire.questionnaire import Questionnaire
+from extremal.questionnaire.questions import TickAll
 
-__all__ = ["Questionnaire", "QuestionnaireDisclosure", "split_budget"]
+__all__ = ["Questionnaire", "QuestionnaireDisclosure", "QuestionnairePlan", "TickAll"]

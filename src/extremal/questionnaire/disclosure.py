@@ -2,15 +2,17 @@
 
 About the answer to one question two bounds are given. *Its own report*: the bounds of `extremal.mechanism.disclosure`.
 *All reports*: other reports may tell about this answer as well, through whatever the answers have to do with each
-other. With R_i the largest likelihood ratio of question i between any two answers, the likelihood ratio of all reports
-between records with and without answer x is at most R_j(x)·Π_{i≠j} R_i and at least r_j(x)/Π_{i≠j} R_i, and somebody's
+other. For independent mechanisms, with R_i the largest likelihood ratio of question i, that of all reports between
+records with and without answer x is at most R_j(x)·Π_{i≠j} R_i and at least r_j(x)/Π_{i≠j} R_i, and somebody's
 beliefs attain both: who holds two records possible that differ in every answer. If the answers have nothing to do with
-each other, the bounds of the own report hold.
+each other, the bounds of the own report hold. Questions that are asked jointly count as one, with the largest ratio of
+their joint mechanism.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
@@ -126,7 +128,8 @@ class QuestionnaireDisclosure(BeliefBounds):
         if not math.isfinite(asked.epsilon):
             return f"{plain} There is no finite ε per person."
         levels = {number(asked.level_of(name), 6) for name in asked.questions}
-        each = f", ε = {levels.pop()} each," if len(levels) == 1 and count > 1 else ""
+        apart = len(levels) == 1 and count > 1 and asked.joint is None
+        each = f", ε = {levels.pop()} each," if apart else ""
         delta = f" and δ = {float(asked.delta):g}" if asked.delta else ""
         total = number(asked.epsilon, 6)
         what = (
@@ -214,18 +217,44 @@ outwards.</p>""",
 def disclosure(questionnaire: Questionnaire, prior: dict[str, Any]) -> QuestionnaireDisclosure:
     """See `QuestionnaireDisclosure`; `prior` by question."""
     ratios = {name: likelihood_ratios(m) for name, m in questionnaire.questions.items()}
-    largest = {name: _product([high for _, high in found], largest=True) for name, found in ratios.items()}
+    together = questionnaire.joint
+    largest = {
+        name: _product([high for _, high in found], largest=True)
+        for name, found in ratios.items()
+        if together is None or name not in together.names
+    }
+    # All reports of a joint mechanism together: their largest ratio bounds that of every answer in it.
+    of_block = (
+        Fraction(1)
+        if together is None
+        else max(Fraction(*together.structure.ratio(a)) for a in together.structure.assignments)
+    )
     beliefs: list[AnswerBelief] = []
     for name in questionnaire.questions:
         others = _product([ratio for other, ratio in largest.items() if other != name])
-        beliefs += _beliefs(questionnaire, name, prior.get(name), ratios[name], others)
-    return QuestionnaireDisclosure(questionnaire, tuple(beliefs), _product(list(largest.values())))
+        jointly = together is not None and name in together.names
+        own = [(1 / of_block, of_block)] * len(ratios[name]) if jointly else ratios[name]
+        beside = others if jointly or others is None else others * of_block
+        beliefs += _beliefs(questionnaire, name, prior.get(name), ratios[name], own, beside)
+    whole = _product(list(largest.values()))
+    return QuestionnaireDisclosure(questionnaire, tuple(beliefs), None if whole is None else whole * of_block)
 
 
 def _beliefs(
-    questionnaire: Questionnaire, name: str, prior: Any, ratios: list[Ratios], others: Fraction | None
+    questionnaire: Questionnaire,
+    name: str,
+    prior: Any,
+    ratios: list[Ratios],
+    block: Sequence[Ratios],
+    others: Fraction | None,
 ) -> list[AnswerBelief]:
-    """Those about one question, answers with the same bounds together; `others`: the ratio of all other reports."""
+    """Those about one question, answers with the same bounds together.
+
+    Args:
+        ratios: of its own report.
+        block: of the reports that were made together with it; its own where there are none.
+        others: the ratio of all other reports.
+    """
     mechanism = questionnaire.questions[name]
     if prior is None:
         starts = [(x, p, after(p, ratios[x])) for x in range(mechanism.k) for p in BELIEFS]
@@ -234,7 +263,7 @@ def _beliefs(
         starts = [(x, b.before, (b.least, b.most)) for x, b in enumerate(alone)]
     grouped: dict[Any, tuple[Any, ...]] = {}
     for x, before, own in starts:
-        every = after(before, _together(ratios[x], others))
+        every = after(before, _together(block[x], others))
         same = grouped.setdefault(alike_key(before, *own, *every), (before, own, every, []))
         same[-1].append(mechanism.inputs[x])
     return [AnswerBelief(name, tuple(labels), mechanism.k, *bounds) for *bounds, labels in grouped.values()]

@@ -1,4 +1,4 @@
-"""Questionnaire files: every question with its whole mechanism, under one hash.
+"""Questionnaire files: every question with its whole mechanism, or the joint mechanism of several, under one hash.
 
 The same strict JSON as mechanism files (`extremal.mechanism.files`): duplicate keys, floats and integers beyond 2^53
 are refused, a newer minor version is read, a newer major one refused, and each mechanism's claim is decided again.
@@ -10,23 +10,117 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extremal.errors import MalformedFile
-from extremal.mechanism.files import check_version, content_digest, from_json, to_json, write_once
+from extremal.exact import as_fraction
+from extremal.exact.numbers import decimal_text
+from extremal.mechanism.files import (
+    check_version,
+    content_digest,
+    from_json,
+    refuse_unknown_fields,
+    to_json,
+    write_once,
+)
+from extremal.questionnaire.joint import JointQuestions
+from extremal.questionnaire.strategies import STRATEGIES, Costs
+from extremal.sources import SourceClass
+from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
 if TYPE_CHECKING:
     from extremal.mechanism import Mechanism
-    from extremal.questionnaire.questionnaire import Questionnaire
+    from extremal.questionnaire.questionnaire import Budget, Questionnaire
 
 FORMAT = "extremal-questionnaire"
-VERSION = (1, 0)
+VERSION = (1, 1)
 NOT_NAMED = "every question must have a name of its own and a mechanism"
 
 
 def _content(questionnaire: Questionnaire) -> dict[str, Any]:
-    return {
+    joint, budget = questionnaire.joint, questionnaire.budget
+    together = () if joint is None else joint.names
+    content: dict[str, Any] = {
         "format": FORMAT,
-        "version": ".".join(str(part) for part in VERSION),
-        "questions": [{"name": name, "mechanism": to_json(m)} for name, m in questionnaire.questions.items()],
+        "version": "1.0" if joint is None and budget is None and not questionnaire.goals else "1.1",
+        "questions": [
+            {"name": name} if name in together else {"name": name, "mechanism": to_json(m)}
+            for name, m in questionnaire.questions.items()
+        ],
     }
+    if joint is not None:
+        content["joint"] = joint.to_json()
+    if questionnaire.goals:
+        content["goals"] = {name: goal.to_json() for name, goal in questionnaire.goals.items()}
+    if budget is not None:
+        content["budget"] = _budget_to_json(budget)
+    return content
+
+
+def _budget_to_json(budget: Budget) -> dict[str, Any]:
+    return {
+        "epsilon": decimal_text(budget.epsilon),
+        "strategy": budget.strategy,
+        "per_person": budget.per_person,
+        "importance": {name: repr(number) for name, number in budget.importance.items()},
+        "costs": [
+            {
+                "strategy": costs.strategy,
+                "asked": repr(costs.asked),
+                "worst": repr(costs.worst),
+                "variances": {name: repr(v) for name, v in costs.variances.items()},
+            }
+            for costs in budget.costs.values()
+        ],
+    }
+
+
+def _budget_from_json(content: Any) -> Budget | None:
+    from extremal.questionnaire.questionnaire import Budget
+
+    if content is None:
+        return None
+    try:
+        listed = [
+            Costs(
+                c["strategy"],
+                float(c["asked"]),
+                {str(n): float(v) for n, v in c["variances"].items()},
+                float(c["worst"]),
+            )
+            for c in content["costs"]
+        ]
+        importance = {str(name): float(number) for name, number in content["importance"].items()}
+        costs = {c.strategy: c for c in listed}
+        if content["strategy"] not in costs or not set(costs) <= set(STRATEGIES):
+            raise ValueError(content["strategy"])
+        budget = Budget(
+            as_fraction(content["epsilon"], "epsilon"), content["strategy"], content["per_person"], importance, costs
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MalformedFile("a budget has ε, strategy and costs", parameter="budget", value=str(error)[:60]) from error
+    return budget
+
+
+def _goals_from_json(content: Any) -> dict[str, Workload]:
+    """Goals as `to_json` of a workload writes them."""
+    try:
+        return {str(name): _goal(goal) for name, goal in content.items()}
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MalformedFile("goals must be workloads by question", parameter="goals", value=str(error)[:60]) from error
+
+
+def _goal(content: dict[str, Any]) -> Workload:
+    source = SourceClass.from_json(content["source"])
+    name = content["utility"]
+    if name == "Mean":
+        return Mean([float(v) for v in content["values"]], source)
+    if name == "CDF":
+        return CDF(source, content["thresholds"])
+    if name == "Frequencies":
+        return Frequencies(source, content["items"], [float(w) for w in content["weights"]])
+    if name == "Ranges":
+        return Ranges(source)
+    if name == "Workload":
+        return Workload([[float(v) for v in row] for row in content["matrix"]], source)
+    raise ValueError(name)
 
 
 def content_hash(questionnaire: Questionnaire) -> str:
@@ -57,23 +151,30 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
             value=content.get("hash"),
             hint=f"The content hashes to {found}.",
         )
+    refuse_unknown_fields(content, ("format", "version", "questions", "joint", "goals", "budget"), VERSION)
     listed = content.get("questions")
     if not isinstance(listed, list) or not listed:
         raise MalformedFile("a questionnaire must list its questions", parameter="questions", value=listed)
+    joint = JointQuestions.from_json(content["joint"]) if "joint" in content else None
+    together = () if joint is None else joint.names
     questions: dict[str, Mechanism] = {}
     for entry in listed:
-        name, inside = _named(entry)
+        name, inside = _named(entry, together)
         if name in questions:
             raise MalformedFile(NOT_NAMED, parameter="question", value=name)
-        mechanism, claim = from_json(inside, f"{source}, question {name!r}")
+        if joint is not None and inside is None:
+            questions[name] = joint.mechanisms[name]
+            continue
+        mechanism, claim = from_json(inside or {}, f"{source}, question {name!r}")
         questions[name] = mechanism if claim is None else mechanism.claiming(claim)
-    return Questionnaire(questions)
+    goals = _goals_from_json(content.get("goals", {}))
+    return Questionnaire(questions, joint, goals, _budget_from_json(content.get("budget")))
 
 
-def _named(entry: Any) -> tuple[str, dict[str, Any]]:
-    """A question's name and what its file says of its mechanism."""
-    content = entry if isinstance(entry, dict) else {}
+def _named(entry: Any, together: tuple[str, ...]) -> tuple[str, dict[str, Any] | None]:
+    """A question's name and what its file says of its mechanism; None where it is asked jointly."""
+    content = entry if isinstance(entry, dict) and set(entry) <= {"name", "mechanism"} else {}
     name, inside = content.get("name"), content.get("mechanism")
-    if not isinstance(name, str) or not name.strip() or not isinstance(inside, dict):
+    if not isinstance(name, str) or not name.strip() or isinstance(inside, dict) == (name in together):
         raise MalformedFile(NOT_NAMED, parameter="question", value=name)
-    return name, inside
+    return name, inside if isinstance(inside, dict) else None

@@ -17,16 +17,18 @@ from typing import Any
 
 import numpy as np
 
-from extremal.atomic import write_atomically
+from extremal.atomic import folder_or_nothing, refuse_unusable, write_atomically
 from extremal.columns.lists import labels_at
-from extremal.errors import FileConflict, InvalidParameter
+from extremal.errors import FileConflict, InvalidParameter, TooLarge
 from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import to_json
+from extremal.mechanism.labels import LARGEST_JSON_INTEGER
 from extremal.mechanism.report_labels import BitLabels
-from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, ProjectiveSets
-from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
+from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, JointBlocks, ProjectiveSets
+from extremal.mechanism.structures.bits import IndependentBits, optimised_bits, symmetric_bits
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, largest_inside
+from extremal.mechanism.structures.colourings import coloured
 from extremal.mechanism.structures.grouped_sets import grouped_structure
 from extremal.privacy import LDP
 from extremal.release.privatize import report_labels
@@ -35,6 +37,8 @@ from extremal.release.sampling.sampler import ONE_WORD_A_VALUE, prepared
 from extremal.release.sampling.words import CipherWords
 
 SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
+PROTOCOL = "2.0"  # how words become reports; `randomiser.js` says the same
+LARGEST_TABLE = 1 << 20  # entries of a row that the script spells out or scans: a tenth of a second
 VECTORS = 10_000  # in a folder: 1.8 MB, checked in half a second
 
 
@@ -100,8 +104,13 @@ def example_mechanisms() -> list[Mechanism]:
         _grouped([0] * 30 + [1] * 70, [(14, 1), (1, 34), (6, 20)], [30.0, 9.0, 1.0], 4),
         _grouped([2, 1, 0, 1, 1], [(1, 1, 0), (0, 1, 1), (0, 2, 0), (1, 0, 1)], [1.0, 1.0, 1.0, 0.5], "0.5"),
     ]
+    classes = [[x * 7 % n for x in range(80)] for n in (2, 3, 5, 80)]
+    mixed = [
+        Mechanism.from_structure(coloured(classes[:count], np.arange(1.0, count + 1), LDP(e).exponential), LDP(e))
+        for count, e in ((3, 1), (4, "0.5"))
+    ]
     tiny = [_response(7, epsilon) for epsilon in ("0", "0.000001")]
-    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *tiny]
+    return [*small, *responses, *named, *windows, *circulants, *sets, *rules, *filters, *counted, *mixed, *tiny]
 
 
 def _grouped(of: list[int], types: list[tuple[int, ...]], steps: list[float], epsilon: Any) -> Mechanism:
@@ -119,7 +128,7 @@ def vectors(mechanisms: list[Mechanism], total: int = VECTORS) -> dict[str, Any]
     for number, m in enumerate(mechanisms):
         share = total // len(mechanisms) + (number < total % len(mechanisms))
         made.append({"mechanism": to_json(m), "vectors": [_vector(m, i % m.k, source) for i in range(share)]})
-    return {"format": "extremal-device-vectors", "version": "1.0", "mechanisms": made}
+    return {"format": "extremal-device-vectors", "version": PROTOCOL, "mechanisms": made}
 
 
 def _vector(mechanism: Mechanism, code: int, source: CipherWords) -> dict[str, Any]:
@@ -152,7 +161,9 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             value=claim,
             hint="mechanism.claiming(ex.LDP(epsilon)) decides such a claim.",
         )
+    _refuse_large(mechanism)
     target = Path(folder)
+    refuse_unusable(target)
     if target.exists() and any(target.iterdir()) and not overwrite:
         raise FileConflict(
             "the folder must be empty",
@@ -160,14 +171,36 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             value=str(folder),
             hint="Choose another one, or allow overwriting (overwrite=True, --overwrite).",
         )
-    target.mkdir(parents=True, exist_ok=True)
     content = {Path(name).name: files("extremal.release").joinpath(name).read_bytes() for name in SCRIPTS}
     content["package.json"] = b'{"type": "module", "private": true}\n'
     content["mechanism.json"] = _as_bytes(to_json(mechanism))
     content["vectors.json"] = _as_bytes(vectors(example_mechanisms()))
-    for name, data in content.items():
-        write_atomically(target / name, data)
+    with folder_or_nothing(target) as temporary:
+        for name, data in content.items():
+            write_atomically(temporary / name, data)
     return [target / name for name in content]
+
+
+def _refuse_large(mechanism: Mechanism) -> None:
+    """Raise on what the script refuses for its size."""
+    structure = mechanism.structure
+    if structure.kind == JointBlocks.kind:
+        raise InvalidParameter(
+            "a device reports on single questions", parameter="kind", value=structure.kind, hint="Nothing was written."
+        )
+    listed = [mechanism.input_labels, *([mechanism.output_labels] if structure.kind in ONE_WORD_A_VALUE else [])]
+    integers = (x for labels in listed if not labels.numbered for x in labels if isinstance(x, int))
+    widest = max((x.bit_length() for x in integers), default=0)
+    value: int | str
+    if structure.kind in (*ONE_WORD_A_VALUE, IndependentBits.kind) and structure.r > LARGEST_TABLE:
+        most, parameter, value = f"tables and words of bits of at most {LARGEST_TABLE:,} rows", "rows", structure.r
+    elif isinstance(structure, HashedSets) and structure.m > LARGEST_JSON_INTEGER:
+        most, parameter, value = "numbers of reports up to 2^53", "reports", structure.m
+    elif widest > LARGEST_JSON_INTEGER.bit_length():
+        most, parameter, value = "labels up to 2^53", "inputs", f"a label of {widest} bits"
+    else:
+        return
+    raise TooLarge(f"a device takes {most}", parameter=parameter, value=value, hint="Nothing was written.")
 
 
 def _as_bytes(content: Any) -> bytes:

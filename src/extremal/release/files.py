@@ -8,16 +8,26 @@ see `extremal.columns.files` for formats and notes.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from extremal.atomic import refuse_existing
+from extremal.atomic import refuse_existing, refuse_same, refuse_unusable
 from extremal.columns.files import format_of
 from extremal.columns.files.format import Change, Progress
 from extremal.errors import InvalidParameter, UnknownLabel
 from extremal.mechanism import Mechanism
 from extremal.release.privatize import columns_and_mechanisms, privatize_column
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Reports of a mechanism that were made with those in other columns: `apply(column, first)` gives those on a batch
+    that starts at row `first`."""
+
+    mechanism: Mechanism
+    apply: Callable[[Any, int], Any]
 
 
 def privatize_file(
@@ -27,6 +37,7 @@ def privatize_file(
     *,
     overwrite: bool = False,
     progress: Progress | None = None,
+    made: Mapping[str, Made] | None = None,
 ) -> int:
     """Randomise columns of a Parquet, Feather or CSV file into a new file of the same format, in bounded memory.
 
@@ -38,29 +49,34 @@ def privatize_file(
         columns: mechanisms by column name.
         overwrite: replace `target`.
         progress: called after each batch with (rows done, rows in all or None).
+        made: further columns, whose reports were made already, by name.
 
     Returns:
         The number of rows.
 
     Raises:
-        FileConflict: `target` exists.
+        FileConflict: `target` exists, or is the source, by whatever name.
         InvalidParameter: unknown format, absent column, a column that was randomised before, labels that the format
             cannot tell apart.
         UnknownLabel: a value is missing or no label; names the column and the row.
         MalformedFile: the source, or the note about it, is not what it should be.
     """
     origin, destination = Path(source), Path(target)
-    chosen = columns_and_mechanisms(columns, None, None)
+    chosen = columns_and_mechanisms(columns, None, None) if columns or not made else {}
     form = format_of(origin, "source")
     if format_of(destination, "target") is not form:
         raise InvalidParameter(
             "source and target must have the same format", parameter="target", value=str(destination)
         )
+    refuse_unusable(origin)
     origin.stat()  # a missing file is said first
+    refuse_same(origin, destination)
     refuse_existing(destination, overwrite)
     changes = {name: _randomised(name, mechanism) for name, mechanism in chosen.items()}
-    made = {name: mechanism.hash for name, mechanism in chosen.items()}
-    return form.rewrite(origin, destination, changes, made, overwrite, progress or _silent)
+    done = {name: (one.mechanism, one.apply) for name, one in (made or {}).items()}
+    changes |= {name: Change(m.input_labels, m.output_labels, apply) for name, (m, apply) in done.items()}
+    hashes = {name: m.hash for name, m in [*chosen.items(), *((name, m) for name, (m, _) in done.items())]}
+    return form.rewrite(origin, destination, changes, hashes, overwrite, progress or _silent)
 
 
 def mechanism_hashes(path: str | Path) -> dict[str, str]:

@@ -3,13 +3,24 @@
 // It trusts nothing: the mechanism file must match its hash, every row of weights must sum to 2^62, and the claim of
 // ε-local differential privacy is decided here, on integers (BigInt). A report is drawn exactly by the weights with
 // crypto.getRandomValues, and is remembered: asking again gives the stored report, whatever the value is now. Without a
-// cryptographic generator or a place to remember, nothing is reported. No dependencies; one ES module.
+// cryptographic generator or a place to remember, nothing is reported. How many words a report takes tells nothing that
+// the report does not. No dependencies; one ES module.
+
+export const PROTOCOL = "2.0"; // how words become reports; vectors.json has the same version
 
 const BITS = 62n;
 const WHOLE = 1n << BITS;
 const PRECISION = 160n;
 const LARGEST_EXPONENT = 100;
 const HASH_PRIME = 2 ** 21 - 9;
+const DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_";
+const LARGEST_FILE = 2 ** 26; // characters
+const MOST_VALUES = 2 ** 22; // in a file
+const DEEPEST = 32; // levels of nesting; no file that is written has ten
+const MOST_LABELS = 2 ** 24;
+const LARGEST_TABLE = 2 ** 20; // entries of a row that is spelled out or scanned for a report: a tenth of a second
+const LARGEST_SETS = 2 ** 16; // rows of which any number may be in a set
+const MOST_MEMBERS = 2621; // of a set of more rows
 
 export class Refused extends Error {}
 
@@ -39,11 +50,31 @@ function canonical(value) {
   return JSON.stringify(value);
 }
 
+// Everything after this may recurse and list: a few characters cannot ask for more than a file may hold.
+function refuseLarge(content) {
+  let [level, values] = [[content], 1];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    refuseUnless(depth <= DEEPEST, "the file is nested too deeply");
+    level = level.flatMap((value) => (value !== null && typeof value === "object" ? Object.values(value) : []));
+    values += level.length;
+    refuseUnless(values <= MOST_VALUES, "the file holds too many values");
+  }
+}
+
 async function digest(content) {
   const hasher = globalThis.crypto?.subtle;
   refuseUnless(hasher, "the file's hash can be checked only in a secure context (https, localhost, Node 19 or newer)");
   const hashed = new Uint8Array(await hasher.digest("SHA-256", new TextEncoder().encode(canonical(content))));
   return [...hashed].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+// Files have the fields that the writer writes and no others: what is skipped could be shown where something else was
+// decided.
+function refuseOtherFields(content, fields, what) {
+  const object = content !== null && typeof content === "object" && !Array.isArray(content);
+  const keys = object ? Object.keys(content).sort() : [];
+  const same = keys.length === fields.length && [...fields].sort().every((field, i) => field === keys[i]);
+  refuseUnless(object && same, `${what} must have the fields ${fields.join(", ")} and no others`);
 }
 
 function wholeNumber(text, largest) {
@@ -55,14 +86,39 @@ function wholeNumber(text, largest) {
 
 const weight = (text) => wholeNumber(text, WHOLE);
 
-function count(number, least, what) {
-  refuseUnless(Number.isSafeInteger(number) && number >= least && number <= 2 ** 26, `${what} is not a sensible count`);
+function count(number, least, what, largest = MOST_LABELS) {
+  const sensible = Number.isSafeInteger(number) && number >= least && number <= largest;
+  refuseUnless(sensible, `${what} is not a sensible count`);
   return number;
+}
+
+const table = (number, least, what) => count(number, least, what, LARGEST_TABLE);
+
+// Runs [value, how often] spelled out, once they are known to be few enough.
+function spelledOut(runs, most) {
+  const total = runs.reduce((length, [, times]) => length + count(times, 0, "a run", most), 0);
+  refuseUnless(total <= most, "the runs spell out more than this script takes");
+  return runs.flatMap(([value, times]) => Array(times).fill(value));
 }
 
 const sum = (weights) => weights.reduce((total, w) => total + w, 0n);
 const least = (weights) => weights.reduce((a, b) => (b < a ? b : a));
 const most = (weights) => weights.reduce((a, b) => (b > a ? b : a));
+
+// What a file holds of each structure, beside its kind.
+const FIELDS = {
+  rows: ["rows"],
+  randomized_response: ["rows", "low", "high"],
+  circulant: ["runs"],
+  two_valued_columns: ["rows", "weights", "columns"],
+  subset_selection: ["rows", "size", "inside"],
+  independent_bits: ["rows", "own", "other"],
+  hadamard: ["rows", "inside", "blocks", "width"],
+  projective: ["rows", "inside", "order", "coordinates"],
+  bloom_filter: ["rows", "bits", "hashes", "cohorts", "own", "other", "one", "zero"],
+  grouped_sets: ["groups", "types", "low", "high"],
+  hashed: ["rows", "inside", "buckets"],
+};
 
 // Each structure: how many rows and reports; `ratios`, pairs (a, b) of which the claim says a ≤ e^ε·b; `draw`, the code
 // of a report (or the codes of a set) for a row and a source of words. Row sums are checked when it is made.
@@ -77,7 +133,7 @@ const STRUCTURES = {
   },
 
   randomized_response(stored) {
-    const r = count(stored.rows, 2, "rows");
+    const r = table(stored.rows, 2, "rows");
     const [low, high] = [weight(stored.low), weight(stored.high)];
     refuseUnless(low * BigInt(r - 1) + high === WHOLE, "a row of weights does not sum to 2^62");
     const row = (x) => Array.from({ length: r }, (_, y) => (y === x ? high : low));
@@ -87,7 +143,7 @@ const STRUCTURES = {
   },
 
   circulant(stored) {
-    const column = stored.runs.flatMap(([w, length]) => Array(count(length, 1, "a length")).fill(weight(w)));
+    const column = spelledOut(stored.runs.map(([w, length]) => [weight(w), count(length, 1, "a run")]), LARGEST_TABLE);
     const r = column.length;
     refuseUnless(sum(column) === WHOLE, "a row of weights does not sum to 2^62");
     const row = (x) => Array.from({ length: r }, (_, y) => column[(x - y + r) % r]);
@@ -97,10 +153,10 @@ const STRUCTURES = {
   },
 
   two_valued_columns(stored) {
-    const r = count(stored.rows, 2, "rows");
+    const r = table(stored.rows, 2, "rows");
     const pairs = stored.weights.map(([low, high]) => [weight(low), weight(high)]);
     const columns = stored.columns.map(([pair, ...edges]) => {
-      refuseUnless(pairs[pair] !== undefined, "a column names no pair of weights");
+      refuseUnless(count(pair, 0, "a pair") < pairs.length, "a column names no pair of weights");
       const increasing = edges.every((edge, i) => count(edge, 0, "an edge") <= r && (i === 0 || edge > edges[i - 1]));
       refuseUnless(increasing && edges.length > 0 && edges.length % 2 === 0, "the edges of a column are no runs");
       return { low: pairs[pair][0], high: pairs[pair][1], edges };
@@ -121,16 +177,44 @@ const STRUCTURES = {
     return { rows: r, reports: columns.length, ratios, draw: (x, words) => inverted(row(x), words) };
   },
 
+  // Colouring a has `high` for the class of the input and `low` for each other class; classes are digits, one a row or two.
+  colourings(stored) {
+    const r = table(stored.rows, 2, "rows");
+    const parts = stored.colours.map((text, a) => {
+      const [low, high] = stored.weights[a].map(weight);
+      refuseUnless(typeof text === "string" && (text.length === r || text.length === 2 * r), "a colouring does not fit");
+      const digits = Array.from(text, (letter) => DIGITS.indexOf(letter));
+      refuseUnless(digits.every((digit) => digit >= 0), "a colouring has an unknown digit");
+      const two = text.length === 2 * r;
+      const classOf = (x) => (two ? 64 * digits[2 * x] + digits[2 * x + 1] : digits[x]);
+      const classes = Array.from({ length: r }, (_, x) => classOf(x));
+      const n = 1 + classes.reduce((a, b) => Math.max(a, b));
+      const proper = n >= 2 && new Set(classes).size === n && two === n > 64;
+      refuseUnless(proper && 0n < low && low < high, "the classes of a colouring are not 0, 1, …");
+      return { low, high, n, classes };
+    });
+    refuseUnless(stored.weights.length === parts.length, "every colouring needs one pair of weights");
+    const whole = sum(parts.map(({ low, high, n }) => high + BigInt(n - 1) * low));
+    refuseUnless(whole === WHOLE, "a row of weights does not sum to 2^62");
+    const row = (x) => parts.flatMap(({ low, high, n, classes }) =>
+      Array.from({ length: n }, (_, colour) => (colour === classes[x] ? high : low)));
+    const ratios = parts.flatMap(({ low, high }) => [[high, low], [low, high]]);
+    const reports = table(parts.reduce((total, { n }) => total + n, 0), 2, "reports");
+    return { rows: r, reports, ratios, draw: (x, words) => inverted(row(x), words) };
+  },
+
   subset_selection(stored) {
     const r = count(stored.rows, 2, "rows");
     const d = count(stored.size, 1, "size");
     const inside = weight(stored.inside);
     refuseUnless(d < r, "a set must leave something out");
+    refuseUnless(r <= LARGEST_SETS || d <= MOST_MEMBERS, "the sets are too large for this script");
     // A set with x weighs inside/C(r−1, d−1), one without x (2^62 − inside)/C(r−1, d); the quotient of the two numbers
     // of sets is (r−d)/d.
     const [held, free] = [inside * BigInt(r - d), (WHOLE - inside) * BigInt(d)];
     return {
       rows: r, reports: null, size: d, ratios: [[held, free], [free, held]],
+      fits: (members) => members.length === d && members.every((code, i) => code >= 0 && (i === 0 || code > members[i - 1])),
       draw: (x, words) => subset(r, d, inside, x, words),
     };
   },
@@ -148,7 +232,7 @@ function rule(stored, m, c, draw) {
 
 Object.assign(STRUCTURES, {
   independent_bits(stored) {
-    const r = count(stored.rows, 2, "rows");
+    const r = table(stored.rows, 2, "rows");
     const [own, other] = [weight(stored.own), weight(stored.other)];
     // Two inputs differ in two bits: (own against other) in one and (not other against not own) in the other one.
     const [high, low] = [own * (WHOLE - other), other * (WHOLE - own)];
@@ -162,7 +246,7 @@ Object.assign(STRUCTURES, {
     const r = count(stored.rows, 2, "rows");
     const [blocks, width] = [count(stored.blocks, 1, "blocks"), count(stored.width, 2, "width")];
     const powers = [blocks, width].every((n) => (BigInt(n) & BigInt(n - 1)) === 0n);
-    refuseUnless(powers && blocks * width <= 2 ** 32 && r <= blocks * (width - 1), "blocks and width make no rule");
+    refuseUnless(powers && blocks * width <= 2 ** 24 && r <= blocks * (width - 1), "blocks and width make no rule");
     return rule(stored, blocks * width, width / 2, (x, inside, words) => hadamard(blocks, width, inside, x, words));
   },
 
@@ -192,17 +276,18 @@ Object.assign(STRUCTURES, {
   // Sets of some types: t[g] members of group g. One of a type weighs high on its members and low elsewhere, over 2^62
   // times the number of sets of the type, so that n·2^62 is what n rows of a group have in all.
   grouped_sets(stored) {
-    const of = stored.groups.flatMap(([g, n]) => Array(count(n, 0, "a run")).fill(count(g, 0, "a group")));
-    refuseUnless(of.length > 1 && of.length <= 2 ** 16 && of.every((g) => g < 8), "the rows make no groups");
+    const of = spelledOut(stored.groups, LARGEST_SETS);
+    refuseUnless(of.length > 1 && of.every((g) => count(g, 0, "a group") < 8), "the rows make no groups");
     const groups = Array.from({ length: 1 + of.reduce((a, b) => Math.max(a, b)) }, () => []);
-    of.forEach((g, x) => groups[g].push(x));
+    const place = of.map((g, x) => groups[g].push(x) - 1);
     const sizes = groups.map((members) => members.length);
     const largest = WHOLE * BigInt(of.length);
     const [low, high] = [stored.low, stored.high].map((texts) => texts.map((text) => wholeNumber(text, largest)));
     const { types } = stored;
     const fits = types.length === low.length && types.length === high.length && sizes.every((n) => n > 0);
     const counted = (t) => t.length === sizes.length && t.every((c, g) => count(c, 0, "a number of members") <= sizes[g]);
-    refuseUnless(fits && types.every(counted), "the types do not fit the groups");
+    refuseUnless(fits && types.length * of.length <= 2 ** 18, "the types do not fit the groups");
+    refuseUnless(types.every(counted), "the types do not fit the groups");
     const outcomes = sizes.map((n, g) => [
       ...types.map((t, i) => BigInt(t[g]) * high[i]), ...types.map((t, i) => BigInt(n - t[g]) * low[i]),
     ]);
@@ -211,7 +296,7 @@ Object.assign(STRUCTURES, {
     return {
       rows: of.length, reports: null, bits: of.length,
       ratios: types.flatMap((_, i) => [[high[i], low[i]], [low[i], high[i]]]),
-      draw: (x, words) => groupedSets(groups, types, outcomes, x, of[x], words),
+      draw: (x, words) => groupedSets(groups, types, outcomes, x, of[x], place[x], words),
     };
   },
 
@@ -246,21 +331,22 @@ function below(bound, words) {
   }
 }
 
-// A uniform subset of `size` of the numbers below `things`, by Floyd's algorithm.
-function uniformSubset(things, size, words) {
+// A uniform subset of `size` of the numbers below `things`, by Floyd's algorithm. Of the `steps` numbers that are drawn
+// the first ones are left when there are more than members, so that the words do not tell the size.
+function uniformSubset(things, size, steps, words) {
   const chosen = new Set();
-  for (let step = size; step > 0; step -= 1) {
+  for (let step = steps; step > 0; step -= 1) {
     const newest = things - step;
     const drawn = below(newest + 1, words);
-    chosen.add(chosen.has(drawn) ? newest : drawn);
+    if (step <= size) chosen.add(chosen.has(drawn) ? newest : drawn);
   }
   return [...chosen];
 }
 
 // A uniform subset of `size` numbers below n, with or without x: the others are numbered without x.
 function subsetAround(n, size, x, holds, words) {
-  const chosen = uniformSubset(n - 1, holds ? size - 1 : size, words);
-  const others = chosen.map((other) => (other >= x ? other + 1 : other));
+  const chosen = uniformSubset(n - 1, size - Number(holds), Math.min(size, n - 1), words);
+  const others = chosen.map((other) => other + Number(other >= x));
   return holds ? [...others, x] : others;
 }
 
@@ -270,10 +356,12 @@ function subset(r, d, inside, x, words) {
   return subsetAround(r, d, x, holds, words).sort((a, b) => a - b);
 }
 
-// The type and whether it holds x by a word and a number below n, over n·2^62; then the part in each group.
-function groupedSets(groups, types, outcomes, x, own, words) {
+// The type and whether it holds x by a word and a number below n, over n·2^62; then the part in each group. A number
+// below n is drawn for every group, and for a part of t members of n numbers below n − t, …, n, whatever is left of them.
+function groupedSets(groups, types, outcomes, x, own, place, words) {
   const rest = words() >> 2n;
-  const point = BigInt(below(groups[own].length, words)) * WHOLE + rest;
+  const wholes = groups.map((members) => below(members.length, words));
+  const point = BigInt(wholes[own]) * WHOLE + rest;
   let [partial, outcome] = [0n, 0];
   for (const w of outcomes[own]) {
     partial += w;
@@ -282,10 +370,12 @@ function groupedSets(groups, types, outcomes, x, own, words) {
   const [type, holds] = [types[outcome % types.length], outcome < types.length];
   const bytes = Array(Math.ceil(groups.flat().length / 8)).fill(0);
   groups.forEach((members, g) => {
+    const [n, t] = [members.length, type[g]];
     const chosen = g === own
-      ? subsetAround(members.length, type[g], members.indexOf(x), holds, words)
-      : uniformSubset(members.length, type[g], words);
-    for (const place of chosen) bytes[members[place] >> 3] |= 1 << (7 - (members[place] & 7));
+      ? subsetAround(n, t, place, holds, words)
+      : uniformSubset(n, t, Math.min(t + 1, n), words);
+    if (g === own) below(n, words);
+    for (const member of chosen) bytes[members[member] >> 3] |= 1 << (7 - (members[member] & 7));
   });
   return bytes;
 }
@@ -338,23 +428,22 @@ function numberOf(vector, q) {
   return vector - q ** free + points(q, free);
 }
 
-// A word, then numbers below q^t until one will do: 0 is no point, and outside the hyperplane the product must not be 0.
+// A word, a number for the case that the product with x is 0 and one for the case that it is 1: they are all digits but
+// the one where x has its first, which then decides the product.
 function projective(q, t, inside, x, words) {
   const held = words() >> 2n < inside;
-  const own = vectorOf(x, q);
-  const digits = (number) => Array.from({ length: t }, (_, i) => Math.floor(number / q ** i) % q);
-  const left = digits(own);
+  const [within, without] = [1 + below(q ** (t - 1) - 1, words), below(q ** (t - 1), words)]; // the vector 0 is no point
+  const digits = (number, n) => Array.from({ length: n }, (_, i) => Math.floor(number / q ** i) % q);
+  const left = digits(vectorOf(x, q), t);
   const pivot = left.findLastIndex((digit) => digit > 0);
-  for (;;) {
-    const right = digits(below(q ** t, words));
-    const product = left.reduce((total, digit, i) => total + digit * right[i], 0) % q;
-    if (held) right[pivot] = (right[pivot] - product + q) % q; // the own first digit is 1: now the product is 0
-    const first = right[right.findLastIndex((digit) => digit > 0)];
-    if (first === undefined || (!held && product === 0)) continue;
-    let scale = 1;
-    while ((scale * first) % q !== 1) scale += 1;
-    return numberOf(right.reduce((total, digit, i) => total + ((digit * scale) % q) * q ** i, 0), q);
-  }
+  const right = digits(held ? within : without, t - 1);
+  right.splice(pivot, 0, 0);
+  const product = left.reduce((total, digit, i) => total + digit * right[i], 0) % q;
+  right[pivot] = (Number(!held) - product + q) % q;
+  const first = right[right.findLastIndex((digit) => digit > 0)];
+  let scale = 1;
+  while ((scale * first) % q !== 1) scale += 1;
+  return numberOf(right.reduce((total, digit, i) => total + ((digit * scale) % q) * q ** i, 0), q);
 }
 
 // The seed (a, b), another bucket, and a word for which one: the report is (a·P + b)·g + bucket.
@@ -393,15 +482,21 @@ function bloomFilter({ b, h, cohorts, own, other, one, zero }, x, words) {
 
 // ---- the claim ------------------------------------------------------------------------------------------------------
 
-// "1.25" or "5/4" as a fraction of integers.
+// "1.25" or "4/3" as a fraction of integers; each number has one text, the one that the writer writes.
 function fraction(text) {
-  refuseUnless(typeof text === "string", "a level must be a string");
-  const found = /^([0-9]{1,40})(?:\.([0-9]{1,40})|\/([0-9]{1,40}))?$/.exec(text);
-  refuseUnless(found, "a level must be a decimal or a fraction");
-  const [, whole, decimals = "", denominator = "1"] = found;
-  refuseUnless(BigInt(denominator) > 0n, "a level must be a decimal or a fraction");
-  return [BigInt(whole + decimals), BigInt(denominator) * 10n ** BigInt(decimals.length)];
+  const why = "a level must be a decimal or a fraction in its shortest form";
+  refuseUnless(typeof text === "string", why);
+  const decimal = /^(0|[1-9][0-9]{0,39})(?:\.([0-9]{0,39}[1-9]))?$/.exec(text);
+  if (decimal) return [BigInt(decimal[1] + (decimal[2] ?? "")), 10n ** BigInt((decimal[2] ?? "").length)];
+  const quotient = /^([1-9][0-9]{0,39})\/([1-9][0-9]{0,39})$/.exec(text);
+  refuseUnless(quotient, why);
+  const [numerator, denominator] = [BigInt(quotient[1]), BigInt(quotient[2])];
+  // Below 10^40, a denominator that divides 10^200 has no other prime than 2 and 5: then there is a decimal.
+  refuseUnless(divisor(numerator, denominator) === 1n && 10n ** 200n % denominator !== 0n, why);
+  return [numerator, denominator];
 }
+
+const divisor = (a, b) => (b === 0n ? a : divisor(b, a % b));
 
 // 2^PRECISION·e^ε from below: the Taylor series with every term rounded down.
 export function lowerExponential([numerator, denominator]) {
@@ -414,50 +509,77 @@ export function lowerExponential([numerator, denominator]) {
   return total >> 64n;
 }
 
+function exponentialOf(text) {
+  const [numerator, denominator] = fraction(text);
+  refuseUnless(numerator === 0n || numerator * 10n ** 9n >= denominator, "ε must be 0 or at least 1e-9");
+  return [lowerExponential([numerator, denominator]), 1n << PRECISION];
+}
+
+function ratioOf(text) {
+  const [numerator, denominator] = fraction(text);
+  const largest = lowerExponential([BigInt(LARGEST_EXPONENT), 1n]);
+  const fits = numerator >= denominator && numerator << PRECISION <= denominator * largest;
+  refuseUnless(fits, "a ratio must lie between 1 and e^100");
+  return [numerator, denominator];
+}
+
 function refuseFalseClaim(privacy, ratios) {
   const pure = privacy?.notion === "LDP" && privacy.delta === "0";
   refuseUnless(pure, "this script decides ε-local differential privacy only, and the file claims something else");
-  const [top, bottom] = privacy.ratio === undefined
-    ? [lowerExponential(fraction(privacy.epsilon)), 1n << PRECISION]
-    : fraction(privacy.ratio);
+  const level = Object.hasOwn(privacy, "ratio") ? "ratio" : "epsilon";
+  refuseOtherFields(privacy, ["notion", level, "delta"], "the claim");
+  const [top, bottom] = level === "ratio" ? ratioOf(privacy.ratio) : exponentialOf(privacy.epsilon);
   refuseUnless(ratios.every(([a, b]) => a * bottom <= b * top), "the claim is false: a report tells more than e^ε");
 }
 
 // ---- what a page uses -----------------------------------------------------------------------------------------------
 
 // How many labels, the label of a code, and the code of a label (−1: none).
-function labels(stored, what) {
+function labels(stored, what, largest = MOST_LABELS) {
   if (!Array.isArray(stored)) {
-    const n = stored?.range;
-    refuseUnless(Number.isSafeInteger(n) && n >= 1, `${what} are not a sensible count`);
+    refuseOtherFields(stored, ["range"], what);
+    const n = count(stored.range, 1, `the number of ${what}`, largest);
     const find = (value) => (Number.isSafeInteger(value) && value >= 0 && value < n ? value : -1);
     return { length: n, at: (code) => code, find };
   }
-  const plain = (label) => label === null || typeof label !== "object" || (Array.isArray(label) && label.every(plain));
-  refuseUnless(stored.every(plain), `${what} beyond 2^53 are too large for this script`);
-  refuseUnless(new Set(stored.map((label) => JSON.stringify(label))).size === stored.length, `${what} repeat`);
-  return { length: stored.length, at: (code) => stored[code], find: (value) => stored.indexOf(value) };
+  refuseUnless(stored.every((label) => label?.integer === undefined), `${what} beyond 2^53 are too large for this script`);
+  const text = (label) => typeof label === "string" && label.trim() !== "" && !/\p{Surrogate}/u.test(label);
+  const plain = (label) => text(label) || typeof label === "boolean" || Number.isSafeInteger(label);
+  const set = (label) => what === "outputs" && Array.isArray(label) && label.length > 0 && label.every(plain);
+  refuseUnless(stored.every((label) => plain(label) || set(label)), `${what} hold something that is no label`);
+  // Labels that are written alike are one, and so are 1 and true.
+  const written = (label) => (typeof label === "string" ? `"${label.normalize("NFKC")}` : String(Number(label)));
+  const alike = stored.map((label) => (Array.isArray(label) ? JSON.stringify(label) : written(label)));
+  refuseUnless(new Set(alike).size === stored.length, `${what} repeat`);
+  const key = (value) => (Array.isArray(value) ? JSON.stringify(value) : value);
+  const codes = new Map(stored.map((label, code) => [key(label), code]));
+  return { length: stored.length, at: (code) => stored[code], find: (value) => codes.get(key(value)) ?? -1 };
 }
 
 // What a file says, if it is of this format and matches its hash.
-async function opened(text, format, what) {
+async function opened(text, format, what, fields) {
   let content;
+  refuseUnless(typeof text !== "string" || text.length <= LARGEST_FILE, "the file is too large");
   try {
     content = typeof text === "string" ? JSON.parse(text) : text;
   } catch {
     throw new Refused("the file is no JSON");
   }
   refuseUnless(content?.format === format, `the file is no ${what}`);
-  refuseUnless(/^1\.[0-9]+$/.test(content.version), "the file has another major version");
+  const version = typeof content.version === "string" ? /^1\.(0|[1-9][0-9]{0,4})$/.exec(content.version) : null;
+  refuseUnless(version, "the file has another major version");
+  refuseLarge(content);
   const { hash, ...rest } = content;
   refuseUnless(hash === (await digest(rest)), "the file was changed after it was written");
+  const unknown = Object.keys(rest).filter((field) => !fields.includes(field));
+  refuseUnless(version[1] !== "0" || unknown.length === 0, `the file has a field that is not known: ${unknown[0]}`);
   return content;
 }
 
 // Questions by name, each with its mechanism, from the text of a questionnaire's file. What one person reports to all of
 // them together costs the sum of their ε.
 export async function loadQuestionnaire(text) {
-  const content = await opened(text, "extremal-questionnaire", "questionnaire");
+  const content = await opened(text, "extremal-questionnaire", "questionnaire", ["format", "version", "questions"]);
   const listed = Array.isArray(content.questions) ? content.questions : [];
   const names = listed.map((entry) => entry?.name);
   const named = names.every((name) => typeof name === "string" && name.trim() !== "");
@@ -467,11 +589,20 @@ export async function loadQuestionnaire(text) {
   return Object.freeze({ hash: content.hash, questions });
 }
 
+const MECHANISM_FIELDS = [
+  "format", "version", "inputs", "outputs", "denominator", "weights", "privacy", "rows_of_inputs",
+];
+
 // A mechanism from the text of its file; refused unless everything about it holds.
 export async function loadMechanism(text) {
-  const content = await opened(text, "extremal-mechanism", "mechanism");
-  const make = Object.hasOwn(STRUCTURES, content.weights?.kind) ? STRUCTURES[content.weights.kind] : null;
+  const content = await opened(text, "extremal-mechanism", "mechanism", MECHANISM_FIELDS);
+  const kind = content.weights?.kind;
+  const make = typeof kind === "string" && Object.hasOwn(STRUCTURES, kind) ? STRUCTURES[kind] : null;
   refuseUnless(make, "the file stores its weights in a way that this script does not know");
+  refuseOtherFields(content.weights, ["kind", ...FIELDS[kind]], "the weights");
+  const digits = /^([1-9][0-9]*|0x[1-9a-f][0-9a-f]*)$/;
+  const whole = typeof content.denominator === "string" && digits.test(content.denominator);
+  refuseUnless(whole, "the denominator must be a string of digits");
   let structure;
   try {
     structure = make(content.weights);
@@ -481,15 +612,21 @@ export async function loadMechanism(text) {
   refuseFalseClaim(content.privacy, structure.ratios);
   const inputs = labels(content.inputs, "inputs");
   const fits = "the outputs do not fit the weights";
-  let named;
+  let [named, known] = [];
   if (structure.reports === null) {
     const { size, bits } = structure;
-    refuseUnless(content.outputs?.subsets_of_inputs === size && content.outputs?.bits === bits, fits);
+    refuseOtherFields(content.outputs, [size === undefined ? "bits" : "subsets_of_inputs"], "the outputs");
+    refuseUnless(content.outputs.subsets_of_inputs === size && content.outputs.bits === bits, fits);
+    const isByte = (part) => Number.isInteger(part) && part >= 0 && part < 256;
+    const isWord = (report) => report.length === Math.ceil(bits / 8) && report.every(isByte);
     named = (drawn) => (size === undefined ? drawn : drawn.map(inputs.at));
+    known = (report) => Array.isArray(report)
+      && (size === undefined ? isWord(report) : structure.fits(report.map(inputs.find)));
   } else {
-    const outputs = labels(content.outputs, "outputs");
+    const outputs = labels(content.outputs, "outputs", Number.MAX_SAFE_INTEGER);
     refuseUnless(outputs.length === structure.reports, fits);
     named = outputs.at;
+    known = (report) => outputs.find(report) >= 0;
   }
   const rowOf = rowsOf(content.rows_of_inputs, structure.rows, inputs.length);
   return Object.freeze({
@@ -497,6 +634,7 @@ export async function loadMechanism(text) {
     epsilon: content.privacy.epsilon ?? `log(${content.privacy.ratio})`,
     inputs: { length: inputs.length, at: inputs.at },
     knows: (value) => inputs.find(value) >= 0,
+    couldReport: known,
     // The report on one value, from a source of words; a page uses `Respondent`, which remembers.
     draw(value, words) {
       const code = inputs.find(value);
@@ -514,52 +652,116 @@ function rowsOf(runs, rows, inputs) {
     return (code) => code;
   }
   refuseUnless(Array.isArray(runs) && runs.every((run) => Array.isArray(run) && run.length === 2), fits);
-  refuseUnless(runs.every(([row, times]) => count(row, 0, "a row") < rows && count(times, 0, "a run") >= 0), fits);
+  refuseUnless(runs.every(([row, times]) => count(row, 0, "a row") < rows && count(times, 1, "a run") >= 1), fits);
+  const joined = runs.every(([row], i) => i === 0 || row !== runs[i - 1][0]);
+  refuseUnless(joined, "neighbours of one row must be counted together");
   refuseUnless(runs.reduce((total, [, times]) => total + times, 0) === inputs, fits);
-  return (code) => {
-    let left = code;
-    return runs.find(([, times]) => (left -= times) < 0)[0];
+  let end = 0;
+  const ends = runs.map(([, times]) => (end += times));
+  return (code) => runs[ends.reduce((passed, last) => passed + Number(last <= code), 0)][0];
+}
+
+// A place on this device that all tabs, reloads and restored pages share: a database of the browser. Whoever comes first
+// is remembered, decided in one transaction; a page that is closed in the middle has stored the report or given out none.
+//
+// Another place needs the same two functions: `read(key)` gives the text under a key, or undefined; `remember(key, text)`
+// stores the text unless there is one, as one step whatever else runs, and gives the text that is there then.
+export function deviceStorage(name = "extremal reports") {
+  refuseUnless(globalThis.indexedDB, "there is no place to remember the report");
+  const finished = (work, success) => new Promise((resolve, reject) => {
+    work[success] = () => resolve(work.result);
+    for (const failure of ["onerror", "onabort", "onblocked"]) work[failure] = () => reject(work.error ?? new Error(failure));
+  });
+  const within = async (mode, action) => {
+    const opening = globalThis.indexedDB.open(name, 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("reports");
+    const base = await finished(opening, "onsuccess");
+    try {
+      const work = base.transaction("reports", mode, { durability: "strict" });
+      const ended = finished(work, "oncomplete");
+      const [found] = await Promise.all([action(work.objectStore("reports")), ended]);
+      return found;
+    } finally {
+      base.close();
+    }
   };
+  const get = (store, key) => finished(store.get(key), "onsuccess");
+  return Object.freeze({
+    read: (key) => within("readonly", (store) => get(store, key)),
+    remember: (key, text) => within("readwrite", async (store) => {
+      const stored = await get(store, key);
+      if (stored === undefined) store.add(text, key);
+      return stored ?? text;
+    }),
+  });
 }
 
 // One person's answers on this device: each question is answered once, and the stored report is repeated.
-// `storage` has getItem and setItem, as localStorage has.
+// `storage` has `read` and `remember`, as `deviceStorage()` has.
 export class Respondent {
   #storage;
   #words;
 
   constructor(storage) {
     this.#words = secureWords();
-    const usable = typeof storage?.getItem === "function" && typeof storage?.setItem === "function";
+    const usable = typeof storage?.read === "function" && typeof storage?.remember === "function";
     refuseUnless(usable, "there is no place to remember the report");
     this.#storage = storage;
   }
 
   // The stored report on a question; a new one, stored before it is returned, if there is none.
-  report(question, value, mechanism) {
-    const key = `extremal report: ${question}`;
-    const stored = this.#storage.getItem(key);
-    if (stored !== null && stored !== undefined) {
-      const { mechanism: hash, report } = JSON.parse(stored);
-      refuseUnless(hash === mechanism.hash, "the question was asked with another mechanism");
-      return report;
+  async report(question, value, mechanism) {
+    const stored = await this.stored(question, mechanism);
+    if (stored !== undefined) return stored;
+    const drawn = mechanism.draw(value, this.#words);
+    const text = JSON.stringify({ mechanism: mechanism.hash, report: drawn });
+    await this.#repeated(mechanism, () => this.#storage.remember(keyOf(question), text));
+    const kept = await this.stored(question, mechanism);
+    refuseUnless(kept !== undefined, "the report could not be remembered, so it is not given out");
+    return kept;
+  }
+
+  // The stored report on a question, undefined if there is none: what a page sends again after it was reloaded.
+  async stored(question, mechanism) {
+    return this.#repeated(mechanism, () => this.#storage.read(keyOf(question)));
+  }
+
+  // What the place holds, if it is a report of this mechanism.
+  async #repeated(mechanism, ask) {
+    let text;
+    try {
+      text = await ask();
+    } catch (error) {
+      throw error instanceof Refused
+        ? error
+        : new Refused(`the place to remember the report fails, so nothing is given out (${error?.name})`);
     }
-    const report = mechanism.draw(value, this.#words);
-    const kept = JSON.stringify({ mechanism: mechanism.hash, report });
-    this.#storage.setItem(key, kept);
-    refuseUnless(this.#storage.getItem(key) === kept, "the report could not be remembered, so it is not given out");
-    return report;
+    if (text === undefined || text === null) return undefined;
+    let kept = null;
+    try {
+      kept = JSON.parse(text);
+    } catch {} // refused just below
+    refuseUnless(typeof kept?.mechanism === "string", "what is remembered is damaged, so nothing is given out");
+    refuseUnless(kept.mechanism === mechanism.hash, "the question was asked with another mechanism");
+    refuseUnless(mechanism.couldReport(kept.report), "what is remembered is damaged, so nothing is given out");
+    return kept.report;
   }
 
   // The reports on all questions of a questionnaire, by name; every answer is looked up before any report is drawn.
-  reports(answers, questionnaire) {
+  async reports(answers, questionnaire) {
     for (const [name, mechanism] of questionnaire.questions) {
       refuseUnless(Object.hasOwn(answers, name) && mechanism.knows(answers[name]), "an answer is missing or no label");
     }
     const found = {};
     for (const [name, mechanism] of questionnaire.questions) {
-      Object.defineProperty(found, name, { value: this.report(name, answers[name], mechanism), enumerable: true });
+      const value = await this.report(name, answers[name], mechanism);
+      Object.defineProperty(found, name, { value, enumerable: true });
     }
     return found;
   }
+}
+
+function keyOf(question) {
+  refuseUnless(typeof question === "string" && question.trim() !== "", "a question needs a name");
+  return `extremal report: ${question}`;
 }

@@ -111,7 +111,7 @@ class TwoLevels:
         return Mechanism.from_structure(bits, None, self.permanent.inputs, BitLabels(structure.r))
 
 
-def cost(mechanism: Mechanism) -> Fraction:
+def cost(mechanism: Any) -> Fraction:
     """The ε that a report costs: the claim's own rational, or an upper bound when e^ε is the rational.
 
     Raises:
@@ -128,4 +128,5 @@ def cost(mechanism: Mechanism) -> Fraction:
     exponent, ratio = claim.exponential.exponent, claim.exponential.ratio
     if exponent is not None or ratio is None:
         return exponent or Fraction(0)
-    return Fraction(level_of_ratio(ratio.numerator, ratio.denominator))
+    # The level holds for the decimal that it prints as, which may lie above the double.
+    return Fraction(repr(level_of_ratio(ratio.numerator, ratio.denominator)))

@@ -156,7 +156,7 @@ def delta(progress: Progress) -> Reproduced:
     return Reproduced(
         paragraph(f"""Under (ε,δ)-LDP with more than two inputs the best mechanism need not be one that reveals the
         answer with probability δ and is the best ε-mechanism otherwise (with two inputs it is exactly that, KOV Theorem
-        17). Left: it is up to {max(searched):.1%} above it. Right: it is above it for few random pairs (of {CASES} for
+        18). Left: it is up to {max(searched):.1%} above it. Right: it is above it for few random pairs (of {CASES} for
         each number of inputs: {said}). It is {below} below."""),
         {"found-by-search": hard, "random": random},
         partial(_draw_gains, hard, random, above),

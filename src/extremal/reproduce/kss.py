@@ -1,5 +1,5 @@
-"""Kalantari, Sankar and Sarwate, "Robust privacy-utility tradeoffs under differential privacy and Hamming distortion",
-IEEE TIFS (2018): Figures 1 and 2, and the bounds.
+"""Kalantari, Sankar and Sarwate, "The optimal differential privacy mechanism under Hamming distortion for universal
+memoryless source classes" (2016): Figures 1 and 2, and the bounds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from extremal.mechanism import Mechanism
 from extremal.optimize import smallest_epsilon
 from extremal.plotting import COLOURS, draw_curve, figure
 from extremal.privacy import LDP
@@ -23,7 +22,8 @@ from extremal.studies import DistortionTradeoff, distortion_tradeoff
 from extremal.theory.distortion import lower_bound, upper_bound
 
 PRIOR = ["0.5", "0.3", "0.2"]
-FOUR = ["0.5", "0.3", "0.15", "0.05"]
+TIED = [["0.45", "0.45", "0.1"], ["0.6", "0.2", "0.2"]]
+DISTORTION = "0.45"
 ORDERED = [["0.5", "0.3", "0.2"], ["0.7", "0.2", "0.1"], ["0.45", "0.45", "0.1"]]
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(3) / 2]])
 
@@ -43,8 +43,8 @@ def classes(progress: Progress) -> Reproduced:
         return drawn
 
     return Reproduced(
-        "Two classes of priors on three inputs: all orders of one prior, and priors with one order in common. Agrees "
-        "with the paper.",
+        "Two classes of priors on three inputs: all orders of one prior and their mixtures, and priors with one order "
+        "in common. Agrees with the paper.",
         {
             "invariant": {f"P{i + 1}": [p[i] for p in orbit] for i in range(3)},
             "ordered": {f"P{i + 1}": [p[i] for p in ordered] for i in range(3)},
@@ -76,23 +76,27 @@ def _draw_class(axis: Any, points: Sequence[tuple[float, ...]], title: str) -> N
 def colours(progress: Progress) -> Reproduced:
     """Figure 2: which entries of an optimal mechanism are tied by privacy: black the largest of a column, red the
     smallest."""
-    found = smallest_epsilon(FOUR, "0.25").mechanism
+    found = smallest_epsilon(SourceClass.ordered(TIED), DISTORTION).mechanism
     progress(1.0)
-    kinds = _tied(found)
-    black = "black" if (np.diag(kinds) == "B").all() else "NOT BLACK"
-    columns = {f"output {y + 1}": kinds[:, y].tolist() for y in range(found.m)}
+    matrix = np.zeros((found.k, found.k))  # a report that is never sent is a column of zeros
+    matrix[:, [found.inputs.index(y) for y in found.outputs]] = found.matrix
+    kinds = _tied(matrix, LDP(0).level(found))
+    others = "black" if (np.diag(kinds)[1:] == "B").all() else "NOT BLACK"
+    ratios = [float(column.min() / column.max()) for column in found.matrix.T]
+    columns = {f"output {y + 1}": kinds[:, y].tolist() for y in range(found.k)}
     return Reproduced(
-        paragraph(f"""The mechanism of smallest ε for the prior {", ".join(FOUR)} and distortion 0.25: black (B) and red
-        (R) entries of a column are exactly e^ε apart, white ones are not held by privacy. The diagonal is {black}, as
-        the paper's colouring says."""),
+        paragraph(f"""A mechanism of smallest ε for the priors (0.45, 0.45, 0.1), (0.6, 0.2, 0.2) and distortion
+        {DISTORTION}: black (B) and red (R) entries of a column are exactly e^ε apart, white ones are not held by
+        privacy. The first diagonal entry is {"black" if kinds[0, 0] == "B" else "not black"}, which the paper's
+        colouring allows it alone not to be; the others are {others}. Smallest over largest entry of the columns:
+        {", ".join(f"{r:.3f}" for r in ratios)}."""),
         {"": {"input": list(range(1, found.k + 1)), **columns}},
-        partial(_draw_colours, kinds, found.matrix),
+        partial(_draw_colours, kinds, matrix),
     )
 
 
-def _tied(mechanism: Mechanism) -> Any:
+def _tied(matrix: Any, epsilon: float) -> Any:
     """B and R where a column's largest and smallest entries are e^ε apart, else W."""
-    matrix, epsilon = mechanism.matrix, LDP(0).level(mechanism)
     kinds = np.full(matrix.shape, "W")
     for y, column in enumerate(matrix.T):
         if column.min() > 0 and math.log(column.max() / column.min()) > epsilon - 1e-9:
@@ -154,13 +158,18 @@ def bounds(progress: Progress) -> Reproduced:
 
 
 def _draw_bounds(axis: Any, table: DistortionTradeoff) -> None:
-    """ε* and the paper's bounds, as far as ε* is above 0."""
+    """ε* with its jump to 0, and the paper's bounds as far as ε* is above 0."""
     below = [i for i, d in enumerate(table.designs) if d.value > 0]
     x = [table.distortions[i] for i in below]
     for (label, values), place, line in zip(table.bounds.items(), (1, 2, 0), (":", "--", "-."), strict=True):
         style: dict[str, Any] = {"marker": "", "linestyle": line, "linewidth": 2, "zorder": 3}
         draw_curve(axis, x, [values[i] for i in below], place, label, **style)
-    axis.plot(x, [table.designs[i].value for i in below], color="#111111", linewidth=2, label="ε*, exact")
+    exact = [table.designs[i].value for i in below]
+    axis.plot(x, exact, color="#111111", linewidth=2, label="ε*, exact")
+    free = [d for d, made in zip(table.distortions, table.designs, strict=True) if made.value == 0]
+    if free:  # from D(M−1) on nothing need be sent: ε* jumps to 0
+        axis.plot([free[0], free[0]], [exact[-1], 0], color="#111111", linewidth=1, linestyle=":")
+        axis.plot([free[0], free[-1]], [0, 0], color="#111111", linewidth=2, marker="o", markevery=[0], markersize=4)
 
 
 FIGURES = (

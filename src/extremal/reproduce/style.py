@@ -43,14 +43,15 @@ def labelled(axis: Any, x: str, y: str, title: str = "") -> None:
         axis.set_title(title, fontsize=10)
 
 
-def heat_map(drawn: Any, axis: Any, matrix: Any) -> None:
-    """Probabilities as shades of grey with their values: a row for each input, a column for each report."""
+def heat_map(drawn: Any, axis: Any, matrix: Any, first: int = 1) -> None:
+    """Probabilities as shades of grey with their values: a row for each input, a column for each report, both numbered
+    from `first` on."""
     shown = axis.imshow(matrix, cmap="Greys", vmin=0.0, vmax=1.0, aspect="auto")
     for (x, y), value in np.ndenumerate(matrix):
         ink = "white" if value > DARK else "black"
         axis.text(y, x, f"{value:.2f}", ha="center", va="center", color=ink, fontsize=8)
-    axis.set_xticks(range(matrix.shape[1]), [str(y + 1) for y in range(matrix.shape[1])])
-    axis.set_yticks(range(matrix.shape[0]), [str(x + 1) for x in range(matrix.shape[0])])
+    axis.set_xticks(range(matrix.shape[1]), [str(first + y) for y in range(matrix.shape[1])])
+    axis.set_yticks(range(matrix.shape[0]), [str(first + x) for x in range(matrix.shape[0])])
     axis.grid(visible=False)
     labelled(axis, "report y", "input x")
     drawn.colorbar(shown, ax=axis, label="Q(y|x)")

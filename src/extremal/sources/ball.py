@@ -23,6 +23,7 @@ from extremal.exact import (
     prefix_sums,
 )
 from extremal.exact.weights import Floats
+from extremal.exact.written import written_fraction
 from extremal.sources.source_class import MEMBERSHIP_TOLERANCE, LeastSum, SourceClass, Sum, refuse_many
 
 MOST_SYMBOLS = 12  # a few thousand vertices are still listed
@@ -34,6 +35,7 @@ class Ball(SourceClass):
     """All priors within a distance of one, in total variation."""
 
     kind = "ball"
+    fields = ("prior", "radius")
 
     def __init__(self, prior: Any, radius: Any, metric: str = "tv") -> None:
         self.priors = (as_prior(prior, "priors[0]"),)
@@ -142,7 +144,7 @@ class Ball(SourceClass):
 
     @classmethod
     def _read(cls, content: dict[str, Any]) -> Ball:
-        return cls(Prior.from_json(content["prior"]), content["radius"])
+        return cls(Prior.from_json(content["prior"]), written_fraction(content["radius"], "radius"))
 
     def __hash__(self) -> int:
         return hash((self.priors, self.radius))

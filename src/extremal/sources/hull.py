@@ -66,10 +66,11 @@ class Hull(SourceClass):
     def least_sum(self, view: ExactView) -> LeastSum:
         masses = [by_row_class(p.weights, view) for p in self.priors]
         readers = [(mass, prefix_sums(mass), p.total) for mass, p in zip(masses, self.priors, strict=True)]
+        occurring = by_row_class(self.support(), view)
 
         def least(column: Column) -> Sum:
             return _smallest(
-                [(column.arranged(mass)[0].weighted_sum(prefix), total) for mass, prefix, total in readers]
+                [(column.arranged(mass, occurring)[0].weighted_sum(prefix), total) for mass, prefix, total in readers]
             )
 
         return least

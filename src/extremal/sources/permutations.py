@@ -54,12 +54,14 @@ class PermutationInvariant(SourceClass):
         return all(b * self.priors[0].total <= a * prior.total for a, b in reached)  # majorisation (Rado)
 
     def least_sum(self, view: ExactView) -> LeastSum:
-        sizes = prefix_sums(by_row_class([1] * self.k, view))
+        counts = by_row_class([1] * self.k, view)
+        sizes = prefix_sums(counts)
         largest_first = prefix_sums(sorted(self.priors[0].weights, reverse=True))
 
         def least(column: Column) -> Sum:
             total = start = 0
-            for value, members in column.groups:  # the rearrangement inequality: large probabilities meet small weights
+            # The rearrangement inequality: large probabilities meet small weights, and few inputs have large ones.
+            for value, members in column.arranged(counts)[0].groups:
                 stop = start + members.total(sizes)
                 total += value * (largest_first[stop] - largest_first[start])
                 start = stop

@@ -17,6 +17,7 @@ class Simplex(SourceClass):
     """Every prior on k symbols."""
 
     kind = "simplex"
+    fields = ("k",)
     symmetric = True
     weights_decide = True
 

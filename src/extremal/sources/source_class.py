@@ -20,6 +20,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact import Column, ExactView, Prior, as_fraction, as_prior, corners
 from extremal.exact.weights import Floats
+from extremal.exact.written import refuse_other_fields
 
 Sum = tuple[int, int]  # a non-negative rational as numerator and denominator
 LeastSum = Callable[[Column], Sum]
@@ -49,6 +50,9 @@ class SourceClass:
     """
 
     kind: ClassVar[str]
+    fields: ClassVar[tuple[str, ...]] = ("priors",)
+    """What a file holds beside the kind."""
+
     symmetric: ClassVar[bool] = False
     """Whether the shape alone makes every rearrangement of a prior of the class a prior of the class."""
 
@@ -200,14 +204,15 @@ class SourceClass:
     @classmethod
     def from_json(cls, content: dict[str, Any]) -> SourceClass:
         """The class that `to_json` described, of whichever shape."""
-        kind = content["kind"]
-        if kind not in SHAPES:
+        kind = content.get("kind") if isinstance(content, dict) else None
+        if not isinstance(kind, str) or kind not in SHAPES:
             raise MalformedFile(
                 "a source class must be of a known kind",
                 parameter="kind",
                 value=kind,
                 hint=f"Known: {', '.join(SHAPES)}.",
             )
+        refuse_other_fields(content, ("kind", *SHAPES[kind].fields), f"a source of the kind {kind}")
         return SHAPES[kind]._read(content)
 
     @classmethod

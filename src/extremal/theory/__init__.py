@@ -5,17 +5,19 @@ from extremal.optimize.information.response import response_is_optimal
 from extremal.theory import distortion
 from extremal.theory.blackwell import Dominance, Equivalence, Separation, canonical_form, dominates, equivalent
 from extremal.theory.bounds import Bound, low_privacy_coefficient
-from extremal.theory.composition import (
-    PrivacyProfile,
-    compose,
-    composed_level,
-    pml_composed_bound,
-    privacy_profile,
-)
+from extremal.theory.composition import compose, composed_level, pml_composed_bound
+from extremal.theory.contraction import Contraction, contraction
 from extremal.theory.converses import Converses, converses
 from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
-from extremal.theory.hypothesis_tests import ErrorExponent, chernoff_information, error_exponent, fano, le_cam
+from extremal.theory.hypothesis_tests import (
+    ErrorExponent,
+    chernoff_information,
+    error_exponent,
+    fano,
+    identity_testing,
+    le_cam,
+)
 from extremal.theory.leakage import (
     LeakageDistribution,
     disclosable,
@@ -25,6 +27,8 @@ from extremal.theory.leakage import (
     pml_regions,
     wrong_prior,
 )
+from extremal.theory.profiles import PrivacyProfile, privacy_profile
+from extremal.theory.robust import CorrelatedDesign, RobustDesign, correlated_design, robust_design
 from extremal.theory.staircase import (
     StaircaseWeights,
     response_dual,
@@ -36,13 +40,16 @@ from extremal.theory.thresholds import Threshold, binary_threshold, binary_thres
 
 __all__ = [
     "Bound",
+    "Contraction",
     "Converses",
+    "CorrelatedDesign",
     "Dominance",
     "Equivalence",
     "ErrorExponent",
     "ErrorRegion",
     "LeakageDistribution",
     "PrivacyProfile",
+    "RobustDesign",
     "Separation",
     "StaircaseWeights",
     "Threshold",
@@ -52,7 +59,9 @@ __all__ = [
     "chernoff_information",
     "compose",
     "composed_level",
+    "contraction",
     "converses",
+    "correlated_design",
     "correlation",
     "disclosable",
     "distortion",
@@ -65,6 +74,7 @@ __all__ = [
     "error_region_of",
     "f_information",
     "fano",
+    "identity_testing",
     "le_cam",
     "leakage_distribution",
     "low_privacy_coefficient",
@@ -75,6 +85,7 @@ __all__ = [
     "randomized_response_leakage",
     "response_dual",
     "response_is_optimal",
+    "robust_design",
     "rr_threshold",
     "staircase_patterns",
     "staircase_weights",

@@ -9,6 +9,12 @@ c·1_T, Q = Σ_T θ_T S_T (KOV Theorem 4), δ_T = P₀(T) − P₁(T):
 and both report probabilities of S_T are at least 1. So the symmetrised divergence is at most c²·Σθ_T δ_T², |δ_T| ≤
 TV(P₀,P₁), and c·Σθ_T|δ_T| = 2·TV(M₀,M₁) ≤ 2·tanh(ε/2)·TV(P₀,P₁) by Corollary 11: together 2c²/(E+1)·TV².
 
+*Stein's exponent* (KOV Section 3, at every ε and without slack). a·log(a/b) − a + b ≤ (a − b)²/(2·min(a, b)), and both
+report probabilities are at least 1: D(M₀‖M₁) is at most half of what bounds the symmetrised divergence.
+
+*Contraction* (tanh²(ε/2) times what there was, and what is left of a hockey-stick): `theory/contraction.py`. It is
+below Pinsker's form of the paper, (E−1)²/(2(E+1))·D(P₀‖P₁), by a factor 2/(E+1).
+
 *Pinsker and the quadratic bound* (Theorem 7 with E + 1 in place of 2(E+1)²): BIN ≥ 2·tanh²(ε/2)·TV².
 
 *Chord.* The ratio of report probabilities lies in [1/E, E], where a convex f with f(1) = 0 lies below its chords from
@@ -36,8 +42,11 @@ from extremal.tables import number
 from extremal.theory.thresholds import binary_threshold
 from extremal.utility import (
     KL,
+    AlphaDivergence,
     ChiSquared,
     Divergence,
+    HockeyStick,
+    JensenShannon,
     MutualInformation,
     ReverseKL,
     SquaredHellinger,
@@ -129,7 +138,10 @@ def divergence_bounds(utility: Divergence, epsilon: float, slack: float) -> list
                 "Corollary 11", math.tanh(epsilon / 2) * distance, "TV(M₀,M₁) ≤ tanh(ε/2)·TV(P₀,P₁)", "KOV Corollary 11"
             )
         )
+    found += _contractions(utility, epsilon, unprivatised)
     quadratic = step * math.tanh(epsilon / 2) * distance**2
+    if isinstance(utility, (KL, ReverseKL)):
+        found += _stein_bounds(step, quadratic, unprivatised)
     if isinstance(utility, (KL, ReverseKL, SymmetricKL)):
         found += [
             Bound(
@@ -165,6 +177,46 @@ def _chord(utility: Divergence, ratio: float) -> float:
     ends = np.array([ratio, 1 / ratio])
     f = utility.excess(ends - 1, ends)
     return float(f[0] + ratio * f[1])
+
+
+CONTRACTING = (KL, ReverseKL, SymmetricKL, ChiSquared, SquaredHellinger, JensenShannon)
+"""Divergences whose f is operator convex, so that the coefficient of χ² bounds theirs."""
+
+_ASOODEH = "Asoodeh, Zhang 2022"
+
+
+def _contractions(utility: Divergence, epsilon: float, unprivatised: float) -> list[Bound]:
+    """What ε-LDP leaves of the divergence itself, for the f that are known to contract."""
+    if isinstance(utility, HockeyStick):
+        left = (unprivatised * math.expm1(epsilon) - abs(utility.gamma - 1)) / (math.exp(epsilon) + 1)
+        statement = "E_γ(M₀‖M₁) ≤ ((e^ε−1)·E_γ(P₀‖P₁) − |γ−1|)⁺/(e^ε+1), attained"
+        return [Bound("contraction", max(0.0, left), statement, "this package; Zamanlooy, Asoodeh 2023")]
+    if isinstance(utility, AlphaDivergence) and not -1 <= utility.alpha <= 2:
+        return []  # x^α is not operator convex there
+    if not isinstance(utility, (*CONTRACTING, AlphaDivergence)):
+        return []
+    kept = math.tanh(epsilon / 2) ** 2 * unprivatised
+    return [Bound("contraction", kept, "D_f(M₀‖M₁) ≤ tanh²(ε/2)·D_f(P₀‖P₁)", _ASOODEH)]
+
+
+def _stein_bounds(step: float, quadratic: float, unprivatised: float) -> list[Bound]:
+    """The two bounds of KOV Section 3 on Stein's exponent, which hold without their slack."""
+    return [
+        Bound(
+            "Stein",
+            quadratic,
+            "D(M₀‖M₁) ≤ (e^ε−1)²/(e^ε+1)·TV(P₀,P₁)²",
+            "KOV Section 3",
+            erratum="E8: printed with 1+δ and for small ε only",
+        ),
+        Bound(
+            "Pinsker",
+            step**2 / (2 * (step + 2)) * unprivatised,
+            "D(M₀‖M₁) ≤ (e^ε−1)²/(2(e^ε+1))·D(P₀‖P₁)",
+            "KOV Section 3",
+            erratum="printed for small ε only; the contraction bound is (e^ε+1)/2 times smaller",
+        ),
+    ]
 
 
 def _kl_bounds(utility: KL, epsilon: float, slack: float, one_bit: float, unprivatised: float) -> list[Bound]:
@@ -247,6 +299,7 @@ def information_bounds(utility: MutualInformation, epsilon: float, slack: float)
     sides = float(curve.value(z) + curve.value(1 - z))
     found = [
         Bound("entropy", entropy, "I(X;Y) ≤ H(X)", "KOV Section 4"),
+        Bound("contraction", math.tanh(epsilon / 2) ** 2 * entropy, "I(X;Y) ≤ tanh²(ε/2)·H(X)", _ASOODEH),
         Bound("fluid", fluid(prior, curve)[0], "prices g(p_x), see docs/design/information.md", "this package"),
         Bound("affine", affine(prior, curve)[0], "prices A + B·p_x, see docs/design/information.md", "this package"),
         Bound("any prior", curve.limit, "I(X;Y) ≤ m − 1 − ln m, m = ε/(1−e^−ε)", "this package"),

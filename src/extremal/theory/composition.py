@@ -1,4 +1,4 @@
-"""The privacy of one report at every ε, and of several about one value: of given mechanisms, or not yet chosen ones.
+"""The privacy of several reports about one value: of given mechanisms, or of not yet chosen ones.
 
 Given the value, the reports are independent, so the joint mechanism has the product rows. Its privacy is read from the
 privacy loss of a pair of inputs: for each likelihood ratio that a report can have, how likely it is under either input.
@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -25,9 +24,8 @@ from extremal.exact import Exponential, as_fraction, as_prior, level_of_ratio
 from extremal.exact.bisection import bisected
 from extremal.exact.exponential import SMALLEST_EPSILON
 from extremal.mechanism import Mechanism
-from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, PML
-from extremal.tables import aligned, as_frame, number
+from extremal.privacy.cones.lift import MOST_INPUTS, lift_box, vertices
 
 LARGEST_PRODUCT = 1 << 16
 """Entries, inputs × reports, of a composed mechanism."""
@@ -123,20 +121,23 @@ def _all_of(kind: type[T], items: list[Any]) -> list[T]:
 
 
 def pml_composed_bound(notions: Sequence[PML]) -> float:
-    """An upper bound on the leakage of several reports, each ε_i-PML under the same prior; independent given the value.
+    """The largest leakage of several reports, each ε_i-PML under the same prior; independent given the value.
 
     ℓ(x; y₁y₂) = ℓ(x; y₁) + ℓ(x; y₂ | y₁), and the second is about the posterior after y₁, not about the prior: PML
-    levels do not add up. They add up to LDP levels: ε_i for one report and, for each other, log of e^ε p/(1 −
-    e^ε(1−p)), p the smallest probability, which is the largest ratio that ε-PML leaves between two inputs, infinite
-    from region 2 on. Never above ε_max = −log p.
+    levels do not add up. Reports with lift vectors λ₁, …, λ_n leak log max_x Πλ_i(x)/Σ_x p(x)Πλ_i(x), for each x a
+    quotient of two linear functions of each λ_i, so the largest leakage is at extreme lift vectors (GSO Section IV-E),
+    and every one of them is a report of some ε_i-PML mechanism. Where their products are at most 2^18 they are all
+    tried, and the answer is exact. Beyond: levels add up to LDP levels, ε_i for one report and, for each other, log of
+    e^ε p/(1 − e^ε(1−p)), p the smallest probability, the largest ratio that ε-PML leaves between two inputs, infinite
+    from region 2 on; and never above ε_max = −log p.
 
-    Guarantee: an upper bound in floats.
+    Guarantee: an upper bound, in floats rounded up; attained by some mechanisms where products are listed.
 
     Reference: S. Saeidian et al., Pointwise Maximal Leakage, IEEE Trans. Inf. Theory 69 (2023), on composition.
 
     >>> import extremal as ex
-    >>> round(pml_composed_bound([ex.PML(0.05, [0.5, 0.3, 0.2])] * 2), 6)
-    0.329519
+    >>> round(pml_composed_bound([ex.PML(0.1, [0.45, 0.33, 0.22])] * 2), 10)
+    0.2111225489
     """
     prior = notions[0].prior
     if any(n.prior != prior for n in notions):
@@ -146,7 +147,27 @@ def pml_composed_bound(notions: Sequence[PML]) -> float:
     pure = [_pure(e, float(least)) for e in levels]
     largest = -math.log(least)
     bound = min(e + math.fsum(p for j, p in enumerate(pure) if j != i) for i, e in enumerate(levels))
-    return min(bound, largest)
+    return min(bound, largest, _largest_leakage(notions))
+
+
+MOST_LIFTS = 1 << 18  # products of extreme lift vectors: a few seconds
+_UP = 1 + 1e-13  # relative: what a product of lift vectors and the logarithm of a quotient lose in floats
+
+
+def _largest_leakage(notions: Sequence[PML]) -> float:
+    """The largest leakage of products of extreme lift vectors; infinite when they are too many to list."""
+    boxes = [lift_box(n) for n in notions]
+    if max(box.n for box in boxes) > MOST_INPUTS:
+        return math.inf
+    prior = boxes[0].prior
+    products = np.ones((1, prior.size))
+    for box in boxes:
+        lifts = box.base + box.step * vertices(box)
+        if len(products) * len(lifts) > MOST_LIFTS:
+            return math.inf
+        products = (products[:, None, :] * lifts).reshape(-1, prior.size)
+        products = np.unique(products[products @ prior > 0], axis=0)
+    return float(np.log((products.max(axis=1) / (products @ prior)).max())) * _UP
 
 
 def _pure(epsilon: float, least: float) -> float:
@@ -195,15 +216,20 @@ def _level_of_mechanisms(mechanisms: list[Mechanism], delta: Fraction) -> float:
     return max(found.values(), default=0.0)
 
 
-def _pair(m: Mechanism, rows: Any, x: int, other: int) -> tuple[Loss, int]:
-    a, b = (rows[i] if m.row_of is None else rows[m.row_of[i]] for i in (x, other))
+def pair_loss(u: Any, v: Any) -> Loss:
+    """The law of the likelihood ratio of two rows of weights."""
     loss: Loss = {}
-    for p, q in zip(a.tolist(), b.tolist(), strict=True):
+    for p, q in zip(u.tolist(), v.tolist(), strict=True):
         if p or q:
             shared = math.gcd(int(p), int(q))
             key = (int(p) // shared, int(q) // shared)
             loss[key] = loss.get(key, 0) + shared
-    return loss, m.denominator
+    return loss
+
+
+def _pair(m: Mechanism, rows: Any, x: int, other: int) -> tuple[Loss, int]:
+    a, b = (rows[i] if m.row_of is None else rows[m.row_of[i]] for i in (x, other))
+    return pair_loss(a, b), m.denominator
 
 
 def _pure_level(pairs: list[tuple[Loss, int]]) -> float:
@@ -301,81 +327,3 @@ def _quaternary(notion: LDP) -> tuple[Loss, int]:
     if delta:
         loss[(1, 0)] = loss[(0, 1)] = delta.numerator * (one + upper)
     return loss, total
-
-
-@dataclass(frozen=True)
-class PrivacyProfile:
-    """ε ↦ δ(ε) = max_{x,x'} Σ_y (Q(y|x) − e^ε Q(y|x'))⁺ of a mechanism (KOV eq 23); `str()` is a table.
-
-    Attributes:
-        mechanism: whose profile it is.
-        level: the ε from which on δ = 0; infinite if some report rules out an input.
-
-    Made by `ex.theory.privacy_profile`.
-
-    >>> import extremal as ex
-    >>> profile = ex.theory.privacy_profile(ex.randomized_response(2, 1))
-    >>> profile.delta(1), profile.delta(0.5) > 0
-    (0.0, True)
-    """
-
-    mechanism: Mechanism
-    level: float
-
-    def delta(self, epsilon: Any) -> float:
-        """The smallest δ at ε, rounded up so that (ε,δ)-LDP holds."""
-        return LDP(0).delta_at(self.mechanism, epsilon)
-
-    def epsilon(self, delta: Any) -> float:
-        """The smallest ε at δ, rounded up; infinite if none will do."""
-        return LDP(0, delta).level(self.mechanism)
-
-    def grid(self) -> list[float]:
-        """Some ε from 0 to where δ is 0, or to 3 if it never is."""
-        stop = _shown(self)
-        return [float(e) for e in np.linspace(0, stop, 13)]
-
-    def to_frame(self, epsilons: Sequence[float] | None = None) -> Any:
-        """A data frame: ε, δ."""
-        chosen = self.grid() if epsilons is None else list(epsilons)
-        return as_frame({"ε": chosen, "δ": [self.delta(e) for e in chosen]})
-
-    def __str__(self) -> str:
-        return aligned(["ε", "δ"], [[number(e, 4), number(self.delta(e))] for e in self.grid()])
-
-    def plot(self, *others: PrivacyProfile, labels: Sequence[str] = ()) -> Any:
-        """δ against ε, for this mechanism and others; a matplotlib figure."""
-        drawn, axis = figure()
-        everything = (self, *others)
-        stop = 1.2 * max((_shown(p) for p in everything if math.isfinite(p.level)), default=_shown(self))
-        for i, profile in enumerate(everything):
-            grid = np.linspace(0, stop, 121)
-            name = labels[i] if i < len(labels) else f"mechanism {i + 1}"
-            style = ("-", "--", ":", "-.")[i % 4]
-            axis.plot(grid, [profile.delta(float(e)) for e in grid], color=COLOURS[i % 8], linestyle=style, label=name)
-        axis.set(xlabel="ε (nats)", ylabel="smallest δ", ylim=(0, None), xlim=(0, stop))
-        axis.legend(frameon=False)
-        return drawn
-
-
-def _shown(profile: PrivacyProfile) -> float:
-    """The largest ε worth showing."""
-    return (profile.level or 1.0) if math.isfinite(profile.level) else 3.0
-
-
-def privacy_profile(mechanism: Mechanism) -> PrivacyProfile:
-    """δ as a function of ε, with its inverse, a table and a picture.
-
-    Guarantee: every value is rounded up in integer arithmetic, so that the mechanism is (ε, δ(ε))-LDP.
-
-    Reference: KOV eq 23; B. Balle, G. Barthe, M. Gaboardi, Privacy Profiles and Amplification by Subsampling (2020).
-
-    >>> import extremal as ex
-    >>> profile = privacy_profile(ex.randomized_response(3, 1))
-    >>> profile.level, round(profile.delta(0), 6), profile.delta(1), round(profile.epsilon(0.1), 6)
-    (1.0, 0.364175, 0.0, 0.809353)
-    """
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidParameter("a profile is that of a mechanism", parameter="mechanism", value=mechanism)
-    level = LDP(0).level(mechanism)
-    return PrivacyProfile(mechanism, level)

@@ -9,6 +9,15 @@ them, and the total variation of n private reports is at most √(n·J/4), J ≤
 every ε, see `bounds.py`; it holds conditionally on earlier reports, so mechanisms may be chosen one after another).
 Fano: whoever must name one of N hypotheses errs with probability at least 1 − (I + log 2)/log N, and n reports carry at
 most n times the information that ε-LDP leaves of any prior.
+
+Identity testing: whoever must tell the uniform distribution on k symbols from all that are γ away in total variation.
+Pair the symbols and move 2γ/k within each pair, one way or the other at random, z ∈ {±1}^(k/2) (Paninski). With Δ_i =
+Q(y|2i) − Q(y|2i+1) and q(y) the mean of column y, the second moment of the likelihood ratio of n reports is at most
+E exp(zᵀBz'), B = Σ over reports of (2γ/k)²·Σ_y Δ_iΔ_j/q, which Gaussian z bound by Π(1−b_i²)^(−½), b_i the eigenvalues
+of B. Their sum s is at most n(2γ/k)² times the largest Σ_iΔ_i²/q² of a staircase column, m·c²k²/(k+cm)² with m pairs
+split, c = e^ε − 1: for e^ε ≤ 3 that is 2k·tanh²(ε/2), so s ≤ 8nγ²·tanh²(ε/2)/k. For s < 1 the product is at most
+(1−s²)^(−½), and the total variation of the mixture from the uniform reports at most ½√((1−s²)^(−½) − 1). Mechanisms may
+differ between people and be chosen with shared randomness, not after seeing reports.
 """
 
 from __future__ import annotations
@@ -22,7 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
-from extremal.exact import Exponential, as_count, as_prior
+from extremal.exact import Exponential, as_count, as_fraction, as_prior
 from extremal.exact.bisection import bisected
 from extremal.mechanism import Mechanism
 from extremal.tables import aligned, as_frame, number
@@ -184,6 +193,42 @@ def fano(hypotheses: int | Sequence[Any], epsilon: Any, n: int) -> float:
     if not isinstance(hypotheses, int):
         carried = min(carried, _mean_divergence([as_prior(p).values for p in hypotheses], level))
     return max(0.0, 1 - (count * carried + math.log(2)) / math.log(size))
+
+
+def identity_testing(k: int, epsilon: Any, distance: Any, n: int) -> float:
+    """No test of n ε-LDP reports tells the uniform distribution on k symbols from all that are `distance` away in total
+    variation with a sum of both error probabilities below this.
+
+    1 − ½√((1−s²)^(−½) − 1) with s = n(2γ/k)²·max_m m·c²k²/(k+cm)², c = e^ε − 1; 0 where s ≥ 1 (it says nothing).
+
+    Args:
+        k: number of symbols.
+        epsilon: nats.
+        distance: γ, at most ½ (a little less when k is odd).
+        n: people, each with one report; mechanisms may differ and share randomness.
+
+    Guarantee: proven for every n, k and ε, in floats; the proof is at the top of this module.
+
+    Reference: L. Paninski, IEEE Trans. Inf. Theory 54 (2008); J. Acharya, C. Canonne, H. Tyagi, Inference under
+    information constraints I, IEEE Trans. Inf. Theory 66 (2020), for the rate k/(γ²ε²).
+
+    >>> round(identity_testing(100, 1, 0.1, 1000), 6), identity_testing(100, 1, 0.1, 10_000)
+    (0.938924, 0.0)
+    """
+    level, count, size = Exponential(epsilon).epsilon, as_count(n, "n", 1), as_count(k, "k", 2)
+    pairs = size // 2
+    moved = float(as_fraction(distance, "distance")) * size / (2 * pairs)
+    if not 0 < moved <= 0.5:
+        raise InvalidParameter(
+            "the distance must be positive and at most ½, times (k − 1)/k for odd k",
+            parameter="distance",
+            value=distance,
+        )
+    step = math.expm1(level)
+    split = min(float(pairs), size / step) if step else float(pairs)
+    column = split * (step * size / (size + step * split)) ** 2
+    s = count * (2 * moved / size) ** 2 * column
+    return max(0.0, 1 - math.sqrt((1 - s * s) ** -0.5 - 1) / 2) if s < 1 else 0.0
 
 
 def _mean_divergence(distributions: list[npt.NDArray[np.float64]], epsilon: float) -> float:

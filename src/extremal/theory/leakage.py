@@ -8,12 +8,13 @@ likelier than before. An attribute value u of x can therefore be disclosed by a 
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -153,21 +154,37 @@ def majorizes(first: Any, second: Any) -> bool:
 
     The level ε(P) of a fixed randomised response is Schur-convex: it falls along this order (GSO Proposition 1).
 
-    Guarantee: True and False are exact.
+    Guarantee: exact for strings, fractions, integers and decimals that were written. A float of 16 or 17 digits is the
+    rounding of a number that was not written: sums that differ by no more than such roundings count as equal.
 
     >>> majorizes([0.5, 0.3, 0.2], ["1/3", "1/3", "1/3"]), majorizes([0.4, 0.4, 0.2], [0.5, 0.25, 0.25])
     (True, False)
+    >>> majorizes([3 / 6, 2 / 6, 1 / 6], [2.5 / 6, 2.5 / 6, 1 / 6])
+    True
     """
     p, q = as_prior(first, "first"), as_prior(second, "second")
     if len(p) != len(q):
         raise InvalidParameter("both must have the same length", parameter="len(second)", value=len(q))
+    rounding = _rounding(first) + _rounding(second)
     sums = [_partial_sums(v) for v in (p, q)]
-    return all(a * q.total >= b * p.total for a, b in zip(*sums, strict=True))
+    return all(Fraction(a, p.total) + rounding >= Fraction(b, q.total) for a, b in zip(*sums, strict=True))
+
+
+WRITTEN_DIGITS = 15  # decimals of so many digits survive the way through a double; longer floats were computed
+
+
+def _rounding(given: Any) -> Fraction:
+    """How far the sums of a vector may be off because its floats were computed, not written; 0 for exact ones."""
+    entries = [] if isinstance(given, Prior) else np.asarray(given, dtype=object).tolist()
+    floats = [float(p) for p in entries if isinstance(p, (float, np.floating))]
+    computed = [p for p in floats if len(Decimal(repr(p)).normalize().as_tuple().digits) > WRITTEN_DIGITS]
+    if not computed:
+        return Fraction(0)
+    return 2 * sum((Fraction(math.ulp(p)) for p in floats), Fraction(0)) + Fraction(math.ulp(1.0))
 
 
 def _partial_sums(prior: Prior) -> list[int]:
-    ordered = sorted(prior.weights, reverse=True)
-    return [int(s) for s in np.cumsum(np.array(ordered, dtype=object))]
+    return list(itertools.accumulate(sorted(prior.weights, reverse=True)))
 
 
 @dataclass(frozen=True)
@@ -252,7 +269,7 @@ def pml_regions(prior: Any) -> Regions:
     levels = {w: level_of_ratio(exact.total, w) for w in set(exact.weights) if w}
     named = sorted(levels[w] for w in exact.weights if w)
     found = []
-    for j, (start, stop) in enumerate(pairwise(edges), start=1):
+    for j, (start, stop) in enumerate(itertools.pairwise(edges), start=1):
         last = j == len(edges) - 1
         if start < stop or last:
             found.append(Region(j, start, stop, len(named) if last else bisect_left(named, stop)))

@@ -24,6 +24,7 @@ from extremal.exact import Exponential, as_count
 from extremal.mechanism import Mechanism
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number
+from extremal.utility.divergence import Divergence
 from extremal.utility.pair import Pair
 from extremal.utility.utility import Floats, SumOfColumns
 
@@ -171,7 +172,8 @@ def response_dual(utility: SumOfColumns, epsilon: Any) -> Floats:
     therefore optimal iff this α is feasible (KOV eq 45–48; for any utility of this form).
 
     α_i = [(e^ε + k − 2)·μ_i − Σ_{l≠i} μ_l]/((e^ε − 1)(e^ε + k − 1)), μ_i the worth of the pattern that is high on i
-    alone.
+    alone. μ is that of the divergence as it is written, f = x log x for KL (KOV eq 46): adding κ(x − 1) to f adds
+    κ(P₀ − P₁) to α and changes no sum.
 
     Guarantee: feasible or not, its sum is the value of randomised response, in floats.
 
@@ -188,4 +190,5 @@ def response_dual(utility: SumOfColumns, epsilon: Any) -> Floats:
     np.fill_diagonal(columns, 1.0)  # patterns divided by e^ε, so that nothing overflows
     worth = utility.column_values(columns)
     spread = (1 + (k - 2) * low) * worth - low * (worth.sum() - worth)
-    return np.asarray(spread / (-math.expm1(-level) * (1 + (k - 1) * low)))
+    alpha = np.asarray(spread / (-math.expm1(-level) * (1 + (k - 1) * low)))
+    return alpha + utility.f.tangent * utility.pair.difference if isinstance(utility, Divergence) else alpha

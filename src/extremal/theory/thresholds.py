@@ -19,7 +19,8 @@ smooth functions of ε, and their crossing is the threshold, so that no toleranc
 
 *Information.* `optimize/information/response.py` has the criterion for randomised response and why it holds. One bit
 about the most balanced set (KOV Theorem 12) is optimal for small ε if the balanced partition is unique or exactly half;
-the theorem omits that condition and is false for the uniform prior on three symbols (erratum E6).
+the theorem omits that condition and is false for the uniform prior on three symbols (erratum E6). The condition is
+sufficient, not necessary.
 
 Nothing guarantees that randomised response, once optimal, stays optimal as ε grows: for f = x⁴ − 4x + 3 it can be
 optimal between two levels only. So the set of ε is scanned on a geometric grid and each change refined to the accuracy

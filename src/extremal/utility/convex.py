@@ -34,11 +34,13 @@ class ConvexFunction(ABC):
         at_zero: f(0).
         slope_at_infinity: lim f(x)/x.
         kinks: for piecewise linear f: where its slope changes. None when f is smooth.
+        tangent: the multiple of x − 1 that was taken off f as its divergence is written (x log x has 1).
     """
 
     at_zero: float
     slope_at_infinity: float
     kinks: tuple[float, ...] | None = None
+    tangent: float = 0.0
 
     @abstractmethod
     def excess(self, delta: Floats, x: Floats) -> Floats:
@@ -108,21 +110,21 @@ class UserFunction(ConvexFunction):
         self._f, self._derivative = f, derivative
         _refuse_bad_function(f)
         # κ ∈ ∂f(1): taking κ(x−1) off changes no divergence and keeps small values small.
-        self._kappa = (
+        self.tangent = (
             float(derivative(np.array([1.0]))[0]) if derivative else self._difference_quotient(np.array([1.0]))[0]
         )
         zero = _limit_at_zero(f) if at_zero is None else float(at_zero)
-        self.at_zero = zero + self._kappa
+        self.at_zero = zero + self.tangent
         end = _evaluate(f, np.array([1e12]))[0] / 1e12 if slope_at_infinity is None else float(slope_at_infinity)
-        self.slope_at_infinity = math.inf if end > 1e6 else float(end) - self._kappa
+        self.slope_at_infinity = math.inf if end > 1e6 else float(end) - self.tangent
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
-        return np.asarray(_evaluate(self._f, np.asarray(x)) - self._kappa * np.asarray(delta))
+        return np.asarray(_evaluate(self._f, np.asarray(x)) - self.tangent * np.asarray(delta))
 
     def derivative(self, x: Floats) -> Floats:
         x = np.asarray(x, dtype=np.float64)
         slope = np.asarray(self._derivative(x), dtype=np.float64) if self._derivative else self._difference_quotient(x)
-        return np.asarray(slope - self._kappa)
+        return np.asarray(slope - self.tangent)
 
     def _difference_quotient(self, x: Floats) -> Floats:
         step = _STEP * x

@@ -37,6 +37,7 @@ class XLogX(ConvexFunction):
     """f = x log x."""
 
     at_zero, slope_at_infinity = 1.0, math.inf
+    tangent = 1.0
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
         return entropy_excess(delta, x)
@@ -64,6 +65,7 @@ class MinusLog(ConvexFunction):
     """f = −log x."""
 
     at_zero, slope_at_infinity = math.inf, 1.0
+    tangent = -1.0
 
     def excess(self, delta: Floats, x: Floats) -> Floats:
         return log_excess(delta, x)
@@ -295,6 +297,7 @@ class Hinge(ConvexFunction):
         self.kinks = (self.gamma,)
         self.at_zero = self.gamma if self.gamma < 1 else 0.0
         self.slope_at_infinity = 0.0 if self.gamma < 1 else 1.0
+        self.tangent = 1.0 if self.gamma < 1 else 0.0
 
     @property
     def parameters(self) -> dict[str, str]:

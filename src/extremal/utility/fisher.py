@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import TooLarge
-from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices
+from extremal.exact.weights import DENOMINATOR, WEIGHT_BITS, Floats, Indices, as_probabilities
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import count_text
-from extremal.mechanism.structures import GroupedSets, SubsetSelection
+from extremal.mechanism.structures import Colourings, GroupedSets, SubsetSelection
 from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
 from extremal.utility.reading import Reading, read_array
 
@@ -143,6 +143,9 @@ def _pieces(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
             np.ldexp((rows - smallest).astype(np.float64), -WEIGHT_BITS),
         )
         return
+    if isinstance(structure, Colourings):
+        yield from _coloured(structure)
+        return
     width, block = max(1, CHUNK // r), []
     for column in structure.columns():
         if column.orbit:
@@ -157,6 +160,17 @@ def _pieces(mechanism: Mechanism) -> Iterator[tuple[Floats, Floats]]:
             block = []
     if block:
         yield _from_groups(block, r)
+
+
+def _coloured(structure: Colourings) -> Iterator[tuple[Floats, Floats]]:
+    """Blocks of colourings."""
+    every, at_a_time = np.arange(structure.r)[:, None], max(1, CHUNK // (structure.r * int(structure.sizes.max())))
+    for a in range(0, len(structure.colours), at_a_time):
+        part, sizes = slice(a, a + at_a_time), structure.sizes[a : a + at_a_time]
+        step = as_probabilities(structure.high[part] - structure.low[part])
+        above = np.zeros((structure.r, int(sizes.sum())))
+        above[every, (structure.colours[part].T + (np.cumsum(sizes) - sizes))] = step
+        yield as_probabilities(np.repeat(structure.low[part], sizes)), above
 
 
 def _from_groups(block: list[Any], r: int) -> tuple[Floats, Floats]:

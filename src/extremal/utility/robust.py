@@ -86,7 +86,7 @@ def _ball(given: Any, parameter: str) -> Ball:
         "both must be lists of distributions, or both balls in total variation (or single distributions)",
         parameter=parameter,
         value=given,
-        hint="Mixtures may be harder to tell apart than the members of a list: ex.SourceClass.ball(p, r) has them.",
+        hint="Mixtures of a list, and inequalities: ex.theory.robust_design(epsilon, class0, class1).",
     )
 
 

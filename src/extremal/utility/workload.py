@@ -29,7 +29,7 @@ import numpy as np
 from extremal.errors import InvalidParameter, InvalidPrior
 from extremal.exact import Prior, as_count
 from extremal.mechanism import Mechanism
-from extremal.problem import WorkloadGoal
+from extremal.problem import Integers, WorkloadGoal
 from extremal.sources import SourceClass, as_source
 from extremal.utility.fisher import Fisher, fisher
 from extremal.utility.reading import Reading
@@ -125,7 +125,7 @@ class Workload(Utility):
         return np.asarray(self.rows.T @ self.rows)
 
     @property
-    def exact_gram(self) -> tuple[list[list[int]], int]:
+    def exact_gram(self) -> tuple[Integers, int]:
         """W as integers over one denominator."""
         stated = self.problem()
         return stated.gram, stated.denominator

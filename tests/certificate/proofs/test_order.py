@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
@@ -129,8 +130,8 @@ def test_prices_of_binary_priors_are_those_of_their_fractions() -> None:
         first, second = (proof.bound(ex.LDP(1), ex.MutualInformation(p)) for p in (binary, exact))
         assert first == second
     # An edge that is the probability of a symbol: it is light, and its neighbour above is heavy.
-    for x in range(12):
-        edge = binary.fraction(x)
+    for x, beside in itertools.product(range(12), (0, -1, 1)):
+        edge = binary.fraction(x) + Fraction(beside, 10**40)
         for prior in (binary, exact):
             light, heavy = _parted(prior, edge)
             assert light == sum((p for y in range(12) if (p := binary.fraction(y)) <= edge), Fraction(0))

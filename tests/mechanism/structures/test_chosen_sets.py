@@ -15,8 +15,9 @@ from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact import Exponential
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import files
-from extremal.mechanism.structures import HadamardSets, HashedSets, ProjectiveSets
+from extremal.mechanism.structures import HadamardSets, HashedSets, ProjectiveSets, chosen_sets
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, ChosenSets, largest_inside
+from support.levels import leakage_level, lift_level, listed_reports
 
 HALF = DENOMINATOR * 3 // 4
 
@@ -75,15 +76,17 @@ def test_the_claim_is_tight(make: Any, epsilon: str, k: int) -> None:
     assert not ex.LDP(Fraction(epsilon) * (1 - Fraction(1, 10**9))).holds(m)
 
 
-def test_levels_under_a_prior_are_bounds() -> None:
+def test_levels_under_a_prior_are_those_of_the_list_and_bounds_where_there_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     prior = np.arange(1, 31) / (30 * 31 / 2)
-    listed = ex.hadamard_response(30, 1)
-    structure = HadamardSets(30, largest_inside(64, 32, Exponential(1)), 1, 64)
-    ruled = ex.Mechanism.from_structure(structure, ex.LDP(1))
-    assert listed.structure.kind != "hadamard"
-    for notion in (ex.PML(1, prior), ex.LIP(1, prior)):
-        assert notion.level(listed) <= notion.level(ruled) <= 1.0000001
-    assert ex.LDP(1).level(ruled) == ex.LDP(1).level(listed) == 1
+    ruled = ex.Mechanism.from_structure(HadamardSets(30, largest_inside(64, 32, Exponential(1)), 1, 64), ex.LDP(1))
+    notions = (ex.PML(1, prior), ex.LIP(1, prior))
+    exact, reports = [notion.level(ruled) for notion in notions], listed_reports(ruled)
+    assert exact == [leakage_level(reports, notions[0].source), lift_level(reports, notions[1])]
+    monkeypatch.setattr(chosen_sets, "LISTED_FOR_CHECKS", 1)
+    assert all(level < notion.level(ruled) <= 1.0000001 for level, notion in zip(exact, notions, strict=True))
+    assert ex.LDP(1).level(ruled) == 1
 
 
 @pytest.mark.parametrize("make", [ex.local_hashing, ex.hadamard_response, ex.projective_geometry])

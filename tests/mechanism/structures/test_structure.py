@@ -15,8 +15,10 @@ from extremal.mechanism.structures import (
     STRUCTURES,
     BloomBits,
     Circulant,
+    Colourings,
     HadamardSets,
     HashedSets,
+    JointBlocks,
     ProjectiveSets,
     RandomizedResponse,
     Rows,
@@ -26,6 +28,7 @@ from extremal.mechanism.structures import (
 )
 from extremal.mechanism.structures.bits import optimised_bits
 from extremal.mechanism.structures.grouped_sets import grouped_structure
+from extremal.mechanism.structures.joint import COIN, AllSets, Assignment, Block
 from extremal.mechanism.structures.staircase import subset_structure, window_structure
 
 QUARTER = DENOMINATOR // 4
@@ -40,12 +43,18 @@ LISTED: list[Structure] = [
         np.array([3 * QUARTER, 3 * QUARTER]),
     ),
     Circulant(((QUARTER, 1), (3 * QUARTER, 1), (0, 3))),
+    Colourings(
+        np.array([[0, 1, 0, 1, 1], [1, 0, 2, 2, 0]], dtype=np.uint16),
+        np.array([QUARTER // 2, QUARTER // 2]),
+        np.array([3 * QUARTER // 2, QUARTER]),
+    ),
 ]
 UNLISTED: list[Structure] = [
     subset_structure(100, 30, Exponential(1)),
     optimised_bits(100, Exponential(1)),
     BloomBits(100, 64, 2, 4, 3 * QUARTER, QUARTER),
     grouped_structure(np.arange(100) % 3 // 2, [(20, 5), (10, 20)], [5.0, 2.0], Exponential(1)),
+    JointBlocks(((AllSets(4, 2),), (AllSets(25, 1),)), (Assignment((Block((0, 1), (0, 0), COIN // 3),), COIN),)),
 ]
 RULES: list[Structure] = [  # any entry can be had, but not all
     HadamardSets(100, 3 * QUARTER, 1, 128),

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import Chords, Contradiction, Dual, extended
+from extremal.certificate import Chords, Contradiction, Dual
 from extremal.errors import InvalidParameter
 from extremal.optimize.divergence import dual
 from extremal.optimize.divergence.dual import dual_vector
 from extremal.optimize.divergence.lorenz import BlockValue, Lorenz
 from extremal.optimize.divergence.paths import best_partition
+from extremal.optimize.problem import extended
 from support.divergences import WITHOUT_PARAMETERS
 
 DIVERGENCES = [

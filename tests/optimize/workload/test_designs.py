@@ -213,14 +213,6 @@ def test_a_thousand_values_have_a_mean_certified_to_a_percent() -> None:
     assert 1 - bound / value < 5e-3
 
 
-@pytest.mark.slow
-def test_ordered_inputs_are_mixed_over_scales() -> None:
-    value, bound, solution = designed(ex.LDP(4), Ranges(64))
-    assert 1 - bound / value < 0.1
-    assert solution.method == "random-scale subset selection"
-    assert Ranges(64)(ex.subset_selection(64, 4)) > 1.5 * value
-
-
 @pytest.mark.parametrize("utility", [CDF(6), Frequencies(10), Mean(range(7)), Frequencies(zipf(8, 1.0))])
 def test_a_limit_on_the_reports_is_kept_and_its_price_is_seen(utility: Workload) -> None:
     free = designed(ex.LDP(1), utility)[0]

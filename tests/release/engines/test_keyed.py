@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 import extremal as ex
 from extremal.mechanism.structures import STRUCTURES
+from extremal.mechanism.structures.joint import AllSets, Assignment, Block, JointBlocks
 from extremal.release import sample_codes
 from extremal.release.audit import audit
 from extremal.release.device import device_report, example_mechanisms
@@ -74,7 +75,7 @@ def test_the_words_are_those_of_the_protocol() -> None:
     """HKDF by its definition, one block by the cipher alone, the report by the ordinary sampler."""
     m, key = ex.randomized_response(7, 1), ex.ReleaseKey.new()
     name, digest = "answer", bytes.fromhex(m.hash)
-    parts = (b"extremal keyed release 1", name.encode(), digest)
+    parts = (b"extremal keyed release 2", b"text " + name.encode(), digest)
     info = b"".join(len(p).to_bytes(4, "little") + p for p in parts)
     subkey = KeyedColumn(m, name, key).shipped()[2]
     assert subkey == key.derive(info, 192)
@@ -145,6 +146,9 @@ MANY_WORDS = [
     ex.projective_geometry(500, 1),
     ex.bloom_filter(50, 4, once=1),
     next(m for m in example_mechanisms() if m.structure.kind == "grouped_sets" and m.k == 100),
+    ex.Mechanism.from_structure(
+        JointBlocks(((AllSets(3, 1),), (AllSets(5, 2),)), (Assignment((Block((0, 1), (0, 0), 1 << 52),), 1 << 53),))
+    ),
 ]
 
 

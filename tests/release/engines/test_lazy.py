@@ -11,7 +11,9 @@ import pyarrow as pa
 import pytest
 
 import extremal as ex
-from support.files.neighbours import NUMBERS, TEXT, constant, fingerprint, frames
+from extremal.release.engines.keyed import KeyedColumn
+from support.files.neighbours import NUMBERS, TEXT, constant, frames
+from support.files.views import fingerprint
 
 N = 5_000
 LETTERS = ex.randomized_response(4, 1, inputs=list("abcd"))
@@ -182,12 +184,30 @@ def test_names_are_names_and_no_patterns(names: tuple[str, str], key: ex.Release
     assert relation.fetchall() == expected.rows()
 
 
-def test_columns_whose_names_agree_as_text_are_refused(key: ex.ReleaseKey) -> None:
-    """They would share their words: the difference of the reports would be that of the values."""
-    m = ex.randomized_response(4, 0.01)
-    frame = pd.DataFrame({"id": [1, 2], 1: [0, 1], "1": [2, 3]})
-    with pytest.raises(ex.errors.InvalidParameter, match="names that differ as text"):
-        ex.privatize(frame, {1: m, "1": m}, row_id="id", release_key=key)
+@pytest.mark.parametrize("together", [True, False])
+def test_columns_whose_names_agree_as_text_share_no_words(key: ex.ReleaseKey, together: bool) -> None:
+    """In one call or in two; with the same words the reports about equal values would be equal."""
+    m, n = ex.randomized_response(1000, 0), 400
+    names: list[Any] = [1, "1", 1.0, True, ("1",)]
+    frame = pd.DataFrame({0: range(n), **dict.fromkeys(names[:2], 0)})
+    found = []
+    if together:
+        made = ex.privatize(frame, {1: m, "1": m}, row_id=0, release_key=key)
+        found = [made[1].tolist(), made["1"].tolist()]
+    else:
+        for name in names:
+            one = pd.DataFrame({"id": range(n), name: [0] * n})
+            found.append(ex.privatize(one, {name: m}, row_id="id", release_key=key)[name].tolist())
+    for i, one in enumerate(found):
+        for other in found[:i]:
+            assert sum(a == b for a, b in zip(one, other, strict=True)) < 20  # 0.4 are expected, and with one word 400
+
+
+def test_a_name_is_one_whoever_spells_it(key: ex.ReleaseKey) -> None:
+    m, values = ex.randomized_response(1000, 0), list(range(100))
+    one = KeyedColumn(m, np.int64(1), key).reports(values, values)
+    assert one == KeyedColumn(m, 1, key).reports(values, values)
+    assert one != KeyedColumn(m, "1", key).reports(values, values)
 
 
 def test_a_relation_of_another_connection_is_refused(data: pl.DataFrame) -> None:

@@ -1,13 +1,13 @@
 """Two data sets that differ in one person's value, in every container, type and file format that is known.
 
 At ε = 0 a report says nothing, so that with the same random words whatever is released must be the same byte for byte:
-values, types, categories, dictionaries, metadata, the sizes of row groups. `MAKERS` makes a column of values as people
-make them (types and categories often follow from the values); `WRITERS` writes files of it; `released` gives the bytes.
+values, types, categories, dictionaries, metadata, the sizes of row groups. `makers` make a column of values as people
+make them (types and categories often follow from the values); `write_files` writes files of it; `released_…` and `ways`
+give all that can be seen of what is released.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,12 @@ import numpy as np
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.structures import Structure
+from extremal.release.engines.key import ReleaseKey
 from extremal.release.files import privatize_file
-from extremal.release.privatize import privatize_column, privatize_frame
+from extremal.release.privatize import privatize, privatize_column, privatize_frame
 from extremal.release.sampling import sampler
 from extremal.release.sampling.words import CipherWords
+from support.files.views import Views, fingerprint, views
 
 TEXT = ("no", "maybe", "yes, a long answer that takes many bytes", "other")
 NUMBERS = (3, -2, 300, 70_000)
@@ -135,6 +137,11 @@ def number_makers() -> dict[str, Maker]:
 
     return {
         "numpy 32 bits": lambda v: np.array(v, dtype=np.int32),
+        "numpy as wide as needed": lambda v: np.array(v, dtype=np.min_scalar_type([min(v), max(v)])),
+        "pandas as wide as needed": lambda v: pd.to_numeric(pd.Series(v), downcast="integer"),
+        "pandas nullable as wide as needed": lambda v: pd.to_numeric(pd.Series(v, dtype="Int64"), downcast="integer"),
+        "polars as wide as needed": lambda v: pl.Series(v).shrink_dtype(),
+        "pyarrow as wide as needed": lambda v: pa.array(np.array(v, dtype=np.result_type(*map(np.min_scalar_type, v)))),
         "pandas 64 bits": lambda v: pd.Series(v, dtype="Int64"),
         "pandas sparse": lambda v: pd.Series(pd.arrays.SparseArray(v)),
         "polars 128 bits": lambda v: pl.Series(v, dtype=pl.Int128),
@@ -167,46 +174,14 @@ def frames(column: str = "x") -> dict[str, Maker]:
         "pandas frame with categories": lambda v: table(v, dtype="category"),
         "pandas frame with attrs": noted,
         "polars frame": lambda v: pl.DataFrame({"id": range(len(v)), column: v}),
+        "polars frame of categories": lambda v: pl.DataFrame(
+            {"id": range(len(v)), column: pl.Series(v, dtype=pl.Categorical if isinstance(v[0], str) else None)}
+        ),
         "pyarrow table": lambda v: pa.Table.from_pandas(table(v)),
         "pyarrow table of categories": lambda v: pa.Table.from_pandas(noted(v)),
         "pyarrow table with metadata": fields,
         "pyarrow batch": lambda v: pa.record_batch({"id": pa.array(range(len(v))), column: pa.array(v)}),
     }
-
-
-def fingerprint(column: Any) -> bytes:
-    """Everything that somebody who is given the column could look at."""
-    root = type(column).__module__.partition(".")[0]
-    if root == "pyarrow":
-        import pyarrow as pa
-
-        table = column if isinstance(column, (pa.Table, pa.RecordBatch)) else pa.table({"x": column})
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, table.schema) as writer:
-            writer.write(table)
-        return bytes(table.schema.serialize()) + bytes(sink.getvalue())
-    if root == "polars":
-        import io
-
-        import polars as pl
-
-        file = io.BytesIO()
-        (column if isinstance(column, pl.DataFrame) else column.to_frame("x")).write_ipc(file)
-        return file.getvalue()
-    if root == "pandas":
-        import pandas as pd
-
-        frame = column if isinstance(column, pd.DataFrame) else pd.Series(column, name="x", copy=False).to_frame()
-        seen = [type(column).__name__, getattr(column, "attrs", None), frame.index.tolist()]
-        for name in frame:
-            dtype = frame[name].dtype
-            categories = getattr(dtype, "categories", None)
-            listed = None if categories is None else (categories.tolist(), dtype.ordered, str(categories.dtype))
-            seen += [name, str(dtype), listed, frame[name].tolist(), frame[name].attrs]
-        return repr(seen).encode()
-    if root == "numpy":
-        return f"{column.dtype}".encode() + pickle.dumps(column.tolist())
-    return repr(column).encode()
 
 
 def write_files(folder: Path, values: list[Any]) -> dict[str, Path]:
@@ -278,3 +253,51 @@ def released_files(mechanism: Mechanism, values: list[Any], folder: Path) -> dic
     finally:
         vars(sampler)["SecureWords"] = kept
     return found
+
+
+KEY = ReleaseKey._of(bytes(32))
+
+
+def ways(labels: tuple[Any, ...]) -> dict[str, Callable[[Mechanism, list[Any]], Views]]:
+    """Every way of releasing values of these labels but files: columns, frames, keyed frames, plans."""
+    kind = type(labels[0])
+    special = {str: text_makers, int: number_makers}.get(kind, dict)()
+
+    def column(make: Maker) -> Any:
+        return lambda m, values: views(privatize_column(m, make(values), source=FixedWords()))
+
+    def frame(make: Maker) -> Any:
+        return lambda m, values: views(privatize_frame(make(values), {"x": m}, FixedWords()))
+
+    def keyed(make: Maker) -> Any:
+        return lambda m, values: views(privatize(make(values), {"x": m}, row_id="id", release_key=KEY))
+
+    def plan(make: Maker) -> Any:
+        def released(m: Mechanism, values: list[Any]) -> Views:
+            made = privatize(make(values).lazy(), {"x": m}, row_id="id", release_key=KEY)
+            return {"schema": repr(made.collect_schema()).encode(), **views(made.collect())}
+
+        return released
+
+    def duckdb(m: Mechanism, values: list[Any]) -> Views:
+        import duckdb as engine
+        import pyarrow as pa
+
+        con = engine.connect()
+        table = con.from_arrow(pa.table({"id": range(len(values)), "x": makers()["pyarrow dictionary"](values)}))
+        made = privatize(table, {"x": m}, row_id="id", release_key=KEY, connection=con)
+        return {"types": repr((made.columns, made.types)).encode(), **views(made.to_arrow_table())}
+
+    plans = {name: make for name, make in frames().items() if name.startswith("polars")}
+    return {
+        **{name: column(make) for name, make in {**makers(), **special}.items()},
+        **{name: frame(make) for name, make in frames().items()},
+        **{f"{name}, keyed": keyed(make) for name, make in frames().items()},
+        **{f"{name}, lazy": plan(make) for name, make in plans.items()},
+        "duckdb": duckdb,
+    }
+
+
+def different(first: Views, second: Views) -> list[str]:
+    """The names of the views in which two releases differ."""
+    return [name for name in {**first, **second} if first.get(name) != second.get(name)]

@@ -1,1 +1,1 @@
-"""Against the proof kernel: attacks, and a second checker written from the page on proofs alone."""
+"""Against the proof kernel: attacks, and what the checker that stands alone says."""

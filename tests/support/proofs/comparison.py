@@ -1,4 +1,4 @@
-"""The kernel and the second checker on one proof: both derive the same bound, or both refuse it."""
+"""The kernel and the checker that stands alone, on one proof: both derive the same bound, or both refuse it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.certificate import NotKnown, Refused, proof_from_json
+from extremal.checker import numbers, proofs
 from extremal.errors import MalformedFile
-from support.second_checker import numbers, problem, proofs
 
 Content = dict[str, Any]
 """A proof as a file holds it."""
@@ -33,28 +33,28 @@ def kernel_says(proof: Content, privacy: Any, utility: Any) -> Said:
         return REFUSED
 
 
-def second_says(proof: Content, privacy: Any, utility: Any) -> Said:
-    """The second checker's."""
+def checker_says(proof: Content, privacy: Any, utility: Any) -> Said:
+    """The checker's."""
     try:
         return proofs.derived(proof, privacy.to_json(), utility.to_json())
     except numbers.Malformed:
         return MALFORMED
     except numbers.Undecided:
         return UNDECIDED
-    except (numbers.Refused, problem.NotKnown):
+    except (numbers.Refused, numbers.NotKnown):
         return REFUSED
 
 
 def disagreement(proof: Content, privacy: Any, utility: Any) -> str:
     """What the two say differently; empty when they agree.
 
-    The kernel may refuse a matrix whose definiteness has little room; the second checker leaves large matrices alone.
+    The kernel may refuse a matrix whose definiteness has little room; the checker leaves large matrices undecided.
     """
-    ours, theirs = kernel_says(proof, privacy, utility), second_says(proof, privacy, utility)
+    ours, theirs = kernel_says(proof, privacy, utility), checker_says(proof, privacy, utility)
     if ours == theirs or theirs == UNDECIDED or (ours == REFUSED and "matrix" in str(proof)):
         return ""
     if isinstance(ours, str) or isinstance(theirs, str):
-        return f"the kernel says {_shown(ours)}, the second checker {_shown(theirs)}"
+        return f"the kernel says {_shown(ours)}, the checker {_shown(theirs)}"
     if math.isinf(ours) or math.isinf(theirs):
         return f"{_shown(ours)} against {_shown(theirs)}"
     apart, room = abs(Fraction(ours) - Fraction(theirs)), CLOSE * abs(Fraction(ours)) + NOTHING * _largest(proof)

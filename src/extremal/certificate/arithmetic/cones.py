@@ -1,18 +1,11 @@
 """The columns that a notion admits, as a rational cone: its extreme rays, and how large a linear function can be on it.
 
 Everywhere e^ε is replaced by a rational just above it (and e^−λ by one just below), which only enlarges the cone:
-what holds on the larger cone holds for the notion. So all that follows is exact. This is the kernel's own code;
-nothing of it is shared with the search.
+what holds on the larger cone holds for the notion. So all that follows is exact (docs/design/proofs.md §5).
 
-A cone answers three questions:
-
-    rays()                        integer vectors whose conic hull is the cone (none missing; some may be superfluous);
-    excess(vectors, multipliers)  a number ≥ Σ_y g_y·q_y for every mechanism with columns q_y, each g_y one of the
-                                  vectors;
-    refutes(vector, multipliers)  whether vector·q ≤ 0 for every column of the cone, proved.
-
-A vector is a list of integers over a denominator of its own. Where a linear function has a largest value that is known,
-`_most` says it, and multipliers are not needed.
+    rays()                        integer vectors whose conic hull is the cone (none missing; some may be superfluous)
+    excess(vectors, multipliers)  a number ≥ Σ_y g_y·q_y for every mechanism with columns q_y, g_y among the vectors
+    refutes(vector, multipliers)  whether vector·q ≤ 0 for every column of the cone, proved
 """
 
 from __future__ import annotations
@@ -23,14 +16,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import gcd, lcm
 from typing import NamedTuple
 
 from flint import arb, fmpq
 
-from extremal.certificate.arithmetic.enclosures import Rational, exp_above, finite_above, ratio_above, rational
-from extremal.certificate.refused import Refused
+from extremal.certificate.arithmetic.enclosures import exp_above, finite_above, fraction, ratio_above, rational
+from extremal.certificate.proof import Refused
+from extremal.errors import TooLarge
 from extremal.exact import Prior
+from extremal.exact.polytope import Ray, extreme_rays, lowest_terms
 from extremal.problem import Coupled, Lift, Metric, OverClass, Privacy, Pure
 
 # Sizes up to which rays are listed: each is checked within about ten seconds.
@@ -39,15 +33,12 @@ MOST_LIFTED = 14  # inputs that can occur, 14·2^13 rays
 MOST_LISTED = 8  # inputs, by double description
 MOST_COUPLED = 6  # inputs, 9,308 rays
 MOST_REVEALED = 5_000  # inputs, as many unit vectors
-MOST_RAYS = 20_000  # met on the way of a double description
-MOST_MEETINGS = 3_000_000  # pairs of rays tried against a new plane
 ORDER_BITS = 64  # of a key that sorts: a choice, which the bound does not rest on
 # Beyond this ε·d an inequality is left out: e^−2048 is nothing, and fewer inequalities mean a larger cone.
 FARTHEST = 1 << 11
 
-Ray = tuple[int, ...]
-Taken = dict[tuple[int, int, int], Rational]  # multipliers, added up
-Plane = dict[int, Rational]  # the coefficients of an inequality that are not 0
+Taken = dict[tuple[int, int, int], fmpq]  # multipliers, added up
+Plane = dict[int, fmpq]  # the coefficients of an inequality that are not 0
 Multiplier = tuple[int, int, int, Fraction]  # (which vector, the two names of an inequality, how much of it)
 
 
@@ -58,17 +49,17 @@ class Vector(NamedTuple):
     unit: int
 
     @property
-    def total(self) -> Rational:
+    def total(self) -> fmpq:
         return fmpq(sum(self.entries), self.unit)
 
 
 class DirectlyBounded:
-    """What cones have in common on which a linear function is bounded directly."""
+    """What cones have in common on which the largest value of a linear function is known, without multipliers."""
 
     @abstractmethod
-    def _most(self, vector: Vector) -> Rational: ...
+    def _most(self, vector: Vector) -> fmpq: ...
 
-    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> fmpq:
         return max(self._most(g) for g in vectors)
 
     def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
@@ -80,7 +71,7 @@ class Staircase(DirectlyBounded):
     """ε-LDP: q_x ≤ E·q_z for all x, z."""
 
     k: int
-    top: Rational
+    top: fmpq
 
     def rays(self) -> Iterator[Ray]:
         refuse_many("patterns", self.k, MOST_PATTERNS)
@@ -89,10 +80,10 @@ class Staircase(DirectlyBounded):
         next(patterns)  # all low, and at the end all high: constants are sums of the others
         return (p for p in patterns if low in p) if self.k > 1 else iter([(1,)])
 
-    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> fmpq:
         return max(fmpq(0), super().excess(vectors, multipliers)) * self.k / (self.top + self.k - 1)
 
-    def _most(self, vector: Vector) -> Rational:
+    def _most(self, vector: Vector) -> fmpq:
         """max g·q over 1 ≤ q ≤ E."""
         g, scale = vector
         return (sum(g) + (self.top - 1) * sum(v for v in g if v > 0)) / scale
@@ -103,8 +94,8 @@ class Lifts(DirectlyBounded):
     """ε-PML and ε-LIP for one prior: with p·q = 1, low ≤ q ≤ top wherever p > 0; the other inputs are free."""
 
     prior: Prior
-    low: Rational
-    top: Rational
+    low: fmpq
+    top: fmpq
 
     @property
     def k(self) -> int:
@@ -137,7 +128,7 @@ class Lifts(DirectlyBounded):
                         ray[x] = e * weights[j]
                     yield tuple(ray)
 
-    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> fmpq:
         listed = list(vectors)
         free = (max(fmpq(0), *(fmpq(g[x], scale) for g, scale in listed)) for x in self._free)
         return sum(free, super().excess(listed, multipliers))
@@ -145,7 +136,7 @@ class Lifts(DirectlyBounded):
     def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
         return super().refutes(vector, multipliers) and all(vector.entries[x] <= 0 for x in self._free)
 
-    def _most(self, vector: Vector) -> Rational:
+    def _most(self, vector: Vector) -> fmpq:
         """A bound on g·q with p·q = 1 and low ≤ q ≤ top on the support, for the best of all ν: g·q ≤ ν + Σ max over q
         of (g − νp)·q.
 
@@ -182,10 +173,13 @@ class Inequalities:
     def rays(self) -> Iterator[Ray]:
         refuse_many("rays", self.k, MOST_LISTED)
         planes = (self.inequality(a, b) for a, b in itertools.product(range(self.k), range(self.count)))
-        dense = ([plane.get(x, fmpq(0)) for x in range(self.k)] for plane in planes if plane)
-        return iter(_double_description(self.k, list(map(_integers, dense))))
+        dense = ([fraction(plane.get(x, fmpq(0))) for x in range(self.k)] for plane in planes if plane)
+        try:
+            return iter(extreme_rays(self.k, list(dense)))
+        except TooLarge as error:
+            raise Refused("the cone has too many extreme rays to list", "rays", error.value) from None
 
-    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> fmpq:
         """Σ_x max_y of what is left of the vectors above 0, once multiples ≥ 0 of the inequalities are taken off."""
         left, _ = self._reduced(vectors, multipliers)
         return sum((max(fmpq(0), *(g[x] for g in left)) for x in range(self.k)), fmpq(0))
@@ -193,9 +187,7 @@ class Inequalities:
     def refutes(self, vector: Vector, multipliers: Sequence[Multiplier]) -> bool:
         return all(v <= 0 for v in self._reduced([vector], multipliers)[0][0])
 
-    def _reduced(
-        self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]
-    ) -> tuple[list[list[Rational]], Taken]:
+    def _reduced(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> tuple[list[list[fmpq]], Taken]:
         """What is left of each vector, and how much was taken off it of each inequality."""
         left, taken = [[fmpq(v, scale) for v in g] for g, scale in vectors], Taken()
         for y, a, b, amount in multipliers:
@@ -215,13 +207,13 @@ class Inequalities:
 class Together(Inequalities):
     """(ε,δ)-LDP: columns q ≥ 0, Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ: all of them together break a ratio by δ at most."""
 
-    top: Rational
-    delta: Rational
+    top: fmpq
+    delta: fmpq
 
-    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> Rational:
+    def excess(self, vectors: Iterable[Vector], multipliers: Sequence[Multiplier]) -> fmpq:
         """The same; and of what is taken off, δ times the most that a vector needs may come back."""
         listed = list(vectors)
-        most: dict[tuple[int, int], Rational] = {}
+        most: dict[tuple[int, int], fmpq] = {}
         for (_, a, b), amount in self._reduced(listed, multipliers)[1].items():
             most[a, b] = max(most.get((a, b), amount), amount)
         return super().excess(listed, multipliers) + self.delta * sum(most.values(), fmpq(0))
@@ -231,7 +223,7 @@ class Together(Inequalities):
         return super().refutes(vector, ())
 
 
-def cell_rays(k: int, top: Rational) -> Iterator[Ray]:
+def cell_rays(k: int, top: fmpq) -> Iterator[Ray]:
     """Of the cells that the planes q_x = E·q_z cut: E^0, E^−1, …, E^−L on a support, without a gap; one input alone, or
     at least two levels."""
     refuse_many("coupled rays", k, MOST_COUPLED)
@@ -257,7 +249,7 @@ class Branches(DirectlyBounded):
     """
 
     k: int
-    edges: tuple[tuple[int, int, Rational], ...]
+    edges: tuple[tuple[int, int, fmpq], ...]
 
     @classmethod
     def of(cls, cone: Inequalities, edges: Sequence[tuple[int, int]]) -> Branches:
@@ -279,9 +271,9 @@ class Branches(DirectlyBounded):
             q = [fmpq(1)] * self.k
             for (z, x, factor), tight in zip(self.edges, up, strict=True):
                 q[x] = q[z] * factor if tight else q[z] / factor
-            yield _integers(q)
+            yield lowest_terms(list(map(fraction, q)))
 
-    def _most(self, vector: Vector) -> Rational:
+    def _most(self, vector: Vector) -> fmpq:
         """A bound on g·q, q = 1 at the root: from the leaves, each at the end of its range that its sign prefers."""
         g, scale = vector
         value = [arb(v).upper() for v in g]  # every step is rounded up, which the sign rule allows: it is monotone
@@ -304,6 +296,12 @@ def staircase_of(privacy: Privacy, k: int) -> Staircase:
     if not isinstance(privacy, Pure):
         raise Refused("this proof is about ε-LDP", "privacy", type(privacy).__name__)
     return Staircase(k, ratio_above(privacy.ratio))
+
+
+def sets_of_size(k: int, size: int) -> Iterator[Ray]:
+    """The indicators of the sets of a size."""
+    refuse_many("sets", k, MOST_PATTERNS)
+    return (tuple(int(x in chosen) for x in range(k)) for chosen in itertools.combinations(range(k), size))
 
 
 def cone_of(privacy: Privacy, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:
@@ -346,7 +344,7 @@ def _of_class(privacy: OverClass) -> Inequalities:
     return Inequalities(k, len(priors), inequality)
 
 
-def _between_pairs(k: int, factor: Callable[[int, int], Rational | None]) -> Callable[[int, int], Plane | None]:
+def _between_pairs(k: int, factor: Callable[[int, int], fmpq | None]) -> Callable[[int, int], Plane | None]:
     """q_x ≤ factor(x, z)·q_z: inequality (x, z)."""
 
     @cache
@@ -357,43 +355,6 @@ def _between_pairs(k: int, factor: Callable[[int, int], Rational | None]) -> Cal
     return inequality
 
 
-def _factor(exponent: Fraction | None) -> Rational | None:
+def _factor(exponent: Fraction | None) -> fmpq | None:
     """e^{ε·d}, rounded up; None where it asks for nothing."""
     return None if exponent is None or exponent > FARTHEST else exp_above(exponent)
-
-
-def _integers(vector: Sequence[Rational]) -> Ray:
-    """The vector times a positive number, as integers without a common divisor."""
-    common = lcm(*(int(v.q) for v in vector))
-    whole = [int(v.p) * (common // int(v.q)) for v in vector]
-    shared = gcd(*whole) or 1
-    return tuple(w // shared for w in whole)
-
-
-def _double_description(k: int, planes: Sequence[Ray]) -> list[Ray]:
-    """The extreme rays of {q ≥ 0, plane·q ≤ 0}: planes are added one by one, and a new ray joins two adjacent ones on
-    either side.
-
-    Adjacency is the combinatorial test of Fukuda and Prodon (1996): no third ray lies on all planes that the two share.
-    """
-    meetings = 0
-    # with the planes that hold each, as bits
-    found = [(tuple(int(i == x) for i in range(k)), ((1 << k) - 1) ^ (1 << x)) for x in range(k)]
-    for number, plane in enumerate(planes, start=k):
-        heights = [sum(a * b for a, b in zip(plane, ray, strict=True)) for ray, _ in found]
-        bit, masks = 1 << number, [mask for _, mask in found]
-        kept = [(ray, mask | bit if h == 0 else mask) for (ray, mask), h in zip(found, heights, strict=True) if h <= 0]
-        above = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h > 0]
-        below = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h < 0]
-        meetings += len(above) * len(below)
-        if len(found) > MOST_RAYS or meetings > MOST_MEETINGS:
-            raise Refused("the cone has too many extreme rays to list", "rays", len(found))
-        for ray_a, mask_a, h_a in above:
-            for ray_b, mask_b, h_b in below:
-                shared = mask_a & mask_b
-                if shared.bit_count() >= k - 2 and sum(1 for mask in masks if mask & shared == shared) == 2:
-                    mixed = [h_a * b - h_b * a for a, b in zip(ray_a, ray_b, strict=True)]
-                    common = gcd(*mixed)
-                    kept.append((tuple(m // common for m in mixed), shared | bit))
-        found = kept
-    return [ray for ray, _ in found]

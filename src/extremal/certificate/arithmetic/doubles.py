@@ -1,63 +1,51 @@
-"""Doubles in the kernel: they add small whole numbers exactly, and they propose what integers then decide.
+"""Doubles in the kernel: they propose what integers then decide, add small whole numbers, and are compared as the
+rationals that they are.
 
 Nothing rests on a rounding here. Sums: 2^13 whole numbers below 2^40 add up below 2^53, where every whole number is a
-double, in whatever order they are added. The proposal: a matrix whose rounded entries are multiplied out in integers by
-whoever asked for it; a bad one proves less, never more. The largest double that is not above a rational is found by
-comparing rationals.
+double, in whatever order they are added. A proposal is a matrix whose rounded entries are multiplied out in integers by
+whoever asked for it; a bad one proves less, never more.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
-from math import nextafter
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate.arithmetic.whole import Integers
-
-Floats = npt.NDArray[np.float64]
+from extremal.exact.weights import Floats, Indices
+from extremal.problem import Integers
 
 CHUNK = 1 << 13  # columns that are summed at once
 SLICE = 40  # bits: 2^13 numbers of so many add up below 2^53
-SLICES = 4  # of a number
-SUM_BITS = SLICE * SLICES
-"""Whole numbers of so many bits are summed."""
-
+SLICES = 4  # of the numbers that are summed, at most
 FACTOR_BITS = 40  # of a proposed factor: its digits only need to outlast the condition of the matrix
+INVERSE_PLACES = 60  # bits of a proposed inverse: all that its doubles have, within 64
 MOST_FLOAT_BITS = 1000  # of a whole number that is a double: the largest has 1024
 
-Members = Sequence[int] | npt.NDArray[np.intp]
+
+def set_sums(members: list[Indices], lines: list[int], pairs: list[int], size: int) -> tuple[Integers, Integers]:
+    """Σ_y line_y·1_T and Σ_y pair_y·1_T 1_Tᵀ over sets T = members_y of 0, …, size − 1; exact for numbers from 0 to
+    2^(SLICE·SLICES)."""
+    line, square = np.zeros(size, dtype=object), np.zeros((size, size), dtype=object)
+    for start in range(0, len(members), CHUNK):
+        inside = np.zeros((size, len(members[start : start + CHUNK])))
+        for j, rows in enumerate(members[start : start + CHUNK]):
+            inside[rows, j] = 1.0
+        for shift, digits in _slices(lines[start : start + CHUNK]):
+            line += (inside @ digits).astype(np.int64).astype(object) << shift
+        for shift, digits in _slices(pairs[start : start + CHUNK]):
+            square += ((inside * digits) @ inside.T).astype(np.int64).astype(object) << shift
+    return line, square
 
 
-def pair_sums(members: Sequence[Members], numbers: Sequence[int], size: int) -> Integers:
-    """Σ_y number_y·1_T 1_Tᵀ over sets T = members_y of 0, …, size − 1; exact for numbers in [0, 2^SUM_BITS]."""
-    found = np.zeros((size, size), dtype=object)
-    for inside, digits, shift in _slices(members, numbers, size):
-        found += ((inside * digits) @ inside.T).astype(np.int64).astype(object) << shift
-    return found
-
-
-def member_sums(members: Sequence[Members], numbers: Sequence[int], size: int) -> Integers:
-    """Σ_y number_y·1_T, as `pair_sums`."""
-    found = np.zeros(size, dtype=object)
-    for inside, digits, shift in _slices(members, numbers, size):
-        found += (inside @ digits).astype(np.int64).astype(object) << shift
-    return found
-
-
-def _slices(members: Sequence[Members], numbers: Sequence[int], size: int) -> Iterator[tuple[Floats, Floats, int]]:
-    for start in range(0, len(numbers), CHUNK):
-        part = range(start, min(start + CHUNK, len(numbers)))
-        inside = np.zeros((size, len(part)))
-        for j, y in enumerate(part):
-            inside[np.asarray(members[y], dtype=np.intp), j] = 1.0
-        for j in range(SLICES + 1):
-            digits = np.array([float((numbers[y] >> (SLICE * j)) % (1 << SLICE)) for y in part])
-            if digits.any():
-                yield inside, digits, SLICE * j
+def _slices(numbers: list[int]) -> Iterator[tuple[int, Floats]]:
+    """Digits of SLICE bits, and where they stand."""
+    for shift in range(0, SLICE * (SLICES + 1), SLICE):
+        digits = np.array([float((number >> shift) % (1 << SLICE)) for number in numbers])
+        if digits.any():
+            yield shift, digits
 
 
 def near_inverse_factor(matrix: Integers, bits: int) -> Integers | None:
@@ -73,14 +61,20 @@ def near_inverse_factor(matrix: Integers, bits: int) -> Integers | None:
     return whole.astype(np.int64).astype(object)
 
 
-def float_at_or_below(number: Fraction) -> float:
-    """The largest float that is not above a number ≥ 0.
+def near_inverse(matrix: Integers) -> tuple[Integers, int]:
+    """A symmetric x in whole numbers and b with matrix·x/2^b near the identity where doubles can say so much; the
+    diagonal of the matrix is positive."""
+    top = max(int(v) for v in np.diagonal(matrix)).bit_length()
+    inverse = np.linalg.pinv((matrix >> max(0, top - MOST_FLOAT_BITS)).astype(np.float64) / 2.0**top, hermitian=True)
+    places = INVERSE_PLACES - int(np.ceil(np.log2(np.abs(inverse).max())))
+    return np.rint(np.ldexp((inverse + inverse.T) / 2, places)).astype(np.int64).astype(object), places + top
 
-    >>> float_at_or_below(Fraction(1, 3)), float_at_or_below(Fraction(1, 4))
-    (0.3333333333333333, 0.25)
+
+def above(values: Floats, number: Fraction) -> npt.NDArray[np.bool_]:
+    """Which doubles are above a number; only the one nearest to it can be told apart by no other double.
+
+    >>> above(np.array([0.1, 0.2]), Fraction(1, 10)), above(np.array([0.1, 0.2]), Fraction(0.1))
+    (array([ True,  True]), array([False,  True]))
     """
-    try:
-        near = float(number)
-    except OverflowError:
-        return sys.float_info.max
-    return near if Fraction(near) <= number else nextafter(near, 0.0)
+    near = float(number)
+    return values > near if Fraction(near) <= number else values >= near

@@ -1,9 +1,8 @@
 """Numbers that decide: exact rationals, and balls around what is not rational.
 
-A rational is a python-flint `fmpq`. What is not rational (a logarithm, a root, a power) is an Arb ball, an interval
-that holds the true number whatever was rounded. Column values μ are computed from exact rationals in forms without
-cancellation, at a precision that is raised until the ball is narrow relative to its own size; where it never gets
-narrow, it is still an enclosure. No float takes part.
+What is not rational (a logarithm, a root, a power) is an Arb ball, an interval that holds the true number whatever was
+rounded. Column values μ are computed from exact rationals in forms without cancellation, at a precision that is raised
+until the ball is narrow relative to its own size; where it never gets narrow, it is still an enclosure.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, cast
 
 from flint import arb, ctx, fmpq
 
-from extremal.certificate.refused import NotKnown, Refused
+from extremal.certificate.proof import NotKnown, Refused
 from extremal.exact import ExactView, Exponential, Prior, prefix_sums
 from extremal.problem import Goal, InformationGoal, LeastGoal, MeanGoal, PairGoal
 
@@ -23,45 +22,40 @@ BITS = 192  # of e^ε, and of balls at first
 ACCURATE = 96  # bits of a ball that count as narrow
 MOST_BITS = 1 << 14  # then a ball stays wide: more digits than any file can write
 
-Rational = fmpq
-Ball = arb
 Leaf = PairGoal | InformationGoal
 
 
-def rational(number: Fraction | int) -> Rational:
+def rational(number: Fraction | int) -> fmpq:
     return fmpq(number.numerator, number.denominator)
 
 
-def fraction(number: Rational) -> Fraction:
+def fraction(number: fmpq) -> Fraction:
     return Fraction(int(number.p), int(number.q))
 
 
-def above(x: Ball) -> Rational | None:
+def above(x: arb) -> fmpq | None:
     """A rational at or above everything in the ball; None when there is none."""
     top = x.upper()
-    if not top.is_finite():
-        return None
-    mantissa, exponent = top.man_exp()
-    return fmpq(mantissa, 1 << int(-exponent)) if exponent < 0 else fmpq(mantissa << int(exponent))
+    return top.fmpq() if top.is_finite() else None
 
 
-def finite_above(x: Ball) -> Rational:
+def finite_above(x: arb) -> fmpq:
     """The same for a ball that is known to be finite."""
-    return cast(Rational, above(x))
+    return cast(fmpq, above(x))
 
 
-def upper(x: Ball) -> Fraction | float:
+def upper(x: arb) -> Fraction | float:
     """The same as a fraction, or infinity."""
     top = above(x)
     return inf if top is None else fraction(top)
 
 
-def lower(x: Ball) -> Fraction | float:
+def lower(x: arb) -> Fraction | float:
     """A rational at or below everything in the ball; minus infinity when there is none."""
     return -upper(-x)
 
 
-def largest(balls: Iterable[Ball]) -> Ball:
+def largest(balls: Iterable[arb]) -> arb:
     """An upper bound on all of them, as an exact ball; a ball that is not a number counts as infinite."""
     best = arb.neg_inf()
     for x in balls:
@@ -71,7 +65,7 @@ def largest(balls: Iterable[Ball]) -> Ball:
     return best
 
 
-def narrow(compute: Callable[[], Ball]) -> Ball:
+def narrow(compute: Callable[[], arb]) -> arb:
     """compute(), with the precision raised until the ball is narrow relative to its size, exact, or infinite."""
     bits = BITS
     while True:
@@ -82,97 +76,80 @@ def narrow(compute: Callable[[], Ball]) -> Ball:
         bits *= 4
 
 
-def ratio_above(exponential: Exponential) -> Rational:
+def ratio_above(exponential: Exponential) -> fmpq:
     """A rational at or just above e^ε: the notion with it admits no less, so bounds for it are bounds."""
     if exponential.ratio is not None:
         return rational(exponential.ratio)
     return exp_above(exponential.exponent or Fraction(0))
 
 
-def exp_above(exponent: Fraction) -> Rational:
+def exp_above(exponent: Fraction) -> fmpq:
     """A rational at or just above e^exponent."""
     with ctx.workprec(BITS):
         return finite_above(arb(rational(exponent)).exp())
 
 
-# -- f-divergences: M₁·f(M₀/M₁) from balls around M₀, M₁ and M₀ − M₁, f normalised to f(1) = f'(1) = 0; a mass is 0 only
-# when it is exactly 0 --
+# -- f-divergences: M₁·f(M₀/M₁) from balls around M₀, M₁ and M₀ − M₁, f normalised to f(1) = f'(1) = 0 --
+
+PairRule = Callable[[arb, arb, arb], arb]
 
 
-def _kl(m0: Ball, m1: Ball, gap: Ball) -> Ball:
-    if m0.is_zero():
-        return m1
-    return arb.pos_inf() if m1.is_zero() else m0 * (gap / m1).log1p() - gap
+def _divergence(at_zero: fmpq | arb | None, at_infinity: fmpq | arb | None, inside: PairRule) -> PairRule:
+    """From f(0) and lim f(x)/x, None where they are infinite, and the rule for M₀, M₁ > 0. A mass is 0 only when it is
+    exactly 0."""
+
+    def value(m0: arb, m1: arb, gap: arb) -> arb:
+        if not m0.is_zero() and not m1.is_zero():
+            return inside(m0, m1, gap)
+        mass, each = (m1, at_zero) if m0.is_zero() else (m0, at_infinity)
+        if each is None:
+            return mass if mass.is_zero() else arb.pos_inf()
+        return mass * each
+
+    return value
 
 
-def _reverse(m0: Ball, m1: Ball, gap: Ball) -> Ball:
-    return _kl(m1, m0, -gap)
-
-
-def _symmetric(m0: Ball, m1: Ball, gap: Ball) -> Ball:
-    if m0.is_zero() or m1.is_zero():
-        return gap if gap.is_zero() else arb.pos_inf()
-    return gap * (gap / m1).log1p()
-
-
-def _variation(_m0: Ball, _m1: Ball, gap: Ball) -> Ball:
-    return abs(gap) / 2
-
-
-def _chi(m0: Ball, m1: Ball, gap: Ball) -> Ball:
-    if m1.is_zero():
-        return m1 if m0.is_zero() else arb.pos_inf()
-    return gap * gap / m1
-
-
-def _hellinger(m0: Ball, m1: Ball, gap: Ball) -> Ball:
-    if m0.is_zero() or m1.is_zero():
-        return m0 + m1
+def _hellinger(m0: arb, m1: arb, gap: arb) -> arb:
     root = m0.sqrt() + m1.sqrt()
     return gap * gap / (root * root)
 
 
-def _jensen(m0: Ball, m1: Ball, gap: Ball) -> Ball:
-    if m0.is_zero() or m1.is_zero():
-        return (m0 + m1) * arb(2).log() / 2
+def _jensen(m0: arb, m1: arb, gap: arb) -> arb:
     tilt = gap / (m0 + m1)
     return (m0 * tilt.log1p() + m1 * (-tilt).log1p()) / 2
 
 
 def _power(order: Fraction) -> PairRule:
     if order in (0, 1):
-        return _kl if order else _reverse
+        return _RULES["KL" if order else "ReverseKL"]
 
-    def value(m0: Ball, m1: Ball, gap: Ball) -> Ball:
-        a = arb(rational(order))
-        if m0.is_zero() or m1.is_zero():
-            if m0.is_zero():
-                return m1 / a if order > 0 or m1.is_zero() else arb.pos_inf()
-            return m0 / (1 - a) if order < 1 else arb.pos_inf()
-        x = gap / m1
+    def value(_m0: arb, m1: arb, gap: arb) -> arb:
+        a, x = arb(rational(order)), gap / m1
         return m1 * ((x.log1p() * a).expm1() - a * x) / (a * (a - 1))
 
-    return value
+    at_zero, at_infinity = 1 / rational(order), 1 / rational(1 - order)
+    return _divergence(at_zero if order > 0 else None, at_infinity if order < 1 else None, value)
 
 
 def _hockey(gamma: Fraction) -> PairRule:
-    def value(_m0: Ball, m1: Ball, gap: Ball) -> Ball:
+    def value(_m0: arb, m1: arb, gap: arb) -> arb:
         above = gap - arb(rational(gamma - 1)) * m1
         return (above if gamma >= 1 else -above).max(arb(0))
 
     return value
 
 
-PairRule = Callable[[Ball, Ball, Ball], Ball]
-
+ONE = fmpq(1)
+with ctx.workprec(MOST_BITS):
+    HALF_LN_2 = arb(2).log() / 2
 _RULES: dict[str, PairRule] = {
-    "KL": _kl,
-    "ReverseKL": _reverse,
-    "SymmetricKL": _symmetric,
-    "TotalVariation": _variation,
-    "ChiSquared": _chi,
-    "SquaredHellinger": _hellinger,
-    "JensenShannon": _jensen,
+    "KL": _divergence(ONE, None, lambda m0, m1, gap: m0 * (gap / m1).log1p() - gap),
+    "ReverseKL": _divergence(None, ONE, lambda m0, m1, gap: m1 * (-gap / m0).log1p() + gap),
+    "SymmetricKL": _divergence(None, None, lambda _, m1, gap: gap * (gap / m1).log1p()),
+    "TotalVariation": lambda _m0, _m1, gap: abs(gap) / 2,
+    "ChiSquared": _divergence(ONE, None, lambda _, m1, gap: gap * gap / m1),
+    "SquaredHellinger": _divergence(ONE, ONE, _hellinger),
+    "JensenShannon": _divergence(HALF_LN_2, HALF_LN_2, _jensen),
 }
 _WITH_PARAMETER = {"AlphaDivergence": _power, "HockeyStick": _hockey}
 
@@ -184,7 +161,7 @@ def pair_rule(goal: PairGoal) -> PairRule:
     return _RULES[goal.name]
 
 
-def pair_value(rule: PairRule, m0: Rational, m1: Rational) -> Ball:
+def pair_value(rule: PairRule, m0: fmpq, m1: fmpq) -> arb:
     """M₁·f(M₀/M₁) for rational masses."""
     return narrow(lambda: rule(arb(m0), arb(m1), arb(m0 - m1)))
 
@@ -198,16 +175,12 @@ Gather = Callable[[Prior], tuple[Callable[[Column], Iterable[tuple[int, int]]], 
 A column may be a plain integer vector, or the groups of a mechanism's structure."""
 
 
-def rules_of(goal: Goal, gather: Gather) -> list[Callable[[Column], Ball]]:
-    """Column ↦ μ, for each leaf of a goal."""
-    return [_rule(part, gather) for part in leaves_of(goal)]
-
-
-def _rule(leaf: Leaf, gather: Gather) -> Callable[[Column], Ball]:
+def rule_of(leaf: Leaf, gather: Gather) -> Callable[[Column], arb]:
+    """Column ↦ μ."""
     if isinstance(leaf, InformationGoal):
         masses, total = gather(leaf.prior)
 
-        def information(column: Column) -> Ball:
+        def information(column: Column) -> arb:
             groups: dict[int, int] = {}
             for value, mass in masses(column):
                 groups[value] = groups.get(value, 0) + mass
@@ -217,20 +190,20 @@ def _rule(leaf: Leaf, gather: Gather) -> Callable[[Column], Ball]:
     rule = pair_rule(leaf)
     (first, t0), (second, t1) = gather(leaf.p0), gather(leaf.p1)
 
-    def divergence(column: Column) -> Ball:
+    def divergence(column: Column) -> arb:
         m0, m1 = (sum(q * m for q, m in masses(column)) for masses in (first, second))
         return pair_value(rule, fmpq(m0, t0), fmpq(m1, t1))
 
     return divergence
 
 
-def spread_value(groups: list[tuple[int, int]], total: int) -> Ball:
+def spread_value(groups: list[tuple[int, int]], total: int) -> arb:
     """Σ p q log(q/m), m = Σ p q, for groups of (value q, mass p·total) with positive masses that sum to the total."""
     whole = sum(q * mass for q, mass in groups)  # m·total
     if not whole:
         return arb(0)
 
-    def compute() -> Ball:
+    def compute() -> arb:
         result = arb(0)
         for q, mass in groups:
             gap = q * total - whole  # (q/m − 1)·m·total
@@ -257,7 +230,7 @@ def leaves_of(goal: Goal) -> tuple[Leaf, ...]:
     return tuple(leaf for part in goal.parts for leaf in leaves_of(part))
 
 
-def weights_of(goal: Goal) -> list[list[Rational]]:
+def weights_of(goal: Goal) -> list[list[fmpq]]:
     """The goal as the least of several means of its leaves: one row of weights for each."""
     if isinstance(goal, MeanGoal):
         share = fmpq(1, len(goal.parts))
@@ -271,7 +244,7 @@ def weights_of(goal: Goal) -> list[list[Rational]]:
     ]
 
 
-def value_of(goal: Goal, view: ExactView) -> Ball:
+def value_of(goal: Goal, view: ExactView) -> arb:
     """The value of a mechanism, from its exact columns, for a sum over columns, a mean or the least of such."""
     if view.k != goal.k:
         raise NotKnown("the mechanism and the utility are about different inputs", "k", view.k)
@@ -283,22 +256,18 @@ def value_of(goal: Goal, view: ExactView) -> Ball:
         prefix = prefix_sums(by_row)
         return lambda column: [(q, members.total(prefix)) for q, members in column.groups], total
 
-    rules = rules_of(goal, gather)
-    totals: list[Ball | None] = [arb(0)] * len(rules)  # None: infinite
+    rules = [rule_of(leaf, gather) for leaf in leaves_of(goal)]
+    totals = [arb(0)] * len(rules)
     for column in view.columns():
         if column.orbit:
             raise NotKnown("the outputs are too many to list", "m", view.m)
-        values = (rule(column) for rule in rules)
-        totals = [None if a is None or is_infinite(b) else a + b for a, b in zip(totals, values, strict=True)]
+        totals = [total + rule(column) for total, rule in zip(totals, rules, strict=True)]
     least = arb.pos_inf()
     for row in weights_of(goal):
-        used = [(w, t) for w, t in zip(row, totals, strict=True) if w]
-        finite = [w * t for w, t in used if t is not None]
-        if len(finite) == len(used):
-            least = least.min(sum(finite, arb(0)) / view.denominator)
+        least = least.min(sum((w * t for w, t in zip(row, totals, strict=True) if w), arb(0)) / view.denominator)
     return least
 
 
-def is_infinite(x: Ball) -> bool:
+def is_infinite(x: arb) -> bool:
     """Whether the ball is plus infinity and nothing else."""
     return bool(x > 0 and not x.is_finite())

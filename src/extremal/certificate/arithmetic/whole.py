@@ -6,19 +6,17 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 from flint import fmpz_mat
 
-from extremal.certificate.refused import Refused
+from extremal.certificate.proof import Refused
+from extremal.exact.weights import Indices
+from extremal.problem import Integers
 
-Integers = npt.NDArray[np.object_]
 
-
-def congruent(x: Integers, matrix: Integers) -> Integers:
-    """x·matrix·xᵀ."""
-    left = fmpz_mat(x.tolist())
-    product = left * fmpz_mat(matrix.tolist()) * left.transpose()
-    return np.array([[int(v) for v in row] for row in product.tolist()], dtype=object)
+def multiplied(x: Integers, matrix: Integers, y: Integers) -> Integers:
+    """x·matrix·y."""
+    first, second, third = (fmpz_mat(len(m), m.shape[1], m.ravel().tolist()) for m in (x, matrix, y))
+    return np.array([[int(v) for v in row] for row in (first * second * third).tolist()], dtype=object)
 
 
 def from_triangle(rows: Sequence[Sequence[int]], size: int, diagonal: int, name: str) -> Integers:
@@ -42,7 +40,7 @@ def largest_quotient(quotients: Iterable[tuple[int, int]]) -> Fraction:
     return Fraction(best, below)
 
 
-def folded(matrix: Integers, of: npt.NDArray[np.intp], count: int) -> Integers:
+def folded(matrix: Integers, of: Indices, count: int) -> Integers:
     """The sums of a square matrix over classes of its rows and columns; `of` gives the class of each, none is empty."""
     order = np.argsort(of, kind="stable")
     starts = np.searchsorted(of[order], np.arange(count))

@@ -18,9 +18,7 @@ from flint import arb, fmpq, fmpq_mat, fmpz_mat
 
 from extremal.certificate.arithmetic.cones import Cone, Inequalities, Multiplier, Staircase, Vector, cone_of
 from extremal.certificate.arithmetic.enclosures import (
-    Ball,
     PairRule,
-    Rational,
     above,
     finite_above,
     leaves_of,
@@ -28,10 +26,9 @@ from extremal.certificate.arithmetic.enclosures import (
     pair_value,
     rational,
 )
-from extremal.certificate.proofs.dual import Reason
-from extremal.certificate.proofs.worth import LossWorth, Price, SquareWorth, SumWorth, Worth
+from extremal.certificate.proof import Refused
+from extremal.certificate.proofs.dual import LossWorth, Price, Reason, SquareWorth, SumWorth, Worth
 from extremal.certificate.reading import Multipliers, Numbers, Pairs, Trees
-from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.problem import Goal, LossGoal, PairGoal
 
@@ -43,21 +40,18 @@ MOST_CELL_ENTRIES = 1 << 26  # tokens times inputs
 ROOT_BITS = 16  # of the E that bounds the directions, rounded up: a larger cone, of short numbers
 SLOPE_BITS = 160  # of λ, rounded up: v ≥ 0, so λ·v only grows
 
-Line = tuple[Rational, Rational]  # slope, and value at 0
+Line = tuple[fmpq, fmpq]  # slope, and value at 0
 Vertex = tuple[int, ...]  # how often it was halved, and m integers: to be divided by 2 as often, and by a common number
 
 
 @dataclass(frozen=True)
 class Chords(Reason):
-    """Fields: nodes, increasing numbers: between two of them f lies below its chord. The first and the last node either
-    enclose all ratios of the cone, which is proved, or f goes on below a chord from 0 and a line of its last slope
-    (divergences only). multipliers (i, a, b, f): f ≥ 0 times the inequality (a, b) of the cone is taken off vector i;
-    vectors are the n − 1 chords, then n − 1 and n for the two ends; for a distortion, outputs. tree: for metric
-    privacy, edges of a spanning tree whose inequalities alone are used; then there are no multipliers.
-
-    trees, for several distributions under ε-LDP: one for each order of those of positive weight, lexicographically
-    (distributions numbered as they first occur). Tokens depth first: −1 for a cell, i ≥ 0 for a cut at the middle of
-    edge i, edges (a, b), a < b, lexicographically; first comes the part in which the middle takes the place of a.
+    """Fields: nodes, increasing numbers: between two of them f lies below its chord; beyond them there is no ratio of
+    the cone, which is proved, or f goes on below a chord from 0 and a line of its last slope (divergences only).
+    multipliers (i, a, b, f): f ≥ 0 times the inequality (a, b) of the cone is taken off vector i: the chords, then the
+    two ends; for a distortion, outputs. tree: for metric privacy, edges of a spanning tree whose inequalities alone are
+    used. trees, for several distributions under ε-LDP: one for each order of them, tokens depth first, −1 for a cell,
+    i ≥ 0 for a cut at the middle of edge i.
     """
 
     kind: ClassVar[str] = "chords"
@@ -66,7 +60,7 @@ class Chords(Reason):
     tree: Pairs = ()
     trees: Trees = ()
 
-    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         if self.trees:
             return self._of_simplices(worth, alpha)
         cone = cone_of(worth.privacy, worth.k, self.tree)
@@ -108,7 +102,7 @@ class Chords(Reason):
         finite = {name: line for name, line in pieces.items() if line is not None}
         return finite if len(finite) == len(pieces) else None
 
-    def _of_simplices(self, worth: Worth, alpha: Vector) -> Rational:
+    def _of_simplices(self, worth: Worth, alpha: Vector) -> fmpq:
         if self.nodes or self.multipliers or self.tree or not isinstance(worth, SumWorth):
             raise Refused("trees are for sums of divergences, alone", "trees", len(self.trees))
         cone = cone_of(worth.privacy, worth.k)
@@ -139,12 +133,12 @@ class _Curve(NamedTuple):
 
     first: Vector
     second: Vector
-    value: Callable[[Rational], Rational | None]
+    value: Callable[[fmpq], fmpq | None]
     from_zero: bool
-    at_zero: Rational | None = None
-    last_slope: Rational | None = None
+    at_zero: fmpq | None = None
+    last_slope: fmpq | None = None
 
-    def line(self, slope: Rational, start: Rational, alpha: Vector | None = None) -> Vector:
+    def line(self, slope: fmpq, start: fmpq, alpha: Vector | None = None) -> Vector:
         """slope·first + start·second − α."""
         (p, u), (q, v) = self.first, self.second
         offset, w = alpha or Vector([0] * len(p), 1)
@@ -157,7 +151,7 @@ def _of_one_pair(worth: SumWorth) -> _Curve:
     p0, p1, rule = one_pair(worth.goal, worth.weights)
     zero, one = fmpq(0), fmpq(1)
 
-    def at(a: Rational, b: Rational) -> Rational | None:
+    def at(a: fmpq, b: fmpq) -> fmpq | None:
         return above(pair_value(rule, a, b))
 
     first, second = Vector(p0.weights, p0.total), Vector(p1.weights, p1.total)
@@ -170,7 +164,7 @@ def _of_one_statistic(worth: SquareWorth) -> _Curve:
     return _Curve(Vector(worth.factor, 1), Vector(worth.weights, worth.total), lambda t: t * t, False)
 
 
-def one_pair(goal: Goal, weights: Sequence[Rational]) -> tuple[Prior, Prior, PairRule]:
+def one_pair(goal: Goal, weights: Sequence[fmpq]) -> tuple[Prior, Prior, PairRule]:
     """The two hypotheses of the leaves of positive weight, and the rule of their weighted sum: with the hypotheses
     exchanged, D_f is that of x·f(1/x)."""
     weighed = [(leaf, arb(weight)) for leaf, weight in zip(divergences_of(goal), weights, strict=True) if weight]
@@ -188,21 +182,17 @@ def divergences_of(goal: Goal) -> list[PairGoal]:
     return found
 
 
-def _oriented(leaf: PairGoal, p0: Prior, p1: Prior, weight: Ball) -> PairRule:
+def _oriented(leaf: PairGoal, p0: Prior, p1: Prior, weight: arb) -> PairRule:
     """A weighed divergence between two hypotheses, in either direction."""
     rule = pair_rule(leaf)
-    if _same(leaf.p0, p0) and _same(leaf.p1, p1):
+    if leaf.p0 == p0 and leaf.p1 == p1:
         return rule if weight == 1 else lambda x, y, z: weight * rule(x, y, z)
-    if _same(leaf.p0, p1) and _same(leaf.p1, p0):
+    if leaf.p0 == p1 and leaf.p1 == p0:
         return lambda x, y, z: weight * rule(y, x, -z)
     raise Refused("the divergences must be of one pair", "utility", leaf.name)
 
 
-def _same(one: Prior, other: Prior) -> bool:
-    return one is other or one == other  # millions of symbols are not written out to be compared with themselves
-
-
-def _chord(left: tuple[Rational, Rational | None], right: tuple[Rational, Rational | None]) -> Line | None:
+def _chord(left: tuple[fmpq, fmpq | None], right: tuple[fmpq, fmpq | None]) -> Line | None:
     """A line at or above both ends, with short numbers; None when an end is infinite."""
     (a, f), (b, g) = left, right
     slope = None if f is None or g is None else above(arb((g - f) / (b - a)))
@@ -215,7 +205,7 @@ def _chord(left: tuple[Rational, Rational | None], right: tuple[Rational, Ration
 # -- distortions --
 
 
-def _of_outputs(goal: LossGoal, alpha: Vector, cone: Cone, multipliers: Sequence[Multiplier]) -> Rational:
+def _of_outputs(goal: LossGoal, alpha: Vector, cone: Cone, multipliers: Sequence[Multiplier]) -> fmpq:
     """The cone's bound on α − p·d(·, y), y any output."""
     prior = goal.source.single
     if prior is None:
@@ -233,7 +223,7 @@ def _of_outputs(goal: LossGoal, alpha: Vector, cone: Cone, multipliers: Sequence
     return cone.excess(vectors, multipliers)
 
 
-def _of_names(prior: Prior, alpha: Vector, cone: Staircase) -> Rational:
+def _of_names(prior: Prior, alpha: Vector, cone: Staircase) -> fmpq:
     """The same for Hamming distortion under ε-LDP: α − p but α at one input. What they share is added up once."""
     prices, masses = [a * prior.total for a in alpha.entries], [w * alpha.unit for w in prior.weights]
     rest = [a - m for a, m in zip(prices, masses, strict=True)]
@@ -249,9 +239,9 @@ def _of_names(prior: Prior, alpha: Vector, cone: Staircase) -> Rational:
 class _Directions:
     """Φ(v), a weighted sum of divergences as a function of v = (P_1·q, …, P_m·q)."""
 
-    def __init__(self, goal: Goal, weights: Sequence[Rational]) -> None:
+    def __init__(self, goal: Goal, weights: Sequence[fmpq]) -> None:
         self.priors: list[Prior] = []
-        self.parts: list[tuple[Ball, PairRule, int, int]] = []
+        self.parts: list[tuple[arb, PairRule, int, int]] = []
         for leaf, weight in zip(divergences_of(goal), weights, strict=True):
             if weight:
                 self.parts.append((arb(weight), pair_rule(leaf), self._place(leaf.p0), self._place(leaf.p1)))
@@ -262,7 +252,7 @@ class _Directions:
             self.priors.append(prior)
         return self.priors.index(prior)
 
-    def _value(self, vertex: Vertex) -> Rational:
+    def _value(self, vertex: Vertex) -> fmpq:
         v = [fmpq(x) for x in vertex[1:]]
         return finite_above(sum((w * pair_value(rule, v[a], v[b]) for w, rule, a, b in self.parts), arb(0)))
 
@@ -273,7 +263,7 @@ class _Directions:
         entries = [w * (total // p.total) * common for p in self.priors for w in p.weights]
         rows = fmpz_mat(len(self.priors), len(whole), entries)
         offset = fmpz_mat(1, len(whole), [a * total << SLOPE_BITS for a in whole])
-        known: dict[Vertex, Rational] = {}
+        known: dict[Vertex, fmpq] = {}
         for cell in cells:
             for vertex in cell:
                 if vertex not in known:
@@ -281,15 +271,15 @@ class _Directions:
             m = len(cell)
             heights = fmpq_mat(m, 1, [known[vertex] for vertex in cell])
             slopes = fmpq_mat(m, m, [x for v in cell for x in v[1:]]).solve(heights)
-            up = [(int(slope.p) << SLOPE_BITS) // int(slope.q) + 1 for slope in slopes.entries()]
+            up = [(slope * (1 << SLOPE_BITS)).ceil() for slope in slopes.entries()]
             left = fmpz_mat(1, m, up) * rows - offset
             yield Vector([int(g) for g in left.entries()], total * common << SLOPE_BITS)
 
 
-def _root(order: Sequence[int], top: Rational) -> list[Vertex]:
+def _root(order: Sequence[int], top: fmpq) -> list[Vertex]:
     """The cone v_σ1 ≥ v_σ2 ≥ … ≥ v_σm ≥ v_σ1/E: the constant, and the patterns that are E on σ1, …, σj and 1 after, all
     scaled to the same sum; E is rounded up."""
-    whole = -((-int(top.p) << ROOT_BITS) // int(top.q))
+    whole = int((top * (1 << ROOT_BITS)).ceil())
     unit, m = 1 << ROOT_BITS, len(order)
     sums = [count * whole + (m - count) * unit for count in range(m)]
     common = lcm(*sums)

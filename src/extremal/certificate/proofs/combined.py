@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 from flint import arb
 
 from extremal.certificate.arithmetic.enclosures import fraction, leaves_of, lower, narrow, rational, weights_of
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.reading import Counts, Number, Numbers, to_plain
-from extremal.certificate.refused import Refused
 from extremal.exact import Exponential, Prior
 from extremal.problem import Goal, LevelGoal, Lift, LossGoal, MeanGoal, OverClass, Privacy, Pure, WorkloadGoal
 from extremal.sources import SourceClass
@@ -56,9 +55,8 @@ class ChosenPrior:
 class OnePrior(Proof):
     """A bound for a class of priors from one of them, with the proof for that one.
 
-    What is private for every prior of a class is private for each; a worst-case cost over a class is at least that of
-    each. The class of a cost is replaced first; a proof of this kind within another replaces that of the notion too.
-    Fields: prior and mix, as for `ChosenPrior`. proof: about the notion or the cost with that prior alone.
+    The class of a cost is replaced first; a proof of this kind within another replaces that of the notion too. Fields:
+    prior and mix, as for `ChosenPrior`. proof: about the notion or the cost with that prior alone.
     """
 
     kind: ClassVar[str] = "one prior"
@@ -79,9 +77,8 @@ class OnePrior(Proof):
 class Groups(Proof):
     """A mean is at most the mean of the optima of groups of its parts.
 
-    Fields: groups, the group 0, 1, … of each part of the mean, parts of parts in the order in which they are listed;
-    all of a group have the same weight. proofs, one for each group, about the mean of its parts, or about the part
-    itself where it is alone.
+    Fields: groups, the group 0, 1, … of each part (parts of parts as they are listed), all of a group of one weight.
+    proofs, one for each group, about the mean of its parts, or about the part itself where it is alone.
     """
 
     kind: ClassVar[str] = "groups"

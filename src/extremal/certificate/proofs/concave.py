@@ -5,26 +5,25 @@ On the pattern that is E = e^ε on a set T and 1 elsewhere, information is worth
 
     φ(z) = z·h(c) − h(cz),   φ'(z) = h(c) − c·ln(1+cz):    concave, φ(0) = φ(1) = 0.
 
-Prices a with φ(P(T)) ≤ V + a(T) for every set T but the empty and the full one prove OPT ≤ V + (Σa − cV)⁺/E: a
-mechanism with column weights θ, Σθ = s, covers every symbol by (1−s)/c, so Σθφ ≤ sV + (1−s)Σa/c, and 1−s ≤ c/E
-because every pattern is at most E. Inputs of probability 0 take no part.
+Prices a with φ(P(T)) ≤ V + a(T) for every set T but the empty and the full one prove OPT ≤ V + (Σa − cV)⁺/E
+(docs/design/proofs.md, `concave`). Inputs of probability 0 take no part.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import ClassVar
 
 import numpy as np
 from flint import arb, fmpq
 
+from extremal.certificate.arithmetic import doubles
 from extremal.certificate.arithmetic.cones import staircase_of
-from extremal.certificate.arithmetic.doubles import float_at_or_below
-from extremal.certificate.arithmetic.enclosures import Ball, Rational, above, fraction, largest, narrow, rational, upper
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.arithmetic.enclosures import above, fraction, largest, narrow, rational, upper
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.reading import Number, PriceLines
-from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.problem import Goal, InformationGoal, Privacy
 
@@ -35,15 +34,12 @@ MOST_STEPS = 1_000_000  # lines times inputs: some seconds
 class Concave(Proof):
     """Fields: value and lines, pairs (A, b).
 
-    Without lines: prices g(p_x) for a subadditive function g ≥ φ − V, value being the contact t ≥ 0. t > 0: V = t −
-    ln(1+t); g is the tangent of φ − V through the origin up to its contact z = t/c, and φ − V beyond: concave, g(0) =
-    0. t = 0: V is what randomised response is worth, and g = φ − V. Joining two disjoint sets then loses at least D −
-    V, where D = φ(p) + φ(q) − φ(p+q) for the two smallest symbols, because φ(u) + φ(v) − φ(u+v) grows with u and v; the
-    bound is V + (k−1)(V−D)⁺.
+    Without lines: prices g(p_x), value being the contact t ≥ 0. t > 0: V = t − ln(1+t), and g is the tangent of φ − V
+    through the origin up to its contact z = t/c, and φ − V beyond: subadditive. t = 0: V is what randomised response is
+    worth, g = φ − V, and the bound is V + (k−1)(V−D)⁺, D = φ(p) + φ(q) − φ(p+q) for the two smallest symbols.
 
     With lines: prices max_i (A_i + b_i·p_x), value being V ≥ 0: a set of d symbols of mass z costs at least d·A_i +
-    b_i·z, for every i. The mass of d symbols lies between the sums of the d smallest and of the d largest
-    probabilities; there φ lies below its tangent at any point. What the best line misses for some d is added to V.
+    b_i·z, for every i, and φ lies below its tangents. What the best line misses for some d is added to V.
     """
 
     kind: ClassVar[str] = "concave"
@@ -67,21 +63,31 @@ class Concave(Proof):
         if len(self.lines) * len(weights) > MOST_STEPS:
             raise Refused("there must be lines, not too many", "len(lines)", len(self.lines))
         v, lines = arb(rational(self.value)), [(rational(a), rational(b)) for a, b in self.lines]
-        turns = [(a, b, curve.where(b)) for a, b in lines]
-        known: Known = {}
+        turns, at = [(a, b, curve.where(b)) for a, b in lines], cache(lambda y: (curve.value(y), curve.slope(y)))
+
+        def above_line(a: fmpq, b: fmpq, turn: fmpq, d: int, ends: tuple[fmpq, fmpq]) -> arb:
+            """An upper bound on φ(z) − b·z − d·A for z between the ends."""
+            y = min(max(turn, ends[0]), ends[1])
+            value, slope = at(y)
+            rise = largest([arb(0), *((slope - arb(b)) * arb(end - y) for end in ends)])
+            return (value - arb(b * y + a * d) + rise).upper()
+
         excess, low, high = arb(0), 0, 0
         for d in range(1, len(weights)):
             low, high = low + weights[d - 1], high + weights[-d]
             ends = fmpq(low, total), fmpq(high, total)
-            excess = largest([excess, _fewest(curve, known, turns, ends, d) - v])
+            fewest = arb.pos_inf()
+            for line in turns:
+                fewest = fewest.min(above_line(*line, d, ends))
+            excess = largest([excess, fewest - v])
         prices = [largest([arb(a + b * fmpq(w, total)) for a, b in lines]) for w in weights]
         return upper(_proved(curve, v, sum(prices, arb(0))) + excess)
 
 
-def _by_contact(curve: PatternWorth, t: Rational, prior: Prior) -> Bound:
+def _by_contact(curve: PatternWorth, t: fmpq, prior: Prior) -> Bound:
     """Light symbols cost in proportion to their mass, so that their sum will do."""
     v = narrow(lambda: arb(t) - arb(t).log1p())
-    light, heavy = _parted(prior, fraction(t / curve.c))
+    light, heavy = _parted(prior, min(fraction(t / curve.c), Fraction(1)))
     prices = curve.slope(t / curve.c) * arb(rational(light))
     return upper(_proved(curve, v, sum((curve.value(rational(p)) - v for p in heavy), prices)))
 
@@ -99,26 +105,26 @@ def _by_response(curve: PatternWorth, prior: Prior) -> Bound:
 class PatternWorth:
     """φ and its slope at rational points."""
 
-    top: Rational
+    top: fmpq
 
     @property
-    def c(self) -> Rational:
+    def c(self) -> fmpq:
         return self.top - 1
 
-    def value(self, z: Rational) -> Ball:
+    def value(self, z: fmpq) -> arb:
         return narrow(lambda: arb(z) * _excess(self.c) - _excess(self.c * z))
 
-    def slope(self, z: Rational) -> Ball:
+    def slope(self, z: fmpq) -> arb:
         return narrow(lambda: _excess(self.c) - arb(self.c) * arb(self.c * z).log1p())
 
-    def where(self, slope: Rational) -> Rational:
+    def where(self, slope: fmpq) -> fmpq:
         """A mass near which φ' has this slope; within [0, 1]. A choice: nothing relies on it."""
         y = ((_excess(self.c) - arb(slope)) / arb(self.c)).expm1() / arb(self.c)
         near = above(y.mid())
         return fmpq(0) if near is None else min(max(near, fmpq(0)), fmpq(1))
 
 
-def _excess(d: Rational) -> Ball:
+def _excess(d: fmpq) -> arb:
     return (1 + arb(d)) * arb(d).log1p() - arb(d)
 
 
@@ -137,35 +143,10 @@ def _parted(prior: Prior, edge: Fraction) -> tuple[Fraction, list[Fraction]]:
     if prior.binary is None:
         beyond = np.array([w > edge * prior.total for w in prior.weights])
     else:
-        beyond = prior.binary > float_at_or_below(edge * prior.sum_of_values)
+        beyond = doubles.above(prior.binary, edge * prior.sum_of_values)
     (light, _), total = prior.masses(beyond, 2)
     return Fraction(light, total), [prior.fraction(x) for x in np.flatnonzero(beyond).tolist()]
 
 
-def _proved(curve: PatternWorth, v: Ball, prices: Ball) -> Ball:
+def _proved(curve: PatternWorth, v: arb, prices: arb) -> arb:
     return v + (prices - arb(curve.c) * v).max(arb(0)) / arb(curve.top)
-
-
-Known = dict[Rational, tuple[Ball, Ball]]  # φ and φ' where they were asked for
-
-
-def _fewest(
-    curve: PatternWorth,
-    known: Known,
-    turns: list[tuple[Rational, Rational, Rational]],
-    ends: tuple[Rational, Rational],
-    d: int,
-) -> Ball:
-    """The smallest over the lines of an upper bound on φ(z) − b·z − d·A for z between the ends."""
-    best = arb.pos_inf()
-    for a, b, turn in turns:
-        y = min(max(turn, ends[0]), ends[1])
-        if y not in known:
-            known[y] = curve.value(y), curve.slope(y)
-        value, slope = known[y]
-        tilt = slope - arb(b)
-        rise = largest([arb(0), *(tilt * arb(end - y) for end in ends)])
-        found = (value - arb(b * y + a * d) + rise).upper()
-        if found < best:
-            best = found
-    return best

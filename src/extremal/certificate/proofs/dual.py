@@ -1,7 +1,8 @@
-"""A dual vector, and a reason why no column is worth more than its price.
+"""A dual vector, what it prices, and a reason why no column is worth more than its price.
 
-Columns q_y of a mechanism lie in a cone C and add up to 1. For any α, and any β ≥ 0 where the notion couples columns by
-Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ:
+Columns q_y of a mechanism lie in a cone C and add up to 1. It is worth Σ_y μ(q_y), μ convex and homogeneous: a sum of
+divergences and informations (w = 1/k); qᵀGq/(p·q), the square of statistics (w = p); or the losses of a distortion, one
+linear function for each output. For any α, and β ≥ 0 where the notion couples columns by Σ_y (q_y(x) − E·q_y(z))⁺ ≤ δ:
 
     μ(q) ≤ α·q + Σ β_xz (q_x − E·q_z)⁺ + t·(w·q)  on C      proves      Σ_y μ(q_y) ≤ Σα + δ·Σβ + t.
 
@@ -11,20 +12,207 @@ Columns q_y of a mechanism lie in a cone C and add up to 1. For any α, and any 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import inf, lcm
+from itertools import islice, product
+from math import inf, lcm, prod
 from typing import ClassVar
 
-from flint import fmpq
+import numpy as np
+from flint import arb, fmpq, fmpz_mat
 
-from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cell_rays, cone_of, unit_rays
-from extremal.certificate.arithmetic.enclosures import Rational, fraction, rational
-from extremal.certificate.proof import Bound, Proof, Value
-from extremal.certificate.proofs.worth import LossWorth, Paid, Price, SquareWorth, SumWorth, Worth, mixture
+from extremal.certificate.arithmetic.cones import (
+    Staircase,
+    Together,
+    Vector,
+    cell_rays,
+    cone_of,
+    sets_of_size,
+    unit_rays,
+)
+from extremal.certificate.arithmetic.enclosures import (
+    ONE,
+    above,
+    fraction,
+    largest,
+    leaves_of,
+    of_vectors,
+    ratio_above,
+    rational,
+    rule_of,
+    weights_of,
+)
+from extremal.certificate.arithmetic.whole import largest_quotient, multiplied
+from extremal.certificate.proof import Bound, Proof, Refused, Value
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
-from extremal.certificate.refused import Refused
-from extremal.problem import Coupled, Goal, LossGoal, Privacy
+from extremal.exact.polytope import Ray
+from extremal.problem import Coupled, Goal, Integers, Leaked, LossGoal, Privacy
+
+CHUNK = 4096  # rays that are multiplied at once: matrices of a few megabytes
+MOST_COUNTED = 1 << 20  # vectors of counts: checked within a few seconds
+RATIO_BITS = 64  # of the E of squares, rounded up: 1e-19, far below the digits of any bound
+
+Price = tuple[int, int, fmpq]
+
+
+def mixture(mix: Numbers, goal: Goal) -> list[fmpq]:
+    """The weights of the goal's leaves; for a worst case those of the mean of its parts that the proof chooses."""
+    rows = weights_of(goal)
+    chosen = mix or (Fraction(1),) * len(rows)
+    if len(chosen) != len(rows) or any(w < 0 for w in chosen) or not sum(chosen):
+        raise Refused("there must be one weight ≥ 0 for each utility, not all 0", "len(mix)", len(chosen))
+    total = sum(chosen)
+    return [
+        sum((rational(w / total) * row[i] for w, row in zip(chosen, rows, strict=True)), fmpq(0))
+        for i in range(len(rows[0]))
+    ]
+
+
+class Paid:
+    """α·r + Σ β_xz (r_x − E·r_z)⁺ of whole vectors r, over `unit`; E = top, which prices need."""
+
+    def __init__(self, alpha: Vector, prices: Sequence[Price] = (), top: fmpq = ONE) -> None:
+        common = lcm(alpha.unit, *(int(b.q) for *_, b in prices))
+        self.high, self.low = int(top.p), int(top.q)
+        self.unit = common * self.low
+        self.alpha = [a * (self.unit // alpha.unit) for a in alpha.entries]
+        self.beta = [(x, z, int((b * common).p)) for x, z, b in prices]
+
+    def __call__(self, ray: Ray) -> int:
+        over = ((b, ray[x] * self.low - self.high * ray[z]) for x, z, b in self.beta)
+        return sum(map(int.__mul__, self.alpha, ray)) + sum(b * more for b, more in over if more > 0)
+
+
+@dataclass(frozen=True, eq=False)
+class SumWorth:
+    """Σ weight·μ over the leaves of a goal; w = 1/k."""
+
+    privacy: Privacy
+    goal: Goal
+    weights: Sequence[fmpq]
+
+    @property
+    def k(self) -> int:
+        return self.goal.k
+
+    @property
+    def sizes(self) -> list[int]:
+        return [1] * self.k
+
+    def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq | None:
+        """The largest of (μ(r) − paid(r))/(w·r); None when it is infinite."""
+        parts = zip(self.weights, leaves_of(self.goal), strict=True)
+        weighed = [(weight, rule_of(leaf, of_vectors)) for weight, leaf in parts if weight]
+
+        def quotient(ray: Ray) -> arb:
+            value = sum((weight * rule(ray) for weight, rule in weighed), arb(0))
+            return (value - arb(fmpq(paid(ray), paid.unit))) / sum(ray) * self.k
+
+        return above(largest(map(quotient, rays)))
+
+    def most_of_patterns(self, cone: Staircase, alpha: Vector) -> fmpq | None:
+        """The same on the rays of ε-LDP."""
+        return self.most(cone.rays(), Paid(alpha))
+
+    def rounded(self, top: fmpq) -> fmpq:
+        """E as the rays of (ε,δ)-LDP are listed for."""
+        return top
+
+
+@dataclass(frozen=True, eq=False)
+class LossWorth:
+    """The losses of a distortion under one prior: a cost, by the linear functions −p·d(·, y)."""
+
+    privacy: Privacy
+    goal: LossGoal
+
+    @property
+    def k(self) -> int:
+        return self.goal.k
+
+
+@dataclass(frozen=True, eq=False)
+class SquareWorth:
+    """qᵀGq/(p·q), w = p, in units of 1/denominator, in which G is whole.
+
+    Attributes:
+        weights, total: p = weights/total, of an input of each class.
+        sizes: of the classes.
+        slope, within: what G does to vectors that are constant on classes, and to those that sum to 0 within one.
+        factor: g where G = ggᵀ; then `slope` and `within` are not needed.
+    """
+
+    privacy: Privacy
+    weights: Sequence[int]
+    total: int
+    sizes: list[int]
+    slope: Integers
+    within: Integers
+    denominator: int
+    factor: Sequence[int] | None = None
+
+    @property
+    def k(self) -> int:
+        return len(self.weights)
+
+    def rounded(self, top: fmpq) -> fmpq:
+        """A larger cone, of shorter numbers."""
+        return fmpq((top * (1 << RATIO_BITS)).ceil(), 1 << RATIO_BITS)
+
+    def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq:
+        """The largest of (μ(r) − paid(r))/(w·r)."""
+        return rational(largest_quotient(self._quotients(iter(rays), paid)))
+
+    def _quotients(self, rays: Iterator[Ray], paid: Paid) -> Iterator[tuple[int, int]]:
+        slope, total, unit = fmpz_mat(self.slope.tolist()), self.total, paid.unit
+        while chunk := list(islice(rays, CHUNK)):
+            products = (fmpz_mat([list(ray) for ray in chunk]) * slope).tolist()
+            for ray, through in zip(chunk, products, strict=True):
+                mass = sum(w * r for w, r in zip(self.weights, ray, strict=True))
+                price = paid(ray)
+                if mass:
+                    square = sum(int(a) * b for a, b in zip(through, ray, strict=True))
+                    yield (total * square * unit - price * mass) * total, mass * mass * unit
+                elif any(through) or price < 0:
+                    raise Refused("a report that the prior rules out cannot be priced", "prior", "has zeros")
+                # else G·r = 0: added to a column it changes nothing, and it costs nothing
+
+    def most_of_patterns(self, cone: Staircase, alpha: Vector) -> fmpq:
+        """The same on {1, E}^k, columns known by how many inputs t of each class are high."""
+        if prod(n + 1 for n in self.sizes) > MOST_COUNTED:
+            raise Refused("there are too many columns to list", "classes", self.sizes[:8])
+        top = self.rounded(cone.top)
+        return rational(largest_quotient(self._counted(alpha, int(top.q), int(top.p - top.q))))
+
+    def _counted(self, alpha: Vector, low: int, step: int) -> Iterator[tuple[int, int]]:
+        """Quotients of the columns that are low + step on t_g inputs of class g and low elsewhere, for all vectors t.
+
+        With G1 = 0, γ = within and Ĝ = slope: qᵀGq = step²(γ·t + tᵀΓt), Γ = (Ĝ − diag(γ))·diag(1/n), here times the
+        least common multiple of n. Classes are halved, so that most is computed once for each half.
+        """
+        total, common, sizes = self.total, lcm(*self.sizes), np.array(self.sizes, dtype=object)
+        square, linear = (self.slope - np.diag(self.within)) * (common // sizes), self.within * common
+        weights, prices = np.array(self.weights, dtype=object), np.array(alpha.entries, dtype=object) * common
+        scale = total * step * step * alpha.unit
+
+        def half(part: slice) -> tuple[Integers, Integers, Integers, Integers]:
+            """The vectors of a half, and for each its square, mass and price."""
+            t = np.array(list(product(*(range(n + 1) for n in self.sizes[part]))), dtype=object)
+            squares = ((t @ square[part, part] + linear[part]) * t).sum(axis=1)
+            return t, scale * squares, step * (t * weights[part]).sum(axis=1), step * (t * prices[part]).sum(axis=1)
+
+        ways = [prod(n + 1 for n in self.sizes[:cut]) for cut in range(len(sizes) + 1)]
+        cut = min(range(len(ways)), key=lambda cut: ways[cut] + ways[-1] // ways[cut])
+        (left, value, mass, price), (right, more, heavier, dearer) = half(slice(cut)), half(slice(cut, None))
+        both = multiplied(left, square[:cut, cut:] + square[cut:, :cut].T, right.T)
+        for i, crossed in enumerate(scale * both):
+            size, paid = low * total + mass[i] + heavier, low * int(prices @ sizes) + price[i] + dearer
+            excess = (value[i] + more + crossed - paid * size) * total
+            yield from zip(excess, size * size * (common * alpha.unit), strict=True)
+
+
+Worth = SumWorth | LossWorth | SquareWorth
 
 
 @dataclass(frozen=True)
@@ -32,7 +220,7 @@ class Reason(Value):
     """Why no column is worth more than its price."""
 
     @abstractmethod
-    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         """A t with μ(q) ≤ α·q + Σβ(…)⁺ + t·(w·q) on the cone; for losses, one that Σα may miss the optimum by. None
         when it is infinite."""
 
@@ -105,17 +293,30 @@ class Listed(Reason):
     tree: Pairs = ()
     revealed: Flag = False
 
-    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational | None:
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         if isinstance(worth, LossWorth):
             raise Refused("a distortion is not proved by rays", "reason", self.kind)
         if self.revealed:
             if self.tree:
                 raise Refused("inputs that are revealed need no tree", "tree", len(self.tree))
-            return worth.most(unit_rays(worth.k), Paid.of(alpha))
+            return worth.most(unit_rays(worth.k), Paid(alpha))
+        if isinstance(worth.privacy, Leaked):
+            return self._over_sets(worth, alpha, ratio_above(worth.privacy.ratio))
         cone = cone_of(worth.privacy, worth.k, self.tree)
         if isinstance(cone, Staircase):
             return worth.most_of_patterns(cone, alpha)
         if isinstance(cone, Together):
             top = worth.rounded(cone.top)
-            return worth.most(cell_rays(cone.k, top), Paid.of(alpha, prices, top))
-        return worth.most(cone.rays(), Paid.of(alpha))
+            return worth.most(cell_rays(cone.k, top), Paid(alpha, prices, top))
+        return worth.most(cone.rays(), Paid(alpha))
+
+    def _over_sets(self, worth: Worth, alpha: Vector, top: fmpq) -> fmpq | None:
+        """Maximal leakage: a column is a sum of multiples of sets whose factors add up to its largest entry, so that
+        μ(q) ≤ α·q + t·max(q) with t the most over sets, and Σ_y max(q_y) lies between 1 and E. The whole set is worth
+        0."""
+        if self.tree or not isinstance(worth, SumWorth):
+            raise Refused("under maximal leakage sets are listed, for divergences and information", "reason", self.kind)
+        found = [worth.most(sets_of_size(worth.k, size), Paid(alpha)) for size in range(1, worth.k)]
+        finite = [t * size / worth.k for size, t in enumerate(found, start=1) if t is not None]
+        most = max(-alpha.total, *finite)
+        return None if len(finite) < len(found) else most * top if most > 0 else most

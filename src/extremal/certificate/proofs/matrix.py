@@ -1,15 +1,10 @@
 """A bound on squares without a list: a matrix inequality that no ε-LDP mechanism escapes, at every size.
 
-Let E ≥ e^ε, d ≥ 0 a vector, N ≥ 0 symmetric with zero diagonal, c = E·1ᵀd − 1ᵀN1 > 0, l = (E+1)d/2 − N1 and R = diag(d)
-− N − llᵀ/c.
-
-*Every ε-LDP mechanism has tr(RJ) ≤ 0.* A column is a multiple of some S ∈ [1, E]^k. (S−1)(E−S) ≥ 0 gives S_x² ≤
-(E+1)S_x − E, and (S_x−1)(S_z−1) ≥ 0 gives S_xS_z ≥ S_x + S_z − 1; so SᵀRS ≤ 2l·S − c − (l·S)²/c = −(l·S − c)²/c ≤ 0.
-
-With P = I − p1ᵀ and Jp = 1: tr(PRPᵀ·J) = tr(RJ) − 1ᵀR1 ≤ −1ᵀR1. If ZWZ ⪯ PRPᵀ then tr(ZWZ·J) ≤ −1ᵀR1, the t of
-`squares`. Both sides of that matrix inequality annihilate 1, so it is decided on the leading (k−1)×(k−1) block B: with
-any invertible X, XBXᵀ is multiplied out in integers and found diagonally dominant (Gershgorin). X is proposed by
-floats, an approximate inverse of a Cholesky factor; nothing rests on it.
+Every ε-LDP mechanism has tr(RJ) ≤ 0 for R = diag(d) − N − llᵀ/c, d and N ≥ 0, c = E·1ᵀd − 1ᵀN1 > 0, l = (E+1)d/2 − N1;
+so ZWZ ⪯ PRPᵀ, P = I − p1ᵀ, proves that squares are worth −1ᵀR1 at most (docs/design/proofs.md, `matrix`). Both sides
+annihilate 1, so this is decided on the leading (k−1)×(k−1) block B: with any invertible X, XBXᵀ is multiplied out in
+integers and found diagonally dominant (Gershgorin). X is proposed by floats, an approximate inverse of a Cholesky
+factor; nothing rests on it.
 """
 
 from __future__ import annotations
@@ -22,12 +17,11 @@ from flint import fmpq
 
 from extremal.certificate.arithmetic.cones import Vector, staircase_of
 from extremal.certificate.arithmetic.doubles import near_inverse_factor
-from extremal.certificate.arithmetic.enclosures import Rational
-from extremal.certificate.arithmetic.whole import Integers, congruent, from_triangle
-from extremal.certificate.proofs.dual import Reason
-from extremal.certificate.proofs.worth import Price, SquareWorth, Worth
+from extremal.certificate.arithmetic.whole import from_triangle, multiplied
+from extremal.certificate.proof import Refused
+from extremal.certificate.proofs.dual import Price, Reason, SquareWorth, Worth
 from extremal.certificate.reading import Counts, Table, Whole, Wholes
-from extremal.certificate.refused import Refused
+from extremal.problem import Integers
 
 MATRIX_BITS = 80  # of B, relative to its largest entry: a double's 53 and as many as its condition takes
 LARGEST_SCALE = 4000  # bits: the squares of doubles span 2^±2048
@@ -47,7 +41,7 @@ class Matrix(Reason):
     blocks: Counts
     scale: Whole
 
-    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq:
         if not isinstance(worth, SquareWorth) or worth.factor is not None or any(alpha.entries):
             raise Refused("a matrix inequality is about squares, without α", "alpha", len(alpha.entries))
         if abs(self.scale) > LARGEST_SCALE:
@@ -111,8 +105,8 @@ def _refuse_indefinite(matrix: Integers, unit: int, numerator: Integers, denomin
     scaled = near_inverse_factor(difference, exponent)
     if scaled is None:
         raise Refused("ZWZ must lie clearly below PRPᵀ", "z", "not positive definite")
-    product = congruent(scaled, difference)
-    diagonal = np.diagonal(product)
-    beside = np.abs(product).sum(axis=1) - np.abs(diagonal)
+    tested = multiplied(scaled, difference, scaled.T)
+    diagonal = np.diagonal(tested)
+    beside = np.abs(tested).sum(axis=1) - np.abs(diagonal)
     if not all(int(a) > int(b) for a, b in zip(diagonal, beside, strict=True)):
         raise Refused("ZWZ must lie below PRPᵀ", "z", "not shown to be positive definite")

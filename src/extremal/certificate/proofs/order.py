@@ -1,20 +1,13 @@
 """The theorem of sorted partitions: divergences of one pair under ε-LDP on alphabets of any size.
 
 *Assumes*: for every f-divergence some optimal ε-LDP mechanism is randomised response on a partition of the symbols
-into blocks contiguous in likelihood ratio (E. Ghazi, Sort, Partition, Randomize, arXiv 2606.07443, 2026). L blocks B
-are worth Σμ(B)/(L−1+E), μ(B) = M₁f(M₀/M₁) with M_i = 1 + (E−1)P_i(B). A mean of divergences of one pair is one
-f-divergence: with the hypotheses exchanged, D_f is that of x·f(1/x).
+into blocks contiguous in likelihood ratio (E. Ghazi, Sort, Partition, Randomize, arXiv 2606.07443, 2026). The symbols
+of a cell between two ratios are replaced by two at its ends, and partitions are bounded by a recursion over the nodes
+of the polygon so made: docs/design/proofs.md, `order`, says why.
 
-*Checks*: symbols are gathered in cells between likelihood ratios. Replacing the symbols of a cell by two at its end
-ratios with the same total mass makes the hypotheses easier to tell apart (the symbols are a random function of those
-two), so the optimum for the new pair is no smaller. For any V ≥ 0: if every path from the first node to the last one
-satisfies Σ(μ(B) − V) ≤ (E−1)V + g, no partition is worth more than V + g⁺/(1+E). Paths are bounded by the recursion
-over nodes. Any ratios serve: the closer they are to where the best partition cuts, the smaller the bound.
-
-A symbol of weights a, b has the key floor(2^KEY_BITS·a/b) of integers; the end p/q has the same key of its own ratio in
-weights, p/q·total0/total1. Keys never decrease with the ratio, so a key unlike every key of an end decides the side;
-what has the key of an end is compared exactly. Floats are divided in 64-bit integers (`exact.quotients`) to the same
-end. Sums are of integers.
+A symbol of weights a, b has the key floor(2^KEY_BITS·a/b), the end p/q that of its own ratio in weights. Keys never
+decrease with the ratio, so a key unlike every key of an end decides the side; what has the key of an end is compared
+exactly. Floats are divided in 64-bit integers (`exact.quotients`) to the same end.
 """
 
 from __future__ import annotations
@@ -31,12 +24,11 @@ import numpy.typing as npt
 from flint import arb, ctx, fmpq
 
 from extremal.certificate.arithmetic.cones import Staircase, staircase_of
-from extremal.certificate.arithmetic.enclosures import PairRule, Rational, rational, upper
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.arithmetic.enclosures import PairRule, rational, upper
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.chords import one_pair
-from extremal.certificate.proofs.worth import mixture
+from extremal.certificate.proofs.dual import mixture
 from extremal.certificate.reading import Number, Numbers
-from extremal.certificate.refused import Refused
 from extremal.exact import Prior
 from extremal.exact.quotients import reached
 from extremal.problem import Goal, Privacy
@@ -48,7 +40,7 @@ SMALLEST, LARGEST = Fraction(1, 10**200), Fraction(10**200)  # of ends
 CHUNK = 1 << 18  # symbols at a time
 PATH_BITS = 128  # of differences of nodes; a bound is rounded up, so more bits would only make it longer
 
-Node = tuple[Rational, Rational]  # what two hypotheses give to some symbols
+Node = tuple[fmpq, fmpq]  # what two hypotheses give to some symbols
 Direction = tuple[int, int]  # a likelihood ratio
 
 
@@ -83,7 +75,7 @@ class Order(Proof):
         return _longest_path(cone, rule, nodes, total0 * total1, rational(self.value))
 
 
-def _longest_path(cone: Staircase, rule: PairRule, nodes: list[Node], whole: int, value: Rational) -> Bound:
+def _longest_path(cone: Staircase, rule: PairRule, nodes: list[Node], whole: int, value: fmpq) -> Bound:
     """V + g⁺/(1+E) for the nodes of a polygon, which are to be divided by `whole`."""
     with ctx.workprec(PATH_BITS + whole.bit_length()):  # differences of nodes are multiples of 1/whole: none is lost
         step, v = arb(cone.top - 1), arb(value)

@@ -2,39 +2,33 @@
 
 A tree decides, group by group (equal symbols together, heaviest first), how many symbols of the group are in a set T. A
 node of it is closed by one inequality that covers everything below it; the proof says which. The replay only evaluates
-those inequalities, in integers over 2^-SCALE rounded to the safe side, so that the bound is Σα exactly.
+those inequalities, in integers over 2^-SCALE rounded to the safe side, so that the bound is Σα exactly. They are stated
+and proved in docs/design/proofs.md, `sets`:
 
-ε-LDP: α is feasible when φ(P(T)) ≤ Σα + c·α(T) for all sets T (`concave.PatternWorth`). φ is concave: with the tangent
-at a mass y,
-    max below a node ≤ φ(y) − φ'(y)·y + φ'(y)·P(T_fixed) − c·α(T_fixed) + Σ_open (φ'(y)p_x − c·α_x)⁺.
+ε-LDP: with the tangent of φ (`concave.PatternWorth`) at a mass y,
+    φ(y) − φ'(y)·y + φ'(y)·P(T) − c·α(T) + Σ_open (φ'(y)p_x − c·α_x)⁺ ≤ Σα.
 
-ε-PML and ε-LIP, the prior being that of the information: with p·q = 1 a column is low + step·y, 0 ≤ y ≤ 1, p·y = b,
-and at a vertex y is 1 on T, f on one symbol j and 0 elsewhere. With g(t) = t·ln t − t + 1, A = g(low), B = g(top) and
-dip(f) = A + f(B−A) − g(low + step·f) ≥ 0, concave, α is feasible when for all vertices
-    α(T) + f·α_j + p_j·dip(f)/step ≥ K,   K = (A + b(B−A) − low·Σα)/step,    P(T) + f·p_j = b.
-With a multiplier ν and s = α − νp the left side below a node is at least
-    ν·b + s(T_fixed) + Σ_open min(0, s_x) + the smaller of f·s_j + p_j·dip(f)/step at the two ends of the range of f.
-There is one tree for each group that j may come from.
+ε-PML and ε-LIP, where one symbol j is taken by a part f: with a multiplier ν, s = α − νp and the masses that are left,
+    ν·b + s(T) + Σ_open min(0, s_x) + (f·s_j + p_j·dip(f)/step at both ends of the range of f) ≥ K.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 from typing import ClassVar
 
 from flint import arb, fmpq
 
 from extremal.certificate.arithmetic.cones import Lifts, Staircase, Vector, cone_of
-from extremal.certificate.arithmetic.enclosures import Ball, Rational, fraction, lower, narrow, rational, upper
+from extremal.certificate.arithmetic.enclosures import finite_above, narrow, rational
+from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.concave import PatternWorth
-from extremal.certificate.proofs.dual import Reason
-from extremal.certificate.proofs.worth import Price, SumWorth, Worth
+from extremal.certificate.proofs.dual import Price, Reason, SumWorth, Worth
 from extremal.certificate.reading import Numbers, Trees
-from extremal.certificate.refused import Refused
 from extremal.problem import InformationGoal
 
 SCALE = 200  # bits after the point: what rounding loses is far below the last digit of a double
@@ -43,7 +37,7 @@ MOST_SUMS = 1 << 12  # of the masses that open groups can make, listed
 TABLE = 1 << 10  # pieces of the table that screens dips
 
 State = tuple[int, int, int]  # groups decided, mass and price of what is in
-Symbols = list[tuple[int, Fraction]]  # weight and α of each
+Symbols = list[tuple[int, fmpq]]  # weight and α of each
 Close = Callable[[int, State], None]  # raises when a node is not closed by a token
 
 
@@ -58,12 +52,12 @@ class Sets(Reason):
     choices: Numbers
     trees: Trees
 
-    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> Rational:
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq:
         """0, when the trees show that α is feasible."""
         if not isinstance(worth, SumWorth) or not isinstance(worth.goal, InformationGoal):
             raise Refused("a tree over sets is about information", "worth", type(worth).__name__)
-        prior, total = worth.goal.prior, fraction(alpha.total)
-        priced = [(w, Fraction(a, alpha.unit)) for w, a in zip(prior.weights, alpha.entries, strict=True)]
+        prior, total = worth.goal.prior, alpha.total
+        priced = [(w, fmpq(a, alpha.unit)) for w, a in zip(prior.weights, alpha.entries, strict=True)]
         if any(a < 0 for w, a in priced if not w):
             raise Refused("inputs of probability 0 need numbers ≥ 0", "alpha", len(priced))
         symbols, cone = [(w, a) for w, a in priced if w], cone_of(worth.privacy, worth.k)
@@ -80,25 +74,20 @@ class Sets(Reason):
         return fmpq(0)
 
 
-def _floor(x: Fraction | Rational) -> int:
+def _floor(x: fmpq) -> int:
     """x in units of 2^-SCALE, rounded down."""
-    p, q = (x.numerator, x.denominator) if isinstance(x, Fraction) else (int(x.p), int(x.q))
-    return (p << SCALE) // q
+    return int((x * (1 << SCALE)).floor())
 
 
-def _bounds(x: Ball) -> tuple[int, int]:
-    low, high = lower(x), upper(x)
-    if not (isinstance(low, Fraction) and isinstance(high, Fraction)):
+def _bounds(x: arb) -> tuple[int, int]:
+    if not x.is_finite():
         raise Refused("a number must be finite", "ball", str(x))
-    return _floor(low), -_floor(-high)
+    return _floor(-finite_above(-x)), -_floor(-finite_above(x))
 
 
-def _grouped(symbols: Symbols) -> dict[tuple[int, Fraction], int]:
+def _grouped(symbols: Symbols) -> dict[tuple[int, fmpq], int]:
     """(weight, α) ↦ how many symbols have them, heaviest first."""
-    count: dict[tuple[int, Fraction], int] = {}
-    for symbol in sorted(symbols, key=lambda symbol: (-symbol[0], symbol[1])):
-        count[symbol] = count.get(symbol, 0) + 1
-    return count
+    return Counter(sorted(symbols, key=lambda symbol: (-symbol[0], symbol[1])))
 
 
 def _replay(tokens: tuple[int, ...], steps: list[list[tuple[int, int]]], close: Close) -> None:
@@ -126,11 +115,11 @@ def _replay(tokens: tuple[int, ...], steps: list[list[tuple[int, int]]], close: 
 class _PatternTree:
     """The replay for ε-LDP."""
 
-    def __init__(self, symbols: Symbols, total: int, sum_alpha: Fraction, cone: Staircase, choices: Numbers) -> None:
+    def __init__(self, symbols: Symbols, total: int, sum_alpha: fmpq, cone: Staircase, choices: Numbers) -> None:
         self.total, self.curve, self.choices = total, PatternWorth(cone.top), choices
         c = cone.top - 1
         # prices rounded down: harder to satisfy
-        self.items = [(w, _floor(c * rational(a)), n) for (w, a), n in _grouped(symbols).items()]
+        self.items = [(w, _floor(c * a), n) for (w, a), n in _grouped(symbols).items()]
         self.limit, self.line = _floor(sum_alpha), cache(self._line)
 
     def run(self, trees: Trees) -> None:
@@ -152,7 +141,7 @@ class _PatternTree:
         y = rational(self.choices[i])
         # the slope taken is the lower end; the tangent turns by less than most − slope
         slope, most = _bounds(self.curve.slope(y))
-        exact = rational(Fraction(slope, 1 << SCALE))
+        exact = fmpq(slope, 1 << SCALE)
         _, start = _bounds(self.curve.value(y) - arb(exact * y))
         gains = [0]
         for w, a, n in reversed(self.items):
@@ -163,7 +152,7 @@ class _PatternTree:
 class _LiftTrees:
     """The replay for ε-PML and ε-LIP. Masses are in units of 1/(total·denominator of b)."""
 
-    def __init__(self, symbols: Symbols, total: int, sum_alpha: Fraction, cone: Lifts, choices: Numbers) -> None:
+    def __init__(self, symbols: Symbols, total: int, sum_alpha: fmpq, cone: Lifts, choices: Numbers) -> None:
         self.low, self.step, self.choices = cone.low, cone.top - cone.low, choices
         if self.step <= 0:
             raise Refused("a tree needs ε > 0", "epsilon", 0)
@@ -173,22 +162,21 @@ class _LiftTrees:
         self.items = [(w * unit, a, n) for (w, a), n in _grouped(symbols).items()]
         at_low, at_top = self.bend(self.low), self.bend(self.low + self.step)
         self.chord = at_low, at_top - at_low
-        least = (at_low + arb(b) * (at_top - at_low) - arb(self.low * rational(sum_alpha))) / arb(self.step)
+        least = (at_low + arb(b) * (at_top - at_low) - arb(self.low * sum_alpha)) / arb(self.step)
         self.least = _bounds(least)[1]  # K rounded up
-        self.table = cache(lambda i: self.dip(Fraction(i, TABLE)))
+        self.table = cache(lambda i: self.dip(fmpq(i, TABLE)))
         self.multiplier = cache(self._multiplier)
 
     @staticmethod
-    def bend(t: Rational) -> Ball:
+    def bend(t: fmpq) -> arb:
         """g(t) = t·ln t − t + 1."""
         d = t - 1
         return narrow(lambda: arb(t) * arb(d).log1p() - arb(d)) if t else arb(1)
 
-    def dip(self, f: Fraction) -> int:
+    def dip(self, f: fmpq) -> int:
         """dip(f)/step, rounded down; at least 0."""
-        at = rational(f)
         x = narrow(
-            lambda: (self.chord[0] + arb(at) * self.chord[1] - self.bend(self.low + self.step * at)) / arb(self.step)
+            lambda: (self.chord[0] + arb(f) * self.chord[1] - self.bend(self.low + self.step * f)) / arb(self.step)
         )
         return max(0, _bounds(x)[0])
 
@@ -205,7 +193,7 @@ class _LiftTrees:
         """ν, s = α − νp of each group rounded down, and for each depth the least that open groups add to it."""
         if not 0 <= i < len(self.choices):
             raise Refused("a multiplier must be one that the proof names", "choice", i)
-        nu = _floor(self.choices[i])  # the multiplier taken is this one, exactly
+        nu = _floor(rational(self.choices[i]))  # the multiplier taken is this one, exactly
         reduced = [_floor(a) - (-(-nu * w // self.unit)) for w, a, _ in self.items]  # s, rounded down
         open_sums = [0]
         for s, (_, _, n) in zip(reversed(reduced), reversed(self.items), strict=True):
@@ -253,7 +241,7 @@ class _LiftTrees:
                 low = table(place) + ((table(place + 1) - table(place)) * rest // own if rest else 0)
                 if cost + share * low // (1 << SCALE) >= self.least:
                     continue
-                if cost + share * self.dip(Fraction(part, own)) // (1 << SCALE) < self.least:
+                if cost + share * self.dip(fmpq(part, own)) // (1 << SCALE) < self.least:
                     raise Refused("a node of the tree is not closed by its multiplier", "choice", token)
 
         return close

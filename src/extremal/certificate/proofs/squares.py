@@ -1,19 +1,13 @@
 """A workload becomes a sum of squares: no private mechanism estimates it better.
 
-Let Z be symmetric with Z1 = 0. For every mechanism with information J, and M = J + ρI, Cauchy–Schwarz for matrices
-gives (tr WZ)² ≤ F(Q)·tr(ZWZ·M), so that
+For Z symmetric with Z1 = 0 and G = ZWZ, by Cauchy and Schwarz (docs/design/proofs.md, `squares`),
 
-    F ≥ (tr WZ)²/(c + ρ·tr ZWZ)       if tr(ZWZ·J) = Σ_y q_yᵀGq_y/m_y ≤ c for every private mechanism, G = ZWZ.
-
-[W = AᵀA, F = tr(A_c M⁻¹ A_cᵀ); tr WZ = tr(A_c M^{-1/2} · M^{1/2} Z A_cᵀ) since Z1 = 0. The best Z is the covariance of
-the shares at the optimum.] qᵀGq/(p·q) is convex and homogeneous: a dual vector proves c.
+    F ≥ (tr WZ)²/(c + ρ·tr G)       if Σ_y q_yᵀGq_y/m_y ≤ c for every private mechanism, which a dual vector proves.
 
 When the prior and W do not change under permutations within classes of inputs, neither need Z nor α. A matrix A of this
 shape is ζ_g on the diagonal plus β_gh for every pair from classes g and h. It is known by ζ, what it does to vectors
 that sum to 0 within classes, and by Â = diag(ζ) + β·diag(n), what it does to those constant on classes; products are
-products of both, tr A = Σ(n_g − 1)ζ_g + tr Â.
-
-Everything is decided in integers. e^ε enters as a rational above it, which only admits more mechanisms.
+products of both, tr A = Σ(n_g − 1)ζ_g + tr Â. Everything is decided in integers.
 """
 
 from __future__ import annotations
@@ -24,28 +18,24 @@ from math import lcm
 from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from extremal.certificate.arithmetic.whole import Integers, congruent, folded, from_triangle
-from extremal.certificate.proof import Bound, Proof
+from extremal.certificate.arithmetic.whole import folded, from_triangle, multiplied
+from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.chords import Chords
-from extremal.certificate.proofs.dual import Dual, Listed
-from extremal.certificate.proofs.worth import SquareWorth
+from extremal.certificate.proofs.dual import Dual, Listed, SquareWorth
 from extremal.certificate.reading import Counts, Table, Wholes
-from extremal.certificate.refused import Refused
-from extremal.problem import RESOLUTION, Coupled, Goal, Privacy, Pure, WorkloadGoal
-
-Classes = npt.NDArray[np.intp]
+from extremal.exact.weights import Indices
+from extremal.problem import RESOLUTION, Coupled, Goal, Integers, Privacy, Pure, WorkloadGoal
 
 
 @dataclass(frozen=True)
 class Squares(Proof):
     """F ≥ (tr WZ)²/(c + ρ·tr ZWZ), c from the dual vector.
 
-    Fields: z, the strict lower triangle of Z between classes, its scale does not matter (Z1 = 0 gives the diagonal); or
-    one row of k − 1 numbers g, Z = ggᵀ, the last number making the sum 0, for one statistic. diagonal: with classes ζ
-    of each. classes: of each input 0, 1, …, empty when each is its own. merged: groups of inputs averaged into one,
-    empty for none. dual: about qᵀGq/(p·q), with α in the units of ZWZ, one number for each class, or empty for 0.
+    Fields: z, the strict lower triangle of Z between classes (Z1 = 0 gives the diagonal); or one row of k − 1 numbers
+    g, Z = ggᵀ, the last making the sum 0. diagonal: with classes ζ of each. classes: of each input 0, 1, …, empty when
+    each is its own. merged: groups of inputs averaged into one, empty for none. dual: about qᵀGq/(p·q), with α in the
+    units of ZWZ, one number for each class, or empty for 0.
     """
 
     kind: ClassVar[str] = "squares"
@@ -67,15 +57,7 @@ class Squares(Proof):
             raise Refused("squares have no mix, and a diagonal with classes", "mix", len(self.dual.mix))
         if len(self.z) == 1 and not self.classes and len(self.z[0]) == problem.k - 1 > 0:
             return self._of_one_statistic(privacy, problem)
-        return self._of_classes(privacy, problem) if self.classes else self._of_inputs(privacy, problem)
-
-    def _of_inputs(self, privacy: Privacy, problem: ExactProblem) -> Fraction:
-        """Each input is its own class."""
-        z = _centred(from_triangle(self.z, problem.k, 0, "z"))
-        slope, ones = congruent(z, problem.gram), [1] * problem.k
-        none = np.zeros(problem.k, dtype=object)
-        worth = SquareWorth(privacy, problem.weights.tolist(), problem.total, ones, slope, none, problem.denominator)
-        return problem.bound(int((problem.gram * z).sum()), self._level(worth), int(np.trace(slope)))
+        return self._of_classes(privacy, problem)
 
     def _of_classes(self, privacy: Privacy, problem: ExactProblem) -> Fraction:
         of, sizes = self._sizes(problem.k)
@@ -87,11 +69,11 @@ class Squares(Proof):
         if (weights[of] != problem.weights).any():
             raise Refused("the prior must be constant on each class", "classes", sizes[:8])
         inside, gram = _shape_of(problem.gram, of, first, sizes)
-        n, zeta = np.array(sizes, dtype=object), np.array(self.diagonal, dtype=object)
+        n, zeta = np.array(sizes, dtype=object), np.array(self.diagonal or [0] * problem.k, dtype=object)
         z = _centred(from_triangle(self.z, len(sizes), 0, "z") * n)
-        within, slope = zeta * inside * zeta, z @ gram @ z
+        within, slope = zeta * inside * zeta, multiplied(z, gram, z)
         worth = SquareWorth(privacy, weights.tolist(), problem.total, sizes, slope, within, problem.denominator)
-        trace = (n - 1) @ (inside * zeta) + np.trace(gram @ z)
+        trace = (n - 1) @ (inside * zeta) + (gram * z.T).sum()
         return problem.bound(int(trace), self._level(worth), int((n - 1) @ within + np.trace(slope)))
 
     def _of_one_statistic(self, privacy: Privacy, problem: ExactProblem) -> Fraction:
@@ -116,10 +98,11 @@ class Squares(Proof):
             raise Refused("the dual vector must prove something finite", "reason", "infinite")
         return found
 
-    def _sizes(self, k: int) -> tuple[Classes, list[int]]:
-        """The class of each input, and how many inputs each has."""
-        count = len(self.diagonal)
-        if len(self.classes) != k or sorted(set(self.classes)) != list(range(count)):
+    def _sizes(self, k: int) -> tuple[Indices, list[int]]:
+        """The class of each input, and how many inputs each has; without classes each is its own."""
+        if not self.classes:
+            return np.arange(k), [1] * k
+        if len(self.classes) != k or sorted(set(self.classes)) != list(range(len(self.diagonal))):
             raise Refused("every input must be in one of the classes", "classes", self.classes[:8])
         of = np.array(self.classes, dtype=np.intp)
         return of, np.bincount(of).tolist()
@@ -148,8 +131,7 @@ class ExactProblem:
         if not isinstance(goal, WorkloadGoal) or goal.source.single is None:
             raise Refused("this proof is about a workload with one prior", "utility", goal.name)
         prior = goal.source.single
-        weights, gram = np.array(prior.weights, dtype=object), np.array(goal.gram, dtype=object)
-        problem = cls(weights, prior.total, gram, goal.denominator)
+        problem = cls(np.array(prior.weights, dtype=object), prior.total, goal.gram, goal.denominator)
         return problem.merged(merged) if merged else problem
 
     def merged(self, groups: Counts) -> ExactProblem:
@@ -180,7 +162,7 @@ def _centred(z: Integers) -> Integers:
     return z
 
 
-def _shape_of(gram: Integers, of: Classes, first: list[int], sizes: list[int]) -> tuple[Integers, Integers]:
+def _shape_of(gram: Integers, of: Indices, first: list[int], sizes: list[int]) -> tuple[Integers, Integers]:
     """ζ and Ŵ of W, refused when it is not of that shape; `first` is an input of each class."""
     beta, last = gram[np.ix_(first, first)], {g: x for x, g in enumerate(of.tolist())}
     whole = np.diagonal(beta).copy()

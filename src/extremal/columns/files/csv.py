@@ -82,7 +82,7 @@ class Cells:
             self._label = lambda text: tuple(members.labels(text.split(" "))) if text else None
 
     def texts(self, labels: Iterable[Any]) -> list[str]:
-        return list(map(self._text, labels))
+        return ["" if label is None else self._text(label) for label in labels]
 
     def labels(self, texts: Iterable[str]) -> list[Any]:
         return list(map(self._label, texts))
@@ -124,7 +124,7 @@ def read(path: Path, columns: Sequence[str], alphabets: Mapping[str, Labels]) ->
     read = {name: Cells(labels, name).labels for name, labels in alphabets.items()}
     with _opened(path) as (header, pieces):
         for name in columns:
-            refuse_absent(name, header)
+            refuse_absent(name, header, listed=False)
         done = 0
         for piece in pieces:
             found = plain_columns(piece, header, _delimiter(path), columns, read)
@@ -149,7 +149,7 @@ def rewrite(
 
     with complete_or_absent(target, overwrite, with_note) as temporary, _opened(source) as (header, pieces):
         for name in changes:
-            refuse_absent(name, header)
+            refuse_absent(name, header, listed=False)
         columns = [CsvColumn(header.index(name), *how) for name, how in cells.items()]
         plain = PlainRows.of(len(header), (_delimiter(source), _delimiter(target)), columns)
         with temporary.open("wb") as out:

@@ -126,7 +126,7 @@ class PlainRows:
         if not pa.types.is_dictionary(made.type):
             made = made.dictionary_encode()
         texts = [self._quoted(text) for text in column.texts(made.dictionary.to_pylist())]
-        return pa.array(texts, type=pa.string()).take(made.indices)
+        return pa.array(texts, type=pa.string()).take(made.indices).fill_null("")  # nothing was reported
 
     def _quoted(self, text: str) -> str:
         """A cell as Python's csv module writes it."""

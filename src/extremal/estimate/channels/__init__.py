@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from extremal.estimate.channels.bloom import BloomChannel
 from extremal.estimate.channels.channel import Channel
+from extremal.estimate.channels.colourings import colourings_channel
 from extremal.estimate.channels.dense import DenseChannel
 from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
 from extremal.estimate.channels.indicators import BitsChannel, HashChannel
@@ -15,6 +16,7 @@ from extremal.estimate.channels.transforms import HadamardChannel, ProjectiveCha
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
     BloomBits,
+    Colourings,
     GroupedSets,
     HadamardSets,
     HashedSets,
@@ -33,6 +35,7 @@ CHANNELS: dict[str, Callable[[Mechanism], Channel]] = {
     HadamardSets.kind: HadamardChannel,
     ProjectiveSets.kind: ProjectiveChannel,
     GroupedSets.kind: GroupedSetsChannel,
+    Colourings.kind: colourings_channel,
 }
 """Structures with estimators of their own, by their kind."""
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from extremal.atomic import refuse_unusable
 from extremal.columns.files import format_of
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism import Mechanism
@@ -24,6 +25,8 @@ def named_files(source: Any, parameter: str) -> list[Path] | None:
         named = list(source)
     else:
         return None
+    for one in named:
+        refuse_unusable(one)
     paths = [path for one in named for path in (_in_folder(one, parameter) if one.is_dir() else [one])]
     if len({path.resolve() for path in paths}) < len(paths):
         raise InvalidParameter(

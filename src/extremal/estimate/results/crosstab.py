@@ -93,7 +93,35 @@ class CrosstabEstimate(Tabled):
     @cached_property
     def estimate(self) -> Floats:
         """The unbiased joint frequencies L₁ F L₂ᵀ; entries may be negative."""
-        return np.asarray(self.first.influence @ self.table @ self.second.influence.T)
+        return self._mean(self.table)
+
+    def _mean(self, table: Floats, power: int = 1) -> Floats:
+        """What pairs of reports in these shares contribute to each cell, to a power."""
+        return np.asarray(self.first.influence**power @ table @ (self.second.influence**power).T)
+
+    def _moments(self, p: Floats) -> Floats:
+        """The expected square of one pair's contribution to each cell when the answers are distributed as p."""
+        return np.asarray(self.first.moments @ p @ self.second.moments.T)
+
+    @property
+    def _own(self) -> Floats:
+        """The same when the answers are those of the cell."""
+        return np.outer(np.diagonal(self.first.moments), np.diagonal(self.second.moments))
+
+    def _worth(self, function: Floats) -> Floats:
+        """What each pair of reports contributes to a linear function of the cells."""
+        return np.asarray((self.first.influence.T @ function @ self.second.influence).ravel())
+
+    def _expected(self) -> Floats | None:
+        """The shares of the pairs of reports at the nearest joint distribution; None where they are not listed."""
+        if self.first.matrix is None or self.second.matrix is None:
+            return None
+        return np.asarray((self.first.matrix.T @ self.plausible @ self.second.matrix).ravel())
+
+    def _given(self, values: Floats) -> Floats:
+        """The mean of a number that each pair of reports has, given each pair of answers."""
+        q, r = self.first.matrix, self.second.matrix
+        return np.asarray(q @ values.reshape(self.table.shape) @ r.T)  # type: ignore[operator,union-attr]
 
     @cached_property
     def plausible(self) -> Floats:
@@ -104,10 +132,8 @@ class CrosstabEstimate(Tabled):
     def _unit(self) -> Floats:
         """The variance of one pair's contribution to each cell: the larger of the fitted and the seen."""
         p = self.plausible
-        fitted = self.first.moments @ p @ self.second.moments.T - p**2
-        mean = self.first.influence @ self.squares @ self.second.influence.T
-        seen = self.first.influence**2 @ self.squares @ (self.second.influence**2).T
-        seen += self.estimate**2 - 2 * mean * self.estimate
+        fitted = self._moments(p) - p**2
+        seen = self._mean(self.squares, 2) + self.estimate**2 - 2 * self._mean(self.squares) * self.estimate
         return np.asarray(np.maximum(np.maximum(fitted, seen), 0.0))
 
     @property
@@ -132,7 +158,7 @@ class CrosstabEstimate(Tabled):
         moved = np.einsum(
             "xa,abu,zb->xzu", self.first.influence, seen.reshape(*self.table.shape, -1), self.second.influence
         )
-        privacy = np.maximum(self.first.moments @ p @ self.second.moments.T - p, 0.0)
+        privacy = np.maximum(self._moments(p) - p, 0.0)
         variance = self.sampling.floored(moved.reshape(p.size, -1), privacy.ravel()).reshape(p.shape)
         if level is None:
             return np.asarray(np.divide(self._unit, variance, out=np.ones_like(variance), where=variance > 0))
@@ -141,12 +167,11 @@ class CrosstabEstimate(Tabled):
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Gaffke's limits while pairs are few and listed, else score limits: an array of shape (rows, columns, 2)."""
         p = self.plausible.ravel()
-        own = np.outer(np.diagonal(self.first.moments), np.diagonal(self.second.moments)).ravel()
-        whole = (self.first.moments @ self.plausible @ self.second.moments.T).ravel()
+        own, whole = self._own.ravel(), self._moments(self.plausible).ravel()
         others = np.where(p < 1, (whole - own * p) / np.maximum(1 - p, 1e-9), 0.0)
         level = each(level, p.size if simultaneous else 1)
         if self._few:
-            b = np.einsum("xa,zb->xzab", self.first.influence, self.second.influence).reshape(p.size, -1)
+            b = np.stack([self._worth(self._cell(index)) for index in np.ndindex(*self.estimate.shape)])
             found = gaffke_limits(b, self._effective(level).reshape(-1, 1) * self.table.ravel(), level)
             limits = moved_within(found, self.estimate.ravel(), np.zeros(p.size), np.ones(p.size))
             return limits.reshape(*self.estimate.shape, 2)
@@ -185,22 +210,24 @@ class CrosstabEstimate(Tabled):
         value = float((a * self.estimate).sum())
         error = float(np.sqrt(self.covariance_of([a])[0, 0]))
         limits = None
-        if self.first.matrix is not None and self.second.matrix is not None and np.ptp(a) > 0:
+        if self._expected() is not None and np.ptp(a) > 0:
             limits = partial(self._linear_limits, a, value, error)
         return FunctionEstimate(value, value, error, limits, self.degrees)
 
     @property
     def _few(self) -> bool:
         """Whether every pair's contribution can be looked at."""
-        listed = self.first.matrix is not None and self.second.matrix is not None
-        return listed and self.n <= MOST_ENUMERATED and self.estimate.size * self.table.size <= MOST_VALUES
+        return (
+            self._expected() is not None
+            and self.n <= MOST_ENUMERATED
+            and self.estimate.size * self.table.size <= MOST_VALUES
+        )
 
     def _linear_limits(self, a: Floats, value: float, error: float, level: float) -> tuple[float, float]:
         """As of cells; for score limits, second moments of a pair's contribution where a is least, fitted and
         largest."""
-        q, r = self.first.matrix, self.second.matrix
-        worth = self.first.influence.T @ a @ self.second.influence
-        moments = q @ worth**2 @ r.T  # type: ignore[operator,union-attr]
+        worth = self._worth(a)
+        moments = self._given(worth**2)
         p, flat = self.plausible, a.ravel()
         ends = [float(np.average(moments[a == end], weights=p[a == end] + NEGLIGIBLE)) for end in (a.min(), a.max())]
         fitted, whole = float((a * p).sum()), float((moments * p).sum())
@@ -316,21 +343,21 @@ class CrosstabEstimate(Tabled):
     def covariance_of(self, functions: list[Floats]) -> Floats:
         """Of these linear functions: between units; or at the fitted distribution or over the reports, whichever has
         the larger trace."""
-        b = np.stack([(self.first.influence.T @ a @ self.second.influence).ravel() for a in functions])
+        b = np.stack([self._worth(a) for a in functions])
         if self.sampling is not None:
             return self.sampling.covariance_of(b[:, self.cells] @ self.sampling.deviations, self._privacy(functions, b))
         seen = _moment(b, self.squares.ravel(), b @ self.table.ravel()) / self.effective_n
-        if self.first.matrix is None or self.second.matrix is None:
+        share = self._expected()
+        if share is None:
             return seen
-        share = (self.first.matrix.T @ self.plausible @ self.second.matrix).ravel()
         fitted = _moment(b, share, b @ share) / self.effective_n
         return seen if np.trace(seen) >= np.trace(fitted) else fitted
 
     def _privacy(self, functions: list[Floats], b: Floats) -> Floats:
         """E Var(B | X, Z) of one pair; 0 where reports are too many to list."""
-        if self.first.matrix is None or self.second.matrix is None:
+        share = self._expected()
+        if share is None:
             return np.zeros(len(functions))
-        share = (self.first.matrix.T @ self.plausible @ self.second.matrix).ravel()
         second = np.array([float((a**2 * self.plausible).sum()) for a in functions])
         return np.asarray(np.maximum(b**2 @ share - second, 0.0))
 
@@ -367,6 +394,42 @@ class CrosstabEstimate(Tabled):
         whole = np.zeros(self.estimate.shape)
         whole[(index[0], slice(None)) if axis == 0 else (slice(None), index[1])] = 1.0
         return self._cell((index[0], index[1])), whole
+
+
+@dataclass(frozen=True, eq=False)
+class PairEstimate(CrosstabEstimate):
+    """Joint frequencies from pairs of reports that were made together: `table` lists the pairs, and `pairs` has their
+    probabilities given each pair of answers (the second counts fastest)."""
+
+    pairs: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
+
+    @cached_property
+    def _decoder(self) -> Floats:
+        """Least squares at equally likely pairs of answers: unbiased whatever they are."""
+        weighted = self.pairs / self.pairs.mean(axis=0)
+        return np.asarray(np.linalg.solve(weighted @ self.pairs.T, weighted))
+
+    def _shaped(self, values: Floats) -> Floats:
+        return np.asarray(values.reshape(len(self.first.inputs), len(self.second.inputs)))
+
+    def _mean(self, table: Floats, power: int = 1) -> Floats:
+        return self._shaped(self._decoder**power @ table)
+
+    def _moments(self, p: Floats) -> Floats:
+        return self._shaped(self._decoder**2 @ (p.ravel() @ self.pairs))
+
+    @property
+    def _own(self) -> Floats:
+        return self._shaped(np.einsum("cy,cy->c", self._decoder**2, self.pairs))
+
+    def _worth(self, function: Floats) -> Floats:
+        return np.asarray(function.ravel() @ self._decoder)
+
+    def _expected(self) -> Floats:
+        return np.asarray(self.plausible.ravel() @ self.pairs)
+
+    def _given(self, values: Floats) -> Floats:
+        return self._shaped(self.pairs @ values)
 
 
 def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:

@@ -3,11 +3,14 @@
 from typing import Any
 
 from extremal.errors import MalformedFile
+from extremal.exact.written import refuse_other_fields
 from extremal.mechanism.structures.bits import IndependentBits
 from extremal.mechanism.structures.bloom import BloomBits
 from extremal.mechanism.structures.chosen_sets import ChosenSets, HadamardSets, HashedSets, ProjectiveSets
 from extremal.mechanism.structures.circulant import Circulant
+from extremal.mechanism.structures.colourings import Colourings
 from extremal.mechanism.structures.grouped_sets import GroupedSets
+from extremal.mechanism.structures.joint import JointBlocks
 from extremal.mechanism.structures.response import RandomizedResponse
 from extremal.mechanism.structures.rows import Rows
 from extremal.mechanism.structures.structure import Levels, Structure
@@ -26,7 +29,27 @@ STRUCTURES: dict[str, type[Structure]] = {
     HashedSets.kind: HashedSets,
     BloomBits.kind: BloomBits,
     GroupedSets.kind: GroupedSets,
+    Colourings.kind: Colourings,
+    JointBlocks.kind: JointBlocks,
 }
+
+
+_FIELDS: dict[str, tuple[str, ...]] = {
+    Colourings.kind: ("rows", "weights", "colours"),
+    Rows.kind: ("rows",),
+    TwoValuedColumns.kind: ("rows", "weights", "columns"),
+    RandomizedResponse.kind: ("rows", "low", "high"),
+    SubsetSelection.kind: ("rows", "size", "inside"),
+    Circulant.kind: ("runs",),
+    IndependentBits.kind: ("rows", "own", "other"),
+    HadamardSets.kind: ("rows", "inside", "blocks", "width"),
+    ProjectiveSets.kind: ("rows", "inside", "order", "coordinates"),
+    HashedSets.kind: ("rows", "inside", "buckets"),
+    BloomBits.kind: ("rows", "bits", "hashes", "cohorts", "own", "other", "one", "zero"),
+    GroupedSets.kind: ("groups", "types", "low", "high"),
+    JointBlocks.kind: ("questions", "assignments"),
+}
+"""What a file holds of each kind, beside the kind."""
 
 
 def structure_from_json(content: dict[str, Any]) -> Structure:
@@ -36,6 +59,7 @@ def structure_from_json(content: dict[str, Any]) -> Structure:
         raise MalformedFile(
             "weights must be of a known kind", parameter="kind", value=kind, hint=f"Known: {', '.join(STRUCTURES)}."
         )
+    refuse_other_fields(content, ("kind", *_FIELDS[kind]), f"weights of the kind {kind}")
     return STRUCTURES[kind].from_json(content)
 
 
@@ -44,10 +68,12 @@ __all__ = [
     "BloomBits",
     "ChosenSets",
     "Circulant",
+    "Colourings",
     "GroupedSets",
     "HadamardSets",
     "HashedSets",
     "IndependentBits",
+    "JointBlocks",
     "Levels",
     "ProjectiveSets",
     "RandomizedResponse",

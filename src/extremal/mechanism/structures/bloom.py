@@ -25,7 +25,7 @@ from extremal.exact import Column, IndexSet
 from extremal.exact.weights import DENOMINATOR, Indices
 from extremal.mechanism.structures.chosen_sets import HASH_PRIME, scattered
 from extremal.mechanism.structures.structure import refuse_many_rows, stored_weight
-from extremal.mechanism.structures.unlisted import Unlisted
+from extremal.mechanism.structures.unlisted import LISTED_FOR_CHECKS, Unlisted, different_columns
 
 MOST_BITS, MOST_HASHES, MOST_COHORTS = 1 << 12, 8, 1 << 10
 COMPARED = 64  # inputs that are compared with all others, however many these are
@@ -137,6 +137,17 @@ class BloomBits(Unlisted):
         for j in sorted({1, self.r - 1}):
             members = IndexSet(((0, j),))
             yield Column(0, ((low, members.complement(self.r)), (high, members)), orbit=True, bound=True)
+
+    def patterns(self) -> Iterator[Column]:
+        """A word of a cohort weighs (a(1−b))^n·(b(1−a))^(hashes−n) on an input n of whose bits are 1 in it, up to a
+        factor that is the same for all inputs."""
+        if self.r * self.m > LISTED_FOR_CHECKS:
+            return self.columns()
+        words = np.arange(1 << self.bits)[None, :] >> np.arange(self.bits)[:, None] & 1
+        ones = np.hstack([self.filters(cohort).astype(np.intp) @ words for cohort in range(self.cohorts)])
+        (a, b), unit, most = self.shown, self.denominator, self.hashes
+        high, low = a * (unit - b), b * (unit - a)
+        return different_columns(ones, [high**n * low ** (most - n) for n in range(most + 1)])
 
     def _no_list(self) -> tuple[str, str, str]:
         why = f"every word of {self.bits} bits is an output in every cohort"

@@ -22,7 +22,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Column, Exponential, IndexSet, as_count
 from extremal.exact.weights import DENOMINATOR, Floats, Indices
 from extremal.mechanism.structures.structure import refuse_many_rows, stored_weight
-from extremal.mechanism.structures.unlisted import Unlisted
+from extremal.mechanism.structures.unlisted import LISTED_FOR_CHECKS, Unlisted, different_columns
 
 MOST_REPORTS = 1 << 24  # of Hadamard response: four for each of the most inputs
 _BITS = 192  # of e^ε where a search starts
@@ -86,11 +86,18 @@ class ChosenSets(Unlisted):
         """Two orbits that bound every column: one row alone is favoured, and all but one.
 
         All columns have these two weights. The largest ratio of two weights is theirs exactly; a ratio to a mean of
-        weights is at most theirs, so that a level of PML or LIP read from them is an upper bound.
+        weights is at most theirs, so that a level of PML or LIP read from them is an upper bound. `patterns` lists the
+        columns themselves while they are few.
         """
         for j in sorted({1, self.r - 1}):
             members = IndexSet(((0, j),))
             yield Column(0, ((self.low, members.complement(self.r)), (self.high, members)), orbit=True, bound=True)
+
+    def patterns(self) -> Iterator[Column]:
+        if self.r * self.m > LISTED_FOR_CHECKS:
+            return self.columns()
+        inside = self.favours(np.arange(self.r)[:, None], np.arange(self.m)[None, :])
+        return different_columns(inside.astype(np.intp), (self.low, self.high))
 
     def entries(self, rows: Indices, outputs: Indices) -> list[int]:
         return [self.high if inside else self.low for inside in self.favours(rows, outputs).tolist()]

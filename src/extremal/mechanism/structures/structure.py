@@ -11,6 +11,7 @@ Where outputs are never listed, `unlisted.Unlisted` answers what all such struct
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Self
@@ -21,6 +22,7 @@ from extremal.exact.weights import DENOMINATOR, Floats, Indices, Weights
 from extremal.mechanism.labels import MOST_LABELS
 
 LARGEST_DENSE = 1 << 24  # entries of a dense array: 128 MB of integers
+_DIGITS = re.compile(r"0|[1-9][0-9]*")
 SMALL = 1 << 12  # up to this many entries plain rows are the canonical form
 
 
@@ -145,8 +147,8 @@ def stored_list(content: Any, field: str) -> list[Any]:
 
 def stored_weight(text: Any, most: int = DENOMINATOR) -> int:
     """A weight as a file holds it."""
-    digits = isinstance(text, str) and text.isascii() and text.isdecimal()
-    if not digits or len(text) > len(str(most)) or int(text) > most:
+    digits = isinstance(text, str) and len(text) <= len(str(most)) and _DIGITS.fullmatch(text) is not None
+    if not digits or int(text) > most:
         limit = f"2^{most.bit_length() - 1}"
         raise MalformedFile(f"a weight must be a string of digits, at most {limit}", parameter="weight", value=text)
     return int(text)

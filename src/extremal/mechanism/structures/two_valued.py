@@ -120,6 +120,9 @@ class TwoValuedColumns:
         for (low, high), y in pairs.items():
             yield Column(y, ((low, self.sets[y].complement(self.r)), (high, self.sets[y])))
 
+    def two_valued(self) -> tuple[list[Indices], list[int], list[int]]:
+        return [members.indices() for members in self.sets], self.low.tolist(), self.high.tolist()
+
     def rows(self) -> Weights:
         refuse_large(self.r, self.m, "the weights")
         array = np.tile(self.low, (self.r, 1))

@@ -7,12 +7,16 @@ left to each is its columns, why there is no list, what may be reported in words
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from extremal.errors import TooLarge
-from extremal.exact import Column
+from extremal.exact import Column, IndexSet
 from extremal.exact.weights import Floats, Indices, Weights
 from extremal.mechanism.structures.structure import Levels
+
+LISTED_FOR_CHECKS = 1 << 16  # entries up to which a check reads every column, instead of orbits that bound them
 
 
 class Unlisted(ABC):
@@ -27,6 +31,11 @@ class Unlisted(ABC):
         """Why there is no list, and the parameter and value that show it."""
 
     def kinds_of_columns(self) -> Iterator[Column]:
+        return self.columns()
+
+    def patterns(self) -> Iterator[Column]:
+        """Columns up to a factor each. Where `columns` only bound them, they are listed while they are few: a level
+        read from a bound may be too large, never too small."""
         return self.columns()
 
     def rows(self) -> Weights:
@@ -55,3 +64,11 @@ class Unlisted(ABC):
             value=value,
             hint="privatize(), the notions' holds() and estimate_frequencies() need no list.",
         )
+
+
+def different_columns(codes: Indices, weights: Sequence[int]) -> Iterator[Column]:
+    """Each different column once: row x of column y has weights[codes[x, y]]; the weights increase."""
+    columns, first = np.unique(codes, axis=1, return_index=True)
+    for column, y in zip(columns.T, first.tolist(), strict=True):
+        groups = tuple((weights[code], IndexSet.of(np.flatnonzero(column == code))) for code in np.unique(column))
+        yield Column(y, groups)

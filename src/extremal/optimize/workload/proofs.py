@@ -53,7 +53,7 @@ def revealed_inputs(utility: Workload) -> Squares:
     w, total = np.array(prior.weights, dtype=object), prior.total
     z = -np.outer(w, w)
     z[np.diag_indices(w.size)] += w * total
-    gram = np.array(utility.exact_gram[0], dtype=object)
+    gram = utility.exact_gram[0]
     squares = np.einsum("xi,ij,xj->x", z, gram, z, optimize=True)
     alpha = [shortened(Fraction(int(s) * total, int(p))) if p else Fraction(0) for s, p in zip(squares, w, strict=True)]
     return Squares(strict_triangle(z), Dual(tuple(alpha), Listed((), True)))

@@ -7,10 +7,10 @@ Which way is taken under pure ε-LDP for one prior depends on what is asked (opt
 | shares, all inputs alike | closed form: a block design or subset selection | squares, one class |
 | one statistic | intervals of values, to 40 values exactly; a grid and cells beyond | squares with chords |
 | at most 14 different inputs, to all statistics | all patterns, interior point | squares, listed |
-| at most 60 inputs | column generation from random sets that the bound suggests | squares with matrix |
+| at most 60 inputs, 30 if ordered | column generation from random sets that the bound suggests | squares with matrix |
 | more, shares in up to three groups of equal probability | sets of a few types, counted | squares, listed |
 | more, other shares | subset selection, or a projective geometry on its first points | squares with matrix |
-| more, ordered | random-scale subset selection | squares with matrix |
+| more, all others | mixture of colourings | squares with matrix |
 
 Classes of priors are in `minimax`, PML and LIP in `leakage`, δ > 0 in `approximate`.
 """
@@ -37,6 +37,7 @@ from extremal.optimize.workload.mechanisms import reduced, staircase_mechanism
 from extremal.optimize.workload.merging import Merged, denominator_of, merged
 from extremal.optimize.workload.notes import People, Precision
 from extremal.optimize.workload.proofs import listed_patterns
+from extremal.optimize.workload.structured.colourings import OrderedInputs
 from extremal.optimize.workload.structured.mean import (
     CELLS,
     cells_for,
@@ -48,11 +49,11 @@ from extremal.optimize.workload.structured.mean import (
     rounding,
     statistic_proof,
 )
-from extremal.optimize.workload.structured.scales import best_mixture, mixture_mechanism
+from extremal.optimize.workload.structured.mixtures import best_mixture
 from extremal.optimize.workload.structured.shares import many_shares
 from extremal.optimize.workload.structured.symmetric import symmetric_mechanism, symmetric_proof
 from extremal.privacy import LDP, Notion
-from extremal.utility import Frequencies, Workload
+from extremal.utility import CDF, Frequencies, Ranges, Workload
 
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
@@ -91,7 +92,8 @@ def _under_ldp(problem: Problem, utility: Workload, prior: Floats, privacy: LDP)
         return _one_statistic(problem, utility, privacy, groups)
     if listable:
         return _all_patterns(problem, utility, privacy, groups)
-    if groups.prior.size <= SIZES.workload_columns:
+    ordered = isinstance(utility, (CDF, Ranges))
+    if groups.prior.size <= (SIZES.ordered_columns if ordered else SIZES.workload_columns):
         return _by_columns(problem, utility, privacy, groups)
     return _many_inputs(problem, utility, prior, privacy, groups)
 
@@ -106,7 +108,7 @@ def _many_inputs(problem: Problem, utility: Workload, prior: Floats, privacy: LD
         )
     if isinstance(utility, Frequencies) and groups.whole:
         return many_shares(problem, utility, prior, privacy, *_seconds(problem, 0.4))
-    return _ordered(problem, utility, prior, privacy)
+    return _ordered(problem, utility, privacy, groups)
 
 
 def _alike(utility: Workload, prior: Floats) -> bool:
@@ -172,21 +174,25 @@ def _response(problem: Problem, utility: Workload, privacy: LDP, bound: Inequali
     return Solution(mechanism, bound.bound, "randomised response", (bound.proof(privacy, utility),))
 
 
-def _ordered(problem: Problem, utility: Workload, prior: Floats, privacy: LDP) -> Solution:
-    coordinates = Coordinates(prior, utility.rows)
-    bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.4))
-    if (response := _response(problem, utility, privacy, bound)) is not None:
+def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
+    coordinates = Coordinates(groups.prior, groups.rows)
+    bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.3))
+    if groups.whole and (response := _response(problem, utility, privacy, bound)) is not None:
         return response
     mixture = best_mixture(
-        utility,
-        prior,
-        math.expm1(privacy.epsilon),
+        OrderedInputs.of(groups.prior, groups.rows, math.expm1(privacy.epsilon)),
+        bound.bound,
         lambda: problem.out_of_time,
-        lambda gap: problem.progress("scales", gap),
+        lambda gap: problem.progress("colourings", gap),
     )
-    mechanism = mixture_mechanism(mixture, privacy, problem.inputs)
-    proof = bound.proof(privacy, utility)
-    return Solution(mechanism, bound.bound, "random-scale subset selection", (proof,))
+    if problem.max_outputs is not None:
+        mixture.trim(problem.max_outputs)
+    inputs = problem.inputs if groups.whole else None
+    mechanism = mixture.mechanism(privacy, inputs)
+    if not groups.whole:
+        mechanism = mechanism.spread(groups.group, problem.inputs)
+    proof = bound.proof(privacy, utility, groups.groups)
+    return Solution(mechanism, bound.bound, _named("mixture of colourings", groups), (proof,))
 
 
 def _seconds(problem: Problem, share: float) -> tuple[float, None, Callable[[], float]]:

@@ -12,6 +12,7 @@ import stat
 from pathlib import Path
 from typing import Any, NoReturn
 
+from extremal.atomic import refuse_unusable
 from extremal.errors import FileConflict, InvalidParameter, MalformedFile, NoSecureRandomness
 from extremal.release.sampling.words import KEY_BYTES
 
@@ -64,6 +65,7 @@ class ReleaseKey:
             FileConflict: the file exists: reports made with the key in it could no longer be repeated.
         """
         target = Path(path)
+        refuse_unusable(target)
         try:
             handle = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
         except FileExistsError:
@@ -84,6 +86,7 @@ class ReleaseKey:
             InvalidParameter: others than its owner may read it.
         """
         source = Path(path)
+        refuse_unusable(source)
         mode = stat.S_IMODE(source.stat().st_mode)
         if os.name == "posix" and mode & 0o077:
             raise InvalidParameter(

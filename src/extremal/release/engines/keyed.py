@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.columns.column import container_of
-from extremal.columns.lists import Array
+from extremal.columns.lists import Array, plain
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
 from extremal.release.engines.key import ReleaseKey
@@ -32,7 +32,7 @@ from extremal.release.sampling.loops import Codes, Loops
 from extremal.release.sampling.sampler import ONE_WORD_A_VALUE, BadCode, prepared, sample_codes
 from extremal.release.sampling.words import KEY_BYTES, Words
 
-PURPOSE = b"extremal keyed release 1"
+PURPOSE = b"extremal keyed release 2"  # how words become reports, and which words
 KINDS = ("integer", "text", "bytes")
 ID_BYTES, BLOCK_BYTES = 12, 16  # an id and a counter of 32 bits make a block of AES
 ROWS_AT_A_TIME = 1 << 15  # blocks of half a megabyte stay in the cache
@@ -46,12 +46,11 @@ class KeyedColumn:
 
     __slots__ = ("__secret", "mechanism", "name")
 
-    def __init__(self, mechanism: Mechanism, name: str, key: ReleaseKey) -> None:
+    def __init__(self, mechanism: Mechanism, name: Any, key: ReleaseKey) -> None:
         purpose = b"".join(
-            len(part).to_bytes(4, "little") + part
-            for part in (PURPOSE, name.encode("utf-8", "surrogatepass"), bytes.fromhex(mechanism.hash))
+            len(part).to_bytes(4, "little") + part for part in (PURPOSE, _tag(name), bytes.fromhex(mechanism.hash))
         )
-        self.mechanism, self.name = mechanism, name
+        self.mechanism, self.name = mechanism, str(name)
         self.__secret = key.derive(purpose, len(KINDS) * 2 * KEY_BYTES)
 
     def shipped(self) -> tuple[Mechanism, str, bytes]:
@@ -93,6 +92,12 @@ class KeyedColumn:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a keyed column holds a secret and is never pickled: serialise the plan before privatize")
+
+
+def _tag(name: Any) -> bytes:
+    """The name of a column with its type: column 1 and column "1" share no words."""
+    own = plain(name)
+    return (f"text {own}" if isinstance(own, str) else f"{type(own).__name__} {own!r}").encode("utf-8", "surrogatepass")
 
 
 class RowWords:

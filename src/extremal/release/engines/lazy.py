@@ -34,15 +34,8 @@ def privatize_keyed(
         )
     if row_id in chosen:
         raise InvalidParameter("the row id cannot be randomised", parameter="row_id", value=row_id)
-    if len({str(name) for name in chosen}) != len(chosen):
-        raise InvalidParameter(
-            "columns must have names that differ as text: others would share their random words",
-            parameter="columns",
-            value=list(chosen),
-            hint="Rename one.",
-        )
     key = ReleaseKey.new() if release_key is None else release_key
-    columns = {name: KeyedColumn(mechanism, str(name), key) for name, mechanism in chosen.items()}
+    columns = {name: KeyedColumn(mechanism, name, key) for name, mechanism in chosen.items()}
     engine = engine_of(frame)
     if engine is None:
         return _eager(frame, row_id, columns, check_ids)

@@ -16,8 +16,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from extremal.atomic import refuse_unusable
 from extremal.columns.files import format_of
 from extremal.columns.files.note import OF_A_FIELD, extended
+from extremal.columns.frames import refuse_absent
 from extremal.errors import ExtremalError, FileConflict, InvalidParameter, MissingDependency, UnknownLabel
 from extremal.mechanism import Mechanism
 from extremal.release.engines.key import ReleaseKey
@@ -56,6 +58,8 @@ def privatize_with_spark(
     here = "://" not in target
     if here and Path(target).exists():
         raise FileConflict("the output folder must not exist yet", parameter="output", value=target)
+    if "://" not in source:
+        refuse_unusable(Path(source))
     from_elsewhere, session = _session(master)
     from pyspark.errors import PySparkException
 
@@ -67,6 +71,9 @@ def privatize_with_spark(
         if Path(source).is_file():  # Spark reads no other note than its own
             before |= format_of(Path(source), "file").hashes(Path(source))
         extended(before, {name: mechanism.hash for name, mechanism in columns.items()})
+        named = READERS.get(Path(source).suffix.lower()) != "csv"
+        for name in (row_id, *columns):
+            refuse_absent(name, frame.columns, "row_id" if name == row_id else "column", listed=named)
         made = privatize_keyed(frame, columns, row_id, release_key, check_ids)
         for name, mechanism in columns.items():
             made = made.withMetadata(name, {OF_A_FIELD: mechanism.hash})

@@ -1,9 +1,10 @@
 // Draws the reports of vectors.json and compares them: `node check.js`, or open check.html from a server.
 // With a number N it also draws N reports of the generator's own on the first input of every mechanism, and counts them.
 
-import { loadMechanism, secureWords } from "./randomiser.js";
+import { loadMechanism, PROTOCOL, secureWords } from "./randomiser.js";
 
 async function check(file, own) {
+  if (file.version !== PROTOCOL) throw new Error(`the vectors are of protocol ${file.version}, the script of ${PROTOCOL}`);
   let [agreed, total] = [0, 0];
   const counts = [];
   for (const { mechanism: content, vectors } of file.mechanisms) {

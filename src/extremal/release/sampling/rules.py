@@ -2,7 +2,8 @@
 
 A report from the set of the truth with probability inside/2^62, decided by the first 62 bits of a word, and then a
 uniform one of the set, or of its complement. Uniform means exactly: words of bits by masks, other numbers by exact
-rejection, and a point off a hyperplane by trying again.
+rejection. Both the number for the set and the one for the complement are drawn, whichever is used, so that the number
+of words tells nothing beyond the report.
 """
 
 from __future__ import annotations
@@ -80,48 +81,37 @@ class FromHadamard:
 
 @dataclass(frozen=True, eq=False)
 class FromProjective:
-    """A uniform vector is moved into the hyperplane of the truth through the first coordinate, or kept out of it."""
+    """All coordinates but one are drawn; the one where the truth has its first digit then decides the product with it.
+
+    Every point off the hyperplane of the truth has one vector whose product with it is 1, and every point in it q − 1
+    vectors of product 0: uniform coordinates make uniform points in either.
+    """
 
     structure: ProjectiveSets
     size: ClassVar[None] = None
 
     def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
         s = self.structure
-        inside = happens(s.inside, rows.size, source)
-        out = np.empty(rows.size, dtype=np.int64)
-        waiting = np.arange(rows.size)
-        # The vector 0 is no point: it is drawn again, and so is one in the hyperplane if it must not.
-        while waiting.size:
-            found, good = self._try(rows[waiting], inside[waiting], of_values(source, waiting))
-            out[waiting[good]] = found[good]
-            waiting = waiting[~good]
-        return out
-
-    def _try(
-        self, rows: Codes, inside: npt.NDArray[np.bool_], source: WordSource
-    ) -> tuple[Codes, npt.NDArray[np.bool_]]:
-        s = self.structure
         q, t = s.order, s.coordinates
-        left, right = s.vectors(rows), uniform_below(q**t, rows.size, source)
-        # The first digit of a point is 1: it stands at the largest power below.
+        inside = happens(s.inside, rows.size, source)
+        within = 1 + uniform_below(q ** (t - 1) - 1, rows.size, source)  # the vector 0 is no point
+        without = uniform_below(q ** (t - 1), rows.size, source)
+        free, left = np.where(inside, within, without), s.vectors(rows)
         powers = np.power(q, np.arange(t), dtype=np.int64)
+        # The first digit of a point is 1: it stands at the largest power below.
         pivot = powers[np.searchsorted(powers, left, side="right") - 1]
+        right = free // pivot * pivot * q + free % pivot  # a digit 0 is put in there
         product = np.zeros(rows.size, dtype=np.int64)
         for power in powers.tolist():
             product += (left // power % q) * (right // power % q)
-        product %= q
-        # Inside: the coordinate of the pivot is changed so that the product is 0; all vectors there are equally likely.
-        digit = right // pivot % q
-        right = np.where(inside, right + ((digit - product) % q - digit) * pivot, right)
-        good = (right > 0) & (inside | (product != 0))
-        # Divide by the first digit: each point of the projective space has q − 1 vectors.
-        first = right // powers[np.searchsorted(powers, np.maximum(right, 1), side="right") - 1]
-        inverses = np.array([0, *(pow(d, -1, q) for d in range(1, q))], dtype=np.int64)
-        scale = inverses[np.where(good, first, 0)]
+        right += (~inside - product) % q * pivot
+        # Divide by the first digit.
+        first = right // powers[np.searchsorted(powers, right, side="right") - 1]
+        scale = np.array([0, *(pow(d, -1, q) for d in range(1, q))], dtype=np.int64)[first]
         scaled = np.zeros(rows.size, dtype=np.int64)
         for power in powers.tolist():
             scaled += (right // power % q * scale % q) * power
-        return s.numbers(np.maximum(scaled, 1)), good
+        return s.numbers(scaled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,6 +190,10 @@ class FromGroupedSets:
     For a row of group g the type of the set and whether it holds the row come together, with integer weights over
     n_g·2^62: the place is a number below n_g and 62 bits. Given that, every group's part is a uniform subset of the
     right size, in the own group one of the others.
+
+    The words tell nothing beyond the type, which the report shows: for every group a number below n is drawn, and then
+    for each group, of t members in n, numbers below n − t, n − t + 1, …, n. A part of t of n leaves the first of them,
+    one of t of the n − 1 others the last, one of t − 1 of the others both.
     """
 
     structure: GroupedSets
@@ -238,24 +232,23 @@ class FromGroupedSets:
     def _sets(self, x: Codes, source: WordSource) -> npt.NDArray[np.bool_]:
         structure, own = self.structure, self.structure.of[x]
         kinds = len(structure.types)
+        words: Words = np.empty(x.size, dtype=np.uint64)
+        source.fill(words)
+        words >>= _SPARE
         outcome = np.empty(x.size, dtype=np.int64)
         for g, (high, low) in enumerate(self._sums):
             here = np.flatnonzero(own == g)
-            if not here.size:
-                continue
-            words: Words = np.empty(here.size, dtype=np.uint64)
-            of_group = of_values(source, here)
-            of_group.fill(words)
-            words >>= _SPARE
-            whole = uniform_below(int(structure.sizes[g]), here.size, of_group)
-            passed = (whole[:, None] > high) | ((whole[:, None] == high) & (words[:, None] >= low))
+            whole = uniform_below(int(structure.sizes[g]), x.size, source)[here, None]
+            passed = (whole > high) | ((whole == high) & (words[here, None] >= low))
             outcome[here] = passed.sum(axis=1)
         holds, counts = outcome < kinds, np.array(structure.types)[outcome % kinds]
         flags = np.zeros((x.size, structure.r), dtype=np.bool_)
         for g, members in enumerate(structure.members):
             here, elsewhere = np.flatnonzero(own == g), np.flatnonzero(own != g)
-            others = uniform_subsets(members.size - 1, counts[here, g] - holds[here], of_values(source, here))
+            n, t, owned = members.size, counts[:, g], of_values(source, here)
+            others = uniform_subsets(n - 1, t[here] - holds[here], owned, np.minimum(t[here], n - 1))
+            uniform_below(n, here.size, owned)  # left
             flags[np.ix_(here, members)] = with_own(others, self._place[x[here]], holds[here])
-            chosen = uniform_subsets(members.size, counts[elsewhere, g], of_values(source, elsewhere))
-            flags[np.ix_(elsewhere, members)] = chosen
+            rest, steps = of_values(source, elsewhere), np.minimum(t[elsewhere] + 1, n)
+            flags[np.ix_(elsewhere, members)] = uniform_subsets(n, t[elsewhere], rest, steps)
         return flags

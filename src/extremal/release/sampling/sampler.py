@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
 
@@ -25,10 +26,12 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
     BloomBits,
     Circulant,
+    Colourings,
     GroupedSets,
     HadamardSets,
     HashedSets,
     IndependentBits,
+    JointBlocks,
     ProjectiveSets,
     RandomizedResponse,
     Rows,
@@ -37,6 +40,7 @@ from extremal.mechanism.structures import (
     TwoValuedColumns,
 )
 from extremal.release.sampling.alias import AliasTable, build, column_bits
+from extremal.release.sampling.joint import FromJoint
 from extremal.release.sampling.loops import Codes, CompiledLoops, Loops, can_compile
 from extremal.release.sampling.rules import (
     FromBits,
@@ -175,6 +179,30 @@ def _running_totals(changes: Keys, node: Keys) -> Keys:
     return np.asarray(totals - np.repeat(base, np.diff(first, append=node.size)))
 
 
+@dataclass(frozen=True, eq=False)
+class FromColourings:
+    """The colouring whose share holds the word's high 62 bits, the same for every row, and in it the report: inversion
+    of the exact partial sums, one word a value."""
+
+    structure: Colourings
+    size: ClassVar[None] = None
+
+    @cached_property
+    def _ends(self) -> Keys:
+        """Partial sums of the shares; the last is 2^62."""
+        return np.cumsum(np.array(self.structure.shares, dtype=np.int64))
+
+    def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
+        source.fill(buffer)
+        s, point = self.structure, (buffer >> np.uint64(64 - WEIGHT_BITS)).view(np.int64)
+        a = np.searchsorted(self._ends, point, side="right")
+        low, high, own = s.low[a], s.high[a], s.colours[a, rows].astype(np.int64)
+        left = point - np.where(a > 0, self._ends[a - 1], 0)
+        past = left - own * low  # negative in front of the own report, from `high` on behind it
+        colour = np.where(past < 0, left // low, np.where(past < high, own, own + 1 + (past - high) // low))
+        return np.asarray(s.starts[a] + colour)
+
+
 def _rows(structure: Rows) -> Sampler:
     return _FromRows(build(structure.array))
 
@@ -221,10 +249,12 @@ SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
     HashedSets.kind: FromHashes,
     BloomBits.kind: FromBloom,
     GroupedSets.kind: FromGroupedSets,
+    Colourings.kind: FromColourings,
+    JointBlocks.kind: FromJoint,
 }
 
 # Drawn by inversion or from a table; all others read as many words as they need.
-ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoValuedColumns)}
+ONE_WORD_A_VALUE = {s.kind for s in (Rows, RandomizedResponse, Circulant, TwoValuedColumns, Colourings)}
 
 _prepared: WeakKeyDictionary[Structure, Sampler] = WeakKeyDictionary()
 

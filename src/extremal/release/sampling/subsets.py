@@ -5,6 +5,9 @@ product of a 32-bit word and the bound is kept unless its low half falls in the 
 come from Floyd's algorithm (Bentley and Floyd 1987): every d-subset of n things has exactly the probability 1/C(n, d).
 Small subsets of a large alphabet are drawn by members instead of flags: n·d² comparisons, whatever the number of
 inputs, where flags would need n·k.
+
+How many words are drawn tells nothing beyond the report: the bounds that numbers are drawn below are the same whether
+the report holds the truth or not, and a number that is not needed is drawn and left.
 """
 
 from __future__ import annotations
@@ -47,15 +50,25 @@ def uniform_below(bound: int, count: int, source: WordSource) -> Codes:
     return out
 
 
-def uniform_subsets(things: int, sizes: Codes, source: WordSource) -> npt.NDArray[np.bool_]:
-    """For each i an exactly uniform subset of `sizes[i]` of the things, as a row of flags."""
+def uniform_subsets(things: int, sizes: Codes, source: WordSource, steps: Codes | None = None) -> npt.NDArray[np.bool_]:
+    """For each i an exactly uniform subset of `sizes[i]` of the things, as a row of flags.
+
+    Args:
+        things: their number.
+        sizes: of the subsets.
+        source: of the words.
+        steps: for each i how many numbers are drawn, at least `sizes[i]` and at most `things`; the first ones are left
+            where there are more. So that the words tell no size: `sizes` themselves if not given.
+    """
     member = np.zeros((sizes.size, things), dtype=np.bool_)
-    largest = int(sizes.max(initial=0))
-    for step in range(largest, 0, -1):
+    asked = sizes if steps is None else steps
+    for step in range(int(asked.max(initial=0)), 0, -1):
         # Floyd: for a subset of size d the steps d, d−1, …, 1 draw below things − step + 1; a smaller set starts later.
-        rows = np.flatnonzero(sizes >= step)
+        rows = np.flatnonzero(asked >= step)
         newest = things - step
         drawn = uniform_below(newest + 1, rows.size, of_values(source, rows))
+        used = sizes[rows] >= step
+        rows, drawn = rows[used], drawn[used]
         taken = member[rows, drawn]
         member[rows, np.where(taken, newest, drawn)] = True
     return member
@@ -80,7 +93,7 @@ def subset_reports(k: int, d: int, weight: int, codes: Codes, source: WordSource
         x = codes[start : start + rows_at_a_time]
         own = of_values(source, slice(start, start + x.size))
         contains = happens(weight, x.size, own)
-        others = uniform_subsets(k - 1, d - contains.astype(np.int64), own)
+        others = uniform_subsets(k - 1, d - contains.astype(np.int64), own, np.full(x.size, d))
         out[start : start + x.size] = np.nonzero(with_own(others, x, contains))[1].reshape(x.size, d)
     return out
 
@@ -108,12 +121,13 @@ def sparse_subset_reports(k: int, d: int, weight: int, codes: Codes, source: Wor
     """What `subset_reports` draws, member by member: n×d input codes, each row increasing."""
     contains = happens(weight, codes.size, source)
     members = np.full((codes.size, d), -1, dtype=np.int64)
-    for step in range(d, 0, -1):  # a report with x draws one member less, and starts a step later
-        rows = np.flatnonzero(~contains) if step == d else np.arange(codes.size)
+    for step in range(d, 0, -1):
         newest = k - 1 - step  # of the k − 1 others
-        drawn = uniform_below(newest + 1, rows.size, of_values(source, rows))
-        taken = (members[rows] == drawn[:, None]).any(axis=1)
-        members[rows, step - 1] = np.where(taken, newest, drawn)
+        drawn = uniform_below(newest + 1, codes.size, source)
+        taken = (members == drawn[:, None]).any(axis=1)
+        members[:, step - 1] = np.where(taken, newest, drawn)
+        if step == d:
+            members[contains, d - 1] = -1  # a report with x has one member less: its first number is left
     members += members >= codes[:, None]  # the others are numbered without x
     members[contains, d - 1] = codes[contains]
     members.sort(axis=1)

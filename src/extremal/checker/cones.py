@@ -1,0 +1,261 @@
+"""The cone of columns that a notion admits (§5): its extreme rays, and bounds on linear functions of all columns."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+
+from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass
+from extremal.checker.numbers import ONE, ZERO, Vector, dot, require, total
+
+MOST_PATTERNS, MOST_LIFTED, MOST_DESCRIBED, MOST_ON_A_TREE, MOST_COUPLED = 16, 14, 8, 16, 6
+Tree = Sequence[tuple[int, int]]
+Multipliers = Sequence[tuple[int, int, int, Fraction]]
+
+
+def is_pure(notion: Notion) -> bool:
+    return isinstance(notion, LDP) and notion.delta == 0
+
+
+def is_coupled(notion: Notion) -> bool:
+    return isinstance(notion, LDP) and notion.delta > 0
+
+
+def unit(x: int, k: int) -> Vector:
+    return [Fraction(int(x == z)) for z in range(k)]
+
+
+# -- rays --
+
+
+def rays(notion: Notion, k: int, tree: Tree) -> Iterator[Vector]:
+    """The extreme rays of the cone, in rationals."""
+    if tree:
+        return _rays_of_tree(edges_of(notion, k, tree), k)
+    if isinstance(notion, LDP):
+        return coupled_rays(notion.ratio, k) if notion.delta else patterns(notion.ratio, k)
+    if isinstance(notion, Lift):
+        return lifts(notion, k)
+    require(k <= MOST_DESCRIBED, "at most 8 inputs whose rays are found from inequalities")
+    return iter(described([row for _, row in inequalities(notion, k)], k))
+
+
+def patterns(ratio: Fraction, k: int) -> Iterator[Vector]:
+    """{1, E}^k without the two constants, which are sums of others."""
+    require(2 <= k <= MOST_PATTERNS, "2 to 16 inputs whose patterns are listed")
+    return (list(p) for bits in itertools.product((0, 1), repeat=k) if 0 < sum(bits) < k
+            for p in [[ratio if b else ONE for b in bits]])  # fmt: skip
+
+
+def coupled_rays(ratio: Fraction, k: int) -> Iterator[Vector]:
+    """Of the cells of the planes q_x = E·q_z: 0 off a support, powers E^0, E^-1, …, E^-L on it, each at least once."""
+    require(k <= MOST_COUPLED, "at most 6 inputs under (ε,δ)-LDP")
+    for levels in itertools.product(range(-1, k), repeat=k):
+        used = {v for v in levels if v >= 0}
+        if used and used == set(range(len(used))) and (len(used) > 1 or sum(v >= 0 for v in levels) == 1):
+            yield [ZERO if v < 0 else ONE / ratio**v for v in levels]
+
+
+def lifts(notion: Lift, k: int) -> Iterator[Vector]:
+    """p·q = 1: all low or high but one, which is what is left; unit vectors where p = 0."""
+    p, support = notion.prior, [x for x in range(k) if notion.prior[x]]
+    require(len(support) <= MOST_LIFTED, "at most 14 inputs of positive probability")
+    yield from (unit(x, k) for x in range(k) if not p[x])
+    for j in support:
+        others = [x for x in support if x != j]
+        for chosen in itertools.product((notion.low, notion.ratio), repeat=len(others)):
+            left = (ONE - sum((p[x] * v for x, v in zip(others, chosen, strict=True)), ZERO)) / p[j]
+            if notion.low <= left <= notion.ratio:
+                ray = [ZERO] * k
+                for x, v in zip(others, chosen, strict=True):
+                    ray[x] = v
+                ray[j] = left
+                yield ray
+
+
+def inequalities(notion: Notion, k: int) -> Iterator[tuple[tuple[int, int], Vector]]:
+    """((a, b), row) for every inequality row·q ≤ 0 of a class or a metric."""
+    if isinstance(notion, OverClass):
+        corners = notion.source.extreme()
+        for x, (v, p) in itertools.product(range(k), enumerate(corners)):
+            if any(corner[x] for corner in corners):
+                yield (x, v), [Fraction(int(x == z)) - notion.ratio * p[z] for z in range(k)]
+    if isinstance(notion, Metric):
+        for x, z in itertools.product(range(k), repeat=2):
+            ratio = notion.ratio_between(x, z)
+            if ratio is not None and x != z:
+                yield (x, z), [Fraction(int(i == x)) - (ratio if i == z else ZERO) for i in range(k)]
+
+
+def described(rows: Sequence[Vector], k: int) -> list[Vector]:
+    """The extreme rays of {q ≥ 0, row·q ≤ 0}, by the double description method.
+
+    The rays of q ≥ 0 are the unit vectors. A further inequality keeps the rays on its side and adds, for every two
+    adjacent rays on different sides, the one between them on the plane. Two rays are adjacent when no third one
+    satisfies with equality every inequality that both do.
+    """
+    found, planes = [unit(x, k) for x in range(k)], [unit(x, k) for x in range(k)]
+    for row in rows:
+        found = _cut(found, planes, row)
+        planes.append(row)
+    return found
+
+
+def _cut(found: Sequence[Vector], planes: Sequence[Vector], row: Vector) -> list[Vector]:
+    """The rays of a cone after one more inequality row·q ≤ 0; `planes` are those before it."""
+    sides = [dot(row, q) for q in found]
+    tight = [{i for i, plane in enumerate(planes) if dot(plane, q) == 0} for q in found]
+    kept = [q for q, side in zip(found, sides, strict=True) if side <= 0]
+    for a, b in itertools.product(range(len(found)), repeat=2):
+        if sides[a] < 0 < sides[b] and _adjacent(tight, a, b):
+            kept.append(_scaled([sides[b] * v - sides[a] * w for v, w in zip(found[a], found[b], strict=True)]))
+    return kept
+
+
+def _adjacent(tight: Sequence[set[int]], a: int, b: int) -> bool:
+    """No third ray satisfies with equality every inequality that both do."""
+    both = tight[a] & tight[b]
+    return not any(both <= other for i, other in enumerate(tight) if i not in (a, b))
+
+
+def _scaled(q: Vector) -> Vector:
+    mass = total(q)
+    return [v / mass for v in q]
+
+
+def edges_of(notion: Notion, k: int, tree: Tree) -> list[tuple[int, int, Fraction]]:
+    """(parent, child, F) of a spanning tree, each parent placed before its children."""
+    require(isinstance(notion, Metric), "a tree is for metric privacy")
+    assert isinstance(notion, Metric)
+    require(len(tree) == k - 1, "a tree has every input once")
+    placed, found = {tree[0][0]} if tree else {0}, []
+    for z, x in tree:
+        require(0 <= x < k and 0 <= z < k and z in placed and x not in placed, "parents before children, each once")
+        ratio = notion.ratio_between(x, z)
+        require(ratio is not None, "edges of finite length")
+        placed.add(x)
+        found.append((z, x, ratio or ONE))
+    return found
+
+
+def _rays_of_tree(edges: Sequence[tuple[int, int, Fraction]], k: int) -> Iterator[Vector]:
+    """Each edge tight one way or the other."""
+    require(k <= MOST_ON_A_TREE, "at most 16 inputs on a tree")
+    for signs in itertools.product((False, True), repeat=len(edges)):
+        ray = [ONE] * k
+        for (z, x, ratio), more in zip(edges, signs, strict=True):
+            ray[x] = ray[z] * ratio if more else ray[z] / ratio
+        yield ray
+
+
+# -- bounds --
+
+
+def _largest(vectors: Sequence[Vector]) -> Fraction:
+    """Σ_x max_g g_x⁺."""
+    return sum((max(ZERO, *column) for column in zip(*vectors, strict=True)), ZERO)
+
+
+class Cover:
+    """Bounds on Σ_y g_y·q_y, every g_y among given vectors, for all columns of a private mechanism.
+
+    Vectors are numbered; multipliers f ≥ 0 belong to inequality (a, b) and to a vector's number.
+    """
+
+    def __init__(self, notion: Notion, k: int, multipliers: Multipliers, tree: Tree) -> None:
+        self.notion, self.k = notion, k
+        self.edges = edges_of(notion, k, tree) if tree else []
+        self.factors: dict[int, dict[tuple[int, int], Fraction]] = {}
+        if not multipliers:
+            return
+        require(not tree, "multipliers and a tree do not go together")
+        self.corners = notion.source.extreme() if isinstance(notion, OverClass) else []
+        for i, a, b, f in multipliers:
+            require(f >= 0, "multipliers are not negative")
+            self.inequality(a, b)
+            at = self.factors.setdefault(i, {})
+            at[a, b] = at.get((a, b), ZERO) + f
+
+    def inequality(self, a: int, b: int) -> dict[int, Fraction]:
+        """The coefficients, where they are not 0, of inequality (a, b) of the notion: row·q ≤ 0."""
+        notion = self.notion
+        require(0 <= a < self.k, "inequalities of inputs")
+        if isinstance(notion, OverClass):
+            require(0 <= b < len(self.corners) and notion.source.can_occur[a], "inequalities of inputs that can occur")
+            row = {z: -notion.ratio * p for z, p in enumerate(self.corners[b]) if p}
+            row[a] = row.get(a, ZERO) + 1
+            return row
+        require(0 <= b < self.k and a != b, "inequalities of two inputs")
+        ratio = notion.ratio_between(a, b) if isinstance(notion, Metric) else None
+        if isinstance(notion, LDP) and notion.delta:
+            ratio = notion.ratio
+        require(ratio is not None, "multipliers where the cone has inequalities")
+        return {a: ONE, b: -(ratio or ONE)}
+
+    def reduced(self, i: int, g: Vector) -> Vector:
+        """g − Σ f·row over the multipliers of vector i."""
+        left = list(g)
+        for at, f in self.factors.get(i, {}).items():
+            for z, w in self.inequality(*at).items():
+                left[z] -= f * w
+        return left
+
+    def bound(self, vectors: dict[int, Vector]) -> Fraction:
+        """B of the vectors."""
+        require(len(vectors) > 0, "at least one vector")
+        notion, every = self.notion, list(vectors.values())
+        if self.edges:
+            return max(map(self._at_root, every))
+        if isinstance(notion, Lift):
+            free = [x for x in range(self.k) if not notion.prior[x]]
+            return max(map(self._lifted, every)) + _largest([[g[x] for x in free] for g in every])
+        if is_pure(notion):
+            most = max(ZERO, *map(self._raised, every))
+            return most * self.k / (notion.ratio + self.k - 1)  # type: ignore[union-attr]
+        worth = _largest([self.reduced(i, g) for i, g in vectors.items()])
+        return worth + (notion.delta * self._largest_factors(list(vectors)) if isinstance(notion, LDP) else ZERO)
+
+    def _largest_factors(self, numbers: Sequence[int]) -> Fraction:
+        """Σ_xz max_g f_g(x, z)."""
+        largest: dict[tuple[int, int], Fraction] = {}
+        for i in numbers:
+            for at, f in self.factors.get(i, {}).items():
+                largest[at] = max(largest.get(at, ZERO), f)
+        return sum(largest.values(), ZERO)
+
+    def never_positive(self, i: int, g: Vector) -> bool:
+        """Whether g·q ≤ 0 is shown for all columns, with the multipliers of vector i."""
+        notion = self.notion
+        if self.edges:
+            return self._at_root(g) <= 0
+        if isinstance(notion, Lift):
+            return self._lifted(g) <= 0 and all(v <= 0 for v, p in zip(g, notion.prior, strict=True) if not p)
+        if is_pure(notion):
+            return self._raised(g) <= 0
+        return max(g if is_coupled(notion) else self.reduced(i, g)) <= 0
+
+    def _raised(self, g: Vector) -> Fraction:
+        """Σg + (E−1)Σg⁺, the largest value on {1, E}^k."""
+        return total(g) + (self.notion.ratio - 1) * sum((v for v in g if v > 0), ZERO)  # type: ignore[union-attr]
+
+    def _lifted(self, g: Vector) -> Fraction:
+        """max g·q over low ≤ q ≤ E, p·q = 1 on the support: ν + Σ max over {low, E} of (g − νp)·q, at the best ν."""
+        notion = self.notion
+        assert isinstance(notion, Lift)
+        pairs = sorted(((v / p, v, p) for v, p in zip(g, notion.prior, strict=True) if p), reverse=True)
+        left, nu = ONE - notion.low, pairs[-1][0]
+        for ratio, _, p in pairs:  # raised from low to E in the order of g/p until p·q = 1
+            left -= p * (notion.ratio - notion.low)
+            if left <= 0:
+                nu = ratio
+                break
+        over = ((v - nu * p) for _, v, p in pairs)
+        return nu + sum((v * (notion.ratio if v > 0 else notion.low) for v in over), ZERO)
+
+    def _at_root(self, g: Vector) -> Fraction:
+        """max g·q with q = 1 at the root: from the leaves, a child adds V·F to its parent if V > 0, else V/F."""
+        values = list(g)
+        for z, x, ratio in reversed(self.edges):
+            values[z] += values[x] * ratio if values[x] > 0 else values[x] / ratio
+        return values[self.edges[0][0]]

@@ -1,0 +1,259 @@
+"""The best mixture of colourings: its weights, its schedule, and the mechanism that it is.
+
+F = tr(W_cJ⁻¹), J = V + 11ᵀ, is minimised over the weights by L-BFGS in u, w = u²/|u|²; between rounds new colourings
+are priced (`colourings`) and faint ones dropped. When prior and workload do not change under x → k−1−x, every colouring
+comes with its mirror image, and J falls into an even and an odd block.
+
+Up to 200 inputs every colouring is of single inputs, with about e^ε + 1 colours, fewer on coarse scales. Beyond, cells
+of several sizes are coloured, and tiles where e^ε + 1 is at most about 9. The bound of the matrix inequality says how
+good a mixture is; rounds go on until time is up, or ten of them close less than 3% of what is left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structures.colourings import coloured
+from extremal.optimize.workload.lifts import Floats
+from extremal.optimize.workload.structured.colourings import ColouredCells, Labels, OrderedInputs, Tiles, compact
+from extremal.privacy import LDP
+
+FEW = 200  # inputs up to which all are coloured one by one, without cells or tiles
+FAINT = 1e-3  # colourings below this share of the largest weight are dropped between rounds
+NEW_SHARE = 0.04  # of the weight, for the new colourings of one kind
+STEPS = (25, 8)  # of L-BFGS a round, where inputs are few and many: later steps gain less than new colourings
+PATIENCE = 10  # rounds
+WORTHWHILE = 0.03  # of what is left to the bound, to be closed in as many rounds
+LOSSLESS = 0.985  # of the information of the best mass: tiles with less are not used
+TILE = 67  # inputs in a block: at 1,000 inputs 16 blocks, as many as the 16 colourings of a tile keep apart
+TILES = 24  # priced a round
+LEAST_TILED = 8 * TILE  # inputs: with fewer blocks the masses of classes are too far from equal
+START = 5  # times as many random ones as are priced a round
+TRIMMED = 0.8  # of the reports, from one design to the next, on the way to a limit
+UNHEARD = -12  # log10 of a weight that L-BFGS can still raise
+OUTSIDE = 1e3  # what weights without an inverse are said to be worth
+COLOURS_OF_TILES = (2, 3, 4, 5, 8)  # fields of few elements
+
+
+class ColourMixture:
+    """Colourings of several kinds and their weights."""
+
+    def __init__(self, problem: OrderedInputs, kinds: list[ColouredCells | Tiles]) -> None:
+        self.problem, self.kinds = problem, kinds
+        self.value = math.inf
+        self.slope: Floats = np.zeros((0, 0))
+
+    @property
+    def weights(self) -> Floats:
+        return np.concatenate([kind.weights for kind in self.kinds])
+
+    @weights.setter
+    def weights(self, weights: Floats) -> None:
+        start = 0
+        for kind in self.kinds:
+            stop = start + kind.weights.size
+            kind.weights, start = weights[start:stop], stop
+
+    def evaluate(self, weights: Floats) -> Floats:
+        """tr(GV) of each colouring; F and G are kept."""
+        p, problem = self.problem.prior, self.problem
+        v, start = np.zeros((problem.k, problem.k)), 0
+        for kind in self.kinds:
+            stop = start + kind.weights.size
+            v += kind.information(weights[start:stop])
+            start = stop
+        v = np.triu(v)
+        v += np.triu(v, 1).T
+        if problem.mirrored:
+            v = (v + v[::-1, ::-1]) / 2
+        line = v @ p
+        v += 1.0 + line @ p - line - line[:, None]
+        self.value, self.slope = inverted(v, problem)
+        return np.concatenate([kind.prices(self.slope) for kind in self.kinds])
+
+    def improve(self, steps: int) -> None:
+        from scipy.optimize import minimize
+
+        def function(u: Floats) -> tuple[float, Floats]:
+            size = float(u @ u)
+            try:
+                prices = self.evaluate(u * u / size)
+            except np.linalg.LinAlgError:
+                return OUTSIDE, np.zeros_like(u)
+            return math.log(self.value), -(prices / self.value - 1) * 2 * u / size
+
+        start = np.sqrt(np.maximum(self.weights, 10.0**UNHEARD))
+        found = minimize(function, start, jac=True, method="L-BFGS-B", options={"maxiter": steps, "maxcor": 15})
+        self.weights = found.x**2 / float(found.x @ found.x)
+        self.evaluate(self.weights)
+
+    def scale(self, factor: float) -> None:
+        for kind in self.kinds:
+            kind.weights = kind.weights * factor
+
+    def prune(self) -> None:
+        """Without faint atoms."""
+        self._keep(self.weights > FAINT * self.weights.max())
+
+    @property
+    def reports(self) -> Labels:
+        """How many each atom has, its mirror image included."""
+        counts = np.concatenate([kind.reports for kind in self.kinds])
+        return counts * 2 if self.problem.mirrored else counts
+
+    def trim(self, limit: int) -> None:
+        """At most so many reports: the atoms of least weight for each of theirs go, a fifth at a time."""
+        while (total := int(self.reports.sum())) > limit:
+            order = np.argsort(-self.weights / self.reports, kind="stable")
+            running = np.cumsum(self.reports[order])
+            kept = np.zeros(order.size, dtype=np.bool_)
+            kept[order[: max(1, int(np.searchsorted(running, max(limit, TRIMMED * total), side="right")))]] = True
+            self._keep(kept)
+            self.improve(STEPS[-1])
+
+    def _keep(self, kept: Any) -> None:
+        start = 0
+        for kind in self.kinds:
+            stop = start + kind.weights.size
+            kind.keep(kept[start:stop])
+            start = stop
+        self.scale(1 / float(self.weights.sum()))
+
+    def mechanism(self, privacy: LDP, inputs: Any = None) -> Mechanism:
+        """In exact weights."""
+        parts = [kind.colourings() for kind in self.kinds]
+        colours = np.concatenate([table for table, _ in parts])
+        weights = np.concatenate([own for _, own in parts])
+        if self.problem.mirrored:
+            colours, weights = np.concatenate([colours, colours[:, ::-1]]), np.concatenate([weights, weights])
+        structure = coloured(compact(colours), weights, privacy.exponential)
+        return Mechanism.from_structure(structure, privacy, inputs)
+
+
+def inverted(j: Floats, problem: OrderedInputs) -> tuple[float, Floats]:
+    """F = tr(W_cJ⁻¹) and G = J⁻¹W_cJ⁻¹ in units."""
+    from scipy.linalg import cho_factor, cho_solve
+
+    def solve(matrix: Floats, gram: Floats) -> tuple[float, Floats]:
+        inverse = cho_solve(cho_factor(matrix, lower=True, check_finite=False), np.eye(len(matrix)), check_finite=False)
+        half = gram @ inverse
+        return float(np.trace(half)), inverse @ half
+
+    if not problem.mirrored:
+        value, slope = solve(j, problem.gram)
+        return value, (slope + slope.T) / 2
+    (even, odd), (w_even, w_odd) = halves(j), halves(problem.gram)
+    (f, g), (f2, g2) = solve(even, w_even), solve(odd, w_odd)
+    return f + f2, joined(g, g2)
+
+
+def halves(matrix: Floats) -> tuple[Floats, Floats]:
+    """The even and the odd block of a matrix that x → k−1−x keeps."""
+    k = matrix.shape[0]
+    h, middle = k // 2, (k + 1) // 2
+    own, other = matrix[:middle, :middle], matrix[:middle, ::-1][:, :middle]
+    odd = (own - other)[:h, :h]
+    even = own + other
+    if middle > h:
+        even[h] /= math.sqrt(2)
+        even[:, h] /= math.sqrt(2)
+    return even, odd
+
+
+def joined(even: Floats, odd: Floats) -> Floats:
+    """The matrix of these blocks."""
+    h, middle = odd.shape[0], even.shape[0]
+    k = h + middle
+    scale = np.ones(middle)
+    if middle > h:
+        scale[h] = math.sqrt(2)
+    e = even * np.outer(scale, scale) / 2
+    o = np.zeros_like(e)
+    o[:h, :h] = odd / 2
+    found = np.empty((k, k))
+    found[:middle, :middle] = e + o
+    found[:middle, k - middle :] = (e - o)[:, ::-1]
+    found[k - middle :] = found[:middle][::-1, ::-1]
+    if middle > h:
+        found[h] = np.concatenate([e[h], e[h, :h][::-1]])
+        found[:, h] = found[h]
+    return found
+
+
+Plan = tuple[ColouredCells | Tiles, int, int]  # a kind, its colours, and how many are priced a round
+
+
+def plans(problem: OrderedInputs) -> list[Plan]:
+    """Which colourings to look for."""
+    k, best = problem.k, problem.growth + 2
+    if k <= FEW:
+        cells, ladder = ColouredCells(problem, k), colours_for(best, k)
+        return [(cells, colours, max(4, k // len(ladder))) for colours in ladder]
+    made: list[Plan] = []
+    for count in sorted({100, k // 4, k // 2, k} - set(range(100))):
+        cells, ladder = ColouredCells(problem, count), colours_for(best, count)
+        used = ladder[:2] if count == 100 else ladder[-2:-1] or ladder
+        made += [(cells, colours, max(4, 40 // len(used))) for colours in used]
+    tile = max(COLOURS_OF_TILES, key=lambda n: _kept(problem.growth, n))
+    if k < LEAST_TILED or _kept(problem.growth, tile) < LOSSLESS:
+        return made
+    coarse = [plan for plan in made if plan[0].labels.shape[1] <= (100 if best <= 5 else k // 4)]
+    return [*coarse, (Tiles(problem, tile, TILE), tile, TILES)]
+
+
+def colours_for(best: float, count: int) -> list[int]:
+    """Numbers of colours for so many cells: about e^ε + 1, fewer on coarse scales, with some cells for each."""
+    most = min(best, 3 * math.sqrt(count))
+    shares = (1.0,) if most <= 5 else (0.85, 1.0) if most <= 10 else (0.4, 0.55, 0.75, 1.0)
+    return sorted({min(count, max(2, round(share * most))) for share in shares})
+
+
+def _kept(growth: float, colours: int) -> float:
+    """The information of classes of mass 1/N against that of the best mass, sinh²(ε/2)."""
+    information = growth**2 * (1 - 1 / colours) / (colours * (1 + growth / colours) ** 2)
+    return information / (growth**2 / (4 * (1 + growth)))
+
+
+def best_mixture(
+    problem: OrderedInputs, bound: float, out_of_time: Callable[[], bool], tell: Callable[[float], None]
+) -> ColourMixture:
+    """Rounds of pricing and of weights; the last one when time is up.
+
+    Args:
+        problem: the prior and the statistics.
+        bound: below F, for when to stop.
+        out_of_time: asked between rounds.
+        tell: told the gap.
+    """
+    generator = np.random.default_rng(0)  # proposals of a search, always the same ones
+    planned = plans(problem)
+    mixture = ColourMixture(problem, list(dict.fromkeys(kind for kind, _, _ in planned)))
+    for kind, colours, number in planned:
+        kind.add(kind.random(colours, START * number if isinstance(kind, Tiles) else 3 * number, generator), 1.0)
+    finest = max((kind for kind in mixture.kinds if isinstance(kind, ColouredCells)), key=lambda cells: cells.count)
+    if finest.count == problem.k:
+        finest.add(np.arange(problem.k)[None], NEW_SHARE)  # randomised response, the best at large ε
+    mixture.scale(1 / float(mixture.weights.sum()))
+    steps = STEPS[problem.k > FEW]
+    mixture.improve(steps)
+    values = [mixture.value]
+    while not out_of_time():
+        slope = mixture.slope
+        for kind, colours, number in planned:
+            mixture.scale(1 - NEW_SHARE)
+            kind.add(kind.priced(slope, colours, number, generator), NEW_SHARE)
+        mixture.improve(steps)
+        mixture.prune()
+        values.append(mixture.value)
+        left = mixture.value / problem.unit - bound
+        tell(left / bound)
+        if left <= 0 or (
+            len(values) > PATIENCE and values[-PATIENCE - 1] - values[-1] < WORTHWHILE * left * problem.unit
+        ):
+            break
+    return mixture
