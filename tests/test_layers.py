@@ -74,12 +74,14 @@ NOT_FOR_PROOFS = {
     "columns",
     "release",
 }
-MOST_FOR_PROOFS = 67  # modules of the package; docs/start/guarantee.md states the number
+MOST_FOR_PROOFS = 70  # modules of the package; docs/start/guarantee.md states the number
 STALE = 0.1  # relative: by how much a number of lines in the guarantee may lag behind the code
 TELLING = 40  # characters of a line that two writers would hardly both write
 
 # Modules below 150 lines that one module alone imports, and are concepts of their own.
 OWN_CONCEPTS: dict[str, str] = {
+    "certificate.limits": "what checking a stranger's file may cost, in one table",
+    "certificate.statement": "what was decided, in words, apart from deciding it",
     "checker.values": "a section of the file that `joined` makes",
     "cli.checker": "a verb is a file",
     "simulate": "reports from a seed stay apart from the exact release",

@@ -23,6 +23,7 @@ from extremal.checker.numbers import (
     Refused,
     Undecided,
     Unsettled,
+    Work,
     expect,
     settled,
 )
@@ -58,6 +59,7 @@ FIELDS_OF_CERTIFICATE = {"format", "version", "mechanism", "utility", "value", "
 
 def checked(text: bytes) -> Verdict:
     """Decide every claim of a mechanism or certificate file."""
+    Work.spent = 0
     content = parsed(text)
     if content.get("format") == "extremal-certificate":
         return checked_certificate(require_format(content, "extremal-certificate", FIELDS_OF_CERTIFICATE))

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpz_mat
 
 from extremal.exact import Exponential, Prior
 from extremal.sources import SourceClass
@@ -187,11 +188,9 @@ class WorkloadGoal(_Cost):
     def of_rows(cls, name: str, source: SourceClass, matrix: Sequence[Sequence[float]]) -> WorkloadGoal:
         """The statistics of a matrix of floats, taken as the binary numbers that they are."""
         rows, denominator = as_integers(matrix)
-        array = np.array(rows, dtype=object)
-        if len(rows) * int(np.abs(array).max()) ** 2 < 1 << 53:  # doubles add such whole numbers exactly, and fast
-            small = array.astype(np.float64)
-            return cls(source, name, (small.T @ small).astype(np.int64).astype(object), denominator**2)
-        return cls(source, name, array.T @ array, denominator**2)
+        statistics = fmpz_mat(rows)
+        gram = np.array([int(w) for w in (statistics.transpose() * statistics).entries()], dtype=object)
+        return cls(source, name, gram.reshape(source.k, source.k), denominator**2)
 
     @classmethod
     def of_shares(cls, source: SourceClass, items: Sequence[int], weights: Sequence[float]) -> WorkloadGoal:
@@ -204,7 +203,9 @@ class WorkloadGoal(_Cost):
     @classmethod
     def of_thresholds(cls, source: SourceClass, thresholds: Sequence[int]) -> WorkloadGoal:
         """The indicators of x ≤ t."""
-        return cls.of_rows("CDF", source, [[float(x <= t) for x in range(source.k)] for t in thresholds])
+        x = np.arange(source.k)
+        reached = (x[:, None] <= np.array(thresholds, dtype=np.intp)[None, :]).sum(axis=1)  # t ≥ x, for each x
+        return cls(source, "CDF", reached[np.maximum(x[:, None], x[None, :])].astype(object), 1)
 
     @classmethod
     def of_ranges(cls, source: SourceClass) -> WorkloadGoal:

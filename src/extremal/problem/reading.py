@@ -45,6 +45,13 @@ class Written:
         return self.content
 
 
+def can_be_written(content: Mapping[str, Any]) -> bool:
+    """Whether a file can state the goal: all of it is of this package, or holds a user's function."""
+    if content.get("utility") not in _READERS and content.get("utility") not in OF_USERS:
+        return False
+    return all(can_be_written(part) for part in content.get("utilities", ()))
+
+
 def goal_from_json(content: Any) -> Goal | None:
     """The goal that a file states; None for a user's function, of which a file holds the name only.
 
