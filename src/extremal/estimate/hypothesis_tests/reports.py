@@ -16,7 +16,7 @@ from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import ListedReports
 from extremal.estimate.reports.files import named_files, read_columns
 from extremal.estimate.reports.sample import Sample, group_codes
-from extremal.estimate.reports.sampling import Drawn
+from extremal.estimate.reports.sampling import DrawnSample
 from extremal.estimate.reports.tally import NO_REPORT, Batch, Reports, Tally, refuse_no_mechanism
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -66,10 +66,10 @@ class Surveyed:
 
     codes: Codes
     values: Codes
-    drawn: Drawn
+    drawn: DrawnSample
 
     @classmethod
-    def of(cls, columns: Sequence[Codes], drawn: Drawn) -> Surveyed:
+    def of(cls, columns: Sequence[Codes], drawn: DrawnSample) -> Surveyed:
         """From the positions of one column, or of several together."""
         values, codes = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
         return cls(codes.ravel(), values, drawn)

@@ -16,7 +16,7 @@ from extremal.estimate.regression.model_matrix import ModelMatrix, as_table, ref
 from extremal.estimate.regression.outcomes import Linear, OutcomeFamily, Polytomous, ProportionalOdds
 from extremal.estimate.regression.result import RegressionResult
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.reports.sampling import Drawn
+from extremal.estimate.reports.sampling import DrawnSample
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
@@ -113,7 +113,7 @@ def _likelihood(
     return Likelihood(outcome, design.matrices, weights, covariate)
 
 
-def _covariance(likelihood: Likelihood, values: Floats, information: Floats, drawn: Drawn | None) -> Floats:
+def _covariance(likelihood: Likelihood, values: Floats, information: Floats, drawn: DrawnSample | None) -> Floats:
     """The inverse of the information; for a sample, with the scatter of the scores between its units between two of
     them (White 1982; Binder 1983). With replicate weights that is one step of Newton's method for each."""
     inverse: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)

@@ -1,7 +1,7 @@
 """The sample as a caller describes it: weights, strata, clusters, populations, margins, replicate weights.
 
 One `Sample` says all about how respondents were drawn, whatever is estimated or tested; the keywords of the public
-functions make one. What follows for variances is in `Drawn` and `Sampling`.
+functions make one. What follows for variances is in `DrawnSample` and `Sampling`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from extremal.columns.column import distinct, refuse_missing
 from extremal.columns.frames import column_of, is_frame
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter
-from extremal.estimate.reports.sampling import Drawn, Margins, rake
+from extremal.estimate.reports.sampling import DrawnSample, Margins, rake
 from extremal.exact.weights import Floats
 
 LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
@@ -167,7 +167,7 @@ class Sample:
 
     # -- in numbers
 
-    def drawn(self, n: int, kept: Any = None) -> Drawn:
+    def drawn(self, n: int, kept: Any = None) -> DrawnSample:
         """Those of n rows that are kept (all, if not given): their weights, units and strata."""
         named = self.beside(None) if isinstance(self.margins, Mapping) else self
         rows = np.ones(n, dtype=np.bool_) if kept is None else kept
@@ -196,7 +196,7 @@ class Sample:
             indicators = np.hstack([np.eye(shares.size)[codes] for codes, shares in groups])
             margins, base = Margins(indicators, base), rake(base, groups)
             replicates = None if replicates is None else np.stack([rake(row, groups) for row in replicates])
-        return Drawn(
+        return DrawnSample(
             base,
             weights is not None or margins is not None,
             units,

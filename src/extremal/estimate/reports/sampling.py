@@ -87,7 +87,7 @@ def rake(weights: Floats, groups: Sequence[tuple[Codes, Floats]]) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Drawn:
+class DrawnSample:
     """Those who reported, in the order of their reports.
 
     Attributes:
@@ -193,12 +193,12 @@ class Drawn:
             noise = np.bincount(self.strata[self.units], weights=squares, minlength=sampled.size)
         return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words)
 
-    def kept(self, rows: Any) -> Drawn:
+    def kept(self, rows: Any) -> DrawnSample:
         """Some of the rows, as if the others had not been asked; units without any are left out."""
         units, codes = np.unique(self.units[rows], return_inverse=True)
         of = self.strata[units]
         strata, places = np.unique(of, return_inverse=True)
-        return Drawn(
+        return DrawnSample(
             self.weights[rows],
             self.weighted,
             codes,

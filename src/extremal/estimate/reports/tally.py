@@ -32,7 +32,7 @@ from extremal.estimate.reports.counts import (
 )
 from extremal.estimate.reports.files import column_names, named_files, only_column, read_columns
 from extremal.estimate.reports.sample import Sample, group_codes
-from extremal.estimate.reports.sampling import Drawn, Sampling
+from extremal.estimate.reports.sampling import DrawnSample, Sampling
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
@@ -267,7 +267,7 @@ class Batch:
 
     codes: Codes
     labels: Sequence[Any]
-    drawn: Drawn
+    drawn: DrawnSample
     groups: list[Any] | None
     repeats: npt.NDArray[np.int64] | None
 

@@ -29,6 +29,7 @@ from extremal.utility import Workload
 
 FEWEST = 2
 """People: one report says nothing about its own spread."""
+MOST_ASSURED = 0.9999  # as a plan prints it: what rounding leaves of a probability next to 1 is not promised
 START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
 
 
@@ -79,7 +80,8 @@ class Plan(Planned):
             return ["Surveys reach it on average: some are wider."]
         if self.assurance == 1:
             return ["Every survey of that size reaches it."]
-        return [f"A survey of that size reaches it with probability {outward(self.assurance, up=False)} or more."]
+        at_least = outward(min(self.assurance, MOST_ASSURED), up=False)
+        return [f"A survey of that size reaches it with probability {at_least} or more."]
 
     def plot(self) -> Any:
         """Half-width against the number of people, and against ε where the mechanism was designed; a matplotlib
