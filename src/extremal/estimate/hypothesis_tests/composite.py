@@ -15,8 +15,9 @@ valid at every n.
 
 In a sample with weights, strata or clusters the same statistics are taken of weighted shares. Under the hypothesis
 their limit is Σ δ_i χ²₁, the δ_i eigenvalues of Δ = n·Cov φ̄ ("generalised design effects"), and p-values are by Rao and
-Scott's second-order correction: F = T/tr Δ on a = (tr Δ)²/tr Δ² and a·ν degrees of freedom, ν = clusters − strata (R's
-`svychisq`). These are limits for many clusters; audit/estimate/clusters.py has measured sizes.
+Scott's second-order correction: F = T/tr Δ on a = (tr Δ)²/tr Δ² and ν degrees of freedom, ν = clusters − strata. (R's
+`svychisq` has a·ν in place of ν, which rejects too often with 20 clusters.) These are limits for many clusters;
+audit/estimate/clusters.py has measured sizes.
 
 References: Rao and Scott, Ann. Statist. 12 (1984); Thomas and Rao, JASA 82 (1987).
 """
@@ -413,8 +414,8 @@ def _rao_scott(hypothesis: str, survey: Surveyed, scores: Floats, dimension: int
             "the reports must vary between units: they show no spread", parameter="sample", value=survey.drawn.words
         )
     freedom, degrees = trace**2 / squares, survey.drawn.degrees
-    found = float(fdtrc(freedom, freedom * degrees, statistic / trace))
-    method = f"Rao and Scott's correction, F on {freedom:.4g} and {freedom * degrees:.4g} degrees of freedom"
+    found = float(fdtrc(freedom, degrees, statistic / trace))
+    method = f"Rao and Scott's correction, F on {freedom:.4g} and {degrees} degrees of freedom"
     return TestResult(hypothesis, statistic, dimension, found, alpha, method, survey.n, survey.drawn.words)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from extremal.estimate.reports.sampling import DrawnSample
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
+MOST_CLUSTERS = 500  # whose parts of the information are looked at one by one; beyond, they are enough
 FAMILIES = ("categorical", "ordered", "linear")
 
 
@@ -48,7 +50,8 @@ def regress(
             odds, in the order of the inputs), "linear" (the default for public numbers with more than two values).
         robust: sandwich standard errors, valid if the model is only an approximation.
         sample: an `ex.Sample`: weights, strata, clusters and the rest; standard errors are then robust between clusters
-            within strata, and intervals use Student's distribution with clusters − strata degrees of freedom.
+            within strata, and intervals use Student's distribution with as many degrees of freedom as there are
+            clusters that tell about a coefficient, less the strata.
 
     Guarantee: coefficients and standard errors are those of the likelihood of the reports; a flat likelihood or one
     that rises for ever is an error that names the terms. Of several maxima of a mixture the one found is that which
@@ -58,7 +61,8 @@ def regress(
         NotIdentified: the reports do not determine the coefficients, or the data separate.
         InvalidParameter: a column that is not there, a missing value, a term that cannot be evaluated.
 
-    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors.
+    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors; Carter,
+    Schnepel and Steigerwald (Rev. Econ. Statist. 99, 2017) for few clusters.
 
     >>> import numpy as np, pandas as pd, extremal as ex
     >>> z = np.tile([-1.0, 0.0, 1.0], 400)
@@ -93,7 +97,7 @@ def regress(
         likelihood=likelihood,
         design_of=design.again,
         drawn_as=drawn.words if complex_design else "",
-        degrees=None if drawn.plain else drawn.degrees,
+        degrees=None if drawn.plain else _degrees(likelihood, values, information, drawn),
     )
 
 
@@ -122,6 +126,24 @@ def _covariance(likelihood: Likelihood, values: Floats, information: Floats, dra
     scores = likelihood.rows(values)[1]
     moved = drawn.corrected(drawn.of_rows(scores)) * len(scores)
     return inverse @ (moved.T @ moved) @ inverse
+
+
+def _degrees(likelihood: Likelihood, values: Floats, information: Floats, drawn: DrawnSample) -> Floats:
+    """Of freedom, for each coefficient: as many clusters as tell equally much about it, less the strata.
+
+    A covariate that is the same for a whole cluster, or far out in a few, is known from those few: with v_c the part of
+    the variance of a coefficient that cluster c has if rows are independent, they are worth (Σ v_c)²/Σ v_c² clusters
+    (Carter, Schnepel and Steigerwald 2017).
+    """
+    if not drawn.clustered or drawn.strata.size > MOST_CLUSTERS:
+        return np.full(values.size, float(drawn.degrees))
+    parts, inverse = [], np.linalg.inv(information)
+    for unit in range(drawn.strata.size):
+        one = replace(likelihood, weights=np.where(drawn.units == unit, likelihood.weights, 0.0))
+        parts.append(np.einsum("pi,ij,jp->p", inverse, one.information(values), inverse))
+    shares = np.maximum(np.array(parts), 0.0)
+    worth = shares.sum(axis=0) ** 2 / np.maximum((shares**2).sum(axis=0), np.finfo(np.float64).tiny)
+    return np.asarray(np.clip(worth - drawn.sampled.size, 1.0, drawn.degrees))
 
 
 def _by_column(mechanism: Mechanism | Mapping[str, Mechanism], left: str, columns: list[Any]) -> dict[str, Mechanism]:

@@ -34,7 +34,7 @@ class RegressionResult(Tabled):
         n: number of rows.
         assumed: sentences on what was assumed.
         drawn_as: how the respondents were drawn, in a few words; empty for a simple sample.
-        degrees: of freedom of the standard errors, where units are few enough to matter.
+        degrees: of freedom of each standard error, where units are few enough to matter.
     """
 
     formula: str
@@ -48,7 +48,7 @@ class RegressionResult(Tabled):
     likelihood: Likelihood = field(repr=False)
     design_of: Any = field(repr=False)
     drawn_as: str = ""
-    degrees: int | None = None
+    degrees: Floats | None = None
 
     column = "coef"
 

@@ -277,8 +277,9 @@ def _privacy(inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
     return np.asarray(np.maximum(inverse.moments(rows) @ p - rows**2 @ p, 0.0))
 
 
-def reach(level: float, degrees: int | None) -> float:
-    """How many standard errors an interval of this level reaches: Student's quantile, the normal one without degrees.
+def reach(level: float, degrees: Any) -> Any:
+    """How many standard errors an interval of this level reaches: Student's quantile, the normal one without degrees;
+    a number, or one for each of several degrees.
 
     >>> round(reach(0.95, 5), 3), round(reach(0.95, None), 3)
     (2.571, 1.96)
@@ -287,4 +288,4 @@ def reach(level: float, degrees: int | None) -> float:
         return quantile(level)
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, (1 + level) / 2))
+    return stdtrit(degrees, (1 + level) / 2)
