@@ -87,6 +87,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "simulate": "reports from a seed stay apart from the exact release",
     "questionnaire.plan": "what a survey with several questions reaches, a value that callers hold",
     "optimize.workload.worst_prior": "what the certificate of a class names, asked for where designs are certified",
+    "theory.shuffle.several": "several questions: how losses of independent shuffles add up",
     "loading": "the one reader of every file, a public name",
     "closed_forms.surveys": "a public name: ex.surveys.warner",
     "columns.duckdb": "a container is a file, and its package is loaded for it alone",

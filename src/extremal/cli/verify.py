@@ -17,6 +17,7 @@ from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import count_text
 from extremal.privacy import Notion
 from extremal.tables import wrapped
+from extremal.theory.shuffle.claims import is_shuffle_claim, read_claim
 
 MARKS = {Verdict.PROVED: "ok ", Verdict.REFUTED: "NO ", Verdict.NOT_PROVEN: "?  ", Verdict.NOTHING: "-  "}
 
@@ -32,7 +33,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "2 malformed file or hash mismatch\n3 nothing is false, but something is not proven (a user's function, a "
         "missing proof, no claim, a gap above --gap, a file too large to check here)\n70 a defect of this program",
     )
-    verb.add_argument("files", nargs="+", metavar="FILE", help="a mechanism file, a certificate file, or one of each")
+    verb.add_argument(
+        "files", nargs="+", metavar="FILE", help="a mechanism, a certificate, one of each, or a shuffle claim"
+    )
     verb.add_argument(
         "--gap", type=float, metavar="GAP", help="ask for a proof that the mechanism is so close to the best"
     )
@@ -89,9 +92,28 @@ def _read(file: str) -> tuple[Mechanism, Notion | None, str]:
     return (*from_json(content, file), content["hash"])
 
 
+def _shuffled(options: argparse.Namespace) -> int:
+    """A claim about shuffled reports: one verdict, about privacy."""
+    file = options.files[0]
+    claim = read_claim(parse(Path(file)), file)
+    outcome = claim.verify()
+    content = {
+        "proved": bool(outcome),
+        "privacy": str(outcome.privacy),
+        "reasons": list(outcome.reasons),
+        "claim": {"n": claim.n, "epsilon": str(claim.epsilon), "delta": str(claim.delta)},
+        "inputs": claim.mechanism.k,
+    }
+    lines = [f"{file}: {claim}", f"  {MARKS[outcome.privacy]} privacy     {outcome.privacy}"]
+    said(options, content, "\n".join([*lines, *(wrapped(reason, " " * 6, " " * 8) for reason in outcome.reasons)]))
+    return outcome.exit_code
+
+
 def run(options: argparse.Namespace) -> int:
     if options.independent:
         return independently(options.files, options.json)
+    if len(options.files) == 1 and is_shuffle_claim(parse(Path(options.files[0]))):
+        return _shuffled(options)
     file, notes = _chosen(options.files)
     for other in options.files:
         _read(other)  # both are whole, or there is no verdict
