@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 import pickle
+import random
 import shutil
 import subprocess
 import sys
@@ -27,13 +28,13 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "extremal"
-FORGED, CORRUPTED, RECOMBINED, DRAWS = 300, 300, 400, 4
+FORGED, CORRUPTED, RECOMBINED, SIGNED, DRAWS = 300, 300, 400, 4, 4
 
 FAULTS: tuple[tuple[str, str, str], ...] = (
     # the checker that stands alone
     ("checker/mechanisms.py", "max(0, min(candidates) - chosen[-1])", "0"),
     ("checker/mechanisms.py", "large * d - n * unit", "large * d - 2 * n * unit"),
-    ("checker/notions.py", "small * e.low.numerator:", "small * e.low.numerator + small:"),
+    ("checker/notions.py", "small * e.low.numerator:", "2 * small * e.low.numerator:"),
     ("checker/structures.py", "low < high and high + (r - 1) * low == UNIT", "low < high"),
     ("checker/mechanisms.py", 'expect(content["hash"] == hash_of(content)', 'expect(bool(content["hash"])'),
     ("checker/cones.py", "islice(every, 1, 2**k - 1)", "islice(every, 1, 2**k - 2)"),
@@ -113,7 +114,11 @@ def proofs() -> Iterator[tuple[dict[str, Any], Any, Any]]:
     from support.proofs.examples import examples
     from support.proofs.recombination import Recombiner
 
-    yield from ((proof, e.privacy, e.utility) for e in examples() for proof in e.proofs)
+    draw = random.Random(0)
+    for e, proof in ((example, proof) for example in examples() for proof in example.proofs):
+        yield proof, e.privacy, e.utility
+        for _ in range(SIGNED if proof.get("alpha") else 0):  # every ray is the worst of some
+            yield {**proof, "alpha": [draw.choice(["1", "-1"]) for _ in proof["alpha"]]}, e.privacy, e.utility
     recombiner = Recombiner(examples(), 5)
     for _ in range(RECOMBINED):
         tried = recombiner.next()

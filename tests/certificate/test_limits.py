@@ -30,6 +30,7 @@ from extremal.certificate import (
     Squares,
     enclosure,
     limits,
+    statement,
 )
 from extremal.certificate.arithmetic import workload_cost
 from extremal.certificate.arithmetic.enclosures import LARGEST_BITS, lower, upper
@@ -38,6 +39,7 @@ from extremal.exact import polytope
 from extremal.mechanism.files import content_digest
 from extremal.mechanism.structures import ProjectiveSets
 from extremal.optimize.problem import certify, extended
+from extremal.problem import problem_of
 from support.proofs.hostile import crafted, hashed
 from support.refusals import falsely_claiming
 
@@ -267,3 +269,35 @@ def test_hostile_files_are_decided_or_refused(tmp_path: Path) -> None:
         path.write_text(json.dumps(hashed(content)))
         with suppress(MalformedFile):
             assert ex.verify(path).exit_code in (0, 1, 3), name
+
+
+def test_every_kind_of_proof_has_an_estimate() -> None:
+    """From sizes alone, and larger for more: nothing is computed."""
+    ball = problem_of(ex.PML(1, ex.SourceClass.ball(P, "0.1")))
+    pure, coupled, goal = problem_of(ex.LDP(1)), problem_of(ex.LDP(1, "0.1")), problem_of(PAIR)
+    shares = problem_of(ex.Frequencies(3))
+    listed = Dual((ZERO,) * 3, Listed())
+    for one, more, privacy, about in (
+        (listed, listed, ball, goal),
+        (listed, listed, coupled, goal),
+        (Dual((ZERO,) * 3, Listed((), True)), Dual((ZERO,) * 3, Listed((), True)), pure, goal),
+        (Dual((ZERO,) * 3, Chords((ONE,))), Dual((ZERO,) * 3, Chords((ONE, ONE * 2))), pure, goal),
+        (Order(ONE, (ONE,)), Order(ONE, (ONE, ONE * 2)), pure, goal),
+        (Concave(ONE, ((ONE, ONE),)), Concave(ONE, ((ONE, ONE),) * 2), pure, problem_of(ex.MutualInformation(P))),
+        (Dual((ZERO,) * 3, Sets((ONE,), ((0,),))), Dual((ZERO,) * 3, Sets((ONE,), ((-1, 0),))), pure, goal),
+        (Squares(((), (-1,), (-1, -1)), listed), Squares(((), (-1,), (-1, -1)), listed), pure, shares),
+    ):
+        assert 0 <= limits.work_of_proofs((one,), privacy, about) <= limits.work_of_proofs((more,), privacy, about)
+        twice = limits.work_of_proofs((Groups((0, 0), (more, more)),), privacy, about)
+        assert twice == 2 * limits.work_of_proofs((more,), privacy, about)
+    assert limits.work_of_value(problem_of(ex.Hamming(P)), RESPONSE) > 0
+    assert limits.work_of_value(shares, RESPONSE) > 0
+
+
+def test_intervals_in_words() -> None:
+    assert statement.relative_gap(1.0, math.inf) == math.inf
+    assert statement.relative_gap(-1.0, 0.0) == math.inf
+    assert "does not tell" in statement.how_good(math.inf, (1.0, math.inf))
+    assert statement.how_good(2e-5, (1.0, 1.00002)).startswith("within 2.0e-05 of the best possible: bound proved")
+    long = ["x" * 200, "y", "z"]
+    assert statement.described(long).startswith("(" + "x" * 45 + "…, y, …: 3 entries, SHA-256 ")

@@ -31,13 +31,13 @@ from extremal.certificate.certificate import (
     outputs_of,
 )
 from extremal.certificate.limits import PASSES, Allowance, work_of_pairs, work_of_proofs, work_of_value
-from extremal.certificate.proof import TOO_LARGE, WORKING_BITS, Bound, NotKnown, Refused
+from extremal.certificate.proof import WORKING_BITS, Bound, NotKnown, Refused
 from extremal.certificate.proofs.combined import ChosenPrior
 from extremal.certificate.statement import TIGHT, about, how_good, relative_gap
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
-from extremal.mechanism.labels import MOST_LABELS, Labels
+from extremal.mechanism.labels import Labels
 from extremal.privacy import LDP, Notion
 from extremal.problem import Goal, LevelGoal, LossGoal, WorkloadGoal, problem_of
 from extremal.sources import SourceClass
@@ -289,19 +289,17 @@ def _losses(goal: LossGoal, mechanism: Mechanism) -> list[Fraction]:
     """Σ_y Q(y|x)·d(x,y) for each input x."""
     if mechanism.k != goal.k:
         raise NotKnown("the mechanism and the cost are about different inputs", "k", mechanism.k)
+    if next(iter(mechanism.columns())).orbit:
+        raise NotKnown("the reports are not listed one by one", "m", mechanism.m)
     rows = np.arange(goal.k) if mechanism.row_of is None else mechanism.row_of
     width = goal.k if goal.losses is None else len(goal.losses[0])
     names = outputs_of(goal)
     if names is None:
         names = mechanism.input_labels if width == goal.k else Labels(range(width), "outputs")
-    if mechanism.m > MOST_LABELS:
-        raise NotKnown(f"{TOO_LARGE}: a cost of at most {MOST_LABELS:,} reports", "m", mechanism.m)
     try:
         codes = [names.code(y, "output") for y in mechanism.output_labels]
     except ExtremalError as error:
         raise NotKnown(f"an output is not among those that the cost knows ({error})") from None
-    if next(iter(mechanism.columns())).orbit:
-        raise NotKnown("the reports are not listed one by one", "m", mechanism.m)
     if goal.losses is None:
         lost = [Fraction(1)] * goal.k
         for column, x in zip(mechanism.columns(), codes, strict=True):

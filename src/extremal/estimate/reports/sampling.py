@@ -191,7 +191,9 @@ class DrawnSample:
         else:
             columns, sampled = self.strata, self.sampled
             noise = np.bincount(self.strata[self.units], weights=squares, minlength=sampled.size)
-        return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words)
+        alone = not (self.weighted or self.clustered) and sampled.size == 1 and self.replicates is None
+        population = round(self.weights.size / float(sampled[0])) if alone and sampled[0] > 0 else None
+        return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population)
 
     def kept(self, rows: Any) -> DrawnSample:
         """Some of the rows, as if the others had not been asked; units without any are left out."""
@@ -222,6 +224,7 @@ class Sampling:
         noise: Σ_i w_i² of each stratum over (Σ w)²: the weight of what randomisation alone contributes.
         degrees: of freedom.
         words: the design in a few words.
+        population: of how many the respondents were drawn at random, where that is all there is to say.
     """
 
     deviations: Floats
@@ -230,6 +233,7 @@ class Sampling:
     noise: Floats
     degrees: int
     words: str
+    population: int | None = None
 
     def variances(self, inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
         """Of these linear functions of the estimate (None: of each entry); p are plausible frequencies."""

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import betainc, gammaincc, ndtr, ndtri
 
 from extremal.estimate.channels.channel import NEGLIGIBLE, Channel, Flags, Inverse
-from extremal.estimate.intervals.binomial import beta_limits, mapped, mapped_limits
+from extremal.estimate.intervals.binomial import beta_limits, finite_limits, mapped, mapped_limits
 from extremal.estimate.intervals.bounded import (
     binomial_quantiles,
     gaffke_limits,
@@ -37,6 +37,7 @@ from extremal.mechanism.labels import Label
 
 ROUNDING = 1e-9  # of a share: an estimate this far outside its range, without a standard error, is inside
 NO_SIGN = 0.05  # p-values from which a misfit is not spoken of
+MOST_FINITE = 300  # reports of a finite population for which both stages are added up exactly
 MOST_ENUMERATED = 500  # reports: beyond, score limits hold as well, and are as wide to a hundredth
 MOST_VALUES = 1 << 17  # statistics × reports for which Gaffke's limits take a second
 TOLERANCE = 1e-10
@@ -258,7 +259,13 @@ class Fit:
     def exact(self, coefficients: Floats | None) -> Flags:
         """Which of these have exact limits."""
         known = self.inverse.binary(self._rows(coefficients))
-        return known & self.simple
+        return known & (self.simple or self._population is not None)
+
+    @property
+    def _population(self) -> int | None:
+        """Of how many the respondents were drawn, where limits are exact for the share among those."""
+        sampling = self.observed.sampling
+        return None if sampling is None or self.observed.n > MOST_FINITE else sampling.population
 
     def _binomial(
         self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags, cut: bool
@@ -267,7 +274,11 @@ class Fit:
         least, most, step = least[chosen], most[chosen], large - small
         inside, outside = ((most - small) / step, (least - small) / step) if cut else (np.ones_like(step), 0.0 * step)
         share = (estimate[chosen] - small) / step
-        if not self.simple:
+        population = self._population
+        if population is not None and cut:
+            count = np.rint(self.observed.n * share).astype(np.int64)
+            found = finite_limits(count, self.observed.n, population, level, inside, outside)
+        elif not self.simple:
             n = self._effective(rows, chosen, level)
             low = beta_limits(n * np.minimum(share, inside), n, level)[..., 0]
             high = beta_limits(n * np.maximum(share, outside), n, level)[..., 1]
