@@ -9,10 +9,11 @@ from typing import Any
 
 from extremal.checker.compact import concave, order
 from extremal.checker.cones import is_coupled
-from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, Statistics, read_goal
+from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, QuestionShares, Statistics, read_goal
 from extremal.checker.grammar import count, entries, flag, list_of, number, whole
 from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion, OverClass, given_ratio, read_notion
 from extremal.checker.numbers import INFINITE, ZERO, Bound, Vector, Work, afford, dot, expect, ln, require, total
+from extremal.checker.questions import agreements, yes_no
 from extremal.checker.reasons import of_gain, outputs
 from extremal.checker.sources import Source
 from extremal.checker.squares import of_squares
@@ -38,6 +39,8 @@ PROOFS: dict[str, Fields] = {
     "one prior": {"prior": NUMBERS, "mix": NUMBERS, "proof": INNER},
     "groups": {"groups": COUNTS, "proofs": INNER_PROOFS},
     "level": {"ratio": number, "proof": INNER},
+    "agreements": {"sizes": COUNTS, "groups": COUNTS, "numbers": NUMBERS},
+    "yes-no": {"sizes": COUNTS},
 }
 REASONS: dict[str, Fields] = {
     "listed": {"tree": PAIRS, "revealed": flag},
@@ -132,7 +135,7 @@ def _concave(proof: Proof, notion: Notion, goal: Goal) -> Bound:
 
 def _one_prior(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """Private for all priors is private for each; a worst case is at least each case."""
-    if not isinstance(goal, Gain) and goal.source.only is None:
+    if not isinstance(goal, Gain | QuestionShares) and goal.source.only is None:
         p = named_prior(goal.source, proof["prior"], proof["mix"])
         return bound(proof["proof"], notion, replace(goal, source=Source("list", (tuple(p),))))
     require(isinstance(notion, OverClass), "one prior: of a class")
@@ -192,6 +195,8 @@ BOUNDS: dict[str, Callable[[Proof, Notion, Any], Bound]] = {
     "one prior": _one_prior,
     "groups": _groups,
     "level": _level,
+    "agreements": agreements,
+    "yes-no": yes_no,
 }
 
 

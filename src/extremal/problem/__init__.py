@@ -13,13 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
 from flint import fmpz_mat
 
-from extremal.exact import Exponential, Prior
+from extremal.exact import Exponential, Prior, decimal_text
 from extremal.sources import SourceClass
 
 Integers = npt.NDArray[np.object_]  # of any size
@@ -215,7 +216,36 @@ class WorkloadGoal(_Cost):
         return cls(source, "Ranges", gram.astype(object), 1)
 
 
-Goal = PairGoal | InformationGoal | MeanGoal | LeastGoal | LossGoal | LevelGoal | WorkloadGoal
+@dataclass(frozen=True, eq=False)
+class QuestionsGoal:
+    """The shares of every question of a record, records equally likely, by n × their squared error.
+
+    Attributes:
+        sizes: the number of answers of each question.
+        weights: how much each question counts.
+        largest: the largest mean squared error of a share, over the questions, instead of the sum of all.
+    """
+
+    sizes: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    largest: bool
+    is_cost: ClassVar[bool] = True
+    name: ClassVar[str] = "QuestionShares"
+
+    @property
+    def k(self) -> int:
+        return prod(self.sizes)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "utility": self.name,
+            "sizes": list(self.sizes),
+            "weights": [decimal_text(weight) for weight in self.weights],
+            "largest": self.largest,
+        }
+
+
+Goal = PairGoal | InformationGoal | MeanGoal | LeastGoal | LossGoal | LevelGoal | WorkloadGoal | QuestionsGoal
 
 
 def as_integers(array: Sequence[Sequence[float]]) -> tuple[list[list[int]], int]:
