@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from extremal.cli.printing import add_printing, said
-from extremal.cli.progress import ProgressLine
 from extremal.errors import InvalidParameter
+from extremal.progress import ProgressLine
 from extremal.reproduce import FIGURES, Figure
 from extremal.tables import aligned
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from extremal.closed_forms.forms import curve_values
 from extremal.errors import InvalidParameter
-from extremal.optimize.design import Design, design
+from extremal.optimize.design import TIME_LIMIT, Design, design
 from extremal.optimize.problem import Progress
 from extremal.plotting import COLOURS, MARKERS, draw_curve, figure, plain_ticks
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
@@ -181,7 +181,7 @@ def tradeoff(
     progress: Progress | None = None,
     *,
     tolerance: float = 1e-9,
-    time_limit: float | None = None,
+    time_limit: float | None = TIME_LIMIT,
 ) -> Tradeoff:
     """The optimum at each ε, beside the closed forms that satisfy the same notion.
 

@@ -11,15 +11,21 @@ BETWEEN = 0.1  # seconds: at most ten lines a second
 class ProgressLine:
     """Shows how far work has come, at most ten times a second: what is being done and the gap reached, or rows done.
 
+    Nothing is shown when standard error is not a terminal.
+
+    Args:
+        patience: seconds before anything is shown.
+
     >>> with ProgressLine() as line:
     ...     line("pricing", 0.5)
     ...     line.rows(10, 100)
     """
 
-    def __init__(self) -> None:
+    def __init__(self, patience: float = 0.0) -> None:
         self._shown = 0.0
         self._visible = sys.stderr.isatty()
         self._started = time.monotonic()
+        self._first = self._started + patience
 
     def __call__(self, what: str, gap: float) -> None:
         """Show how a search goes."""
@@ -42,13 +48,14 @@ class ProgressLine:
 
     def _say(self, text: str, last: bool = False) -> None:
         now = time.monotonic()
-        if self._visible and (last or now - self._shown > BETWEEN):
+        if self._visible and now >= self._first and (last or now - self._shown > BETWEEN):
             self._shown = now
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
 
     def __enter__(self) -> ProgressLine:
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._visible and self._shown:
-            print("\r\x1b[K", end="", file=sys.stderr)
+            sys.stderr.write("\r\x1b[K")
