@@ -59,6 +59,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it equal to the
     from extremal.privacy import LDP as LDP
     from extremal.privacy import LIP as LIP
     from extremal.privacy import PML as PML
+    from extremal.privacy import MaximalLeakage as MaximalLeakage
     from extremal.privacy import MetricPrivacy as MetricPrivacy
     from extremal.questionnaire import Questionnaire as Questionnaire
     from extremal.release import privatize as privatize
@@ -115,7 +116,7 @@ _NAMES = {
     "loading": "load",
     "mechanism": "Mechanism",
     "optimize": "design smallest_epsilon",
-    "privacy": "LDP LIP MetricPrivacy PML",
+    "privacy": "LDP LIP MaximalLeakage MetricPrivacy PML",
     "questionnaire": "Questionnaire",
     "release": "privatize",
     "release.engines.key": "ReleaseKey",

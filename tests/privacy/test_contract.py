@@ -31,6 +31,7 @@ MAKERS: dict[str, Callable[[Any, list[Any]], Notion]] = {
     "LIP asymmetric": lambda e, prior: ex.LIP(e, prior, lower=3),
     "MetricPrivacy": lambda e, prior: ex.MetricPrivacy(e, np.abs(np.subtract.outer(*[np.arange(len(prior))] * 2)) / 2),
     "MetricPrivacy on no line": lambda e, _: ex.MetricPrivacy(e, UNEVEN),
+    "MaximalLeakage": lambda e, _: ex.MaximalLeakage(e),
 }
 """ε and a prior → a notion; one that depends on a prior depends on this one."""
 

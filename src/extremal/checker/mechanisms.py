@@ -22,7 +22,7 @@ from extremal.checker.grammar import (
     read_labels,
     read_set_label,
 )
-from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass, Power, read_notion
+from extremal.checker.notions import LDP, Lift, MaximalLeakage, Metric, Notion, OverClass, Power, read_notion
 from extremal.checker.numbers import ZERO, NotKnown, Undecided, afford, expect
 from extremal.checker.sources import MOST_INPUTS, Source
 from extremal.checker.structures import AllSets, SetType, Structure, read_structure
@@ -134,6 +134,8 @@ def is_private(mechanism: Mechanism, notion: Notion) -> bool:
         raise NotKnown("the notion is about another number of inputs")
     if isinstance(notion, LDP):
         return is_local(mechanism, notion)
+    if isinstance(notion, MaximalLeakage):
+        return is_little_in_sum(mechanism, notion)
     sets = mechanism.structure.sets
     if sets is not None:
         name = "MetricPrivacy" if isinstance(notion, Metric) else "LIP" if has_lower_side(notion) else "PML"
@@ -161,6 +163,13 @@ def is_local(mechanism: Mechanism, notion: LDP) -> bool:
     known = sets is not None and sets.complete
     found = excesses_of_sets(sets, notion.top) if known and sets is not None else excesses(structure, notion.top)
     return all(is_within_delta(large, small, notion, structure.listed_sum) for large, small in found)
+
+
+def is_little_in_sum(mechanism: Mechanism, notion: MaximalLeakage) -> bool:
+    """Σ_y max_x q_y(x) ≤ e^ε, over all reports."""
+    structure = mechanism.structure
+    afford(structure.rows * structure.reports, MOST_PAIRS, "rows times reports")
+    return notion.top.allows(sum(max(column) for column in structure.columns()), structure.listed_sum)
 
 
 def excesses(structure: Structure, top: Power) -> Iterator[tuple[int, int]]:

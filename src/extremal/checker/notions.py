@@ -142,7 +142,19 @@ class Metric:
         return None if exponent is None or exponent > LARGEST_EPSILON_TIMES_DISTANCE else Power(exponent).above()
 
 
-Notion = LDP | Lift | OverClass | Metric
+@dataclass(frozen=True)
+class MaximalLeakage:
+    """Σ_y max_x Q(y|x) ≤ e^ε: no single column is bounded, only the sum of their largest entries."""
+
+    top: Power
+    k: int | None = None
+
+    @cached_property
+    def ratio(self) -> Fraction:
+        return self.top.above()
+
+
+Notion = LDP | Lift | OverClass | Metric | MaximalLeakage
 
 
 def read_power(content: Content) -> Power:
@@ -192,6 +204,7 @@ NOTIONS: dict[str, tuple[set[str], Callable[[Content, Power], Notion]]] = {
     "PML": ({"source"}, read_pml),
     "LIP": ({"prior", "lower"}, read_lip),
     "MetricPrivacy": ({"distances"}, read_metric),
+    "MaximalLeakage": (set(), lambda _, top: MaximalLeakage(top)),
 }
 
 

@@ -11,7 +11,7 @@ from extremal.checker.compact import concave, order
 from extremal.checker.cones import is_coupled
 from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, Statistics, read_goal
 from extremal.checker.grammar import count, entries, flag, list_of, number, whole
-from extremal.checker.notions import LDP, Lift, Notion, OverClass, given_ratio, read_notion
+from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion, OverClass, given_ratio, read_notion
 from extremal.checker.numbers import INFINITE, ZERO, Bound, Vector, dot, expect, ln, require, total
 from extremal.checker.reasons import of_gain, outputs
 from extremal.checker.sources import Source
@@ -71,6 +71,11 @@ def read_proof(given: Any, kinds: dict[str, Fields] = PROOFS, depth: int = 0) ->
 def bound(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """What no private mechanism is better than: from above for a utility, from below for a cost."""
     require(notion.k in (None, goal.k), "a notion and a goal about the same inputs")
+    if isinstance(notion, MaximalLeakage):
+        reason = proof.get("dual", proof).get("reason", {})
+        revealed = reason.get("kind") == "listed" and reason["revealed"]
+        gains = reason.get("kind") in (None, "listed") and not isinstance(goal, Statistics)
+        require(revealed or gains, "maximal leakage: listed, about utilities; or revealed")
     return BOUNDS[proof["kind"]](proof, notion, goal)
 
 

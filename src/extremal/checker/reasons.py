@@ -11,7 +11,7 @@ from typing import Any
 
 from extremal.checker.cones import Cover, is_pure, rays, unit
 from extremal.checker.goals import Divergence, Information, Losses, Weighted
-from extremal.checker.notions import LDP, Lift, Notion
+from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion
 from extremal.checker.numbers import (
     INFINITE,
     ONE,
@@ -34,6 +34,7 @@ Reason = dict[str, Any]
 
 # what §7 allows
 MOST_REVEALED = 5000  # unit vectors
+MOST_SETS = 16  # inputs whose sets are listed
 MOST_NODES, MOST_NODES_TIMES_INPUTS = 20_000, 2 * 10**7
 MOST_TOKENS, MOST_TOKENS_TIMES_INPUTS, MOST_DISTRIBUTIONS = 2**20, 2**26, 6
 MOST_SUMS = 4096  # of open symbols, that are listed
@@ -55,6 +56,8 @@ def rays_of_reason(reason: Reason, notion: Notion, k: int) -> Iterator[Vector]:
 def over_rays(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector, prices: Prices) -> Bound:
     """t = max over rays of (μ(r) − α·r − Σβ(…)⁺)/(w·r), w = 1/k. μ is subadditive: splitting loses nothing."""
     k, ratio = len(alpha), notion.ratio if isinstance(notion, LDP) else ONE
+    if isinstance(notion, MaximalLeakage) and not reason["revealed"]:
+        return over_sets(reason, notion, leaves, alpha)
     found: list[Bound] = []
     for r in rays_of_reason(reason, notion, k):
         worth = above(leaves, r)
@@ -63,6 +66,21 @@ def over_rays(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha:
         found.append((Fraction(worth) - dot(alpha, r) - price_of(prices, ratio, r)) * k / total(r))
     require(len(found) > 0, "at least one ray")
     return max(found)
+
+
+def over_sets(reason: Reason, notion: MaximalLeakage, leaves: Sequence[Weighted], alpha: Vector) -> Bound:
+    """A column is a sum of multiples c_T of sets T, Σ c_T its largest entry: μ(q) ≤ α·q + s·max(q) with s = max over
+    sets of μ(1_T) − α(T), μ(1) = 0. The largest entries add up to between 1 and E, so t = s·E if s > 0, else s."""
+    k = len(alpha)
+    require(not reason["tree"] and k <= MOST_SETS, "maximal leakage: no tree, at most 16 inputs")
+    found = [-total(alpha)]
+    for mask in range(1, 2**k - 1):
+        r = [Fraction(mask >> x & 1) for x in range(k)]
+        worth = above(leaves, r)
+        if worth == INFINITE:
+            return INFINITE
+        found.append(Fraction(worth) - dot(alpha, r))
+    return max(found) * notion.ratio if max(found) > 0 else max(found)
 
 
 # -- chords --

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from extremal.cli.reading import PRIOR_HELP, count_of, matrix, positions, prior, values
 from extremal.errors import InvalidParameter
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
+from extremal.privacy import LDP, LIP, PML, MaximalLeakage, MetricPrivacy, Notion
 from extremal.sources import SourceClass
 from extremal.utility import DIVERGENCES, UTILITIES, Divergence, NamedDivergence, PairwiseDivergence, Utility
 
@@ -71,6 +71,7 @@ PRIVACIES = {
             Option("lower", "--lower", "number", "the other side of asymmetric lip, in nats"),
         ),
     ),
+    "maximal": Choice(MaximalLeakage, ()),
     "metric": Choice(
         MetricPrivacy,
         (Option("distances", "--metric", "matrix", "distances between inputs", "the distances between inputs"),),

@@ -1,4 +1,5 @@
-"""Output of the verbs: text or one JSON object, pictures, and the options for them."""
+"""Output of the verbs: text or one JSON object, pictures, the options for them, and a line that says how long work is
+going."""
 
 from __future__ import annotations
 

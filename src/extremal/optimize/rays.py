@@ -16,19 +16,20 @@ import numpy.typing as npt
 
 from extremal.certificate import Dual, Listed, Proof
 from extremal.errors import InvalidParameter, TooLarge
+from extremal.exact import polytope
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite, parts_of
 from extremal.optimize.problem import KEPT, Problem, Solution, constant, decimals
 from extremal.optimize.table import SIZES
-from extremal.privacy import LDP, PML, MetricPrivacy
-from extremal.privacy.cones import prior_class
+from extremal.privacy import LDP, PML, MaximalLeakage, MetricPrivacy
 from extremal.privacy.cones.metric import extreme_rays, tree_edges
 from extremal.privacy.cones.staircase import patterns
 from extremal.solver import LinearProgram
 from extremal.utility import ConvexUtility, Utility
 
-Floats = npt.NDArray[np.float64]
-
+MOST_PRIORS = 160  # extreme ones of a class whose rays are listed
+_CLASS_BITS = 48  # of the upper bound on e^ε that those rays are for: relative 4e-15
 _FLAT = 1e-3  # rows of the program that differ by less are told apart by their differences
 _REGULAR = 1e-9  # smaller determinants, of columns with largest entry 1, are 0
 _NEGATIVE = -1e-12  # a weight of a vertex that is not below this is 0 but for rounding
@@ -63,6 +64,31 @@ def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
     return _over(problem, columns, "listed extreme rays", () if tree is None else tuple(tree))
 
 
+def over_sets(problem: Problem, privacy: MaximalLeakage, utility: Utility) -> Solution:
+    """Maximal leakage: columns are multiples of indicators of sets, and the multiples sum to at most e^ε."""
+    if utility.k > SIZES.patterns:
+        raise InvalidParameter(
+            f"under maximal leakage all sets are listed, for at most {SIZES.patterns} inputs",
+            parameter="k",
+            value=utility.k,
+        )
+    columns = np.hstack([patterns(utility.k, 1.0) == 1, np.ones((utility.k, 1))]).astype(np.float64)
+    values = _finite(utility, [part.column_values(columns) for part in parts_of(utility)])[0]
+    top = math.exp(privacy.epsilon)
+    ones = np.ones(utility.k)
+    program = LinearProgram(np.append(ones, 0.0), np.append(ones, top))
+    program.add(np.vstack([columns, np.ones(columns.shape[1])]), values)
+    answer = program.solve()
+    alpha, used = answer.duals[:-1], answer.x > KEPT
+    if not privacy.epsilon:  # only the constant report is left; prices below −max μ say so
+        alpha = np.full(utility.k, -2 * float(values.max()))
+    matrix = columns[:, used] * answer.x[used]
+    mechanism = Mechanism.from_matrix(matrix / matrix.sum(axis=1, keepdims=True), privacy, inputs=problem.inputs)
+    excess = float((values - alpha @ columns).max())
+    bound = float(alpha.sum()) + excess * (top if excess > 0 else 1.0)
+    return Solution(mechanism, bound, "enumeration of all sets", (Dual(decimals(alpha), Listed()),))
+
+
 def nothing(problem: Problem) -> tuple[Proof, ...]:
     """The proof that no mechanism is worth anything, at level 0."""
     zeros = decimals(np.zeros(problem.utility.k))
@@ -75,8 +101,31 @@ def over_class(problem: Problem, privacy: PML) -> Solution:
     Raises:
         TooLarge: there are too many inputs, extreme priors or rays to list.
     """
-    columns = prior_class.as_columns(prior_class.rays(privacy))
-    return _over(problem, columns, "enumeration of the extreme columns of the class")
+    return _over(problem, class_columns(privacy), "enumeration of the extreme columns of the class")
+
+
+def class_columns(privacy: PML) -> Floats:
+    """`class_rays` as float columns, each with largest entry 1."""
+    return np.array([[float(Fraction(entry, max(ray))) for entry in ray] for ray in class_rays(privacy)]).T
+
+
+def class_rays(privacy: PML) -> list[polytope.Ray]:
+    """The extreme rays of {q ≥ 0, q_x ≤ e^ε·p_v·q for every input x that can occur and every extreme prior p_v}, in
+    rationals; e^ε is rounded up, so that a bound over the rays is a bound for the notion.
+
+    Raises:
+        TooLarge: there are too many inputs, extreme priors or rays to list.
+    """
+    priors, k = privacy.source.vertices(), privacy.source.k
+    if k > SIZES.class_columns or len(priors) > MOST_PRIORS:
+        raise TooLarge(
+            "rays are listed for few inputs and few extreme priors", parameter="k, priors", value=(k, len(priors))
+        )
+    _, upper = privacy.exponential.bounds(_CLASS_BITS)
+    top = Fraction(upper, 1 << _CLASS_BITS)
+    occurring = [x for x, possible in enumerate(privacy.source.support()) if possible]
+    planes = [[int(z == x) - top * p.fraction(z) for z in range(k)] for p in priors for x in occurring]
+    return polytope.extreme_rays(k, planes)
 
 
 def _mixed(best: BestMixture) -> tuple[Fraction, ...]:

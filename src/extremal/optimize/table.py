@@ -15,8 +15,8 @@ from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.optimize.problem import Problem, Solution
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
-from extremal.privacy.cones import coupled, lift, metric, prior_class, staircase
+from extremal.privacy import LDP, LIP, PML, MaximalLeakage, MetricPrivacy, Notion
+from extremal.privacy.cones import coupled, lift, metric, staircase
 from extremal.utility import (
     ConvexUtility,
     Distortion,
@@ -49,7 +49,7 @@ class SizeLimits:
     lift_columns: int = 12  # all extreme columns in an interior-point method: 24,576 at most, 0.5 s
     lift_information: int = 250  # knapsacks on all inputs; more are merged
     lift_divergence: int = 400  # supporting lines on all inputs; more are merged
-    class_columns: int = prior_class.MOST_INPUTS  # all extreme columns of a class: 0.01 s for two priors, 6,000 at most
+    class_columns: int = 6  # all extreme columns of a class: 0.01 s for two priors, 6,000 at most
     metric_chords: int = 40  # k² inequalities for each chord: 5 s at 16 inputs, and growing like k⁴
     tree_rays: int = metric.MOST_ON_TREE  # all rays of a tree: 32,768, 6 s
     metric_rays: int = metric.MOST_IN_GENERAL  # all rays of any other metric: 1.5 s
@@ -111,6 +111,8 @@ def notion_kind(privacy: Notion) -> str:
             return "lift"
         case MetricPrivacy():
             return "metric"
+        case MaximalLeakage():
+            return "maximal"
         case _:
             return ""
 
@@ -287,6 +289,15 @@ TABLE: tuple[Row, ...] = (
         "listed",
         function="over_metric",
     ),
+    Row(
+        "maximal",
+        "divergence information sum",
+        "rays",
+        f"all sets of inputs, {SIZES.patterns} inputs; no worst cases",
+        "listed",
+        lambda problem: not isinstance(problem.utility, WorstCase),
+        "over_sets",
+    ),
 )
 
 
@@ -331,6 +342,7 @@ NOTIONS = {
     "lift": "PML, LIP, one prior",
     "class": "PML, class of priors",
     "metric": "metric privacy",
+    "maximal": "maximal leakage",
 }
 """Kinds of notions, as a reader knows them."""
 

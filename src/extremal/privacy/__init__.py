@@ -10,11 +10,12 @@ from typing import Any
 from extremal.errors import MalformedFile
 from extremal.privacy.ldp import LDP
 from extremal.privacy.lip import LIP
+from extremal.privacy.maximal import MaximalLeakage
 from extremal.privacy.metric import MetricPrivacy
 from extremal.privacy.notion import Notion
 from extremal.privacy.pml import PML
 
-NOTIONS: dict[str, type[Notion]] = {notion.name: notion for notion in (LDP, PML, LIP, MetricPrivacy)}
+NOTIONS: dict[str, type[Notion]] = {notion.name: notion for notion in (LDP, PML, LIP, MetricPrivacy, MaximalLeakage)}
 
 
 def notion_from_json(content: dict[str, Any]) -> Notion:
@@ -26,4 +27,4 @@ def notion_from_json(content: dict[str, Any]) -> Notion:
     return NOTIONS[content["notion"]].from_json(content)
 
 
-__all__ = ["LDP", "LIP", "NOTIONS", "PML", "MetricPrivacy", "Notion", "notion_from_json"]
+__all__ = ["LDP", "LIP", "NOTIONS", "PML", "MaximalLeakage", "MetricPrivacy", "Notion", "notion_from_json"]

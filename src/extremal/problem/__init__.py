@@ -73,7 +73,14 @@ class Metric:
     exponent: Callable[[int, int], Fraction | None]
 
 
-Privacy = Pure | Coupled | Lift | OverClass | Metric
+@dataclass(frozen=True, eq=False)
+class Leaked:
+    """Maximal leakage: Σ_y max_x Q(y|x) ≤ ratio."""
+
+    ratio: Exponential
+
+
+Privacy = Pure | Coupled | Lift | OverClass | Metric | Leaked
 
 
 # -- goals --

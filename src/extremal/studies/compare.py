@@ -16,7 +16,7 @@ from extremal.optimize.design import TIME_LIMIT, design
 from extremal.optimize.workload.notes import half_width
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, LIP, PML
-from extremal.studies.values import value_of
+from extremal.studies.tradeoff import value_of
 from extremal.tables import aligned, as_frame, how_many, html, number
 from extremal.utility import KL, Divergence, MutualInformation, Utility, Workload
 

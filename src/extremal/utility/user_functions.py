@@ -98,7 +98,8 @@ class ConvexUtility(Utility):
     Convex: U(λQ + (1−λ)Q') ≤ λU(Q) + (1−λ)U(Q') for mechanisms with the same outputs. Data processing: U(QW) ≤ U(Q) for
     every stochastic W. Some staircase mechanism with at most k reports is then best under ε-LDP, and `ex.design` tries
     them all, for at most 5 inputs. Both properties are tried on random mechanisms, which catches mistakes and proves
-    nothing: optimality is reported as unverified.
+    nothing: optimality is reported as unverified. KOV Theorem 21 asks for convexity alone; its optimum is then some
+    corner of the ε-LDP matrices with at most k reports, which need not be a staircase, so it is not looked for here.
 
     Guarantee: the value is a float; `ex.verify` says what of it and of its optimum is proved.
 
@@ -138,6 +139,7 @@ class ConvexUtility(Utility):
                     "function must not rise when reports are processed: U(QW) ≤ U(Q)",
                     parameter="function",
                     value=function,
+                    hint="Without that the best mechanism need not be a staircase, and none is looked for.",
                 )
 
     def of_matrix(self, matrix: Floats) -> float:

@@ -230,3 +230,15 @@ def test_a_distortion_is_met_in_integers_or_not_at_all() -> None:
             within = ex.smallest_epsilon(source, distortion)
             assert LevelAtDistortion(source, distortion).worst_distortion(within.mechanism) <= Fraction(distortion)
             check(within)
+
+
+@pytest.mark.parametrize("distortion", [0.05, 0.15, 0.25, 0.28, 0.31])
+def test_two_inputs_whose_probability_is_known_to_an_interval(distortion: float) -> None:
+    """KSS with M = 2 and p from 0.7 to 0.8: both ends decide, and a grid over the first error finds the same level."""
+    found = ex.smallest_epsilon(ex.SourceClass.ordered([["0.7", "0.3"], ["0.8", "0.2"]]), str(distortion)).value
+    first = np.linspace(0, min(1, distortion / 0.8), 200_001)
+    second = np.minimum(1, np.minimum((distortion - 0.7 * first) / 0.3, (distortion - 0.8 * first) / 0.2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        levels = np.maximum(np.log((1 - first) / second), np.log((1 - second) / first))
+    levels = np.where(first + second >= 1, 0, levels)  # reports that say nothing, or the opposite
+    assert found == pytest.approx(float(np.nanmin(np.maximum(levels, 0))), abs=1e-4)

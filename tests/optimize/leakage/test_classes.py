@@ -13,7 +13,7 @@ import pytest
 import extremal as ex
 from extremal.certificate import Chords, Dual, OnePrior
 from extremal.errors import TooLarge
-from extremal.privacy.cones.prior_class import as_columns, rays
+from extremal.optimize.rays import class_columns, class_rays
 from extremal.testing.designs import check
 from support.refusals import check_refusals, with_proof
 
@@ -39,7 +39,7 @@ def test_it_holds_for_every_prior_and_costs_something(source: Any, utility: Any)
 
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_the_whole_simplex_is_local_differential_privacy(k: int) -> None:
-    rows = rays(ex.PML(0.7, ex.SourceClass.simplex(k)))
+    rows = class_rays(ex.PML(0.7, ex.SourceClass.simplex(k)))
     assert len(rows) == 2**k - 2
     utility = ex.MutualInformation(np.arange(1, k + 1) / (k * (k + 1) / 2))
     found = check(ex.design(ex.PML(0.7, ex.SourceClass.simplex(k)), utility))
@@ -48,7 +48,7 @@ def test_the_whole_simplex_is_local_differential_privacy(k: int) -> None:
 
 def test_one_prior_twice_gives_the_lift_vectors() -> None:
     source = ex.SourceClass([P, P])
-    columns = as_columns(rays(ex.PML(0.5, source)))
+    columns = class_columns(ex.PML(0.5, source))
     lifts = columns / (np.array(P) @ columns)
     assert lifts.shape[1] == 5  # as in GSO Fig. 1 at ε = 0.5
     utility = ex.MutualInformation(P)
@@ -68,7 +68,7 @@ def test_a_class_too_large_to_list_gets_a_mechanism_that_holds_and_an_honest_gap
     source = ex.SourceClass.ball(p, 0.01)
     utility = ex.TotalVariation(p, p[::-1])
     with pytest.raises(TooLarge, match="few inputs"):
-        rays(ex.PML(0.5, source))
+        class_rays(ex.PML(0.5, source))
     found = ex.design(ex.PML(0.5, source), utility)
     assert ex.verify(found)
     assert 0 < found.gap < 0.1

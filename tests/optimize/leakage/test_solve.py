@@ -107,6 +107,16 @@ class TestErrata:
             assert len(algorithm_1(np.full(4, 0.25), epsilon)) == count == (4 - k + 1) * math.comb(4, k - 1)
             assert count < printed
 
+    def test_remark_2_bounds_the_number_of_lift_vectors_of_every_prior(self) -> None:
+        generator = np.random.default_rng(2)
+        for _ in range(40):
+            n = int(generator.integers(3, 7))
+            p = generator.dirichlet(np.ones(n))
+            epsilon = float(generator.uniform(0.05, 0.95)) * -math.log(p.min())
+            k = region_of(p, epsilon)
+            printed = sum((n - l + 1) * math.comb(n, l - 1) for l in range(1, k + 1))  # noqa: E741
+            assert n <= len(algorithm_1(p, epsilon)) <= printed
+
     def test_p4_the_vector_of_example_3_is_not_feasible(self) -> None:
         p, epsilon = np.array([0.4, 0.35, 0.25]), 0.602
         assert region_of(p, epsilon) == 2
@@ -381,7 +391,7 @@ def test_certainty_about_a_set_is_infinite_from_the_very_ratio_on_that_allows_it
     """e^ε·p(S) ≥ 1 is decided in integers: at e^ε = 5/2 a report may say S = {0}, p(S) = 2/5, and not below."""
     prior, utility = ["2/5", "3/10", "3/10"], ex.KL(["1/2", "1/4", "1/4"], [0, "1/2", "1/2"])
     exact = {"notion": "PML", "source": ex.SourceClass([prior]).to_json()}
-    assert ex.design(ex.PML.from_json({**exact, "ratio": "5/2"}), utility).value == math.inf
+    assert ex.design(ex.PML.from_json({**exact, "ratio": "2.5"}), utility).value == math.inf
     below = check(ex.design(ex.PML.from_json({**exact, "ratio": "2.4999"}), utility))
     assert math.isfinite(below.upper_bound)
 

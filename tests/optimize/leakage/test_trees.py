@@ -7,8 +7,8 @@ import pytest
 
 import extremal as ex
 from extremal.optimize.leakage import trees
-from extremal.optimize.leakage.duals import dual_vector
 from extremal.optimize.leakage.knapsack import LiftWorth, bound_of, least_cost
+from extremal.optimize.leakage.master import dual_vector
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.privacy.cones.lift import columns_of, vertices
 from support.random_mechanisms import drawn_leakage

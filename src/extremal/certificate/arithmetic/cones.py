@@ -298,6 +298,12 @@ def staircase_of(privacy: Privacy, k: int) -> Staircase:
     return Staircase(k, ratio_above(privacy.ratio))
 
 
+def sets_of_size(k: int, size: int) -> Iterator[Ray]:
+    """The indicators of the sets of a size."""
+    refuse_many("sets", k, MOST_PATTERNS)
+    return (tuple(int(x in chosen) for x in range(k)) for chosen in itertools.combinations(range(k), size))
+
+
 def cone_of(privacy: Privacy, k: int, tree: Sequence[tuple[int, int]] = ()) -> Cone:
     """The cone of a notion for k inputs, enlarged by less than 2^-190; with a tree, metric privacy along its edges."""
     cone = _cone(privacy, k)

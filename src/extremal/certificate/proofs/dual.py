@@ -22,7 +22,15 @@ from typing import ClassVar
 import numpy as np
 from flint import arb, fmpq, fmpz_mat
 
-from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cell_rays, cone_of, unit_rays
+from extremal.certificate.arithmetic.cones import (
+    Staircase,
+    Together,
+    Vector,
+    cell_rays,
+    cone_of,
+    sets_of_size,
+    unit_rays,
+)
 from extremal.certificate.arithmetic.enclosures import (
     ONE,
     above,
@@ -30,6 +38,7 @@ from extremal.certificate.arithmetic.enclosures import (
     largest,
     leaves_of,
     of_vectors,
+    ratio_above,
     rational,
     rule_of,
     weights_of,
@@ -38,7 +47,7 @@ from extremal.certificate.arithmetic.whole import largest_quotient, multiplied
 from extremal.certificate.proof import Bound, Proof, Refused, Value
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
 from extremal.exact.polytope import Ray
-from extremal.problem import Coupled, Goal, Integers, LossGoal, Privacy
+from extremal.problem import Coupled, Goal, Integers, Leaked, LossGoal, Privacy
 
 CHUNK = 4096  # rays that are multiplied at once: matrices of a few megabytes
 MOST_COUNTED = 1 << 20  # vectors of counts: checked within a few seconds
@@ -291,6 +300,8 @@ class Listed(Reason):
             if self.tree:
                 raise Refused("inputs that are revealed need no tree", "tree", len(self.tree))
             return worth.most(unit_rays(worth.k), Paid(alpha))
+        if isinstance(worth.privacy, Leaked):
+            return self._over_sets(worth, alpha, ratio_above(worth.privacy.ratio))
         cone = cone_of(worth.privacy, worth.k, self.tree)
         if isinstance(cone, Staircase):
             return worth.most_of_patterns(cone, alpha)
@@ -298,3 +309,14 @@ class Listed(Reason):
             top = worth.rounded(cone.top)
             return worth.most(cell_rays(cone.k, top), Paid(alpha, prices, top))
         return worth.most(cone.rays(), Paid(alpha))
+
+    def _over_sets(self, worth: Worth, alpha: Vector, top: fmpq) -> fmpq | None:
+        """Maximal leakage: a column is a sum of multiples of sets whose factors add up to its largest entry, so that
+        μ(q) ≤ α·q + t·max(q) with t the most over sets, and Σ_y max(q_y) lies between 1 and E. The whole set is worth
+        0."""
+        if self.tree or not isinstance(worth, SumWorth):
+            raise Refused("under maximal leakage sets are listed, for divergences and information", "reason", self.kind)
+        found = [worth.most(sets_of_size(worth.k, size), Paid(alpha)) for size in range(1, worth.k)]
+        finite = [t * size / worth.k for size, t in enumerate(found, start=1) if t is not None]
+        most = max(-alpha.total, *finite)
+        return None if len(finite) < len(found) else most * top if most > 0 else most

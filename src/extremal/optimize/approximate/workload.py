@@ -23,7 +23,7 @@ from extremal.certificate import Proof, Squares
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize.approximate.revealing import best_plain, revealing
+from extremal.optimize.approximate.solve import best_plain, revealing
 from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.table import SIZES
 from extremal.optimize.workload.interior import CouplingLimits, OptimalDesign, optimal_design

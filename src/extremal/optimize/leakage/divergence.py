@@ -19,14 +19,16 @@ import numpy as np
 
 from extremal.certificate import Chords, Dual
 from extremal.optimize.leakage.chords import Excess, RatioChords, excess, first_chords, ratio_range
-from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
 from extremal.optimize.leakage.master import (
     LISTED,
     FoundLifts,
+    Numbers,
     as_mechanism,
     decomposed,
+    dual_vector,
     master_of,
     mixture,
+    rounded,
     window_columns,
 )
 from extremal.optimize.problem import Problem, Solution

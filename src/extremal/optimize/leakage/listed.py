@@ -17,9 +17,8 @@ from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import parts_of
 from extremal.optimize.leakage import divergence
-from extremal.optimize.leakage.duals import dual_vector
 from extremal.optimize.leakage.knapsack import LiftWorth
-from extremal.optimize.leakage.master import as_mechanism
+from extremal.optimize.leakage.master import as_mechanism, dual_vector
 from extremal.optimize.leakage.trees import proof_by_search
 from extremal.optimize.problem import Problem, Solution, decimals
 from extremal.optimize.rays import best_mixture

@@ -1,5 +1,5 @@
 """What the leakage solvers share: the master program over lift vectors, columns to start from, and the way back to a
-mechanism.
+mechanism and to a proof.
 
 max Σ θ·μ(λ(y)) s.t. Σ θ·y = b in every row, θ ≥ 0 (Σθ = 1 follows): GSO Theorem 5 with its missing θ ≥ 0 (erratum P5),
 written in the coordinates of `cones.lift`, in which columns are 0/1 but for one entry.
@@ -7,6 +7,7 @@ written in the coordinates of `cones.lift`, in which columns are 0/1 but for one
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -14,13 +15,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from extremal.exact import Prior
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
-from extremal.optimize.problem import Problem
+from extremal.optimize.problem import Problem, shortened
 from extremal.optimize.rational_matrix import Rationals, below, wanted, with_unit_rows
 from extremal.optimize.search import SAME_COLUMN, Master
 from extremal.privacy import LIP, Notion
 from extremal.privacy.cones.lift import Floats, LiftBox, one_prior
+
+Numbers = tuple[Fraction, ...]
 
 LISTED = 12  # inputs up to which all vertices are columns at once: a few thousand at most
 SAME_POINT = 1e-12  # an entry or a share this near to 0 or 1 is it
@@ -177,3 +181,31 @@ def _exact_lifts(privacy: Notion, box: LiftBox, y: Floats, share: Fraction) -> t
         vertex[j] = min(max(rest, low), top)
         columns.append(vertex)
     return np.array(columns).T, base
+
+
+def rounded(numbers: Iterable[Fraction]) -> Numbers:
+    """Rationals as the decimals that proofs hold."""
+    return tuple(shortened(number) for number in numbers)
+
+
+def dual_vector(prior: Prior, box: LiftBox, alpha: Floats, bound: float, free: Floats | None = None) -> Numbers:
+    """The dual vector of the search, in the box, as that of a proof, about columns: β for all inputs.
+
+    The search bounds μ(λ(y)) ≤ α·y + const on {0 ≤ y ≤ 1, p·y = b}, λ = base + step·y. Because p·λ = 1, with M = b·Σα +
+    const this is μ(λ) ≤ β·λ, β = (α − p·Σα)/step + M·p, Σβ = M. At small ε the entries of β are much larger than M, so
+    that they are formed in rationals and keep 40 digits. Multiples of p in α change nothing; a multiplier ν of the box
+    becomes M + (ν − Σα)/step.
+
+    Args:
+        prior, box: those of the notion.
+        alpha: in the box, one for each input of positive probability.
+        bound: M.
+        free: what revealing each input is worth, for those of probability 0; 0 if not given.
+    """
+    values = [Fraction(float(a)) for a in alpha]
+    total, step, most = sum(values, Fraction(0)), Fraction(box.step), Fraction(bound)
+    found = [Fraction(0)] * len(prior) if free is None else [Fraction(float(v)) for v in free]
+    for x, a in zip(box.support.tolist(), values, strict=True):
+        p = prior.fraction(x)
+        found[x] = (a - p * total) / step + most * p
+    return rounded(found)

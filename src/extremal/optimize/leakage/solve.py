@@ -28,9 +28,9 @@ from extremal.exact import bisected, level_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.optimize.infinite import infinite
 from extremal.optimize.leakage import divergence, information, merging
-from extremal.optimize.leakage.duals import rounded
 from extremal.optimize.leakage.knapsack import LiftWorth
 from extremal.optimize.leakage.listed import constant, over_lifts, simplex
+from extremal.optimize.leakage.master import rounded
 from extremal.optimize.leakage.trees import MOST_SUMS
 from extremal.optimize.problem import Line, Problem, Solution, decimal, lines_of
 from extremal.optimize.problem import constant as constant_mechanism

@@ -19,8 +19,8 @@ import numpy as np
 
 from extremal.certificate import Dual, Refused, Sets
 from extremal.exact import Prior
-from extremal.optimize.leakage.duals import Numbers, dual_vector, rounded
 from extremal.optimize.leakage.knapsack import LiftWorth
+from extremal.optimize.leakage.master import Numbers, dual_vector, rounded
 from extremal.optimize.tokens import BRANCH, EMPTY, Integers, in_depth_first_order
 from extremal.privacy import LIP, PML
 from extremal.privacy.cones.lift import Floats, LiftBox, whole_box

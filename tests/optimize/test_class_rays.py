@@ -10,8 +10,8 @@ from scipy.optimize import linprog
 
 from extremal.errors import TooLarge
 from extremal.exact import Prior, polytope
+from extremal.optimize.rays import class_columns, class_rays
 from extremal.privacy import PML
-from extremal.privacy.cones.prior_class import as_columns, few_enough, rays
 from extremal.sources import SourceClass
 
 P = [0.5, 0.3, 0.2]
@@ -29,7 +29,7 @@ P = [0.5, 0.3, 0.2]
 )
 def test_every_linear_function_is_largest_at_a_listed_ray(source: SourceClass) -> None:
     notion, generator = PML(0.6, source), np.random.default_rng(1)
-    columns = as_columns(rays(notion))
+    columns = class_columns(notion)
     assert (columns.max(axis=0) == 1).all()
     occurs = [x for x, possible in enumerate(source.support()) if possible]
     inequalities = [np.eye(3)[x] - math.exp(0.6) * p.values for p in source.vertices() for x in occurs]
@@ -51,9 +51,8 @@ def test_one_prior_of_a_class() -> None:
 
 def test_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     large = SourceClass.ball([1 / 8] * 8, 0.1)
-    assert not few_enough(large)
     with pytest.raises(TooLarge, match="few inputs and few extreme priors"):
-        rays(PML(0.5, large))
+        class_rays(PML(0.5, large))
     monkeypatch.setattr(polytope, "MOST_RAYS", 3)
     with pytest.raises(TooLarge, match="too many extreme rays"):
-        rays(PML(0.5, SourceClass([P, [0.2, 0.3, 0.5]])))
+        class_rays(PML(0.5, SourceClass([P, [0.2, 0.3, 0.5]])))
