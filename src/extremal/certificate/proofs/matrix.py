@@ -50,11 +50,11 @@ class Matrix(Reason):
         if not isinstance(cone, (Staircase, Together)):
             raise Refused("this proof is about LDP", "privacy", type(worth.privacy).__name__)
         top = worth.rounded(cone.top)
+        broken = cone.delta * self._price(worth, top) if isinstance(cone, Together) else fmpq(0)
         matrix, unit, level = self._matrix(worth, int(top.p), int(top.q))
         # PRPᵀ = matrix/unit and −1ᵀR1 = level/unit; ZWZ = slope·4^scale/denominator
         up, down = 1 << 2 * max(0, self.scale), 1 << 2 * max(0, -self.scale)
         _refuse_indefinite(matrix, unit, worth.slope[:-1, :-1] * up, worth.denominator * down)
-        broken = cone.delta * self._price(worth, top) if isinstance(cone, Together) else fmpq(0)
         return (fmpq(level, unit) + broken) * fmpq(worth.denominator * down, up)
 
     def _price(self, worth: SquareWorth, top: fmpq) -> fmpq:

@@ -58,6 +58,7 @@ from extremal.utility import CDF, Frequencies, Ranges, Workload
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
 MANY = 500  # inputs: the exact weights and their proof then take a good part of a short time
+MOST_REPORTS = 40_000  # without a limit: verified in 15 seconds at 1,000 inputs
 FINISHING = 0.25  # of the time, for that
 BOUND_SECONDS = 60.0  # of the processor for a bound, when no time limit is given
 
@@ -189,8 +190,7 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) 
         lambda: problem.seconds_left is not None and problem.seconds_left <= reserve,
         lambda gap: problem.progress("colourings", gap),
     )
-    if problem.max_outputs is not None:
-        mixture.trim(problem.max_outputs)
+    mixture.trim(problem.max_outputs or MOST_REPORTS)
     inputs = problem.inputs if groups.whole else None
     mechanism = mixture.mechanism(privacy, inputs)
     if not groups.whole:
