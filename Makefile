@@ -3,13 +3,14 @@
 # make test   style, types, tests, coverage; needs Python and make, nothing else
 # make test-all  every test and page: Spark, browser and Node too (installs them), attacks on proofs, large alphabets
 # make docs   the documentation as a site: out/docs/index.html
+# make dist   wheel and sdist, built twice with one hash; SBOM
 # make audit  the slow proofs by sampling     make bench  speed, as ratios against peers (make bench-check, make profile)
 
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: run quick test test-all lint types core unit every system site docs audit bench bench-check bench-all profile clean help
+.PHONY: dist run quick test test-all lint types core unit every system site docs audit bench bench-check bench-all profile clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -98,5 +99,13 @@ bench-all: bench
 profile: $(VENV)/.dev
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python bench/page.py --profile
 
+$(VENV)-dist/.ready: packaging/requirements.txt
+	$(PYTHON) -m venv $(VENV)-dist
+	$(VENV)-dist/bin/python -m pip install --quiet --disable-pip-version-check -r packaging/requirements.txt
+	@touch $@
+
+dist: $(VENV)-dist/.ready
+	$(VENV)-dist/bin/python packaging/dist.py
+
 clean:
-	rm -rf $(VENV) $(VENV)-bench .pytest_cache .mypy_cache .ruff_cache .coverage out
+	rm -rf $(VENV) $(VENV)-bench $(VENV)-dist dist .pytest_cache .mypy_cache .ruff_cache .coverage out

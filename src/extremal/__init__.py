@@ -70,7 +70,9 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it equal to the
     from extremal.studies import plan as plan
     from extremal.studies import plan_test as plan_test
     from extremal.studies import tradeoff as tradeoff
+    from extremal.theory import epsilon_for_shuffle as epsilon_for_shuffle
     from extremal.theory import error_exponent as error_exponent
+    from extremal.theory import shuffled as shuffled
     from extremal.utility import CDF as CDF
     from extremal.utility import Average as Average
     from extremal.utility import ConvexUtility as ConvexUtility
@@ -123,7 +125,7 @@ _NAMES = {
     "release.memory": "Memory",
     "sources": "SourceClass",
     "studies": "compare plan plan_test tradeoff",
-    "theory": "error_exponent",
+    "theory": "epsilon_for_shuffle error_exponent shuffled",
     "utility": (
         "Average CDF ConvexUtility Distortion FDivergence Frequencies Hamming Mean MutualInformation "
         "PairwiseDivergence Ranges RobustDivergence Sublinear Workload WorstCase"

@@ -19,20 +19,27 @@ def _questionnaire(content: dict[str, Any], source: str) -> Any:
     return questionnaire_from_json(content, source)
 
 
+def _shuffle_claim(content: dict[str, Any], source: str) -> Any:
+    from extremal.theory.shuffle.claims import proved_claim
+
+    return proved_claim(content, source)
+
+
 LOADERS: dict[str, Callable[[dict[str, Any], str], Any]] = {
     FORMAT: mechanism_from_json,
     "extremal-questionnaire": _questionnaire,
+    "extremal-shuffled": _shuffle_claim,
 }
 """By the format that a file names."""
 
 
 def load(path: str | Path) -> Any:
-    """Read a mechanism or a questionnaire, and decide its claims again.
+    """Read a mechanism, a questionnaire or a claim about shuffled reports, and decide its claims again.
 
     Guarantee: what is returned satisfies its claims in integer arithmetic, whatever the file says.
 
     Returns:
-        A `Mechanism` or a `Questionnaire`, as the file says.
+        A `Mechanism`, a `Questionnaire` or a `ShuffleClaim`, as the file says.
 
     Raises:
         FileNotFoundError: there is no such file.

@@ -114,5 +114,10 @@ def test_a_worst_case_is_claimed_at_the_upper_end_of_what_encloses_it() -> None:
     certificate = certify(found.mechanism, goal, [], near)
     assert certificate.value >= high
     assert str(ex.verify(certificate).value) == "proved"
-    for value in (float(low), math.nextafter(float(high), 0), float(high) * (1 + 1e-5)):
+    for value in (float(low), float((low + high) / 2)):
+        said = ex.verify(replace(certificate, value=value))
+        assert str(said.value) == "not proven"
+        assert "is between" in said.reasons[1]
+    outside = (float(low) * (1 - 1e-12), float(high) * (1 + 1e-12), float(high) * (1 + 9e-7), float(high) * 2, math.inf)
+    for value in outside:
         assert str(ex.verify(replace(certificate, value=value)).value) == "refuted"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -28,12 +29,18 @@ from extremal.certificate import (
     Sets,
     Squares,
     enclosure,
+    limits,
+    statement,
 )
 from extremal.certificate.arithmetic import workload_cost
-from extremal.errors import InvalidParameter, MalformedFile
+from extremal.certificate.arithmetic.enclosures import LARGEST_BITS, lower, upper
+from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact import polytope
 from extremal.mechanism.files import content_digest
+from extremal.mechanism.structures import ProjectiveSets
 from extremal.optimize.problem import certify, extended
+from extremal.problem import problem_of
+from support.proofs.hostile import crafted, hashed
 from support.refusals import falsely_claiming
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -134,8 +141,8 @@ def test_groups_have_one_weight_and_a_bound_each() -> None:
 
 def test_a_verification_is_shown() -> None:
     found = ex.verify(ex.randomized_response(2, 1))
-    assert str(found).startswith("privacy     proved\nvalue       nothing claimed")
-    assert found._repr_html_().startswith("<pre>privacy")
+    assert "\nprivacy     proved\nvalue       nothing claimed" in str(found)
+    assert found._repr_html_().startswith("<pre>mechanism")
 
 
 def test_what_is_verified(tmp_path: Path) -> None:
@@ -175,3 +182,122 @@ def test_the_worst_prior_of_a_class_is_in_its_file(tmp_path: Path) -> None:
     path.write_text(json.dumps(content))
     with pytest.raises(MalformedFile, match="fields of a certificate"):
         ex.verify(path)
+
+
+def test_a_file_has_an_allowance_and_what_is_beyond_is_not_proven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same claims: proved where they were made, too large where the file may not cost so much, never refuted."""
+    design = ex.design(ex.LDP(1), PAIR)
+    path = design.certificate.save(tmp_path / "c.json")
+    assert ex.verify(path).exit_code == 0
+    monkeypatch.setattr(limits, "SMALL_WORK", 10)
+    few = ex.verify(path)
+    assert (few.privacy, few.value, few.optimality, few.exit_code) == ("proved", "not proven", "not proven", 3)
+    assert "too large to check here: the value" in few.reasons[1]
+    assert ex.verify(design).exit_code == 0
+    monkeypatch.setattr(limits, "SMALL_WORK", 100)
+    some = ex.verify(path)
+    assert (some.value, some.optimality) == ("proved", "not proven")
+    assert "too large to check here: the proofs" in some.reasons[-1]
+    coupled = RESPONSE.claiming(ex.LDP("0.9", "0.5")).save(tmp_path / "m.json")
+    monkeypatch.setattr(limits, "PER_PAIR", 1)
+    assert ex.verify(coupled).reasons == ("LDP(epsilon=0.9, delta=0.5) holds",)  # a look at all pairs, but no level
+    monkeypatch.setattr(limits, "SMALL_WORK", 5)
+    assert ex.verify(coupled).privacy == "not proven"
+
+
+def test_orders_and_numbers_of_proofs_have_a_limit(tmp_path: Path) -> None:
+    """An order of 10^12 once ended the interpreter: a number with as many digits as its exponent says."""
+    good = ex.design(ex.LDP(1), ex.AlphaDivergence(P, Q, 3)).certificate.to_json()
+    path = tmp_path / "c.json"
+    for order, verdicts in (("1000000000000", ("not proven", "not proven")), ("1000000", ("not proven", "not proven"))):
+        path.write_text(json.dumps(hashed({**good, "utility": {**good["utility"], "alpha": order}})))
+        found = ex.verify(path)
+        assert (found.value, found.optimality) == verdicts
+    path.write_text(json.dumps(hashed({**good, "proofs": good["proofs"] * 65})))
+    found = ex.verify(path)
+    assert found.optimality == "not proven"
+    assert "at most 64 proofs" in found.reasons[-1]
+
+
+def test_ends_beyond_all_doubles_are_safe() -> None:
+    huge, tiny = arb(2) ** (1 << 20), arb(2) ** -(1 << 20)
+    assert upper(huge) == math.inf
+    assert lower(huge) == Fraction(1 << LARGEST_BITS)
+    assert upper(-huge) == -Fraction(1 << LARGEST_BITS)
+    assert upper(tiny) == Fraction(1, 1 << LARGEST_BITS)
+    assert lower(tiny) == 0 == upper(-tiny)
+
+
+def test_a_finite_value_is_never_called_infinite(tmp_path: Path) -> None:
+    """391 digits: no double, and no infinity either."""
+    goal = ex.AlphaDivergence(P, Q, 1500)
+    with pytest.raises(TooLarge, match="the value must be a double"):
+        ex.design(ex.LDP(2), goal)
+    claimed = Certificate(ex.randomized_response(3, 2), goal, math.inf, math.inf)
+    for found in (ex.verify(claimed), ex.verify(claimed.save(tmp_path / "c.json"))):
+        assert found.value == "refuted"
+
+
+def test_a_bound_is_the_decimal_that_is_written(tmp_path: Path) -> None:
+    """Below the value by less than half a unit: a double that was read from it would hide the lie."""
+    found = ex.design(ex.LDP.from_ratio(3), ex.TotalVariation(["1/2", "1/2", "0"], ["0", "1/2", "1/2"])).certificate
+    assert found.value == 0.25 <= found.bound
+    assert ex.verify(replace(found, bound=math.nextafter(0.25, 0))).optimality == "refuted"
+    for bound in ("0.2499999999999999999999", "0.24999999999999999", "1_0", " 0.25 ", "\u0660.25", "0.250", "25e-2"):
+        path = tmp_path / "c.json"
+        path.write_text(json.dumps(hashed({**found.to_json(), "bound": bound})))
+        with pytest.raises(MalformedFile, match="a double as it prints"):
+            ex.verify(path)
+
+
+@pytest.mark.parametrize("kind", [ProjectiveSets(7, 3 << 60, 2, 3), ProjectiveSets(5, 3 << 60, 2, 3)])
+def test_a_cost_of_reports_that_are_not_listed_is_not_proven(kind: ProjectiveSets) -> None:
+    for goal in (ex.Hamming(even(kind.r)), ex.Distortion(even(kind.r), [[0] * kind.m] * kind.r)):
+        with pytest.raises(NotKnown):
+            enclosure(goal, ex.Mechanism.from_structure(kind))
+
+
+def test_hostile_files_are_decided_or_refused(tmp_path: Path) -> None:
+    """A sample of the audit: none raises anything but that the file is malformed."""
+    path = tmp_path / "hostile.json"
+    quick = ("order 1", "gamma", "groups", "means", "a mean of 10", "one long entry among 100", "points over 2^3")
+    chosen = [(name, content) for name, content in crafted() if name.startswith(quick)]
+    assert len(chosen) >= 30
+    for name, content in chosen:
+        path.write_text(json.dumps(hashed(content)))
+        with suppress(MalformedFile):
+            assert ex.verify(path).exit_code in (0, 1, 3), name
+
+
+def test_every_kind_of_proof_has_an_estimate() -> None:
+    """From sizes alone, and larger for more: nothing is computed."""
+    ball = problem_of(ex.PML(1, ex.SourceClass.ball(P, "0.1")))
+    pure, coupled, goal = problem_of(ex.LDP(1)), problem_of(ex.LDP(1, "0.1")), problem_of(PAIR)
+    shares = problem_of(ex.Frequencies(3))
+    listed = Dual((ZERO,) * 3, Listed())
+    for one, more, privacy, about in (
+        (listed, listed, ball, goal),
+        (listed, listed, coupled, goal),
+        (Dual((ZERO,) * 3, Listed((), True)), Dual((ZERO,) * 3, Listed((), True)), pure, goal),
+        (Dual((ZERO,) * 3, Chords((ONE,))), Dual((ZERO,) * 3, Chords((ONE, ONE * 2))), pure, goal),
+        (Order(ONE, (ONE,)), Order(ONE, (ONE, ONE * 2)), pure, goal),
+        (Concave(ONE, ((ONE, ONE),)), Concave(ONE, ((ONE, ONE),) * 2), pure, problem_of(ex.MutualInformation(P))),
+        (Dual((ZERO,) * 3, Sets((ONE,), ((0,),))), Dual((ZERO,) * 3, Sets((ONE,), ((-1, 0),))), pure, goal),
+        (Squares(((), (-1,), (-1, -1)), listed), Squares(((), (-1,), (-1, -1)), listed), pure, shares),
+    ):
+        assert 0 <= limits.work_of_proofs((one,), privacy, about) <= limits.work_of_proofs((more,), privacy, about)
+        twice = limits.work_of_proofs((Groups((0, 0), (more, more)),), privacy, about)
+        assert twice == 2 * limits.work_of_proofs((more,), privacy, about)
+    assert limits.work_of_value(problem_of(ex.Hamming(P)), RESPONSE) > 0
+    assert limits.work_of_value(shares, RESPONSE) > 0
+
+
+def test_intervals_in_words() -> None:
+    assert statement.relative_gap(1.0, math.inf) == math.inf
+    assert statement.relative_gap(-1.0, 0.0) == math.inf
+    assert "does not tell" in statement.how_good(math.inf, (1.0, math.inf))
+    assert statement.how_good(2e-5, (1.0, 1.00002)).startswith("within 2.0e-05 of the best possible: bound proved")
+    long = ["x" * 200, "y", "z"]
+    assert statement.described(long).startswith("(" + "x" * 45 + "…, y, …: 3 entries, SHA-256 ")

@@ -15,6 +15,7 @@ from extremal.certificate.proof import Value
 from extremal.errors import MalformedFile
 from extremal.optimize import Design
 from extremal.testing.designs import check
+from support.proofs.examples import shares_of_questions
 from support.refusals import check_refusals
 
 P, P0, P1 = [0.5, 0.3, 0.2], [0.7, 0.2, 0.1], [0.2, 0.3, 0.5]
@@ -73,6 +74,8 @@ DESIGNS = {
     "listed counts": lambda: ex.design(ex.LDP(1), ex.Frequencies(5)),
     "line sweep": lambda: ex.design(ex.LDP(1), ex.Mean([0, 1, 5], P)),
     "matrix inequality": lambda: ex.design(ex.LDP(1), ex.CDF(15)),
+    "yes/no questions": lambda: ex.design(ex.LDP(2), shares_of_questions(2, 2, 2, 2)),
+    "questions": lambda: ex.design(ex.LDP(1), shares_of_questions(2, 3, 3)),
 }
 LOOSE = {
     "groups": 1.0,
@@ -81,6 +84,7 @@ LOOSE = {
     "one prior of the class": 1.0,
     "fluid": 1e-2,
     "matrix inequality": 1e-2,
+    "questions": 0.1,
 }  # what is proved there is a bound, not the optimum
 
 
@@ -173,6 +177,6 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 
 def test_registered_by_class() -> None:
     assert KINDS["dual"] is Dual
-    assert sum(issubclass(kind, Proof) for kind in KINDS.values()) == 7
+    assert sum(issubclass(kind, Proof) for kind in KINDS.values()) == 9
     assert sum(issubclass(kind, Reason) for kind in KINDS.values()) == 4
     assert all(kind.kind == name for name, kind in KINDS.items())

@@ -31,8 +31,8 @@ def test_nothing_else_is() -> None:
 
 def test_an_outcome_shows_its_verdicts_and_escapes_its_reasons() -> None:
     outcome = ex.verify(ex.randomized_response(["<a>", "b"], 1))
-    assert str(outcome).splitlines()[0].split() == ["privacy", "proved"]
-    assert outcome._repr_html_().startswith("<pre>privacy")
+    assert "privacy     proved" in str(outcome).splitlines()
+    assert "<pre>" in outcome._repr_html_()
     assert "<a>" not in outcome._repr_html_()
 
 

@@ -207,8 +207,8 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run_alone(folder: Path, *files: str) -> tuple[int, str]:
     command = [sys.executable, "-I", "-S", "-X", "utf8", "check.py", *files]
     done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8", check=False)
-    assert not done.stderr
-    return done.returncode, done.stdout
+    assert "Traceback" not in done.stderr
+    return done.returncode, done.stdout + done.stderr
 
 
 def test_one_file_decides_alone_in_a_folder(alone: Path) -> None:
@@ -224,6 +224,17 @@ def test_one_file_decides_alone_in_a_folder(alone: Path) -> None:
     assert [one["code"] for one in found] == list(codes.values())
     assert (code, found[0]["optimality"], found[1]["privacy"]) == (1, "proved", "proved")
     assert run_alone(alone, "c.json")[0] == 0
+
+
+def test_two_files_must_belong_together(alone: Path) -> None:
+    design = ex.design(ex.LDP("0.7"), ex.KL(P, P[::-1]))
+    design.certificate.save(alone / "of.certificate.json")
+    design.mechanism.save(alone / "of.json")
+    ex.randomized_response(3, 1).save(alone / "other.json")
+    assert run_alone(alone, "of.json", "of.certificate.json")[0] == 0
+    code, said = run_alone(alone, "other.json", "of.certificate.json")
+    assert code == 1
+    assert "another mechanism" in said
 
 
 def test_a_defect_is_no_verdict(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -82,3 +82,31 @@ def test_exponents_and_staircases(capsys: pytest.CaptureFixture[str], files: Pat
     assert _json(capsys, "staircase", "weak.json")["patterns"] == [2, 3, 5]
     assert main(["theory", "exponent", "weak.json", "--p0", "0.5,0.3,0.2"]) == 2
     assert "a distribution is needed; got --p1=None" in capsys.readouterr().err
+
+
+def test_shuffled_reports_and_their_claim(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = ex.randomized_response(10, 2).save(tmp_path / "m.json")
+    claim = tmp_path / "central.json"
+    assert (
+        main(["theory", "shuffled", str(path), "--n", "1e6", "--delta", "1e-8", "--claim", str(claim), "--json"]) == 0
+    )
+    content = json.loads(capsys.readouterr().out)
+    low, high = content["epsilon"]
+    assert 0.0091623280 < low <= high < 0.0091623330
+    assert content["generic"] > 0.0175
+    assert main(["verify", str(claim), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["proved"]
+    assert found["claim"]["n"] == 1_000_000
+    assert main(["theory", "shuffled", str(path), "--n", "1000000"]) == 0
+    assert "no shuffler" in capsys.readouterr().out
+    assert main(["theory", "shuffled", str(path), "--n", "1.5"]) == 2
+    assert "whole number" in capsys.readouterr().err
+
+
+def test_the_mechanism_for_a_shuffle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = tmp_path / "best.json"
+    options = ["--n", "20000", "--epsilon", "0.05", "--delta", "1e-6", "--utility", "Frequencies", "--k", "6"]
+    assert main(["theory", "shuffle-target", *options, "--save", str(saved)]) == 0
+    assert "local ε" in capsys.readouterr().out
+    assert ex.load(saved).k == 6

@@ -1,12 +1,16 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import extremal as ex
 from extremal.cli import main
 from extremal.mechanism import files
+from extremal.problem import states
+from extremal.utility.divergence import NamedDivergence
+from extremal.utility.utility import UTILITIES
 
 
 @pytest.fixture
@@ -116,3 +120,84 @@ def test_a_number_of_outputs_beyond_all_printing_is_said_by_its_size(
     assert "20000 inputs, about 10^4882 outputs" in capsys.readouterr().out
     assert main(["verify", stored, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["outputs"] == "about 10^4882"
+
+
+@pytest.fixture
+def designed(tmp_path: Path) -> Path:
+    found = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.2, 0.3, 0.5]), inputs=["a", "b", "c"])
+    found.save(tmp_path / "m.json")
+    return tmp_path / "m.json"
+
+
+def test_what_was_proved_is_named(designed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["verify", str(designed)]) == 0
+    out = capsys.readouterr().out
+    assert "m.certificate.json, found beside the mechanism file, is about it" in out
+    assert "goal        KL, p0 = (0.5, 0.3, 0.2), p1 = (0.2, 0.3, 0.5)" in out
+    assert 'inputs      ("a", "b", "c")' in out
+    assert json.loads(designed.read_text())["hash"] in out
+    assert "optimality  proved: best possible to" in out
+    assert main(["verify", "--json", str(designed)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["interval"][0] <= found["interval"][1]
+    assert found["gap"] < 1e-6
+    assert found["goal"].startswith("KL, p0 = (0.5")
+
+
+def test_a_loose_bound_is_proved_and_never_called_optimal(designed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    certificate = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.2, 0.3, 0.5])).certificate
+    path = replace(certificate, bound=certificate.value * 1.25).save(designed.parent / "loose.json")
+    assert main(["verify", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "bound       proved: within 20% of the best possible: bound proved, between" in out
+    assert "optimal" not in out
+    for gap, code in (("0.3", 0), ("1e-6", 3)):
+        assert main(["verify", str(path), "--gap", gap]) == code
+    assert "gap         above 1e-06: 0.2" in capsys.readouterr().out
+    assert main(["verify", str(designed), "--gap", "1e-6"]) == 0
+
+
+def test_a_mechanism_and_its_certificate_belong_together(designed: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    certificate = designed.with_name("m.certificate.json")
+    assert main(["verify", str(designed), str(certificate)]) == 0
+    assert main(["verify", str(certificate), str(designed)]) == 0
+    other = ex.randomized_response(["a", "b", "c"], 1).save(designed.parent / "other.json")
+    capsys.readouterr()
+    assert main(["verify", str(other), str(certificate)]) == 1
+    assert "about another mechanism" in capsys.readouterr().out
+    assert main(["verify", str(designed), str(other)]) == 2
+    assert main(["verify", str(designed), str(other), str(certificate)]) == 2
+
+
+def test_a_certificate_of_another_mechanism_beside_it_is_named_and_not_used(
+    designed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ex.randomized_response(3, 1).save(designed, overwrite=True)
+    assert main(["verify", str(designed)]) == 0
+    out = capsys.readouterr().out
+    assert "is about another mechanism, and is not used" in out
+    assert "optimality  nothing claimed" in out
+    designed.with_name("m.certificate.json").write_text("{}")
+    assert main(["verify", str(designed)]) == 0
+
+
+class Doubled(NamedDivergence):
+    """A divergence that a user registers, without an enclosure."""
+
+    name, function = "Doubled", ex.KL.function
+
+
+def test_a_users_divergence_is_not_proven_and_no_traceback(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(UTILITIES, "Doubled", Doubled)
+    states(Doubled, lambda utility: utility.problem())
+    mine: Any = Doubled([0.5, 0.3, 0.2], [0.2, 0.3, 0.5])
+    for goal in (mine, ex.Average([mine, ex.KL([0.5, 0.3, 0.2], [0.2, 0.3, 0.5])])):
+        for notion in (ex.LDP(1), ex.LDP(1, "0.1"), ex.PML(1, [0.5, 0.3, 0.2])):
+            found = ex.design(notion, goal)
+            assert ex.verify(found).exit_code == 3
+            assert "not proven" in found.summary()
+            found.save(tmp_path / "m.json", overwrite=True)
+            assert main(["verify", str(tmp_path / "m.json")]) == 3
+            assert "optimality  not proven" in capsys.readouterr().out

@@ -126,6 +126,13 @@ def test_the_width_of_reports_does_not_tell_the_largest_value(make: Any, values:
     assert "int64" in str(kind).lower()
 
 
+def test_types_that_libraries_do_not_compare_are_looked_up_all_the_same() -> None:
+    assert TEXT.privatize(pl.Series(VALUES, dtype=pl.Object)).to_list() == VALUES
+    for odd in (pl.Series([object()], dtype=pl.Object), pa.array([bytes(16)], pa.uuid())):
+        with pytest.raises(ex.errors.UnknownLabel, match=r"values\[0\]: a value of type .* that is no label"):
+            TEXT.privatize(odd)
+
+
 class Answers(pd.Series):  # type: ignore[misc]
     """A user's own kind of column, with a note about its values."""
 

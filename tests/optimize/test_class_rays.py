@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from extremal.errors import TooLarge
 from extremal.exact import Prior, polytope
-from extremal.optimize.rays import class_columns, class_rays
+from extremal.optimize.rays import class_rays
 from extremal.privacy import PML
 from extremal.sources import SourceClass
 
@@ -29,7 +29,7 @@ P = [0.5, 0.3, 0.2]
 )
 def test_every_linear_function_is_largest_at_a_listed_ray(source: SourceClass) -> None:
     notion, generator = PML(0.6, source), np.random.default_rng(1)
-    columns = class_columns(notion)
+    columns = polytope.as_columns(class_rays(notion))
     assert (columns.max(axis=0) == 1).all()
     occurs = [x for x, possible in enumerate(source.support()) if possible]
     inequalities = [np.eye(3)[x] - math.exp(0.6) * p.values for p in source.vertices() for x in occurs]

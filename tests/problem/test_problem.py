@@ -21,6 +21,7 @@ from extremal.problem import (
     OverClass,
     PairGoal,
     Pure,
+    QuestionsGoal,
     WorkloadGoal,
     problem_of,
 )
@@ -168,6 +169,16 @@ def test_kinds_of_goals() -> None:
     assert isinstance(problem_of(GOALS[10]), MeanGoal)
     assert isinstance(problem_of(GOALS[12]), LossGoal)
     assert isinstance(problem_of(GOALS[16]), WorkloadGoal)
+
+
+def test_shares_of_questions_are_read_as_they_are_written() -> None:
+    goal = QuestionsGoal((2, 3), (Fraction(1), Fraction(1, 3)), True)
+    again = goal_from_json(goal.to_json())
+    assert isinstance(again, QuestionsGoal)
+    assert (again.sizes, again.weights, again.largest, again.k) == ((2, 3), goal.weights, True, 6)
+    for change in ({"sizes": []}, {"weights": ["1"]}, {"weights": ["1", "0"]}, {"largest": "yes"}, {"sizes": [1, 2]}):
+        with pytest.raises(ex.errors.ExtremalError):
+            goal_from_json({**goal.to_json(), **change})
 
 
 @pytest.mark.parametrize("goal", GOALS, ids=lambda goal: goal.name)

@@ -1,7 +1,6 @@
 """One file decided twice, from its bytes: by the kernel and by the checker that stands alone.
 
-They agree when every claim gets the same verdict, or is left undecided by the checker, which never passes what the
-kernel does not prove.
+They agree when every claim gets the same verdict, or is too large for one of them, which is never a pass.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import extremal as ex
+from extremal.certificate.proof import TOO_LARGE
 from extremal.checker.grammar import hash_of
 from extremal.checker.numbers import Malformed, Undecided
 from extremal.checker.verdicts import NOT_HERE, checked
@@ -52,7 +52,10 @@ def kernel_says_of(text: bytes) -> Said:
             found = ex.verify(path)
         except MalformedFile:
             return MALFORMED
-    return str(found.privacy), str(found.value), str(found.optimality)
+    large = any(TOO_LARGE in reason for reason in found.reasons)
+    said = [str(found.privacy), str(found.value), str(found.optimality)]
+    first, second, third = (NOT_HERE if large and word == "not proven" else word for word in said)
+    return first, second, third
 
 
 def checker_says_of(text: bytes) -> Said:
@@ -69,5 +72,5 @@ def checker_says_of(text: bytes) -> Said:
 def disagreement_on(text: bytes) -> str:
     """What the two say differently of a file; empty when they agree."""
     kernel, checker = kernel_says_of(text), checker_says_of(text)
-    apart = [name for name, a, b in zip(CLAIMS, kernel, checker, strict=True) if b not in (a, NOT_HERE)]
+    apart = [n for n, a, b in zip(CLAIMS, kernel, checker, strict=True) if a != b and NOT_HERE not in (a, b)]
     return f"{', '.join(apart)}: the kernel says {kernel}, the checker {checker}" if apart else ""

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from extremal.errors import TooLarge
 from extremal.exact import Exponential, IndexSet
 from extremal.exact.exponential import level_of_ratio
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import (
     BloomBits,
     Circulant,
+    Colourings,
     HadamardSets,
     HashedSets,
     IndependentBits,
@@ -32,7 +34,7 @@ from extremal.mechanism.structures import (
     TwoValuedColumns,
 )
 from extremal.mechanism.structures.joint import COIN, AllSets, Assignment, Block, Decomposed
-from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
+from extremal.privacy import LDP, LIP, PML, MaximalLeakage, MetricPrivacy, Notion
 from extremal.sources import SourceClass
 from support.listed import grouped_structure_of
 
@@ -152,6 +154,20 @@ def _joint(draw: Random) -> Structure:
     return JointBlocks(families, (Assignment((together,), share), Assignment(alone, COIN - share)))
 
 
+def _colourings(draw: Random) -> Structure:
+    """Up to three partitions of a few rows, each with its classes in a row."""
+    r, count = int(draw.integers(2, 6)), int(draw.integers(1, 4))
+    rows, sizes = [], []
+    for _ in range(count):
+        size = int(draw.integers(2, r + 1))
+        rows.append(draw.permutation([*range(size), *draw.integers(0, size, r - size).tolist()]))
+        sizes.append(size)
+    low = [_weight(draw, 1, WHOLE // (8 * r)) for _ in sizes]
+    high = [WHOLE // count - (n - 1) * w for n, w in zip(sizes, low, strict=True)]
+    high[0] += WHOLE - count * (WHOLE // count)
+    return Colourings(np.array(rows, dtype=np.uint16), np.array(low), np.array(high))
+
+
 DRAWN: dict[str, Callable[[Random], Structure]] = {
     "rows": _rows,
     "randomized_response": _response,
@@ -165,6 +181,7 @@ DRAWN: dict[str, Callable[[Random], Structure]] = {
     "bloom_filter": _bloom,
     "grouped_sets": _grouped,
     "joint_blocks": _joint,
+    "colourings": _colourings,
 }
 """A random structure of each kind, small enough to be listed."""
 
@@ -334,6 +351,14 @@ def _listed_projective(c: dict[str, Any]) -> Columns:
     return _by_rule(c["rows"], len(points), size, int(c["inside"]), favours)
 
 
+def _listed_colourings(c: dict[str, Any]) -> Columns:
+    columns = []
+    for (low, high), text in zip(c["weights"], c["colours"], strict=True):
+        classes = sorted(set(text))  # single digits: few classes
+        columns += [[int(high if mine == one else low) for mine in text] for one in classes]
+    return columns
+
+
 LISTED: dict[str, Callable[[dict[str, Any]], Columns]] = {
     "rows": lambda c: [list(map(int, column)) for column in zip(*c["rows"], strict=True)],
     "randomized_response": lambda c: [
@@ -349,6 +374,7 @@ LISTED: dict[str, Callable[[dict[str, Any]], Columns]] = {
     "bloom_filter": _listed_bloom,
     "grouped_sets": _listed_groups,
     "joint_blocks": _listed_joint,
+    "colourings": _listed_colourings,
 }
 """For each kind, its reports one by one from what a file says."""
 
@@ -498,12 +524,28 @@ def drawn_notion(draw: Random, name: str, shape: str, k: int) -> Notion:
         return PML(1, SOURCES[shape](draw, k))
     if name == "LIP":
         return LIP(1, _prior(draw, k))
-    return MetricPrivacy(1, _distances(draw, k)) if name == "MetricPrivacy" else LDP(1)
+    if name == "MetricPrivacy":
+        return MetricPrivacy(1, _distances(draw, k))
+    return MaximalLeakage(1) if name == "MaximalLeakage" else LDP(1)
+
+
+def _leaked(notion: MaximalLeakage, mechanism: Mechanism, columns: Columns) -> str | None:
+    """Maximal leakage is the sum of the largest weights; where an orbit stands for reports it must be refused."""
+    try:
+        level = notion.level(mechanism)
+    except TooLarge:
+        return None if any(column.orbit for column in mechanism.columns()) else f"{notion!r} is not decided"
+    total = sum(map(max, columns))
+    right = level_of_ratio(total, WHOLE)
+    return None if level == right else f"{notion!r}: level {level!r}, by listing {right!r}"
 
 
 def differs(notion: Notion, mechanism: Mechanism) -> str | None:
     """What is wrong with the level of a mechanism, or with what holds there and just below; None when nothing is."""
-    columns, level = listed_reports(mechanism), notion.level(mechanism)
+    columns = listed_reports(mechanism)
+    if isinstance(notion, MaximalLeakage):
+        return _leaked(notion, mechanism, columns)
+    level = notion.level(mechanism)
     if isinstance(notion, MetricPrivacy):
         below = math.nextafter(level, 0)
         right = level if _is_least(columns, notion, level, below) else math.nan

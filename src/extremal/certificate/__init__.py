@@ -8,12 +8,15 @@ from extremal.certificate.proofs.concave import Concave
 from extremal.certificate.proofs.dual import Dual, Listed, Reason
 from extremal.certificate.proofs.matrix import Matrix
 from extremal.certificate.proofs.order import Order
+from extremal.certificate.proofs.questions import Agreements
 from extremal.certificate.proofs.sets import Sets
 from extremal.certificate.proofs.squares import Squares
+from extremal.certificate.proofs.yes_no import YesNo
 from extremal.certificate.verify import Verdict, Verification, enclosure, verify
 
 __all__ = [
     "KINDS",
+    "Agreements",
     "Certificate",
     "Chords",
     "ChosenPrior",
@@ -34,6 +37,7 @@ __all__ = [
     "Squares",
     "Verdict",
     "Verification",
+    "YesNo",
     "enclosure",
     "proof_from_json",
     "verify",

@@ -18,7 +18,7 @@ from extremal.mechanism.files import from_json as mechanism_from_json
 from extremal.mechanism.labels import Labels
 from extremal.privacy import Notion
 from extremal.problem import Goal, LossGoal, problem_of
-from extremal.problem.reading import Written
+from extremal.problem.reading import Written, can_be_written
 
 FORMAT = "extremal-certificate"
 VERSION = (1, 0)
@@ -52,11 +52,12 @@ class Certificate:
     worst_prior: ChosenPrior | None = None
 
     def to_json(self) -> dict[str, Any]:
+        goal = None if self.utility is None else self.utility.to_json()
         content = {
             "format": FORMAT,
             "version": ".".join(map(str, VERSION)),
             "mechanism": to_json(self.mechanism),
-            "utility": None if self.utility is None else self.utility.to_json(),
+            "utility": goal if goal is not None and can_be_written(goal) else None,
             "value": repr(self.value),
             "bound": repr(self.bound),
             "worst_prior": None if self.worst_prior is None else self.worst_prior.to_json(),

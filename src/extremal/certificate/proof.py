@@ -25,6 +25,10 @@ DEEPEST = 3  # `one prior` of `squares` of `dual` by a reason
 Bound = Fraction | float  # a float only when it is infinite
 
 
+TOO_LARGE = "too large to check here"
+"""How a reason begins when a limit of size, not a fault of the file, leaves a claim undecided."""
+
+
 class Refused(ExtremalError, ValueError):
     """A proof does not prove what it should: a precondition fails, or an inequality is false or undecided."""
 

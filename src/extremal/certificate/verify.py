@@ -22,21 +22,34 @@ from flint import ctx
 
 from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
 from extremal.certificate.arithmetic.workload_cost import workload_cost
-from extremal.certificate.certificate import Certificate, is_certificate, load_certificate, nearest_double, outputs_of
+from extremal.certificate.certificate import (
+    Certificate,
+    Statement,
+    is_certificate,
+    load_certificate,
+    nearest_double,
+    outputs_of,
+)
+from extremal.certificate.limits import PASSES, Allowance, work_of_pairs, work_of_proofs, work_of_value
 from extremal.certificate.proof import WORKING_BITS, Bound, NotKnown, Refused
 from extremal.certificate.proofs.combined import ChosenPrior
+from extremal.certificate.statement import TIGHT, about, how_good, relative_gap
 from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import Labels
+from extremal.mechanism.structures import JointBlocks
+from extremal.mechanism.structures.joint import COIN, AllSets
 from extremal.privacy import LDP, Notion
-from extremal.problem import Goal, LevelGoal, LossGoal, WorkloadGoal, problem_of
+from extremal.problem import Goal, LevelGoal, LossGoal, QuestionsGoal, WorkloadGoal, problem_of
 from extremal.sources import SourceClass
 
 _REASONS = TextWrapper(100, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
+_HEADED = TextWrapper(100, subsequent_indent=" " * 12, break_long_words=False, break_on_hyphens=False)
+
 WIDEST = Fraction(1, 10**6)
-"""Relative: how far from the largest cost that was found a worst case over a class may be claimed, always above it."""
+"""Relative: how wide the enclosure of a worst case over a class of priors may be for its upper end to be its value."""
 
 
 class Verdict(StrEnum):
@@ -66,6 +79,8 @@ class Verification:
     Attributes:
         privacy, value, optimality: a verdict each.
         reasons: one sentence for each thing found, good or bad.
+        subject: what was decided, as pairs of a heading and a text: the mechanism, its inputs, the goal.
+        interval: between these lies the best possible value, when value and bound are proved.
 
     >>> import extremal as ex
     >>> bool(ex.verify(ex.randomized_response(2, 1))), bool(ex.verify(ex.Mechanism.from_matrix([[1, 0], [0, 1]])))
@@ -76,14 +91,29 @@ class Verification:
     value: Verdict
     optimality: Verdict
     reasons: tuple[str, ...]
+    subject: tuple[tuple[str, str], ...] = ()
+    interval: tuple[float, float] | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """The length of the interval, relative to its upper end; None when there is none."""
+        return None if self.interval is None else relative_gap(*self.interval)
+
+    def lines(self) -> list[tuple[str, Verdict, str]]:
+        """A heading, its verdict and what that says, for each claim; a loose bound is not called optimality."""
+        gap = self.gap
+        heading = "optimality" if gap is None or gap <= TIGHT else "bound"
+        said = "" if gap is None or self.interval is None else how_good(gap, self.interval)
+        return [("privacy", self.privacy, ""), ("value", self.value, ""), (heading, self.optimality, said)]
 
     def __bool__(self) -> bool:
         claimed = [v for v in (self.privacy, self.value, self.optimality) if v is not Verdict.NOTHING]
         return bool(claimed) and all(claimed)
 
     def __str__(self) -> str:
-        verdicts = [f"{name:12s}{getattr(self, name).value}" for name in ("privacy", "value", "optimality")]
-        return "\n".join([*verdicts, *map(_REASONS.fill, self.reasons)])
+        named = [_HEADED.fill(f"{name:12s}{text}") for name, text in self.subject]
+        verdicts = [f"{name:12s}{verdict}{f': {said}' if said else ''}" for name, verdict, said in self.lines()]
+        return "\n".join([*named, *verdicts, *map(_REASONS.fill, self.reasons)])
 
     def _repr_html_(self) -> str:
         return f"<pre>{escape(str(self))}</pre>"
@@ -119,69 +149,106 @@ def verify(subject: Any) -> Verification:
     (True, <Verdict.PROVED: 'proved'>)
     """
     if isinstance(subject, (str, Path)):
-        content = parse(Path(subject))
-        if is_certificate(content):
-            certificate, claim = load_certificate(content, str(subject))
-            return _verified(certificate.mechanism, claim, certificate)
-        mechanism, claim = from_json(content, str(subject))
-        return _verified(mechanism, claim, None)
+        return _verified_file(Path(subject))
     attached = subject if isinstance(subject, Certificate) else getattr(subject, "certificate", None)
     if isinstance(attached, Certificate):
-        return _verified(attached.mechanism, attached.mechanism.privacy, attached)
+        return _verified(
+            attached.mechanism, attached.mechanism.privacy, attached, attached.mechanism.hash, Allowance(None)
+        )
     if isinstance(subject, Mechanism):
-        return _verified(subject, subject.privacy, None)
+        return _verified(subject, subject.privacy, None, subject.hash, Allowance(None))
     raise InvalidParameter(
         "verify takes a mechanism, a design, a certificate or a path", parameter="subject", value=type(subject).__name__
     )
 
 
-def _verified(mechanism: Mechanism, claim: Notion | None, certificate: Certificate | None) -> Verification:
+def _verified_file(path: Path) -> Verification:
+    """Decide a file, within what its length allows."""
+    content, allowance = parse(path), Allowance(path.stat().st_size)
+    if is_certificate(content):
+        certificate, claim = load_certificate(content, str(path))
+        return _verified(certificate.mechanism, claim, certificate, content["mechanism"]["hash"], allowance)
+    mechanism, claim = from_json(content, str(path))
+    return _verified(mechanism, claim, None, content["hash"], allowance)
+
+
+def _verified(
+    mechanism: Mechanism, claim: Notion | None, certificate: Certificate | None, digest: str, allowance: Allowance
+) -> Verification:
     with ctx.workprec(WORKING_BITS):
-        privacy, why = _privacy(mechanism, claim)
+        privacy, why = _privacy(mechanism, claim, allowance)
         if certificate is None:
-            return Verification(privacy, Verdict.NOTHING, Verdict.NOTHING, tuple(why))
+            subject = about(mechanism, digest, None)
+            return Verification(privacy, Verdict.NOTHING, Verdict.NOTHING, tuple(why), subject)
+        subject = about(mechanism, digest, None if certificate.utility is None else certificate.utility.to_json())
         goal = problem_of(certificate.utility)
         if goal is None:
-            unknown = "value and optimality: not proven (unverified: a user's function, which no file holds)"
-            return Verification(privacy, Verdict.NOT_PROVEN, Verdict.NOT_PROVEN, (*why, unknown))
-        value, worth, how = _value(certificate, goal)
-        optimality, because = _optimality(certificate, goal, claim, worth)
-        return Verification(privacy, value, optimality, (*why, *how, *because))
+            unknown = f"value and optimality: not proven (unverified: {_not_known(certificate.utility)})"
+            return Verification(privacy, Verdict.NOT_PROVEN, Verdict.NOT_PROVEN, (*why, unknown), subject)
+        value, worth, how = _value(certificate, goal, allowance)
+        optimality, because = _optimality(certificate, goal, claim, worth, allowance)
+        ends = (certificate.bound, certificate.value) if goal.is_cost else (certificate.value, certificate.bound)
+        interval = ends if value and optimality else None
+        return Verification(privacy, value, optimality, (*why, *how, *because), subject, interval)
 
 
-def _privacy(mechanism: Mechanism, claim: Notion | None) -> tuple[Verdict, list[str]]:
+def _not_known(utility: Statement | None) -> str:
+    """Why a goal states nothing that can be checked."""
+    if utility is None or getattr(utility, "of_user", True):
+        return "a user's function, which no file holds"
+    return f"{type(utility).__name__} is, or holds, a user's function or a divergence without an enclosure here"
+
+
+def _privacy(mechanism: Mechanism, claim: Notion | None, allowance: Allowance) -> tuple[Verdict, list[str]]:
     if claim is None:
         return Verdict.NOTHING, ["no privacy is claimed"]
+    once = work_of_pairs(mechanism) if isinstance(claim, LDP) and claim.exact_delta else 0
     try:
-        level = claim.level(mechanism)
-        if claim.holds(mechanism):
-            return Verdict.PROVED, [f"{claim!r} holds: the level is {level!r}"]
+        allowance.spend(once, "the pairs of rows")
+        holds = claim.holds(mechanism)
+        level = f": the level is {claim.level(mechanism)!r}" if allowance.affords(PASSES * once) else ""
     except ExtremalError as error:
         return Verdict.NOT_PROVEN, [f"{claim!r} cannot be decided: {error}"]
-    return Verdict.REFUTED, [f"{claim!r} is false: the level is {level!r}"]
+    return (Verdict.PROVED, [f"{claim!r} holds{level}"]) if holds else (Verdict.REFUTED, [f"{claim!r} is false{level}"])
 
 
-def _value(certificate: Certificate, goal: Goal) -> tuple[Verdict, tuple[Bound, Bound] | None, list[str]]:
+def _value(
+    certificate: Certificate, goal: Goal, allowance: Allowance
+) -> tuple[Verdict, tuple[Bound, Bound] | None, list[str]]:
     """The verdict on the value, and an enclosure of the true one.
 
-    A claimed double must be next to the true value: the true value lies strictly between its two neighbours.
+    A claimed double must be next to the true value: the true value lies strictly between its two neighbours. Over a
+    class of priors the enclosure may be wider than a double; then it must be next to the upper end.
     """
     claimed = certificate.value
     try:
+        allowance.spend(work_of_value(goal, certificate.mechanism), "the value")
         low, high = enclosure(goal, certificate.mechanism, certificate.worst_prior)
     except (NotKnown, Refused) as error:
         return Verdict.NOT_PROVEN, None, [f"value: not proven (unverified: {error})"]
-    if low == -inf:
+    if low == -inf or (high == inf and low != inf):
         return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {goal.name})"]
-    if isinf(low) or isinf(claimed):
-        same = low == high == claimed
-    else:
-        same = nextafter(claimed, -inf) < low and high < nextafter(claimed, inf)
-        if not same and goal.is_cost and high >= nextafter(nearest_double(low), inf):
-            # the enclosure of a worst case over a class of priors may be wider than a double
-            same = high <= Fraction(claimed) and Fraction(claimed) - low <= low * WIDEST
+    below, above = nextafter(claimed, -inf), nextafter(claimed, inf)
+    same = low == claimed if low == inf or isinf(claimed) else below < low and high < above
+    if not same and isinstance(goal, WorkloadGoal) and goal.source.single is None and low != inf:
+        around = f"{goal.name} is between {_shown(low)} and {_shown(high)}"
+        if below < high < above and high - low <= WIDEST * low:
+            return Verdict.PROVED, (low, high), [f"{around}; the value {claimed!r} is the upper end"]
+        if _down(low) <= claimed <= _up(high):
+            return Verdict.NOT_PROVEN, (low, high), [f"value: not proven ({around}, which does not say {claimed!r})"]
     word = f"{goal.name} is {claimed!r}" if same else f"the value {claimed!r} is false: {goal.name} is {_shown(low)}"
     return Verdict.PROVED if same else Verdict.REFUTED, (low, high), [word]
+
+
+def _down(number: Bound) -> float:
+    """The largest double that is not above."""
+    nearest = nearest_double(number)
+    return nearest if nearest <= number else nextafter(nearest, -inf)
+
+
+def _up(number: Bound) -> float:
+    """The smallest double that is not below."""
+    return -_down(-number)
 
 
 def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = None) -> tuple[Bound, Bound]:
@@ -206,8 +273,30 @@ def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = No
         if isinstance(stated, (LossGoal, LevelGoal)):
             exact = _cost_of(stated, mechanism)
             return exact, exact
+        if isinstance(stated, QuestionsGoal):
+            exact = _questions_cost(stated, mechanism)
+            return exact, exact
         ball = value_of(stated, mechanism)
         return (inf, inf) if is_infinite(ball) else (lower(ball), upper(ball))
+
+
+def _questions_cost(goal: QuestionsGoal, mechanism: Mechanism) -> Bound:
+    """Σ b_j/μ_j, or the largest b_j/(k_j·μ_j): exactly, of blocks that report all sets of some sizes alike."""
+    structure = getattr(mechanism, "structure", None)
+    if not isinstance(structure, JointBlocks) or structure.sizes != goal.sizes:
+        raise NotKnown("the cost of questions is known of blocks of the same questions", "k", mechanism.k)
+    told = [Fraction(0)] * len(goal.sizes)
+    for assignment in structure.assignments:
+        for block in assignment.blocks:
+            share = Fraction(assignment.weight, COIN) * Fraction(block.coin, COIN) ** 2
+            for j, family in zip(block.questions, structure.of(block), strict=True):
+                if not isinstance(family, AllSets):
+                    raise NotKnown("the cost of questions is known of sets of answers", "question", j)
+                told[j] += share * (family.odds - 1) / (family.k - 1)
+    if not all(told):
+        return inf
+    errors = [w * (1 - Fraction(1, k)) / mu for w, k, mu in zip(goal.weights, goal.sizes, told, strict=True)]
+    return max(e / k for e, k in zip(errors, goal.sizes, strict=True)) if goal.largest else sum(errors, Fraction(0))
 
 
 def _cost_of(goal: LossGoal | LevelGoal, mechanism: Mechanism) -> Bound:
@@ -224,6 +313,8 @@ def _losses(goal: LossGoal, mechanism: Mechanism) -> list[Fraction]:
     """Σ_y Q(y|x)·d(x,y) for each input x."""
     if mechanism.k != goal.k:
         raise NotKnown("the mechanism and the cost are about different inputs", "k", mechanism.k)
+    if next(iter(mechanism.columns())).orbit:
+        raise NotKnown("the reports are not listed one by one", "m", mechanism.m)
     rows = np.arange(goal.k) if mechanism.row_of is None else mechanism.row_of
     width = goal.k if goal.losses is None else len(goal.losses[0])
     names = outputs_of(goal)
@@ -253,7 +344,7 @@ def _largest(source: SourceClass, losses: Sequence[Fraction]) -> Fraction:
 
 
 def _optimality(
-    certificate: Certificate, goal: Goal, claim: Notion | None, worth: tuple[Bound, Bound] | None
+    certificate: Certificate, goal: Goal, claim: Notion | None, worth: tuple[Bound, Bound] | None, allowance: Allowance
 ) -> tuple[Verdict, list[str]]:
     """Whether the proofs reach the bound that is claimed, and the value contradicts neither."""
     sign, side = (-1, "below") if goal.is_cost else (1, "above")
@@ -271,6 +362,10 @@ def _optimality(
         return Verdict.NOT_PROVEN, ["optimality: not proven (among which mechanisms is not said)"]
     if not certificate.proofs:
         return Verdict.NOT_PROVEN, ["optimality: not proven (no proof is given)"]
+    try:
+        allowance.spend(work_of_proofs(certificate.proofs, problem_of(claim), goal), "the proofs")
+    except NotKnown as error:
+        return Verdict.NOT_PROVEN, [f"optimality: not proven ({error})"]
     best: Bound = sign * inf
     for proof in certificate.proofs:
         try:
@@ -291,7 +386,8 @@ def _optimality(
 
 
 def _exact(number: float) -> Bound:
-    return number if isinf(number) else Fraction(number)
+    """A bound is the decimal that it prints as."""
+    return number if isinf(number) else Fraction(repr(number))
 
 
 def _shown(number: Bound) -> str:

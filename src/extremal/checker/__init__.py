@@ -21,6 +21,7 @@ ORDER = (
     "worths",
     "matrices",
     "costs",
+    "questions",
     "values",
     "cones",
     "reasons",

@@ -11,9 +11,10 @@ from typing import Any
 from extremal.checker.cones import is_pure
 from extremal.checker.goals import Gain, Information
 from extremal.checker.notions import LDP, Notion
-from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, exp, ln, require, shortened
+from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, afford, exp, ln, require, shortened
 from extremal.checker.worths import Pair, PatternWorth
 
+MOST_PAIRS_OF_POINTS = 2**23  # a minute at most: few of them are evaluated
 MOST_ENDS, MOST_CELLS = 3000, 1500  # what §6 allows
 LARGEST_END = Fraction(10) ** 200
 MOST_LINES_TIMES_INPUTS = 10**6  # what §6 allows
@@ -40,6 +41,7 @@ def order(proof: dict[str, Any], notion: Notion, goal: Gain) -> Bound:
     require(all(ONE / LARGEST_END <= e <= LARGEST_END for e in ends), "ends between 10^-200 and 10^200")
     require(all(a < b for a, b in itertools.pairwise(ends)), "ends increase")
     points = list(_points(pair, ends))
+    afford(len(points) ** 2, MOST_PAIRS_OF_POINTS, "pairs of places where a block may end")
     paid = _best_path(points, pair, notion.ratio, value)
     if paid == INFINITE:
         return INFINITE
@@ -124,6 +126,7 @@ def concave(proof: dict[str, Any], notion: Notion, goal: Gain) -> Fraction:
     require(value >= 0, "a value ≥ 0")
     masses = sorted(p for p in leaf.prior if p)
     require(len(lines) * len(leaf.prior) <= MOST_LINES_TIMES_INPUTS, "lines × inputs at most 10^6")
+    afford(len(lines) * len(masses), MOST_LINES_TIMES_INPUTS // 2, "lines times inputs")
     if notion.ratio == 1 or len(masses) == 1:
         return ZERO
     phi = PatternWorth(notion.ratio)

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
 from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass
-from extremal.checker.numbers import ONE, ZERO, Vector, dot, require, total
+from extremal.checker.numbers import ONE, ZERO, Vector, afford, dot, require, total
 
-MOST_PATTERNS, MOST_LIFTED, MOST_DESCRIBED, MOST_ON_A_TREE, MOST_COUPLED = 16, 14, 8, 16, 6
+MOST_PATTERNS, MOST_LIFTED, MOST_DESCRIBED, MOST_ON_A_TREE, MOST_COUPLED = 16, 14, 8, 16, 6  # inputs, as §5 allows
+MOST_STEPS_OVER_RAYS = 2**21  # a step is a product of rationals, or a logarithm
 Tree = Sequence[tuple[int, int]]
 Multipliers = Sequence[tuple[int, int, int, Fraction]]
 
@@ -29,23 +30,30 @@ def unit(x: int, k: int) -> Vector:
 # -- rays --
 
 
-def rays(notion: Notion, k: int, tree: Tree) -> Iterator[Vector]:
-    """The extreme rays of the cone, in rationals."""
+def rays(notion: Notion, k: int, tree: Tree, each: int) -> Iterator[Vector]:
+    """The extreme rays of the cone, in rationals; what is done with one of them takes `each` steps."""
     if tree:
-        return _rays_of_tree(edges_of(notion, k, tree), k)
+        edges = edges_of(notion, k, tree)
+        require(k <= MOST_ON_A_TREE, "at most 16 inputs on a tree")
+        afford(2**k * each, MOST_STEPS_OVER_RAYS, "rays of a tree")
+        return rays_of_tree(edges, k)
     if isinstance(notion, LDP):
-        return coupled_rays(notion.ratio, k) if notion.delta else patterns(notion.ratio, k)
+        return coupled_rays(notion.ratio, k) if notion.delta else patterns(notion.ratio, k, each)
     if isinstance(notion, Lift):
+        support = sum(p > 0 for p in notion.prior)
+        require(support <= MOST_LIFTED, "at most 14 inputs of positive probability")
+        afford(support * 2**support * each, MOST_STEPS_OVER_RAYS, "lift vectors")
         return lifts(notion, k)
     require(k <= MOST_DESCRIBED, "at most 8 inputs whose rays are found from inequalities")
     return iter(described([row for _, row in inequalities(notion, k)], k))
 
 
-def patterns(ratio: Fraction, k: int) -> Iterator[Vector]:
+def patterns(ratio: Fraction, k: int, each: int) -> Iterator[Vector]:
     """{1, E}^k without the two constants, which are sums of others."""
     require(2 <= k <= MOST_PATTERNS, "2 to 16 inputs whose patterns are listed")
-    return (list(p) for bits in itertools.product((0, 1), repeat=k) if 0 < sum(bits) < k
-            for p in [[ratio if b else ONE for b in bits]])  # fmt: skip
+    afford(2**k * each, MOST_STEPS_OVER_RAYS, "patterns")
+    every = itertools.product((ONE, ratio), repeat=k)
+    return (list(p) for p in itertools.islice(every, 1, 2**k - 1))
 
 
 def coupled_rays(ratio: Fraction, k: int) -> Iterator[Vector]:
@@ -60,7 +68,6 @@ def coupled_rays(ratio: Fraction, k: int) -> Iterator[Vector]:
 def lifts(notion: Lift, k: int) -> Iterator[Vector]:
     """p·q = 1: all low or high but one, which is what is left; unit vectors where p = 0."""
     p, support = notion.prior, [x for x in range(k) if notion.prior[x]]
-    require(len(support) <= MOST_LIFTED, "at most 14 inputs of positive probability")
     yield from (unit(x, k) for x in range(k) if not p[x])
     for j in support:
         others = [x for x in support if x != j]
@@ -139,9 +146,8 @@ def edges_of(notion: Notion, k: int, tree: Tree) -> list[tuple[int, int, Fractio
     return found
 
 
-def _rays_of_tree(edges: Sequence[tuple[int, int, Fraction]], k: int) -> Iterator[Vector]:
+def rays_of_tree(edges: Sequence[tuple[int, int, Fraction]], k: int) -> Iterator[Vector]:
     """Each edge tight one way or the other."""
-    require(k <= MOST_ON_A_TREE, "at most 16 inputs on a tree")
     for signs in itertools.product((False, True), repeat=len(edges)):
         ray = [ONE] * k
         for (z, x, ratio), more in zip(edges, signs, strict=True):

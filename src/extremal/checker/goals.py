@@ -15,6 +15,7 @@ from extremal.checker.grammar import (
     count,
     exact_double,
     exactly,
+    flag,
     list_of,
     printed_double,
     rational,
@@ -123,7 +124,21 @@ class Statistics:
         return self.source.k
 
 
-Goal = Gain | Losses | LeastLevel | Statistics
+@dataclass(frozen=True)
+class QuestionShares:
+    """n × the squared error of the shares of every question of a record, records equally likely: w_j times the total
+    of question j, added up; or the largest of w_j times their mean."""
+
+    sizes: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    largest: bool
+
+    @property
+    def k(self) -> int:
+        return math.prod(self.sizes)
+
+
+Goal = Gain | Losses | LeastLevel | Statistics | QuestionShares
 
 DIVERGENCES = (
     "KL",
@@ -147,6 +162,8 @@ def read_goal(given: Any) -> Goal:
     if kind == "WorstCase":
         parts = [list(leaves_of_mean(part)) for part in parts_of(given)]
         return gain_of(parts, least=True)
+    if kind == "QuestionShares":
+        return read_question_shares(exactly(given, {"utility", "sizes", "weights", "largest"}, "shares of questions"))
     if kind in COSTS:
         names, read = COSTS[str(kind)]
         content = exactly(given, {"utility", "source", *names}, f"the goal {kind}")
@@ -271,6 +288,13 @@ def read_frequencies(given: Content, of: Source) -> Statistics:
     at = dict(zip(items, weights, strict=True))
     gram = tuple(tuple(int(at.get(x, ZERO) * below) if x == z else 0 for z in range(of.k)) for x in range(of.k))
     return Statistics(of, gram, below)
+
+
+def read_question_shares(given: Content) -> QuestionShares:
+    sizes, weights = tuple(list_of(count)(given["sizes"])), tuple(list_of(rational)(given["weights"]))
+    expect(1 <= len(sizes) <= 64 and min(sizes) >= 2, "1 to 64 questions with two answers or more")
+    expect(len(weights) == len(sizes) and min(weights) > 0, "a positive weight of each question")
+    return QuestionShares(sizes, weights, flag(given["largest"]))
 
 
 COSTS: dict[str, tuple[set[str], Callable[[Content, Source], Goal]]] = {

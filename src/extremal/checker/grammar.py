@@ -147,10 +147,10 @@ def printed_double(given: Any) -> Fraction:
 
 
 def shown(given: Any) -> Bound:
-    """A value or a bound: a double as it prints, or an infinity."""
+    """A value or a bound: the decimal that a double prints as, or an infinity."""
     if given in ("inf", "-inf"):
         return INFINITE if given == "inf" else -INFINITE
-    return exact_double(given)
+    return printed_double(given)
 
 
 def count(given: Any) -> int:

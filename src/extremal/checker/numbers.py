@@ -54,10 +54,22 @@ def expect(condition: bool, what: str) -> None:
         raise Malformed(what)
 
 
+class Work:
+    """What was spent on the present file, in thousandths of what one question may take at most: half a minute or so."""
+
+    spent: int = 0
+
+
+MOST_SPENT = 3000  # thousandths: three such questions in one file
+
+
 def afford(cost: int, most: int, what: str) -> None:
-    """Leave a question undecided before any work, where the work would be too much."""
+    """Leave a question undecided before any work, where the work would be too much: for it, or for its file."""
+    Work.spent += 1000 * cost // most
     if cost > most:
         raise Undecided(f"{what}: {cost} steps, at most {most} here")
+    if Work.spent > MOST_SPENT:
+        raise Undecided("all questions of the file together are too much work")
 
 
 # -- digits --

@@ -9,10 +9,11 @@ from typing import Any
 
 from extremal.checker.compact import concave, order
 from extremal.checker.cones import is_coupled
-from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, Statistics, read_goal
+from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, QuestionShares, Statistics, read_goal
 from extremal.checker.grammar import count, entries, flag, list_of, number, whole
 from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion, OverClass, given_ratio, read_notion
-from extremal.checker.numbers import INFINITE, ZERO, Bound, Vector, dot, expect, ln, require, total
+from extremal.checker.numbers import INFINITE, ZERO, Bound, Vector, Work, afford, dot, expect, ln, require, total
+from extremal.checker.questions import agreements, yes_no
 from extremal.checker.reasons import of_gain, outputs
 from extremal.checker.sources import Source
 from extremal.checker.squares import of_squares
@@ -25,6 +26,7 @@ NUMBERS, COUNTS, WHOLES = list_of(number), list_of(count), list_of(whole)
 TREES, TABLE, PAIRS = list_of(COUNTS), list_of(WHOLES), list_of(entries(count, count))
 MULTIPLIERS = list_of(entries(count, count, count, number))
 PRICES, LINES = list_of(entries(count, count, number)), list_of(entries(number, number))
+MOST_PROOFS = 30  # a third of the proofs that one file may have, nested ones included
 DEEPEST = 3  # objects below a proof of the list
 INNER, REASON, INNER_PROOFS = "a proof", "a reason", "proofs"
 Fields = dict[str, Callable[[Any], Any] | str]
@@ -37,6 +39,8 @@ PROOFS: dict[str, Fields] = {
     "one prior": {"prior": NUMBERS, "mix": NUMBERS, "proof": INNER},
     "groups": {"groups": COUNTS, "proofs": INNER_PROOFS},
     "level": {"ratio": number, "proof": INNER},
+    "agreements": {"sizes": COUNTS, "groups": COUNTS, "numbers": NUMBERS},
+    "yes-no": {"sizes": COUNTS},
 }
 REASONS: dict[str, Fields] = {
     "listed": {"tree": PAIRS, "revealed": flag},
@@ -70,6 +74,7 @@ def read_proof(given: Any, kinds: dict[str, Fields] = PROOFS, depth: int = 0) ->
 
 def bound(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """What no private mechanism is better than: from above for a utility, from below for a cost."""
+    afford(1, MOST_PROOFS, "proofs")
     require(notion.k in (None, goal.k), "a notion and a goal about the same inputs")
     if isinstance(notion, MaximalLeakage):
         reason = proof.get("dual", proof).get("reason", {})
@@ -130,7 +135,7 @@ def _concave(proof: Proof, notion: Notion, goal: Goal) -> Bound:
 
 def _one_prior(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """Private for all priors is private for each; a worst case is at least each case."""
-    if not isinstance(goal, Gain) and goal.source.only is None:
+    if not isinstance(goal, Gain | QuestionShares) and goal.source.only is None:
         p = named_prior(goal.source, proof["prior"], proof["mix"])
         return bound(proof["proof"], notion, replace(goal, source=Source("list", (tuple(p),))))
     require(isinstance(notion, OverClass), "one prior: of a class")
@@ -190,9 +195,12 @@ BOUNDS: dict[str, Callable[[Proof, Notion, Any], Bound]] = {
     "one prior": _one_prior,
     "groups": _groups,
     "level": _level,
+    "agreements": agreements,
+    "yes-no": yes_no,
 }
 
 
 def derived(proof: Any, notion: Any, goal: Any) -> Bound:
     """The bound of a proof, all three as the file writes them."""
+    Work.spent = 0
     return bound(read_proof(proof), read_notion(notion), read_goal(goal))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.cones import Cover, is_pure, rays, unit
+from extremal.checker.cones import MOST_STEPS_OVER_RAYS, Cover, is_pure, rays, unit
 from extremal.checker.goals import Divergence, Information, Losses, Weighted
 from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion
 from extremal.checker.numbers import (
@@ -18,6 +18,7 @@ from extremal.checker.numbers import (
     ZERO,
     Bound,
     Vector,
+    afford,
     dot,
     ends,
     ln,
@@ -37,6 +38,7 @@ MOST_REVEALED = 5000  # unit vectors
 MOST_SETS = 16  # inputs whose sets are listed
 MOST_NODES, MOST_NODES_TIMES_INPUTS = 20_000, 2 * 10**7
 MOST_TOKENS, MOST_TOKENS_TIMES_INPUTS, MOST_DISTRIBUTIONS = 2**20, 2**26, 6
+MOST_STEPS_OF_CHORDS = 2**19  # what half a minute allows here
 MOST_SUMS = 4096  # of open symbols, that are listed
 
 
@@ -45,12 +47,13 @@ def price_of(prices: Prices, ratio: Fraction, r: Vector) -> Fraction:
     return sum((beta * max(ZERO, r[x] - ratio * r[z]) for x, z, beta in prices), ZERO)
 
 
-def rays_of_reason(reason: Reason, notion: Notion, k: int) -> Iterator[Vector]:
+def rays_of_reason(reason: Reason, notion: Notion, k: int, each: int) -> Iterator[Vector]:
     """The rays that `listed` runs over: unit vectors when inputs are revealed, for every column is a sum of them."""
     if reason["revealed"]:
         require(not reason["tree"] and k <= MOST_REVEALED, "revealed: no tree, at most 5,000 inputs")
+        afford(k * each, MOST_STEPS_OVER_RAYS, "unit vectors")
         return (unit(x, k) for x in range(k))
-    return rays(notion, k, reason["tree"])
+    return rays(notion, k, reason["tree"], each)
 
 
 def over_rays(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector, prices: Prices) -> Bound:
@@ -59,7 +62,7 @@ def over_rays(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha:
     if isinstance(notion, MaximalLeakage) and not reason["revealed"]:
         return over_sets(reason, notion, leaves, alpha)
     found: list[Bound] = []
-    for r in rays_of_reason(reason, notion, k):
+    for r in rays_of_reason(reason, notion, k, 2 * k * len(leaves)):
         worth = above(leaves, r)
         if worth == INFINITE:
             return INFINITE
@@ -73,6 +76,7 @@ def over_sets(reason: Reason, notion: MaximalLeakage, leaves: Sequence[Weighted]
     sets of μ(1_T) − α(T), μ(1) = 0. The largest entries add up to between 1 and E, so t = s·E if s > 0, else s."""
     k = len(alpha)
     require(not reason["tree"] and k <= MOST_SETS, "maximal leakage: no tree, at most 16 inputs")
+    afford(2 * k * len(leaves) << k, MOST_STEPS_OVER_RAYS, "sets of inputs")
     found = [-total(alpha)]
     for mask in range(1, 2**k - 1):
         r = [Fraction(mask >> x & 1) for x in range(k)]
@@ -116,6 +120,7 @@ def between_nodes(reason: Reason, notion: Notion, curve: Curve, alpha: Vector) -
     nodes, k = reason["nodes"], len(alpha)
     n = len(nodes)
     require(1 <= n <= MOST_NODES and n * k <= MOST_NODES_TIMES_INPUTS, "1 to 20,000 nodes")
+    afford(n * k, MOST_STEPS_OF_CHORDS, "nodes times inputs")
     require(all(s < t for s, t in itertools.pairwise(nodes)), "nodes increase")
     require(all(0 <= i <= n for i, *_ in reason["multipliers"]), "multipliers number pieces")
     if any(h == INFINITE for h in curve.heights):
@@ -177,6 +182,7 @@ def _roof(trees: Sequence[Sequence[int]], m: int, k: int, wide: Fraction, places
     tokens = sum(len(tree) for tree in trees)
     require(m <= MOST_DISTRIBUTIONS and len(trees) == math.factorial(m), "a tree for each order of ≤ 6 distributions")
     require(tokens <= MOST_TOKENS and tokens * k <= MOST_TOKENS_TIMES_INPUTS, "at most 2^20 tokens")
+    afford(tokens * (k + m**3), MOST_STEPS_OF_CHORDS, "cells times inputs")
     known: dict[tuple[Fraction, ...], Fraction] = {}  # cells share their vertices
     for order, tree in zip(itertools.permutations(range(m)), trees, strict=True):
         for vertices in _simplices_of(_root(order, wide), tree):
@@ -273,6 +279,7 @@ def sets(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vect
     assert isinstance(goal, Information)
     require(all(a >= 0 for p, a in zip(goal.prior, alpha, strict=True) if not p), "α ≥ 0 where p = 0")
     groups = groups_of(goal.prior, alpha)
+    afford(sum(map(len, reason["trees"])) * len(groups), MOST_STEPS_OF_CHORDS, "tokens times groups")
     if is_pure(notion):
         require(len(reason["trees"]) == 1, "one tree under ε-LDP")
         require(all(0 <= y <= 1 for y in reason["choices"]), "choices are masses")

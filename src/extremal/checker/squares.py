@@ -20,6 +20,7 @@ from extremal.checker.numbers import (
     ZERO,
     Bound,
     Vector,
+    afford,
     dot,
     require,
     rounded_up,
@@ -29,6 +30,7 @@ from extremal.checker.numbers import (
 from extremal.checker.reasons import Curve, Prices, Reason, between_nodes, price_of, rays_of_reason
 
 COARSE = 64  # bits after the point of E in `listed` and `matrix`
+MOST_STEPS = 2**23  # of vectors of counts: half a minute
 MOST_COUNTS = 2**20  # vectors of how many inputs of each class are high
 LARGEST_SCALE = 4000  # powers of 4: the squares of doubles span 2^±2048
 Matrix = list[list[Fraction]]
@@ -203,7 +205,7 @@ def _listed(reason: Reason, notion: Notion, worth: Worth, alpha: Vector, prices:
     alpha = [alpha[g] for g in _class_of(worth)]
     order = _class_of(worth)
     table = [[worth.g.table[order[x]][order[z]] for z in range(k)] for x in range(k)]
-    for r in rays_of_reason(reason, near, k):
+    for r in rays_of_reason(reason, near, k, k * k):
         mass, priced = dot(worth.p, r), dot(alpha, r) + price_of(prices, ratio, r)
         image = [dot(row, r) for row in table]
         if mass == 0:
@@ -230,7 +232,9 @@ def _by_counts(ratio: Fraction, worth: Worth, alpha: Vector) -> Fraction:
     numbers c = C/U, p = P/T, G = G'/s, α = A/s': T/(s·s') times (C²·T·s'·hᵀG'h − s·m'(U·ΣnA + C·ΣaA))/m'².
     """
     sizes, g = worth.g.sizes, worth.g
-    require(math.prod(n + 1 for n in sizes) <= MOST_COUNTS, "at most 2^20 vectors of counts")
+    vectors = math.prod(n + 1 for n in sizes)
+    require(vectors <= MOST_COUNTS, "at most 2^20 vectors of counts")
+    afford(vectors * len(sizes), MOST_STEPS, "vectors of counts times classes")
     c = ratio - 1
     p, t = whole_numbers([worth.p[mine[0]] for mine in worth.members])
     prices, s1 = whole_numbers(alpha)

@@ -58,6 +58,21 @@ class AllSets:
 
 
 @dataclass(frozen=True)
+class AskedBlocks:
+    """Blocks of questions on a record.
+
+    Attributes:
+        sizes: how many answers each question has.
+        blocks: for each block the weight of its assignment, its coin, and pairs of a question and the size of its sets.
+        others: for each block whether it reports anything but sets.
+    """
+
+    sizes: tuple[int, ...]
+    blocks: list[tuple[int, int, list[tuple[int, int]]]]
+    others: list[bool]
+
+
+@dataclass(frozen=True)
 class Structure:
     """Rows of weights.
 
@@ -68,6 +83,7 @@ class Structure:
         listing: every report's weights, one for each row; they sum to `listed_sum` in each row.
         sets: the same by types of sets, where that says more.
         word: where reports can only be named by words of bits, how many bits.
+        asked: where a row is a record, how blocks of its questions are asked.
     """
 
     rows: int
@@ -78,6 +94,7 @@ class Structure:
     listed_sum: int
     sets: AllSets | None = None
     word: int | None = None
+    asked: AskedBlocks | None = None
 
     def columns(self) -> Iterator[Column]:
         """Every report's weights, where they are not too many."""
@@ -467,6 +484,111 @@ def largest_difference(r: int, bits: int, hashes: int, cohorts: int) -> tuple[in
     return (found, True) if r * (r - 1) // 2 <= MOST_COMPARED // cohorts else (hashes, False)
 
 
+# -- blocks of questions --
+
+COINS = 2**53  # denominator of coins and of the weights of assignments
+MOST_QUESTIONS, MOST_ASSIGNMENTS, MOST_FAMILY = 2**12, 2**13, 2**20
+Family = tuple[int, int, Fraction, int]
+"""k, the size of its sets or 0, odds, and how many reports there are."""
+
+
+Inner = list[tuple[int, list[tuple[int, Family]]]]
+"""Blocks: a coin, and questions with their families."""
+
+
+def joint_blocks(given: Content) -> Structure:
+    """`joint_blocks`: a record has an answer to each question; an assignment, drawn with its weight, asks blocks. With
+    probability coin/2^53 all questions of a block report by R_j(·|x_j), else by ν_j.
+
+    The largest ratio in a column of an assignment is Π over blocks of 1 + coin/(2^53 − coin)·Π odds.
+    """
+    families = [list_of(read_family)(options) for options in list_of(lambda one: one)(given["questions"])]
+    expect(1 <= len(families) <= MOST_QUESTIONS and all(families), "questions, each with a family")
+    expect(all(len({k for k, *_ in options}) == 1 for options in families), "families of a question have its answers")
+    made = [read_assignment(one, families) for one in list_of(lambda one: one)(given["assignments"])]
+    expect(1 <= len(made) <= MOST_ASSIGNMENTS, "1 to 8,192 assignments")
+    expect(sum(share for share, _ in made) == COINS, "weights of assignments sum to 2^53")
+    asked = asked_blocks(tuple(options[0][0] for options in families), made)
+    reports = sum(math.prod(f[3] for _, members in inner for _, f in members) for _, inner in made)
+    r = math.prod(asked.sizes)
+    expect(r <= MOST_INPUTS, "at most 16,777,216 records")
+    return replace(of_sets(sets_of_records(r, made), reports, COINS, COINS, not_listed), asked=asked)
+
+
+def sets_of_records(r: int, made: Sequence[tuple[int, Inner]]) -> AllSets:
+    """Reports as sets of records: the largest ratio of weights is known, but not the sets."""
+    types = [SetType((n,), *extremes_of(inner)) for _, inner in made for n in sorted({1, r - 1})]
+    return AllSets([list(range(r))], types, complete=False, decides=frozenset(["LDP"]))
+
+
+def asked_blocks(sizes: tuple[int, ...], made: Sequence[tuple[int, Inner]]) -> AskedBlocks:
+    """What is asked, block by block."""
+    blocks = [(share, coin, members) for share, inner in made for coin, members in inner]
+    return AskedBlocks(
+        sizes,
+        [(share, coin, [(j, family[1]) for j, family in members]) for share, coin, members in blocks],
+        [not all(family[1] for _, family in members) for _, _, members in blocks],
+    )
+
+
+def not_listed() -> Iterator[Column]:
+    raise Undecided("reports on records are not listed")
+
+
+def extremes_of(inner: Inner) -> tuple[int, int]:
+    """The smallest and the largest weight of a report, up to a factor."""
+    low, high = 1, 1
+    for coin, members in inner:
+        odds = math.prod((family[2] for _, family in members), start=Fraction(1))
+        low *= (COINS - coin) * odds.denominator
+        high *= (COINS - coin) * odds.denominator + coin * odds.numerator
+    return low, high
+
+
+def read_assignment(given: Any, families: Sequence[Sequence[Family]]) -> tuple[int, Inner]:
+    """A positive weight, and blocks that ask some questions, each once."""
+    content = exactly(given, {"weight", "blocks"}, "an assignment")
+    share, inner = (
+        PLAIN(content["weight"]),
+        [read_block(one, families) for one in list_of(lambda b: b)(content["blocks"])],
+    )
+    seen = [j for _, members in inner for j, _ in members]
+    expect(share >= 1 and len(seen) > 0 and len(set(seen)) == len(seen), "some questions, each once, and a weight")
+    return share, inner
+
+
+def read_family(given: Any) -> Family:
+    """All sets of a size, or the shared part and the rest of positive weights."""
+    if isinstance(given, dict) and set(given) == {"answers", "size"}:
+        k = count_between(given["answers"], 2, UNIT - 1, "answers")
+        size = count_between(given["size"], 1, k - 1, "size")
+        return k, size, Fraction(k, size), math.comb(k, size)
+    rows: list[list[int]] = list_of(list_of(PLAIN))(exactly(given, {"weights"}, "a family")["weights"])
+    expect(len(rows) >= 2 and len({len(row) for row in rows}) == 1, "rows of one length")
+    expect(0 < len(rows) * len(rows[0]) <= MOST_FAMILY and len({sum(row) for row in rows}) == 1, "rows of one sum")
+    expect(sum(rows[0]) <= UNIT and min(map(min, rows)) > 0, "weights are positive")
+    columns = list(zip(*rows, strict=True))
+    shared = sum(map(min, columns))
+    expect(shared < sum(rows[0]), "answers differ")
+    odds = max(Fraction(max(c) - min(c), min(c)) for c in columns) * Fraction(shared, sum(rows[0]) - shared)
+    return len(rows), 0, odds, len(columns)
+
+
+def read_block(given: Any, families: Sequence[Sequence[Family]]) -> tuple[int, list[tuple[int, Family]]]:
+    """Its coin, and its questions in order, each with a family."""
+    content = exactly(given, {"questions", "families", "coin"}, "a block")
+    questions, chosen, coin = (
+        list_of(count)(content["questions"]),
+        list_of(count)(content["families"]),
+        PLAIN(content["coin"]),
+    )
+    expect(len(questions) == len(chosen) > 0 and questions == sorted(questions), "a family of each question")
+    expect(all(0 <= j < len(families) for j in questions), "questions that there are")
+    expect(all(0 <= f < len(families[j]) for j, f in zip(questions, chosen, strict=True)), "families that there are")
+    expect(0 < coin < COINS, "a coin between 0 and 2^53")
+    return coin, [(j, families[j][f]) for j, f in zip(questions, chosen, strict=True)]
+
+
 KINDS_OF_WEIGHTS: dict[str, tuple[set[str], Callable[[Content], Structure]]] = {
     "rows": ({"rows"}, listed_rows),
     "randomized_response": ({"rows", "low", "high"}, randomized_response),
@@ -480,14 +602,13 @@ KINDS_OF_WEIGHTS: dict[str, tuple[set[str], Callable[[Content], Structure]]] = {
     "hadamard": ({"rows", "inside", "blocks", "width"}, hadamard),
     "projective": ({"rows", "inside", "order", "coordinates"}, projective),
     "hashed": ({"rows", "inside", "buckets"}, hashed),
+    "joint_blocks": ({"questions", "assignments"}, joint_blocks),
 }
 
 
 def read_structure(given: Any) -> Structure:
     """Weights: their kind, and exactly the fields of that kind."""
     kind = given.get("kind") if isinstance(given, dict) else None
-    if kind == "joint_blocks":
-        raise Undecided("reports about several questions")
     if not isinstance(kind, str) or kind not in KINDS_OF_WEIGHTS:
         raise Malformed("weights are of a known kind")
     names, read = KINDS_OF_WEIGHTS[kind]

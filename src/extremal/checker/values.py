@@ -7,10 +7,11 @@ from fractions import Fraction
 from operator import mul
 
 from extremal.checker.costs import cost
-from extremal.checker.goals import Divergence, Gain, Goal, Information, LeastLevel, Losses, Weighted
+from extremal.checker.goals import Divergence, Gain, Goal, Information, LeastLevel, Losses, QuestionShares, Weighted
 from extremal.checker.grammar import Labels
 from extremal.checker.mechanisms import Mechanism
 from extremal.checker.numbers import INFINITE, ZERO, Interval, NotKnown, Undecided, ends, ln, whole_numbers
+from extremal.checker.questions import cost_of_questions
 from extremal.checker.worths import Enclosed, divergence, information
 
 
@@ -26,6 +27,8 @@ def enclosed(goal: Goal, mechanism: Mechanism, worst: Sequence[Fraction] | None)
         return ends(distortion_of(goal, mechanism))
     if isinstance(goal, LeastLevel):
         return level_of(goal, mechanism)
+    if isinstance(goal, QuestionShares):
+        return cost_of_questions(goal, mechanism)
     return cost(goal, mechanism, worst)
 
 

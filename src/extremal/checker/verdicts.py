@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from extremal.checker.numbers import (
     Refused,
     Undecided,
     Unsettled,
+    Work,
     expect,
     settled,
 )
@@ -37,12 +39,14 @@ ACCEPTED, FALSE, MALFORMED, OPEN, DEFECT = 0, 1, 2, 3, 70  # exit codes
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a file claims, what became of it, and why."""
+    """What a file claims, what became of it, and why; which mechanism, by its hash, and whether it is a certificate."""
 
     privacy: str
     value: str
     optimality: str
     reasons: tuple[str, ...] = ()
+    mechanism: str = ""
+    certificate: bool = False
 
     @property
     def code(self) -> int:
@@ -58,12 +62,14 @@ FIELDS_OF_CERTIFICATE = {"format", "version", "mechanism", "utility", "value", "
 
 def checked(text: bytes) -> Verdict:
     """Decide every claim of a mechanism or certificate file."""
+    Work.spent = 0
     content = parsed(text)
     if content.get("format") == "extremal-certificate":
-        return checked_certificate(require_format(content, "extremal-certificate", FIELDS_OF_CERTIFICATE))
+        found = checked_certificate(require_format(content, "extremal-certificate", FIELDS_OF_CERTIFICATE))
+        return replace(found, mechanism=content["mechanism"]["hash"], certificate=True)
     mechanism = read_mechanism(content)
     privacy, why = decided_privacy(mechanism)
-    return Verdict(privacy, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,))
+    return Verdict(privacy, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,), content["hash"])
 
 
 def decided_privacy(mechanism: Mechanism) -> tuple[str, str]:
@@ -244,20 +250,30 @@ def main(arguments: Sequence[str]) -> int:
         sys.stdout.write(f"{__doc__}\n")
         return ACCEPTED if "--help" in arguments else MALFORMED
     found = [(path, *outcome(path)) for path in paths]
-    if "--json" in arguments:
-        sys.stdout.write("".join(json.dumps(as_object(*one), ensure_ascii=False) + "\n" for one in found))
-    else:
-        sys.stdout.write("".join(report(path, sentence, verdict) for path, _, sentence, verdict in found))
+    show = as_line if "--json" in arguments else report
+    sys.stdout.write("".join(itertools.starmap(show, found)))
     codes = {code for _, code, _, _ in found}
-    return next(code for code in (DEFECT, FALSE, MALFORMED, OPEN, ACCEPTED) if code in codes)
+    if not belong([verdict for _, _, _, verdict in found]):
+        sys.stderr.write("the certificate is about another mechanism, or another claim, than the mechanism file\n")
+        codes.add(FALSE)
+    return next(filter(codes.__contains__, (DEFECT, FALSE, MALFORMED, OPEN, ACCEPTED)))
 
 
-def as_object(path: str, code: int, sentence: str, verdict: Verdict | None) -> dict[str, Any]:
+def belong(verdicts: Sequence[Verdict | None]) -> bool:
+    """Whether two files, a mechanism and a certificate, are about the same mechanism and claim."""
+    if len(verdicts) != 2 or verdicts[0] is None or verdicts[1] is None:
+        return True
+    alike = verdicts[0].certificate == verdicts[1].certificate
+    return alike or verdicts[0].mechanism == verdicts[1].mechanism
+
+
+def as_line(path: str, code: int, sentence: str, verdict: Verdict | None) -> str:
     """One file as JSON, on one line."""
-    return {"file": path, "code": code, "reasons": [sentence], **(vars(verdict) if verdict else {})}
+    words = {"file": path, "code": code, "reasons": [sentence], **(vars(verdict) if verdict else {})}
+    return json.dumps(words, ensure_ascii=False) + "\n"
 
 
-def report(path: str, sentence: str, verdict: Verdict | None) -> str:
+def report(path: str, _code: int, sentence: str, verdict: Verdict | None) -> str:
     """What is printed of one file."""
     if verdict is None:
         return f"{path}: {sentence}\n"

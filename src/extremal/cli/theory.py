@@ -13,6 +13,7 @@ from extremal.cli.choices import add_utility_arguments, utility
 from extremal.cli.printing import add_printing, drawn, plain, said
 from extremal.cli.reading import PRIOR_HELP, prior
 from extremal.errors import InvalidParameter
+from extremal.exact import as_fraction
 from extremal.mechanism import Mechanism, load
 from extremal.privacy import LDP
 from extremal.utility import MutualInformation
@@ -26,6 +27,8 @@ examples:
   extremal theory converses --prior 0.5,0.3,0.2 --epsilon 1 --plot bounds.png
   extremal theory region a.json b.json --plot regions.png
   extremal theory dominates a.json b.json      (exit code 1 when it does not)
+  extremal theory shuffled a.json --n 1000000 --delta 1e-8 --claim central.json
+  extremal theory shuffle-target --n 1000000 --epsilon 0.008634222 --utility Frequencies --k 100
   extremal theory profile a.json               extremal theory compose a.json b.json --delta 1e-6
 """
 
@@ -42,7 +45,7 @@ def add_to(verbs: Any) -> None:
     for name, (run, explain, arguments) in QUESTIONS.items():
         question = questions.add_parser(name, help=explain, description=explain)
         arguments(question)
-        add_printing(question, plot="draw it" if name in DRAWN else "", overwrite=name in DRAWN)
+        add_printing(question, plot="draw it" if name in DRAWN else "", overwrite=name in (*DRAWN, "shuffle-target"))
         question.set_defaults(run=run)
 
 
@@ -150,6 +153,43 @@ def _staircase(options: argparse.Namespace) -> int:
     return _told(options, {"epsilon": found.epsilon, "patterns": found.indices, "theta": found.theta}, str(found))
 
 
+def _shuffled(options: argparse.Namespace) -> int:
+    files = [load(path) for path in options.files]
+    asked = files[0] if len(files) == 1 else {path: _mechanism(path) for path in options.files}
+    found = theory.shuffled(getattr(asked, "mechanism", asked), _count(options.n, "--n"))
+    low, high = found.epsilon(options.delta)
+    drawn(options, found.plot)
+    written = None
+    if options.claim:
+        written = str(found.claim(options.delta).save(options.claim, options.overwrite))
+    content = {
+        "n": found.n,
+        "delta": options.delta,
+        "epsilon": [low, high],
+        "local": found.local,
+        "generic": found.generic(options.delta),
+        "claim": written,
+    }
+    return _told(
+        options, content, "\n".join([found.summary(options.delta), *([f"written: {written}"] if written else [])])
+    )
+
+
+def _shuffle_target(options: argparse.Namespace) -> int:
+    goal = utility(options, options.utility or "Frequencies")
+    found = theory.epsilon_for_shuffle(_count(options.n, "--n"), options.epsilon, options.delta, goal)
+    if options.save:
+        found.mechanism.save(options.save, overwrite=options.overwrite)
+    content = {
+        "n": options.n,
+        "epsilon": options.epsilon,
+        "delta": options.delta,
+        "candidates": [{"name": c.name, "local": c.epsilon, "value": c.value} for c in found.candidates],
+        "least": found.least,
+    }
+    return _told(options, content, found.summary())
+
+
 # -- arguments
 
 
@@ -197,6 +237,25 @@ def _staircase_arguments(question: argparse.ArgumentParser) -> None:
     question.add_argument("--epsilon", help="ε of the patterns; that of the claim if not given")
 
 
+def _shuffled_arguments(question: argparse.ArgumentParser) -> None:
+    question.add_argument(
+        "files", nargs="+", metavar="FILE", help="a mechanism or a questionnaire; or several mechanisms"
+    )
+    question.add_argument("--n", required=True, help="how many people report")
+    question.add_argument("--delta", default="1e-8", help="δ of the central guarantee (default 1e-8)")
+    question.add_argument(
+        "--claim", metavar="FILE", help="write the guarantee as a file that `extremal verify` decides"
+    )
+
+
+def _target_arguments(question: argparse.ArgumentParser) -> None:
+    _goal_arguments(question)
+    question.add_argument("--n", required=True, help="how many people report")
+    question.add_argument("--epsilon", required=True, help="ε of the central guarantee")
+    question.add_argument("--delta", default="1e-8", help="δ of the central guarantee (default 1e-8)")
+    question.add_argument("--save", metavar="FILE", help="write the best mechanism")
+
+
 Question = tuple[Callable[[argparse.Namespace], int], str, Callable[[argparse.ArgumentParser], None]]
 
 QUESTIONS: dict[str, Question] = {
@@ -207,10 +266,12 @@ QUESTIONS: dict[str, Question] = {
     "profile": (_profile, "the smallest δ at every ε", _several_arguments),
     "compose": (_compose, "the level of several reports about one value", _compose_arguments),
     "exponent": (_exponent, "how fast the errors of a test vanish", _exponent_arguments),
+    "shuffled": (_shuffled, "what n shuffled reports guarantee centrally", _shuffled_arguments),
+    "shuffle-target": (_shuffle_target, "the local mechanism for a central guarantee", _target_arguments),
     "staircase": (_staircase, "the weights of a staircase mechanism", _staircase_arguments),
 }
 """Question → what answers it, its help, its arguments."""
-DRAWN = ("converses", "region", "profile")
+DRAWN = ("converses", "region", "profile", "shuffled")
 
 
 # -- reading and saying
@@ -227,6 +288,14 @@ def _mechanism(path: str) -> Mechanism:
     if not isinstance(made, Mechanism):
         raise InvalidParameter("the file must hold a mechanism or a design", parameter="FILE", value=path)
     return made
+
+
+def _count(text: str, parameter: str) -> int:
+    """A number of people as typed: 1000000, 1_000_000 or 1e6."""
+    number = as_fraction(text.replace("_", "").replace(",", ""), parameter)
+    if number.denominator != 1:
+        raise InvalidParameter("a whole number is needed", parameter=parameter, value=text)
+    return int(number)
 
 
 def _given(text: str | None, parameter: str) -> str:

@@ -40,7 +40,7 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
     own = integers(column)
     if own is not None or (pa.types.is_boolean(kind) and not column.null_count):
         return arrays.distinct(_as_numpy(column) if own is None else own, name)
-    if pa.types.is_nested(kind):
+    if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):  # of which Arrow makes no dictionary
         return lists.distinct(column.to_pylist(), name)
     if pa.types.is_string_view(kind):  # views cannot be looked up in Arrow yet
         column = column.cast(pa.large_string())

@@ -15,6 +15,9 @@ from extremal.errors import InvalidParameter
 if TYPE_CHECKING:
     from extremal.columns.engines import Reporter
 
+INTEGERS_AND_TEXT = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "VARCHAR", "UUID"),
+)  # HUGEINT is a decimal for Arrow
 CHEAP_TO_CHECK = True  # one pass over the column of ids
 
 
@@ -35,16 +38,10 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], conne
     types = dict(zip(frame.columns, frame.types, strict=True))
     empty = frame.limit(0).to_arrow_table()
     made = {}
+    _refuse_type(row_id, types[row_id], ("BLOB",), "ids", "VARCHAR, BIGINT or BLOB")
     for name, column in columns.items():
-        try:
-            reports = column.reports(empty[row_id], empty[name])
-        except pa.ArrowNotImplementedError:  # HUGEINT is a decimal for Arrow, and no label is one
-            raise InvalidParameter(
-                "a column of this type cannot hold labels",
-                parameter=name,
-                value=str(types[name]),
-                hint="Cast it to VARCHAR, BIGINT or BOOLEAN.",
-            ) from None
+        _refuse_type(name, types[name], ("BOOLEAN",), "labels", "VARCHAR, BIGINT or BOOLEAN")
+        reports = column.reports(empty[row_id], empty[name])
         kind = here.from_arrow(pa.table({"reports": reports})).types[0]
         function = f"extremal_{os.urandom(8).hex()}"
         here.create_function(
@@ -60,6 +57,15 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], conne
             value=connection,
             hint="Give the one that made it: privatize(relation, …, connection=con).",
         ) from None
+
+
+def _refuse_type(name: str, kind: Any, more: tuple[str, ...], what: str, cast: str) -> None:
+    """Raise on a type that holds none of them: said now, not when somebody evaluates the relation."""
+    text = str(kind)
+    if text not in (*INTEGERS_AND_TEXT, *more) and not text.startswith("ENUM"):
+        raise InvalidParameter(
+            f"a column of this type cannot hold {what}", parameter=name, value=text, hint=f"Cast it to {cast}."
+        )
 
 
 def _vectors(column: Reporter) -> Any:

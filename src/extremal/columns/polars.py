@@ -34,7 +34,7 @@ def distinct(column: Any, name: str) -> tuple[Codes, Sequence[Any]]:
         return codes, labels
     if column.dtype == pl.Enum:
         return column.to_physical().to_numpy().astype(np.intp), column.dtype.categories.to_list()
-    if column.dtype in (pl.Int128, pl.UInt128):  # NumPy has no such integers
+    if column.dtype in (pl.Int128, pl.UInt128, pl.Object):  # NumPy has no such integers, and polars compares no objects
         return lists.distinct(column.to_list(), name)
     if column.dtype.is_integer() or column.dtype == pl.Boolean:
         return arrays.distinct(column.to_numpy(), name)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from extremal.errors import InvalidParameter
+
 if TYPE_CHECKING:
     from extremal.columns.engines import Reporter
 
@@ -30,6 +32,11 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], _conn
     import polars as pl
 
     schema = frame.collect_schema()
+    for name in (row_id, *columns):
+        if schema[name] == pl.Object:
+            raise InvalidParameter(
+                "a plan of polars cannot work on objects", parameter=name, value="Object", hint="Cast the column first."
+            )
 
     def replaced(name: str, column: Reporter) -> Any:
         def batch(pair: Any) -> Any:

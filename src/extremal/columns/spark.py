@@ -1,7 +1,9 @@
 """Apache Spark: reports are made by a function on Arrow batches in the workers; a task that runs again makes the same.
 
-The workers need the package installed. The secret of a column reaches them as a broadcast variable, not in the plan's
-text; between machines encrypt it (`spark.network.crypto.enabled`, `spark.io.encryption.enabled`).
+The workers need the package installed. The secret of a column reaches them inside the function, which Spark keeps in
+memory and sends with the tasks: it is not in the plan's text, and in no file of the driver, as a broadcast variable
+would be. Between machines, and where executors may spill to their disks, encrypt (`spark.network.crypto.enabled`,
+`spark.io.encryption.enabled`).
 """
 
 from __future__ import annotations
@@ -45,9 +47,10 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], _conn
     id_kind = to_arrow_type(frame.schema[row_id].dataType)
     made = {}
     for name, column in columns.items():
-        parts = frame.sparkSession.sparkContext.broadcast(column.shipped())
+        mechanism, *secret = column.shipped()
+        shared = frame.sparkSession.sparkContext.broadcast(mechanism)  # which may be large, and is public
         made_of = signed(column.reports(_empty(id_kind), _empty(kinds[name])).type)
-        function = arrow_udf(_batches(type(column), parts, made_of), from_arrow_type(made_of))
+        function = arrow_udf(_batches(type(column), shared, secret, made_of), from_arrow_type(made_of))
         made[name] = function(frame[_quoted(row_id)], frame[_quoted(name)])
     return frame.withColumns(made)
 
@@ -66,11 +69,11 @@ def signed(kind: Any) -> Any:
     return pa.list_(pa.int16()) if kind == pa.list_(pa.uint8()) else kind
 
 
-def _batches(kind: Any, parts: Any, made_of: Any) -> Any:
+def _batches(kind: Any, shared: Any, secret: list[Any], made_of: Any) -> Any:
     import pyarrow as pa
 
     def batches(ids: pa.Array, values: pa.Array) -> pa.Array:
-        return kind.arrived(parts.value).reports(ids, values).cast(made_of)
+        return kind.arrived((shared.value, *secret)).reports(ids, values).cast(made_of)
 
     # Spark reads what a function takes from its annotations, and needs the classes rather than their names.
     batches.__annotations__ = {"ids": pa.Array, "values": pa.Array, "return": pa.Array}

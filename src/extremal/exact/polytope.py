@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import gcd, lcm
 
+import numpy as np
+
 from extremal.errors import InvalidParameter, TooLarge
+from extremal.exact.weights import Floats
 
 MOST_RAYS = 20_000  # met on the way of a double description
 MOST_MEETINGS = 3_000_000  # pairs of rays tried against a new plane: some ten seconds
@@ -60,6 +63,11 @@ def lowest_terms(vector: Sequence[Fraction]) -> Ray:
     whole = [v.numerator * (common // v.denominator) for v in vector]
     shared = gcd(*whole) or 1
     return tuple(w // shared for w in whole)
+
+
+def as_columns(rays: Sequence[Ray]) -> Floats:
+    """Rays as float columns, each with largest entry 1."""
+    return np.array([[float(Fraction(entry, max(ray))) for entry in ray] for ray in rays]).T
 
 
 def corners(matrix: Sequence[Sequence[Fraction]], bounds: Sequence[Fraction], k: int) -> list[tuple[Fraction, ...]]:

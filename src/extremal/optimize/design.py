@@ -17,8 +17,10 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from extremal.certificate import Certificate, NotKnown
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Prior, as_count
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import (
@@ -35,11 +37,21 @@ from extremal.optimize.table import solved
 from extremal.optimize.workload.notes import AboutShares
 from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.plotting import COLOURS, figure
-from extremal.privacy import Notion
+from extremal.privacy import LDP, Notion
 from extremal.progress import ProgressLine
 from extremal.tables import html, number, wrapped
-from extremal.utility import Average, Divergence, MutualInformation, SumOfColumns, Utility, Workload, WorstCase
+from extremal.utility import (
+    AlphaDivergence,
+    Average,
+    Divergence,
+    MutualInformation,
+    SumOfColumns,
+    Utility,
+    Workload,
+    WorstCase,
+)
 
+_LARGEST_POWER = 700.0  # e^709 is the largest power that doubles hold, and sums of a few need room
 BELIEVED = 1e-6
 """Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
 
@@ -220,6 +232,7 @@ def design(
     if not 0 < tolerance < 1:
         raise InvalidParameter("tolerance must lie between 0 and 1", parameter="tolerance", value=tolerance)
     _refuse_no_time(time_limit)
+    _refuse_orders(privacy, utility)
     outputs = _most_reports(max_outputs, report_bits)
     deadline = None if time_limit is None else time.monotonic() + time_limit
     kinds = None if proofs is None else tuple(proofs)
@@ -241,6 +254,28 @@ def _most_reports(max_outputs: Any, report_bits: Any) -> int | None:
     if max_outputs is not None:
         raise InvalidParameter("give either max_outputs or report_bits", parameter="report_bits", value=report_bits)
     return 1 << min(as_count(report_bits, "report_bits", 1), MOST_BITS)
+
+
+def _refuse_orders(privacy: Notion, utility: Utility) -> None:
+    """Raise where a power that a divergence of some order has to take is finite, and no double holds it."""
+    if isinstance(utility, (Average, WorstCase)):
+        for part in utility.utilities:
+            _refuse_orders(privacy, part)
+    if not isinstance(utility, AlphaDivergence):
+        return
+    p0, p1 = utility.pair.p0.values, utility.pair.p1.values
+    both = (p0 > 0) | (p1 > 0)
+    with np.errstate(divide="ignore"):
+        ratio = float(np.abs(np.log(p0[both]) - np.log(p1[both])).max())
+    pure = isinstance(privacy, LDP) and not privacy.exact_delta
+    reach = abs(utility.alpha) * (min(ratio, privacy.epsilon) if pure else ratio)
+    if _LARGEST_POWER < reach < math.inf:
+        raise TooLarge(
+            f"the value must be a double, and e^{reach:.4g} is none",
+            parameter="alpha",
+            value=utility.alpha,
+            hint="Choose a smaller order, or a smaller ε.",
+        )
 
 
 def _refuse_no_time(time_limit: Any) -> None:

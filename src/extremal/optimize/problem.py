@@ -21,7 +21,7 @@ import numpy as np
 from extremal.certificate import Certificate, ChosenPrior, Contradiction, Proof, Refused, enclosure
 from extremal.certificate.certificate import Statement, nearest_double
 from extremal.certificate.proof import Bound
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Prior
 from extremal.mechanism import Mechanism
 from extremal.privacy import Notion
@@ -168,8 +168,16 @@ def certify(
     if sign * (low if sign > 0 else high) > sign * best:
         raise Contradiction("the proof contradicts the value", parameter="bound", value=repr(nearest_double(best)))
     bound = nearest_double(best)
-    if not isinf(bound) and sign * Fraction(bound) < sign * best:
+    # A bound is the decimal that it prints as; neither that nor the double may be better than what is proved.
+    while not isinf(bound) and min(sign * Fraction(repr(bound)), sign * Fraction(bound)) < sign * best:
         bound = nextafter(bound, sign * inf)
+    if low != inf and isinf(nearest_double(low)):
+        raise TooLarge(
+            "the value of a mechanism must be a double, and this one is finite but has more digits",
+            parameter=goal.name,
+            value=f"about 10^{len(str(int(low))) - 1}",
+            hint="Choose a smaller order, or a smaller ε.",
+        )
     return Certificate(mechanism, utility, _claimed(low, high, goal.is_cost), bound, tuple(proofs), worst_prior)
 
 

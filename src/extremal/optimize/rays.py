@@ -23,7 +23,7 @@ from extremal.optimize.infinite import infinite, parts_of
 from extremal.optimize.problem import KEPT, Problem, Solution, constant, decimals
 from extremal.optimize.table import SIZES
 from extremal.privacy import LDP, PML, MaximalLeakage, MetricPrivacy
-from extremal.privacy.cones.metric import extreme_rays, tree_edges
+from extremal.privacy.cones.metric import metric_rays, tree_edges
 from extremal.privacy.cones.staircase import patterns
 from extremal.solver import LinearProgram
 from extremal.utility import ConvexUtility, Utility
@@ -33,7 +33,6 @@ _CLASS_BITS = 48  # of the upper bound on e^ε that those rays are for: relative
 _FLAT = 1e-3  # rows of the program that differ by less are told apart by their differences
 _REGULAR = 1e-9  # smaller determinants, of columns with largest entry 1, are 0
 _NEGATIVE = -1e-12  # a weight of a vertex that is not below this is 0 but for rounding
-_SLACK = 1e-12  # relative: by how much a ray of a general metric may miss an inequality
 
 
 def solve(problem: Problem, privacy: LDP, utility: Utility) -> Solution:
@@ -60,7 +59,7 @@ def over_metric(problem: Problem, privacy: MetricPrivacy, _: Utility) -> Solutio
 
 
 def _over_metric(problem: Problem, privacy: MetricPrivacy) -> Solution:
-    columns, tree = extreme_rays(privacy, _SLACK), tree_edges(privacy)
+    columns, tree = metric_rays(privacy), tree_edges(privacy)
     return _over(problem, columns, "listed extreme rays", () if tree is None else tuple(tree))
 
 
@@ -101,12 +100,8 @@ def over_class(problem: Problem, privacy: PML) -> Solution:
     Raises:
         TooLarge: there are too many inputs, extreme priors or rays to list.
     """
-    return _over(problem, class_columns(privacy), "enumeration of the extreme columns of the class")
-
-
-def class_columns(privacy: PML) -> Floats:
-    """`class_rays` as float columns, each with largest entry 1."""
-    return np.array([[float(Fraction(entry, max(ray))) for entry in ray] for ray in class_rays(privacy)]).T
+    columns = polytope.as_columns(class_rays(privacy))
+    return _over(problem, columns, "enumeration of the extreme columns of the class")
 
 
 def class_rays(privacy: PML) -> list[polytope.Ray]:

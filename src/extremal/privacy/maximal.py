@@ -71,7 +71,14 @@ def _sum_of_largest(view: ExactView) -> int:
         raise TooLarge(
             f"maximal leakage is decided for at most {MOST_REPORTS:,} reports", parameter="reports", value=view.m
         )
-    return sum(max(value for value, members in column.groups if len(members)) for column in view.columns())
+    total = 0
+    for column in view.columns():
+        if column.orbit:  # it stands for many reports, or bounds them: how many is not said
+            raise TooLarge(
+                "maximal leakage is decided where reports are listed one by one", parameter="reports", value=view.m
+            )
+        total += max(value for value, members in column.groups if len(members))
+    return total
 
 
 states(MaximalLeakage, lambda notion: Leaked(notion.exponential))

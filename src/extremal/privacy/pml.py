@@ -77,7 +77,8 @@ class PML(Notion):
         wrong."""
         view = self._readable(mechanism)
         source = self.source if prior is None else as_source(prior)
-        return level_by_ratio(view.patterns(), self._ratios(view, source))
+        columns = view.kinds_of_columns() if source.weights_decide else view.patterns()
+        return level_by_ratio(columns, self._ratios(view, source))
 
     def leakage(self, mechanism: Any, prior: Any = None) -> Floats:
         """ℓ(X→y) of each output, rounded up; 0 for an output that cannot occur."""

@@ -13,12 +13,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import Any, ClassVar, TypeVar, get_args
 
 import numpy as np
 import numpy.typing as npt
+from flint import fmpz_mat
 
-from extremal.exact import Exponential, Prior
+from extremal.exact import Exponential, Prior, decimal_text
 from extremal.sources import SourceClass
 
 Integers = npt.NDArray[np.object_]  # of any size
@@ -187,11 +189,9 @@ class WorkloadGoal(_Cost):
     def of_rows(cls, name: str, source: SourceClass, matrix: Sequence[Sequence[float]]) -> WorkloadGoal:
         """The statistics of a matrix of floats, taken as the binary numbers that they are."""
         rows, denominator = as_integers(matrix)
-        array = np.array(rows, dtype=object)
-        if len(rows) * int(np.abs(array).max()) ** 2 < 1 << 53:  # doubles add such whole numbers exactly, and fast
-            small = array.astype(np.float64)
-            return cls(source, name, (small.T @ small).astype(np.int64).astype(object), denominator**2)
-        return cls(source, name, array.T @ array, denominator**2)
+        statistics = fmpz_mat(rows)
+        gram = np.array([int(w) for w in (statistics.transpose() * statistics).entries()], dtype=object)
+        return cls(source, name, gram.reshape(source.k, source.k), denominator**2)
 
     @classmethod
     def of_shares(cls, source: SourceClass, items: Sequence[int], weights: Sequence[float]) -> WorkloadGoal:
@@ -204,7 +204,9 @@ class WorkloadGoal(_Cost):
     @classmethod
     def of_thresholds(cls, source: SourceClass, thresholds: Sequence[int]) -> WorkloadGoal:
         """The indicators of x ≤ t."""
-        return cls.of_rows("CDF", source, [[float(x <= t) for x in range(source.k)] for t in thresholds])
+        x = np.arange(source.k)
+        reached = (x[:, None] <= np.array(thresholds, dtype=np.intp)[None, :]).sum(axis=1)  # t ≥ x, for each x
+        return cls(source, "CDF", reached[np.maximum(x[:, None], x[None, :])].astype(object), 1)
 
     @classmethod
     def of_ranges(cls, source: SourceClass) -> WorkloadGoal:
@@ -214,7 +216,36 @@ class WorkloadGoal(_Cost):
         return cls(source, "Ranges", gram.astype(object), 1)
 
 
-Goal = PairGoal | InformationGoal | MeanGoal | LeastGoal | LossGoal | LevelGoal | WorkloadGoal
+@dataclass(frozen=True, eq=False)
+class QuestionsGoal:
+    """The shares of every question of a record, records equally likely, by n × their squared error.
+
+    Attributes:
+        sizes: the number of answers of each question.
+        weights: how much each question counts.
+        largest: the largest mean squared error of a share, over the questions, instead of the sum of all.
+    """
+
+    sizes: tuple[int, ...]
+    weights: tuple[Fraction, ...]
+    largest: bool
+    is_cost: ClassVar[bool] = True
+    name: ClassVar[str] = "QuestionShares"
+
+    @property
+    def k(self) -> int:
+        return prod(self.sizes)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "utility": self.name,
+            "sizes": list(self.sizes),
+            "weights": [decimal_text(weight) for weight in self.weights],
+            "largest": self.largest,
+        }
+
+
+Goal = PairGoal | InformationGoal | MeanGoal | LeastGoal | LossGoal | LevelGoal | WorkloadGoal | QuestionsGoal
 
 
 def as_integers(array: Sequence[Sequence[float]]) -> tuple[list[list[int]], int]:

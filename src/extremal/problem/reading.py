@@ -19,11 +19,13 @@ from extremal.problem import (
     LossGoal,
     MeanGoal,
     PairGoal,
+    QuestionsGoal,
     WorkloadGoal,
     states,
 )
 from extremal.sources import SourceClass
 
+MOST_QUESTIONS = 64  # of a record whose shares are wanted: more than any mechanism of so many answers has
 MOST_WORKLOAD_INPUTS = 4096  # k×k matrices beyond this are refused: 2^24 entries
 PARAMETERS = {"AlphaDivergence": "alpha", "HockeyStick": "gamma"}  # of divergences that have one
 DIVERGENCES = (
@@ -43,6 +45,13 @@ class Written:
 
     def to_json(self) -> dict[str, Any]:
         return self.content
+
+
+def can_be_written(content: Mapping[str, Any]) -> bool:
+    """Whether a file can state the goal: all of it is of this package, or holds a user's function."""
+    if content.get("utility") not in _READERS and content.get("utility") not in OF_USERS:
+        return False
+    return all(can_be_written(part) for part in content.get("utilities", ()))
 
 
 def goal_from_json(content: Any) -> Goal | None:
@@ -144,6 +153,19 @@ def _thresholds(content: Content) -> Goal:
     return WorkloadGoal.of_thresholds(source, chosen)
 
 
+def _questions(content: Content) -> Goal:
+    _exactly(content, "sizes", "weights", "largest")
+    sizes = tuple(as_count(k, "sizes", 2) for k in content["sizes"])
+    weights = tuple(written_fraction(weight, "weights") for weight in content["weights"])
+    if not 1 <= len(sizes) <= MOST_QUESTIONS or len(weights) != len(sizes) or min(weights) <= 0:
+        raise _refused(
+            f"there must be 1 to {MOST_QUESTIONS} questions, each with a positive weight", "sizes", len(sizes)
+        )
+    if not isinstance(content["largest"], bool):
+        raise _refused("largest must be true or false", "largest", str(content["largest"])[:60])
+    return QuestionsGoal(sizes, weights, content["largest"])
+
+
 def _positions(given: Any, below: int) -> list[int]:
     chosen = [as_count(x, "position", 0) for x in given]
     if not chosen or len(set(chosen)) < len(chosen) or max(chosen) >= below:
@@ -200,6 +222,7 @@ _READERS: dict[str, Callable[[Content], Goal | None]] = {
     "Frequencies": _shares,
     "CDF": _thresholds,
     "Ranges": _ranges,
+    "QuestionShares": _questions,
 }
 
 states(Written, lambda written: goal_from_json(written.content))

@@ -29,6 +29,7 @@ from extremal.theory.leakage import (
 )
 from extremal.theory.profiles import PrivacyProfile, privacy_profile
 from extremal.theory.robust import CorrelatedDesign, RobustDesign, correlated_design, robust_design
+from extremal.theory.shuffle import ShuffleClaim, Shuffled, clones, epsilon_for_shuffle, shuffled
 from extremal.theory.staircase import (
     StaircaseWeights,
     response_dual,
@@ -51,12 +52,15 @@ __all__ = [
     "PrivacyProfile",
     "RobustDesign",
     "Separation",
+    "ShuffleClaim",
+    "Shuffled",
     "StaircaseWeights",
     "Threshold",
     "binary_threshold",
     "binary_threshold_for",
     "canonical_form",
     "chernoff_information",
+    "clones",
     "compose",
     "composed_level",
     "contraction",
@@ -68,6 +72,7 @@ __all__ = [
     "dominates",
     "empirical_correlation",
     "empirical_information",
+    "epsilon_for_shuffle",
     "equivalent",
     "error_exponent",
     "error_region",
@@ -87,6 +92,7 @@ __all__ = [
     "response_is_optimal",
     "robust_design",
     "rr_threshold",
+    "shuffled",
     "staircase_patterns",
     "staircase_weights",
     "total_variation_dual",

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 
 from extremal.exact import Exponential
 from extremal.problem import PairGoal
+from extremal.problem.reading import DIVERGENCES
 from extremal.utility.convex import ConvexFunction, UserFunction
 from extremal.utility.pair import Pair
 from extremal.utility.reading import Reading
@@ -127,8 +128,13 @@ class NamedDivergence(Divergence):
     def __init__(self, p0: Any, p1: Any) -> None:
         super().__init__(p0, p1, self.function())
 
-    def problem(self) -> PairGoal:
-        return PairGoal(self.name, self.pair.p0, self.pair.p1, self.exact)
+    @property
+    def verifiable(self) -> bool:
+        """Not for a divergence that the proof kernel has no enclosure for, however it is registered."""
+        return super().verifiable and self.name in DIVERGENCES
+
+    def problem(self) -> PairGoal | None:
+        return PairGoal(self.name, self.pair.p0, self.pair.p1, self.exact) if self.name in DIVERGENCES else None
 
 
 @registered

@@ -180,3 +180,22 @@ def test_the_note_beside_a_csv_file_has_the_mode_of_a_new_file(tmp_path: Path) -
     (tmp_path / "plain").touch()
     assert name_beside(tmp_path / "out.csv").stat().st_mode == (tmp_path / "plain").stat().st_mode
     assert m.save(tmp_path / "m.json").stat().st_mode == (tmp_path / "plain").stat().st_mode
+
+
+def test_a_column_that_unpacks_to_hundreds_of_times_its_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("extremal.columns.files.parquet.LARGEST_UNPACKED", 1 << 20)
+    table = pa.table({"x": ["a", "b"], "other": ["0" * (2 << 20), "1"]})
+    source, target = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    m = ex.randomized_response(26, 1, inputs=LETTERS)
+    pyarrow.parquet.write_table(table, source, compression="gzip", use_dictionary=False)
+    with pytest.raises(
+        ex.errors.MalformedFile, match="unpacks to more than 200 times its size; got bytes of a column="
+    ):
+        privatize_file(source, target, {"x": m})
+    with pytest.raises(ex.errors.MalformedFile, match="unpacks to more than 200 times its size"):
+        ex.estimate_frequencies(source, m, column="x", check_hash=False)
+    assert not target.exists()
+    pyarrow.parquet.write_table(table, source, compression="none", use_dictionary=False)
+    assert privatize_file(source, target, {"x": m}) == 2

@@ -133,6 +133,8 @@ def test_a_question_alone_is_its_own_mechanism() -> None:
     assert MIXED.asked(0) == Fraction(3, 4)
     assert [(k.family, k.weight) for k in MIXED.kinds(1)] == [(0, COIN // 2), (1, COIN // 4)]
     assert MIXED.kinds(3)[0].family == 0
+    assert MIXED.mixture(3).sum(axis=1) == pytest.approx(np.ones(4))
+    assert MIXED.mixture(1).shape == (3, 6)
 
 
 def test_what_is_stored_is_read_again() -> None:

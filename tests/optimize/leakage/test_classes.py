@@ -13,7 +13,8 @@ import pytest
 import extremal as ex
 from extremal.certificate import Chords, Dual, OnePrior
 from extremal.errors import TooLarge
-from extremal.optimize.rays import class_columns, class_rays
+from extremal.exact import polytope
+from extremal.optimize.rays import class_rays
 from extremal.testing.designs import check
 from support.refusals import check_refusals, with_proof
 
@@ -48,7 +49,7 @@ def test_the_whole_simplex_is_local_differential_privacy(k: int) -> None:
 
 def test_one_prior_twice_gives_the_lift_vectors() -> None:
     source = ex.SourceClass([P, P])
-    columns = class_columns(ex.PML(0.5, source))
+    columns = polytope.as_columns(class_rays(ex.PML(0.5, source)))
     lifts = columns / (np.array(P) @ columns)
     assert lifts.shape[1] == 5  # as in GSO Fig. 1 at ε = 0.5
     utility = ex.MutualInformation(P)

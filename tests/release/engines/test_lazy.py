@@ -203,6 +203,27 @@ def test_columns_whose_names_agree_as_text_share_no_words(key: ex.ReleaseKey, to
             assert sum(a == b for a, b in zip(one, other, strict=True)) < 20  # 0.4 are expected, and with one word 400
 
 
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame])
+@pytest.mark.parametrize("row_id", [["id"], {"id": 1}])
+def test_a_row_id_that_is_no_name_is_refused(make: Any, row_id: Any) -> None:
+    with pytest.raises(ex.errors.InvalidParameter, match="row_id must be the name of a column; got type of row_id="):
+        ex.privatize(make({"id": [1], "x": ["a"]}), {"x": LETTERS}, row_id=row_id)
+
+
+@pytest.mark.parametrize("kind", ["DOUBLE", "DATE", "HUGEINT", "BOOLEAN", "INTEGER[]", "INTERVAL", "DECIMAL(5,2)"])
+def test_ids_of_a_wrong_type_are_refused_before_duckdb_evaluates_anything(kind: str) -> None:
+    con = duckdb.connect()
+    relation = con.sql(f"SELECT NULL::{kind} AS id, 'a' AS x WHERE false")
+    with pytest.raises(ex.errors.InvalidParameter, match="a column of this type cannot hold ids; got id="):
+        ex.privatize(relation, {"x": LETTERS}, row_id="id", connection=con)
+
+
+def test_objects_in_a_plan_are_refused_before_polars_does() -> None:
+    plan = pl.DataFrame({"id": [1], "x": pl.Series(["a"], dtype=pl.Object)}).lazy()
+    with pytest.raises(ex.errors.InvalidParameter, match="a plan of polars cannot work on objects; got x='Object'"):
+        ex.privatize(plan, {"x": LETTERS}, row_id="id")
+
+
 def test_a_name_is_one_whoever_spells_it(key: ex.ReleaseKey) -> None:
     m, values = ex.randomized_response(1000, 0), list(range(100))
     one = KeyedColumn(m, np.int64(1), key).reports(values, values)

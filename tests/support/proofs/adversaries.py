@@ -8,6 +8,7 @@ with an extreme number, an ordinary one or one nearby in it. What the kernel acc
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -16,7 +17,20 @@ from typing import Any
 
 import numpy as np
 
-from extremal.certificate import Chords, Concave, Dual, Groups, Level, Listed, OnePrior, Order, Sets, enclosure
+from extremal.certificate import (
+    Agreements,
+    Chords,
+    Concave,
+    Dual,
+    Groups,
+    Level,
+    Listed,
+    OnePrior,
+    Order,
+    Sets,
+    YesNo,
+    enclosure,
+)
 from extremal.exact import Prior
 from extremal.optimize.approximate.chords import between_chords
 from extremal.optimize.design import design
@@ -38,6 +52,7 @@ from extremal.utility import (
 )
 from extremal.utility.curve import InformationCurve
 from support.divergences import WITHOUT_PARAMETERS
+from support.proofs.examples import shares_of_questions
 from support.proofs.lies import (
     EXTREME,
     Generator,
@@ -334,7 +349,29 @@ def directions(random: Generator) -> Iterator[Lie]:
     )
 
 
+@functools.cache
+def _asked(sizes: tuple[int, ...], epsilon: int) -> tuple[Any, float]:
+    """The shares of a few questions, and the least cost of any mechanism, by all patterns."""
+    utility = shares_of_questions(*sizes)
+    return utility, design(LDP(epsilon), utility).value
+
+
+def questions(random: Generator) -> Iterator[Lie]:
+    """Numbers of all sorts for agreements, and sizes that are not those of the records."""
+    sizes = [(2, 2), (2, 3), (3, 2), (2, 2, 2), (3, 3)][random.integers(5)]
+    epsilon = int(random.integers(1, 4))
+    utility, least = _asked(sizes, epsilon)
+    groups = tuple([sorted(set(sizes)).index(k) for k in sizes] if random.random() < 0.7 else range(len(sizes)))
+    count = math.prod(groups.count(g) + 1 for g in set(groups)) - 1
+    scale = random.choice([0.0, 1e-3, 0.03, 0.1, 0.3, 1.0])
+    numbers = decimals(random.exponential(size=count) * scale)
+    for stated in {sizes, sizes[::-1], (2,) * len(sizes)}:
+        yield Lie(Agreements(stated, groups, numbers), LDP(epsilon), utility, least)
+        yield Lie(YesNo(stated), LDP(epsilon), utility, least)
+
+
 ATTACKS: tuple[Attack, ...] = (
+    questions,
     rays_and_lines,
     partitions,
     ratios,

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from typing import Any
 
 import extremal as ex
+from extremal.certificate import enclosure
 from support.proofs.comparison import Content
 
 LINE = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
@@ -97,6 +99,15 @@ def _wider() -> Iterator[tuple[str, Any, Any]]:
     yield "TV on a line", ex.MetricPrivacy("0.7", [[abs(x - z) for z in range(4)] for x in range(4)]), ex.KL(P4, Q4)
     yield "nothing private", ex.LDP(0), ex.KL(P, Q)
     yield "revealed", ex.LDP("20", delta="0.2"), ex.KL(P4, Q4)
+    yield "yes/no questions", ex.LDP("2"), shares_of_questions(2, 2, 2, 2)
+    yield "questions", ex.LDP("1"), shares_of_questions(2, 3, 3)
+
+
+def shares_of_questions(*sizes: int) -> ex.Workload:
+    """The shares of every question of a record."""
+    records = list(product(*map(range, sizes)))
+    rows = [[float(r[j] == a) for r in records] for j, k in enumerate(sizes) for a in range(k)]
+    return ex.Workload(rows, len(records))
 
 
 @cache
@@ -146,6 +157,26 @@ def _by_hand() -> Iterator[Example]:
     for reason in (matrix, blocks):
         whole = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
         yield _told("matrix", ex.LDP("0.7"), ex.Frequencies(P), {**whole, "dual": {**dual, "reason": reason}})
+    for sizes, largest in (((2, 2, 2), False), ((2, 3), True), ((2, 2, 5), True)):
+        yield asked_example(sizes, largest)
+
+
+def asked_example(sizes: tuple[int, ...], largest: bool, epsilon: str = "1.5") -> Example:
+    """A questionnaire with its bound."""
+    from extremal.optimize.problem import certify
+    from extremal.optimize.question_bounds import question_proofs
+    from extremal.problem import QuestionsGoal
+
+    privacy, goal = ex.LDP(epsilon), QuestionsGoal(sizes, tuple(Fraction(j + 1) for j in range(len(sizes))), largest)
+    if set(sizes) == {2}:
+        goal = replace(goal, weights=(Fraction(1),) * len(sizes))
+    made = ex.Questionnaire.within(epsilon, {str(j): k for j, k in enumerate(sizes)}, "joint")
+    assert made.joint is not None
+    mechanism = ex.Mechanism.from_structure(made.joint.structure, privacy)
+    certificate = certify(mechanism, goal, question_proofs(privacy.exponential, goal))
+    proofs = tuple(proof.to_json() for proof in certificate.proofs)
+    low, high = enclosure(goal, mechanism)
+    return Example(f"asked {sizes}", privacy, goal, proofs, low, high, certificate.to_json())
 
 
 def _told(name: str, privacy: Any, goal: Any, content: Content) -> Example:
@@ -154,8 +185,6 @@ def _told(name: str, privacy: Any, goal: Any, content: Content) -> Example:
 
 
 def _example(name: str, privacy: Any, design: Any) -> Example:
-    from extremal.certificate import enclosure
-
     proofs = tuple(proof.to_json() for proof in design.certificate.proofs)
     reached = enclosure(design.utility, design.mechanism)
     return Example(name, privacy, design.utility, proofs, *reached, certificate=design.certificate.to_json())

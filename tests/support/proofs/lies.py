@@ -23,7 +23,7 @@ from extremal.errors import MalformedFile
 from extremal.exact import decimal_text
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy
 from extremal.privacy.cones.lift import columns_of, lift_box, vertices
-from extremal.privacy.cones.metric import extreme_rays
+from extremal.privacy.cones.metric import metric_rays
 from extremal.utility import (
     MutualInformation,
 )
@@ -162,7 +162,7 @@ def a_problem(random: Generator) -> tuple[Any, Any, Floats]:
         at = random.random((k, int(random.integers(1, 3))))
         apart = np.abs(at[:, None] - at[None]).sum(axis=2).round(3) + (1 - np.eye(k)) * 0.01
         privacy = MetricPrivacy(epsilon, apart)
-        rays = extreme_rays(privacy, 1e-9)
+        rays = metric_rays(privacy)
     utility = MutualInformation(p) if random.random() < 0.3 else a_divergence(random, k)
     return privacy, utility, rays
 

@@ -14,13 +14,19 @@ from typing import Any, cast
 
 from flint import arb, ctx, fmpq
 
-from extremal.certificate.proof import NotKnown, Refused
+from extremal.certificate.proof import TOO_LARGE, NotKnown, Refused
 from extremal.exact import ExactView, Exponential, Prior, prefix_sums
 from extremal.problem import Goal, InformationGoal, LeastGoal, MeanGoal, PairGoal
 
 BITS = 192  # of e^ε, and of balls at first
 ACCURATE = 96  # bits of a ball that count as narrow
 MOST_BITS = 1 << 14  # then a ball stays wide: more digits than any file can write
+
+LARGEST_BITS = 1 << 16  # of a rational end of a ball; doubles end at 2^1024, squares of what files write at 2^6000
+LARGEST_DENOMINATOR = 10**30  # of an order: its digits then cost nothing
+LARGEST_ORDER = 10**6  # of an α-divergence; its powers then have exponents that fit a machine word
+LARGEST_RATIONAL, SMALLEST_RATIONAL = fmpq(1 << LARGEST_BITS), fmpq(1, 1 << LARGEST_BITS)
+LARGEST, SMALLEST = arb(LARGEST_RATIONAL), arb(SMALLEST_RATIONAL)
 
 Leaf = PairGoal | InformationGoal
 
@@ -36,7 +42,11 @@ def fraction(number: fmpq) -> Fraction:
 def above(x: arb) -> fmpq | None:
     """A rational at or above everything in the ball; None when there is none."""
     top = x.upper()
-    return top.fmpq() if top.is_finite() else None
+    if not top.is_finite() or top > LARGEST:
+        return None
+    if abs(top) < SMALLEST:  # a rational of its size would have as many digits as its exponent says
+        return SMALLEST_RATIONAL if top > 0 else fmpq(0)
+    return top.fmpq() if top >= -LARGEST else -LARGEST_RATIONAL
 
 
 def finite_above(x: arb) -> fmpq:
@@ -122,6 +132,8 @@ def _jensen(m0: arb, m1: arb, gap: arb) -> arb:
 def _power(order: Fraction) -> PairRule:
     if order in (0, 1):
         return _RULES["KL" if order else "ReverseKL"]
+    if abs(order) > LARGEST_ORDER or order.denominator > LARGEST_DENOMINATOR:
+        raise NotKnown(f"{TOO_LARGE}: an order of at most {LARGEST_ORDER:,}", "alpha", str(order)[:40])
 
     def value(_m0: arb, m1: arb, gap: arb) -> arb:
         a, x = arb(rational(order)), gap / m1

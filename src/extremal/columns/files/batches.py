@@ -42,8 +42,9 @@ def whole(path: Path, title: str) -> Iterator[None]:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         # Not what pyarrow says: it may quote a value.
+        hint = "Is it damaged, or larger than the memory when it is unpacked?"
         raise MalformedFile(
-            f"{path.name} must be a whole {title} file", parameter="path", value=str(path), hint="Is it damaged?"
+            f"{path.name} must be a whole {title} file", parameter="path", value=str(path), hint=hint
         ) from None
 
 

@@ -12,6 +12,7 @@ from extremal.columns.files import batches
 from extremal.columns.files.format import Change, Progress
 from extremal.columns.files.note import Hashes, in_metadata
 from extremal.columns.frames import refuse_absent
+from extremal.errors import MalformedFile
 from extremal.mechanism.labels import Labels
 
 TITLE: str = "Parquet"
@@ -19,6 +20,7 @@ ENDINGS: tuple[str, ...] = (".parquet", ".pq")
 
 READ_AHEAD = 1 << 20  # bytes read from the source at a time, instead of a whole column chunk
 CODECS = {"UNCOMPRESSED": "none"} | {name.upper(): name for name in ("snappy", "gzip", "brotli", "zstd", "lz4")}
+LARGEST_UNPACKED, MOST_UNPACKED = 256 << 20, 200  # bytes of a column in a row group; times what it takes in the file
 COUNTED_ROWS = 1 << 18  # of a few columns that are read to be counted
 BATCH_ROWS, BATCH_BYTES = 1 << 16, 4 << 20  # read at a time, as far as the rows before and the file's own account tell
 
@@ -35,6 +37,7 @@ def read(path: Path, columns: Sequence[str], _alphabets: Mapping[str, Labels]) -
         import pyarrow.parquet as pq
 
         with pq.ParquetFile(path) as file:
+            _refuse_bomb(file.metadata, path)
             for name in columns:
                 refuse_absent(name, file.schema_arrow.names)
             for batch in file.iter_batches(batch_size=COUNTED_ROWS, columns=list(columns)):
@@ -56,6 +59,7 @@ def rewrite(
         reader = pq.ParquetFile(source, buffer_size=READ_AHEAD, pre_buffer=False, read_dictionary=text)
         with reader, complete_or_absent(target, overwrite) as temporary:
             about = reader.metadata
+            _refuse_bomb(about, source)
             codec = about.row_group(0).column(0).compression if about.num_row_groups and about.num_columns else "SNAPPY"
             with pq.ParquetWriter(temporary, schema, compression=CODECS.get(codec, "snappy")) as writer:
                 done = 0
@@ -64,6 +68,21 @@ def rewrite(
                     done += group.num_rows
                     report(done, about.num_rows)
         return done
+
+
+def _refuse_bomb(about: Any, path: Path) -> None:
+    """Raise where a column of a row group unpacks to far more than it takes: pyarrow holds its pages whole."""
+    for number in range(about.num_row_groups):
+        group = about.row_group(number)
+        for column in map(group.column, range(group.num_columns)):
+            unpacked = column.total_uncompressed_size
+            if unpacked > LARGEST_UNPACKED and unpacked > MOST_UNPACKED * column.total_compressed_size:
+                raise MalformedFile(
+                    f"{path.name} unpacks to more than {MOST_UNPACKED} times its size",
+                    parameter="bytes of a column",
+                    value=unpacked,
+                    hint="Write it again with smaller row groups, or without compression.",
+                )
 
 
 def _stored(reader: Any) -> Iterator[Any]:

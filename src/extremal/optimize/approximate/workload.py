@@ -61,7 +61,8 @@ def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
 def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
     """The best that was found, never worse than revealing with probability δ, and what is proved."""
     k, possible = groups.prior.size, bool(groups.prior.all())
-    exact, made, proofs = False, [], tuple[Proof, ...]((revealed_inputs(utility),))
+    varies = sum(map(bool, utility.source.member().weights)) > 1  # inputs that tell nothing prove no bound but 0
+    exact, made, proofs = False, [], tuple[Proof, ...]((revealed_inputs(utility),) if varies else ())
     if possible and k <= SIZES.coupled_rays and not problem.out_of_time:
         with suppress(np.linalg.LinAlgError, PrivacyViolation):  # one input is so rare that floats do not hold it
             found = _over(rays(k, privacy.epsilon), groups, privacy)

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.table import SIZES
@@ -49,11 +49,28 @@ def solve(problem: Problem, privacy: PML | LIP, utility: Workload) -> Solution:
     found = optimal_design(points, coordinates.guarded)
     theta = balanced(lifts, reduced(points, found.theta))
     matrix = lifts[:, theta > 0] * theta[theta > 0]
-    mechanism = Mechanism.from_matrix(
-        matrix / matrix.sum(axis=1, keepdims=True), privacy=privacy, inputs=problem.inputs
-    )
+    try:
+        whole = matrix / matrix.sum(axis=1, keepdims=True)
+        mechanism = Mechanism.from_matrix(whole, privacy=privacy, inputs=problem.inputs)
+    except PrivacyViolation:  # very different priors: the weights could not be balanced in floats
+        mechanism = Mechanism.from_matrix(completed(matrix, privacy), privacy=privacy, inputs=problem.inputs)
     proof = listed_patterns(coordinates, found, Fraction(utility.exact_gram[1]))
     return finished(problem, utility, Solution(mechanism, found.bound, "all extreme columns, interior point", (proof,)))
+
+
+def completed(matrix: Floats, privacy: PML | LIP) -> Floats:
+    """Admissible columns made into rows that sum to 1: what is missing becomes one more column, with as much of a
+    constant as makes it admissible."""
+    columns = matrix / matrix.sum(axis=1).max()
+    missing = np.maximum(1 - columns.sum(axis=1), 0.0)
+    mean, top = float(privacy.prior.values @ missing), math.exp(privacy.epsilon)
+    constant = (float(missing.max()) - top * mean) / (top - 1)
+    if isinstance(privacy, LIP):
+        below = math.exp(privacy.lower)
+        constant = max(constant, (mean - below * float(missing.min())) / (below - 1))
+    constant = max(constant, 0.0) * (1 + ROUNDING) + ROUNDING
+    whole = np.column_stack([columns, missing + constant]) / (1 + constant)
+    return np.asarray(whole / whole.sum(axis=1, keepdims=True))
 
 
 def extreme_columns(privacy: PML | LIP) -> Floats:

@@ -7,6 +7,7 @@ Which way is taken under pure ε-LDP for one prior depends on what is asked (opt
 | shares, all inputs alike | closed form: a block design or subset selection | squares, one class |
 | one statistic | intervals of values, to 40 values exactly; a grid and cells beyond | squares with chords |
 | at most 14 different inputs, to all statistics | all patterns, interior point | squares, listed |
+| shares of every question of a record | blocks of questions under one coin | agreements, yes-no |
 | at most 60 inputs, 30 if ordered | column generation from random sets that the bound suggests | squares with matrix |
 | more, shares in up to three groups of equal probability | sets of a few types, counted | squares, listed |
 | more, other shares | subset selection, or a projective geometry on its first points | squares with matrix |
@@ -50,6 +51,7 @@ from extremal.optimize.workload.structured.mean import (
     statistic_proof,
 )
 from extremal.optimize.workload.structured.mixtures import best_mixture
+from extremal.optimize.workload.structured.questions import question_shares
 from extremal.optimize.workload.structured.shares import many_shares
 from extremal.optimize.workload.structured.symmetric import symmetric_mechanism, symmetric_proof
 from extremal.privacy import LDP, Notion
@@ -88,6 +90,10 @@ def _under_ldp(problem: Problem, utility: Workload, prior: Floats, privacy: LDP)
         mechanism, method = symmetric_mechanism(utility.k, privacy, problem.inputs)
         if limit is None or mechanism.m <= limit or utility.k > SIZES.workload_patterns:
             return Solution(mechanism, math.nan, method, (symmetric_proof(utility.k),))
+    if utility.k > SIZES.workload_patterns:
+        blocks = question_shares(problem, utility, prior, privacy)
+        if blocks is not None:
+            return blocks
     groups = merged(utility.rows, prior)
     listable = groups.prior.size <= SIZES.workload_patterns
     on_a_line = limit is None and privacy.epsilon <= MOST_ON_A_LINE

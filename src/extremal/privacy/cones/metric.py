@@ -1,29 +1,31 @@
 """The shape of the cone of metric privacy: when the metric is a tree, and its extreme rays on small alphabets.
 
-Columns q with q_x ≤ e^{εd(x,x')}·q_x'. On an extreme ray the inequalities that are tight connect the inputs (within a
-group of inputs at finite distances; groups do not see each other), so a ray is fixed by a spanning tree of tight pairs
-and a direction on each edge. If the metric is the path length in a tree, the inequalities along its edges imply all
-others, and every choice of directions is a ray: 2^(k−1) of them.
+Columns q with q_x ≤ e^{εd(x,x')}·q_x'. If the metric is the path length in a tree, the inequalities along its edges
+imply all others, and every choice of a direction on each edge is a ray: 2^(k−1) of them. Other rays are listed by
+double description.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from extremal.errors import TooLarge
+from extremal.exact.exponential import exp_bounds
+from extremal.exact.polytope import as_columns, extreme_rays
 from extremal.privacy.metric import MetricPrivacy
 
 Floats = npt.NDArray[np.float64]
 Edge = tuple[int, int]
 
 MOST_ON_TREE = 16  # 32,768 rays
-MOST_IN_GENERAL = 7  # 7^5 trees with 2^6 directions
+MOST_IN_GENERAL = 7  # 924 rays
+_BITS = 96  # of e^{εd}, rounded up: nothing of it is left in a float
+_SAME = 10  # digits to which rays are the same, where rounding took one that several pairs make apart
 
 
 def tree_edges(privacy: MetricPrivacy) -> list[Edge] | None:
@@ -55,26 +57,40 @@ def tree_edges(privacy: MetricPrivacy) -> list[Edge] | None:
     return edges
 
 
-def extreme_rays(privacy: MetricPrivacy, slack: float) -> Floats:
-    """Extreme rays as columns with largest entry 1; those of the general case satisfy the inequalities within `slack`,
-    relatively.
+def metric_rays(privacy: MetricPrivacy) -> Floats:
+    """Extreme rays as columns with largest entry 1; in the general case with e^{εd} rounded up.
 
     Raises:
         TooLarge: more than 16 inputs on a tree, or more than 7 otherwise.
     """
-    edges = tree_edges(privacy)
-    most = MOST_ON_TREE if edges is not None else MOST_IN_GENERAL
-    if privacy.k > most:
+    edges, k = tree_edges(privacy), privacy.k
+    if k > (MOST_ON_TREE if edges is not None else MOST_IN_GENERAL):
         raise TooLarge(
             f"the rays of metric privacy are listed for at most {MOST_ON_TREE} inputs on a tree or line and "
             f"{MOST_IN_GENERAL} otherwise",
             parameter="k",
-            value=privacy.k,
+            value=k,
             hint="f-divergences and distortions are solved without listing them.",
         )
     if edges is not None:
-        return np.asarray(np.exp(_directed(edges, list(range(privacy.k)), privacy)))
-    return np.hstack([_rays_of_group(group, privacy, slack) for group in _groups(privacy.distances)])
+        return _directed(edges, privacy)
+    planes = []
+    for x, z in itertools.permutations(range(k), 2):
+        if privacy.relates(x, z):
+            factor = Fraction(exp_bounds(privacy.exact_exponent(x, z), _BITS)[1], 1 << _BITS)
+            planes.append([Fraction(int(i == x)) - factor * int(i == z) for i in range(k)])
+    listed = as_columns(extreme_rays(k, planes))
+    return listed[:, np.unique(listed.round(_SAME), axis=1, return_index=True)[1]]
+
+
+def _directed(edges: list[Edge], privacy: MetricPrivacy) -> Floats:
+    """One column for each choice of directions on the edges of a tree, parents first."""
+    count = 1 << len(edges)
+    logs = np.zeros((privacy.k, count))
+    for i, (above, x) in enumerate(edges):
+        sign = np.where((np.arange(count) >> i) & 1, 1.0, -1.0)
+        logs[x] = logs[above] + sign * privacy.epsilon * privacy.distances[above, x]
+    return np.asarray(np.exp(logs - logs.max(axis=0)))
 
 
 def group_columns(privacy: MetricPrivacy) -> Floats:
@@ -83,61 +99,6 @@ def group_columns(privacy: MetricPrivacy) -> Floats:
     for group in _groups(privacy.distances):
         columns = np.c_[columns, np.isin(np.arange(privacy.k), group).astype(np.float64)]
     return columns
-
-
-def _rays_of_group(group: list[int], privacy: MetricPrivacy, slack: float) -> Floats:
-    bounds = privacy.epsilon * privacy.distances[np.ix_(group, group)]
-    kept = []
-    for tree in _trees(len(group)):
-        logs = _directed([(group[a], group[b]) for a, b in tree], group, privacy)
-        inside = logs[group]
-        apart = inside[:, None, :] - inside[None, :, :]
-        good = (apart <= (bounds + slack * np.maximum(1, bounds))[:, :, None]).all(axis=(0, 1))
-        kept.append(np.exp(logs[:, good]))
-    candidates = np.hstack(kept)
-    return candidates[
-        :, np.unique(candidates.round(10), axis=1, return_index=True)[1]
-    ]  # several trees give the same ray
-
-
-def _directed(edges: list[Edge], group: list[int], privacy: MetricPrivacy) -> Floats:
-    """One column for each choice of directions on the edges (parents first), by its logarithms; 0 outside the group."""
-    count = 1 << len(edges)
-    logs = np.full((privacy.k, count), -math.inf)
-    logs[edges[0][0] if edges else group[0]] = 0.0
-    for i, (above, x) in enumerate(edges):
-        sign = np.where((np.arange(count) >> i) & 1, 1.0, -1.0)
-        logs[x] = logs[above] + sign * privacy.epsilon * privacy.distances[above, x]
-    return np.asarray(logs - logs.max(axis=0))
-
-
-def _trees(n: int) -> Iterator[list[Edge]]:
-    """Every spanning tree on 0..n−1, parents first (Prüfer sequences)."""
-    if n <= 2:
-        yield [(0, 1)] if n == 2 else []
-        return
-    for code in itertools.product(range(n), repeat=n - 2):
-        degree = [1 + code.count(x) for x in range(n)]
-        pairs = []
-        for x in code:
-            leaf = degree.index(1)
-            pairs.append((leaf, x))
-            degree[leaf] -= 1
-            degree[x] -= 1
-        a, b = (x for x in range(n) if degree[x] == 1)
-        pairs.append((a, b))
-        yield _parents_first(pairs)
-
-
-def _parents_first(pairs: list[Edge]) -> list[Edge]:
-    ordered, seen = [], [0]
-    for above in seen:
-        for a, b in pairs:
-            other = b if a == above else a if b == above else None
-            if other is not None and other not in seen:
-                ordered.append((above, other))
-                seen.append(other)
-    return ordered
 
 
 def _groups(distances: Floats) -> list[list[int]]:

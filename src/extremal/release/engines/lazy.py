@@ -32,7 +32,13 @@ def privatize_keyed(
             value=type(release_key).__name__,
             hint="Make one with ex.ReleaseKey.new(), or read one with ex.ReleaseKey.load(path).",
         )
-    if row_id in chosen:
+    try:
+        randomised = row_id in chosen
+    except TypeError:
+        raise InvalidParameter(
+            "row_id must be the name of a column", parameter="type of row_id", value=type(row_id).__name__
+        ) from None
+    if randomised:
         raise InvalidParameter("the row id cannot be randomised", parameter="row_id", value=row_id)
     key = ReleaseKey.new() if release_key is None else release_key
     columns = {name: KeyedColumn(mechanism, name, key) for name, mechanism in chosen.items()}

@@ -105,6 +105,7 @@ def _session(master: str) -> tuple[bool, Any]:
     if before is not None:
         return True, before
     builder: Any = SparkSession.builder.master(master).appName("extremal").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.io.encryption.enabled", "true")  # what is spilled may hold the secret of a column
     if master.startswith("local"):  # the workers are this Python, whatever `python3` is elsewhere
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
         builder = builder.config("spark.driver.host", "127.0.0.1")

@@ -89,13 +89,15 @@ SEED_NAMES = frozenset({"seed", "rng", "generator", "random_state", "random_seed
 
 
 def refuse_seed(options: dict[str, Any]) -> None:
-    """Raise on any unknown keyword of a releasing function; name the way out when it is a seed."""
+    """Raise on any unknown keyword of a releasing function; name the way out when it is a seed. What was given is not
+    shown: it may be a key."""
     for name, value in options.items():
+        kind = f"something of type {type(value).__name__}"
         if name in SEED_NAMES:
             raise InvalidParameter(
                 "a release takes no seed: whoever knows it can undo the randomisation",
                 parameter=name,
-                value=value,
+                value=kind,
                 hint="For experiments use extremal.simulate.Simulation(seed).",
             )
-        raise InvalidParameter("privatize has no such option", parameter=name, value=value)
+        raise InvalidParameter("privatize has no such option", parameter=name, value=kind)

@@ -1,0 +1,179 @@
+"""Faults planted in the kernel and in the checker that stands alone: the comparison of the two must notice each.
+
+A file is decided by both (`support.checkers`). With a fault in one of them, and no file made by it, the two must say
+something different of at least one file: certificates of small designs of every notion and goal, certificates that
+were corrupted or forged, and mechanism files of every structure and notion, claimed at their level and one double
+below. Proofs of these designs, and others put together from parts of them, must have the same bound in both or be
+refused by both. Without a fault they must agree on all. Every fault is planted in a copy of the package, one at a time,
+and the comparison stops at the first difference. Run with `make audit`; words as arguments take only faults that
+contain one.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "extremal"
+FORGED, CORRUPTED, RECOMBINED, SIGNED, DRAWS = 300, 300, 400, 4, 4
+
+FAULTS: tuple[tuple[str, str, str], ...] = (
+    # the checker that stands alone
+    ("checker/mechanisms.py", "max(0, min(candidates) - chosen[-1])", "0"),
+    ("checker/mechanisms.py", "large * d - n * unit", "large * d - 2 * n * unit"),
+    ("checker/notions.py", "small * e.low.numerator:", "2 * small * e.low.numerator:"),
+    ("checker/structures.py", "low < high and high + (r - 1) * low == UNIT", "low < high"),
+    ("checker/mechanisms.py", 'expect(content["hash"] == hash_of(content)', 'expect(bool(content["hash"])'),
+    ("checker/cones.py", "islice(every, 1, 2**k - 1)", "islice(every, 1, 2**k - 2)"),
+    ("checker/proofs.py", "found += mine[0][0] * len(mine)", "found += mine[0][0]"),
+    ("checker/proofs.py", 'require(reached > goal.distortion, "strictly', 'require(reached >= 0, "strictly'),
+    ("checker/squares.py", "return along**2 / (about.unit * cost)", "return along**2 / (about.unit * c)"),
+    (
+        "checker/compact.py",
+        "(notion.ratio - 1) * value) / (1 + notion.ratio)",
+        "notion.ratio * value) / (1 + notion.ratio)",
+    ),
+    ("checker/verdicts.py", "if before < reached.high < after and before < reached.low:", "if before < reached.high:"),
+    ("checker/costs.py", "RHO = Fraction(1, 2**80)", "RHO = Fraction(1, 2**40)"),
+    # the kernel and what it stands on
+    ("privacy/notion.py", "if not all(exponential.at_least(a, b) for", "if not any(exponential.at_least(a, b + 1) for"),
+    ("privacy/ldp.py", "top * delta.denominator - delta.numerator", "top * delta.denominator - 2 * delta.numerator"),
+    ("mechanism/structures/structure.py", "if total != DENOMINATOR:", "if total < DENOMINATOR:"),
+    ("mechanism/files.py", "    if stored != found:", "    if not stored:"),
+    ("certificate/verify.py", "nextafter(claimed, -inf) < low and high <", "nextafter(claimed, -inf) < low or high <"),
+    ("certificate/proofs/combined.py", "if least <= goal.distortion:", "if least < 0:"),
+    ("certificate/proofs/combined.py", "total += len(parts) * fraction", "total += fraction"),
+    ("certificate/proofs/order.py", "gap = longest[-1] - v * step", "gap = longest[-1] - v * (step + 1)"),
+    ("certificate/proofs/concave.py", "(k - 1) * (v - merged)", "(k - 2) * (v - merged)"),
+    ("certificate/proofs/dual.py", "/ sum(ray) * self.k", "/ sum(ray)"),
+    ("problem/__init__.py", "RESOLUTION = Fraction(1, 1 << 80)", "RESOLUTION = Fraction(1, 1 << 40)"),
+    ("sources/ball.py", "moved[x] - taken, moved[best] + taken", "moved[x], moved[best] + taken"),
+)
+"""(module, what stands there, what is put in its place)."""
+
+
+def files() -> Iterator[bytes]:
+    """What is compared; made where nothing is planted."""
+    from audit.certificate.second import corrupted, forged
+    from extremal.privacy import NOTIONS
+    from support.checkers import claiming, written
+    from support.files.strangers import rehashed
+    from support.levels import DRAWN, SOURCES, claim_at, drawn_mechanism, drawn_notion
+    from support.proofs.examples import examples
+
+    whole = [example.certificate for example in examples() if example.certificate is not None]
+    yield from map(written, whole)
+    yield written({**whole[0], "hash": "0" * 64})
+    yield from (text for _, text in forged(FORGED, seed=1))
+    yield from (text for _, text in corrupted(CORRUPTED, seed=1))
+    shapes = list(SOURCES)
+    for seed in range(DRAWS):
+        for kind in DRAWN:
+            for name in NOTIONS:
+                draw = np.random.default_rng([seed, *kind.encode(), *name.encode()])
+                mechanism = drawn_mechanism(draw, kind)
+                notion = drawn_notion(draw, name, shapes[int(draw.integers(len(shapes)))], mechanism.k)
+                level = notion.level(mechanism)
+                for epsilon in (level, math.nextafter(level, 0)):
+                    if 1e-9 < epsilon <= 100:
+                        yield written(claiming(mechanism, claim_at(notion, epsilon)))
+    response = claiming(drawn_mechanism(np.random.default_rng(0), "randomized_response"), None)
+    weights = response["weights"]
+    yield written(rehashed({**response, "weights": {**weights, "high": str(int(weights["high"]) + 1)}}))
+    yield from deltas()
+
+
+def deltas() -> Iterator[bytes]:
+    """(ε,δ)-LDP claimed at the least δ, and a little below."""
+    import extremal as ex
+    from support.checkers import claiming, written
+
+    for seed in range(DRAWS):
+        array = np.random.default_rng(seed).dirichlet(np.ones(4), size=3)
+        mechanism = ex.Mechanism.from_matrix(array)
+        delta = ex.LDP("0.5").delta_at(mechanism)
+        for claimed in (delta, math.nextafter(delta, 0), delta / 2, 0.75 * delta):
+            yield written(claiming(mechanism, ex.LDP("0.5", claimed)))
+
+
+def proofs() -> Iterator[tuple[dict[str, Any], Any, Any]]:
+    """Proofs, each with the notion and the goal that it is held against."""
+    from support.proofs.examples import examples
+    from support.proofs.recombination import Recombiner
+
+    draw = random.Random(0)
+    for e, proof in ((example, proof) for example in examples() for proof in example.proofs):
+        yield proof, e.privacy, e.utility
+        for _ in range(SIGNED if proof.get("alpha") else 0):  # every ray is the worst of some
+            yield {**proof, "alpha": [draw.choice(["1", "-1"]) for _ in proof["alpha"]]}, e.privacy, e.utility
+    recombiner = Recombiner(examples(), 5)
+    for _ in range(RECOMBINED):
+        tried = recombiner.next()
+        yield tried.proof, tried.about.privacy, tried.about.utility
+
+
+COMPARE = """
+import pickle, sys
+from support.checkers import disagreement_on
+from support.proofs.comparison import disagreement
+texts, proofs = pickle.load(open(sys.argv[1], "rb"))
+print(next((apart for apart in map(disagreement_on, texts) if apart), "")
+    or next((apart for proof in proofs if (apart := disagreement(*proof))), ""))
+"""
+
+
+def noticed(fault: tuple[str, str, str] | None, folder: Path) -> str:
+    """What the comparison says first with a fault planted; empty when it notices nothing."""
+    place = folder / "src"
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(SOURCE, place / "extremal", ignore=shutil.ignore_patterns("__pycache__", "*.csv"))
+    if fault is not None:
+        name, old, new = fault
+        path = place / "extremal" / name
+        text = path.read_text(encoding="utf-8")
+        if text.count(old) != 1:
+            raise ValueError(f"{name}: {old!r} must occur once; it occurs {text.count(old)} times")
+        path.write_text(text.replace(old, new), encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (place, ROOT / "tests", ROOT)))}
+    command = [sys.executable, "-c", COMPARE, str(folder / "files")]
+    done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
+    if done.returncode:
+        raise RuntimeError(f"with {fault} the comparison fails: {done.stderr.strip().splitlines()[-1]}")
+    return done.stdout.strip()
+
+
+def main() -> int:
+    words, start = sys.argv[1:], time.monotonic()
+    chosen = [fault for fault in FAULTS if not words or any(word in " ".join(fault) for word in words)]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "files").write_bytes(pickle.dumps((list(files()), list(proofs()))))
+        if said := noticed(None, folder):
+            raise RuntimeError(f"the two must agree where no fault is planted: {said}")
+        missed = 0
+        for fault in chosen:
+            said = noticed(fault, folder)
+            missed += not said
+            print(
+                f"{'noticed' if said else 'MISSED '}  {fault[0]}: {fault[1]!r} → {fault[2]!r}\n{' ' * 9}{said[:200]}",
+                flush=True,
+            )
+    print(f"{len(chosen)} faults, {missed} missed, {time.monotonic() - start:.0f} s")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""What checking a file may cost, decided before any work starts.
+
+A file comes from a stranger, and a few bytes can ask for hours: orders, rays, matrices, pairs of rows. Each step has an
+estimate of its work in units of about a microsecond, from sizes alone; what is above the allowance of the file is *not
+proven*, "too large to check here", whether it is true or not. The allowance depends on the length of the file: for 10
+seconds if it is small, for two minutes if not. What was made in this process has none: its owner can wait, or stop.
+`docs/design/proofs.md`, section 9, has the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from math import factorial
+from typing import Any
+
+from extremal.certificate.arithmetic.enclosures import leaves_of
+from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
+from extremal.mechanism import Mechanism
+from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, WorkloadGoal
+from extremal.sources import SourceClass
+
+MOST_PROOFS = 64  # of a certificate, those within others included: a search writes a handful
+SMALL_FILE = 10_000  # bytes
+SMALL_WORK, LARGE_WORK = 5_000_000, 110_000_000  # units: half of 10 seconds, and less than two minutes
+PER_COLUMN = 12  # units for the value of one column
+PER_STEP = 12  # steps of an inverse in balls in one unit
+PER_PRODUCT = 60  # steps of a product of matrices of whole numbers in one unit
+PER_PAIR = 400  # entries of pairs of rows, in floats, in one unit
+PER_PLANE = 50  # units for an inequality of a cone whose rays are found by double description
+MOST_COUNTED, MOST_COUPLED = 20, 8  # inputs from which on a list of rays is refused, whatever it would cost
+PASSES = 64  # over all pairs of rows, to find a level at a δ by bisection
+
+
+class Allowance:
+    """Units that may still be spent on a file; without a length, as many as it takes."""
+
+    def __init__(self, length: int | None) -> None:
+        self.left = None if length is None else SMALL_WORK if length <= SMALL_FILE else LARGE_WORK
+
+    def affords(self, work: int) -> bool:
+        """Whether so much is left; it stays."""
+        return self.left is None or work <= self.left
+
+    def spend(self, work: int, what: str) -> None:
+        """Take it off.
+
+        Raises:
+            NotKnown: there is not so much left.
+        """
+        if not self.affords(work):
+            raise NotKnown(f"{TOO_LARGE}: {what}", "steps", f"about 2^{work.bit_length() - 1}")
+        self.left = None if self.left is None else self.left - work
+
+
+def work_of_pairs(mechanism: Mechanism) -> int:
+    """One look at all pairs of rows: what (ε,δ)-LDP is decided by."""
+    return mechanism.row_classes**2 * mechanism.m // PER_PAIR
+
+
+def work_of_value(goal: Goal, mechanism: Mechanism) -> int:
+    """To enclose what a mechanism is worth."""
+    rows, reports = mechanism.row_classes, mechanism.m
+    if isinstance(goal, WorkloadGoal):
+        return rows * rows * max(rows, min(reports, rows * rows)) // PER_STEP
+    if isinstance(goal, (LossGoal, LevelGoal)):
+        return PER_COLUMN * (reports + mechanism.k)
+    return PER_COLUMN * reports * len(leaves_of(goal)) + _pieces(mechanism)
+
+
+def _pieces(mechanism: Mechanism) -> int:
+    """Groups of rows in all columns together, where each column may have many."""
+    stored = mechanism.structure
+    runs = len(getattr(stored, "runs", ())) or (stored.r if stored.kind == "rows" else 2)
+    return int(stored.m) * int(runs)
+
+
+def proofs_within(proofs: tuple[Proof, ...]) -> Iterator[Value]:
+    """The proofs and reasons of a certificate, with all that they hold."""
+    for proof in proofs:
+        yield proof
+        held: list[Any] = [getattr(proof, f.name) for f in fields(proof)]
+        parts = [v for value in held for v in (value if isinstance(value, tuple) else (value,)) if isinstance(v, Value)]
+        yield from proofs_within(tuple(parts))  # type: ignore[arg-type]
+
+
+def work_of_proofs(proofs: tuple[Proof, ...], privacy: Privacy, goal: Goal) -> int:
+    """To derive the bounds of all proofs.
+
+    Raises:
+        NotKnown: there are too many.
+    """
+    values = list(proofs_within(proofs))
+    if sum(isinstance(value, Proof) for value in values) > MOST_PROOFS:
+        raise NotKnown(f"{TOO_LARGE}: a certificate has at most {MOST_PROOFS} proofs", "proofs", len(values))
+    return sum(_work_of(value, privacy, goal) for value in values)
+
+
+def _vertices(source: SourceClass) -> int:
+    """About how many extreme priors a class has."""
+    k = min(source.k, MOST_COUNTED)
+    many = {"permutation_invariant": factorial(k), "ball": k << (k - 1), "simplex": k}
+    return many.get(source.kind, len(source.priors))
+
+
+def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
+    k, sizes = goal.k, {f.name: getattr(value, f.name) for f in fields(value)}
+    leaves = 1 if isinstance(goal, (WorkloadGoal, LossGoal, LevelGoal)) else len(leaves_of(goal))
+    if value.kind == "listed":
+        if sizes["revealed"]:
+            return k * k * leaves
+        if isinstance(privacy, OverClass):
+            return _vertices(privacy.source) * k * PER_PLANE + (k * leaves << min(k, MOST_COUNTED))
+        rays = 2 * 6 ** min(k, MOST_COUPLED) if isinstance(privacy, Coupled) else 1 << min(k, MOST_COUNTED)
+        return int(rays * k * leaves)
+    if value.kind == "chords":
+        longest = max((n.denominator.bit_length() for n in sizes["nodes"]), default=0)
+        cells = sum(map(len, sizes["trees"]))
+        return int(len(sizes["nodes"]) * k * (64 + longest) // 256 + cells * k * 10)
+    if value.kind == "order":
+        return int(len(sizes["ends"]) ** 2 * 3)
+    if value.kind == "concave":
+        return int(len(sizes["lines"]) * k * 10)
+    if value.kind == "sets":
+        return sum(map(len, sizes["trees"])) * 1000
+    if value.kind in ("squares", "matrix"):
+        return k**3 // PER_PRODUCT
+    return 0

@@ -1,0 +1,232 @@
+"""Several questions on one record (§3, §6): what blocks tell, and bounds on what any mechanism tells.
+
+μ_j is what a mechanism tells about question j; n × the total squared error of its shares is w_j(1 − 1/k_j)/μ_j at
+best. `agreements` and `yes-no` prove Σ v_j·μ_j ≤ M.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from extremal.checker.costs import RHO
+from extremal.checker.goals import Goal, QuestionShares, Statistics
+from extremal.checker.mechanisms import Mechanism
+from extremal.checker.notions import LDP, Notion
+from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, NotKnown, ends, require, root, total
+from extremal.checker.structures import COINS
+
+MOST_RECORDS = 1024  # of a workload whose gram matrix is compared
+MOST_YES_NO, MOST_ASKED, MOST_DISAGREEMENTS = 24, 64, 2**12
+SETS_LISTED = 7  # questions up to which all sets that are closed upwards are listed
+CELLS_OF_U, STEPS_OF_Y, REACH_OF_Y, ONE_IN_BITS, PART_BITS = 4096, 16, 5, 30, 20  # of the recursion for more
+
+
+def cost_of_questions(goal: QuestionShares, mechanism: Mechanism) -> Interval | float:
+    """Σ_j w_j(1 − 1/k_j)/μ_j, or the largest w_j(1 − 1/k_j)/(k_j·μ_j), of blocks of sets."""
+    asked = mechanism.structure.asked
+    if asked is None or asked.sizes != goal.sizes or any(asked.others):
+        raise NotKnown("the cost of questions is known of blocks that report sets of answers")
+    told = [ZERO] * len(goal.sizes)
+    for weight_of_block, coin, members in asked.blocks:
+        for j, held in members:
+            k = goal.sizes[j]
+            told[j] += Fraction(weight_of_block * coin**2, COINS**3) * (Fraction(k, held) - 1) / (k - 1)
+    if not all(told):
+        return INFINITE
+    each = [w * (ONE - Fraction(1, k)) / mu for w, k, mu in zip(goal.weights, goal.sizes, told, strict=True)]
+    return ends(max(e / k for e, k in zip(each, goal.sizes, strict=True)) if goal.largest else total(each))
+
+
+# -- the goal of a proof --
+
+
+def shares_wanted(goal: Goal, sizes: Sequence[int]) -> tuple[list[Fraction], bool, Fraction]:
+    """The weight of each question, whether the largest error counts, and ρ/K."""
+    if isinstance(goal, QuestionShares):
+        require(tuple(sizes) == goal.sizes, "the questions of the goal")
+        return list(goal.weights), goal.largest, ZERO
+    require(isinstance(goal, Statistics), "shares of questions")
+    assert isinstance(goal, Statistics)
+    p = goal.source.only
+    require(1 <= len(sizes) <= MOST_ASKED and min(sizes) >= 2, "questions with two answers or more")
+    require(math.prod(sizes) == goal.k <= MOST_RECORDS, "the answers make the records")
+    require(p is not None and len(set(p)) == 1, "records that are equally likely")
+    corner = goal.gram[0]
+    weights = [corner[0] - corner[math.prod(sizes[j + 1 :])] for j in range(len(sizes))]
+    records = list(itertools.product(*map(range, sizes)))
+    same = all(
+        goal.gram[x][z] == sum(w for w, a, b in zip(weights, one, other, strict=True) if a == b)
+        for x, one in enumerate(records)
+        for z, other in enumerate(records)
+    )
+    require(min(weights) >= 0 and same, "the gram matrix of the shares of these questions")
+    return [Fraction(w, goal.unit) for w in weights], False, RHO / goal.k
+
+
+def bound_from(goal: Goal, sizes: Sequence[int], v: Sequence[Fraction], most: Fraction) -> Bound:
+    """(Σ√(b_j v_j))²/M, or Σ v_j·b_j/(k_j·M)."""
+    weights, largest, bias = shares_wanted(goal, sizes)
+    whole = most + bias * total(list(v))
+    require(whole > 0 and any(v), "a positive bound")
+    errors = [w * (ONE - Fraction(1, k)) for w, k in zip(weights, sizes, strict=True)]
+    if largest:
+        return sum((x * b / k for x, b, k in zip(v, errors, sizes, strict=True)), ZERO) / whole
+    return sum((root(x * b).low if x * b else ZERO for x, b in zip(v, errors, strict=True)), ZERO) ** 2 / whole
+
+
+def ratio_of(notion: Notion) -> Fraction:
+    """A rational above e^ε; ε-LDP alone."""
+    require(isinstance(notion, LDP) and notion.delta == 0, "ε-LDP")
+    assert isinstance(notion, LDP)
+    found = notion.top.above()
+    require(found > 1, "ε above 0")
+    return found
+
+
+# -- agreements --
+
+
+def agreements(proof: dict[str, Any], notion: Notion, goal: Goal) -> Bound:
+    """Σ_j r_j(k_j − 1)·μ_j ≤ (E − 1)²/(4(E − ν))."""
+    sizes, groups, numbers = proof["sizes"], proof["groups"], proof["numbers"]
+    e = ratio_of(notion)
+    shares_wanted(goal, sizes)
+    shape, eigenvalues = eigenvalues_of(sizes, groups, numbers)
+    nu = eigenvalues[0]
+    require(nu < e and all(a <= 1 for a in eigenvalues[1:]), "ν below E, no r_A below 0")
+    steps = [math.prod(shape[g + 1 :]) for g in range(len(shape))]
+    v = [(ONE - eigenvalues[steps[g]]) * (k - 1) for g, k in zip(groups, sizes, strict=True)]
+    return bound_from(goal, sizes, v, (e - 1) ** 2 / (4 * (e - nu)))
+
+
+def eigenvalues_of(
+    sizes: Sequence[int], groups: Sequence[int], numbers: Sequence[Fraction]
+) -> tuple[list[int], list[Fraction]]:
+    """How many vectors of disagreements there are by group, and N̂ for each vector of questions in A."""
+    require(len(groups) == len(sizes) and set(groups) == set(range(len(set(groups)))), "a group of each question")
+    alike = [[k for k, g in zip(sizes, groups, strict=True) if g == own] for own in range(len(set(groups)))]
+    require(all(len(set(part)) == 1 for part in alike) and min(sizes) >= 2, "questions of a group are alike")
+    shape = [len(part) + 1 for part in alike]
+    require(math.prod(shape) <= MOST_DISAGREEMENTS, "not too many numbers")
+    require(len(numbers) == math.prod(shape) - 1 and all(n >= 0 for n in numbers), "a number ≥ 0 for each vector")
+    eigenvalues = [ZERO, *numbers]
+    for axis, part in enumerate(alike):
+        eigenvalues = along(eigenvalues, shape, axis, part[0])
+    return shape, eigenvalues
+
+
+def along(values: Sequence[Fraction], shape: Sequence[int], axis: int, k: int) -> list[Fraction]:
+    """The sum over disagreements m of one group, against a of its questions in A: Π over the questions that disagree of
+    −1 where it is in A and k − 1 where not."""
+    n, step = shape[axis] - 1, math.prod(shape[axis + 1 :])
+    table = [[character_sum(n, k, a, m) for m in range(n + 1)] for a in range(n + 1)]
+    found = []
+    for place in range(len(values)):
+        a = place // step % (n + 1)
+        start = place - a * step
+        found.append(sum((table[a][m] * values[start + m * step] for m in range(n + 1)), ZERO))
+    return found
+
+
+def character_sum(n: int, k: int, a: int, m: int) -> int:
+    """Over sets of m of n questions, a of which are marked."""
+    ways = range(max(0, m - (n - a)), min(a, m) + 1)
+    return sum((-1) ** i * (k - 1) ** (m - i) * math.comb(a, i) * math.comb(n - a, m - i) for i in ways)
+
+
+# -- yes-no --
+
+
+def yes_no(proof: dict[str, Any], notion: Notion, goal: Goal) -> Bound:
+    """Σ μ_j ≤ M for yes/no questions."""
+    sizes = proof["sizes"]
+    e = ratio_of(notion)
+    weights, _, _ = shares_wanted(goal, sizes)
+    require(set(sizes) == {2} and len(sizes) <= MOST_YES_NO, "up to 24 yes/no questions")
+    require(e <= 3 or len(set(weights)) == 1, "equal weights above e^ε = 3")
+    return bound_from(goal, sizes, [ONE] * len(sizes), most_of_yes_no(len(sizes), e))
+
+
+def most_of_yes_no(n: int, e: Fraction) -> Fraction:
+    """M: by the inequality for e^ε ≤ 3, by all closed sets, or by the recursion."""
+    if e <= 3:
+        return ((e - 1) / (e + 1)) ** 2
+    if n <= SETS_LISTED:
+        return max(Fraction(w) / (Fraction(2**n) / (e - 1) + m) ** 2 for m, w in enumerate(squares_by_size(n)))
+    heights = [Fraction(g, 2**ONE_IN_BITS) for g in tail_heights(n)]
+    for i in range(1, len(heights)):
+        end = Fraction(i, STEPS_OF_Y)
+        if (e - 1) * heights[i] <= end:
+            start = Fraction(i - 1, STEPS_OF_Y)
+            # where the chord times c meets the diagonal
+            first, last = (e - 1) * heights[i - 1] - start, (e - 1) * heights[i] - end
+            return (start + (end - start) * first / (first - last)) ** 2
+    return Fraction(n)  # never: what is told of a question is at most 1
+
+
+@functools.cache
+def squares_by_size(n: int) -> list[int]:
+    """The largest Σ_j (Σ ±1)² of a set of m records that is closed upwards in the dominance order, for every m.
+
+    A closed set is a record at a time, in an order in which what dominates comes first.
+    """
+    records = sorted(itertools.product((0, 1), repeat=n), key=lambda x: (-sum(itertools.accumulate(x)), x))
+    heights = [list(itertools.accumulate(x)) for x in records]
+    above = [
+        sum(1 << i for i in range(len(records)) if i != r and all(map(int.__ge__, heights[i], heights[r])))
+        for r in range(len(records))
+    ]
+    found = [0] * (len(records) + 1)
+
+    def grow(held: int, sums: tuple[int, ...], size: int, first: int) -> None:
+        found[size] = max(found[size], sum(s * s for s in sums))
+        for r in range(first, len(records)):
+            if above[r] & held == above[r]:
+                grow(
+                    held | 1 << r, tuple(s + 2 * b - 1 for s, b in zip(sums, records[r], strict=True)), size + 1, r + 1
+                )
+
+    grow(0, (0,) * n, 0, 0)
+    return found
+
+
+@functools.cache
+def tail_heights(n: int) -> list[int]:
+    """Whole numbers above 2^30·G_n(−i/16, 1)."""
+    unit, cells = 2**ONE_IN_BITS, CELLS_OF_U
+    edges = [c * unit // cells for c in range(cells + 1)]
+    above = [math.isqrt(unit * unit - u * u - 1) + 1 for u in edges[:-1]]
+    below = [math.isqrt(unit * unit - u * u) for u in edges]
+    caps = [
+        cells - 1 if not below[c + 1] else min(cells, -(-edges[c + 1] * cells // below[c + 1])) - 1
+        for c in range(cells)
+    ]
+    steps = range(REACH_OF_Y * STEPS_OF_Y + 1)
+    y = [i * unit // STEPS_OF_Y for i in steps]
+    rows = [[-(-max(unit - v, 0) // 2) for v in y]] * cells
+    for terms in range(2, n + 1):
+        made = [[0] * len(y)] * cells
+        best = [0] * len(y)
+        for c in range(math.isqrt((cells * cells - 1) // terms), cells):
+            u, rho, row = edges[c + 1], above[c], rows[caps[c]]
+            sums = [-(-(scaled_tail(row, rho, u - v) + scaled_tail(row, rho, -u - v)) // 2) for v in y]
+            best = list(map(max, best, sums))
+            made[c] = best
+        rows = made
+    return [*rows[-1][:-1], 0]
+
+
+def scaled_tail(row: Sequence[int], rho: int, x: int) -> int:
+    """At least 2^30·ρ·G(x/ρ)."""
+    place = (abs(x) << PART_BITS) // max(rho, 1) * STEPS_OF_Y
+    index, part = place >> PART_BITS, place & (2**PART_BITS - 1)
+    if index >= REACH_OF_Y * STEPS_OF_Y:
+        return max(x, 0)
+    between = -(-(row[index] * (2**PART_BITS - part) + row[index + 1] * part) // 2**PART_BITS)
+    scaled: int = -(-between * rho // 2**ONE_IN_BITS)
+    return max(x, 0) + scaled

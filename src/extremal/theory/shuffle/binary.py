@@ -1,0 +1,211 @@
+"""Two inputs, two reports: the shuffled reports are a count, and every data set can be gone through.
+
+Let a of the n−1 others hold input 1, T be their reports of one kind, with mass function f_a and distribution function
+F_a, and label that kind so that α = P(other kind|x₀) − e^ε·P(other kind|x₁) > 0; where neither label does that, the
+divergence is 0. The count of all reports has P(t) − e^ε·P'(t) = α·f_a(t) − (α + β)·f_a(t−1) with β = e^ε − 1. A sum of
+independent bits is log-concave (Newton), so the sign changes once and the divergence is
+
+    δ_a(ε) = max_t α·f_a(t) − β·F_a(t−1),
+
+with a single peak in t: a value above both neighbours is the maximum.
+
+*Values.* For θ < 0, α·f(t) − β·F(t−1) is an integral of E e^{sT}·e^{−st}·(α − β·e^s/(1 − e^s)) over one period of s =
+θ + iu. N equidistant nodes add the values at t + jN with weights e^{θjN}, which are bounded. |E e^{sT}| and the kernel
+decrease in |u| up to π, so one ball bounds all nodes after it.
+
+*All data sets.* If between a₁ and a₂ of the others hold input 1, show the adversary the a₂ − a₁ whose input is not
+fixed: δ_a(n) ≤ δ_{a₁}(n − (a₂ − a₁)) for all a in the block. A block that fails is halved.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from flint import acb, arb, fmpq
+
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import JointBlocks
+from extremal.theory.shuffle.accounting import LARGEST, at, exponential, falling_root, log_ratio
+
+MOST_PEOPLE = 20_000  # for whom all data sets are gone through: seconds; the number of blocks grows as √n·log n
+NEAR_THE_END = 12  # data sets next to equal others that are tried for a lower end
+DROPPED = 60.0  # −log of what the nodes left out may add, relative
+
+Ends = tuple[arb, arb]
+
+
+@dataclass(frozen=True)
+class BinaryReports:
+    """P(report 1 | input 0) and P(report 1 | input 1)."""
+
+    chances: tuple[fmpq, fmpq]
+
+    @classmethod
+    def of(cls, mechanism: Mechanism | JointBlocks) -> BinaryReports | None:
+        """The reports of a mechanism with two different rows and two outputs, none of them certain; None for others."""
+        structure = mechanism.structure if isinstance(mechanism, Mechanism) else mechanism
+        if isinstance(structure, JointBlocks) or structure.r != 2 or structure.m != 2:
+            return None
+        rows = structure.rows().tolist()
+        chances = fmpq(rows[0][1], structure.denominator), fmpq(rows[1][1], structure.denominator)
+        return cls(chances) if all(0 < p < 1 for p in chances) else None
+
+    def divergence(self, first: int, held: tuple[int, int], ratio: arb) -> Ends:
+        """(lower, upper) of the divergence where the differing person holds `first` or the other input, and held[x] of
+        the others hold x."""
+        p = self.chances
+        gain = arb(1 - p[first]) - ratio * arb(1 - p[1 - first])
+        if gain > 0:
+            return _peak(_Count(held, p, gain, ratio - 1))
+        gain = arb(p[first]) - ratio * arb(p[1 - first])
+        if gain > 0:
+            return _peak(_Count(held, (1 - p[0], 1 - p[1]), gain, ratio - 1))
+        return arb(0), gain.max(arb(0)).upper()
+
+    def lower(self, n: int, ratio: arb) -> arb:
+        """A lower bound over data sets: equal others and those next to them."""
+        best = arb(0)
+        for first in (0, 1):
+            for few in range(min(NEAR_THE_END, n)):
+                for held in ((few, n - 1 - few), (n - 1 - few, few)):
+                    best = best.max(self.divergence(first, held, ratio)[0])
+        return best.lower()
+
+    def at_most(self, n: int, ratio: arb, target: arb) -> bool:
+        """Whether the divergence is at most the target for every data set."""
+        for first in (0, 1):
+            blocks = [(0, n - 1)]
+            while blocks:
+                a, b = blocks.pop()
+                if self.divergence(first, (n - 1 - b, a), ratio)[1] <= target:
+                    continue
+                if a == b:
+                    return False
+                blocks += [((a + b) // 2 + 1, b), (a, (a + b) // 2)]
+        return True
+
+
+@dataclass(frozen=True)
+class _Count:
+    """T, and α and β."""
+
+    held: tuple[int, int]
+    chances: tuple[fmpq, fmpq]
+    gain: arb
+    loss: arb
+
+    def log_moment(self, theta: arb) -> arb:
+        """log E e^{θT}."""
+        sums = [arb(p) * theta.exp() + arb(1 - p) for p in self.chances]
+        return self.held[0] * sums[0].log() + self.held[1] * sums[1].log()
+
+    def tilted(self, theta: float) -> tuple[float, float]:
+        """Mean and variance of T under the weights e^{θT}; for searches."""
+        mean = variance = 0.0
+        for count, chance in zip(self.held, self.chances, strict=True):
+            p = float(chance) * math.exp(theta)
+            p /= p + 1 - float(chance)
+            mean, variance = mean + count * p, variance + count * p * (1 - p)
+        return mean, variance
+
+    def value(self, t: int, theta: float) -> Ends:
+        """(lower, upper) of α·f(t) − β·F(t−1)."""
+        if t < 0 or t > sum(self.held) + 1:
+            return arb(-1), arb(-1)
+        variance = self.tilted(theta)[1]
+        real = arb(theta)
+        base = self.log_moment(real) - real * t
+        small = max(0.0, -float(base)) + math.log(1 + 1 / float(self.gain))
+        nodes = int((DROPPED + small) / -theta + 24 * math.sqrt(variance) + 64)
+        last = min(nodes // 2, int(nodes / (2 * math.pi) * math.sqrt(2 * (DROPPED + 4) / max(variance, 1e-3))) + 2)
+        turn = 2 * arb.pi() / nodes
+        decay = real.exp()
+        total = self.gain - self.loss * decay / (1 - decay)
+        for k in range(1, last + 1):
+            term = self._node(acb(real, turn * k), t, base)
+            total += term.real if 2 * k == nodes else 2 * term.real
+        error = arb(0)
+        if last < nodes // 2:
+            size = abs(self._node(acb(real, turn * last), t, base, kernel=False))
+            step = abs(1 - acb(real, turn * last).exp())
+            error = nodes * size * (self.gain + self.loss * decay / step)
+        scale = base.exp() / nodes
+        q = (real * nodes).exp()
+        error = scale * error + (self.gain + self.loss) * q / (1 - q)
+        if nodes <= t:
+            error += (self.gain + self.loss) * (self.log_moment(2 * real) - 2 * real * t).exp() * q / (1 - q)
+        middle = scale * total
+        return (middle - error).lower(), (middle + error).upper()
+
+    def _node(self, s: acb, t: int, base: arb, kernel: bool = True) -> acb:
+        es = s.exp()
+        value = (-s * t - base).exp()
+        for count, p in zip(self.held, self.chances, strict=True):
+            value *= (es * arb(p) + arb(1 - p)) ** count
+        return value * (self.gain - self.loss * es / (1 - es)) if kernel else value
+
+
+def _peak(count: _Count) -> Ends:
+    """(lower, upper) of the maximum over t."""
+    theta = -math.log1p(float(count.loss) / float(count.gain))
+    theta = min(theta, -1e-12)
+    t = max(0, round(count.tilted(theta)[0] + 0.5))
+    known: dict[int, Ends] = {}
+
+    def value(t: int) -> Ends:
+        if t not in known:
+            known[t] = count.value(t, theta)
+        return known[t]
+
+    for _ in range(1000):
+        here, up, down = value(t)[0], value(t + 1)[0], value(t - 1)[0]
+        if up > here and not down > up:
+            t += 1
+        elif down > here:
+            t -= 1
+        else:
+            break
+    low = value(t)[0].max(arb(0))
+    for reach in (1, 2, 3):
+        if value(t - reach)[1] < value(t)[0] and value(t + reach)[1] < value(t)[0]:
+            high = value(t)[1]
+            for near in range(t - reach + 1, t + reach):
+                high = high.max(value(near)[1])
+            return low.lower(), high.upper()
+    return low.lower(), count.gain.upper()  # f ≤ 1
+
+
+def binary_lower(reports: BinaryReports, n: int, delta: Fraction, local: float, guess: float) -> float:
+    """A proved lower end of ε at δ."""
+    goal = arb(fmpq(delta.numerator, delta.denominator))
+
+    def excess(epsilon: float) -> float:
+        return log_ratio(reports.lower(n, at(epsilon)), goal)
+
+    return falling_root(excess, guess, local, 1)
+
+
+def binary_upper(reports: BinaryReports, n: int, delta: Fraction, local: float, low: float) -> float:
+    """A proved upper end of ε at δ, as close to a lower end as all data sets allow."""
+    goal = arb(fmpq(delta.numerator, delta.denominator))
+    for step in (5e-8 * 4.0**i for i in range(30)):
+        high = max(low, 1e-12) * (1 + step)
+        if high < min(local, LARGEST) and reports.at_most(n, at(high), goal):
+            return high
+    return local
+
+
+def binary_delta(reports: BinaryReports, n: int, epsilon: Fraction, ceiling: arb) -> Ends:
+    """(lower, upper) for δ at ε; `ceiling` is an upper end that is known."""
+    ratio = exponential(epsilon)
+    low = reports.lower(n, ratio)
+    step = arb(1) + arb(2) ** -20
+    high = low * step
+    while high > 0 and high < ceiling:
+        if reports.at_most(n, ratio, high):
+            return low, high.upper()
+        step = 1 + 4 * (step - 1)
+        high = low * step
+    return low, ceiling.upper()

@@ -1,0 +1,138 @@
+"""Certificates of shuffled reports: a mechanism, n, ε and δ, decided again from the weights alone.
+
+The claim is that n shuffled reports of the mechanism are (ε,δ)-differentially private. Its verifier searches nothing
+but the contour of each integral, which cannot make a bound false: it bounds δ at the claimed ε for every pair of inputs
+and every data set, and compares. A claim is *proved* if the bound is at most δ, *refuted* if some data sets have a
+larger δ, and *not proven* between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+from extremal.certificate.verify import Verdict, Verification
+from extremal.errors import MalformedFile, PrivacyViolation
+from extremal.exact import as_count, as_fraction
+from extremal.exact.numbers import decimal_text
+from extremal.mechanism import Mechanism
+from extremal.mechanism.files import check_version, content_digest, from_json, to_json, write_once
+from extremal.theory.shuffle.accounting import data_sets, exponential, lower_delta, ranked, screened, upper_delta
+from extremal.theory.shuffle.binary import MOST_PEOPLE, BinaryReports
+from extremal.theory.shuffle.contour import BITS
+from extremal.theory.shuffle.pairs import pairs_of
+
+FORMAT = "extremal-shuffled"
+VERSION = (1, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class ShuffleClaim:
+    """n shuffled reports of a mechanism are (ε,δ)-differentially private; made by `Shuffled.claim`, read by `ex.load`.
+
+    >>> import extremal as ex
+    >>> ShuffleClaim(ex.randomized_response(3, 1), 1000, Fraction("0.2"), Fraction("1e-6")).verify().privacy
+    <Verdict.PROVED: 'proved'>
+
+    Attributes:
+        mechanism: with exact weights.
+        n: people.
+        epsilon, delta: exact.
+    """
+
+    mechanism: Mechanism
+    n: int
+    epsilon: Fraction
+    delta: Fraction
+
+    def verify(self) -> Verification:
+        """Decide the claim in balls, from the weights alone."""
+        with ctx.workprec(BITS):
+            verdict, reason = self._decided()
+        return Verification(verdict, Verdict.NOTHING, Verdict.NOTHING, (reason,))
+
+    def _decided(self) -> tuple[Verdict, str]:
+        pairs, ratio = pairs_of(self.mechanism.structure), exponential(self.epsilon)
+        goal, target = arb(fmpq(self.delta.numerator, self.delta.denominator)), float(self.delta)
+        said = f"(ε = {float(self.epsilon):.10g}, δ = {target:g})"
+        binary = BinaryReports.of(self.mechanism)
+        if binary is not None and 1 < self.n <= MOST_PEOPLE and binary.at_most(self.n, ratio, goal):
+            return Verdict.PROVED, f"{self.n:,} shuffled reports are {said}-private: every data set was gone through"
+        for pair in ranked(pairs):
+            if screened(pair, self.n, ratio) <= goal:
+                continue
+            if not any(upper_delta(pair, self.n, ratio, target, quick) <= goal for quick in (True, False)):
+                break
+        else:
+            kinds = f"{len(pairs)} kind{'s' * (len(pairs) != 1)} of pairs of inputs"
+            return Verdict.PROVED, f"{self.n:,} shuffled reports are {said}-private: bounded for {kinds}"
+        for classes in data_sets(pairs):
+            if lower_delta(classes, self.n, ratio) > goal:
+                return Verdict.REFUTED, f"{self.n:,} shuffled reports are not {said}-private: two data sets show it"
+        return Verdict.NOT_PROVEN, f"no bound proves {said} for {self.n:,} shuffled reports, and no data sets refute it"
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": ".".join(str(part) for part in VERSION),
+            "mechanism": to_json(self.mechanism),
+            "n": str(self.n),
+            "epsilon": decimal_text(self.epsilon),
+            "delta": decimal_text(self.delta),
+        }
+
+    def save(self, path: str | Path, overwrite: bool = False) -> Path:
+        """Write a JSON file that `extremal verify` decides and `ex.load` reads."""
+        content = self._content()
+        return write_once(Path(path), {**content, "hash": content_digest(content)}, overwrite)
+
+    def __str__(self) -> str:
+        return f"{self.n:,} shuffled reports are ({float(self.epsilon):.10g}, {float(self.delta):g})-private"
+
+
+def is_shuffle_claim(content: dict[str, Any]) -> bool:
+    return content.get("format") == FORMAT
+
+
+def read_claim(content: dict[str, Any], source: str) -> ShuffleClaim:
+    """The claim that a parsed file makes, undecided.
+
+    Raises:
+        MalformedFile: not such a file, corrupted, or of a newer major version.
+    """
+    check_version(content, source, FORMAT, VERSION, "a file of shuffled reports")
+    found = content_digest({key: value for key, value in content.items() if key != "hash"})
+    if content.get("hash") != found:
+        raise MalformedFile(
+            "the content must match its hash: the file was changed after it was written",
+            parameter="hash",
+            value=content.get("hash"),
+            hint=f"The content hashes to {found}.",
+        )
+    inside, n = content.get("mechanism"), content.get("n")
+    if not isinstance(inside, dict) or not isinstance(n, str) or not n.isdecimal() or len(n) > 13:
+        raise MalformedFile("a claim needs a mechanism and a number of people", parameter="n", value=n)
+    mechanism, local = from_json(inside, source)
+    epsilon, delta = (as_fraction(content.get(name), name) for name in ("epsilon", "delta"))
+    if not 0 <= epsilon <= 700 or not 0 < delta < 1:
+        raise MalformedFile("0 ≤ ε ≤ 700 and 0 < δ < 1 are required", parameter="delta", value=content.get("delta"))
+    return ShuffleClaim(
+        mechanism if local is None else mechanism.claiming(local), as_count(int(n), "n", 1), epsilon, delta
+    )
+
+
+def proved_claim(content: dict[str, Any], source: str) -> ShuffleClaim:
+    """The claim of a file, if it is proved.
+
+    Raises:
+        PrivacyViolation: it is refuted, or not proven.
+    """
+    claim = read_claim(content, source)
+    found = claim.verify()
+    if not found:
+        raise PrivacyViolation(found.reasons[0], parameter="epsilon", value=float(claim.epsilon))
+    return claim
