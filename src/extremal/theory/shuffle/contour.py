@@ -37,7 +37,7 @@ SMALLEST_EXPONENT = -900.0  # smaller ones count as this: e^-900 is nothing besi
 ALIAS = 23.0  # −log of what the trapezoid rule may add, relative: 1e-10
 MOST_TERMS = 300  # of a sum that is simply added up, for few people
 MOST_RARE, FEW_RARE = 3, 3  # expected rare values, and how many of them differ, that are simply added up
-RARE_TAIL = 60.0  # −log of the probability of more rare values than are added up
+RARE_TAIL = 80.0  # −log of the probability of more rare values than are added up
 MOST_NODES = 1 << 16  # of which a bound of the modulus is formed: 50 ms
 MOST_KEPT = 1500  # nodes that are evaluated in balls, before the smoothing is widened
 EDGE = 37.0  # −log of the Gaussian factor at the last node: 1e-16
@@ -233,15 +233,15 @@ def _added_up(law: Law, n: int) -> tuple[arb, arb]:
 
 
 def _rarely(law: Law, n: int) -> tuple[arb, arb] | None:
-    """The expectation where all values but one are rare and that one is not positive; None elsewhere.
+    """The expectation where all values but one are rare; None elsewhere.
 
-    With J of the n summands rare, all counts up to J = M are added up, and what is left is at most max X·E[J; J > M] ≤
-    max X·nρ·(enρ/M)^M, by Chernoff, ρ the probability of a rare value.
+    With J of the n summands rare, all counts up to J = M are added up, and what is left is at most n·max X·P(J > M) ≤
+    n·max X·(enρ/M)^M, by Chernoff, ρ the probability of a rare value.
     """
     heavy = int(np.argmax(law.floats[1]))
     rest = [(v, w) for i, (v, w) in enumerate(zip(law.values, law.weights, strict=True)) if i != heavy]
     expected = n * sum((w for _, w in rest), arb(0))
-    if not (law.values[heavy] <= 0 and expected < MOST_RARE) or len(rest) > FEW_RARE:
+    if not expected < MOST_RARE or len(rest) > FEW_RARE:
         return None
     most = next(m for m in range(4, 200) if m * math.log(m / (math.e * float(expected) + 1e-300)) > RARE_TAIL)
     total = arb(0)
@@ -255,7 +255,7 @@ def _rarely(law: Law, n: int) -> tuple[arb, arb] | None:
             chance *= weight**count / math.factorial(count)
             size += count * value
         total += chance * size.max(arb(0))
-    tail = largest([v for v, _ in rest]).max(arb(0)) * expected * (arb(1).exp() * expected / most) ** most
+    tail = n * largest(law.values).max(arb(0)) * (arb(1).exp() * expected / most) ** most
     return total.lower().max(arb(0)), (total + tail).upper()
 
 
