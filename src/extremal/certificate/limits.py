@@ -17,7 +17,20 @@ from typing import Any
 from extremal.certificate.arithmetic.enclosures import leaves_of
 from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
 from extremal.mechanism import Mechanism
-from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, WorkloadGoal
+from extremal.problem import (
+    Coupled,
+    Goal,
+    InformationGoal,
+    LeastGoal,
+    LevelGoal,
+    LossGoal,
+    MeanGoal,
+    OverClass,
+    PairGoal,
+    Privacy,
+    QuestionsGoal,
+    WorkloadGoal,
+)
 from extremal.sources import SourceClass
 
 MOST_PROOFS = 64  # of a certificate, those within others included: a search writes a handful
@@ -29,6 +42,7 @@ PER_PRODUCT = 60  # steps of a product of matrices of whole numbers in one unit
 PER_PAIR = 400  # entries of pairs of rows, in floats, in one unit
 PER_PLANE = 50  # units for an inequality of a cone whose rays are found by double description
 MOST_COUNTED, MOST_COUPLED = 20, 8  # inputs from which on a list of rays is refused, whatever it would cost
+PER_SET, PER_LEVEL, LISTED = 30, 250_000, 7  # yes/no questions: sets of a few, a level of the recursion of more
 PASSES = 64  # over all pairs of rows, to find a level at a δ by bisection
 
 
@@ -65,6 +79,8 @@ def work_of_value(goal: Goal, mechanism: Mechanism) -> int:
         return rows * rows * max(rows, min(reports, rows * rows)) // PER_STEP
     if isinstance(goal, (LossGoal, LevelGoal)):
         return PER_COLUMN * (reports + mechanism.k)
+    if isinstance(goal, QuestionsGoal):
+        return PER_COLUMN * len(goal.sizes) * len(getattr(mechanism.structure, "assignments", ()))
     return PER_COLUMN * reports * len(leaves_of(goal)) + _pieces(mechanism)
 
 
@@ -105,7 +121,7 @@ def _vertices(source: SourceClass) -> int:
 
 def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
     k, sizes = goal.k, {f.name: getattr(value, f.name) for f in fields(value)}
-    leaves = 1 if isinstance(goal, (WorkloadGoal, LossGoal, LevelGoal)) else len(leaves_of(goal))
+    leaves = len(leaves_of(goal)) if isinstance(goal, (PairGoal, InformationGoal, MeanGoal, LeastGoal)) else 1
     if value.kind == "listed":
         if sizes["revealed"]:
             return k * k * leaves
@@ -123,6 +139,10 @@ def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
         return int(len(sizes["lines"]) * k * 10)
     if value.kind == "sets":
         return sum(map(len, sizes["trees"])) * 1000
+    if value.kind in ("agreements", "yes-no"):
+        asked, listed = len(sizes["sizes"]), k * k // PER_PRODUCT if isinstance(goal, WorkloadGoal) else 0
+        searched = 0 if value.kind == "agreements" else PER_SET * 4**asked if asked <= LISTED else PER_LEVEL * asked
+        return int(listed + searched + len(sizes.get("numbers", ())) * PER_PLANE)
     if value.kind in ("squares", "matrix"):
         return k**3 // PER_PRODUCT
     return 0
