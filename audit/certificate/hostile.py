@@ -52,8 +52,9 @@ def run(count: int) -> int:
     honest = [example.certificate for example in examples() if example.certificate is not None]
     files = [*crafted(), *mutated(honest, lambda i: i * PRIME, count)]
     path = folder / "hostile.json"
-    for name, content in files:
-        path.write_text(json.dumps(hashed(content)), encoding="utf-8")
+    written = sorted(((name, json.dumps(hashed(content))) for name, content in files), key=lambda one: len(one[1]))
+    for number, (name, text) in enumerate(written, start=1):
+        path.write_text(text, encoding="utf-8")
         large = path.stat().st_size > SMALL
         end, seconds, memory = decided(path)
         ends[end] += 1
@@ -62,6 +63,8 @@ def run(count: int) -> int:
         if not fine or seconds > SECONDS[large] or memory > GIBIBYTES[large]:
             broken += 1
             print(f"{name}: {end}, {seconds:.1f} s, {memory:.2f} GiB, {path.stat().st_size:,} bytes", flush=True)
+        if number % 50 == 0:
+            print(f"{number} files, {broken} broke a limit", flush=True)
     print(f"{len(files)} files: {dict(sorted(ends.items()))}; {broken} broke a limit")
     print(f"slowest: {slowest[False]:.1f} s of at most 10 kB, {slowest[True]:.1f} s of the larger ones")
     return broken

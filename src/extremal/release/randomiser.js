@@ -118,6 +118,7 @@ const FIELDS = {
   bloom_filter: ["rows", "bits", "hashes", "cohorts", "own", "other", "one", "zero"],
   grouped_sets: ["groups", "types", "low", "high"],
   hashed: ["rows", "inside", "buckets"],
+  colourings: ["rows", "weights", "colours"],
 };
 
 // Each structure: how many rows and reports; `ratios`, pairs (a, b) of which the claim says a ≤ e^ε·b; `draw`, the code
