@@ -149,16 +149,19 @@ def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
     if value.kind == "sets":
         return sum(map(len, sizes["trees"])) * 1000
     if value.kind in ("agreements", "yes-no"):
-        asked, listed = len(sizes["sizes"]), k * k // PER_PRODUCT if isinstance(goal, WorkloadGoal) else 0
-        searched = 0 if value.kind == "agreements" else PER_SET * 4**asked if asked <= LISTED else PER_LEVEL * asked
-        return int(listed + searched + len(sizes.get("numbers", ())) * PER_PLANE)
-    if value.kind in ("squares", "matrix"):
-        return k**3 // PER_PRODUCT
-    return 0
+        return _work_of_questions(value.kind, sizes, k * k if isinstance(goal, WorkloadGoal) else 0)
     if value.kind == "squares":
         listed = sizes["dual"].reason.kind == "listed" and isinstance(privacy, Pure)
         return _work_of_classes(sizes["merged"] or range(k), sizes["classes"], listed)
     return k**3 // PER_PRODUCT if value.kind == "matrix" else 0
+
+
+def _work_of_questions(kind: str, sizes: dict[str, Any], entries: int) -> int:
+    """Entries of a matrix that are compared, sets that are listed or levels of the recursion, or numbers."""
+    asked = len(sizes["sizes"])
+    if kind == "agreements":
+        return entries // PER_PRODUCT + len(sizes["numbers"]) * PER_PLANE
+    return int(entries // PER_PRODUCT + (PER_SET * 4**asked if asked <= LISTED else PER_LEVEL * asked))
 
 
 def _work_of_classes(groups: Sequence[int], classes: Sequence[int], listed: bool) -> int:
