@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from extremal.atomic import write_atomically
-from extremal.cli.printing import ProgressLine, add_printing, plain, said, written
+from extremal.cli.printing import add_printing, plain, said, written
 from extremal.cli.reading import prior, refuse_written
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.estimate.reports.files import read_columns
 from extremal.estimate.workload import WorkloadEstimate
 from extremal.loading import load
 from extremal.mechanism import Mechanism
+from extremal.progress import ProgressLine
 from extremal.questionnaire import Questionnaire
 from extremal.questionnaire.forms import read_form
 from extremal.questionnaire.questionnaire import plain_value
