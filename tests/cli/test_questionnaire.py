@@ -88,7 +88,7 @@ def test_estimates_by_an_open_column_as_tables(tmp_path: Path, capsys: pytest.Ca
     assert main(asked) == 2
     capsys.readouterr()
     assert main(["questionnaire", "crosstab", file, reports, "a", "region"]) == 0
-    assert "Joint shares of 120 pairs" in capsys.readouterr().out
+    assert "n = 120" in capsys.readouterr().out
 
 
 def test_from_mechanisms_and_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
