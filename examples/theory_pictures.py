@@ -75,6 +75,27 @@ def leakage() -> object:
     return drawn
 
 
+def shuffle() -> object:
+    """Central ε after shuffling: any mechanism of local level 2, and four with that level."""
+    drawn, axis = figure()
+    people, delta = [10**3, 10**4, 10**5, 10**6, 10**7], "1e-8"
+    forms = {
+        "CDF design, k = 10": ex.design(ex.LDP(2), ex.CDF(10)).mechanism,
+        "two answers": ex.randomized_response(2, 2),
+        "ten answers": ex.randomized_response(10, 2),
+        "a hundred answers": ex.randomized_response(100, 2),
+    }
+    generic = [ex.shuffled(forms["two answers"], n).generic(delta) for n in people]
+    axis.plot(people, generic, color=COLOURS[5], linestyle=":", label="any 2-LDP mechanism (numerical clones)")
+    for i, (name, m) in enumerate(forms.items()):
+        ends = [ex.shuffled(m, n).epsilon(delta) for n in people]
+        axis.plot(people, [high for _, high in ends], color=COLOURS[i], marker="o", markersize=3.5, label=name)
+        axis.plot(people, [low for low, _ in ends], color=COLOURS[i], linewidth=0.8)
+    axis.set(xscale="log", yscale="log", xlabel="people who report", ylabel="central ε at δ = 1e-8 (nats)")
+    axis.legend(frameon=False)
+    return drawn
+
+
 def main(folder: Path) -> None:
     """All pictures."""
     three = ex.Mechanism.from_matrix([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])
@@ -84,6 +105,7 @@ def main(folder: Path) -> None:
         "exponents": exponents(),
         "staircase": staircase(),
         "leakage": leakage(),
+        "shuffle": shuffle(),
         "converses": theory.converses(KL, 1).plot(),
         "converses_information": theory.converses(ex.MutualInformation(P0), 1).plot(),
         "regions": theory.error_region_of(1, 0.1).plot(

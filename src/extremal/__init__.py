@@ -41,6 +41,8 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it equal to the
     from extremal.columns.bins import binned as binned
     from extremal.errors import ExtremalError as ExtremalError
     from extremal.errors import show_values as show_values
+    from extremal.estimate import Sample as Sample
+    from extremal.estimate import estimate_change as estimate_change
     from extremal.estimate import estimate_crosstab as estimate_crosstab
     from extremal.estimate import estimate_frequencies as estimate_frequencies
     from extremal.estimate import estimate_workload as estimate_workload
@@ -111,7 +113,7 @@ _NAMES = {
     "columns.bins": "binned",
     "errors": "ExtremalError show_values",
     "estimate": (
-        "estimate_crosstab estimate_frequencies estimate_workload pool regress sequential_test "
+        "Sample estimate_change estimate_crosstab estimate_frequencies estimate_workload pool regress sequential_test "
         "test_distribution test_homogeneity test_hypotheses test_independence"
     ),
     "estimate.reports.counts": "count_reports",

@@ -52,6 +52,13 @@ def even(k: int) -> list[str]:
     return [f"1/{k}"] * k
 
 
+@pytest.mark.parametrize("k", [100, 1000])
+def test_a_design_that_is_small_for_its_inputs_is_verified_from_its_file(k: int, tmp_path: Path) -> None:
+    """Sets are counted, never listed, and alike inputs are one class: neither costs what a list of them would."""
+    path = ex.design(ex.LDP(1), ex.Frequencies(k)).certificate.save(tmp_path / "c.json")
+    assert ex.verify(path).exit_code == 0
+
+
 def test_what_is_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     seven = ex.Average([ex.KL([f"{i + x}/{3 * i + 3}" for x in range(3)], P) for i in range(1, 8)])
     with pytest.raises(Refused, match="too many distributions"):

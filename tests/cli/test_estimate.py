@@ -28,7 +28,7 @@ def files(tmp_path: Path) -> tuple[str, str]:
 def test_summary_and_json(files: tuple[str, str], capsys: pytest.CaptureFixture[str]) -> None:
     reports, mechanism = files
     assert main(["estimate", reports, "--mechanism", mechanism]) == 0
-    assert "Frequencies from 200 reports" in capsys.readouterr().out
+    assert "n = 200 reports" in capsys.readouterr().out
     assert main(["estimate", reports, "--mechanism", mechanism, "--json", "--method", "mle", "--level", "0.9"]) == 0
     found = json.loads(capsys.readouterr().out)
     direct = ex.estimate_frequencies({"a": 100, "b": 50, "c": 50}, M, method="mle")

@@ -47,10 +47,13 @@ def test_subset_selection_beside_a_public_column_is_the_estimate_by_group() -> N
     group = ["north"] * 250 + ["south"] * 350
     found = ex.estimate_crosstab({"answer": reports, "region": group}, {"answer": m, "region": None})
     by = ex.estimate_frequencies(reports, m, by=group)
-    shares, errors = found.conditional("region")
-    for j, name in enumerate(("north", "south")):
-        assert shares[:, j] == pytest.approx(by[name].estimate)
-        assert errors[:, j] == pytest.approx(by[name].standard_error, rel=0.1)
+    table = found.conditional("region")
+    for name in ("north", "south"):
+        part = table[table["region"] == name]
+        assert part["answer"].tolist() == list(m.inputs)
+        assert part["share"].to_numpy() == pytest.approx(by[name].estimate)
+        assert part["standard_error"].to_numpy() == pytest.approx(by[name].standard_error, rel=0.1)
+        assert ((part["low"] <= part["shown"]) & (part["shown"] <= part["high"])).all()
     assert found.second.inputs == ("north", "south")
 
 
@@ -88,7 +91,7 @@ def test_counted_pairs_and_other_frames_give_the_same() -> None:
     table = plain.to_frame()
     assert table.columns.tolist() == ["x", "z", "shown", "low", "high", "estimate", "standard_error"]
     assert ((table["low"] <= table["shown"]) & (table["shown"] <= table["high"])).all()
-    assert "Joint shares of 500 pairs" in plain.summary()
+    assert "Joint shares of x × z; n = 500 reports" in plain.summary()
     assert repr(plain) == "CrosstabEstimate('x' × 'z', (3, 2), n=500)"
 
 

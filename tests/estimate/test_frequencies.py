@@ -136,7 +136,7 @@ def test_weights_give_the_weighted_mean_and_its_error() -> None:
     plain, equal = (ex.estimate_frequencies(reports, m, method="mle", weights=w) for w in (None, np.full(4_000, 2.5)))
     assert equal.estimate == pytest.approx(plain.estimate)
     assert equal.standard_error == pytest.approx(plain.standard_error)
-    assert "weighted" in result.summary()
+    assert "n = 4000 reports (weights; as 14" in result.summary()
 
 
 def test_weighted_standard_errors_match_simulation() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import extremal as ex
+from extremal import progress
 
 
 @pytest.mark.parametrize(
@@ -87,3 +90,32 @@ def test_the_summary_of_a_users_function_claims_no_proof() -> None:
     assert "in floats, not proven" in d.summary()
     assert "proven optimal" not in d.summary()
     assert "proven optimal here" in ex.design(ex.LDP(1), ex.KL(*pair)).summary()
+
+
+def test_a_search_that_is_stopped_says_how_to_go_on() -> None:
+    stopped = ex.design(ex.LDP(1), ex.CDF(24), time_limit=0.01)
+    assert "time_limit=0.01 seconds" in stopped.summary()
+    assert stopped.gap > 1e-9
+    assert ex.verify(stopped)
+    assert "time_limit" not in ex.design(ex.LDP(1), ex.CDF(4)).summary()
+
+
+def test_reports_are_limited_by_their_bits() -> None:
+    few = ex.design(ex.LDP(1), ex.CDF(7), report_bits=3)
+    assert few.mechanism.m <= 8
+    assert few.value > ex.design(ex.LDP(1), ex.CDF(7), report_bits=200).value
+    with pytest.raises(ex.errors.InvalidParameter, match="either max_outputs or report_bits"):
+        ex.design(ex.LDP(1), ex.CDF(7), max_outputs=8, report_bits=3)
+
+
+def test_a_terminal_sees_a_line_after_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    for patience, shown in ((1e9, False), (-1.0, True)):
+        seen = Terminal()
+        monkeypatch.setattr(progress.sys, "stderr", seen)
+        monkeypatch.setattr(sys.modules["extremal.optimize.design"], "PATIENCE", patience)
+        ex.design(ex.LDP(1), ex.CDF(40), tolerance=0.5, time_limit=1)
+        assert ("gap" in seen.getvalue()) is shown

@@ -187,7 +187,7 @@ def test_every_composition_of_binary_reports_is_enclosed() -> None:
 
 
 def test_all_data_sets_of_binary_reports_are_gone_through() -> None:
-    m, n, epsilon = ex.surveys.warner(p=0.7), 40, 0.3
+    m, n, epsilon = ex.surveys.warner(p=0.7), 60, 0.3
     truth = 0.0
     for a in range(n):
         law = np.array([1.0])
@@ -314,7 +314,7 @@ def test_a_false_claim_is_refuted_and_a_thin_one_not_proven(tmp_path: Path) -> N
     assert not fewer.verify()
     with pytest.raises(PrivacyViolation, match="are not"):
         ex.load(false.save(tmp_path / "false.json"))
-    binary = ShuffleClaim(ex.randomized_response(2, 1), 30, Fraction("0.9"), Fraction("0.001"))
+    binary = ShuffleClaim(ex.randomized_response(2, 1), 60, Fraction("0.9"), Fraction("0.001"))
     assert "gone through" in binary.verify().reasons[0]
 
 
@@ -378,3 +378,25 @@ def test_a_target_for_another_goal() -> None:
     assert found.mechanism.inputs == ["no", "yes"] or tuple(found.mechanism.inputs) == ("no", "yes")
     assert found.least is None
     assert "value" in found.summary()
+
+
+def test_rare_values_are_added_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contour, "MOST_TERMS", 0)
+    values, weights = (
+        [Fraction(3), Fraction(-4), Fraction(-1, 100)],
+        [Fraction(1, 40), Fraction(1, 40), Fraction(19, 20)],
+    )
+    truth = _exact_sum(values, weights, 30)
+    law = Law(
+        tuple(arb(fmpq(v.numerator, v.denominator)) for v in values),
+        tuple(arb(fmpq(w.numerator, w.denominator)) for w in weights),
+    )
+    low, high = positive_part(law, 30, 1e-2)
+    exact = arb(fmpq(truth.numerator, truth.denominator))
+    assert low <= exact <= high
+    assert high < low * (1 + 1e-12)
+
+
+def test_almost_no_randomness_is_decided_quickly() -> None:
+    low, high = ex.shuffled(ex.randomized_response(10, 20), 10**4).epsilon(1e-6)
+    assert 19.9 < low <= high <= 20

@@ -9,26 +9,30 @@ seconds if it is small, for two minutes if not. What was made in this process ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
-from math import factorial
+from math import factorial, prod
 from typing import Any
 
 from extremal.certificate.arithmetic.enclosures import leaves_of
 from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
 from extremal.mechanism import Mechanism
-from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, WorkloadGoal
+from extremal.mechanism.structures.unlisted import Unlisted
+from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, Pure, QuestionsGoal, WorkloadGoal
 from extremal.sources import SourceClass
 
 MOST_PROOFS = 64  # of a certificate, those within others included: a search writes a handful
 SMALL_FILE = 10_000  # bytes
 SMALL_WORK, LARGE_WORK = 5_000_000, 110_000_000  # units: half of 10 seconds, and less than two minutes
 PER_COLUMN = 12  # units for the value of one column
+PER_ENTRY = 4  # units for an entry of W where sets are counted
 PER_STEP = 12  # steps of an inverse in balls in one unit
 PER_PRODUCT = 60  # steps of a product of matrices of whole numbers in one unit
 PER_PAIR = 400  # entries of pairs of rows, in floats, in one unit
 PER_PLANE = 50  # units for an inequality of a cone whose rays are found by double description
 MOST_COUNTED, MOST_COUPLED = 20, 8  # inputs from which on a list of rays is refused, whatever it would cost
+MOST_VECTORS = 1 << 20  # of counts: more are refused, whatever they would cost
 PASSES = 64  # over all pairs of rows, to find a level at a δ by bisection
 
 
@@ -62,9 +66,13 @@ def work_of_value(goal: Goal, mechanism: Mechanism) -> int:
     """To enclose what a mechanism is worth."""
     rows, reports = mechanism.row_classes, mechanism.m
     if isinstance(goal, WorkloadGoal):
+        if isinstance(mechanism.structure, Unlisted):  # sets are counted, never listed
+            return PER_ENTRY * rows * rows
         return rows * rows * max(rows, min(reports, rows * rows)) // PER_STEP
     if isinstance(goal, (LossGoal, LevelGoal)):
         return PER_COLUMN * (reports + mechanism.k)
+    if isinstance(goal, QuestionsGoal):  # from the coins of each question, however many records there are
+        return PER_COLUMN * sum(goal.sizes)
     return PER_COLUMN * reports * len(leaves_of(goal)) + _pieces(mechanism)
 
 
@@ -104,11 +112,14 @@ def _vertices(source: SourceClass) -> int:
 
 
 def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
-    k, sizes = goal.k, {f.name: getattr(value, f.name) for f in fields(value)}
-    leaves = 1 if isinstance(goal, (WorkloadGoal, LossGoal, LevelGoal)) else len(leaves_of(goal))
+    k = sum(goal.sizes) if isinstance(goal, QuestionsGoal) else goal.k  # a proof is about one question at a time
+    sizes = {f.name: getattr(value, f.name) for f in fields(value)}
+    leaves = 1 if goal.is_cost else len(leaves_of(goal))
     if value.kind == "listed":
         if sizes["revealed"]:
             return k * k * leaves
+        if isinstance(goal, WorkloadGoal) and isinstance(privacy, Pure):
+            return 0  # by vectors of counts, with `squares`
         if isinstance(privacy, OverClass):
             return _vertices(privacy.source) * k * PER_PLANE + (k * leaves << min(k, MOST_COUNTED))
         rays = 2 * 6 ** min(k, MOST_COUPLED) if isinstance(privacy, Coupled) else 1 << min(k, MOST_COUNTED)
@@ -123,6 +134,14 @@ def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
         return int(len(sizes["lines"]) * k * 10)
     if value.kind == "sets":
         return sum(map(len, sizes["trees"])) * 1000
-    if value.kind in ("squares", "matrix"):
-        return k**3 // PER_PRODUCT
-    return 0
+    if value.kind == "squares" and isinstance(goal, (WorkloadGoal, QuestionsGoal)):
+        listed = sizes["dual"].reason.kind == "listed" and isinstance(privacy, Pure)
+        return _work_of_classes(sizes["merged"] or range(k), sizes["classes"], listed)
+    return k**3 // PER_PRODUCT if value.kind == "matrix" else 0
+
+
+def _work_of_classes(groups: Sequence[int], classes: Sequence[int], listed: bool) -> int:
+    """Products of matrices between classes of inputs, and the vectors of how many inputs of each class are high."""
+    members = Counter(classes) if classes else Counter(set(groups))
+    vectors = prod(n + 1 for n in members.values()) if listed else 0
+    return len(members) ** 3 // PER_PRODUCT + len(groups) ** 2 + (vectors <= MOST_VECTORS) * vectors * len(members)

@@ -181,7 +181,7 @@ def _proved(dual: dict[str, Any], notion: Notion, worth: Worth, unit: int) -> Fr
     alpha = alpha or [ZERO] * len(sizes)
     delta = notion.delta if isinstance(notion, LDP) else ZERO
     if reason["kind"] == "matrix":
-        require(is_pure(notion) and worth.alone and not any(alpha), "matrix: ε-LDP, each input alone, no α")
+        require(isinstance(notion, LDP) and worth.alone and not any(alpha), "matrix: LDP, each input alone, no α")
         assert isinstance(notion, LDP)
         return _of_matrix(reason, notion, worth, unit)
     require(reason["kind"] == "listed", "squares: listed, matrix, or chords with one row")
@@ -308,7 +308,17 @@ def _of_matrix(reason: Reason, notion: LDP, worth: Worth, unit: int) -> Fraction
         for x in range(k - 1)
     ]
     require_definite(left)
-    return Fraction(-every * unit / power)
+    broken = notion.delta * _broken(d, n, p, e) if notion.delta else ZERO
+    return Fraction((broken - every) * unit / power)
+
+
+def _broken(d: Sequence[Fraction], n: Matrix, p: Sequence[Fraction], e: Fraction) -> Fraction:
+    """Σβ, β_xz = d_z + 2ν_z/E + d_x·p_z/p_x for x ≠ z, ν_z = max_x N_xz/p_x: qᵀRq/(p·q) ≤ Σ β_xz(q_x − E·q_z)⁺."""
+    require(min(p) > 0, "matrix with δ: every input occurs")
+    k = len(p)
+    nu = [max(n[x][z] / p[x] for x in range(k)) for z in range(k)]
+    pairs = itertools.permutations(range(k), 2)
+    return total([d[z] + 2 * nu[z] / e + d[x] * p[z] / p[x] for x, z in pairs])
 
 
 def _between_blocks(table: Sequence[Sequence[int]], blocks: Sequence[int], k: int) -> Matrix:

@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 
 from extremal.cli.choices import add_privacy_arguments, add_utility_arguments, privacy, source, utility
-from extremal.cli.printing import ProgressLine, add_printing, drawn, said
+from extremal.cli.printing import add_printing, drawn, said
 from extremal.cli.printing import written as listed
 from extremal.cli.reading import refuse_unwritable, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.optimize import Design, smallest_epsilon
-from extremal.optimize.design import design
+from extremal.optimize.design import TIME_LIMIT, design
+from extremal.progress import ProgressLine
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -33,7 +34,14 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated; they say --k too")
     verb.add_argument("--max-outputs", type=int, metavar="N", help="at most this many different reports")
     verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")
-    verb.add_argument("--time-limit", type=float, metavar="SECONDS", help="return the best so far after this long")
+    verb.add_argument("--report-bits", type=int, metavar="N", help="at most 2^N different reports")
+    verb.add_argument(
+        "--time-limit",
+        type=float,
+        metavar="SECONDS",
+        default=TIME_LIMIT,
+        help=f"return the best so far after this long (default {TIME_LIMIT:g})",
+    )
     verb.add_argument("-o", "--output", metavar="FILE", help="write the mechanism here, and its certificate beside it")
     add_printing(verb, plot="draw the mechanism, or what each pair of --hypotheses gets")
     verb.set_defaults(run=run)
@@ -56,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
             tolerance=options.tolerance,
             time_limit=options.time_limit,
             progress=line,
+            report_bits=options.report_bits,
         )
     return _shown(found, options)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from extremal.cli.printing import ProgressLine, add_printing, drawn, plain, said, written
+from extremal.cli.printing import add_printing, drawn, plain, said, written
 from extremal.cli.reading import PRIOR_HELP, prior, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
+from extremal.progress import ProgressLine
 from extremal.sources import SourceClass
 from extremal.studies import Plan, TestPlan, plan, plan_test
 from extremal.utility import CDF, Mean, Workload

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 
-from extremal.cli.printing import ProgressLine, add_printing, said
+from extremal.cli.printing import add_printing, said
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
 from extremal.privacy import LDP
+from extremal.progress import ProgressLine
 from extremal.questionnaire import Questionnaire
 from extremal.release.engines.key import ReleaseKey
 from extremal.release.engines.spark_files import privatize_with_spark

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from extremal.atomic import write_atomically
-from extremal.cli.printing import ProgressLine, add_printing, plain, said, written
+from extremal.cli.printing import add_printing, plain, said, written
 from extremal.cli.reading import prior, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.estimate.workload import WorkloadEstimate
 from extremal.loading import load
 from extremal.mechanism import Mechanism
+from extremal.progress import ProgressLine
 from extremal.questionnaire import Questionnaire
 from extremal.questionnaire.strategies import STRATEGIES
 from extremal.utility import CDF, Mean

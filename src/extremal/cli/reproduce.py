@@ -6,8 +6,9 @@ import argparse
 from functools import partial
 from pathlib import Path
 
-from extremal.cli.printing import ProgressLine, add_printing, said
+from extremal.cli.printing import add_printing, said
 from extremal.errors import InvalidParameter
+from extremal.progress import ProgressLine
 from extremal.reproduce import FIGURES, Figure
 from extremal.tables import aligned
 

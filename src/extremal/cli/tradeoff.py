@@ -10,9 +10,10 @@ import numpy as np
 
 from extremal.atomic import write_atomically
 from extremal.cli.choices import add_privacy_arguments, add_utility_arguments, privacy, source, utility
-from extremal.cli.printing import ProgressLine, add_printing, drawn, plain, said
+from extremal.cli.printing import add_printing, drawn, plain, said
 from extremal.cli.reading import refuse_written
 from extremal.errors import InvalidParameter
+from extremal.progress import ProgressLine
 from extremal.studies import distortion_tradeoff, tradeoff
 
 MOST_LEVELS = 1000  # each of which is a design

@@ -1,5 +1,6 @@
 """Reports → answers: frequencies, tests, regressions."""
 
+from extremal.estimate.change import ChangeEstimate, estimate_change
 from extremal.estimate.crosstab import estimate_crosstab
 from extremal.estimate.frequencies import estimate_frequencies
 from extremal.estimate.hypothesis_tests import (
@@ -23,6 +24,7 @@ from extremal.estimate.workload import WorkloadEstimate, estimate_workload
 
 __all__ = [
     "BayesTest",
+    "ChangeEstimate",
     "CombinedEstimate",
     "CrosstabEstimate",
     "FrequencyEstimate",
@@ -33,6 +35,7 @@ __all__ = [
     "StratifiedEstimate",
     "TestResult",
     "WorkloadEstimate",
+    "estimate_change",
     "estimate_crosstab",
     "estimate_frequencies",
     "estimate_workload",

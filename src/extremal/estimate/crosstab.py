@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from extremal.columns.column import distinct, refuse_missing
-from extremal.columns.frames import column_of, is_frame, pick
+from extremal.columns.frames import is_frame, pick
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter, NotIdentified, UnknownLabel
 from extremal.estimate.channels import channel_of
 from extremal.estimate.reports.counts import whole_counts
-from extremal.estimate.reports.sample import Sample, checked_weights
+from extremal.estimate.reports.sample import Sample
 from extremal.estimate.results.crosstab import CrosstabEstimate, PairEstimate, Side
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -52,7 +52,7 @@ def estimate_crosstab(
         counts: a column that says how often each row occurred.
         weights: survey weights, a column or its name; standard errors are linearised, intervals at the effective
             number of pairs.
-        sample: an `extremal.estimate.Sample` with these weights.
+        sample: an `ex.Sample`: weights, strata, clusters and the rest.
 
     Returns:
         CrosstabEstimate, with joint and conditional shares, margins and odds ratios.
@@ -71,14 +71,14 @@ def estimate_crosstab(
     [[0.333, 0.167], [0.333, 0.167]]
     """
     _refuse_columns(columns)
-    given = Sample.of(sample, weights=weights).only_weights()
-    (first, one), (second, other) = (_side(_column(frame, name), name, m) for name, m in columns.items())
+    drawn = Sample.of(sample, weights=weights)
+    (first, one), (second, other) = (_side(column_in(frame, name), name, m) for name, m in columns.items())
     if first.size != second.size:
         raise InvalidParameter(
             "both columns must be of one length", parameter="lengths", value=(first.size, second.size)
         )
-    repeats = None if counts is None else whole_counts(_column(frame, counts), first.size)
-    if given is not None and counts is not None:
+    repeats = None if counts is None else whole_counts(column_in(frame, counts), first.size)
+    if not drawn.empty and counts is not None:
         raise InvalidParameter(
             "counted rows cannot be weighted as well", parameter="weights", hint="Give the raw rows."
         )
@@ -87,17 +87,20 @@ def estimate_crosstab(
         raise InvalidParameter("there must be at least two reports", parameter="number of reports", value=n)
     shape = (one.influence.shape[1], other.influence.shape[1])
     refuse_large(*shape, "the table of reports")
+    cells = first * shape[1] + second
 
     def shares(amounts: Any) -> Floats:
-        cells = np.bincount(first * shape[1] + second, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
-        return np.asarray(cells / cells.sum(), dtype=np.float64)
+        table = np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
+        return np.asarray(table / table.sum(), dtype=np.float64)
 
-    if given is None:
+    if drawn.empty:
         table = shares(repeats)
         return CrosstabEstimate(one, other, table, n, table, float(n))
-    column = _column(frame, given) if isinstance(given, str) else given
-    w = checked_weights(column_of(_column(frame, next(iter(columns))), column, "weights"), n)
-    return CrosstabEstimate(one, other, shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)))
+    how = drawn.beside(frame).drawn(n)
+    w = how.weights
+    used, codes = np.unique(cells, return_inverse=True)
+    sampling = None if how.plain else how.sampling(how.of_labels(codes, used.size).T)
+    return CrosstabEstimate(one, other, shares(w), n, shares(w * w), float(w.sum() ** 2 / (w @ w)), used, sampling)
 
 
 def estimate_pairs(
@@ -126,7 +129,7 @@ def estimate_pairs(
             hint="Questionnaire.within(…, per_person=2) asks at least two questions of everybody.",
         )
     where = {pair: place for place, pair in enumerate(pairs)}
-    read = [_labels_of(_column(frame, name), name) for name in names]
+    read = [_labels_of(column_in(frame, name), name) for name in names]
     found = np.zeros(len(pairs))
     for row, pair in enumerate(zip(*read, strict=True)):
         if pair not in where:
@@ -139,7 +142,8 @@ def estimate_pairs(
         raise InvalidParameter("there must be at least two reports", parameter="number of reports", value=n)
     none = np.zeros((0, 0))
     sides = [Side(name, answers, none, none, None) for name, answers in columns.items()]
-    return PairEstimate(sides[0], sides[1], found / n, n, found / n, float(n), matrix)
+    shares = found / n
+    return PairEstimate(sides[0], sides[1], shares, n, shares, float(n), pairs=matrix)
 
 
 def _labels_of(values: Any, name: Any) -> list[Label]:
@@ -162,7 +166,7 @@ def _refuse_columns(columns: Any) -> None:
         )
 
 
-def _column(frame: Any, name: Any) -> Any:
+def column_in(frame: Any, name: Any) -> Any:
     if isinstance(frame, Mapping):
         if name not in frame:
             raise InvalidParameter("columns must be in the frame", parameter="column", value=name)

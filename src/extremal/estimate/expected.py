@@ -19,11 +19,11 @@ from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.reports.tally import FEWEST
 from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
-from extremal.estimate.workload import WorkloadEstimate, decoding_of, sets_of
+from extremal.estimate.workload import ReadStatistics, WorkloadEstimate
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.utility import Workload
-from extremal.utility.fisher import fisher, report_moments
+from extremal.utility.fisher import by_row
 
 
 def expected_estimate(mechanism: Mechanism, prior: Any, n: int) -> FrequencyEstimate:
@@ -55,21 +55,16 @@ def expected_workload(mechanism: Mechanism, workload: Workload | Any) -> Callabl
     >>> mean = ex.Mean([0, 10, 20])
     >>> expected = expected_workload(ex.randomized_response(3, 1), mean)(400)
     >>> expected.estimate.round(9).tolist(), expected.standard_error.round(3).tolist()
-    ([10.0], [1.122])
+    ([10.0], [1.121])
     """
-    decoding = decoding_of(mechanism, workload)
-    truth = decoding.prior
-    if isinstance(workload, Workload):
-        truth = workload.prior.values if workload.prior is not None else workload.worst_prior(mechanism).prior
-    if sets_of(mechanism) is not None and np.array_equal(truth, decoding.prior):
-        first, second = np.zeros(mechanism.row_classes), fisher(mechanism, truth).excess
-    else:
-        first, second = report_moments(mechanism, decoding.prior, mechanism.marginal(truth))
-    spread = second - np.outer(first, first)
+    statistics = ReadStatistics.of(mechanism, workload)
+    truth = statistics.prior
+    if isinstance(workload, Workload) and workload.prior is None:
+        truth = by_row(mechanism, workload.worst_prior(mechanism).prior)
 
     def at(n: int) -> WorkloadEstimate:
         count = as_count(n, "n", FEWEST)
-        return decoding.estimate(first, spread * (count / (count - 1)), count, float(count))
+        return statistics.estimate(Observed.expected(statistics.combinations.channel, truth, count))
 
     return at
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from extremal.columns.column import distinct
 from extremal.columns.frames import is_frame, pick
-from extremal.errors import InvalidParameter, NotIdentified
+from extremal.errors import InvalidParameter, NotIdentified, TooLarge
 from extremal.estimate.channels import channel_of
 from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.methods.likelihood import project_onto_simplex
@@ -36,6 +36,7 @@ from extremal.estimate.results.estimate import FrequencyEstimate
 from extremal.estimate.results.fit import Fit, Observed
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import count_text
 
 METHODS = ("unbiased", "mle", "projected", "shrunk", "smooth")
 
@@ -132,32 +133,25 @@ def estimate_frequencies(
             raise InvalidParameter(f"{parameter} must be one of {', '.join(known)}", parameter=parameter, value=value)
     drawn = Sample.of(sample, weights=weights, strata=strata, cluster=cluster, population=population)
     given = Reports(reports, mechanism, column, by, counts, missing == "drop", check_hash)
-    found = _estimates(_with_missing(given) if missing == "category" else given, drawn, method, prior, merge)
+    if missing == "category":
+        given, drawn = _with_missing(given), drawn.beside(reports)
+    found = _estimates(given, drawn, method, prior, merge)
     return found[None] if by is None else found
 
 
 def _estimates(given: Reports, sample: Sample, method: str, prior: Any, merge: bool) -> StratifiedEstimate:
     """An estimate for each group; without groups, of None alone."""
     mechanism, channel = given.mechanism, channel_of(given.mechanism)
-    if sample.simple:
-        tallies = given.tallies(channel, sample.weights)
-    elif given.by is None:
-        tallies = {None: given.sampled(channel, sample)}
-    else:
-        raise InvalidParameter(
-            "by cannot be combined with strata, cluster or population",
-            parameter="by",
-            hint="Estimate each group of rows by itself.",
-        )
+    tallies = given.sampled(channel, sample)
     combinations = Combinations.inputs(mechanism, channel, merge)
     start = row_prior(mechanism, prior)
-    small = _too_small(tallies)
+    small = refuse_too_few(tallies)
     kept = {name: Observed.of(channel, found) for name, found in tallies.items() if name not in small}
-    return StratifiedEstimate({name: _estimate(combinations, o, method, start) for name, o in kept.items()}, small)
+    return StratifiedEstimate({name: estimated(combinations, o, method, start) for name, o in kept.items()}, small)
 
 
-def _too_small(tallies: Mapping[Any, Tally]) -> dict[Any, int]:
-    """The strata with too few reports for an estimate; raises when all have."""
+def refuse_too_few(tallies: Mapping[Any, Tally]) -> dict[Any, int]:
+    """The strata with too few reports for an estimate; raises when all have too few."""
     small = {name: found.n for name, found in tallies.items() if found.n < FEWEST}
     if len(small) == len(tallies):
         name, n = next(iter(small.items()))
@@ -177,17 +171,28 @@ def _with_missing(given: Reports) -> Reports:
         raise InvalidParameter("counts hold no missing reports", parameter="missing", value="category")
     codes, labels = distinct(pick(reports, given.column, "column") if is_frame(reports) else reports, "reports")
     named = [*labels, MISSING_LABEL]
-    matrix = mechanism.matrix
+    try:
+        matrix = mechanism.matrix
+    except TooLarge:
+        raise TooLarge(
+            "missing reports can be an answer only beside reports that can be listed",
+            parameter="m",
+            value=count_text(mechanism.m),
+            hint='Use missing="drop", and multiply by the share of those who reported.',
+        ) from None
     wider = np.zeros((matrix.shape[0] + 1, matrix.shape[1] + 1))
     wider[:-1, :-1], wider[-1, -1] = matrix, 1.0
     answering = Mechanism.from_matrix(
         wider, inputs=[*mechanism.inputs, MISSING_LABEL], outputs=[*mechanism.outputs, MISSING_LABEL]
     )
     listed = [named[code] for code in np.where(codes < 0, len(labels), codes).tolist()]
-    return replace(given, source=listed, mechanism=answering, column=None)
+    return replace(given, source=listed, mechanism=answering, column=None, by=given.groups())
 
 
-def _estimate(combinations: Combinations, observed: Observed, method: str, prior: Floats) -> FrequencyEstimate:
+def estimated(
+    combinations: Combinations, observed: Observed, method: str, prior: Floats, reweighted: bool = False
+) -> FrequencyEstimate:
+    """The answer of a method; `reweighted`, with least squares weighted for the shares that are found."""
     if combinations.deficient and method not in ("unbiased", "mle"):
         raise NotIdentified(
             f"{method} needs every row of the mechanism to be identified",
@@ -196,6 +201,7 @@ def _estimate(combinations: Combinations, observed: Observed, method: str, prior
             hint="Use mle.",
         )
     fit = Fit.of(combinations, observed, prior, efficient=method == "mle")
+    fit = fit.reweighted() if reweighted and method != "mle" else fit
     return FrequencyEstimate.of(fit, method, _points(method, fit))
 
 
@@ -205,7 +211,7 @@ def _points(method: str, fit: Fit) -> Floats:
     if method == "projected":
         return project_onto_simplex(fit.unbiased)
     if method == "shrunk":
-        return shrunk(fit)
+        return shrunk(fit)[0]
     if method == "smooth":
         return smoothed(fit)
     return fit.centre

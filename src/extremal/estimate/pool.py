@@ -1,41 +1,59 @@
 """Reports of several mechanisms about the same inputs, estimated together.
 
-Whoever answered through mechanism i, with probability n_i/n, made one of its reports: together they are reports of the
-one mechanism [w₁Q₁ | w₂Q₂ | …], w_i = n_i/n, with the mechanisms' reports kept apart. Least squares through it weights
-each mechanism by what it tells, and everything that an estimate can do is there.
+Whoever answered through mechanism i, with probability w_i = n_i/n, made one of its reports: together they are reports
+of the one mechanism [w₁Q₁ | w₂Q₂ | …], with the mechanisms' reports kept apart. Least squares through it, weighted for
+the shares p° at hand, is the best linear combination of the parts there: of all L with L[w_iQ_i]ᵀ = I those differ by
+c_i(1_i − w_i·1), which is nothing for the n_i at hand, and the one with the least variance makes the means of all parts
+equal at p°, so that it does not matter that n_i was not drawn. With weights for equal shares, as `unbiased` has them
+elsewhere, a large part that tells little can make the whole worse than its best part. The weights are found from the
+reports, so that the estimate is unbiased in the limit only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from extremal.columns.lists import Codes
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels import channel_of
-from extremal.estimate.frequencies import Method, estimate_frequencies
-from extremal.estimate.reports.tally import Reports
+from extremal.estimate.channels.channel import ListedReports
+from extremal.estimate.frequencies import Method, estimate_frequencies, estimated
+from extremal.estimate.methods.combinations import Combinations, row_prior
+from extremal.estimate.reports.sample import Sample
+from extremal.estimate.reports.sampling import Sampling
+from extremal.estimate.reports.tally import Reports, Tally
 from extremal.estimate.results.estimate import FrequencyEstimate
+from extremal.estimate.results.fit import Observed
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import Label
 
 
 def pool(
-    parts: Iterable[tuple[Any, Mechanism]], method: Method = "unbiased", *, counts: bool = False
+    parts: Iterable[tuple[Any, Mechanism]],
+    method: Method = "unbiased",
+    *,
+    counts: bool = False,
+    column: str | None = None,
+    sample: Sample | Sequence[Sample | None] | None = None,
 ) -> FrequencyEstimate:
     """Frequencies from reports that several mechanisms made.
 
-    Guarantee: unbiased if every mechanism saw the same population; with one mechanism, what `estimate_frequencies`
-    gives.
+    Guarantee: consistent if every mechanism saw the same population, with weights that are best at the shares that are
+    found; with one mechanism, what `estimate_frequencies` gives.
 
     Args:
         parts: pairs (reports, mechanism). The mechanisms have the same inputs in the same order.
         method: as for `estimate_frequencies`.
         counts: the reports are counts, as for `estimate_frequencies`.
+        column: of the reports, where parts are data frames.
+        sample: how the respondents were sampled: one `ex.Sample` of columns that each part's data frame has, or one for
+            each part. Parts are strata.
 
     Raises:
-        InvalidParameter: no parts, or different inputs.
+        InvalidParameter: no parts, different inputs, or the same reports twice.
 
     Reference: A. Chaudhuri, R. Mukerjee, Randomized Response (1988).
 
@@ -43,38 +61,109 @@ def pool(
     >>> old, new = ex.randomized_response(2, 1), ex.randomized_response(2, 3)
     >>> both = ex.pool([([0] * 600 + [1] * 400, old), ([0] * 350 + [1] * 150, new)])
     >>> both.n, both.estimate.round(3).tolist()
-    (1500, [0.719, 0.281])
+    (1500, [0.72, 0.28])
     """
     listed = list(parts)
+    _refuse_parts(listed)
+    samples: list[Any] = list(sample) if isinstance(sample, (list, tuple)) else [sample] * len(listed)
+    if len(samples) != len(listed):
+        raise InvalidParameter("there must be a sample for each part", parameter="len(sample)", value=len(samples))
+    if len(listed) == 1:
+        return estimate_frequencies(*listed[0], method, counts=counts, column=column, sample=samples[0])
+    drawn = [Sample.of(one) for one in samples]
+    tallies = [
+        Reports(reports, mechanism, column, counts=counts).sampled(ListedReports(mechanism), one)[None]
+        for (reports, mechanism), one in zip(listed, drawn, strict=True)
+    ]
+    sizes = np.array([one.n for one in tallies], dtype=np.float64)
+    shares = sizes / sizes.sum()
+    together = _together(listed, shares)
+    channel = channel_of(together)
+    combinations = Combinations.inputs(together, channel)
+    observed = _observed(tallies, [mechanism.m for _, mechanism in listed], shares)
+    return estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
+
+
+def _refuse_parts(listed: list[Any]) -> None:
     if not listed:
         raise InvalidParameter("there must be at least one pair (reports, mechanism)", parameter="parts", value=[])
-    counted = [_counted(reports, mechanism, listed[0][1], counts) for reports, mechanism in listed]
-    if len(listed) == 1:
-        return estimate_frequencies(counted[0], listed[0][1], method)
-    sizes = np.array([sum(one.values()) for one in counted], dtype=np.float64)
-    matrix = np.hstack([w * mechanism.matrix for w, (_, mechanism) in zip(sizes / sizes.sum(), listed, strict=True)])
-    names = [_name(i, label) for i, (_, mechanism) in enumerate(listed) for label in mechanism.outputs]
-    together = Mechanism.from_matrix(matrix, inputs=list(listed[0][1].inputs), outputs=names)
-    numbers = {_name(i, label): number for i, one in enumerate(counted) for label, number in one.items()}
-    return estimate_frequencies(numbers, together, method)
+    for reports, mechanism in listed:
+        if not isinstance(mechanism, Mechanism):
+            raise InvalidParameter(
+                "parts must be pairs (reports, Mechanism)", parameter="mechanism", value=type(mechanism).__name__
+            )
+        if mechanism.inputs != listed[0][1].inputs:
+            raise InvalidParameter(
+                "all mechanisms must have the same inputs in the same order", parameter="k", value=mechanism.k
+            )
+        if sum(reports is other for other, _ in listed) > 1:
+            raise InvalidParameter("every part must have reports of its own", parameter="parts", value="the same twice")
 
 
-def _name(part: int, label: Label) -> str:
-    """A report of one of the mechanisms, kept apart from those of the others."""
-    return f"{part + 1}: {label!r}"
+def _together(listed: list[Any], shares: Floats) -> Mechanism:
+    """The one mechanism that all reports are of, each kept apart by its part."""
+    matrix = np.hstack([w * mechanism.matrix for w, (_, mechanism) in zip(shares, listed, strict=True)])
+    names = [f"{i + 1}: {label!r}" for i, (_, mechanism) in enumerate(listed) for label in mechanism.outputs]
+    return Mechanism.from_matrix(matrix, inputs=list(listed[0][1].inputs), outputs=names)
 
 
-def _counted(reports: Any, mechanism: Mechanism, first: Mechanism, counts: bool) -> dict[Label, int]:
-    """How often each report of one part occurred."""
-    if not isinstance(mechanism, Mechanism):
-        raise InvalidParameter(
-            "parts must be pairs (reports, Mechanism)", parameter="mechanism", value=type(mechanism).__name__
-        )
-    if mechanism.inputs != first.inputs:
-        raise InvalidParameter(
-            "all mechanisms must have the same inputs in the same order", parameter="k", value=mechanism.k
-        )
-    channel = channel_of(mechanism)
-    found = Reports(reports, mechanism, counts=counts).tally(channel)
-    by_key = {channel.encode(label): label for label in mechanism.outputs}
-    return {by_key[key]: number for key, number in found.counts.items()}
+def _observed(tallies: list[Tally], outputs: list[int], shares: Floats) -> Observed:
+    """The statistic of all reports, in which each part has the share that it has of the reports."""
+
+    def stacked(squared: bool) -> Floats:
+        found = []
+        for one, m, share in zip(tallies, outputs, shares, strict=True):
+            keys, amounts = one.shares(squared)
+            found.append(share * np.bincount(np.array(keys, dtype=np.intp), weights=amounts, minlength=m))
+        return np.concatenate(found)
+
+    weighted = any(one.weights for one in tallies)
+    statistic = stacked(squared=False)
+    return Observed(
+        statistic,
+        stacked(squared=True) if weighted else statistic,
+        sum(one.n for one in tallies),
+        1 / sum(share**2 / one.effective_n for one, share in zip(tallies, shares, strict=True)),
+        sum(len(one.counts) for one in tallies),
+        weighted,
+        sampling=_stacked_sampling(tallies, outputs, shares),
+    )
+
+
+def _stacked_sampling(tallies: list[Tally], outputs: list[int], shares: Floats) -> Sampling | None:
+    """Units of all parts, if one of them is more than weights; parts are strata."""
+    if all(one.sampling is None for one in tallies):
+        return None
+    blocks: list[Floats] = []
+    strata: list[Codes] = []
+    sampled: list[Floats] = []
+    noise: list[Floats] = []
+    degrees = start = 0
+    for one, m, share in zip(tallies, outputs, shares, strict=True):
+        part = one.sampling or _plain_sampling(one, m)
+        block = np.zeros((sum(outputs), part.deviations.shape[1]))
+        block[start : start + m] = share * part.deviations
+        blocks.append(block)
+        strata.append(part.strata + sum(one.size for one in sampled))
+        sampled.append(part.sampled)
+        noise.append(share**2 * part.noise)
+        degrees, start = degrees + part.degrees, start + m
+    words = " and ".join(dict.fromkeys(one.sampling.words for one in tallies if one.sampling is not None))
+    return Sampling(
+        np.hstack(blocks),
+        np.concatenate(strata),
+        np.concatenate(sampled),
+        np.concatenate(noise),
+        degrees,
+        f"{words}, {len(tallies)} parts",
+    )
+
+
+def _plain_sampling(one: Tally, m: int) -> Sampling:
+    """Of a part whose reports are independent: Σ_y f_y (e_y − f)(e_y − f)ᵀ/n, a column for each report that occurs."""
+    keys, f = one.shares(squared=True)
+    whole = np.bincount(np.array(keys, dtype=np.intp), weights=one.shares()[1], minlength=m)
+    columns = (np.eye(m)[:, np.array(keys, dtype=np.intp)] - whole[:, None]) * np.sqrt(f / one.effective_n)
+    return Sampling(
+        columns, np.zeros(len(keys), dtype=np.intp), np.zeros(1), np.array([1 / one.effective_n]), one.n - 1, ""
+    )

@@ -1,117 +1,81 @@
 """The statistics that were wanted, from the reports: also where single shares are not identified.
 
-With π the workload's prior, m = Qᵀπ and V the excess information there, report y is worth T_y = Aπ + A_c V⁺(q_y −
-m_y)/m_y, and the estimate is the mean of T over the reports. Σ_y T_y Q(y|x) = a_x for every input x, so it is unbiased
-whatever the true shares are; at π its variance is the least possible and n times it is the value of the workload.
-Standard errors are from the scatter of T among the reports, which is honest at any shares. Statistics that the
-mechanism does not identify are refused by name."""
+With π the workload's prior and D = diag(Qᵀπ), report y is worth T_y = A L e_y, L = (QD⁻¹Qᵀ)⁺QD⁻¹, and the estimate is
+the mean of T over the reports. Σ_y T_y Q(y|x) = a_x for every input x, so it is unbiased whatever the true shares are;
+at π its variance is the least possible and n times it is the value of the workload. Standard errors and limits are
+those of `ex.estimate_frequencies`: exact where T takes two values, as that of every designed mean of two reports does.
+ReadStatistics that the mechanism does not identify are refused by name. Subset selection is read
+with the weights for the prior if that has at most eight different values, else with those for equal shares."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, MissingDependency, NotIdentified, TooLarge
-from extremal.estimate.channels.channel import ListedReports
-from extremal.estimate.channels.grouped_sets import GroupedSetsChannel
-from extremal.estimate.channels.subsets import SubsetChannel
-from extremal.estimate.intervals.levels import each, quantile
+from extremal.errors import InvalidParameter, NotIdentified
+from extremal.estimate.channels import channel_of
+from extremal.estimate.channels.channel import Channel
+from extremal.estimate.channels.dense import DenseChannel
+from extremal.estimate.channels.grouped_sets import ClassedSubsetsChannel
+from extremal.estimate.frequencies import refuse_too_few
+from extremal.estimate.methods.combinations import Combinations
 from extremal.estimate.reports.sample import Sample
-from extremal.estimate.reports.tally import FEWEST, Reports
+from extremal.estimate.reports.tally import Reports
+from extremal.estimate.results import display
+from extremal.estimate.results.fit import Fit, Observed
+from extremal.estimate.results.linear import LinearEstimate
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import GroupedSets, SubsetSelection
+from extremal.mechanism.structures import GroupedSets, RandomizedResponse, SubsetSelection
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
-from extremal.utility.fisher import by_row, fisher, report_moments
+from extremal.utility.fisher import by_row, fisher
 
 MOST_STATISTICS = 1 << 16  # listed one by one
-_AT_A_TIME = 1 << 22  # bits of sets worked on together
-
-HoldsSets = SubsetChannel | GroupedSetsChannel
+MOST_ENTRIES = 1 << 20  # of a mechanism that could be read without its matrix: least squares then takes a second
 
 
 @dataclass(frozen=True, eq=False)
-class WorkloadEstimate:
+class WorkloadEstimate(LinearEstimate):
     """Estimated statistics with their uncertainty, from `ex.estimate_workload`.
 
     Attributes:
-        names: what each statistic is called.
         estimate: the statistics.
         n: number of reports.
-        effective_n: the same, corrected for unequal weights (Kish).
-        lowest, highest: what each statistic can be at all.
 
     >>> import extremal as ex
     >>> found = ex.estimate_workload({0: 60, 1: 40}, ex.randomized_response(2, 1), ex.Mean([0, 10]))
-    >>> found.names, found.estimate.round(2).tolist()
-    (('mean',), [2.84])
+    >>> found.names, found.estimate.round(2).tolist(), found.exact
+    (('mean',), [2.84], True)
     """
 
-    names: tuple[Any, ...]
-    estimate: Floats
-    n: int
-    effective_n: float
-    lowest: Floats
-    highest: Floats
-    _decoder: Floats
-    _scatter: Floats
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """What each statistic is called."""
+        return self.labels
 
-    @cached_property
-    def standard_error(self) -> Floats:
-        """Of each statistic."""
-        variances = np.einsum("ij,ij->i", self._decoder @ self._scatter, self._decoder)
-        return np.asarray(np.sqrt(np.maximum(variances, 0.0) / self.effective_n))
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        count = len(self.names)
+        return f"{count} statistic{'s' * (count > 1)} of {display.mechanism_words(self)}"
 
-    @cached_property
-    def covariance(self) -> Floats:
-        """Of all statistics."""
-        return np.asarray(self._decoder @ self._scatter @ self._decoder.T / self.effective_n)
+    @property
+    def lowest(self) -> Floats:
+        """What each statistic is at least."""
+        return self.fit.combinations.range()[0]
 
-    def interval(self, level: float = 0.95, simultaneous: bool = False, bounded: bool = True) -> Floats:
-        """Confidence limits, one row (low, high) for each statistic: estimate ± z·s.e., cut to what is possible when
-        `bounded`.
+    @property
+    def highest(self) -> Floats:
+        """What each statistic is at most."""
+        return self.fit.combinations.range()[1]
 
-        Args:
-            level: of confidence, between 0 and 1.
-            simultaneous: all hold together with probability `level` (Bonferroni).
-            bounded: cut to the possible range, the estimate first moved into it, so that the length stays honest.
-        """
-        reach = quantile(each(level, len(self.names) if simultaneous else 1)) * self.standard_error
-        if not bounded:
-            return np.column_stack([self.estimate - reach, self.estimate + reach])
-        low = np.maximum(self.lowest, np.minimum(self.estimate, self.highest) - reach)
-        return np.column_stack([low, np.minimum(self.highest, np.maximum(self.estimate, self.lowest) + reach)])
+    def _keys(self) -> dict[str, list[Any]]:
+        return {"statistic": list(self.names)}
 
-    def to_frame(self, level: float = 0.95) -> Any:
-        """A pandas frame: estimate, standard error, limits."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingDependency("a data frame needs pandas", hint="pip install 'extremal[frames]'") from None
-        limits = self.interval(level)
-        table = {
-            "estimate": self.estimate,
-            "standard_error": self.standard_error,
-            "low": limits[:, 0],
-            "high": limits[:, 1],
-        }
-        return pandas.DataFrame(table, index=list(self.names))
-
-    def summary(self, level: float = 0.95) -> str:
-        """A table for a terminal; the first and last twenty when there are many."""
-        limits, count = self.interval(level), len(self.names)
-        shown = range(count) if count <= 40 else [*range(20), *range(count - 20, count)]
-        lines = [
-            f"{count} statistic{'s' * (count > 1)} from {self.n} reports",
-            f"{'':>16} {'estimate':>11} {'s.e.':>10}   {100 * level:.4g}% interval",
-        ]
-        for i in shown:
-            name, error = str(self.names[i])[:16], self.standard_error[i]
-            lines += [f"{name:>16} {self.estimate[i]:>11.5f} {error:>10.5f}   [{limits[i, 0]:.5f}, {limits[i, 1]:.5f}]"]
-        return "\n".join(lines)
+    def _below(self) -> list[str]:
+        return [display.intervals_words(self), *super()._below()]
 
     def __repr__(self) -> str:
         return f"WorkloadEstimate({len(self.names)} statistics, n={self.n})"
@@ -126,19 +90,21 @@ def estimate_workload(
     weights: Any = None,
     counts: bool = False,
     check_hash: bool = True,
+    missing: str = "refuse",
     sample: Sample | None = None,
 ) -> WorkloadEstimate:
     """The statistics of a workload, with intervals.
 
     Guarantee: unbiased for every n and every true shares; when the reports were designed for this workload and the
         prior is right, n × the total variance is the design's value, and no private mechanism and unbiased estimate is
-        better than its bound.
+        better than its bound. `result.exact` says whether intervals hold with at least their level for every n.
 
     Args:
         reports: raw reports, a data frame with `column`, a mapping from report to count, or a path.
         mechanism: what made the reports.
         workload: an `ex.Mean`, `ex.CDF`, `ex.Frequencies`, `ex.Ranges`, `ex.Workload`, or a matrix of coefficients.
-        column, weights, counts, check_hash, sample: as in `ex.estimate_frequencies`; of a sample only the weights.
+        missing: "refuse" or "drop".
+        column, weights, counts, check_hash, sample: as in `ex.estimate_frequencies`.
 
     Raises:
         NotIdentified: the mechanism does not tell apart what a statistic needs.
@@ -151,111 +117,79 @@ def estimate_workload(
     >>> ex.estimate_workload(counts, m, ex.Mean([0, 10, 20])).names
     ('mean',)
     """
-    decoding = decoding_of(mechanism, workload)
-    channel = sets_of(mechanism)
-    given = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash)
-    drawn = Sample.of(sample, weights=weights)
-    counted = given.tally(ListedReports(mechanism) if channel is None else channel, drawn.only_weights())
-    if counted.n < FEWEST:
-        raise InvalidParameter(
-            "there must be at least two reports: one says nothing about its own spread",
-            parameter="number of reports",
-            value=counted.n,
-        )
-    keys, shares = counted.shares()
-    first, second = (
-        report_moments(mechanism, decoding.prior, _spread(keys, shares, mechanism.m))
-        if channel is None
-        else set_moments(channel, by_row(mechanism, decoding.prior), keys, shares)
-    )
-    scatter = (second - np.outer(first, first)) * (counted.effective_n / max(counted.effective_n - 1, 1))
-    return decoding.estimate(first, scatter, counted.n, counted.effective_n)
+    if missing not in ("refuse", "drop"):
+        raise InvalidParameter("missing must be one of refuse, drop", parameter="missing", value=missing)
+    statistics = ReadStatistics.of(mechanism, workload)
+    given = Reports(reports, mechanism, column, counts=counts, drop=missing == "drop", check_hash=check_hash)
+    found = given.sampled(statistics.combinations.channel, Sample.of(sample, weights=weights))
+    refuse_too_few(found)
+    return statistics.estimate(Observed.of(statistics.combinations.channel, found[None]))
 
 
 @dataclass(frozen=True, eq=False)
-class Decoding:
-    """What one report is worth: the statistics at the prior, and what the deviation of a report's lift adds.
+class ReadStatistics:
+    """How the reports of a mechanism are read for a workload.
 
     Attributes:
-        names, rows: the statistics, in coefficients of the inputs.
-        prior: at which no unbiased estimate has less variance.
-        decoder: A_c V⁺.
+        combinations: the statistics, by the mechanism's rows.
+        prior: of the rows, at which no unbiased estimate has less variance.
     """
 
-    names: tuple[Any, ...]
-    rows: Floats
+    combinations: Combinations
     prior: Floats
-    decoder: Floats
 
-    def estimate(self, mean: Floats, scatter: Floats, n: int, effective_n: float) -> WorkloadEstimate:
-        """From the mean and the scatter of the deviations among the reports."""
-        rows = self.rows
-        return WorkloadEstimate(
-            self.names,
-            np.asarray(rows @ self.prior + self.decoder @ mean),
-            n,
-            effective_n,
-            rows.min(axis=1),
-            rows.max(axis=1),
-            self.decoder,
-            scatter,
-        )
+    @classmethod
+    def of(cls, mechanism: Mechanism, workload: Workload | Any) -> ReadStatistics:
+        """Refuses statistics that the mechanism does not identify."""
+        wanted = workload if isinstance(workload, Workload) else Workload(workload, mechanism.k)
+        if wanted.k != mechanism.k:
+            raise InvalidParameter(
+                f"the workload must be about {mechanism.k} inputs, as the mechanism is",
+                parameter="workload.k",
+                value=wanted.k,
+            )
+        prior = wanted.prior.values if wanted.prior is not None else wanted.worst_prior(mechanism).prior
+        names, coefficients = statistics_of(wanted, mechanism.input_labels)
+        channel = _channel(mechanism, by_row(mechanism, prior))
+        whole = channel.combinations() is None
+        rows = coefficients
+        if mechanism.row_of is not None:
+            rows = coefficients[:, np.unique(mechanism.row_of, return_index=True)[1]]
+        if not whole or mechanism.row_of is not None:
+            _refuse_unidentified(mechanism, prior, names, coefficients)
+        combinations = Combinations(mechanism, channel, names, rows, plain=False, deficient=not whole)
+        return cls(combinations, by_row(mechanism, prior))
 
-
-def decoding_of(mechanism: Mechanism, workload: Workload | Any) -> Decoding:
-    """How `estimate_workload` reads the reports; refuses statistics that the mechanism does not identify."""
-    wanted = workload if isinstance(workload, Workload) else Workload(workload, mechanism.k)
-    if wanted.k != mechanism.k:
-        raise InvalidParameter(
-            f"the workload must be about {mechanism.k} inputs, as the mechanism is",
-            parameter="workload.k",
-            value=wanted.k,
-        )
-    prior = wanted.prior.values if wanted.prior is not None else wanted.worst_prior(mechanism).prior
-    names, rows = statistics_of(wanted, mechanism.input_labels)
-    try:
-        information = fisher(mechanism, prior)
-    except TooLarge:  # too many subsets to count: the unbiased estimate that is best for equally likely inputs
-        prior = np.full(mechanism.k, 1 / mechanism.k)
-        information = fisher(mechanism, prior)
-    decoder = information.decoder(rows)
-    if decoder is None:
-        raise NotIdentified(
-            "the mechanism must identify every wanted statistic",
-            parameter="workload",
-            value=next(
-                (name for name, row in zip(names, rows, strict=True) if information.decoder(row[None, :]) is None),
-                names[0],
-            ),
-            hint="ex.design for this workload makes a mechanism that does.",
-        )
-    return Decoding(names, rows, prior, decoder)
+    def estimate(self, observed: Observed) -> WorkloadEstimate:
+        """From what was observed."""
+        fit = Fit.of(self.combinations, observed, self.prior)
+        centre = self.combinations.of_rows(fit.centre)
+        return WorkloadEstimate(centre, centre, observed.n, fit)
 
 
-def sets_of(mechanism: Mechanism) -> HoldsSets | None:
-    """The channel of a mechanism whose reports are sets that are never listed; None for any other."""
-    if isinstance(mechanism.structure, SubsetSelection):
-        return SubsetChannel(mechanism)
-    return GroupedSetsChannel(mechanism) if isinstance(mechanism.structure, GroupedSets) else None
+def _channel(mechanism: Mechanism, prior: Floats) -> Channel:
+    """One whose weights are those of the prior, where that can be; randomised response has no choice."""
+    structure = mechanism.structure
+    if isinstance(structure, SubsetSelection):
+        return ClassedSubsetsChannel.of_prior(mechanism, prior) or channel_of(mechanism)
+    if isinstance(structure, (RandomizedResponse, GroupedSets)) or mechanism.row_classes * mechanism.m > MOST_ENTRIES:
+        return channel_of(mechanism)
+    return DenseChannel(mechanism)
 
 
-def _spread(keys: list[Any], shares: Floats, m: int) -> Floats:
-    return np.asarray(np.bincount(np.array(keys, dtype=np.intp), weights=shares, minlength=m), dtype=np.float64)
-
-
-def set_moments(channel: HoldsSets, prior: Floats, keys: list[Any], shares: Floats) -> tuple[Floats, Floats]:
-    """Reports that are sets: the lift of a report is one number on its members, another elsewhere; `prior` is of the
-    rows."""
-    first, second = np.zeros(channel.r), np.zeros((channel.r, channel.r))
-    at_a_time = max(1, _AT_A_TIME // channel.r)
-    for start in range(0, len(keys), at_a_time):
-        members, low, step = channel.sets(keys[start : start + at_a_time])
-        mass = members @ prior
-        lifts = (members - mass[:, None]) * (step / (low + step * mass))[:, None]
-        f = shares[start : start + at_a_time]
-        first += f @ lifts
-        second += (lifts.T * f) @ lifts
-    return first, second
+def _refuse_unidentified(mechanism: Mechanism, prior: Floats, names: tuple[Any, ...], rows: Floats) -> None:
+    information = fisher(mechanism, prior)
+    if information.decoder(rows) is not None:
+        return
+    raise NotIdentified(
+        "the mechanism must identify every wanted statistic",
+        parameter="workload",
+        value=next(
+            (name for name, row in zip(names, rows, strict=True) if information.decoder(row[None, :]) is None),
+            names[0],
+        ),
+        hint="ex.design for this workload makes a mechanism that does.",
+    )
 
 
 def statistics_of(workload: Workload, inputs: Any) -> tuple[tuple[Any, ...], Floats]:

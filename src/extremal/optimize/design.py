@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
@@ -38,6 +38,7 @@ from extremal.optimize.workload.notes import AboutShares
 from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, Notion
+from extremal.progress import ProgressLine
 from extremal.tables import html, number, wrapped
 from extremal.utility import (
     AlphaDivergence,
@@ -55,6 +56,9 @@ BELIEVED = 1e-6
 """Relative: by how much a user's function may exceed the bound that floats gave, for rounding of its own."""
 
 _PROVEN = ", proven optimal here"  # what methods say of the theorem behind them; nothing is proven of a user's function
+TIME_LIMIT = 30.0  # seconds of a search: what somebody waits for; an unfinished design comes with its gap
+PATIENCE = 2.0  # seconds before a terminal sees how the search goes
+MOST_BITS = 64  # of a report: more is no limit
 MOST_DRAWN = 40  # bars that can be told apart; beyond, the smallest are drawn
 _CLOSE = 1e-6  # relative: parts this near to the least are least as well, by rounding
 
@@ -178,9 +182,10 @@ def design(
     inputs: Any = None,
     max_outputs: int | None = None,
     tolerance: float = 1e-9,
-    time_limit: float | None = None,
+    time_limit: float | None = TIME_LIMIT,
     progress: Progress | None = None,
     proofs: Sequence[str] | None = None,
+    report_bits: int | None = None,
 ) -> Design:
     """The best mechanism for `utility` among those that satisfy `privacy`.
 
@@ -194,10 +199,12 @@ def design(
         inputs: labels; 0..k−1 if not given.
         max_outputs: at most this many different reports.
         tolerance: the relative gap at which to stop.
-        time_limit: seconds; None for no limit.
-        progress: called with a word and the gap now and then.
+        time_limit: seconds after which the search returns the best so far; None for no limit. Proving what was found
+            comes after that.
+        progress: called with a word and the gap now and then; by default a line on a terminal after two seconds.
         proofs: kinds of proof to make, when there is a choice (f-divergences under LDP: "order", "chords"); None
             lets the method choose.
+        report_bits: at most 2^report_bits different reports; instead of `max_outputs`.
 
     Raises:
         InvalidParameter: the notion and the utility are about different inputs, or the combination is not known.
@@ -226,20 +233,27 @@ def design(
         raise InvalidParameter("tolerance must lie between 0 and 1", parameter="tolerance", value=tolerance)
     _refuse_no_time(time_limit)
     _refuse_orders(privacy, utility)
-    outputs = None if max_outputs is None else as_count(max_outputs, "max_outputs", 1)
+    outputs = _most_reports(max_outputs, report_bits)
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    extra = {} if progress is None else {"progress": progress}
-    problem = Problem(
-        privacy,
-        utility,
-        inputs,
-        outputs,
-        tolerance,
-        deadline,
-        proofs=None if proofs is None else tuple(proofs),
-        **extra,
-    )
-    return finished(utility, solved(problem))
+    kinds = None if proofs is None else tuple(proofs)
+    with ProgressLine(PATIENCE) as line:
+        problem = Problem(
+            privacy, utility, inputs, outputs, tolerance, deadline, line if progress is None else progress, kinds
+        )
+        found = finished(utility, solved(problem))
+    if problem.out_of_time and found.gap > tolerance:
+        more = f"the search stopped at time_limit={time_limit:g} seconds with this gap: a larger one goes on"
+        return replace(found, remarks=(*found.remarks, more))
+    return found
+
+
+def _most_reports(max_outputs: Any, report_bits: Any) -> int | None:
+    """The limit on different reports, however it is given."""
+    if report_bits is None:
+        return None if max_outputs is None else as_count(max_outputs, "max_outputs", 1)
+    if max_outputs is not None:
+        raise InvalidParameter("give either max_outputs or report_bits", parameter="report_bits", value=report_bits)
+    return 1 << min(as_count(report_bits, "report_bits", 1), MOST_BITS)
 
 
 def _refuse_orders(privacy: Notion, utility: Utility) -> None:

@@ -220,8 +220,8 @@ TABLE: tuple[Row, ...] = (
         "workload",
         "approximate.workload",
         f"{SIZES.coupled_rays} different inputs: all rays of the arrangement; {SIZES.coupled_mixed}: patterns and "
-        f"single inputs, mixed; {_REVEAL}",
-        "squares with listed",
+        f"single inputs, mixed; {_REVEAL}; beyond: the best ε-mechanism",
+        "squares with listed or matrix",
     ),
     Row(
         "lift class metric",

@@ -12,7 +12,7 @@ from extremal.closed_forms.forms import Setting, made_for
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
 from extremal.mechanism import Mechanism
-from extremal.optimize.design import design
+from extremal.optimize.design import TIME_LIMIT, design
 from extremal.optimize.workload.notes import half_width
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, LIP, PML
@@ -133,7 +133,7 @@ class Comparison:
     def _named(self, row: Compared) -> str:
         return f"{row.name} (LDP ε = {number(row.levels['LDP'], 3)})" if self._exceeds(row) else row.name
 
-    def respondents(self, time_limit: float | None = None) -> Respondents:
+    def respondents(self, time_limit: float | None = TIME_LIMIT) -> Respondents:
         """Count the people whom each mechanism needs for the precision of the best one, where one goal is estimated.
 
         Guarantee: the best mechanism comes with a bound; the others are evaluated on their exact weights.

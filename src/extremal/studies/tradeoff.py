@@ -16,7 +16,7 @@ from extremal.errors import ExtremalError, InvalidParameter, TooLarge, UnknownLa
 from extremal.estimate.expected import statistics_variance
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.bits import IndependentBits
-from extremal.optimize.design import Design, design
+from extremal.optimize.design import TIME_LIMIT, Design, design
 from extremal.optimize.problem import Progress
 from extremal.plotting import COLOURS, MARKERS, draw_curve, figure, plain_ticks
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
@@ -185,7 +185,7 @@ def tradeoff(
     progress: Progress | None = None,
     *,
     tolerance: float = 1e-9,
-    time_limit: float | None = None,
+    time_limit: float | None = TIME_LIMIT,
 ) -> Tradeoff:
     """The optimum at each ε, beside the closed forms that satisfy the same notion.
 

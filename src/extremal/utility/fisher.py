@@ -285,23 +285,3 @@ def squared_influence(mechanism: Mechanism | Any, fisher: Fisher, decoder: Float
         squares = (moved**2).sum(axis=0)
         slope += (base + above)[:, seen] @ squares
     return slope if fisher.row_of is None else slope[fisher.row_of]
-
-
-def report_moments(mechanism: Mechanism, prior: Floats, shares: Floats) -> tuple[Floats, Floats]:
-    """Σ f_y δ_y and Σ f_y δ_yδ_yᵀ over reports with shares f, δ_y = (q_y − m_y)/m_y the deviation of a report's lift;
-    by rows.
-    """
-    rows = by_row(mechanism, prior)
-    first, second = np.zeros(rows.size), np.zeros((rows.size, rows.size))
-    start = 0
-    for base, above in _pieces(mechanism):
-        f = shares[start : start + base.size]
-        start += base.size
-        seen = f > 0
-        if not seen.any():
-            continue
-        mean = rows @ above[:, seen]
-        deviation = (above[:, seen] - mean) / (base[seen] + mean)
-        first += deviation @ f[seen]
-        second += (deviation * f[seen]) @ deviation.T
-    return first, second

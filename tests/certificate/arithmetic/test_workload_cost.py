@@ -143,6 +143,8 @@ def test_columns_listed_a_few_at_a_time_are_added_up_as_the_definition_says(
     for utility in (CDF(prior), Frequencies(prior)):
         found = cost_at(ExactColumns(seen(weights)), problem_of(utility), utility.prior)
         assert holds(found.value, truth(utility, weights, prior)["value"], 20)
+        with pytest.raises(NotKnown, match="weights is too large"):
+            cost_at(ExactColumns(seen(weights)), problem_of(utility), utility.prior, slope=True)
     monkeypatch.setattr(costs, "MOST_STEPS", 26)
     with pytest.raises(NotKnown, match="3 × 3 weights is too large"):
         cost_at(ExactColumns(seen([[2, 1, 1], [1, 2, 1], [1, 0, 3]])), problem_of(CDF(3)), CDF(3).prior)

@@ -247,7 +247,7 @@ def test_bad_arguments(frame: pd.DataFrame) -> None:
     found = ex.regress("answer ~ z", frame, M)
     with pytest.raises(ex.errors.InvalidParameter, match="level"):
         found.interval(1.0)
-    with pytest.raises(ex.errors.InvalidParameter, match="alpha"):
+    with pytest.raises(ex.errors.InvalidParameter, match="level must lie between 0 and 1"):
         found.conf_int(0)
 
 

@@ -204,7 +204,7 @@ def test_weights_are_copies_and_their_errors_those_of_the_sample(open_answers: p
     assert (weighted.standard_error > copied.standard_error).all()  # copies are not more respondents
     named = ex.regress("yes ~ z", open_answers.assign(w=weights * 7.0), m, weights="w")
     assert named.standard_error == pytest.approx(weighted.standard_error, rel=1e-9)
-    assert "robust (survey weights)" in str(named)
+    assert "robust (of the sample's design)" in str(named)
     equal = ex.regress("yes ~ z", open_answers, m, weights=[3.0] * len(open_answers))
     assert equal.standard_error == pytest.approx(ex.regress("yes ~ z", open_answers, m, robust=True).standard_error)
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import extremal as ex
-from extremal.estimate import Sample
+from extremal import Sample
 
 M = ex.randomized_response(3, 1, inputs=["a", "b", "c"])
 REPORTS = ["a", "b", "c", "a"] * 30
@@ -56,17 +56,6 @@ def test_weights_of_a_sample_are_used_by_every_estimator() -> None:
     assert table.estimate.tolist() == ex.estimate_crosstab(FRAME, columns, weights="w").estimate.tolist()
     fitted = ex.regress("yes ~ z", FRAME, yes, sample=drawn)
     assert fitted.values.tolist() == ex.regress("yes ~ z", FRAME, yes, "w").values.tolist()
-
-
-def test_what_is_not_used_is_refused() -> None:
-    drawn, yes = Sample(cluster="school"), ex.randomized_response(2, 1, inputs=["no", "yes"])
-    for call in (
-        lambda: ex.estimate_workload(FRAME, M, ex.Mean([0, 1, 5]), column="answer", sample=drawn),
-        lambda: ex.estimate_crosstab(FRAME, {"answer": M, "yes": yes}, sample=drawn),
-        lambda: ex.regress("yes ~ z", FRAME, yes, sample=drawn),
-    ):
-        with pytest.raises(ex.errors.InvalidParameter, match="only the weights of a sample can be used here"):
-            call()
 
 
 def test_an_iterator_is_read_once() -> None:

@@ -67,8 +67,10 @@ def test_linear_functions() -> None:
     assert mean.estimate == pytest.approx(values @ RESULT.estimate)
     assert mean.standard_error == pytest.approx(math.sqrt(values @ RESULT.covariance @ values))
     assert RESULT.mean({"a": 1, "b": 2, "c": 4}) == mean
-    total = RESULT.total(1_000, values)
-    assert (total.estimate, total.standard_error) == pytest.approx((1_000 * mean.estimate, 1_000 * mean.standard_error))
+    total = RESULT.total(10_000, values)
+    assert (total.estimate, total.standard_error) == pytest.approx(
+        (10_000 * mean.estimate, 10_000 * mean.standard_error)
+    )
     contrast = RESULT.contrast({"a": 1, "b": -1})
     assert contrast.estimate == pytest.approx(RESULT.estimate[0] - RESULT.estimate[1])
     assert contrast.interval(0.9)[0] == pytest.approx(
@@ -194,7 +196,8 @@ def test_goodness_of_fit_sees_another_mechanism() -> None:
     assert test.p_value < 1e-6
     assert test.distance < -5
     assert "standard errors outside its range" in str(test)
-    assert str(GoodnessOfFit(0.5, 3.0, 2, 0.4, "a", 1.0, 1.0)) == "p = 0.5, X² = 3 on 2 degrees of freedom"
+    assert str(GoodnessOfFit(0.5, 3.0, 2, 0.4, "a", 1.0, 1.0)) == "no sign of misfit (p = 0.5)"
+    assert str(GoodnessOfFit(0.01, 9.0, 2, 0.01, "a", 1.0, 1.0)) == "p = 0.01, X² = 9 on 2 degrees of freedom"
     assert (
         ex.estimate_frequencies([50, 30, 0], ex.Mechanism.from_matrix(np.eye(3)), counts=True).goodness_of_fit().p_value
         == 1
@@ -204,11 +207,11 @@ def test_goodness_of_fit_sees_another_mechanism() -> None:
 def test_summary_says_what_a_reader_must_know() -> None:
     text = NEGATIVE.summary()
     for part in (
-        "Frequencies from 1500 reports, method unbiased; 3 inputs, 3 outputs, LDP(epsilon=1.0)",
+        "Frequencies of 3 inputs, 3 outputs, LDP(epsilon=1.0), method unbiased; n = 1500 reports",
         "projected      95% interval  unbiased    s.e.",
         "Intervals are exact",
         "the same precision without privacy needs n = ",
-        "Fit of the reports to the mechanism: p = ",
+        "Fit of the reports to the mechanism: no sign of misfit (p = ",
         "1 of 3 unbiased estimates lie outside their possible range (first: 'c')",
     ):
         assert part in text

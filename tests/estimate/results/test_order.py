@@ -23,7 +23,7 @@ def test_the_distribution_function_adds_up() -> None:
     band = cdf.interval(simultaneous=True)
     assert (np.diff(band, axis=0) >= 0).all()
     assert (band[:-1, 1] - band[:-1, 0] > (cdf.interval()[:-1, 1] - cdf.interval()[:-1, 0])).all()
-    assert cdf.to_frame().columns.tolist() == ["input", "cdf", "standard_error", "low", "high"]
+    assert cdf.to_frame().columns.tolist() == ["input", "shown", "low", "high", "estimate", "standard_error"]
 
 
 def test_sums_of_frequencies_have_exact_limits_under_randomised_response() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import extremal as ex
@@ -143,3 +144,26 @@ def test_what_is_said_is_rounded_outwards(value: float) -> None:
     assert float(outward(value, up=False)) <= value * (1 + 1e-9)
     assert float(outward(value, up=True)) >= value * (1 - 1e-9)
     assert outward(math.inf, up=True) == "inf"
+
+
+def test_the_power_to_see_a_change_is_what_surveys_reach() -> None:
+    m, before, moved = ex.randomized_response(2, 3), np.array([0.7, 0.3]), np.array([[0.85, 0.15], [0.05, 0.95]])
+    found = ex.plan_test(m, p0=before, transition=moved, power=0.8)
+    assert found.power >= 0.8
+    assert ex.plan_test(m, p0=before, transition=moved, n=found.n - 1).power < 0.8
+    assert found.without_privacy < found.n
+    generator, rejected = np.random.default_rng(4), [0, 0]
+    for i, rows in enumerate((moved, np.array([[0.95, 0.05], [0.05 * 7 / 3, 1 - 0.05 * 7 / 3]]))):
+        joint = before[:, None] * rows
+        cells = (m.matrix.T @ joint @ m.matrix).ravel()
+        for _ in range(120):
+            counts = generator.multinomial(found.n, cells)
+            frame = pd.DataFrame({"x": [0, 0, 1, 1], "z": [0, 1, 0, 1]}).loc[np.repeat(np.arange(4), counts)]
+            rejected[i] += bool(ex.estimate_change(frame, "x", "z", m).test())
+    assert rejected[0] / 120 == pytest.approx(found.power, abs=0.16)  # 4.4 standard errors
+    assert rejected[1] / 120 <= 0.05 + 0.09
+    assert "asked twice" in str(found)
+    with pytest.raises(ex.errors.InvalidParameter, match="one of them"):
+        ex.plan_test(m, p0=before, power=0.8)
+    with pytest.raises(ex.errors.InvalidParameter, match="2 × 2 matrix"):
+        ex.plan_test(m, p0=before, transition=[[1.0]], power=0.8)

@@ -219,3 +219,26 @@ def test_what_is_not_identified_cannot_be_planned() -> None:
         ex.plan(merged, n=100, prior=SKEWED)
     with pytest.raises(ex.errors.NotIdentified):
         ex.plan(merged, n=100, workload=ex.CDF(3))
+
+
+def test_a_plan_can_be_asked_for_an_assurance() -> None:
+    prior = [0.9, 0.08, 0.02]
+    average = ex.plan(prior=prior, epsilon=3, half_width=0.05)
+    sure = ex.plan(prior=prior, epsilon=3, half_width=0.05, assurance=0.9)
+    assert sure.n > average.n
+    assert sure.assurance is not None
+    assert sure.assurance >= 0.9
+    assert "with probability 0.9" in str(sure)
+    generator, reached = np.random.default_rng(2), 0
+    for _ in range(200):
+        counts = generator.multinomial(sure.n, sure.mechanism.marginal(prior))
+        limits = ex.estimate_frequencies(counts, sure.mechanism, counts=True).interval()
+        reached += bool(np.ptp(limits, axis=1).max() / 2 <= 0.05)
+    assert reached >= 0.82 * 200  # 0.9 less 3.8 standard errors
+    assert "Every survey" in str(ex.plan(k=3, epsilon=2, half_width=0.08))
+    weighted = ex.plan(k=3, epsilon=2, half_width=0.08, sample=ex.Sample(weights=[1.0, 3.0] * 50))
+    assert weighted.n == pytest.approx(1.25 * ex.plan(k=3, epsilon=2, half_width=0.08).n, rel=0.01)
+    with pytest.raises(ex.errors.InvalidParameter, match="design_effect of an earlier survey"):
+        ex.plan(k=3, epsilon=2, half_width=0.08, sample=ex.Sample(cluster=[1, 2]))
+    with pytest.raises(ex.errors.InvalidParameter, match="assurance is known for shares"):
+        ex.plan(workload=ex.CDF(4), epsilon=2, half_width=0.1, assurance=0.9)

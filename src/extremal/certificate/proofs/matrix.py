@@ -1,10 +1,10 @@
-"""A bound on squares without a list: a matrix inequality that no ε-LDP mechanism escapes, at every size.
+"""A bound on squares without a list: a matrix inequality that no private mechanism escapes, at every size.
 
 Every ε-LDP mechanism has tr(RJ) ≤ 0 for R = diag(d) − N − llᵀ/c, d and N ≥ 0, c = E·1ᵀd − 1ᵀN1 > 0, l = (E+1)d/2 − N1;
-so ZWZ ⪯ PRPᵀ, P = I − p1ᵀ, proves that squares are worth −1ᵀR1 at most (docs/design/proofs.md, `matrix`). Both sides
-annihilate 1, so this is decided on the leading (k−1)×(k−1) block B: with any invertible X, XBXᵀ is multiplied out in
-integers and found diagonally dominant (Gershgorin). X is proposed by floats, an approximate inverse of a Cholesky
-factor; nothing rests on it.
+so ZWZ ⪯ PRPᵀ, P = I − p1ᵀ, proves that squares are worth −1ᵀR1 at most; under (ε,δ)-LDP tr(RJ) ≤ δ·Σβ with prices β
+of d and N (docs/design/proofs.md, `matrix`). Both sides annihilate 1, so this is decided on the leading (k−1)×(k−1)
+block B: with any invertible X, XBXᵀ is multiplied out in integers and found diagonally dominant (Gershgorin). X is
+proposed by floats, an approximate inverse of a Cholesky factor; nothing rests on it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from flint import fmpq
 
-from extremal.certificate.arithmetic.cones import Vector, staircase_of
+from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cone_of
 from extremal.certificate.arithmetic.doubles import near_inverse_factor
 from extremal.certificate.arithmetic.whole import from_triangle, multiplied
 from extremal.certificate.proof import Refused
@@ -29,7 +29,7 @@ LARGEST_SCALE = 4000  # bits: the squares of doubles span 2^±2048
 
 @dataclass(frozen=True)
 class Matrix(Reason):
-    """t = −1ᵀR1 when ZWZ ⪯ PRPᵀ; there is no α.
+    """t = −1ᵀR1 when ZWZ ⪯ PRPᵀ, and δ·Σβ more under (ε,δ)-LDP; there is no α.
 
     Fields: d, whole numbers ≥ 0; n, the lower triangle of N between blocks of inputs, its diagonal within a block, ≥ 0,
     empty for N = 0; blocks, the block of each input, empty for N = 0; scale, Z counts as z·2^scale in the units of d.
@@ -46,12 +46,26 @@ class Matrix(Reason):
             raise Refused("a matrix inequality is about squares, without α", "alpha", len(alpha.entries))
         if abs(self.scale) > LARGEST_SCALE:
             raise Refused(f"scale may be at most {LARGEST_SCALE}", "scale", self.scale)
-        top = worth.rounded(staircase_of(worth.privacy, worth.k).top)
+        cone = cone_of(worth.privacy, worth.k)
+        if not isinstance(cone, (Staircase, Together)):
+            raise Refused("this proof is about LDP", "privacy", type(worth.privacy).__name__)
+        top = worth.rounded(cone.top)
+        broken = cone.delta * self._price(worth, top) if isinstance(cone, Together) else fmpq(0)
         matrix, unit, level = self._matrix(worth, int(top.p), int(top.q))
         # PRPᵀ = matrix/unit and −1ᵀR1 = level/unit; ZWZ = slope·4^scale/denominator
         up, down = 1 << 2 * max(0, self.scale), 1 << 2 * max(0, -self.scale)
         _refuse_indefinite(matrix, unit, worth.slope[:-1, :-1] * up, worth.denominator * down)
-        return fmpq(level * worth.denominator * down, unit * up)
+        return (fmpq(level, unit) + broken) * fmpq(worth.denominator * down, up)
+
+    def _price(self, worth: SquareWorth, top: fmpq) -> fmpq:
+        """Σβ: by how much tr(RJ) exceeds 0 at most, for each unit by which columns break the ratio E."""
+        weights = worth.weights
+        if not all(weights):
+            raise Refused("with δ every input must have a positive probability", "prior", "has zeros")
+        n, total, d = self._pairs(worth.k), worth.total, self.d
+        largest = (max(fmpq(int(v) * total, w) for v, w in zip(column, weights, strict=True)) for column in n.T)
+        own = sum((fmpq(v * (total - w), w) for v, w in zip(d, weights, strict=True)), fmpq(0))
+        return (worth.k - 1) * (sum(d) + 2 / top * sum(largest, fmpq(0))) + own
 
     def _matrix(self, worth: SquareWorth, high: int, low: int) -> tuple[Integers, int, int]:
         """(P R Pᵀ, its denominator, −1ᵀR1 over the same denominator), all exact."""

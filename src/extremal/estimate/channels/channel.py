@@ -67,6 +67,10 @@ class Inverse(Protocol):
         """Mean of (A L e_Y − A centre)² over the reports themselves; NaN where `statistic` does not tell."""
         ...
 
+    def influence(self, rows: Floats | None) -> Floats | None:
+        """A L e_y for each report, where the statistic is the shares of listed reports; else None."""
+        ...
+
 
 class Encoder(Protocol):
     """All that counting reports needs."""
@@ -178,6 +182,9 @@ class EndsByMoments(ABC):
 
     @abstractmethod
     def moments(self, rows: Floats | None) -> Floats: ...
+
+    def influence(self, rows: Floats | None) -> Floats | None:
+        return None
 
     def ends(self, p: Floats) -> tuple[Floats, Floats, Floats]:
         moments = self.moments(None)

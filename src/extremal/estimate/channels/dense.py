@@ -156,6 +156,9 @@ class DenseInverse(EndsByMoments):
         middle = centre if rows is None else rows @ centre
         return np.asarray((self._rows(rows) - middle[:, None]) ** 2 @ statistic)
 
+    def influence(self, rows: Floats | None) -> Floats | None:
+        return self._rows(rows)
+
     def _rows(self, rows: Floats | None) -> Floats:
         return self.matrix if rows is None else np.asarray(rows @ self.matrix)
 

@@ -9,19 +9,24 @@ is the covariance.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Sequence
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.channel import EndsByMoments, Flags, Inverse, two_valued
 from extremal.estimate.channels.holding import UnlistedChannel
+from extremal.estimate.channels.subsets import SubsetChannel
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.mechanism.report_labels import SetLabels, unpacked
-from extremal.mechanism.structures import GroupedSets
+from extremal.mechanism.structures import GroupedSets, SubsetSelection
+from extremal.mechanism.structures.grouped_sets import MOST_BITS, MOST_GROUPS
 from extremal.mechanism.structures.structure import refuse_large
 
 _AT_A_TIME = 1 << 22  # bits worked on together
@@ -51,12 +56,6 @@ class GroupedSetsChannel(UnlistedChannel):
 
     def encode(self, label: Any) -> Hashable:
         return self.words.packed(label, "reports")
-
-    def sets(self, keys: Sequence[Any]) -> tuple[Floats, Floats, Floats]:
-        """Which inputs reports hold, n×r, and their weights elsewhere and what is more on members, up to a factor."""
-        words = list(keys)
-        kind = self.words.type_of(words)
-        return unpacked(words, self.r).astype(np.float64), self.low[kind], self.step[kind]
 
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
         count, at_a_time = len(self.types), max(1, _AT_A_TIME // self.r)
@@ -119,6 +118,42 @@ class GroupedSetsChannel(UnlistedChannel):
 
     def inverse(self, prior: Floats) -> Inverse:
         return GroupedSetsInverse(self, prior)
+
+
+class ClassedSubsetsChannel(GroupedSetsChannel):
+    """Subset selection read with the weights for a prior of a few values: its classes of equally likely inputs are
+    groups, and the numbers of members from each are types."""
+
+    def __init__(self, mechanism: Mechanism, of: npt.NDArray[np.intp]) -> None:
+        structure = mechanism.structure
+        if not isinstance(structure, SubsetSelection):
+            raise InvalidParameter("the mechanism must be a subset selection", parameter="kind", value=structure.kind)
+        k, d = structure.r, structure.size
+        self.r, self.of, self.sizes = k, of, np.bincount(of)
+        heads = product(*(range(min(int(n), d) + 1) for n in self.sizes[:-1]))
+        listed = [(*head, d - sum(head)) for head in heads if 0 <= d - sum(head) <= self.sizes[-1]]
+        self.types = np.array(listed)
+        self.words, self.labels, self._subsets = SetLabels(of, tuple(listed)), mechanism.input_labels, mechanism
+        self.numbers = tuple(math.prod(map(math.comb, self.sizes.tolist(), t)) for t in listed)
+        share = np.array([number / structure.denominator for number in self.numbers])  # quotients of integers
+        self.low, self.step = share * structure.low, share * (structure.high - structure.low)
+        self.share = self.types / self.sizes
+        self.both = self.share * (self.types - 1) / np.maximum(self.sizes - 1, 1)
+
+    @classmethod
+    def of_prior(cls, mechanism: Mechanism, prior: Floats) -> ClassedSubsetsChannel | None:
+        """None where all are equally likely, which needs no classes, or the prior has too many different values."""
+        values, of = np.unique(prior, return_inverse=True)
+        sizes = np.bincount(of)
+        size = mechanism.structure.size  # type: ignore[attr-defined]
+        types = math.prod(min(int(n), size) + 1 for n in sizes[:-1])
+        return cls(mechanism, of) if 1 < values.size <= MOST_GROUPS and types * of.size <= MOST_BITS else None
+
+    def encode(self, label: Any) -> Hashable:
+        codes = SubsetChannel(self._subsets).encode(label)
+        flags = np.zeros(self.r, dtype=np.bool_)
+        flags[list(codes)] = True  # type: ignore[call-overload]
+        return np.packbits(flags).tobytes()
 
 
 class GroupedSetsInverse(EndsByMoments):

@@ -107,5 +107,8 @@ class ResponseInverse(EndsByMoments):
         influence = self._rows(rows)
         return np.asarray((influence - (rows @ centre)[:, None]) ** 2 @ statistic)
 
+    def influence(self, rows: Floats | None) -> Floats | None:
+        return None if rows is None else self._rows(rows)
+
     def _rows(self, rows: Floats) -> Floats:
         return np.asarray((rows - self.low * rows.sum(axis=1, keepdims=True)) / self.step)

@@ -42,13 +42,6 @@ class SubsetChannel(HoldingChannel):
             raise UnknownLabel(f"a report must hold {self.size} different labels", parameter="reports", value=label)
         return tuple(sorted(codes))
 
-    def sets(self, keys: Sequence[Any]) -> tuple[Floats, Floats, Floats]:
-        """Which inputs reports hold, n×r, and their weights elsewhere and what is more on members, up to a factor."""
-        members = np.zeros((len(keys), self.r))
-        members[np.arange(len(keys))[:, None], np.array(keys, dtype=np.intp)] = 1.0
-        low = (1 - self.own) / (self.r - self.size)
-        return members, np.full(len(keys), low), np.full(len(keys), self.own / self.size - low)
-
     def statistic(self, keys: Sequence[Any], shares: Floats) -> Floats:
         members = np.asarray(keys, dtype=np.intp).ravel()
         return np.asarray(

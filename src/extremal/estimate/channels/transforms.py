@@ -182,6 +182,9 @@ class TransformInverse:
         block = c.blocks_of_reports(statistic)[np.arange(c.r) % c.blocks] if c.between else 0.0
         return np.asarray((self._favoured(statistic) - c.between * block - c.constant * statistic.sum()) / c.step)
 
+    def influence(self, rows: Floats | None) -> Floats | None:
+        return None
+
     def variances(self, centre: Floats, spread: Floats) -> Floats:
         """L_x takes three values: on the set of x, on the rest of its block, elsewhere."""
         return np.asarray(self.ends(spread)[1] - 2 * spread * centre + centre**2)

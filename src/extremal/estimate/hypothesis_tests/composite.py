@@ -12,6 +12,14 @@ observed marginals, T = |Σ_i φ(Y_i)ψ(Z_i)ᵀ|²/n tends to χ² with dim φ �
 whose mechanism is square and invertible, has every function of mean zero for a score: with two such sides T is
 Pearson's statistic of the table of reports. Noise costs power, never validity. The p-value is by permutation, which is
 valid at every n.
+
+In a sample with weights, strata or clusters the same statistics are taken of weighted shares. Under the hypothesis
+their limit is Σ δ_i χ²₁, the δ_i eigenvalues of Δ = n·Cov φ̄ ("generalised design effects"), and p-values are by Rao and
+Scott's second-order correction: F = T/tr Δ on a = (tr Δ)²/tr Δ² and ν degrees of freedom, ν = clusters − strata. (R's
+`svychisq` has a·ν in place of ν, which rejects too often with 20 clusters.) These are limits for many clusters;
+audit/estimate/clusters.py has measured sizes.
+
+References: Rao and Scott, Ann. Statist. 12 (1984); Thomas and Rao, JASA 82 (1987).
 """
 
 from __future__ import annotations
@@ -25,8 +33,18 @@ import numpy as np
 from extremal.errors import InvalidParameter, NotIdentified
 from extremal.estimate.channels import channel_of
 from extremal.estimate.hypothesis_tests.outcome import TestResult
-from extremal.estimate.hypothesis_tests.reports import Counts, counted, crossed, refuse_uncountable, significance
+from extremal.estimate.hypothesis_tests.reports import (
+    Counts,
+    Surveyed,
+    counted,
+    crossed,
+    refuse_uncountable,
+    significance,
+    surveyed,
+    surveyed_pairs,
+)
 from extremal.estimate.hypothesis_tests.resampling import DRAWS, as_draws, p_value
+from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import Reports
 from extremal.exact import as_prior
 from extremal.exact.weights import Floats
@@ -56,6 +74,14 @@ class Scores:
         """Σφ along an axis of counts minus their expectation; only sums of squares over that axis have a meaning."""
         moved = np.moveaxis(excess, axis, -1)
         return np.asarray(moved * self.inverse_root if self.basis is None else moved @ self.basis.T)
+
+    def at(self, outputs: Any) -> Floats:
+        """φ of each of these outputs, up to a constant: a row for each."""
+        if self.basis is not None:
+            return np.asarray(self.basis[:, outputs].T)
+        found = np.zeros((len(outputs), self.inverse_root.size))
+        found[np.arange(len(outputs)), outputs] = self.inverse_root[outputs]
+        return found
 
     @classmethod
     def of_public(cls, marginal: Floats) -> Scores:
@@ -116,6 +142,7 @@ def test_distribution(
     counts: bool = False,
     draws: int = DRAWS,
     check_hash: bool = True,
+    sample: Sample | None = None,
 ) -> TestResult:
     """Test whether the inputs follow `p`.
 
@@ -133,6 +160,7 @@ def test_distribution(
         counts: whether `reports` are counts.
         draws: how many draws the p-value is based on.
         check_hash: refuse a file that does not record this mechanism's hash.
+        sample: an `ex.Sample`; p-values are then by Rao and Scott's correction, valid for many clusters.
 
     Raises:
         NotIdentified: the reports do not depend on the inputs.
@@ -146,11 +174,21 @@ def test_distribution(
     """
     size = significance(alpha)
     number = as_draws(draws, size)
-    seen = counted(Reports(reports, mechanism, column, counts=counts, check_hash=check_hash))
+    given = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash)
     expected = mechanism.marginal(as_prior(p, "p", k=mechanism.k))
     expected = expected / expected.sum()
-    n = int(seen.sum())
     scores = Scores.of_mechanism(mechanism, expected)
+    drawn = Sample.of(sample)
+    if not drawn.empty:
+        survey = surveyed(given, drawn)
+        hypothesis, outputs = "the inputs follow the given distribution", survey.values[:, 0]
+        if not (expected[outputs] == 0).any():
+            centre = scores.at(np.arange(mechanism.m)).T @ expected
+            return _rao_scott(hypothesis, survey, scores.at(outputs) - centre, scores.dimension, size)
+        seen = np.bincount(outputs, minlength=mechanism.m)
+    else:
+        seen = counted(given)
+    n = int(seen.sum())
     if (seen[expected == 0] > 0).any():
         return TestResult(
             "the inputs follow the given distribution",
@@ -190,6 +228,7 @@ def test_homogeneity(
     column: str | None = None,
     draws: int = DRAWS,
     check_hash: bool = True,
+    sample: Sample | None = None,
 ) -> TestResult:
     """Test whether the groups or waves in `by` have the same distribution of the inputs.
 
@@ -201,9 +240,10 @@ def test_homogeneity(
         column: the column of reports of a data frame or file.
         draws: how many permutations the p-value is based on.
         check_hash: refuse a file that does not record this mechanism's hash.
+        sample: an `ex.Sample`; p-values are then by Rao and Scott's correction, valid for many clusters.
 
     Guarantee: P(p_value ≤ α) ≤ α under the hypothesis, for every n and every α ≥ 1/(draws + 1): given the margins every
-    table of reports is as likely as if one column were permuted.
+    table of reports is as likely as if one column were permuted. With a sample it is a limit for many clusters.
 
     Raises:
         NotIdentified: the reports do not depend on the inputs.
@@ -219,7 +259,11 @@ def test_homogeneity(
     number = as_draws(draws, size)
     if by is None:
         raise InvalidParameter("by must give the group of each report", parameter="by", value=None)
-    table = counted(Reports(reports, mechanism, column, by, check_hash=check_hash))
+    given, drawn = Reports(reports, mechanism, column, by, check_hash=check_hash), Sample.of(sample)
+    if not drawn.empty:
+        survey = surveyed(given, drawn)
+        return _surveyed_association("the groups have the same distribution", survey, (mechanism, None), "by", size)
+    table = counted(given)
     return _associated("the groups have the same distribution", table.T, (mechanism, None), "by", size, number)
 
 
@@ -230,6 +274,7 @@ def test_independence(
     *,
     draws: int = DRAWS,
     check_hash: bool = True,
+    sample: Sample | None = None,
 ) -> TestResult:
     """Test whether two columns of a data frame are independent; each is privatised (its mechanism) or public (None).
 
@@ -239,6 +284,7 @@ def test_independence(
         alpha: significance.
         draws: how many permutations the p-value is based on.
         check_hash: refuse a file that does not record the mechanisms' hashes.
+        sample: an `ex.Sample`; p-values are then by Rao and Scott's correction, valid for many clusters.
 
     Guarantee: as for `test_homogeneity`. A dependence that the mechanisms do not identify is not found.
 
@@ -265,9 +311,13 @@ def test_independence(
     for name, m in columns.items():
         if m is not None:
             refuse_uncountable(m, f"columns[{name!r}]")
-    table = crossed(frame, columns, check_hash)
     first, second = columns.values()
-    return _associated(f"{' and '.join(columns)} are independent", table, (first, second), "columns", size, number)
+    hypothesis, drawn = f"{' and '.join(columns)} are independent", Sample.of(sample)
+    if not drawn.empty:
+        survey = surveyed_pairs(frame, columns, drawn)
+        return _surveyed_association(hypothesis, survey, (first, second), "columns", size)
+    table = crossed(frame, columns, check_hash)
+    return _associated(hypothesis, table, (first, second), "columns", size, number)
 
 
 test_homogeneity.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
@@ -320,6 +370,53 @@ def _associated(
         expected.size,
     )
     return TestResult(hypothesis, observed, freedom, found, alpha, method, n)
+
+
+def _surveyed_association(
+    hypothesis: str,
+    survey: Surveyed,
+    mechanisms: tuple[Mechanism | None, Mechanism | None],
+    parameter: str,
+    alpha: float,
+) -> TestResult:
+    """The test on pairs of reports of a sample that is not simple."""
+    sides, dimension = [], 1
+    for axis, mechanism in enumerate(mechanisms):
+        places = survey.values[:, axis]
+        size = int(places.max()) + 1 if mechanism is None else mechanism.m
+        margin = np.asarray(np.bincount(places, weights=survey.shares, minlength=size), dtype=np.float64)
+        if np.count_nonzero(margin) < 2:
+            raise InvalidParameter(
+                "both columns must take at least two values",
+                parameter=parameter,
+                value=int(np.count_nonzero(margin)),
+                hint="With one value there is nothing to compare.",
+            )
+        scores = Scores.of_public(margin) if mechanism is None else Scores.of_mechanism(mechanism, margin)
+        centre = scores.at(np.arange(size)).T @ margin
+        sides.append(scores.at(places) - centre)
+        dimension *= scores.dimension
+    products = np.einsum("ca,cb->cab", *sides).reshape(len(survey.values), -1)
+    return _rao_scott(hypothesis, survey, products, dimension, alpha)
+
+
+def _rao_scott(hypothesis: str, survey: Surveyed, scores: Floats, dimension: int, alpha: float) -> TestResult:
+    """n·|mean score|², with Rao and Scott's second-order correction; `scores` has a row for each value that occurs."""
+    from scipy.special import fdtrc
+
+    moved = survey.deviations(scores) * np.sqrt(survey.n)
+    gram = moved @ moved.T if len(moved) < moved.shape[1] else moved.T @ moved  # the same eigenvalues
+    trace, squares = float(np.trace(gram)), float((gram**2).sum())
+    mean = survey.shares @ scores
+    statistic = survey.n * float(mean @ mean)
+    if not trace > 0:
+        raise InvalidParameter(
+            "the reports must vary between units: they show no spread", parameter="sample", value=survey.drawn.words
+        )
+    freedom, degrees = trace**2 / squares, survey.drawn.degrees
+    found = float(fdtrc(freedom, degrees, statistic / trace))
+    method = f"Rao and Scott's correction, F on {freedom:.4g} and {degrees} degrees of freedom"
+    return TestResult(hypothesis, statistic, dimension, found, alpha, method, survey.n, survey.drawn.words)
 
 
 def _on(scores: Scores, kept: Any) -> Scores:

@@ -14,15 +14,20 @@ from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
-from extremal.errors import InvalidParameter
-from extremal.estimate.hypothesis_tests.reports import Counts, counted, significance
+from extremal.errors import InvalidParameter, NotIdentified
+from extremal.estimate.hypothesis_tests.reports import Counts, Surveyed, counted, significance, surveyed
 from extremal.estimate.hypothesis_tests.tails import UNIT, Tail, on_grid
+from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.tally import Reports
+from extremal.estimate.results.tabled import head
 from extremal.exact import as_prior
 from extremal.exact.bisection import bisected
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.tables import aligned, number
+
+SAME = 1e-12
+"""Log-likelihood ratios up to this are rounding: the hypotheses give the same reports."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,7 @@ class LikelihoodRatioTest:
         missed: P₁(do not reject) is at most this.
         n: number of reports.
         exact: whether the probabilities are exact up to rounding, or Chernoff's bounds.
+        sample: how the respondents were drawn, in a few words; probabilities are then limits for many clusters.
     """
 
     statistic: float
@@ -49,6 +55,7 @@ class LikelihoodRatioTest:
     missed: float
     n: int
     exact: bool
+    sample: str = ""
 
     def __bool__(self) -> bool:
         return self.p_value <= self.alpha
@@ -56,13 +63,14 @@ class LikelihoodRatioTest:
     def summary(self) -> str:
         """A few lines for a person."""
         verdict = "rejected: the reports speak for H₁" if self else "not rejected"
-        kind = "exact" if self.exact else "Chernoff's bounds"
+        kind = "exact for this n" if self.exact else "Chernoff's bounds for this n"
+        kind = "by the spread between units" if self.sample else kind
         return "\n".join(
             [
-                f"likelihood-ratio test of H₀ against H₁, {self.n} reports",
+                head("Likelihood-ratio test of H₀ against H₁", self.n, self.sample),
                 f"  H₀ is {verdict} (p = {number(self.p_value, 4)}, α = {self.alpha:g})",
                 f"  log-likelihood ratio  {number(self.statistic, 6)}, critical value {number(self.critical, 6)}",
-                f"  false alarm           at most {number(self.level, 4)}   ({kind} for this n)",
+                f"  false alarm           at most {number(self.level, 4)}   ({kind})",
                 f"  miss                  at most {number(self.missed, 4)}",
             ]
         )
@@ -97,7 +105,7 @@ class BayesTest:
             [f"{i}{' *' if i == self.decision else ''}", number(float(like), 6), number(float(p), 4)]
             for i, (like, p) in enumerate(zip(self.log_likelihoods, self.posterior, strict=True))
         ]
-        return f"Bayes test, {self.n} reports; * most probable\n" + aligned(
+        return f"{head('Bayes test', self.n)}; * most probable\n" + aligned(
             ["hypothesis", "log-likelihood", "posterior"], rows, left=1
         )
 
@@ -111,6 +119,7 @@ class HypothesisOptions(TypedDict, total=False):
     counts: bool
     prior: Any
     check_hash: bool
+    sample: Sample | None
 
 
 @overload
@@ -137,6 +146,7 @@ def test_hypotheses(
     counts: bool = False,
     prior: Any = None,
     check_hash: bool = True,
+    sample: Sample | None = None,
 ) -> LikelihoodRatioTest | BayesTest:
     """Test whether the inputs follow `p0` against `p1`, or which of a list of distributions they follow.
 
@@ -157,6 +167,12 @@ def test_hypotheses(
         counts: whether `reports` are counts.
         prior: probabilities of the hypotheses of a list; equal if not given.
         check_hash: refuse a file that does not record this mechanism's hash.
+        sample: an `ex.Sample`. The mean log-likelihood ratio is then compared with its expectation under H₀ by its
+            standard error between units, which is a limit for many clusters; for a list, log-likelihoods count as many
+            reports as the design is worth.
+
+    Raises:
+        NotIdentified: the reports have the same distribution under p0 and p1.
 
     Reference: J. Neyman and E. Pearson (1933); Kairouz, Oh, Viswanath (JMLR 2016), Section 2.
 
@@ -169,14 +185,20 @@ def test_hypotheses(
     2
     """
     size = significance(alpha)
-    seen = counted(Reports(reports, mechanism, column, counts=counts, check_hash=check_hash))
+    given, drawn = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash), Sample.of(sample)
+    survey = None if drawn.empty else surveyed(given, drawn)
     if p1 is None:
-        return _bayes(seen, mechanism, p0, prior)
+        amounts = counted(given).astype(np.float64) if survey is None else _worth(survey, mechanism.m)
+        return _bayes(amounts, mechanism, p0, prior, int(amounts.sum()) if survey is None else survey.n)
     if prior is not None:
         raise InvalidParameter(
             "prior belongs to a list of hypotheses", parameter="prior", value=prior, hint="Give [p0, p1] as a list."
         )
     first, second = marginals(mechanism, p0, p1)
+    refuse_same(log_ratios(first, second))
+    if survey is not None:
+        return _surveyed_ratio(survey, mechanism, (first, second), as_prior(p0, "p0", k=mechanism.k).values, size)
+    seen = counted(given)
     n = int(seen.sum())
     rule = Rule.of(first, second, n, size, mechanism.k)
     statistic = _total(seen, first, second, rule.ratios)
@@ -193,6 +215,58 @@ def test_hypotheses(
 
 
 test_hypotheses.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
+
+
+def _surveyed_ratio(
+    survey: Surveyed, mechanism: Mechanism, both: tuple[Floats, Floats], p0: Floats, alpha: float
+) -> LikelihoodRatioTest:
+    """Of a sample that is not simple: the mean of ℓ = log M₁/M₀ against its expectation under H₀, by its standard error
+    between units, which is at least that of randomisation alone under H₀."""
+    from scipy.special import stdtr, stdtrit
+
+    ratios, n = log_ratios(*both), survey.n
+    outputs, degrees, words = survey.values[:, 0], survey.drawn.degrees, survey.drawn.words
+    seen = np.bincount(outputs, minlength=mechanism.m)
+    if not np.isfinite(ratios[outputs]).all():  # a report decides at once
+        total = _total(seen, *both, ratios)
+        return LikelihoodRatioTest(total, float(total < 0), alpha, math.inf, 0.0, 1.0, n, False, words)
+    spread = survey.deviations(ratios[outputs][:, None])
+    known = np.where(np.isfinite(ratios), ratios, 0.0)
+    means = mechanism.matrix @ known
+    randomised = float(p0 @ (mechanism.matrix @ known**2 - means**2)) * survey.noise
+    error = math.sqrt(max(float((spread**2).sum()), randomised))
+    mean, under_null, under_other = float(survey.shares @ ratios[outputs]), *(float(side @ known) for side in both)
+    critical = under_null + float(stdtrit(degrees, 1 - alpha)) * error
+    return LikelihoodRatioTest(
+        n * mean,
+        float(stdtr(degrees, (under_null - mean) / error)),
+        alpha,
+        n * critical,
+        alpha,
+        float(stdtr(degrees, (critical - under_other) / error)),
+        n,
+        False,
+        words,
+    )
+
+
+def _worth(survey: Surveyed, m: int) -> Floats:
+    """Shares times as many independent reports as have the same total variance: at most n."""
+    shares = survey.shares
+    spread = float((survey.deviations(np.eye(len(survey.values))) ** 2).sum())
+    worth = (1 - float(shares @ shares)) / spread if spread > 0 else survey.n
+    found = np.bincount(survey.values[:, 0], weights=shares, minlength=m)
+    return np.asarray(found * min(worth, survey.n))
+
+
+def refuse_same(ratios: Floats) -> None:
+    """Raise where no report tells the hypotheses apart."""
+    if not np.abs(ratios).max() > SAME:
+        raise NotIdentified(
+            "the reports must differ between the hypotheses: they have the same distribution under both, so no "
+            "number of them decides",
+            parameter="p1",
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +344,7 @@ def critical_value(tail: Tail, alpha: float) -> float:
     return tail.lowest + found * tail.step
 
 
-def _bayes(seen: Counts, mechanism: Mechanism, hypotheses: Any, prior: Any) -> BayesTest:
+def _bayes(seen: Floats, mechanism: Mechanism, hypotheses: Any, prior: Any, n: int) -> BayesTest:
     given: Sequence[Any] = list(hypotheses) if isinstance(hypotheses, Iterable) else []
     if len(given) < 2 or any(isinstance(h, str) or not isinstance(h, Iterable) for h in given):
         raise InvalidParameter(
@@ -293,4 +367,4 @@ def _bayes(seen: Counts, mechanism: Mechanism, hypotheses: Any, prior: Any) -> B
         )
     posterior = np.exp(joint - joint.max())
     posterior /= posterior.sum()
-    return BayesTest(posterior, np.array(likelihoods), int(np.argmax(joint)), int(seen.sum()))
+    return BayesTest(posterior, np.array(likelihoods), int(np.argmax(joint)), n)

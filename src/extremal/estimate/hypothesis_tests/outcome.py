@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from extremal.estimate.results.tabled import head
 from extremal.tables import number
 
 
@@ -19,6 +20,7 @@ class TestResult:
         alpha: significance.
         method: "limiting χ² distribution", or how many draws.
         n: number of reports.
+        sample: how the respondents were drawn, in a few words; empty for a simple sample.
     """
 
     __test__ = False  # a test runner must not collect it
@@ -30,6 +32,7 @@ class TestResult:
     alpha: float
     method: str
     n: int
+    sample: str = ""
 
     def __bool__(self) -> bool:
         return self.p_value <= self.alpha
@@ -40,9 +43,9 @@ class TestResult:
         degrees = "1 degree" if self.freedom == 1 else f"{self.freedom} degrees"
         return "\n".join(
             [
-                f"{self.hypothesis}: {verdict} at α = {self.alpha:g}",
-                f"  p = {number(self.p_value, 4)}   ({self.method})",
-                f"  statistic {number(self.statistic, 6)}, {degrees} of freedom, {self.n} reports",
+                head(f"Test: {self.hypothesis}", self.n, self.sample),
+                f"  {verdict} at α = {self.alpha:g}: p = {number(self.p_value, 4)}   ({self.method})",
+                f"  statistic {number(self.statistic, 6)}, {degrees} of freedom",
             ]
         )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +15,10 @@ from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import ListedReports
 from extremal.estimate.reports.files import named_files, read_columns
-from extremal.estimate.reports.tally import NO_REPORT, Reports, Tally, refuse_no_mechanism
+from extremal.estimate.reports.sample import Sample, group_codes
+from extremal.estimate.reports.sampling import DrawnSample
+from extremal.estimate.reports.tally import NO_REPORT, Batch, Reports, Tally, refuse_no_mechanism
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
 Codes = npt.NDArray[np.intp]
@@ -50,6 +54,65 @@ def counted(given: Reports) -> Counts:
     return np.stack(rows) if given.by is not None else rows[0]
 
 
+@dataclass(frozen=True, eq=False)
+class Surveyed:
+    """Reports of a sample that is not simple.
+
+    Attributes:
+        codes: of the values that occur, for each respondent: a report's, or a pair's.
+        values: what each code stands for: positions of outputs (or of groups), a row for each code.
+        drawn: how the respondents were sampled.
+    """
+
+    codes: Codes
+    values: Codes
+    drawn: DrawnSample
+
+    @classmethod
+    def of(cls, columns: Sequence[Codes], drawn: DrawnSample) -> Surveyed:
+        """From the positions of one column, or of several together."""
+        values, codes = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        return cls(codes.ravel(), values, drawn)
+
+    @property
+    def n(self) -> int:
+        """How many reports."""
+        return int(self.codes.size)
+
+    @property
+    def shares(self) -> Floats:
+        """By weight, of each value that occurs."""
+        return self.drawn.shares(self.codes, len(self.values))
+
+    @property
+    def noise(self) -> float:
+        """Σw²/(Σw)²."""
+        w = self.drawn.weights
+        return float(w @ w / w.sum() ** 2)
+
+    def deviations(self, scores: Floats) -> Floats:
+        """Of the mean of scores, a row for each value that occurs: a row for each unit, squares add up to the
+        variance."""
+        return self.drawn.corrected(self.drawn.of_labels(self.codes, len(self.values)) @ scores)
+
+
+def surveyed(given: Reports, sample: Sample) -> Surveyed:
+    """Reports beside how each was drawn; with `by`, pairs of a report and its group."""
+    refuse_uncountable(given.mechanism)
+    batch = given.batch(sample)
+    columns = [coded(listed(batch), given.mechanism)]
+    groups = given.groups()
+    if groups is not None:
+        codes = [group_codes(column, "by", batch.codes.size)[0] for column in groups]
+        columns.append(np.unique(np.stack(codes), axis=1, return_inverse=True)[1].ravel())
+    return Surveyed.of(columns, batch.drawn)
+
+
+def listed(batch: Batch) -> list[Any]:
+    """The reports themselves, those that are missing left out."""
+    return [batch.labels[code] for code in batch.codes[batch.kept].tolist()]
+
+
 def _row(found: Tally, m: int) -> Counts:
     row = np.zeros(m, dtype=np.int64)
     for key, count in found.counts.items():
@@ -77,6 +140,19 @@ def coded(values: Any, mechanism: Mechanism, parameter: str = "reports") -> Code
 def _some(mechanism: Mechanism) -> str:
     first = [repr(label) for label, _ in zip(mechanism.output_labels, range(6), strict=False)]
     return f"Outputs: {', '.join(first)}{', …' if mechanism.m > 6 else ''}."
+
+
+def surveyed_pairs(source: Any, columns: Mapping[str, Mechanism | None], sample: Sample) -> Surveyed:
+    """Two columns of a data frame beside how each row was drawn."""
+    if named_files(source, "frame") is not None:
+        raise InvalidParameter(
+            "a sample cannot be read from a file", parameter="frame", hint="Read the file into a data frame."
+        )
+    (batch,) = _batches(source, columns, check_hash=False)
+    found = [
+        _public(batch[name], name, {}) if m is None else coded(batch[name], m, name) for name, m in columns.items()
+    ]
+    return Surveyed.of(found, sample.beside(source).drawn(found[0].size))
 
 
 def crossed(source: Any, columns: Mapping[str, Mechanism | None], check_hash: bool) -> Counts:

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, NotIdentified
-from extremal.estimate.hypothesis_tests.likelihood_ratio import log_ratios, marginals
+from extremal.errors import InvalidParameter
+from extremal.estimate.hypothesis_tests.likelihood_ratio import log_ratios, marginals, refuse_same
 from extremal.estimate.hypothesis_tests.reports import coded, refuse_uncountable, significance
+from extremal.estimate.results.tabled import head
 from extremal.mechanism import Mechanism
 from extremal.tables import number
-
-SAME = 1e-12
-"""Log-likelihood ratios up to this are rounding: the hypotheses give the same reports."""
 
 
 class SequentialTest:
@@ -40,12 +38,7 @@ class SequentialTest:
         self._first, self._second = marginals(mechanism, p0, p1)
         self._ratios = log_ratios(self._first, self._second)
         self._excluded = (self._first == 0) & (self._second == 0)
-        if not np.abs(self._ratios).max() > SAME:
-            raise NotIdentified(
-                "the reports must differ between the hypotheses: they have the same distribution under both, so no "
-                "number of them decides",
-                parameter="p1",
-            )
+        refuse_same(self._ratios)
         self.upper, self.lower = -math.log(self.alpha), math.log(self.beta)
         self.n, self.statistic = 0, 0.0
         self.decision: int | None = None
@@ -82,7 +75,7 @@ class SequentialTest:
         """Where the test stands."""
         state = {None: "undecided", 0: "p0 is accepted", 1: "p0 is rejected"}[self.decision]
         return (
-            f"sequential test after {self.n} reports: {state}\n"
+            f"{head('Sequential test', self.n)}: {state}\n"
             f"  log-likelihood ratio {number(self.statistic, 6)} between {number(self.lower, 6)} and "
             f"{number(self.upper, 6)}\n"
             f"  false rejection at most {self.alpha:g}, false acceptance at most {self.beta:g}"

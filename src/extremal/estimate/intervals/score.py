@@ -31,6 +31,7 @@ def score_limits(
     fitted: Floats,
     variance: Floats,
     moments: tuple[Floats, Floats, Floats],
+    cut: bool = True,
 ) -> Floats:
     """Rows (low, high).
 
@@ -42,6 +43,7 @@ def score_limits(
         fitted: θ of the fitted distribution, within the bounds.
         variance: V there, of one report.
         moments: E B² at the lower bound, at the fitted distribution, at the upper bound.
+        cut: whether limits stay within the bounds, the estimate moved there first.
 
     >>> one, zero = np.ones(1), np.zeros(1)
     >>> half = score_limits(one / 5, 50, 1.96, (zero, one), one / 5, one * 0.16, (zero, one / 5, one))
@@ -52,13 +54,17 @@ def score_limits(
     at_least, at_fit, at_most = moments
     up = _slope(at_most - at_fit, most - fitted)
     down = _slope(at_fit - at_least, fitted - least)
-    low_down, low_up = (_root(np.minimum(estimate, most), n, z, fitted, variance, slope, -1.0) for slope in (down, up))
-    high_down, high_up = (
-        _root(np.maximum(estimate, least), n, z, fitted, variance, slope, 1.0) for slope in (down, up)
-    )
+    below, above = (np.minimum(estimate, most), np.maximum(estimate, least)) if cut else (estimate, estimate)
+    low_down, low_up = (_root(below, n, z, fitted, variance, slope, -1.0) for slope in (down, up))
+    high_down, high_up = (_root(above, n, z, fitted, variance, slope, 1.0) for slope in (down, up))
     # The two lines meet at the fitted distribution: a root that is beyond it on one line is beyond it on the other.
     low = np.where(low_down <= fitted, low_down, low_up)
     high = np.where(high_up >= fitted, high_up, high_down)
+    if not cut:  # beyond a bound the variance stays what it is there
+        reach = z * np.sqrt(np.maximum(np.stack([at_least - least**2, at_most - most**2]), 0.0) / n)
+        low = np.where(low < least, np.minimum(least, estimate - reach[0]), low)
+        high = np.where(high > most, np.maximum(most, estimate + reach[1]), high)
+        return np.column_stack([np.minimum(low, estimate), np.maximum(high, estimate)])
     return np.column_stack([np.clip(low, least, most), np.clip(high, least, most)])
 
 

@@ -32,6 +32,7 @@ class Combinations:
         names: of what is estimated.
         matrix: how each is made of the rows' probabilities; None if each is its own.
         plain: whether these are the inputs themselves.
+        deficient: whether the rows themselves are not identified.
     """
 
     mechanism: Mechanism
@@ -39,6 +40,7 @@ class Combinations:
     names: tuple[Label, ...]
     matrix: Floats | None
     plain: bool
+    deficient: bool = False
 
     @classmethod
     def of(cls, mechanism: Mechanism, channel: Channel) -> Combinations:
@@ -48,7 +50,7 @@ class Combinations:
             return cls(mechanism, channel, mechanism.inputs, None, True)
         rows = _row_names(mechanism)
         names = rows if basis is None else [_name(coefficients, rows) for coefficients in basis]
-        return cls(mechanism, channel, tuple(names), basis, False)
+        return cls(mechanism, channel, tuple(names), basis, False, basis is not None)
 
     @classmethod
     def inputs(cls, mechanism: Mechanism, channel: Channel, merge: bool = False) -> Combinations:
@@ -78,11 +80,6 @@ class Combinations:
     @property
     def count(self) -> int:
         return len(self.names)
-
-    @property
-    def deficient(self) -> bool:
-        """The rows themselves are not identified."""
-        return self.matrix is not None
 
     def of_rows(self, p: Floats) -> Floats:
         return p if self.matrix is None else np.asarray(self.matrix @ p)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,12 @@ from extremal.estimate.regression.maximum import maximised, refuse_dependent
 from extremal.estimate.regression.model_matrix import ModelMatrix, as_table, refuse_gaps, sides
 from extremal.estimate.regression.outcomes import Linear, OutcomeFamily, Polytomous, ProportionalOdds
 from extremal.estimate.regression.result import RegressionResult
-from extremal.estimate.reports.sample import Sample, checked_weights
+from extremal.estimate.reports.sample import Sample
+from extremal.estimate.reports.sampling import DrawnSample
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
+MOST_CLUSTERS = 500  # whose parts of the information are looked at one by one; beyond, they are enough
 FAMILIES = ("categorical", "ordered", "linear")
 
 
@@ -46,7 +49,9 @@ def regress(
         family: "categorical" (logistic, or multinomial logit with the first input as baseline), "ordered" (proportional
             odds, in the order of the inputs), "linear" (the default for public numbers with more than two values).
         robust: sandwich standard errors, valid if the model is only an approximation.
-        sample: an `extremal.estimate.Sample` with these weights.
+        sample: an `ex.Sample`: weights, strata, clusters and the rest; standard errors are then robust between clusters
+            within strata, and intervals use Student's distribution with as many degrees of freedom as there are
+            clusters that tell about a coefficient, less the strata.
 
     Guarantee: coefficients and standard errors are those of the likelihood of the reports; a flat likelihood or one
     that rises for ever is an error that names the terms. Of several maxima of a mixture the one found is that which
@@ -56,7 +61,8 @@ def regress(
         NotIdentified: the reports do not determine the coefficients, or the data separate.
         InvalidParameter: a column that is not there, a missing value, a term that cannot be evaluated.
 
-    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors.
+    Reference: Scheers and Dayton (JASA 83, 1988) for the binary case; White (1982) for robust standard errors; Carter,
+    Schnepel and Steigerwald (Rev. Econ. Statist. 99, 2017) for few clusters.
 
     >>> import numpy as np, pandas as pd, extremal as ex
     >>> z = np.tile([-1.0, 0.0, 1.0], 400)
@@ -65,7 +71,7 @@ def regress(
     >>> bool(ex.regress("answer ~ z", frame, m).params["z"] > 0.5)
     True
     """
-    drawn = Sample.of(sample, weights=weights).only_weights()
+    given = Sample.of(sample, weights=weights)
     table = as_table(frame)
     left, right = sides(formula)
     mechanisms = _by_column(mechanism, left, list(table.columns))
@@ -74,30 +80,31 @@ def regress(
     chosen = _family(family, table[left], mechanisms.get(left))
     hidden = (covariates[0], mechanisms[covariates[0]]) if covariates else None
     design = ModelMatrix.of(right, table, hidden, chosen == "ordered")
-    shares = _weights(drawn, table)
+    drawn = given.beside(table).drawn(len(table))
     outcome = _outcome(chosen, table[left], mechanisms.get(left), design.terms)
-    likelihood = _likelihood(design, outcome, shares, hidden, table)
+    likelihood = _likelihood(design, outcome, drawn.weights * (len(table) / drawn.weights.sum()), hidden, table)
     values, information = maximised(likelihood)
-    weighted = shares is not None
+    complex_design = not given.empty
     return RegressionResult(
         formula=formula,
         model=_title(chosen, likelihood.family),
         names=likelihood.names,
         values=values,
-        covariance=_covariance(likelihood, values, information, robust or weighted),
+        spread=_covariance(likelihood, values, information, drawn if robust or complex_design else None),
         llf=likelihood.value(values),
         n=len(table),
-        notes=_notes(covariates, robust, weighted),
+        assumed=_notes(covariates, robust, complex_design),
         likelihood=likelihood,
         design_of=design.again,
-        weighted=weighted,
+        drawn_as=drawn.words if complex_design else "",
+        degrees=None if drawn.plain else _degrees(likelihood, values, information, drawn),
     )
 
 
 def _likelihood(
     design: ModelMatrix,
     outcome: OutcomeFamily,
-    weights: Floats | None,
+    weights: Floats,
     hidden: tuple[str, Mechanism] | None,
     table: Any,
 ) -> Likelihood:
@@ -107,16 +114,36 @@ def _likelihood(
     if hidden is not None:
         refuse_dependent([design.given], design.given_terms)
         covariate = _hidden(*hidden, table, design.given, design.given_terms)
-    return Likelihood(outcome, design.matrices, np.ones(len(table)) if weights is None else weights, covariate)
+    return Likelihood(outcome, design.matrices, weights, covariate)
 
 
-def _covariance(likelihood: Likelihood, values: Floats, information: Floats, robust: bool) -> Floats:
-    """The inverse of the information; robust, with the scatter of the scores between two of them (White 1982)."""
+def _covariance(likelihood: Likelihood, values: Floats, information: Floats, drawn: DrawnSample | None) -> Floats:
+    """The inverse of the information; for a sample, with the scatter of the scores between its units between two of
+    them (White 1982; Binder 1983). With replicate weights that is one step of Newton's method for each."""
     inverse: Floats = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    if not robust:
+    if drawn is None:
         return inverse
-    scores = likelihood.rows(values)[1] * likelihood.weights[:, None]
-    return inverse @ (scores.T @ scores) @ inverse * len(scores) / (len(scores) - 1)
+    scores = likelihood.rows(values)[1]
+    moved = drawn.corrected(drawn.of_rows(scores)) * len(scores)
+    return inverse @ (moved.T @ moved) @ inverse
+
+
+def _degrees(likelihood: Likelihood, values: Floats, information: Floats, drawn: DrawnSample) -> Floats:
+    """Of freedom, for each coefficient: as many clusters as tell equally much about it, less the strata.
+
+    A covariate that is the same for a whole cluster, or far out in a few, is known from those few: with v_c the part of
+    the variance of a coefficient that cluster c has if rows are independent, they are worth (Σ v_c)²/Σ v_c² clusters
+    (Carter, Schnepel and Steigerwald 2017).
+    """
+    if not drawn.clustered or drawn.strata.size > MOST_CLUSTERS:
+        return np.full(values.size, float(drawn.degrees))
+    parts, inverse = [], np.linalg.inv(information)
+    for unit in range(drawn.strata.size):
+        one = replace(likelihood, weights=np.where(drawn.units == unit, likelihood.weights, 0.0))
+        parts.append(np.einsum("pi,ij,jp->p", inverse, one.information(values), inverse))
+    shares = np.maximum(np.array(parts), 0.0)
+    worth = shares.sum(axis=0) ** 2 / np.maximum((shares**2).sum(axis=0), np.finfo(np.float64).tiny)
+    return np.asarray(np.clip(worth - drawn.sampled.size, 1.0, drawn.degrees))
 
 
 def _by_column(mechanism: Mechanism | Mapping[str, Mechanism], left: str, columns: list[Any]) -> dict[str, Mechanism]:
@@ -204,23 +231,13 @@ def _hidden(name: str, mechanism: Mechanism, table: Any, given: Floats, terms: l
     return Hidden(seen, given, names)
 
 
-def _weights(weights: Any, table: Any) -> Floats | None:
-    """Weights of mean 1, or None."""
-    if weights is None:
-        return None
-    if isinstance(weights, str):
-        refuse_absent(weights, list(table.columns), "weights")
-    values = checked_weights(table[weights] if isinstance(weights, str) else weights, len(table))
-    return np.asarray(values * (len(values) / values.sum()))
-
-
 def _title(chosen: str, outcome: OutcomeFamily) -> str:
     several = isinstance(outcome, Polytomous) and len(outcome.categories) > 2
     kinds = {"categorical": "logit", "ordered": "proportional odds", "linear": "linear"}
     return f"{'multinomial ' if several else ''}{kinds[chosen]} through the mechanism"
 
 
-def _notes(hidden: list[str], robust: bool, weighted: bool) -> tuple[str, ...]:
+def _notes(hidden: list[str], robust: bool, drawn: bool) -> tuple[str, ...]:
     notes = []
     if hidden:
         notes.append(
@@ -228,6 +245,6 @@ def _notes(hidden: list[str], robust: bool, weighted: bool) -> tuple[str, ...]:
             "covariates is a multinomial logit fitted along (last rows); its coefficient is identified\n"
             "because the mechanism is known"
         )
-    if robust or weighted:
-        notes.append("standard errors are robust" + (" (survey weights)" if weighted else ""))
+    if robust or drawn:
+        notes.append("standard errors are robust" + (" (of the sample's design)" if drawn else ""))
     return tuple(notes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,17 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.estimate.hypothesis_tests.outcome import TestResult
 from extremal.estimate.hypothesis_tests.reports import significance
-from extremal.estimate.intervals.levels import quantile
+from extremal.estimate.intervals.levels import each
 from extremal.estimate.regression.likelihood import Likelihood
 from extremal.estimate.regression.outcomes import Linear
+from extremal.estimate.reports.sampling import reach
+from extremal.estimate.results.tabled import Tabled, framed
 from extremal.exact.weights import Floats
 from extremal.tables import aligned, number
 
 
 @dataclass(frozen=True, eq=False)
-class RegressionResult:
+class RegressionResult(Tabled):
     """A fitted regression.
 
     Attributes:
@@ -28,68 +29,81 @@ class RegressionResult:
         model: in words.
         names: of the parameters, in order; those of the distribution of a privatised covariate come last.
         values: the maximum-likelihood estimates.
-        covariance: of the estimates.
+        spread: the covariance of the estimates.
         llf: the log-likelihood at the maximum (of the reports, so comparable between models for the same reports).
         n: number of rows.
-        notes: sentences on what was assumed.
+        assumed: sentences on what was assumed.
+        drawn_as: how the respondents were drawn, in a few words; empty for a simple sample.
+        degrees: of freedom of each standard error, where units are few enough to matter.
     """
 
     formula: str
     model: str
     names: list[str]
     values: Floats
-    covariance: Floats
+    spread: Floats
     llf: float
     n: int
-    notes: tuple[str, ...]
+    assumed: tuple[str, ...]
     likelihood: Likelihood = field(repr=False)
     design_of: Any = field(repr=False)
-    weighted: bool = False
+    drawn_as: str = ""
+    degrees: Floats | None = None
 
-    @cached_property
-    def params(self) -> Any:
-        """Coefficients by name, a pandas Series."""
-        return self._series(self.values)
+    column = "coef"
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the parameters."""
+        return tuple(self.names)
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"{self.model}: {self.formula}"
+
+    @property
+    def sample(self) -> str:
+        """How the respondents were drawn, in a few words; empty for a simple sample."""
+        return self.drawn_as
+
+    @property
+    def estimate(self) -> Floats:
+        """The maximum-likelihood estimates."""
+        return self.values
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what was assumed."""
+        return self.assumed
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the estimates."""
+        return self.spread
 
     @property
     def standard_error(self) -> Floats:
         """Standard errors, in the order of `names`."""
         return np.sqrt(np.diag(self.covariance))
 
-    @cached_property
-    def bse(self) -> Any:
-        """Standard errors by name, a pandas Series."""
-        return self._series(self.standard_error)
-
     @property
     def tvalues(self) -> Any:
         """Coefficient over standard error, by name."""
-        return self._series(self.values / self.standard_error)
+        return self.params / self.bse
 
     @property
     def pvalues(self) -> Any:
         """Two-sided p-values of a coefficient of 0, by name."""
-        from scipy.special import ndtr
+        from scipy.special import ndtr, stdtr
 
-        return self._series(2 * ndtr(-np.abs(self.values / self.standard_error)))
+        tails = -np.abs(self.tvalues)
+        return 2 * (ndtr(tails) if self.degrees is None else stdtr(self.degrees, tails))
 
-    def conf_int(self, alpha: float = 0.05) -> Any:
-        """Intervals of confidence 1 − alpha, a pandas DataFrame (as statsmodels has it)."""
-        import pandas
-
-        low, high = self.interval(1 - significance(alpha)).T
-        return pandas.DataFrame({0: low, 1: high}, index=self.names)
-
-    def interval(self, level: float = 0.95) -> Floats:
-        """Intervals, one row for each parameter."""
-        half = quantile(level) * self.standard_error
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
+        """Intervals, one row for each parameter; `simultaneous` by Bonferroni."""
+        half = reach(each(level, len(self.names) if simultaneous else 1), self.degrees) * self.standard_error
         return np.stack([self.values - half, self.values + half], axis=1)
-
-    def cov_params(self) -> Any:
-        """The covariance matrix by name, a pandas DataFrame."""
-        import pandas
-
-        return pandas.DataFrame(self.covariance, index=self.names, columns=self.names)
 
     @property
     def aic(self) -> float:
@@ -136,9 +150,11 @@ class RegressionResult:
         """
         from scipy.special import chdtrc
 
-        if self.weighted or smaller.weighted:
+        if self.drawn_as or smaller.drawn_as:
             raise InvalidParameter(
-                "likelihood ratios have no χ² limit with survey weights", parameter="weights", hint="Use pvalues."
+                "likelihood ratios have no χ² limit with survey weights or clusters",
+                parameter="sample",
+                hint="Use pvalues.",
             )
         freedom = len(self.names) - len(smaller.names)
         refuse_not_nested(self.likelihood, smaller.likelihood, freedom, smaller.formula)
@@ -153,33 +169,31 @@ class RegressionResult:
             self.n,
         )
 
-    def summary(self) -> str:
+    def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
         """A table as statsmodels prints it: coefficient, standard error, z, p, interval."""
         rows = []
         for name, value, error, (low, high), p in zip(
-            self.names, self.values, self.standard_error, self.interval(), self.pvalues, strict=True
+            self.names,
+            self.values,
+            self.standard_error,
+            self.interval(level, simultaneous),
+            self.pvalues,
+            strict=True,
         ):
             rows.append(
                 [name, *(number(v, 4) for v in (value, error)), f"{value / error:.3f}", f"{p:.3f}"]
                 + [number(v, 4) for v in (low, high)]
             )
-        head = [
-            f"{self.model}: {self.formula}",
-            f"{self.n} rows, log-likelihood {number(self.llf, 7)}, AIC {number(self.aic, 7)}",
-        ]
-        table = aligned(["", "coef", "std err", "z", "P>|z|", "[0.025", "0.975]"], rows, left=1)
-        return "\n".join([*head, table, *self.notes])
+        likelihood = f"log-likelihood {number(self.llf, 7)}, AIC {number(self.aic, 7)}"
+        table = aligned(["", "coef", "std err", "z", "P>|z|", *self._ends(level)], rows, left=1)
+        return framed(self.head, [*table.split("\n"), likelihood], list(self.notes))
 
-    def __str__(self) -> str:
-        return self.summary()
+    @staticmethod
+    def _ends(level: float) -> list[str]:
+        return [f"[{(1 - level) / 2:.4g}", f"{(1 + level) / 2:.4g}]"]
 
     def __repr__(self) -> str:
         return f"RegressionResult({self.formula!r}, n={self.n}, llf={self.llf:.6g})"
-
-    def _series(self, values: Floats) -> Any:
-        import pandas
-
-        return pandas.Series(values, index=self.names)
 
 
 def refuse_not_nested(larger: Likelihood, smaller: Likelihood, freedom: int, formula: str) -> None:

@@ -1,44 +1,59 @@
-"""The sample as a caller describes it: weights, strata, clusters, populations.
+"""The sample as a caller describes it: weights, strata, clusters, populations, margins, replicate weights.
 
 One `Sample` says all about how respondents were drawn, whatever is estimated or tested; the keywords of the public
-functions make one. What follows for variances is in `Sampling`.
+functions make one. What follows for variances is in `DrawnSample` and `Sampling`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from extremal.columns.column import distinct, refuse_missing
-from extremal.columns.frames import column_of
+from extremal.columns.frames import column_of, is_frame
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels.channel import Channel
-from extremal.estimate.reports.sampling import Sampling
+from extremal.estimate.reports.sampling import DrawnSample, Margins, rake
 from extremal.exact.weights import Floats
-from extremal.mechanism.structures.structure import refuse_large
 
 LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
+AGREE = 1e-6  # relative: totals of two margins that differ by less are rounding of published tables
+REPLICATES: dict[str, Callable[[int], float]] = {
+    "bootstrap": lambda count: 1 / count,
+    "brr": lambda count: 1 / count,
+    "jackknife": lambda count: (count - 1) / count,
+    "paired jackknife": lambda count: count / count,
+}
+"""Kinds of replicate weights: the factor of the squared deviations of that many (Wolter 2007)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
     """How respondents were sampled. Columns are given themselves or by their names in the data frame.
 
+    Guarantee: rows whose report is missing and dropped never enter a size, a weight or a margin.
+
     Attributes:
         weights: a positive survey weight for each respondent. Standard errors are those of the weighted mean.
         strata: how the sample was stratified. Unlike groups that are estimated each by itself this changes only
             standard errors (and, with `population`, weights).
         cluster: who was sampled together. Standard errors are those between clusters.
-        population: the size of the population, or a mapping from stratum to size: a finite population correction, and
-            weights N_h/n_h when there are strata and no weights.
+        population: people in the population, or a mapping from stratum to people: without clusters a finite population
+            correction, and weights N_h/n_h when there are strata and no weights.
+        clusters_in_population: their number, or a mapping from stratum to it: a finite population correction for
+            clusters of which everybody was asked.
+        replicate_weights: a mapping from the kind ("bootstrap", "brr", "jackknife", "paired jackknife", or the factor
+            of the squared deviations: a number, or one for each replicate in a tuple) to the replicate weights: a table
+            with a column for each, or names of columns.
+
+    Reference: T. Lumley, Analysis of complex survey samples, J. Statist. Software 9 (2004).
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 1)
-    >>> drawn = Sample(cluster=["a", "a", "b", "b", "c", "c"])
+    >>> drawn = ex.Sample(cluster=["a", "a", "b", "b", "c", "c"])
     >>> ex.estimate_frequencies([0, 0, 1, 1, 0, 1], m, sample=drawn).n
     6
     """
@@ -47,6 +62,38 @@ class Sample:
     strata: Any = None
     cluster: Any = None
     population: Any = None
+    clusters_in_population: Any = None
+    replicate_weights: Any = None
+    margins: Any = field(default=None, init=False, repr=False)
+
+    def raked(self, margins: Mapping[Any, Any]) -> Sample:
+        """The same sample with its weights raked to known totals of the population (one margin: post-stratified).
+
+        Args:
+            margins: for each column its totals, counts or shares: {"sex": {"f": 510, "m": 490}, "region": {…}}. Several
+                names in a tuple are a joint margin, whose totals are by tuples. Without a data frame a margin is the
+                pair of the column itself and its totals: {"sex": (column, {…})}.
+
+        Standard errors account for it. Replicate weights are raked each by itself.
+
+        Reference: Deming and Stephan, Ann. Math. Statist. 11 (1940), for the weights; Deville and Särndal (1992), for
+        the variance.
+
+        >>> import extremal as ex
+        >>> drawn = Sample().raked({"sex": (["f", "f", "m"], {"f": 1, "m": 1})})
+        >>> drawn.drawn(3).weights.tolist()
+        [0.75, 0.75, 1.5]
+        """
+        if not isinstance(margins, Mapping) or not margins:
+            raise InvalidParameter(
+                "margins must map columns to totals",
+                parameter="margins",
+                value=type(margins).__name__,
+                hint='{"sex": {"f": 510, "m": 490}}',
+            )
+        found = replace(self)
+        object.__setattr__(found, "margins", dict(margins))  # no argument of the constructor
+        return found
 
     @classmethod
     def of(cls, sample: Sample | None, **described: Any) -> Sample:
@@ -66,103 +113,263 @@ class Sample:
 
     @property
     def simple(self) -> bool:
-        """Whether nothing is said about strata, clusters or the population."""
-        return self.strata is None and self.cluster is None and self.population is None
+        """Whether there is nothing but weights."""
+        rest = (self.strata, self.cluster, self.population, self.clusters_in_population, self.replicate_weights)
+        return all(given is None for given in (*rest, self.margins))
 
-    def only_weights(self) -> Any:
-        """The weights, where nothing else of a sample can be used."""
-        if not self.simple:
-            raise InvalidParameter(
-                "only the weights of a sample can be used here",
-                parameter="sample",
-                hint="ex.estimate_frequencies uses strata, clusters and populations.",
-            )
-        return self.weights
+    @property
+    def empty(self) -> bool:
+        """Whether nothing is said."""
+        return self.simple and self.weights is None
 
     def beside(self, source: Any) -> Sample:
         """The same with every name replaced by the column of `source`."""
-        weights, strata, cluster = (
-            column_of(source, getattr(self, parameter), parameter) for parameter in ("weights", "strata", "cluster")
+        found = replace(
+            self,
+            weights=_column(source, self.weights, "weights"),
+            strata=_column(source, self.strata, "strata"),
+            cluster=_column(source, self.cluster, "cluster"),
+            replicate_weights=self._replicates_beside(source),
         )
-        return replace(self, weights=weights, strata=strata, cluster=cluster)
+        object.__setattr__(found, "margins", self._margins_beside(source))
+        return found
 
-    def strata_weights(self, n: int) -> Floats | None:
-        """N_h/n_h where populations are given for strata and no weights, so that strata have their true shares."""
-        if self.weights is not None or self.strata is None or not isinstance(self.population, Mapping):
+    def _replicates_beside(self, source: Any) -> Any:
+        if self.replicate_weights is None:
             return None
-        strata, names = group_codes(self.strata, "strata", n)
-        counts = np.bincount(strata, minlength=len(names))
-        return np.asarray((self._sizes(names) / np.maximum(counts, 1))[strata])
-
-    def sums(self, channel: Channel, codes: Codes, labels: Any, weights: Floats | None) -> Sampling:
-        """The sums of each cluster, for reports labels[codes[i]] with these weights; a negative code is left out."""
-        kept = codes >= 0
-        if self.strata is None:
-            strata, names = np.zeros(codes.size, dtype=np.intp), [None]
-        else:
-            strata, names = group_codes(self.strata, "strata", codes.size)
-        clusters = np.arange(codes.size)
-        if self.cluster is not None:
-            clusters, _ = group_codes(self.cluster, "cluster", codes.size)
-        codes, strata, clusters = codes[kept], strata[kept], clusters[kept]
-        w = np.ones(codes.size) if weights is None else weights[kept]
-        pairs, clusters = np.unique(strata * (clusters.max() + 1) + clusters, return_inverse=True)
-        of_cluster = np.zeros(pairs.size, dtype=np.intp)
-        of_cluster[clusters] = strata
-        refuse_large(pairs.size, len(labels), "the sums of each cluster")
-        table = np.bincount(clusters * len(labels) + codes, weights=w, minlength=pairs.size * len(labels))
-        total = float(w.sum())
-        occur = np.unique(codes).tolist()
-        columns = [channel.statistic([channel.encode(labels[code])], np.ones(1)) for code in occur]
-        of_label = np.zeros((columns[0].size, len(labels)))
-        of_label[:, occur] = np.column_stack(columns)
-        statistics = of_label @ table.reshape(pairs.size, len(labels)).T / total
-        shares = np.bincount(clusters, weights=w, minlength=pairs.size) / total
-        noise = np.bincount(strata, weights=w * w, minlength=len(names)) / total**2
-        return Sampling(statistics, shares, of_cluster, self._sampled(names, of_cluster), noise)
-
-    def _sizes(self, names: list[Any]) -> Floats:
-        if isinstance(self.population, Mapping):
-            absent = [name for name in names if name not in self.population]
-            if absent:
-                raise InvalidParameter(
-                    "population must have a size for each stratum", parameter="missing stratum", value=absent[0]
-                )
-            sizes = np.array([self.population[name] for name in names], dtype=np.float64)
-        else:
-            sizes = np.full(len(names), float(self.population))
-        if not (np.isfinite(sizes) & (sizes > 0)).all():
-            raise InvalidParameter("population must hold positive sizes", parameter="population", value=sizes.tolist())
-        return sizes
-
-    def _sampled(self, names: list[Any], of_cluster: Codes) -> Floats:
-        """The share of each stratum's population that was sampled."""
-        if self.population is None:
-            return np.zeros(len(names))
-        counts = np.bincount(of_cluster, minlength=len(names))
-        sizes = self._sizes(names)
-        if (counts > sizes).any():
+        if not isinstance(self.replicate_weights, Mapping) or len(self.replicate_weights) != 1:
             raise InvalidParameter(
-                "a population must be at least as large as its sample",
-                parameter="population",
-                value=float(sizes[np.argmax(counts > sizes)]),
-                hint="With clusters it is the number of clusters.",
+                "replicate_weights must map one kind to its columns",
+                parameter="replicate_weights",
+                value=type(self.replicate_weights).__name__,
+                hint=f'{{"jackknife": columns}}; kinds: {", ".join(REPLICATES)}, or a factor.',
             )
+        ((kind, columns),) = self.replicate_weights.items()
+        if isinstance(columns, (list, tuple)) and columns and all(isinstance(name, str) for name in columns):
+            columns = np.column_stack([np.asarray(_column(source, name, "replicate_weights")) for name in columns])
+        elif is_frame(columns):
+            columns = np.column_stack(
+                [np.asarray(column_of(source, columns[name], "replicate_weights")) for name in columns.columns]
+            )
+        return {kind: columns}
+
+    def _margins_beside(self, source: Any) -> Any:
+        if self.margins is None:
+            return None
+        found = []
+        for name, given in self.margins.items():
+            if isinstance(given, tuple):
+                found.append((str(name), [column_of(source, given[0], "margins")], given[1]))
+            else:
+                names = name if isinstance(name, tuple) else (name,)
+                found.append((str(name), [_column(source, one, "margins") for one in names], given))
+        return found
+
+    # -- in numbers
+
+    def drawn(self, n: int, kept: Any = None) -> DrawnSample:
+        """Those of n rows that are kept (all, if not given): their weights, units and strata."""
+        named = self.beside(None) if isinstance(self.margins, Mapping) else self
+        rows = np.ones(n, dtype=np.bool_) if kept is None else kept
+        count = int(np.count_nonzero(rows))
+        strata, names = _groups(named.strata, "strata", n, rows)
+        clusters, of_cluster = _groups(named.cluster, "cluster", n, rows)
+        if named.cluster is None:
+            units, of_unit = np.arange(count), strata
+        else:
+            pairs, units = np.unique(strata * max(len(of_cluster), 1) + clusters, return_inverse=True)
+            of_unit = np.zeros(pairs.size, dtype=np.intp)
+            of_unit[units] = strata
+            if pairs.size == 1:
+                raise InvalidParameter(
+                    "there must be at least two clusters: one shows no differences between clusters",
+                    parameter="number of clusters",
+                    value=1,
+                )
+        weights = named._base_weights(n, rows, strata, names)
+        base = np.ones(count) if weights is None else weights
+        scales, replicates = named._replicated(n, rows)
+        margins = None
+        if named.margins is not None:
+            groups = [_margin(columns, totals, name, n, rows) for name, columns, totals in named.margins]
+            _refuse_disagreeing([sum(totals.values()) for _, _, totals in named.margins])
+            indicators = np.hstack([np.eye(shares.size)[codes] for codes, shares in groups])
+            margins, base = Margins(indicators, base), rake(base, groups)
+            replicates = None if replicates is None else np.stack([rake(row, groups) for row in replicates])
+        return DrawnSample(
+            base,
+            weights is not None or margins is not None,
+            units,
+            of_unit,
+            named._sampled(names, of_unit),
+            margins,
+            replicates,
+            scales,
+            named.cluster is not None,
+        )
+
+    def _base_weights(self, n: int, rows: Any, strata: Codes, names: list[Any]) -> Floats | None:
+        """Those given; else N_h/n_h where there are populations of strata, so that strata have their true shares."""
+        if self.weights is not None:
+            return np.asarray(checked_weights(self.weights, n)[rows])
+        if self.population is None or self.strata is None:
+            return None
+        counts = np.bincount(strata, minlength=len(names))
+        sizes = _sizes(self.population, names, "population", "people")
+        _refuse_smaller(counts, sizes, "population")
+        return np.asarray((sizes / np.maximum(counts, 1))[strata])
+
+    def _sampled(self, names: list[Any], of_unit: Codes) -> Floats:
+        """The share of each stratum's units that were sampled."""
+        parameter = "population" if self.cluster is None else "clusters_in_population"
+        if self.cluster is None and self.clusters_in_population is not None:
+            raise InvalidParameter(
+                "clusters_in_population needs cluster", parameter="clusters_in_population", hint="cluster=…"
+            )
+        if self.cluster is not None and self.population is not None and self.strata is None:
+            raise InvalidParameter(
+                "with clusters and no strata a population says nothing about the sample",
+                parameter="population",
+                hint="The number of clusters in the population is clusters_in_population=….",
+            )
+        given = getattr(self, parameter)
+        if given is None:
+            return np.zeros(len(names))
+        counts = np.bincount(of_unit, minlength=len(names))
+        sizes = _sizes(given, names, parameter, "people" if self.cluster is None else "clusters")
+        _refuse_smaller(counts, sizes, parameter)
         return np.asarray(counts / sizes)
+
+    def _replicated(self, n: int, rows: Any) -> tuple[Floats | None, Floats | None]:
+        """Factors of the squared deviations, and replicate weights, a row for each."""
+        if self.replicate_weights is None:
+            return None, None
+        if self.strata is not None or self.cluster is not None or self.weights is None:
+            raise InvalidParameter(
+                "replicate weights stand for strata and clusters, and need the full sample's weights",
+                parameter="replicate_weights",
+                hint="Sample(weights=…, replicate_weights={…})",
+            )
+        ((kind, columns),) = self.replicate_weights.items()
+        table = np.asarray(columns, dtype=np.float64)
+        if table.ndim != 2 or table.shape[0] != n or table.shape[1] < 2:
+            raise InvalidParameter(
+                f"replicate_weights must have {n} rows, one for each report, and at least two columns",
+                parameter="replicate_weights.shape",
+                value=table.shape,
+            )
+        if not (np.isfinite(table).all() and (table >= 0).all() and (table[rows].sum(axis=0) > 0).all()):
+            raise InvalidParameter(
+                "replicate_weights must be finite and not negative, and not all zero", parameter="replicate_weights"
+            )
+        count = table.shape[1]
+        factor = REPLICATES[kind](count) if kind in REPLICATES else kind
+        scales = np.broadcast_to(np.asarray(factor if not isinstance(factor, str) else np.nan, dtype=np.float64), count)
+        if not (np.isfinite(scales).all() and (scales > 0).all()):
+            raise InvalidParameter(
+                f"the kind of replicate weights must be one of {', '.join(REPLICATES)}, or a positive factor",
+                parameter="replicate_weights",
+                value=kind,
+            )
+        return scales, np.ascontiguousarray(table[rows].T)
 
 
 def group_codes(column: Any, parameter: str, n: int) -> tuple[Codes, list[Any]]:
     """The group of each respondent as a code, and the names of the groups."""
+    return _groups(column, parameter, n, np.ones(n, dtype=np.bool_))
+
+
+def _groups(column: Any, parameter: str, n: int, rows: Any) -> tuple[Codes, list[Any]]:
+    """The same for those rows that are kept; without a column all are one group, None."""
+    if column is None:
+        return np.zeros(int(np.count_nonzero(rows)), dtype=np.intp), [None]
     codes, labels = distinct(column, parameter)
-    refuse_missing(codes, parameter, "Every respondent has one.")
     if codes.size != n:
         raise InvalidParameter(
             f"{parameter} must have {n} entries, one for each report", parameter=f"len({parameter})", value=codes.size
         )
+    refuse_missing(np.where(rows, codes, 0), parameter, "Every respondent has one.")
+    codes = codes[rows]
     used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
     if used.size < len(labels):  # labels may be listed that do not occur
         codes = np.searchsorted(used, codes)
     return codes, [plain(labels[i]) for i in used.tolist()]
+
+
+def _column(source: Any, column: Any, parameter: str) -> Any:
+    """As `column_of`, where a mapping from name to column is a frame, too."""
+    if isinstance(source, Mapping) and isinstance(column, str):
+        if column not in source:
+            raise InvalidParameter(f"{parameter} must be the name of a column", parameter=parameter, value=column)
+        return source[column]
+    return None if column is None else column_of(source, column, parameter)
+
+
+def _margin(columns: list[Any], totals: Any, name: str, n: int, rows: Any) -> tuple[Codes, Floats]:
+    """The group of each respondent in a margin, and the share of the population that each group is."""
+    if not isinstance(totals, Mapping):
+        raise InvalidParameter("a margin must map groups to totals", parameter=f"margins[{name!r}]", value=totals)
+    codes, names = _groups(columns[0], "margins", n, rows)
+    for column in columns[1:]:
+        more, labels = _groups(column, "margins", n, rows)
+        names = [(*(one if isinstance(one, tuple) else (one,)), label) for one in names for label in labels]
+        used, codes = np.unique(codes * len(labels) + more, return_inverse=True)
+        names = [names[i] for i in used.tolist()]
+    sizes = _sizes(totals, names, f"margins[{name!r}]", "people")
+    absent = [group for group in totals if group not in names]
+    if absent:
+        raise InvalidParameter(
+            "a margin must have respondents in each of its groups",
+            parameter=f"margins[{name!r}]",
+            value=absent[0],
+            hint="Merge it with another group.",
+        )
+    return codes, np.asarray(sizes / sizes.sum())
+
+
+def _refuse_disagreeing(totals: list[Any]) -> None:
+    counts = [float(total) for total in totals if abs(float(total) - 1) > AGREE]  # the others are shares
+    if counts and max(counts) - min(counts) > AGREE * max(counts):
+        raise InvalidParameter(
+            "the totals of all margins must add up to the same population", parameter="margins", value=counts
+        )
+
+
+def _sizes(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
+    """A size for each group."""
+    if isinstance(given, Mapping):
+        absent = [name for name in names if name not in given]
+        if absent:
+            raise InvalidParameter(
+                f"{parameter} must have a size for each stratum", parameter="missing stratum", value=absent[0]
+            )
+        listed = [given[name] for name in names]
+    else:
+        if names != [None]:
+            raise InvalidParameter(
+                f"with strata, {parameter} must have a size for each stratum",
+                parameter=parameter,
+                value=given,
+                hint=f"{parameter}={{stratum: number of {what}, …}}",
+            )
+        listed = [given]
+    try:
+        sizes = np.array(listed, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{parameter} must hold numbers", parameter=parameter, value=listed) from None
+    if not (np.isfinite(sizes) & (sizes > 0)).all():
+        raise InvalidParameter(f"{parameter} must hold positive sizes", parameter=parameter, value=sizes.tolist())
+    return sizes
+
+
+def _refuse_smaller(counts: Any, sizes: Floats, parameter: str) -> None:
+    if (counts > sizes).any():
+        raise InvalidParameter(
+            "a population must be at least as large as its sample",
+            parameter=parameter,
+            value=float(sizes[np.argmax(counts > sizes)]),
+            hint=f"The sample has {int(counts[np.argmax(counts > sizes)])}.",
+        )
 
 
 def checked_weights(weights: Any, n: int) -> Floats:

@@ -1,103 +1,295 @@
-"""How the respondents were sampled: clusters, strata and finite populations, in the manner of R's survey package.
+"""How the respondents were drawn, in numbers, and what follows for a variance: R's survey package with one more stage.
 
 With weights w_i the estimate is θ̂ = Σ w_i B_i / Σ w_i, B_i what report i contributes. Reports of one cluster are not
 independent, those of different strata are not exchangeable; the linearised variance adds up clusters within strata,
 
-    V = Σ_h (1 − n_h/N_h) · n_h/(n_h − 1) · Σ_{c in h} (z_c − z̄_h)²,   z_c = Σ_{i in c} w_i (B_i − θ̂) / Σ w,
+    V = Σ_h (1 − f_h) · n_h/(n_h − 1) · Σ_{c in h} (z_c − z̄_h)²,   z_c = Σ_{i in c} w_i (B_i − θ̂) / Σ w,
 
-with n_h the number of clusters of stratum h in the sample and N_h in the population (none given: N_h = ∞). Without
-clusters every respondent is one. This is `svydesign(ids, strata, fpc)` with `svymean` (Binder 1983; Lumley 2004),
-where the randomisation of the answers is one more stage of sampling: it is in the B_i. A finite population correction
-does not reduce that part, so it is applied to the sampling part only: V = V_infinite − Σ_h (n_h/N_h)·(share of h in V
-that is not privacy).
+with n_h the number of clusters of stratum h in the sample and f_h the share that they are of those in the population
+(0 where that is not known). Without clusters every respondent is one. This is `svydesign(ids, strata, fpc)` with
+`svymean` (Binder 1983; Lumley 2004); the randomisation of the answers is one more stage, and is in the B_i. It is not
+reduced by a finite population, so that f_h takes away only what exceeds the privacy noise; and because that noise is
+known, V is never taken below it.
+
+After raking B_i − θ̂ is replaced by the residual of B_i on the margins' indicators, fitted with the weights before
+raking (Deville and Särndal 1992; R's `calibrate`). With replicate weights V = Σ_r s_r (θ̂_r − θ̂)².
 
 A stratum with a single cluster has no spread to be seen; like R's `survey.lonely.psu = "adjust"`, its cluster is
-centred at the overall mean.
+centred at the overall mean. Effective numbers of reports are V(one report)/V times (z/t)², z and t the quantiles at the
+level in question for f = clusters − strata degrees of freedom (Korn and Graubard 1998).
 
-Effective numbers of reports are V(one report)/V, times (t_∞/t_f)² for f = clusters − strata degrees of freedom (Korn
-and Graubard 1998).
-
-References: Binder, Int. Statist. Rev. 51 (1983); Lumley, J. Statist. Software 9 (2004); Korn and Graubard, Survey
-Methodology 24 (1998).
+References: Binder, Int. Statist. Rev. 51 (1983); Deville and Särndal, JASA 87 (1992); Lumley, J. Statist. Software 9
+(2004); Korn and Graubard, Survey Methodology 24 (1998); Wolter, Introduction to Variance Estimation (2007).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from extremal.columns.lists import Codes
+from extremal.errors import InvalidParameter
 from extremal.estimate.channels.channel import Inverse
+from extremal.estimate.intervals.levels import quantile
 from extremal.exact.weights import Floats
+from extremal.mechanism.structures.structure import refuse_large
 
-Codes = npt.NDArray[np.intp]
+RAKED = 1e-13  # relative: margins that are met to this before a round are done
+MOST_ROUNDS = 2_000  # of raking; some dozens are usual, more than this means that the margins contradict the sample
+
+
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """What a sample was raked to: the indicators of the margins' groups, and the weights before."""
+
+    indicators: Floats
+    before: Floats
+
+    @cached_property
+    def _solver(self) -> Floats:
+        """(XᵀDX)⁺: the indicators of two margins add up to the same, so that it has no inverse."""
+        return np.asarray(
+            np.linalg.pinv((self.indicators.T * self.before) @ self.indicators, rcond=1e-12, hermitian=True),
+            dtype=np.float64,
+        )
+
+    def slopes(self, sums: Callable[[Floats], Floats]) -> Floats:
+        """Of the regression on the indicators of anything, with `sums(v)` its sum weighted by v."""
+        crossed = np.stack([sums(self.before * column) for column in self.indicators.T])
+        return np.asarray(self._solver @ crossed)
+
+
+def rake(weights: Floats, groups: Sequence[tuple[Codes, Floats]]) -> Floats:
+    """Weights with the wanted shares in each grouping, moved as little as possible in relative entropy; their sum
+    stays.
+
+    >>> rake(np.ones(4), [(np.array([0, 0, 0, 1]), np.array([0.5, 0.5]))]).round(3).tolist()
+    [0.667, 0.667, 0.667, 2.0]
+    """
+    total, w = float(weights.sum()), weights
+    for _ in range(MOST_ROUNDS):
+        furthest = 0.0
+        for codes, shares in groups:
+            factor = shares * total / np.bincount(codes, weights=w, minlength=shares.size)
+            furthest = max(furthest, float(np.abs(factor - 1).max()))
+            w = w * factor[codes]
+        if furthest <= RAKED or len(groups) == 1:
+            return np.asarray(w)
+    raise InvalidParameter(
+        "the weights must be able to meet all margins: no weights of this sample do",
+        parameter="margins",
+        hint="Combinations of groups without a respondent can make margins contradictory: merge groups.",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSample:
+    """Those who reported, in the order of their reports.
+
+    Attributes:
+        weights: of each.
+        weighted: whether they differ from 1 by what was said.
+        units: the unit that was drawn, as a code: the cluster of each, or each alone.
+        strata: the stratum of each unit, as a code.
+        sampled: the share of its stratum's units that each stratum's sample is (0: not known, or a large population).
+        margins: what the weights were raked to.
+        replicates, scales: replicate weights, a row for each, and the factor of each one's squared deviation.
+        clustered: whether units are clusters.
+    """
+
+    weights: Floats
+    weighted: bool
+    units: Codes
+    strata: Codes
+    sampled: Floats
+    margins: Margins | None = None
+    replicates: Floats | None = None
+    scales: Floats | None = None
+    clustered: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Whether weights say it all: the variance then needs the sums of weights and their squares only."""
+        units = self.clustered or self.sampled.size > 1 or bool(self.sampled.any())
+        return not units and self.margins is None and self.replicates is None
+
+    @cached_property
+    def degrees(self) -> int:
+        """Clusters minus strata; for replicates, what they span less the mean."""
+        if self.replicates is not None:
+            return max(1, int(np.linalg.matrix_rank(self.replicates)) - 1)
+        return max(1, int(self.strata.size - self.sampled.size))
+
+    @property
+    def words(self) -> str:
+        """The design in a few words: what a summary says of it."""
+        found = ["weights"] if self.weighted else []
+        if self.replicates is not None:
+            return f"weights, {len(self.replicates)} replicates"
+        found += [f"{self.strata.size} clusters"] if self.clustered else []
+        found += [f"{self.sampled.size} strata"] if self.sampled.size > 1 else []
+        found += ["raked"] if self.margins is not None else []
+        found += ["finite population"] if self.sampled.any() else []
+        return ", ".join(found)
+
+    def shares(self, codes: Codes, size: int) -> Floats:
+        """Of the labels by weight, for reports given as codes."""
+        return np.asarray(np.bincount(codes, weights=self.weights, minlength=size) / self.weights.sum())
+
+    def of_labels(self, codes: Codes, size: int) -> Floats:
+        """How the labels' shares deviate in each unit or replicate, a row each: squares add up to the variance."""
+        refuse_large(self.strata.size if self.replicates is None else len(self.replicates), size, "sums of each unit")
+
+        def sums(weights: Floats) -> Floats:
+            return np.asarray(np.bincount(codes, weights=weights, minlength=size), dtype=np.float64)
+
+        cells = self.units * size + codes
+        table = np.bincount(cells, weights=self.weights, minlength=self.strata.size * size)
+        return self._deviations(sums, np.asarray(table.reshape(self.strata.size, size)))
+
+    def of_rows(self, values: Floats) -> Floats:
+        """The same for the mean of numbers, of which everybody has a row."""
+        table = np.zeros((self.strata.size, values.shape[1]))
+        np.add.at(table, self.units, values * self.weights[:, None])
+        return self._deviations(lambda weights: np.asarray(weights @ values), table)
+
+    def corrected(self, deviations: Floats) -> Floats:
+        """The same for finite populations, so that squares add up to Σ_h (1 − f_h) V_h."""
+        return (
+            deviations if self.replicates is not None else deviations * np.sqrt(1 - self.sampled[self.strata])[:, None]
+        )
+
+    def _deviations(self, sums: Callable[[Floats], Floats], table: Floats) -> Floats:
+        total, whole = self.weights.sum(), table.sum(axis=0)
+        if self.replicates is not None and self.scales is not None:
+            each = np.stack([sums(row) / row.sum() for row in self.replicates])
+            return np.asarray((each - whole / total) * np.sqrt(self.scales)[:, None])
+        if self.margins is None:
+            sizes = np.bincount(self.units, weights=self.weights, minlength=self.strata.size)
+            z = table - sizes[:, None] * (whole / total)
+        else:
+            held = np.zeros((self.strata.size, self.margins.indicators.shape[1]))
+            np.add.at(held, self.units, self.margins.indicators * self.weights[:, None])
+            z = table - held @ self.margins.slopes(sums)
+        count = np.bincount(self.strata, minlength=self.sampled.size)
+        means = np.zeros((count.size, z.shape[1]))
+        np.add.at(means, self.strata, z)
+        means /= count[:, None]
+        means[count == 1] = 0.0
+        factor = np.sqrt(np.where(count > 1, count / np.maximum(count - 1, 1), 1.0))
+        return np.asarray((z - means[self.strata]) * (factor[self.strata] / total)[:, None])
+
+    def sampling(self, deviations: Floats) -> Sampling:
+        """With these deviations of a statistic, a column for each unit or replicate."""
+        squares = self.weights**2 / self.weights.sum() ** 2
+        if self.replicates is not None:
+            columns, sampled, noise = np.zeros(len(self.replicates), np.intp), np.zeros(1), squares.sum(keepdims=True)
+        else:
+            columns, sampled = self.strata, self.sampled
+            noise = np.bincount(self.strata[self.units], weights=squares, minlength=sampled.size)
+        alone = not (self.weighted or self.clustered) and sampled.size == 1 and self.replicates is None
+        population = round(self.weights.size / float(sampled[0])) if alone and sampled[0] > 0 else None
+        return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population)
+
+    def kept(self, rows: Any) -> DrawnSample:
+        """Some of the rows, as if the others had not been asked; units without any are left out."""
+        units, codes = np.unique(self.units[rows], return_inverse=True)
+        of = self.strata[units]
+        strata, places = np.unique(of, return_inverse=True)
+        return DrawnSample(
+            self.weights[rows],
+            self.weighted,
+            codes,
+            places,
+            self.sampled[strata],
+            None if self.margins is None else Margins(self.margins.indicators[rows], self.margins.before[rows]),
+            None if self.replicates is None else self.replicates[:, rows],
+            self.scales,
+            self.clustered,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Sampling:
-    """Sums of each cluster.
+    """How a channel's statistic deviates between units: what an estimate needs of the sample.
 
     Attributes:
-        statistics: a column for each cluster: Σ w_i of the channel's statistic of its reports, over Σ w of all.
-        shares: Σ w_i of each cluster, over Σ w of all.
-        strata: the stratum of each cluster, as a code.
-        sampled: the share of its stratum's population that each stratum's sample is (0: a large population).
+        deviations: a column for each unit or replicate, such that squares add up to the variance.
+        strata: the stratum of each column, as a code.
+        sampled: the share of its stratum's population that each stratum's sample is.
         noise: Σ_i w_i² of each stratum over (Σ w)²: the weight of what randomisation alone contributes.
+        degrees: of freedom.
+        words: the design in a few words.
+        population: of how many the respondents were drawn at random, where that is all there is to say.
     """
 
-    statistics: Floats
-    shares: Floats
+    deviations: Floats
     strata: Codes
     sampled: Floats
     noise: Floats
+    degrees: int
+    words: str
+    population: int | None = None
 
-    @property
-    def degrees(self) -> int:
-        """Clusters minus strata."""
-        return max(1, int(self.shares.size - np.unique(self.strata).size))
+    def variances(self, inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
+        """Of these linear functions of the estimate (None: of each entry); p are plausible frequencies."""
+        return self.floored(self._residuals(inverse, rows), _privacy(inverse, rows, p))
 
-    def residuals(self, inverse: Inverse, rows: Floats | None, centre: Floats) -> Floats:
-        """z_c − z̄_h scaled so that their squares add up to the variance: a column for each cluster."""
-        sums = inverse.apply(self.statistics) - centre[:, None] * self.shares
-        z = sums if rows is None else rows @ sums
-        count = np.bincount(self.strata)
-        means = np.zeros((z.shape[0], count.size))
-        np.add.at(means.T, self.strata, z.T)
-        means /= np.maximum(count, 1)
-        means[:, count == 1] = 0.0
-        factor = np.sqrt(np.where(count > 1, count / np.maximum(count - 1, 1), 1.0))
-        return np.asarray((z - means[:, self.strata]) * factor[self.strata])
+    def covariance(self, inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
+        """With the variances above on the diagonal."""
+        return self.covariance_of(self._residuals(inverse, rows), _privacy(inverse, rows, p))
 
-    def variances(self, inverse: Inverse, rows: Floats | None, centre: Floats) -> Floats:
-        by_stratum = self._by_stratum(self.residuals(inverse, rows, centre) ** 2)
-        return np.asarray(self._corrected(by_stratum, inverse, rows, centre))
+    def floored(self, residuals: Floats, privacy: Floats) -> Floats:
+        """Variances from how each function deviates in each unit; never below the noise of randomisation alone.
 
-    def covariance(self, inverse: Inverse, rows: Floats | None, centre: Floats) -> Floats:
-        residuals = self.residuals(inverse, rows, centre)
+        Args:
+            residuals: a row for each function, a column for each unit.
+            privacy: E Var(B | X) of one report, for each function.
+        """
+        by_stratum = np.zeros((residuals.shape[0], self.sampled.size))
+        np.add.at(by_stratum.T, self.strata, residuals.T**2)
+        above = np.maximum(by_stratum - privacy[:, None] * self.noise, 0.0)
+        return np.asarray(np.maximum((by_stratum - self.sampled * above).sum(axis=1), privacy * self.noise.sum()))
+
+    def covariance_of(self, residuals: Floats, privacy: Floats) -> Floats:
+        """The same with covariances."""
         whole = residuals @ residuals.T
-        diagonal = np.diagonal(whole)
-        wanted = self.variances(inverse, rows, centre)
-        scale = np.sqrt(np.divide(wanted, diagonal, out=np.ones_like(wanted), where=diagonal > 0))
-        return np.asarray(whole * np.outer(scale, scale))
+        wanted, seen = self.floored(residuals, privacy), np.diagonal(whole)
+        scale = np.sqrt(np.divide(wanted, seen, out=np.zeros_like(wanted), where=seen > 0))
+        found = whole * np.outer(scale, scale)
+        found[np.diag_indices_from(found)] = wanted
+        return np.asarray(found)
 
-    def effective(self, unit: Floats, variance: Floats) -> Floats:
-        """Korn and Graubard's effective number of reports."""
-        from scipy.special import stdtrit
+    def effective(self, unit: Floats, variance: Floats, level: float) -> Floats:
+        """Korn and Graubard's effective number of reports, for intervals of this level."""
+        ratio = np.divide(unit, variance, out=np.ones_like(unit), where=variance > 0)
+        return np.asarray(ratio * (quantile(level) / reach(level, self.degrees)) ** 2)
 
-        loss = (1.959963984540054 / float(stdtrit(self.degrees, 0.975))) ** 2
-        return np.asarray(np.divide(unit, variance, out=np.full_like(unit, 1.0), where=variance > 0) * loss)
+    def _residuals(self, inverse: Inverse, rows: Floats | None) -> Floats:
+        found = inverse.apply(self.deviations)
+        return found if rows is None else np.asarray(rows @ found)
 
-    def _by_stratum(self, squares: Floats) -> Floats:
-        found = np.zeros((squares.shape[0], self.sampled.size))
-        np.add.at(found.T, self.strata, squares.T)
-        return found
 
-    def _corrected(self, by_stratum: Floats, inverse: Inverse, rows: Floats | None, centre: Floats) -> Floats:
-        if not self.sampled.any():
-            return np.asarray(by_stratum.sum(axis=1))
-        p = np.clip(centre, 0.0, 1.0)
-        p = p / p.sum()
-        a = np.eye(p.size) if rows is None else rows
-        privacy = np.maximum(inverse.moments(rows) @ p - (a**2) @ p, 0.0)[:, None] * self.noise
-        return np.asarray((by_stratum - self.sampled * np.maximum(by_stratum - privacy, 0.0)).sum(axis=1))
+def _privacy(inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
+    """E Var(B | X): E B² − E a_X²."""
+    if rows is None:
+        return np.asarray(np.maximum(inverse.variances(p, p) + p**2 - p, 0.0))
+    return np.asarray(np.maximum(inverse.moments(rows) @ p - rows**2 @ p, 0.0))
+
+
+def reach(level: float, degrees: Any) -> Any:
+    """How many standard errors an interval of this level reaches: Student's quantile, the normal one without degrees;
+    a number, or one for each of several degrees.
+
+    >>> round(float(reach(0.95, 5)), 3), round(reach(0.95, None), 3)
+    (2.571, 1.96)
+    """
+    if degrees is None:
+        return quantile(level)
+    from scipy.special import stdtrit
+
+    return stdtrit(degrees, (1 + level) / 2)

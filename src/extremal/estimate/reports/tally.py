@@ -22,7 +22,7 @@ from extremal.columns.engines import engine_of
 from extremal.columns.frames import column_of, is_frame, pick
 from extremal.columns.lists import Codes, plain
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.channels.channel import Channel, Encoder
+from extremal.estimate.channels.channel import Channel, Encoder, ListedReports
 from extremal.estimate.reports.counts import (
     OTHER_MECHANISM,
     counted_reports,
@@ -31,14 +31,16 @@ from extremal.estimate.reports.counts import (
     whole_counts,
 )
 from extremal.estimate.reports.files import column_names, named_files, only_column, read_columns
-from extremal.estimate.reports.sample import Sample, checked_weights, group_codes
-from extremal.estimate.reports.sampling import Sampling
+from extremal.estimate.reports.sample import Sample, group_codes
+from extremal.estimate.reports.sampling import DrawnSample, Sampling
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
+FLOATS = "Beside missing values pandas makes whole numbers floats: use .astype('Int64')."
 NO_REPORT = "Leave out those who did not report."
 FEWEST = 2  # reports: one says nothing about its own spread
 MOST_REPORTS = 1 << 53  # beyond this, counts are no longer exact as floats
+COUNTS_FROM = 10  # mean of whole-number weights, one for each different report, from which they are taken for counts
 
 
 @dataclass
@@ -50,6 +52,7 @@ class Tally:
     squares: dict[Hashable, float] = field(default_factory=dict)
     dropped: int = 0
     sampling: Sampling | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of_counts(cls, counts: Iterable[tuple[Any, int]], encoder: Encoder, dropped: int = 0) -> Tally:
@@ -112,9 +115,9 @@ class Reports:
                 "by must name a column, or give the group of each report", parameter="by", value=self.by
             )
 
-    def tally(self, encoder: Encoder, weights: Any = None) -> Tally:
-        """All reports together."""
-        return self.tallies(encoder, weights)[None]
+    def tally(self, encoder: Encoder) -> Tally:
+        """All reports together, for what needs no more than counts."""
+        return self.tallies(encoder)[None]
 
     def tallies(self, encoder: Encoder, weights: Any = None) -> dict[Any, Tally]:
         """A tally for each group of `by`; without it the only group is None."""
@@ -131,22 +134,42 @@ class Reports:
         else:
             for batch in self._batches(Sample(weights=weights)):
                 batch.add_to(found, encoder, self.drop)
-        return _refuse_number(found)
+        for one in _refuse_number(found).values():
+            one.notes = self.look_alike(one.n)
+        return found
 
-    def sampled(self, channel: Channel, sample: Sample) -> Tally:
-        """All reports together with the sums of each cluster, for a sample that is not simple."""
+    def sampled(self, channel: Channel | ListedReports, sample: Sample) -> dict[Any, Tally]:
+        """The tallies, with what an estimate needs to know of the sample."""
+        if sample.simple:
+            return self.tallies(channel, sample.weights)
+        if self.by is not None:
+            raise InvalidParameter(
+                "by cannot be combined with more of a sample than weights",
+                parameter="by",
+                hint="Estimate each group of rows by itself.",
+            )
+        batch = self.batch(sample)
+        found: dict[Any, Tally] = {}
+        batch.add_to(found, channel, self.drop)
+        one = _refuse_number(found)[None]
+        used, codes = np.unique(batch.codes[batch.kept], return_inverse=True)
+        columns = [channel.statistic([_encoded(channel, batch.labels[code])], np.ones(1)) for code in used.tolist()]
+        deviations = np.column_stack(columns) @ batch.drawn.of_labels(codes, used.size).T
+        one.sampling = batch.drawn.sampling(np.asarray(deviations))
+        return found
+
+    def batch(self, sample: Sample) -> Batch:
+        """All reports in memory, beside how each was drawn."""
         if self._counted:
-            self._refuse_columns("by" if sample.weights is None else "weights")
+            self._refuse_columns("sample" if sample.weights is None else "weights")
         if isinstance(self.counts, str):
             raise InvalidParameter(
                 "counts have no clusters or strata", parameter="counts", hint="Give the raw reports."
             )
-        found: dict[Any, Tally] = {}
-        for batch in self._batches(sample):
-            batch.add_to(found, channel, self.drop)
-            one = _refuse_number(found)[None]
-            one.sampling = batch.sample.sums(channel, batch.codes, batch.labels, batch.weights)
-        return one
+        (batch,) = self._batches(sample)
+        if not self.drop:
+            refuse_missing(batch.codes, "reports", NO_REPORT)
+        return batch
 
     @property
     def _counted(self) -> bool:
@@ -161,7 +184,7 @@ class Reports:
         raise InvalidParameter(
             "a vector or mapping of counts can have neither weights nor strata nor clusters",
             parameter=parameter,
-            hint='Give raw reports, or a data frame with column="…" and counts="…".',
+            hint='Give raw reports; with groups or weights alone, a data frame with column="…" and counts="…".',
         )
 
     def _batches(self, sample: Sample) -> Iterator[Batch]:
@@ -187,7 +210,7 @@ class Reports:
         made = {column: self.mechanism}
         for batch in read_columns(path, made, [*weights, *groups], self.check_hash, "reports"):
             drawn = Sample(batch[weights[0]]) if weights else Sample()
-            yield Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None, None)
+            yield Batch.of(batch[column], drawn, [batch[name] for name in groups] if groups else None)
 
     def _in_memory(self, sample: Sample) -> Batch:
         source = self.source
@@ -203,18 +226,30 @@ class Reports:
             raise InvalidParameter(
                 "a data frame needs the name of the column of reports", parameter="column", value=None, hint="column=…"
             )
-        return Batch.of(
+        batch = Batch.of(
             pick(source, self.column, "column") if framed else source,
             sample.beside(source),
-            self._groups(framed),
+            self.groups(),
             pick(source, self.counts, "counts") if isinstance(self.counts, str) else None,
         )
+        batch.refuse_counted(self.mechanism.m)
+        return batch
 
-    def _groups(self, framed: bool) -> list[Any] | None:
+    def look_alike(self, n: int) -> tuple[str, ...]:
+        """A note where reports could be counts: as many whole numbers as outputs, given as numbers."""
+        labels = self.mechanism.output_labels
+        numbers = not self._counted and not self.counts and not is_frame(self.source) and self.by is None
+        if not (numbers and n == self.mechanism.m > 2 and labels.numbered):
+            return ()
+        return (f"There are as many reports as outputs, {n}, and both are whole numbers: for counts pass counts=True.",)
+
+    def groups(self) -> list[Any] | None:
         """The columns of `by`: several by their names in a frame, or one."""
         if self.by is None:
             return None
-        if framed and isinstance(self.by, (list, tuple)):
+        if isinstance(self.by, list) and self.by and not isinstance(self.by[0], (str, int, float, bool, tuple)):
+            return self.by  # columns themselves
+        if is_frame(self.source) and isinstance(self.by, (list, tuple)):
             return [pick(self.source, name, "by") for name in self.by]
         return [column_of(self.source, self.by, "by")]
 
@@ -225,36 +260,49 @@ class Batch:
 
     Attributes:
         codes, labels: labels[codes[i]] is report i; negative where it is missing.
-        sample: how the respondents were sampled, in columns.
-        weights: of each report.
+        drawn: how those whose report is not missing were sampled.
         groups: columns of the groups to be counted by themselves.
         repeats: how often each report occurred.
     """
 
     codes: Codes
     labels: Sequence[Any]
-    sample: Sample
-    weights: Floats | None
+    drawn: DrawnSample
     groups: list[Any] | None
     repeats: npt.NDArray[np.int64] | None
 
     @classmethod
-    def of(cls, reports: Any, sample: Sample, groups: list[Any] | None, counts: Any) -> Batch:
+    def of(cls, reports: Any, sample: Sample, groups: list[Any] | None, counts: Any = None) -> Batch:
         """Refuses weights and counts that do not go with the reports."""
         codes, labels = distinct(reports, "reports")
         n = codes.size
-        weights = sample.strata_weights(n) if sample.weights is None else checked_weights(sample.weights, n)
-        return cls(codes, labels, sample, weights, groups, None if counts is None else whole_counts(counts, n))
+        repeats = None if counts is None else whole_counts(counts, n)
+        return cls(codes, labels, sample.drawn(n, codes >= 0), groups, repeats)
+
+    @property
+    def kept(self) -> Any:
+        """Which reports are not missing."""
+        return self.codes >= 0
+
+    def refuse_counted(self, outputs: int) -> None:
+        """Raise where every report stands once beside weights that can only be counts."""
+        w, n = self.drawn.weights, self.codes.size
+        once = 1 < n <= outputs and np.unique(self.codes).size == n
+        if self.drawn.weighted and once and (w == np.floor(w)).all() and w.mean() >= COUNTS_FROM:
+            raise InvalidParameter(
+                "every report stands once, with a whole number of weight: these are counts",
+                parameter="weights",
+                hint="Pass a mapping from report to count, or counts=…; weights are of single respondents.",
+            )
 
     def add_to(self, tallies: dict[Any, Tally], encoder: Encoder, drop: bool) -> None:
         """Count the reports; the missing ones are left out with `drop`, else refused."""
         if not drop:
             refuse_missing(self.codes, "reports", NO_REPORT)
-        missing = int(np.count_nonzero(self.codes < 0)) if drop else 0
         groups, names = _group_names(self.groups, self.codes.size)
         if len(names) == 1:
-            tallies.setdefault(names[0], Tally()).dropped += missing
-        numbers, amounts, squares = self._sums(groups, len(names), self.codes >= 0 if missing else slice(None))
+            tallies.setdefault(names[0], Tally()).dropped += int(np.count_nonzero(~self.kept))
+        numbers, amounts, squares = self._sums(groups, len(names))
         occur = np.flatnonzero(numbers.any(axis=0)).tolist()
         keys = {j: _encoded(encoder, self.labels[j]) for j in occur}
         for i, name in enumerate(names):
@@ -263,19 +311,19 @@ class Batch:
                 sums = () if amounts is None else (float(amounts[i, j]), float(squares[i, j]))
                 into.add(keys[j], int(numbers[i, j]), *sums)
 
-    def _sums(self, groups: Codes | None, count: int, kept: Any) -> tuple[Any, Any, Any]:
+    def _sums(self, groups: Codes | None, count: int) -> tuple[Any, Any, Any]:
         """How often each label occurs in each group, and the sums of weights and of squared weights, if there are."""
         shape = (count, len(self.labels))
-        cells = (self.codes if groups is None else groups * len(self.labels) + self.codes)[kept]
+        cells = (self.codes if groups is None else groups * len(self.labels) + self.codes)[self.kept]
 
         def summed(amounts: Any) -> Any:
             return np.bincount(cells, weights=amounts, minlength=shape[0] * shape[1]).reshape(shape)
 
-        repeats = None if self.repeats is None else self.repeats[kept]
+        repeats = None if self.repeats is None else self.repeats[self.kept]
         numbers = summed(repeats).astype(np.int64)  # below 2^53 the floats of `bincount` are exact
-        if self.weights is None:
+        if not self.drawn.weighted:
             return numbers, None, None
-        w = self.weights[kept]
+        w = self.drawn.weights
         times = w if repeats is None else w * repeats
         return numbers, summed(times), summed(times * w)
 
@@ -304,7 +352,10 @@ def _encoded(encoder: Encoder, label: Any) -> Hashable:
     try:
         return encoder.encode(label)
     except UnknownLabel:
-        raise UnknownLabel.hidden("report", plain(label), encoder.labels.shown(), more=OTHER_MECHANISM) from None
+        value = plain(label)
+        whole = isinstance(value, float) and value.is_integer() and encoder.labels.find(int(value)) is not None
+        more = FLOATS if whole else OTHER_MECHANISM
+        raise UnknownLabel.hidden("report", value, encoder.labels.shown(), more=more) from None
 
 
 def _group_names(columns: list[Any] | None, n: int) -> tuple[Codes | None, Sequence[Any]]:

@@ -1,14 +1,15 @@
 """Several estimates of the same inputs: by stratum, and weighted sums of them for differences and whole populations.
 
-θ_x = Σ_i c_i p_x^(i) with variance Σ c_i² V_i. The limits use those of the parts, so that they stay honest at small
-samples and near bounds: with (l_i, u_i) the limits of part i in the direction that c_i takes them,
+θ_x = Σ_i c_i p_x^(i) with variance Σ c_i² V_i. The limits combine those of the parts, which are not cut to [0, 1]
+before. Up to `MOST_ENUMERATED` reports and `MOST_MELDED` inputs their confidence distributions are melded
+(`intervals.bounded`); beyond, with (l_i, u_i) the limits of part i in the direction that c_i takes them,
 
     θ̂ − √Σ c_i²(p̂_i − l_i)²   to   θ̂ + √Σ c_i²(u_i − p̂_i)²
 
 (the method of variance estimates recovery: Newcombe 1998 for differences of shares, Zou and Donner 2008 in general).
 
-References: Newcombe, Statistics in Medicine 17 (1998), 873–890; Zou and Donner, Statistics in Medicine 27 (2008),
-1693–1702.
+References: Fay, Proschan and Brittain, Biometrics 71 (2015), 146–156; Newcombe, Statistics in Medicine 17 (1998),
+873–890; Zou and Donner, Statistics in Medicine 27 (2008), 1693–1702.
 """
 
 from __future__ import annotations
@@ -21,21 +22,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.estimate.intervals.bounded import melded_limits, moved_within
 from extremal.estimate.intervals.levels import each
 from extremal.estimate.results import display, plot
-from extremal.estimate.results.display import as_frame, short
+from extremal.estimate.results.fit import MOST_ENUMERATED
+from extremal.estimate.results.tabled import Tabled, head, short
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
-from extremal.tables import html, preformatted
+from extremal.tables import html
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
 
 MOST_ROWS = 200  # of a table in a notebook
+MOST_MELDED = 50  # inputs: each takes some milliseconds
 
 
 @dataclass(frozen=True, eq=False)
-class CombinedEstimate:
+class CombinedEstimate(Tabled):
     """For each input a weighted sum of its frequencies in several independent estimates.
 
     Made by `FrequencyEstimate.difference` and `StratifiedEstimate.poststratified` on `ex.estimate_frequencies`.
@@ -59,7 +63,7 @@ class CombinedEstimate:
 
     @classmethod
     def of(cls, parts: Sequence[tuple[float, FrequencyEstimate]], kind: str) -> CombinedEstimate:
-        """Refuses parts whose inputs differ."""
+        """Refuses parts whose inputs differ, or that are the same."""
         first = parts[0][1]
         for _, part in parts[1:]:
             if part.inputs != first.inputs:
@@ -68,8 +72,46 @@ class CombinedEstimate:
                     parameter="inputs",
                     value=f"{len(part.inputs)} and {len(first.inputs)}",
                 )
+        if len({id(part.fit.observed) for _, part in parts}) < len(parts):
+            raise InvalidParameter(
+                "the estimates must be from different reports: these are from the same",
+                parameter="other",
+                hint="Two waves of the same people are compared by ex.estimate_change.",
+            )
         estimate = sum((c * part.centre for c, part in parts), np.zeros(len(first.inputs)))
         return cls(first.inputs, np.asarray(estimate), kind, tuple(parts))
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The inputs."""
+        return self.inputs
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return (
+            f"{self.kind.capitalize()} of frequencies" if self.kind == "difference" else "Post-stratified frequencies"
+        )
+
+    @property
+    def column(self) -> str:  # type: ignore[override]
+        """What the points are called in frames and tables."""
+        return self.kind.replace("-", "_")
+
+    @property
+    def n(self) -> int:  # type: ignore[override]
+        """How many reports, of all parts."""
+        return sum(part.n for _, part in self.parts)
+
+    @property
+    def head(self) -> str:
+        """The first line of a summary: how many reports each part has."""
+        return head(self.title, " + ".join(str(part.n) for _, part in self.parts), self.sample)
+
+    @property
+    def sample(self) -> str:
+        """How the respondents were drawn, in a few words."""
+        return " and ".join(dict.fromkeys(part.sample for _, part in self.parts if part.sample))
 
     @cached_property
     def standard_error(self) -> Floats:
@@ -82,54 +124,42 @@ class CombinedEstimate:
         size = len(self.inputs)
         return np.asarray(sum((c**2 * part.covariance for c, part in self.parts), np.zeros((size, size))))
 
+    @property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """What each sum can be at all."""
+        ranges = [(c, *part.fit.combinations.range()) for c, part in self.parts]
+        low = sum((c * (a if c > 0 else b) for c, a, b in ranges), np.zeros(len(self.inputs)))
+        high = sum((c * (b if c > 0 else a) for c, a, b in ranges), np.zeros(len(self.inputs)))
+        return np.asarray(low), np.asarray(high)
+
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
-        """Confidence limits, one row (low, high) for each input; `simultaneous` by Bonferroni."""
+        """Confidence limits, one row (low, high) for each input; `simultaneous` by Bonferroni.
+
+        Nothing is cut to what is possible before the parts are combined, and the sum is cut at the end.
+        """
         count = len(self.inputs)
         of_each = each(level, count if simultaneous and count > 2 else 1)
-        middle, below, above = np.zeros(count), np.zeros(count), np.zeros(count)
+        melded = count <= MOST_MELDED and max(part.n for _, part in self.parts) <= MOST_ENUMERATED
+        limits = self._melded(of_each) if melded else self._recovered(of_each)
+        return moved_within(limits, self.estimate, *self.bounds)
+
+    def _melded(self, level: float) -> Floats:
+        parts = []
         for c, part in self.parts:
-            limits = part.interval(of_each)
-            at = np.clip(part.centre, limits[:, 0], limits[:, 1])
-            down, up = np.abs(c) * (at - limits[:, 0]), np.abs(c) * (limits[:, 1] - at)
-            middle += c * at
+            low, high = part.fit.confidence(level)
+            # Where a part is taken away its upper distribution is the lower one of what it adds, in reverse.
+            parts.append((c * low, c * high) if c > 0 else (c * high[:, ::-1], c * low[:, ::-1]))
+        return melded_limits(parts, level)
+
+    def _recovered(self, level: float) -> Floats:
+        middle, below, above = np.zeros((3, len(self.inputs)))
+        for c, part in self.parts:
+            limits = part.fit.limits(None, level, cut=False)
+            down, up = np.abs(c) * (part.centre - limits[:, 0]), np.abs(c) * (limits[:, 1] - part.centre)
+            middle += c * part.centre
             below += (down if c > 0 else up) ** 2
             above += (up if c > 0 else down) ** 2
         return np.column_stack([middle - np.sqrt(below), middle + np.sqrt(above)])
-
-    def conf_int(self, alpha: float = 0.05) -> Floats:
-        """`interval(1 − alpha)`."""
-        return self.interval(1 - alpha)
-
-    @property
-    def shown(self) -> Floats:
-        """The estimate, moved into its 95% interval."""
-        limits = self.interval()
-        return np.asarray(np.clip(self.estimate, limits[:, 0], limits[:, 1]))
-
-    def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
-        """A data frame with a row for each input."""
-        limits = self.interval(level, simultaneous)
-        columns = {
-            "input": list(self.inputs),
-            self.kind.replace("-", "_"): np.clip(self.estimate, limits[:, 0], limits[:, 1]).tolist(),
-            "standard_error": self.standard_error.tolist(),
-            "low": limits[:, 0].tolist(),
-            "high": limits[:, 1].tolist(),
-        }
-        return as_frame(columns, library)
-
-    def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
-        """A table for a terminal."""
-        limits = self.interval(level, simultaneous)
-        sizes = " and ".join(str(part.n) for _, part in self.parts)
-        shown = np.clip(self.estimate, limits[:, 0], limits[:, 1])
-        lines = [f"{self.kind}, from {sizes} reports; {100 * level:.4g}% intervals"]
-        for x, label in enumerate(self.inputs[:40]):
-            lines.append(f"{short(label):28s} {shown[x]:+.4f}  {limits[x, 0]:+.4f} to {limits[x, 1]:+.4f}")
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return preformatted(self.summary())
 
 
 class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
@@ -186,11 +216,14 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
         total = sum(sizes.values())
         return CombinedEstimate.of([(size / total, self[name]) for name, size in sizes.items()], "post-stratified")
 
-    def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
+    def to_frame(
+        self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas", robustness: bool = False
+    ) -> Any:
         """The strata's frames on top of each other, with a column `stratum` (or stratum_1, … for several)."""
         names = [name if isinstance(name, tuple) else (name,) for name in self]
         columns = ("stratum",) if len(names[0]) == 1 else tuple(f"stratum_{i + 1}" for i in range(len(names[0])))
-        return display.frame(list(zip(names, self.values(), strict=True)), columns, level, simultaneous, library)
+        results = list(zip(names, self.values(), strict=True))
+        return display.frame(results, columns, level, simultaneous, library, robustness)
 
     def summary(self, level: float = 0.95, simultaneous: bool = False, robustness: bool = False) -> str:
         """Every stratum's summary, and which strata were left out."""
@@ -200,7 +233,10 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """All strata in one picture."""
-        return plot.plot([(str(name), result) for name, result in self.items()], level, simultaneous, ax, None)
+        rows = [result.rows_drawn(str(name), level, simultaneous) for name, result in self.items()]
+        first = next(iter(self.values())).candidate[0]
+        title = f"{first} frequencies, n = {sum(result.n for result in self.values())} reports"
+        return plot.plot(rows, title, "share of respondents", level, simultaneous, ax, points=first)
 
     def _repr_html_(self) -> str:
         left_out = [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]

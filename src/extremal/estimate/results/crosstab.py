@@ -9,14 +9,20 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
+from extremal.estimate.channels.channel import NEGLIGIBLE
+from extremal.estimate.intervals.bounded import gaffke_limits, moved_within
 from extremal.estimate.intervals.levels import checked_level, each, quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.likelihood import project_onto_simplex
-from extremal.estimate.results.display import as_frame, short
+from extremal.estimate.reports.sampling import Sampling, reach
+from extremal.estimate.results import plot
+from extremal.estimate.results.fit import MOST_ENUMERATED, MOST_VALUES
 from extremal.estimate.results.functions import FunctionEstimate, fieller
+from extremal.estimate.results.tabled import Tabled, as_frame, framed, interval_name, short
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
-from extremal.tables import preformatted
+from extremal.mechanism.structures.structure import refuse_large
+from extremal.tables import aligned, preformatted
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +45,7 @@ class Side:
 
 
 @dataclass(frozen=True, eq=False)
-class CrosstabEstimate:
+class CrosstabEstimate(Tabled):
     """Joint frequencies, from `ex.estimate_crosstab`: rows are inputs of the first column, columns of the second.
 
     Attributes:
@@ -48,6 +54,8 @@ class CrosstabEstimate:
         n: number of pairs.
         squares: shares of the pairs by squared weight; as `table` without weights.
         effective_n: Kish's (Σw)²/Σw²; n without weights.
+        cells: which cells of the flattened table occur.
+        sampling: how their shares deviate between units, if the sample is more than weights.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 1)
@@ -62,6 +70,25 @@ class CrosstabEstimate:
     n: int
     squares: Floats = field(repr=False)
     effective_n: float
+    cells: Any = field(default=None, repr=False)
+    sampling: Sampling | None = field(default=None, repr=False)
+
+    @property
+    def labels(self) -> tuple[tuple[Label, Label], ...]:
+        """Pairs of answers, row by row."""
+        return tuple((x, z) for x in self.first.inputs for z in self.second.inputs)
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"Joint shares of {self.first.name} × {self.second.name}"
+
+    @property
+    def sample(self) -> str:
+        """How the respondents were drawn, in a few words."""
+        if self.sampling is not None:
+            return self.sampling.words
+        return "weights" if self.squares is not self.table else ""
 
     @cached_property
     def estimate(self) -> Floats:
@@ -91,6 +118,11 @@ class CrosstabEstimate:
             return None
         return np.asarray((self.first.matrix.T @ self.plausible @ self.second.matrix).ravel())
 
+    def _given(self, values: Floats) -> Floats:
+        """The mean of a number that each pair of reports has, given each pair of answers."""
+        q, r = self.first.matrix, self.second.matrix
+        return np.asarray(q @ values.reshape(self.table.shape) @ r.T)  # type: ignore[operator,union-attr]
+
     @cached_property
     def plausible(self) -> Floats:
         """The nearest joint distribution."""
@@ -107,17 +139,45 @@ class CrosstabEstimate:
     @property
     def standard_error(self) -> Floats:
         """Of each joint frequency."""
-        return np.sqrt(self._unit / self.effective_n)
+        return np.sqrt(self._unit / self._effective(None))
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the joint frequencies, row by row."""
+        refuse_large(self.estimate.size, self.estimate.size, "the covariance")
+        return self.covariance_of([self._cell(index) for index in np.ndindex(*self.estimate.shape)])
+
+    def _effective(self, level: float | None) -> Floats:
+        """How many independent pairs of equal weight are as precise, for each cell; in intervals of a level, with what
+        few clusters cost."""
+        if self.sampling is None:
+            return np.full(self.estimate.shape, self.effective_n)
+        p = self.plausible
+        seen = np.zeros((self.table.size, self.sampling.deviations.shape[1]))
+        seen[self.cells] = self.sampling.deviations
+        moved = np.einsum(
+            "xa,abu,zb->xzu", self.first.influence, seen.reshape(*self.table.shape, -1), self.second.influence
+        )
+        privacy = np.maximum(self._moments(p) - p, 0.0)
+        variance = self.sampling.floored(moved.reshape(p.size, -1), privacy.ravel()).reshape(p.shape)
+        if level is None:
+            return np.asarray(np.divide(self._unit, variance, out=np.ones_like(variance), where=variance > 0))
+        return self.sampling.effective(self._unit, variance, level)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
-        """Score limits: an array of shape (rows, columns, 2)."""
+        """Gaffke's limits while pairs are few and listed, else score limits: an array of shape (rows, columns, 2)."""
         p = self.plausible.ravel()
         own, whole = self._own.ravel(), self._moments(self.plausible).ravel()
         others = np.where(p < 1, (whole - own * p) / np.maximum(1 - p, 1e-9), 0.0)
         level = each(level, p.size if simultaneous else 1)
+        if self._few:
+            b = np.stack([self._worth(self._cell(index)) for index in np.ndindex(*self.estimate.shape)])
+            found = gaffke_limits(b, self._effective(level).reshape(-1, 1) * self.table.ravel(), level)
+            limits = moved_within(found, self.estimate.ravel(), np.zeros(p.size), np.ones(p.size))
+            return limits.reshape(*self.estimate.shape, 2)
         limits = score_limits(
             self.estimate.ravel(),
-            self.effective_n,
+            self._effective(level).ravel(),
             quantile(level),
             (np.zeros(p.size), np.ones(p.size)),
             p,
@@ -126,11 +186,15 @@ class CrosstabEstimate:
         )
         return limits.reshape(*self.estimate.shape, 2)
 
+    def shown_within(self, limits: Floats) -> Floats:
+        """The nearest joint distribution, each entry moved into its limits."""
+        flat = limits.reshape(-1, 2)
+        return np.asarray(np.clip(self.plausible.ravel(), flat[:, 0], flat[:, 1]))
+
     @property
     def shown(self) -> Floats:
-        """The nearest joint distribution, each entry moved into its 95% interval."""
-        limits = self.interval()
-        return np.asarray(np.clip(self.plausible, limits[..., 0], limits[..., 1]))
+        """The nearest joint distribution as a table, each entry moved into its 95% interval."""
+        return self.shown_within(self.interval()).reshape(self.estimate.shape)
 
     # -- functions
 
@@ -144,38 +208,83 @@ class CrosstabEstimate:
                 value=a.shape,
             )
         value = float((a * self.estimate).sum())
-        return FunctionEstimate(value, value, float(np.sqrt(self._covariance([a])[0, 0])))
+        error = float(np.sqrt(self.covariance_of([a])[0, 0]))
+        limits = None
+        if self._expected() is not None and np.ptp(a) > 0:
+            limits = partial(self._linear_limits, a, value, error)
+        return FunctionEstimate(value, value, error, limits, self.degrees)
 
-    def conditional(self, given: Any) -> tuple[Floats, Floats]:
-        """Shares of one column's answers within each answer of the column `given`, and their standard errors.
+    @property
+    def _few(self) -> bool:
+        """Whether every pair's contribution can be looked at."""
+        return (
+            self._expected() is not None
+            and self.n <= MOST_ENUMERATED
+            and self.estimate.size * self.table.size <= MOST_VALUES
+        )
 
-        Each is a ratio p_xz/p_z with a first-order standard error; `share` has Fieller's limits of one of them.
+    def _linear_limits(self, a: Floats, value: float, error: float, level: float) -> tuple[float, float]:
+        """As of cells; for score limits, second moments of a pair's contribution where a is least, fitted and
+        largest."""
+        worth = self._worth(a)
+        moments = self._given(worth**2)
+        p, flat = self.plausible, a.ravel()
+        ends = [float(np.average(moments[a == end], weights=p[a == end] + NEGLIGIBLE)) for end in (a.min(), a.max())]
+        fitted, whole = float((a * p).sum()), float((moments * p).sum())
+        unit = max(whole - fitted**2, 0.0)
+        n = unit / error**2 * (quantile(level) / reach(level, self.degrees)) ** 2 if error > 0 else self.effective_n
+        one = np.ones(1)
+        if self._few:
+            found = gaffke_limits(worth.reshape(1, -1), n * self.table.reshape(1, -1), level)
+            low, high = moved_within(found, one * value, one * flat.min(), one * flat.max())[0].tolist()
+            return float(low), float(high)
+        limits = score_limits(
+            one * value,
+            n,
+            quantile(level),
+            (one * flat.min(), one * flat.max()),
+            one * fitted,
+            one * unit,
+            (one * ends[0], one * whole, one * ends[1]),
+        )
+        return float(limits[0, 0]), float(limits[0, 1])
+
+    def conditional(self, given: Any, level: float = 0.95) -> Any:
+        """Shares of one column's answers within each answer of the column `given`: a pandas data frame with both
+        answers, the share, its standard error and Fieller's limits.
+
+        A share is a ratio p_xz/p_z with a first-order standard error; `share` gives one of them at any level.
         """
         axis = self._axis(given)
-        base = self.estimate.sum(axis=1 - axis, keepdims=True)
-        if (base <= 0).any():
+        if (self.estimate.sum(axis=1 - axis) <= 0).any():
             raise InvalidParameter(
                 "every answer of the given column must be estimated as positive", parameter="given", value=given
             )
-        shares, errors = self.estimate / base, np.zeros(self.estimate.shape)
-        for index in np.ndindex(*self.estimate.shape):
-            a, b = self._pair(index, axis)
-            errors[index] = np.sqrt(self._covariance([(a - shares[index] * b) / base.ravel()[index[axis]]])[0, 0])
-        return shares, errors
+        found = [self.share(x, z, given) for x, z in self.labels]
+        limits = [one.interval(level) for one in found]
+        columns: dict[str, list[Any]] = {
+            **self._keys(),
+            "shown": [one.shown for one in found],
+            "share": [one.estimate for one in found],
+            "standard_error": [one.standard_error for one in found],
+            "low": [low for low, _ in limits],
+            "high": [high for _, high in limits],
+        }
+        return as_frame(columns, "pandas")
 
     def share(self, x: Label, z: Label, given: Any) -> FunctionEstimate:
         """The share of the cell (x, z) among those with its answer to `given`, with Fieller's limits within [0, 1]."""
         axis, index = self._axis(given), self._index(x, z)
         a, b = self._pair(index, axis)
         top, bottom = float((a * self.estimate).sum()), float((b * self.estimate).sum())
-        covariance = self._covariance([a, b])
+        covariance = self.covariance_of([a, b])
         value = top / bottom if bottom > 0 else float("nan")
         slope = np.array([1.0, -value]) / bottom if bottom > 0 else np.zeros(2)
         return FunctionEstimate(
             value,
             value,
             float(np.sqrt(max(float(slope @ covariance @ slope), 0.0))),
-            partial(fieller, top, bottom, covariance, (0.0, 1.0)) if bottom > 0 else lambda _: (0.0, 1.0),
+            partial(fieller, top, bottom, covariance, (0.0, 1.0), self.degrees) if bottom > 0 else lambda _: (0.0, 1.0),
         )
 
     def odds_ratio(
@@ -194,40 +303,34 @@ class CrosstabEstimate:
             )
         ratio = float(values[0] * values[3] / (values[1] * values[2]))
         gradient = np.array([1.0, -1.0, -1.0, 1.0]) / values
-        variance = float(gradient @ self._covariance([self._cell(cell) for cell in cells]) @ gradient)
+        variance = float(gradient @ self.covariance_of([self._cell(cell) for cell in cells]) @ gradient)
         error = float(np.sqrt(variance))
-        return FunctionEstimate(ratio, ratio, ratio * error, partial(_log_limits, ratio, error))
+        return FunctionEstimate(ratio, ratio, ratio * error, partial(_log_limits, ratio, error, self.degrees))
 
     # -- showing
 
-    def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
-        """A data frame with a row for each pair of answers."""
-        limits = self.interval(level, simultaneous)
-        shown = np.clip(self.plausible, limits[..., 0], limits[..., 1])
-        rows = [(x, z) for x in self.first.inputs for z in self.second.inputs]
-        columns: dict[str, list[Any]] = {
-            str(self.first.name): [x for x, _ in rows],
-            str(self.second.name): [z for _, z in rows],
-            "shown": shown.ravel().tolist(),
-            "low": limits[..., 0].ravel().tolist(),
-            "high": limits[..., 1].ravel().tolist(),
-            "estimate": self.estimate.ravel().tolist(),
-            "standard_error": self.standard_error.ravel().tolist(),
-        }
-        return as_frame(columns, library)
+    def _keys(self) -> dict[str, list[Any]]:
+        return {str(self.first.name): [x for x, _ in self.labels], str(self.second.name): [z for _, z in self.labels]}
 
-    def summary(self, level: float = 0.95) -> str:
+    def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
         """The table of shares with margins of error, for a terminal."""
-        limits = self.interval(level)
-        shown = np.clip(self.plausible, limits[..., 0], limits[..., 1])
-        width = max(16, *(len(short(z)) + 2 for z in self.second.inputs))
-        left = max(20, *(len(short(x)) for x in self.first.inputs))
-        head = str(self.first.name).ljust(left) + "".join(short(z).rjust(width) for z in self.second.inputs)
-        lines = [f"Joint shares of {self.n} pairs of reports ({100 * level:.4g}% limits below each)", head]
+        limits = self.interval(level, simultaneous)
+        shown = self.shown_within(limits).reshape(self.estimate.shape)
+        body = []
         for i, x in enumerate(self.first.inputs):
-            lines.append(short(x).ljust(left) + "".join(f"{v:.3f}".rjust(width) for v in shown[i]))
-            lines.append(" " * left + "".join(f"{a:.3f}–{b:.3f}".rjust(width) for a, b in limits[i]))
-        return "\n".join(lines)
+            body.append([short(x), *(f"{v:.3f}" for v in shown[i])])
+            body.append(["", *(f"{a:.3f}–{b:.3f}" for a, b in limits[i])])
+        lines = aligned([str(self.first.name), *map(short, self.second.inputs)], body, left=1).split("\n")
+        return framed(self.head, lines, [f"Below each share its {interval_name(level, simultaneous)}.", *self._below()])
+
+    def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
+        """A row for each answer of the first column, a colour for each of the second: a matplotlib figure."""
+        limits = self.interval(level, simultaneous)
+        shown = self.shown_within(limits).reshape(self.estimate.shape)
+        rows = [
+            plot.Bars(str(z), self.first.inputs, shown[:, j], limits[:, j]) for j, z in enumerate(self.second.inputs)
+        ]
+        return plot.plot(rows, self.head, "share of respondents", level, simultaneous, ax)
 
     def _repr_html_(self) -> str:
         return preformatted(self.summary())
@@ -237,15 +340,31 @@ class CrosstabEstimate:
 
     # -- inside
 
-    def _covariance(self, functions: list[Floats]) -> Floats:
-        """Of these linear functions: at the fitted distribution or over the reports, whichever has the larger trace."""
+    def covariance_of(self, functions: list[Floats]) -> Floats:
+        """Of these linear functions: between units; or at the fitted distribution or over the reports, whichever has
+        the larger trace."""
         b = np.stack([self._worth(a) for a in functions])
+        if self.sampling is not None:
+            return self.sampling.covariance_of(b[:, self.cells] @ self.sampling.deviations, self._privacy(functions, b))
         seen = _moment(b, self.squares.ravel(), b @ self.table.ravel()) / self.effective_n
         share = self._expected()
         if share is None:
             return seen
         fitted = _moment(b, share, b @ share) / self.effective_n
         return seen if np.trace(seen) >= np.trace(fitted) else fitted
+
+    def _privacy(self, functions: list[Floats], b: Floats) -> Floats:
+        """E Var(B | X, Z) of one pair; 0 where reports are too many to list."""
+        share = self._expected()
+        if share is None:
+            return np.zeros(len(functions))
+        second = np.array([float((a**2 * self.plausible).sum()) for a in functions])
+        return np.asarray(np.maximum(b**2 @ share - second, 0.0))
+
+    @property
+    def degrees(self) -> int | None:
+        """Of freedom of its standard errors, where units are few enough to matter."""
+        return None if self.sampling is None else self.sampling.degrees
 
     def _axis(self, given: Any) -> int:
         names = [self.first.name, self.second.name]
@@ -282,7 +401,7 @@ class PairEstimate(CrosstabEstimate):
     """Joint frequencies from pairs of reports that were made together: `table` lists the pairs, and `pairs` has their
     probabilities given each pair of answers (the second counts fastest)."""
 
-    pairs: Floats = field(repr=False)
+    pairs: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False)
 
     @cached_property
     def _decoder(self) -> Floats:
@@ -290,24 +409,27 @@ class PairEstimate(CrosstabEstimate):
         weighted = self.pairs / self.pairs.mean(axis=0)
         return np.asarray(np.linalg.solve(weighted @ self.pairs.T, weighted))
 
-    def _cells(self, values: Floats) -> Floats:
+    def _shaped(self, values: Floats) -> Floats:
         return np.asarray(values.reshape(len(self.first.inputs), len(self.second.inputs)))
 
     def _mean(self, table: Floats, power: int = 1) -> Floats:
-        return self._cells(self._decoder**power @ table)
+        return self._shaped(self._decoder**power @ table)
 
     def _moments(self, p: Floats) -> Floats:
-        return self._cells(self._decoder**2 @ (p.ravel() @ self.pairs))
+        return self._shaped(self._decoder**2 @ (p.ravel() @ self.pairs))
 
     @property
     def _own(self) -> Floats:
-        return self._cells(np.einsum("cy,cy->c", self._decoder**2, self.pairs))
+        return self._shaped(np.einsum("cy,cy->c", self._decoder**2, self.pairs))
 
     def _worth(self, function: Floats) -> Floats:
         return np.asarray(function.ravel() @ self._decoder)
 
     def _expected(self) -> Floats:
         return np.asarray(self.plausible.ravel() @ self.pairs)
+
+    def _given(self, values: Floats) -> Floats:
+        return self._shaped(self.pairs @ values)
 
 
 def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
@@ -316,6 +438,10 @@ def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
     return np.asarray((b * w) @ b.T - across - across.T + np.outer(centre, centre))
 
 
-def _log_limits(ratio: float, error: float, level: float) -> tuple[float, float]:
-    reach = np.exp(quantile(checked_level(level)) * error)
-    return float(ratio / reach), float(ratio * reach)
+def _unknown(_level: float) -> tuple[float, float]:
+    return 0.0, 1.0
+
+
+def _log_limits(ratio: float, error: float, degrees: int | None, level: float) -> tuple[float, float]:
+    factor = np.exp(reach(checked_level(level), degrees) * error)
+    return float(ratio / factor), float(ratio * factor)

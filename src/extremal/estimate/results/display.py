@@ -1,4 +1,4 @@
-"""An estimate for people: summary, notes, data frames."""
+"""An estimate of frequencies for people: notes, the sentences below a table, data frames."""
 
 from __future__ import annotations
 
@@ -7,36 +7,34 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from extremal.errors import InvalidParameter, MissingDependency
+from extremal.estimate.results.tabled import MOST_SHOWN, as_frame, framed, interval_name, short
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import count_text
-from extremal.tables import aligned, shortened, wrapped
-from extremal.tables import html as html_table
+from extremal.tables import aligned
 
 if TYPE_CHECKING:
     from extremal.estimate.results.estimate import FrequencyEstimate
+    from extremal.estimate.results.linear import LinearEstimate
 
-MOST_SHOWN = 40  # rows of a summary; the rest is counted
 FAKE = 0.01  # share of fake or non-compliant reporters in every summary
 FEW = 30  # expected reports below which a normal interval is rough
 SUSPICIOUS = 1e-3  # goodness of fit below which a note says so
-_WIDEST = 28  # characters of a label: a row of the widest table stays within 120
 
 
-def notes(result: FrequencyEstimate) -> tuple[str, ...]:
-    fit, found = result.fit, []
+def notes(result: LinearEstimate) -> tuple[str, ...]:
+    fit, found = result.fit, list(result.fit.observed.notes)
     least, most = fit.combinations.range()
     outside = np.flatnonzero((result.estimate < least) | (result.estimate > most))
     if outside.size:
-        example = result.inputs[int(outside[0])]
+        example = result.labels[int(outside[0])]
         found.append(
-            f"{outside.size} of {len(result.inputs)} unbiased estimates lie outside their possible range (first: "
+            f"{outside.size} of {len(result.labels)} unbiased estimates lie outside their possible range (first: "
             f"{example!r}). That is what unbiasedness costs and not an error; .shown holds points inside."
         )
-    if not fit.combinations.plain:
+    if not fit.combinations.plain and result.labels is not None and hasattr(result, "inputs"):
         found.append(
             f"The mechanism does not tell all {fit.combinations.mechanism.k} inputs apart: "
-            f"these are the {len(result.inputs)} combinations that it identifies."
+            f"these are the {len(result.labels)} combinations that it identifies."
         )
     if fit.observed.distinct == 1:
         found.append("All reports are identical.")
@@ -56,28 +54,23 @@ def notes(result: FrequencyEstimate) -> tuple[str, ...]:
 
 
 def summary(result: FrequencyEstimate, level: float, simultaneous: bool, robustness: bool) -> str:
-    header, body, more = _cells(result, level, simultaneous, robustness)
+    header, body, more = cells(result, level, simultaneous, robustness)
     lines = aligned(header, body, left=1).split("\n")
-    rule = "─" * max(map(len, lines))
-    return "\n".join([_title(result), rule, *lines, *more, rule, *map(wrapped, _below(result, robustness))])
+    return framed(result.head, [*lines, *more], below(result, robustness))
 
 
-def html(result: FrequencyEstimate, level: float = 0.95) -> str:
-    """The summary for a notebook."""
-    header, body, more = _cells(result, level, simultaneous=False, robustness=False)
-    return html_table(header, body, _title(result), [*more, *_below(result, robustness=False)])
-
-
-def _cells(
+def cells(
     result: FrequencyEstimate, level: float, simultaneous: bool, robustness: bool
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """Header and rows of the table, and how many inputs it leaves out."""
     limits = result.interval(level, simultaneous)
-    kind = f"{'simultaneous ' if simultaneous else ''}{100 * level:.4g}% interval"
     columns = [
         ("", list(map(short, result.inputs[:MOST_SHOWN]))),
         (result.candidate[0], _formatted("{:.4f}", result.shown_within(limits))),
-        (kind, [f"{low:.4f} to {high:.4f}" for low, high in limits[:MOST_SHOWN].tolist()]),
+        (
+            interval_name(level, simultaneous),
+            [f"{low:.4f} to {high:.4f}" for low, high in limits[:MOST_SHOWN].tolist()],
+        ),
         ("s.e.", _formatted("{:.4f}", result.standard_error)),
     ]
     if result.method == "unbiased":
@@ -89,39 +82,37 @@ def _cells(
             (f"{FAKE:.0%} fake", _formatted("±{:.4f}", moved)),
             (f"{FAKE:.0%} random", _formatted("{:+.4f}", result.noncompliance(FAKE) - observed)),
         ]
-    left_out = len(result.inputs) - MOST_SHOWN
-    more = [f"… {left_out} more: use to_frame()"] if left_out > 0 else []
-    return [name for name, _ in columns], list(map(list, zip(*(cells for _, cells in columns), strict=True))), more
+    names, rows = [name for name, _ in columns], zip(*(found for _, found in columns), strict=True)
+    return names, list(map(list, rows)), result._left_out()
 
 
 def _formatted(form: str, values: Floats) -> list[str]:
     return [form.format(v) for v in values[:MOST_SHOWN]]
 
 
-def _title(result: FrequencyEstimate) -> str:
+def mechanism_words(result: LinearEstimate) -> str:
+    """What made the reports, in a few words."""
     mechanism = result.fit.combinations.mechanism
-    weighted = f" (weighted, as {result.effective_n:.0f})" if result.fit.observed.weighted else ""
     claim = f", {mechanism.privacy!r}" if mechanism.privacy is not None else ""
-    outputs = count_text(mechanism.m)
-    return (
-        f"Frequencies from {result.n} reports{weighted}, method {result.method}; {mechanism.k} inputs, {outputs} "
-        f"outputs{claim}"
-    )
+    return f"{mechanism.k} inputs, {count_text(mechanism.m)} outputs{claim}"
 
 
-def _below(result: FrequencyEstimate, robustness: bool) -> list[str]:
-    equivalent, effective = result.equivalent_n(), result.effective_n
+def intervals_words(result: LinearEstimate) -> str:
     if result.exact:
-        lines = ["Intervals are exact: each holds with at least its level."]
-    elif not result.fit.simple:
-        lines = ["Intervals are approximate: taken at the effective number of reports."]
-    else:
-        lines = ["Intervals are approximate: of their level in large samples."]
+        return "Intervals are exact: each holds with at least its level."
+    if not result.fit.simple:
+        return "Intervals are approximate: taken at the effective number of reports."
+    return "Intervals are approximate: of their level in large samples."
+
+
+def below(result: FrequencyEstimate, robustness: bool) -> list[str]:
+    lines, equivalent = [intervals_words(result)], result.equivalent_n()
+    if result.reason:
+        lines.append(f"Points shown: {result.candidate[0]} ({result.reason}).")
     if 1 <= equivalent < np.inf:
-        price = effective / equivalent
         lines.append(
-            f"Privacy multiplies the variance by {price:.1f}: the same precision without privacy needs n = "
-            f"{equivalent:.0f}."
+            f"Privacy multiplies the variance by {result.n / equivalent:.1f}: the same precision without privacy needs "
+            f"n = {equivalent:.0f}{' drawn in the same way' if result.sample else ''}."
         )
     if robustness:
         lines += [
@@ -131,18 +122,13 @@ def _below(result: FrequencyEstimate, robustness: bool) -> list[str]:
             ),
             f"{FAKE:.0%} random: how the unbiased estimate changes if that share answered at random and is taken out.",
         ]
-    test = result.goodness_of_fit()
-    lines.append(f"Fit of the reports to the mechanism: {test}.")
+    lines.append(f"Fit of the reports to the mechanism: {result.goodness_of_fit()}.")
     if result.deficit is not None:
         lines.append(
             f"The mean log-likelihood is within {result.deficit:.1e} of the largest; intervals stand around the "
             "one-step estimate."
         )
     return lines + [f"Note: {note}" for note in result.notes]
-
-
-def short(label: object) -> str:
-    return shortened(label, _WIDEST)
 
 
 COLUMNS = (
@@ -168,47 +154,35 @@ def frame(
     level: float,
     simultaneous: bool,
     library: str,
+    robustness: bool,
 ) -> Any:
     """One row for each stratum and input."""
-    columns: dict[str, list[Any]] = {name: [] for name in (*strata, *COLUMNS)}
+    used = [name for name in COLUMNS if robustness or not name.endswith("fake")]
+    columns: dict[str, list[Any]] = {name: [] for name in (*strata, *used)}
     for names, result in results:
-        limits, honest = result.interval(level, simultaneous), result.poisoning(FAKE)
-        count = len(result.inputs)
+        limits, count = result.interval(level, simultaneous), len(result.inputs)
         for name, value in zip(strata, names, strict=True):
             columns[name] += [value] * count
-        columns["input"] += list(result.inputs)
-        numbers = (
-            result.shown_within(limits),
-            limits[:, 0],
-            limits[:, 1],
-            result.estimate,
-            result.standard_error,
-            result.privacy_cost,
-            honest[:, 0],
-            honest[:, 1],
-        )
-        constant = (result.n, level, result.method, result.candidate[0])
-        for column, values in zip(
-            COLUMNS[1:], [*(v.tolist() for v in numbers), *([v] * count for v in constant)], strict=True
-        ):
-            columns[column] += values
+        shown = result.shown_within(limits)
+        found: dict[str, list[Any]] = {
+            "input": list(result.inputs),
+            "shown": np.where(shown < TINY, 0.0, shown).tolist(),
+            "low": limits[:, 0].tolist(),
+            "high": limits[:, 1].tolist(),
+            "estimate": result.estimate.tolist(),
+            "standard_error": result.standard_error.tolist(),
+            "privacy_cost": result.privacy_cost.tolist(),
+            "n": [result.n] * count,
+            "level": [level] * count,
+            "method": [result.method] * count,
+            "shown_as": [result.candidate[0]] * count,
+        }
+        if robustness:
+            low, high = result.poisoning(FAKE).T.tolist()
+            found |= {"low_if_1_percent_fake": low, "high_if_1_percent_fake": high}
+        for name in used:
+            columns[name] += found[name]
     return as_frame(columns, library)
 
 
-def as_frame(columns: dict[str, list[Any]], library: str) -> Any:
-    if library not in ("pandas", "polars", "pyarrow"):
-        raise InvalidParameter('library must be "pandas", "polars" or "pyarrow"', parameter="library", value=library)
-    try:
-        if library == "pandas":
-            import pandas
-
-            return pandas.DataFrame(columns)
-        if library == "polars":
-            import polars
-
-            return polars.DataFrame(columns)
-        import pyarrow
-
-        return pyarrow.table(columns)
-    except ModuleNotFoundError:
-        raise MissingDependency(f"a {library} frame needs {library}", hint="pip install 'extremal[frames]'") from None
+TINY = 1e-15  # shares below this are rounding of a zero

@@ -14,7 +14,7 @@ Reference: Cheu, Smith, Ullman, Manipulation Attacks in Local Differential Priva
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -22,28 +22,27 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.channels.channel import Channel
-from extremal.estimate.intervals.levels import each, quantile
 from extremal.estimate.methods.likelihood import project_onto_simplex, project_within
 from extremal.estimate.methods.shrinkage import shrunk
 from extremal.estimate.results import display, plot
 from extremal.estimate.results.combined import CombinedEstimate
-from extremal.estimate.results.fit import Fit, GoodnessOfFit
+from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.functions import CDFEstimate, Functions, QuantileEstimate
 from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
+from extremal.estimate.results.linear import LinearEstimate
+from extremal.estimate.results.plot import Bars
 from extremal.exact.weights import Floats
-from extremal.mechanism.labels import Label
 
 ROUNDING = 1e-9  # of probabilities that people type: they sum to one up to this
-MANY_CELLS = 20
+MANY_CELLS = 10
 """Inputs from which tables show shrunk frequencies: below, a cell's own reports say more than the other cells do."""
 
 
 @dataclass(frozen=True, eq=False)
-class FrequencyEstimate(Functions):
+class FrequencyEstimate(LinearEstimate, Functions):
     """Estimated frequencies with their uncertainty, from `ex.estimate_frequencies`.
 
     Attributes:
-        inputs: what was estimated: the labels, in order (or combinations of them, with merge=True).
         estimate: the frequencies.
         centre: the sign-free linear estimate that standard errors and intervals belong to; `estimate` itself when
             unbiased.
@@ -57,27 +56,26 @@ class FrequencyEstimate(Functions):
     (100, [0.631, 0.369])
     """
 
-    inputs: tuple[Label, ...]
-    estimate: Floats
-    centre: Floats
-    n: int
     method: str
     deficit: float | None
-    fit: Fit = field(repr=False)
 
     @classmethod
     def of(cls, fit: Fit, method: str, points: Floats) -> FrequencyEstimate:
         """From a fit and the method's points of its rows."""
         combinations = fit.combinations
         return cls(
-            combinations.names,
             combinations.of_rows(points),
             combinations.of_rows(fit.centre),
             fit.observed.n,
+            fit,
             method,
             fit.deficit if method == "mle" else None,
-            fit,
         )
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return f"Frequencies of {display.mechanism_words(self)}, method {self.method}"
 
     # -- the points shown
 
@@ -86,7 +84,8 @@ class FrequencyEstimate(Functions):
         """What tables and plots show before it is moved into its interval, and its name.
 
         The method's own estimate; for "unbiased", whose entries may be negative, the projected one below
-        `MANY_CELLS` inputs and the shrunk one from there on (measured in docs/estimate/points.md).
+        `MANY_CELLS` inputs and the shrunk one from there on, for which the kind of the truth is chosen by the reports
+        (measured in docs/estimate/points.md).
         """
         if self.method != "unbiased":
             return self.method, self.estimate
@@ -95,7 +94,11 @@ class FrequencyEstimate(Functions):
             return "mle", fit.combinations.of_rows(fit.plausible)
         if len(self.inputs) < MANY_CELLS:
             return "projected", project_onto_simplex(fit.unbiased)
-        return "shrunk", shrunk(fit)
+        return "shrunk", self._shrunk[0]
+
+    @cached_property
+    def _shrunk(self) -> tuple[Floats, str]:
+        return shrunk(self.fit)
 
     def shown_within(self, limits: Floats) -> Floats:
         """The points that belong beside these limits: nearest to the candidate within them, and a distribution if one
@@ -109,21 +112,11 @@ class FrequencyEstimate(Functions):
         return project_within(self.candidate[1], limits[:, 0], limits[:, 1])
 
     @property
-    def shown(self) -> Floats:
-        """The points of tables, frames and plots: plausible frequencies, each inside its 95% interval."""
-        return self.shown_within(self.interval())
+    def reason(self) -> str:
+        """Why these points are shown: what kind of truth the reports speak for; empty where there was no choice."""
+        return f"the reports speak for: {self._shrunk[1]}" if self.candidate[0] == "shrunk" else ""
 
     # -- uncertainty
-
-    @cached_property
-    def standard_error(self) -> Floats:
-        """Of each entry of `centre`, for the population that respondents were drawn from."""
-        return np.sqrt(np.maximum(self.fit.variances(), 0.0))
-
-    @property
-    def bse(self) -> Floats:
-        """`standard_error`, by the name that statsmodels gives it."""
-        return self.standard_error
 
     @cached_property
     def standard_error_among_respondents(self) -> Floats:
@@ -131,64 +124,10 @@ class FrequencyEstimate(Functions):
 
         The variance of one report's contribution given its input, E B² − E a_X², without the sampling of respondents.
         """
-        fit = self.fit
-        unit = fit.unit_variances(fit.combinations.matrix) - self._variance_without_privacy()
-        return np.sqrt(np.maximum(unit, 0.0) / fit.observed.effective_n)
-
-    @cached_property
-    def covariance(self) -> Floats:
-        """Of `centre`; raises TooLarge above 2^24 entries (the standard errors do not)."""
-        return self.fit.covariance(None)
-
-    @property
-    def effective_n(self) -> float:
-        """Number of reports, corrected for unequal weights: (Σw)²/Σw² (Kish 1965)."""
-        return self.fit.observed.effective_n
-
-    @cached_property
-    def exact(self) -> bool:
-        """Whether every interval is exact: it holds with at least its level, whatever the truth and n."""
-        return bool(self.fit.exact(None).all())
-
-    def interval(self, level: float = 0.95, simultaneous: bool = False, bounded: bool = True) -> Floats:
-        """Confidence limits, one row (low, high) for each input.
-
-        Where the count behind a cell is binomial, Blaker's interval for its share, mapped to the frequency: coverage at
-        least `level` for every n and every truth. With weights, strata or clusters the same at the effective number of
-        reports, which is approximate. Elsewhere score limits, of coverage `level` in large samples. An estimate outside
-        its possible range is moved into it first, so no interval is empty.
-
-        Args:
-            level: of confidence, between 0 and 1.
-            simultaneous: all intervals hold together with probability `level` (Bonferroni: valid for any dependence;
-                two frequencies that sum to one are one statement and need no correction).
-            bounded: False gives centre ± z·s.e. instead, which may leave the possible range.
-        """
-        of_each = each(level, self._statements if simultaneous else 1)
-        if not bounded:
-            reach = quantile(of_each) * self.standard_error
-            return np.column_stack([self.centre - reach, self.centre + reach])
-        return self.fit.limits(None, of_each)
-
-    def conf_int(self, alpha: float = 0.05) -> Floats:
-        """`interval(1 − alpha)`, by the name that statsmodels gives it."""
-        return self.interval(1 - alpha)
-
-    @property
-    def _statements(self) -> int:
-        count = len(self.inputs)
-        return 1 if count == 2 and self.fit.combinations.matrix is None else count
+        unit = self._unit - self._variance_without_privacy()
+        return np.sqrt(np.maximum(unit, 0.0) / self.fit.observed.effective_n)
 
     # -- the price of privacy
-
-    @cached_property
-    def design_effect(self) -> Floats:
-        """For each input: the variance over that of a simple random sample of as many reports of the same mechanism.
-
-        Kish's deff, as in R's survey: what weights and clusters cost. 1 without them.
-        """
-        unit = self.fit.unit_variances(self.fit.combinations.matrix)
-        return np.asarray(np.divide(self.standard_error**2 * self.n, unit, out=np.ones(unit.shape), where=unit > 0))
 
     @cached_property
     def privacy_cost(self) -> Floats:
@@ -196,13 +135,15 @@ class FrequencyEstimate(Functions):
         none."""
         without = self._variance_without_privacy()
         ratio = np.full(without.shape, np.inf)
-        unit = self.fit.unit_variances(self.fit.combinations.matrix)
-        return np.asarray(np.divide(unit, without, out=ratio, where=without > 0))
+        return np.asarray(np.divide(self._unit, without, out=ratio, where=without > 0))
 
     def equivalent_n(self) -> float:
-        """How many unrandomised answers give the same total variance."""
-        total = float(np.sum(self.standard_error**2))
-        return float(np.sum(self._variance_without_privacy())) / total if total > 0 else np.inf
+        """How many unrandomised answers, drawn in the same way, give the same total variance.
+
+        What strata, clusters and weights cost is not charged to privacy.
+        """
+        total = float(self._unit.sum())
+        return self.n * float(self._variance_without_privacy().sum()) / total if total > 0 else np.inf
 
     def _variance_without_privacy(self) -> Floats:
         combinations, p = self.fit.combinations, self.fit.plausible
@@ -234,15 +175,6 @@ class FrequencyEstimate(Functions):
         moved = fit.unbiased - gamma * fit.unbiased_inverse.apply(_statistic(fit.combinations.channel, reports))
         return fit.combinations.of_rows(moved / (1 - gamma))
 
-    def goodness_of_fit(self) -> GoodnessOfFit:
-        """Could these reports have come from this mechanism? See `GoodnessOfFit`."""
-        return GoodnessOfFit.of(self.fit)
-
-    @cached_property
-    def notes(self) -> tuple[str, ...]:
-        """What a reader of the numbers should know, in sentences."""
-        return display.notes(self)
-
     # -- functions of the frequencies
 
     def cdf(self) -> CDFEstimate:
@@ -269,9 +201,11 @@ class FrequencyEstimate(Functions):
 
     # -- showing
 
-    def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
+    def to_frame(
+        self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas", robustness: bool = False
+    ) -> Any:
         """A data frame with a row for each input; `library` is "pandas", "polars" or "pyarrow"."""
-        return display.frame([((), self)], (), level, simultaneous, library)
+        return display.frame([((), self)], (), level, simultaneous, library, robustness)
 
     def summary(self, level: float = 0.95, simultaneous: bool = False, robustness: bool = False) -> str:
         """The whole answer as text; `robustness` adds what 1% of fake or random reporters could do."""
@@ -280,10 +214,20 @@ class FrequencyEstimate(Functions):
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None, truth: Any = None) -> Any:
         """Estimates with intervals: a matplotlib figure, new or that of the given Axes; `truth` adds known
         frequencies."""
-        return plot.plot([("", self)], level, simultaneous, ax, truth)
+        title = f"{self.candidate[0]} frequencies, n = {self.n} reports"
+        rows, points = [self.rows_drawn("", level, simultaneous)], self.candidate[0]
+        return plot.plot(rows, title, "share of respondents", level, simultaneous, ax, truth, points)
 
-    def _repr_html_(self) -> str:
-        return display.html(self)
+    def rows_drawn(self, name: str, level: float, simultaneous: bool) -> Bars:
+        """What a picture shows of it."""
+        limits = self.interval(level, simultaneous)
+        return Bars(name, self.inputs, self.shown_within(limits), limits)
+
+    def _cells(self, level: float, simultaneous: bool) -> tuple[list[str], list[list[str]], list[str]]:
+        return display.cells(self, level, simultaneous, robustness=False)
+
+    def _below(self) -> list[str]:
+        return display.below(self, robustness=False)
 
     def __repr__(self) -> str:
         shown = ", ".join(

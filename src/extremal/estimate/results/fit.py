@@ -15,10 +15,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import betainc, gammaincc, ndtr
+from scipy.special import betainc, gammaincc, ndtr, ndtri
 
 from extremal.estimate.channels.channel import NEGLIGIBLE, Channel, Flags, Inverse
-from extremal.estimate.intervals.binomial import beta_limits, mapped, mapped_limits
+from extremal.estimate.intervals.binomial import beta_limits, finite_limits, mapped, mapped_limits
+from extremal.estimate.intervals.bounded import (
+    binomial_quantiles,
+    gaffke_limits,
+    moved_within,
+    probabilities,
+    upper_quantiles,
+)
 from extremal.estimate.intervals.levels import quantile
 from extremal.estimate.intervals.score import score_limits
 from extremal.estimate.methods.combinations import Combinations
@@ -29,6 +36,10 @@ from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 
 ROUNDING = 1e-9  # of a share: an estimate this far outside its range, without a standard error, is inside
+NO_SIGN = 0.05  # p-values from which a misfit is not spoken of
+MOST_FINITE = 300  # reports of a finite population for which both stages are added up exactly
+MOST_ENUMERATED = 500  # reports: beyond, score limits hold as well, and are as wide to a hundredth
+MOST_VALUES = 1 << 17  # statistics × reports for which Gaffke's limits take a second
 TOLERANCE = 1e-10
 """Mean log-likelihood that a maximum likelihood estimate may miss: far below the 1/n by which it is uncertain."""
 
@@ -45,7 +56,8 @@ class Observed:
         distinct: how many of them differ.
         weighted: whether there are weights.
         dropped: missing reports that were left out.
-        sampling: the sums of each cluster, if the sample has strata, clusters or a finite population.
+        sampling: how units deviate, if the sample is more than weights.
+        notes: sentences on how the reports were read.
     """
 
     statistic: Floats
@@ -56,6 +68,7 @@ class Observed:
     weighted: bool = False
     dropped: int = 0
     sampling: Sampling | None = None
+    notes: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, channel: Channel, found: Tally) -> Observed:
@@ -71,6 +84,7 @@ class Observed:
             weighted,
             found.dropped,
             found.sampling,
+            found.notes,
         )
 
     @classmethod
@@ -123,6 +137,21 @@ class Fit:
         fit = cls(combinations, observed, inverse, unbiased, inverse, unbiased, plausible, spread, likeliest, deficit)
         return fit._one_step() if efficient else fit
 
+    def reweighted(self) -> Fit:
+        """The same with least squares weighted for the shares that were found, twice over: for reports of several
+        mechanisms, whose weights for equal shares may be far from the best."""
+        found = self
+        for _ in range(2):
+            moved = found._one_step()
+            found = replace(
+                moved,
+                unbiased_inverse=moved.inverse,
+                unbiased=moved.centre,
+                plausible=project_onto_simplex(moved.centre),
+                spread=project_onto_simplex(moved.inverse.apply(self.observed.squares)),
+            )
+        return found
+
     def _one_step(self) -> Fit:
         """The same around p̃ = J⁻¹QD⁻¹f, taken at plausible frequencies that call no report impossible."""
         variances = self.inverse.variances(self.plausible, self.spread)
@@ -133,6 +162,11 @@ class Fit:
         return replace(self, inverse=inverse, centre=centre, plausible=plausible, spread=spread)
 
     @property
+    def degrees(self) -> int | None:
+        """Of freedom of its standard errors, where units are few enough to matter."""
+        return None if self.observed.sampling is None else self.observed.sampling.degrees
+
+    @property
     def simple(self) -> bool:
         """Whether reports are independent and count alike."""
         return self.observed.sampling is None and not self.observed.weighted
@@ -141,7 +175,7 @@ class Fit:
         """Of these linear functions of what is estimated (None: of each)."""
         rows = self._rows(coefficients)
         if self.observed.sampling is not None:
-            return self.observed.sampling.covariance(self.inverse, rows, self.centre)
+            return self.observed.sampling.covariance(self.inverse, rows, self.plausible)
         fitted = self.inverse.covariance(rows, self.plausible, self.spread) / self.observed.effective_n
         scale = np.sqrt(
             np.divide(
@@ -157,7 +191,7 @@ class Fit:
         """The diagonal of `covariance`."""
         rows = self._rows(coefficients)
         if self.observed.sampling is not None:
-            return self.observed.sampling.variances(self.inverse, rows, self.centre)
+            return self.observed.sampling.variances(self.inverse, rows, self.plausible)
         return self.unit_variances(rows) / self.observed.effective_n
 
     def unit_variances(self, rows: Floats | None) -> Floats:
@@ -172,8 +206,12 @@ class Fit:
         seen = self.inverse.sample_variances(rows, self.observed.squares, self.centre)
         return np.asarray(np.maximum(np.fmax(fitted, seen), 0.0))
 
-    def limits(self, coefficients: Floats | None, level: float) -> Floats:
-        """Rows (low, high) for these linear functions of what is estimated (None: for each)."""
+    def limits(self, coefficients: Floats | None, level: float, cut: bool = True) -> Floats:
+        """Rows (low, high) for these linear functions of what is estimated (None: for each).
+
+        With `cut` they stay within what is possible, an estimate outside moved into it first; without, they are those
+        of a share of reports, mapped, for combinations that are cut at the end.
+        """
         rows = self._rows(coefficients)
         estimate = self.centre if rows is None else np.asarray(rows @ self.centre)
         size = estimate.size
@@ -181,26 +219,67 @@ class Fit:
         exact = self.inverse.binary(rows) & (most > least)
         found = np.column_stack([least, most])  # a constant is known
         if exact.any():
-            found[exact] = self._binomial(rows, estimate, least, most, level, exact)
+            found[exact] = self._binomial(rows, estimate, least, most, level, exact, cut)
         rest = ~exact & (most > least)
         if rest.any():
-            found[rest] = self._score(rows, estimate, least, most, level, rest)
+            found[rest] = self._score(rows, estimate, least, most, level, rest, cut)
         return found
+
+    def confidence(self, level: float) -> tuple[Floats, Floats]:
+        """Quantiles of the distributions whose quantiles are the lower, and the upper, limits of what is estimated at
+        every level, not cut to what is possible: a row for each, at `bounded.probabilities`. `level` matters for what
+        few clusters cost.
+
+        Clopper and Pearson's where the count is binomial, Gaffke's where reports are listed, else normal ones.
+        """
+        rows = self.combinations.matrix
+        estimate = self.combinations.of_rows(self.centre)
+        every = np.ones(estimate.size, dtype=np.bool_)
+        n = np.full(estimate.size, float(self.observed.n)) if self.simple else self._effective(rows, every, level)
+        tails = probabilities()[0]
+        error = np.sqrt(np.maximum(self.unit_variances(rows) / n, 0.0))
+        low = high = estimate[:, None] + error[:, None] * ndtri(tails)
+        binary, influence = self.inverse.binary(rows), self.inverse.influence(rows)
+        if binary.any():
+            small, large = (np.broadcast_to(v, estimate.shape)[binary] for v in self.inverse.extremes(rows))
+            count = np.clip(n[binary] * (estimate[binary] - small) / (large - small), 0.0, n[binary])
+            count = np.rint(count) if self.simple else count
+            low, high = low.copy(), high.copy()
+            for table, upper in ((low, False), (high, True)):
+                shares = binomial_quantiles(count, n[binary], upper)
+                table[binary] = small[:, None] + (large - small)[:, None] * shares
+        if influence is not None and not binary.all():
+            rest = ~binary
+            counts, values = n[rest, None] * self.observed.statistic, influence[rest]
+            low, high = low.copy(), high.copy()
+            low[rest] = -upper_quantiles(-values, counts, np.broadcast_to(tails, (len(values), tails.size)))
+            high[rest] = upper_quantiles(values, counts, np.broadcast_to(1 - tails, (len(values), tails.size)))
+        return low, high
 
     def exact(self, coefficients: Floats | None) -> Flags:
         """Which of these have exact limits."""
         known = self.inverse.binary(self._rows(coefficients))
-        return known & self.simple
+        return known & (self.simple or self._population is not None)
+
+    @property
+    def _population(self) -> int | None:
+        """Of how many the respondents were drawn, where limits are exact for the share among those."""
+        sampling = self.observed.sampling
+        return None if sampling is None or self.observed.n > MOST_FINITE else sampling.population
 
     def _binomial(
-        self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags
+        self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags, cut: bool
     ) -> Floats:
         small, large = (np.broadcast_to(v, estimate.shape)[chosen] for v in self.inverse.extremes(rows))
         least, most, step = least[chosen], most[chosen], large - small
-        inside, outside = (most - small) / step, (least - small) / step
+        inside, outside = ((most - small) / step, (least - small) / step) if cut else (np.ones_like(step), 0.0 * step)
         share = (estimate[chosen] - small) / step
-        if not self.simple:
-            n = self._effective(rows, chosen)
+        population = self._population
+        if population is not None and cut:
+            count = np.rint(self.observed.n * share).astype(np.int64)
+            found = finite_limits(count, self.observed.n, population, level, inside, outside)
+        elif not self.simple:
+            n = self._effective(rows, chosen, level)
             low = beta_limits(n * np.minimum(share, inside), n, level)[..., 0]
             high = beta_limits(n * np.maximum(share, outside), n, level)[..., 1]
             found = mapped(low, high, inside, outside)
@@ -208,13 +287,19 @@ class Fit:
             found = mapped_limits(
                 np.rint(self.observed.n * share).astype(np.int64), self.observed.n, level, inside, outside
             )
-        return np.asarray(least[:, None] + (most - least)[:, None] * found)
+        return np.asarray(
+            least[:, None] + (most - least)[:, None] * found if cut else small[:, None] + step[:, None] * found
+        )
 
     def _score(
-        self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags
+        self, rows: Floats | None, estimate: Floats, least: Floats, most: Floats, level: float, chosen: Flags, cut: bool
     ) -> Floats:
+        """Of contributions that take more than two values: Gaffke's limits while reports are few and listed."""
+        n = self._effective(rows, chosen, level)
+        found = self._gaffke(rows, estimate, least, most, level, chosen, cut, n)
+        if found is not None:
+            return found
         ends, fitted = self._ends(rows, least, most, chosen)
-        n = self._effective(rows, chosen)
         return score_limits(
             estimate[chosen],
             n,
@@ -223,7 +308,25 @@ class Fit:
             fitted,
             self.unit_variances(rows)[chosen],
             ends,
+            cut,
         )
+
+    def _gaffke(
+        self,
+        rows: Floats | None,
+        estimate: Floats,
+        least: Floats,
+        most: Floats,
+        level: float,
+        chosen: Flags,
+        cut: bool,
+        n: Floats,
+    ) -> Floats | None:
+        influence = self.inverse.influence(rows)
+        if influence is None or self.observed.n > MOST_ENUMERATED or influence[chosen].size > MOST_VALUES:
+            return None
+        found = gaffke_limits(influence[chosen], n[:, None] * self.observed.statistic, level)
+        return moved_within(found, estimate[chosen], least[chosen], most[chosen]) if cut else found
 
     def _ends(
         self, rows: Floats | None, least: Floats, most: Floats, chosen: Flags
@@ -238,14 +341,12 @@ class Fit:
         high = _mean_where(moments, a == most[chosen, None], self.plausible)
         return (low, moments @ self.plausible, high), np.asarray(a @ self.plausible)
 
-    def _effective(self, rows: Floats | None, chosen: Flags) -> Floats:
-        """How many independent unweighted reports are as precise, for each."""
-        unit = self.unit_variances(rows)[chosen]
-        if self.observed.sampling is None:
+    def _effective(self, rows: Floats | None, chosen: Flags, level: float) -> Floats:
+        """How many independent unweighted reports are as precise, for each, in intervals of this level."""
+        unit, sampling = self.unit_variances(rows)[chosen], self.observed.sampling
+        if sampling is None:
             return np.full(unit.shape, self.observed.effective_n)
-        return self.observed.sampling.effective(
-            unit, self.observed.sampling.variances(self.inverse, rows, self.centre)[chosen]
-        )
+        return sampling.effective(unit, sampling.variances(self.inverse, rows, self.plausible)[chosen], level)
 
     def _rows(self, coefficients: Floats | None) -> Floats | None:
         return self.combinations.matrix if coefficients is None else self.combinations.rows(coefficients)
@@ -299,7 +400,9 @@ class GoodnessOfFit:
 
     def __str__(self) -> str:
         if self.p_value_range is None and self.distance >= 0:
-            return "nothing to test: any estimates that are not negative fit it"
+            return "cannot be tested here, any non-negative estimates are consistent with this mechanism"
+        if self.p_value >= NO_SIGN:
+            return f"no sign of misfit (p = {self.p_value:.3g})"
         parts = [f"p = {self.p_value:.3g}"]
         if self.p_value_range is not None:
             parts.append(f"X² = {self.statistic:.4g} on {self.degrees} degrees of freedom")

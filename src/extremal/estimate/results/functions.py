@@ -26,9 +26,11 @@ import numpy as np
 
 from extremal.columns.lists import plain
 from extremal.errors import InvalidParameter, UnknownLabel
-from extremal.estimate.intervals.levels import checked_level, each, quantile
-from extremal.estimate.results.display import as_frame
+from extremal.estimate.intervals.levels import checked_level, each
+from extremal.estimate.reports.sampling import reach
+from extremal.estimate.results import plot
 from extremal.estimate.results.fit import Fit
+from extremal.estimate.results.tabled import Tabled, interval_name
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
@@ -51,13 +53,14 @@ class FunctionEstimate:
     centre: float
     standard_error: float
     limits: Callable[[float], tuple[float, float]] | None = field(default=None, repr=False, compare=False)
+    degrees: int | None = field(default=None, repr=False)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Confidence limits (low, high)."""
         if self.limits is not None:
             return self.limits(checked_level(level))
-        reach = quantile(level) * self.standard_error
-        return self.centre - reach, self.centre + reach
+        half = reach(checked_level(level), self.degrees) * self.standard_error
+        return self.centre - half, self.centre + half
 
     @property
     def shown(self) -> float:
@@ -71,25 +74,30 @@ class FunctionEstimate:
 
 
 def fieller(
-    top: float, bottom: float, covariance: Floats, bounds: tuple[float, float], level: float
+    top: float, bottom: float, covariance: Floats, bounds: tuple[float, float], degrees: int | None, level: float
 ) -> tuple[float, float]:
     """Fieller's limits of a ratio: the r with |top − r·bottom| ≤ z·s.e.(top − r·bottom), cut to `bounds`."""
     (aa, ab), (_, bb) = covariance.tolist()
-    q = quantile(level) ** 2
+    q = reach(level, degrees) ** 2
     square, half, constant = bottom**2 - q * bb, top * bottom - q * ab, top**2 - q * aa
     if square <= 0:  # the denominator may be zero for all that is known
         return bounds
-    reach = np.sqrt(max(half**2 - square * constant, 0.0))
-    return float(np.clip((half - reach) / square, *bounds)), float(np.clip((half + reach) / square, *bounds))
+    apart = np.sqrt(max(half**2 - square * constant, 0.0))
+    return float(np.clip((half - apart) / square, *bounds)), float(np.clip((half + apart) / square, *bounds))
 
 
 class Functions:
     """What can be asked of estimated frequencies: the part of `FrequencyEstimate` that makes functions of them."""
 
-    inputs: tuple[Label, ...]
+    n: int
     estimate: Floats
     centre: Floats
     fit: Fit
+
+    @property
+    def inputs(self) -> tuple[Label, ...]:
+        """What was estimated: the labels, in order (or combinations of them, with merge=True)."""
+        return self.fit.combinations.names
 
     def linear(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
         """Σ a_x p_x, with coefficients in the order of `inputs` or by label (0 where not named)."""
@@ -122,6 +130,13 @@ class Functions:
         """The mean times the size of the population."""
         if not (np.isfinite(population) and population > 0):
             raise InvalidParameter("population must be a positive number", parameter="population", value=population)
+        if population < self.n:
+            raise InvalidParameter(
+                "a population must be at least as large as its sample",
+                parameter="population",
+                value=population,
+                hint=f"There are {self.n} reports.",
+            )
         one = self.mean(values)
 
         def limits(level: float) -> tuple[float, float]:
@@ -159,7 +174,7 @@ class Functions:
             float(a @ self.estimate) / float(b @ self.estimate),
             top / bottom,
             self._error((a - top / bottom * b) / bottom),
-            partial(fieller, top, bottom, self.fit.covariance(np.stack([a, b])), bounds),
+            partial(fieller, top, bottom, self.fit.covariance(np.stack([a, b])), bounds, self.fit.degrees),
         )
 
     def function(
@@ -180,7 +195,7 @@ class Functions:
             raise InvalidParameter(
                 "the function must be finite and smooth at the estimate", parameter="value", value=value
             )
-        return FunctionEstimate(float(of(self.estimate.copy())), value, self._error(slope))
+        return FunctionEstimate(float(of(self.estimate.copy())), value, self._error(slope), degrees=self.fit.degrees)
 
     def _error(self, gradient: Floats) -> float:
         return float(np.sqrt(self.fit.variances(gradient[None, :])[0]))
@@ -237,13 +252,26 @@ class QuantileEstimate:
         return f"{self.estimate!r} ({100 * self.level:.4g}% interval {self.low!r} to {self.high!r})"
 
 
-class CDFEstimate:
+class CDFEstimate(Tabled):
     """The estimated distribution function over the inputs in their order, from `FrequencyEstimate.cdf()`."""
+
+    column = "cdf"
 
     def __init__(self, result: FrequencyEstimate) -> None:
         self.result = result
         self.inputs = result.inputs
+        self.n = result.n
         refuse_large(len(self.inputs), len(self.inputs), "the distribution function")
+
+    @property
+    def labels(self) -> tuple[Label, ...]:
+        """The inputs."""
+        return self.inputs
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return "Distribution function"
 
     @property
     def estimate(self) -> Floats:
@@ -251,11 +279,21 @@ class CDFEstimate:
         return np.cumsum(self.result.estimate)
 
     @property
-    def shown(self) -> Floats:
-        """Monotone, and inside its 95% limits: cumulative sums of the plausible frequencies, moved into them."""
-        limits = self.interval()
-        moved = np.clip(np.cumsum(self.result.candidate[1]), limits[:, 0], limits[:, 1])
-        return np.asarray(np.clip(np.maximum.accumulate(moved), 0.0, limits[:, 1]))
+    def sample(self) -> str:
+        """How the respondents were drawn, in a few words."""
+        return self.result.sample
+
+    def shown_within(self, limits: Floats) -> Floats:
+        """Monotone, and inside these limits where a monotone function is: cumulative sums of the plausible frequencies,
+        moved into them.
+
+        Limits of single points need not be monotone; made so (a lower limit at least every earlier one, an upper limit
+        at most every later one) they hold a monotone function unless two of them contradict each other.
+        """
+        low = np.maximum.accumulate(limits[:, 0])
+        high = np.maximum(np.minimum.accumulate(limits[::-1, 1])[::-1], low)
+        moved = np.clip(np.cumsum(self.result.candidate[1]), low, high)
+        return np.asarray(np.clip(np.maximum.accumulate(moved), 0.0, 1.0))
 
     @property
     def standard_error(self) -> Floats:
@@ -263,6 +301,11 @@ class CDFEstimate:
         error = np.sqrt(np.maximum(self.result.fit.variances(self._rows), 0.0))
         error[-1] = 0.0
         return error
+
+    @property
+    def covariance(self) -> Floats:
+        """Of the cumulative sums of the sign-free frequencies."""
+        return self.result.fit.covariance(self._rows)
 
     def interval(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
         """Limits of each F(x); `simultaneous`: a band that holds the whole function."""
@@ -284,17 +327,11 @@ class CDFEstimate:
         at = min(max(self._first(self.shown, q), low), high)
         return QuantileEstimate(q, self.inputs[at], self.inputs[low], self.inputs[high], level)
 
-    def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
-        """A data frame with a row for each input."""
+    def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
+        """Steps with a band: a matplotlib figure, new or that of the given Axes."""
         limits = self.interval(level, simultaneous)
-        columns = {
-            "input": list(self.inputs),
-            "cdf": np.clip(self.shown, limits[:, 0], limits[:, 1]).tolist(),
-            "standard_error": self.standard_error.tolist(),
-            "low": limits[:, 0].tolist(),
-            "high": limits[:, 1].tolist(),
-        }
-        return as_frame(columns, library)
+        kind = interval_name(level, simultaneous)
+        return plot.plot_steps(self.inputs, self.shown_within(limits), limits, self.head, kind, ax)
 
     @property
     def _rows(self) -> Floats:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from extremal.errors import InvalidParameter
-from extremal.estimate.results.display import as_frame
+from extremal.estimate.results.tabled import as_frame
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.tables import aligned, number

@@ -2,10 +2,10 @@
 
 max Σ θ_r μ(r) s.t. Σ θ_r r = 1, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ for every ordered pair, θ ≥ 0. KOV treats two inputs
 (Theorem 19: the quaternary mechanism) and leaves more open; here the program is exact for up to 6. At most k² outputs
-are used. With more inputs, divergences of one pair are solved by chords up to a stated gap (`chords`), and all else
-gets the mechanism that reveals the input with probability δ, with a bound that may be loose. What a report may exclude
-is worth infinitely much to some divergences, however small its probability: then the value is infinite, or, in a worst
-case, such a part costs nothing and the others decide.
+are used. With more inputs, divergences of one pair are bounded by chords (`chords`), within a few percent of what
+revealing gains, and all else gets the mechanism that reveals the input with probability δ, with a bound that may be
+loose. What a report may exclude is worth infinitely much to some divergences, however small its probability: then the
+value is infinite, or, in a worst case, such a part costs nothing and the others decide.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Dual, Listed, Proof
+from extremal.certificate import Chords, Dual, Listed
 from extremal.errors import TooLarge
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize.approximate.chords import between_chords
+from extremal.optimize.approximate.chords import BoundedMechanism, between_chords, transported
 from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
 from extremal.optimize.table import SIZES
@@ -31,6 +32,9 @@ from extremal.privacy.cones.coupled import couplings, rays, refuse_many
 from extremal.solver import LinearProgram, SolverFailed
 from extremal.tables import number
 from extremal.utility import Divergence, Utility
+
+if TYPE_CHECKING:
+    from extremal.optimize.design import Design
 
 KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
 EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
@@ -52,15 +56,11 @@ def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
     """More inputs than rays can be listed for: chords for a divergence of one pair; else, and where that is better,
     revealing with probability δ, with what the inputs are worth for a bound."""
     utility = problem.utility
-    revealed = revealing(best_plain(problem, privacy), privacy)
-    if isinstance(utility, Divergence) and utility.k <= SIZES.coupled_chords and utility.pair.difference.any():
-        found = between_chords(problem, privacy, utility)
+    if isinstance(utility, Divergence) and privacy.epsilon and utility.verifiable and utility.pair.difference.any():
+        found = _one_pair(problem, privacy, utility)
         if found is not None:
-            better = utility(revealed) > found.value
-            made = Mechanism.from_matrix(revealed, privacy, inputs=problem.inputs) if better else found.mechanism
-            proofs: tuple[Proof, ...] = (found.proof,) if utility.verifiable else ()
-            notes = (RevealOrStaircase(utility, privacy, made),)
-            return Solution(made, found.bound, "chords of f, with coupled columns", proofs, notes)
+            return found
+    revealed = revealing(best_plain(problem, privacy), privacy)
     mechanism = Mechanism.from_matrix(revealed, privacy, inputs=problem.inputs)
     mix = np.where(np.arange(worth.size) == int(np.argmin(worth)), 1.0, 0.0)
     proofs = (_of_inputs(utility, mix),) if utility.verifiable else ()
@@ -69,6 +69,31 @@ def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
         "the bound is what the inputs are worth: loose",
     )
     return Solution(mechanism, float(worth.min()), method, proofs, (loose,))
+
+
+def _one_pair(problem: Problem, privacy: LDP, utility: Divergence) -> Solution | None:
+    """Revealing with transported prices, and where inputs are few chords with coupled columns as well, whichever is
+    better; None when nothing is proved."""
+    plain = best_plain_design(problem, privacy)
+    made = Mechanism.from_matrix(revealing(plain.mechanism.matrix, privacy), privacy, inputs=problem.inputs)
+    reached, found = utility(made), list[BoundedMechanism]()
+    for proof in plain.certificate.proofs:
+        if isinstance(proof, Dual) and isinstance(proof.reason, Chords):
+            alpha = np.array(proof.alpha, dtype=np.float64)
+            bound, priced = transported(plain.mechanism.matrix, alpha, privacy, utility)
+            found.append(BoundedMechanism(made, reached, bound, priced))
+    if utility.k <= SIZES.coupled_chords and not any(one.closed for one in found):
+        more = between_chords(problem, privacy, utility)
+        found += [] if more is None else [more]
+    if not found:
+        return None
+    best = max(found, key=lambda one: one.value)
+    mechanism = best.mechanism if best.value > reached else made
+    obvious = "reveal with probability δ, else the best ε-mechanism"
+    method = obvious if mechanism is made else "chords of f, with coupled columns"
+    proofs = tuple(one.proof for one in found)  # which is better is decided exactly
+    bound = min(one.bound for one in found)
+    return Solution(mechanism, bound, method, proofs, (RevealOrStaircase(utility, privacy, mechanism),))
 
 
 def _of_inputs(utility: Utility, mix: Floats) -> Dual:
@@ -170,19 +195,28 @@ def _infinite(problem: Problem, privacy: LDP) -> Solution:
     return Solution(mechanism, math.inf, said)
 
 
-def best_plain(problem: Problem, privacy: LDP) -> Floats:
-    """The best ε-LDP mechanism; at level 0 the constant one."""
+def best_plain_design(problem: Problem, privacy: LDP) -> Design:
+    """The best ε-LDP design, ε > 0."""
     from extremal.optimize.design import design
 
+    left = problem.seconds_left
+    return design(_without_delta(privacy), problem.utility, time_limit=None if left is None else left or NO_TIME)
+
+
+def _without_delta(privacy: LDP) -> LDP:
+    return LDP.from_json({**privacy.to_json(), "delta": "0"})
+
+
+def best_plain(problem: Problem, privacy: LDP) -> Floats:
+    """The best ε-LDP mechanism; at level 0 the constant one."""
     if not privacy.epsilon:
         return np.ones((problem.utility.k, 1))
-    pure, left = LDP.from_json({**privacy.to_json(), "delta": "0"}), problem.seconds_left
-    found = design(pure, problem.utility, time_limit=None if left is None else left or NO_TIME).mechanism
+    found = best_plain_design(problem, privacy).mechanism
     try:
         return found.matrix
     except TooLarge:  # subset selection of many inputs: the sets of a projective geometry are nearly as good
         sets = restricted_design(found.k, math.expm1(privacy.epsilon))
-        return Mechanism.from_cover(found.k, sets, pure).matrix
+        return Mechanism.from_cover(found.k, sets, _without_delta(privacy)).matrix
 
 
 def revealing(plain: Floats, privacy: LDP) -> Floats:

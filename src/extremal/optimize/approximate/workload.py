@@ -4,9 +4,9 @@ The information of a report, J = Σ_y q_y q_yᵀ/(p·q_y), grows when a column i
 coupling constraints do not change: so the best mechanism is a mixture θ of rays, and the program is that of
 `optimize/workload` with a limit more for each ordered pair, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ. It is solved for up to 6 inputs
 (after merging those that no statistic tells apart) and proved by `squares`. With more, staircase patterns and
-single inputs are mixed, or the best ε-mechanism is followed with probability 1 − δ and the input revealed else; the
-bound is then that of a coarser question, on inputs merged into 6 groups, or of the inputs themselves: both may be
-loose.
+single inputs are mixed, or the best ε-mechanism is followed with probability 1 − δ and the input revealed else; beyond
+40 the ε-mechanism stands alone. The bound is the best of the matrix inequality of ε-LDP, which tends to that of δ = 0
+as δ does, of a coarser question, on inputs merged into 6 groups, and of the inputs themselves.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from extremal.certificate import Proof, Squares
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize.approximate.solve import best_plain, revealing
+from extremal.optimize.approximate.solve import best_plain, best_plain_design, revealing
 from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.table import SIZES
+from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.interior import CouplingLimits, OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, all_sets
 from extremal.optimize.workload.mechanisms import balanced, reduced
@@ -37,12 +38,12 @@ from extremal.privacy.cones.coupled import couplings, rays, refuse_many
 from extremal.tables import number
 from extremal.utility import Workload
 
+MATRIX_SECONDS = 30.0  # of the processor for the matrix inequality
 ROUNDING = 1e-12  # relative to the largest: couplings below are 0
 
 
 def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
     """A workload under (ε,δ)-LDP with δ > 0."""
-    refuse_many(utility.k, SIZES.coupled)
     if utility.prior is None:
         raise InvalidParameter(
             "with delta > 0 a workload is designed for one prior",
@@ -50,7 +51,11 @@ def solve(problem: Problem, privacy: LDP, utility: Workload) -> Solution:
             value=utility.source,
             hint="Use delta=0, or give one prior.",
         )
-    return _best(problem, utility, privacy, merged(utility.rows, utility.prior.values))
+    groups = merged(utility.rows, utility.prior.values)
+    if utility.k > SIZES.coupled and privacy.epsilon and groups.prior.all():
+        return _many(problem, utility, privacy, groups)
+    refuse_many(utility.k, SIZES.coupled)
+    return _best(problem, utility, privacy, groups)
 
 
 def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
@@ -66,6 +71,8 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
     elif possible and not problem.out_of_time:
         few = coarsened(groups.rows, groups.prior, SIZES.coupled_rays)
         spread = Merged(few.group[groups.group], few.prior, few.rows)
+        if privacy.epsilon:
+            proofs = (*proofs, _matrix(problem, utility, privacy, groups))
         with suppress(np.linalg.LinAlgError):
             proofs = (*proofs, _over(rays(few.prior.size, privacy.epsilon), few, privacy).proof(utility, spread))
         if k <= SIZES.coupled_mixed and not problem.out_of_time:
@@ -75,10 +82,34 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
                 made.append((mixed.mechanism(groups, problem, privacy), "staircase patterns and single inputs, mixed"))
     revealed = Mechanism.from_matrix(revealing(best_plain(problem, privacy), privacy), privacy, inputs=problem.inputs)
     made.append((revealed, "reveal with probability δ, else the best ε-mechanism"))
+    if not exact and privacy.epsilon:  # where sets are too many to be listed and revealed, they may be better alone
+        plain = best_plain_design(problem, privacy)
+        made.append((plain.mechanism.claiming(privacy), f"{plain.method}, without δ"))
     mechanism, method = min(made, key=lambda one: utility(one[0]))
-    notes = () if exact else ("the bound is that of a coarser question, or of the inputs themselves: it may be loose",)
+    notes = (
+        ()
+        if exact
+        else ("the bound is that of a matrix inequality or of a coarser question: it is loose unless δ is small",)
+    )
     more = (RevealedPeople(utility, revealed, mechanism), Precision(utility, mechanism))
     return Solution(mechanism, math.nan, method, proofs, (*notes, *more))
+
+
+def _matrix(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Squares:
+    """The matrix inequality of ε-LDP, which δ weakens by δ times its prices."""
+    left = problem.seconds_left
+    seconds = MATRIX_SECONDS if left is None else min(MATRIX_SECONDS, left / 3)
+    bound = best_inequality(Coordinates(groups.prior, groups.rows), privacy.epsilon, seconds)
+    return bound.proof(privacy, utility, groups.groups)
+
+
+def _many(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Solution:
+    """Too many inputs to decide the claim of another mechanism: the best ε-mechanism, and by how much δ may beat it."""
+    proof = _matrix(problem, utility, privacy, groups)
+    found = best_plain_design(problem, privacy)
+    mechanism = found.mechanism.claiming(privacy)
+    notes = ("revealing is left out for so many inputs: this mechanism satisfies the claim without its δ",)
+    return Solution(mechanism, math.nan, found.method, (proof,), (*notes, Precision(utility, mechanism)))
 
 
 @dataclass(frozen=True, eq=False)

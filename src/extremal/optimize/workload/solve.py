@@ -59,6 +59,9 @@ from extremal.utility import CDF, Frequencies, Ranges, Workload
 
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
+MANY = 500  # inputs: the exact weights and their proof then take a good part of a short time
+MOST_REPORTS = 40_000  # without a limit: verified in 15 seconds at 1,000 inputs
+FINISHING = 0.25  # of the time, for that
 BOUND_SECONDS = 60.0  # of the processor for a bound, when no time limit is given
 
 
@@ -185,14 +188,15 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) 
     bound = best_inequality(coordinates, privacy.epsilon, *_seconds(problem, 0.3))
     if groups.whole and (response := _response(problem, utility, privacy, bound)) is not None:
         return response
+    left = problem.seconds_left or 0.0
+    reserve = FINISHING * left if utility.k > MANY else 0.0
     mixture = best_mixture(
         OrderedInputs.of(groups.prior, groups.rows, math.expm1(privacy.epsilon)),
         bound.bound,
-        lambda: problem.out_of_time,
+        lambda: problem.seconds_left is not None and problem.seconds_left <= reserve,
         lambda gap: problem.progress("colourings", gap),
     )
-    if problem.max_outputs is not None:
-        mixture.trim(problem.max_outputs)
+    mixture.trim(problem.max_outputs or MOST_REPORTS)
     inputs = problem.inputs if groups.whole else None
     mechanism = mixture.mechanism(privacy, inputs)
     if not groups.whole:

@@ -30,6 +30,7 @@ from extremal.studies.planning.widths import (
     OfStatistics,
     PlainAtPrior,
     PlainAtWorst,
+    Thinned,
     Widths,
 )
 from extremal.utility import Frequencies, Workload
@@ -93,6 +94,8 @@ class ShareOfEach:
     inputs: Any
     prior: Prior | None
     level: float
+    effect: float = 1.0
+    binomial: bool = False
 
     name = "share of answer"
     call = "ex.estimate_frequencies"
@@ -109,7 +112,7 @@ class ShareOfEach:
             if size == 1
             else subset_selection(self.k, epsilon, size, inputs=self.inputs)
         )
-        if self.prior is None or self.k > MOST_DESIGNED:
+        if self.prior is None or self.k > MOST_DESIGNED or self.binomial:
             return usual
         made = design(LDP(epsilon), Frequencies(self.prior), inputs=self.inputs, tolerance=TOLERANCE).mechanism
         wide, other = (self.widths(m).at(COMPARED).half_width for m in (usual, made))
@@ -124,13 +127,15 @@ class ShareOfEach:
         return int(d[int(np.argmin(widest * (1 - widest) / (a - b) ** 2))])
 
     def widths(self, mechanism: Mechanism) -> Widths:
-        return AtWorst(mechanism, self.level) if self.prior is None else AtPrior(mechanism, self.prior, self.level)
+        found = AtWorst(mechanism, self.level) if self.prior is None else AtPrior(mechanism, self.prior, self.level)
+        return Thinned(found, self.effect) if self.effect > 1 else found
 
     def plain(self, mechanism: Mechanism) -> Widths:
         labels = tuple(range(self.k)) if self.inputs is None else tuple(self.inputs)
-        return (
+        found = (
             PlainAtWorst(labels[0], self.level) if self.prior is None else PlainAtPrior(labels, self.prior, self.level)
         )
+        return Thinned(found, self.effect) if self.effect > 1 else found
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +145,7 @@ class Statistics:
     workload: Workload
     inputs: Any
     level: float
+    effect: float = 1.0
 
     name = "statistic"
     call = "ex.estimate_workload"
@@ -165,9 +171,11 @@ class Statistics:
         return design(LDP(epsilon), self.workload, inputs=self.inputs, tolerance=TOLERANCE).mechanism
 
     def widths(self, mechanism: Mechanism) -> Widths:
-        return OfStatistics(mechanism, self.workload, self.level)
+        found = OfStatistics(mechanism, self.workload, self.level)
+        return Thinned(found, self.effect) if self.effect > 1 else found
 
     def plain(self, mechanism: Mechanism) -> Widths:
         single = self.workload.prior
         prior = self.workload.worst_prior(mechanism).prior if single is None else single.values
-        return OfPlainStatistics(self._labels, self.workload, prior, self.level)
+        found = OfPlainStatistics(self._labels, self.workload, prior, self.level)
+        return Thinned(found, self.effect) if self.effect > 1 else found

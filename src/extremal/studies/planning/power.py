@@ -1,20 +1,28 @@
-"""Plans of a test between two hypotheses: of people, privacy and power, two are given and the third is solved for.
+"""Plans of tests, between two hypotheses or of a change in the same people: of people, privacy and power, two are given
+and the third is solved for.
 
 The test is that of `ex.test_hypotheses`: most powerful of its level, with errors bounded for the n at hand. Its power
 is one minus the bound on a miss, so a plan never promises more than the test will print.
+
+A change is tested as `ex.estimate_change(…).test()` does: n·dᵀV⁻¹d with d the changes and V the covariance of what a
+pair of reports contributes, which is χ² with k − 1 degrees of freedom without change, and non-central with it; the
+power is that of the limit.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from extremal.closed_forms import randomized_response
 from extremal.errors import InvalidParameter
+from extremal.estimate.channels import channel_of
 from extremal.estimate.hypothesis_tests.likelihood_ratio import Rule, log_ratios, marginals
 from extremal.estimate.hypothesis_tests.reports import refuse_uncountable, significance
 from extremal.estimate.hypothesis_tests.tails import WIDTH, on_grid
@@ -67,8 +75,15 @@ class TestPlan(Planned):
     exact: bool
     p0: Prior = field(repr=False)
     p1: Prior = field(repr=False)
+    joint: Floats | None = field(default=None, repr=False)
 
     def _sentences(self) -> list[str]:
+        if self.joint is not None:
+            power = f"power {outward(self.power, up=False)}{self._asked}"
+            return [
+                f"{self._heading}, asked twice: {power} to see that shares changed, in the limit of many people.",
+                f"No change is rejected by ex.estimate_change(…).test() when p ≤ {self.alpha:g}.",
+            ]
         kind = "exact for this n" if self.exact else "a lower bound for this n, by Chernoff"
         false = f"with probability at most {outward(self.level, up=True)} when it is true (α = {self.alpha:g})"
         return [
@@ -78,16 +93,24 @@ class TestPlan(Planned):
 
     def plot(self) -> Any:
         """Power against the number of people, and against ε where the mechanism was designed; a matplotlib figure."""
-        drawn = self._drawn(_Test.plain(self.p0, self.p1, self.alpha).power, f"power at α = {self.alpha:g}")
+        drawn = self._drawn(self._plain.power, f"power at α = {self.alpha:g}")
         for axis in drawn.axes:
             axis.set_ylim(0, 1.02)
         return drawn
 
+    @property
+    def _plain(self) -> _Test | _ChangeTest:
+        if self.joint is not None:
+            return _ChangeTest.plain(self.joint, self.alpha)
+        return _Test.plain(self.p0, self.p1, self.alpha)
+
     def _curve(self, mechanism: Mechanism) -> Curve:
+        if self.joint is not None:
+            return _ChangeTest.of(mechanism, self.joint, self.alpha).power
         return _Test.of(mechanism, self.p0, self.p1, self.alpha).power
 
     def _best(self, epsilon: Any) -> Mechanism:
-        return _best(self.p0, self.p1, epsilon)
+        return _best(self.p0, self.p1, epsilon) if self.joint is None else _asked_twice(len(self.joint), epsilon)
 
     def _around(self) -> list[int]:
         return people_around(max(1, self.n // 10), max(20, self.n * 4))
@@ -97,7 +120,8 @@ def plan_test(
     mechanism: Mechanism | None = None,
     *,
     p0: Any,
-    p1: Any,
+    p1: Any = None,
+    transition: Any = None,
     epsilon: Any = None,
     n: int | None = None,
     alpha: float = 0.05,
@@ -114,6 +138,9 @@ def plan_test(
         mechanism: what will be asked with; left out, the one of largest KL(p0, p1) at ε, whose misses fall fastest with
             n at any fixed α (Stein's lemma).
         p0, p1: the hypotheses about the inputs.
+        transition: instead of p1, how people with each answer in a first wave answer in a second: a matrix whose rows
+            sum to one. The plan is then for the test of `ex.estimate_change` that shares did not change, with the same
+            mechanism in both waves; ε is that of each.
         epsilon: of LDP, in nats; left out with a mechanism.
         n: number of people.
         alpha: significance.
@@ -123,28 +150,42 @@ def plan_test(
     >>> found = ex.plan_test(p0=[0.5, 0.5], p1=[0.4, 0.6], epsilon=1, power=0.8)
     >>> found.n, round(found.power, 3), found.without_privacy
     (736, 0.803, 158)
+    >>> moved = [[0.9, 0.1], [0.05, 0.95]]
+    >>> ex.plan_test(p0=[0.7, 0.3], transition=moved, epsilon=2, power=0.8).n
+    1153
 
     References: Neyman and Pearson (1933); Cover and Thomas, Elements of Information Theory, Theorem 11.8.3 (Stein);
     Kairouz, Oh, Viswanath (JMLR 2016), Section 3.
     """
     size = significance(alpha)
     first = as_prior(p0, "p0")
-    second = as_prior(p1, "p1", k=len(first.values))
+    if (p1 is None) == (transition is None):
+        raise InvalidParameter("give p1 or transition, one of them", parameter="p1", value=p1)
+    joint = None if transition is None else _joint(first.values, transition)
+    second = as_prior(joint.sum(axis=0) if joint is not None else p1, "p1", k=len(first.values))
     if mechanism is not None:
         refuse_uncountable(mechanism)
     solved = left_out(mechanism, epsilon, n, "power", power)
     wanted = None if power is None else _checked_power(power, size)
+
+    def test(m: Mechanism) -> _Test | _ChangeTest:
+        return _Test.of(m, first, second, size) if joint is None else _ChangeTest.of(m, joint, size)
+
+    def best(e: Any) -> Mechanism:
+        return _best(first, second, e) if joint is None else _asked_twice(len(joint), e)
+
+    plain = _Test.plain(first, second, size) if joint is None else _ChangeTest.plain(joint, size)
     aim = Aim(
         "power",
-        best=lambda e: _best(first, second, e),
-        people=lambda m, power: _Test.of(m, first, second, size).people(power),
-        level=lambda people, power: _level(first, second, size, people, power),
+        best=best,
+        people=lambda m, power: test(m).people(power),
+        level=lambda people, power: _level(lambda e: test(best(e)), plain, people, power),
         hint="The reports hardly differ between p0 and p1: ask at a larger ε.",
     )
     asked, nats, people = aim.solve(mechanism, epsilon, None if n is None else as_count(n, "n", 1), wanted)
-    rule = _Test.of(asked, first, second, size).rule(people)
+    rule = test(asked).rule(people)
     reached = 1 - rule.missed
-    without = _Test.plain(first, second, size).people(reached) if size < reached < 1 else people
+    without = plain.people(reached) if size < reached < 1 else people
     return TestPlan(
         solved=solved,
         n=people,
@@ -159,6 +200,7 @@ def plan_test(
         without_privacy=people if without is None else min(without, people),
         p0=first,
         p1=second,
+        joint=joint,
         designed=mechanism is None,
     )
 
@@ -235,17 +277,100 @@ def _best(p0: Prior, p1: Prior, epsilon: Any) -> Mechanism:
     return design(LDP(epsilon), KL(p0, p1)).mechanism
 
 
-def _level(p0: Prior, p1: Prior, alpha: float, people: int, wanted: float) -> Fraction:
+class _Outcome(NamedTuple):
+    """What a `Rule` says before a report is seen."""
+
+    critical: float
+    level: float
+    missed: float
+    exact: bool
+
+
+@dataclass(frozen=True, eq=False)
+class _ChangeTest:
+    """The test that no share changed, in the limit of many people.
+
+    Attributes:
+        noncentrality: dᵀV⁻¹d of one person.
+        freedom: how many changes there are.
+        alpha: significance.
+    """
+
+    noncentrality: float
+    freedom: int
+    alpha: float
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, joint: Floats, alpha: float) -> _ChangeTest:
+        q, k = mechanism.matrix, len(joint)
+        if k != mechanism.k:
+            raise InvalidParameter(f"the mechanism must have {k} inputs", parameter="mechanism.k", value=mechanism.k)
+        channel = channel_of(mechanism)
+        if channel.combinations() is not None or mechanism.row_of is not None:
+            raise InvalidParameter("the mechanism must tell its inputs apart", parameter="mechanism", value=mechanism.k)
+        keys = [channel.encode(label) for label in mechanism.outputs]
+        statistics = np.column_stack([channel.statistic([key], np.ones(1)) for key in keys])
+        worth = channel.inverse(np.full(k, 1 / k)).apply(statistics)
+        moved = (worth[:, None, :] - worth[:, :, None]).reshape(k, -1)[:-1]  # of each pair of reports
+        shares = (q.T @ joint @ q).ravel()
+        d = joint.sum(axis=0)[:-1] - joint.sum(axis=1)[:-1]
+        variance = (moved * shares) @ moved.T - np.outer(d, d)
+        return cls(float(d @ np.linalg.pinv(variance, rcond=1e-12, hermitian=True) @ d), k - 1, alpha)
+
+    @classmethod
+    def plain(cls, joint: Floats, alpha: float) -> _ChangeTest:
+        """Of answers that are not randomised."""
+        return cls.of(Mechanism.from_matrix(np.eye(len(joint))), joint, alpha)
+
+    def power(self, n: int) -> float:
+        from scipy.special import chndtr
+
+        return 1 - float(chndtr(self._critical, self.freedom, n * self.noncentrality))
+
+    @property
+    def _critical(self) -> float:
+        from scipy.special import chdtri
+
+        return float(chdtri(self.freedom, self.alpha))
+
+    def rule(self, n: int) -> _Outcome:
+        return _Outcome(self._critical, self.alpha, 1 - self.power(n), exact=False)
+
+    def sketch(self, n: int) -> float:
+        return self.power(n)
+
+    def people(self, wanted: float) -> int | None:
+        """The smallest number that reaches the power; None to 10^10."""
+        if not self.noncentrality > 0:
+            return None
+        return smallest_count(lambda n: self.power(n) >= wanted, min(math.ceil(8 / self.noncentrality), MOST_PEOPLE), 1)
+
+
+def _asked_twice(k: int, epsilon: Any) -> Mechanism:
+    return randomized_response(k, epsilon)
+
+
+def _joint(before: Floats, transition: Any) -> Floats:
+    """Shares of pairs of answers."""
+    table = np.asarray(transition, dtype=np.float64)
+    if table.shape != (before.size, before.size):
+        raise InvalidParameter(
+            f"transition must be a {before.size} × {before.size} matrix",
+            parameter="transition.shape",
+            value=table.shape,
+        )
+    rows = np.stack([as_prior(row, f"transition[{i}]").values for i, row in enumerate(table.tolist())])
+    return np.asarray(before[:, None] * rows)
+
+
+def _level(
+    test: Callable[[Fraction], _Test | _ChangeTest], plain: _Test | _ChangeTest, people: int, wanted: float
+) -> Fraction:
     """The smallest ε at which n people reach the power with the best mechanism."""
-
-    def test(epsilon: Fraction) -> _Test:
-        return _Test.of(_best(p0, p1, epsilon), p0, p1, alpha)
-
     found = smallest_level(lambda e: test(e).power(people) >= wanted, lambda e: test(e).sketch(people) >= wanted)
     if found is not None:
         return found
-    needed = _Test.plain(p0, p1, alpha).people(wanted)
-    raise unreached("power", people, wanted, needed, "No number of people will do.")
+    raise unreached("power", people, wanted, plain.people(wanted), "No number of people will do.")
 
 
 def _checked_power(power: Any, alpha: float) -> float:

@@ -8,7 +8,7 @@ the intervals that the estimators will report (`extremal.studies.planning.widths
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.intervals.levels import checked_level
+from extremal.estimate.reports.sample import Sample, checked_weights
 from extremal.exact import as_count, as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import plain_ticks
@@ -28,6 +29,7 @@ from extremal.utility import Workload
 
 FEWEST = 2
 """People: one report says nothing about its own spread."""
+MOST_ASSURED = 0.9999  # as a plan prints it: what rounding leaves of a probability next to 1 is not promised
 START = 1000  # people from which a first guess is scaled: widths fall as 1/√n
 
 
@@ -46,6 +48,8 @@ class Plan(Planned):
         widest: what the widest interval is about: the label of a cell, or the name of a statistic.
         value: its frequency, or value, at the prior in question.
         without_privacy: how many unrandomised answers reach `half_width`.
+        assurance: with which probability, at least, no interval of a survey is wider than what was asked for (or than
+            `half_width`, where nothing was); None where it is not known.
 
     >>> import extremal as ex
     >>> ex.plan(ex.randomized_response(2, 1), half_width=0.05).solved
@@ -60,6 +64,7 @@ class Plan(Planned):
     level: float
     widest: Any
     value: float
+    assurance: float | None
     goal: Goal = field(repr=False)
 
     def _sentences(self) -> list[str]:
@@ -67,7 +72,16 @@ class Plan(Planned):
         return [
             f"{self._heading}: half-width {outward(self.half_width, up=True)}{self._asked}, {self.goal.where}.",
             f"{about}{number(self.value, 3)}, as {self.goal.call} will report it at the expected counts.",
+            *self._assured(),
         ]
+
+    def _assured(self) -> list[str]:
+        if self.assurance is None:
+            return ["Surveys reach it on average: some are wider."]
+        if self.assurance == 1:
+            return ["Every survey of that size reaches it."]
+        at_least = outward(min(self.assurance, MOST_ASSURED), up=False)
+        return [f"A survey of that size reaches it with probability {at_least} or more."]
 
     def plot(self) -> Any:
         """Half-width against the number of people, and against ε where the mechanism was designed; a matplotlib
@@ -103,6 +117,8 @@ def plan(
     level: float = 0.95,
     inputs: Any = None,
     workload: Workload | None = None,
+    assurance: float | None = None,
+    sample: Sample | None = None,
 ) -> Plan:
     """Plan a survey: solve for the one of n, ε and half-width that is left out.
 
@@ -126,6 +142,10 @@ def plan(
         workload: what is wanted instead of shares: an `ex.Mean`, `ex.CDF`, `ex.Ranges` or `ex.Workload`; intervals are
             then those of `ex.estimate_workload`, at the workload's prior or, of a class, the prior of largest total
             variance.
+        assurance: with which probability a survey shall reach the half-width; not given, it is reached on average. With
+            a prior and shares of randomised response or subset selection only.
+        sample: an `ex.Sample` with the weights of a survey like the planned one: people count by Kish's (Σw)²/Σw². What
+            clusters cost depends on the answers: multiply n by the `design_effect` of an earlier survey.
 
     Raises:
         InvalidParameter: not exactly one of the three is left out, or no n up to 10^10 and no ε up to 50 will do.
@@ -134,12 +154,15 @@ def plan(
     >>> found = ex.plan(k=4, epsilon=1, half_width=0.05)
     >>> found.n, round(found.half_width, 4), found.without_privacy
     (4059, 0.05, 391)
+    >>> prior = [0.4, 0.3, 0.2, 0.1]
+    >>> [ex.plan(prior=prior, epsilon=1, half_width=0.05, assurance=a).n for a in (None, 0.9)]
+    [3531, 3646]
     >>> ex.plan(k=4, n=2000, half_width=0.05).epsilon
     1.423
     >>> round(ex.plan(ex.randomized_response(2, 1), n=1000, prior=[0.8, 0.2]).half_width, 4)
     0.065
     >>> ex.plan(workload=ex.Mean([0, 1, 2, 3]), epsilon=1, half_width=0.1).n
-    3904
+    3919
 
     Reference: for the method, Chow, Shao and Wang, Sample Size Calculations in Clinical Research; for the estimates,
     Warner (1965), Ye and Barg (2018).
@@ -148,27 +171,32 @@ def plan(
     if mechanism is not None:
         _refuse_no_mechanism(mechanism)
     solved = left_out(mechanism, epsilon, n, "half_width", half_width)
-    goal = _goal(mechanism, k, prior, inputs, of_confidence, workload)
+    goal = replace(_goal(mechanism, k, prior, inputs, of_confidence, workload), effect=_effect(sample))
+    sure = None if assurance is None else checked_level(assurance)
+    if sure is not None and isinstance(goal, ShareOfEach):
+        goal = replace(goal, binomial=True)
     wanted = None if half_width is None else _checked_width(half_width, goal.largest)
-    reached = _solved(goal, mechanism, epsilon, None if n is None else as_count(n, "n", FEWEST), wanted)
+    reached = _solved(goal, mechanism, epsilon, None if n is None else as_count(n, "n", FEWEST), wanted, sure)
     return Plan(solved=solved, wanted=wanted, level=of_confidence, goal=goal, designed=mechanism is None, **reached)
 
 
 def _solved(
-    goal: Goal, mechanism: Mechanism | None, epsilon: Any, n: int | None, wanted: float | None
+    goal: Goal, mechanism: Mechanism | None, epsilon: Any, n: int | None, wanted: float | None, sure: float | None
 ) -> dict[str, Any]:
     """Solve for what was left out; the fields of the plan."""
     aim = Aim(
         "half_width",
         best=goal.mechanism,
-        people=lambda m, width: _people(goal.widths(m), width),
-        level=lambda people, width: _level(goal, people, width),
+        people=lambda m, width: _people(goal.widths(m), width, sure=sure),
+        level=lambda people, width: _level(goal, people, width, sure),
         hint="Ask for a larger half_width or a larger ε.",
     )
     asked, nats, people = aim.solve(mechanism, epsilon, n, wanted)
     half_width, widest, value = goal.widths(asked).at(people)
     without = _people(goal.plain(asked), half_width, people)
+    assured = goal.widths(asked).assurance(people, half_width if wanted is None else wanted)
     return {
+        "assurance": assured,
         "n": people,
         "epsilon": nats,
         "mechanism": asked,
@@ -189,7 +217,9 @@ def _refuse_no_mechanism(mechanism: object) -> None:
         )
 
 
-def _goal(mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float, workload: Any) -> Goal:
+def _goal(
+    mechanism: Mechanism | None, k: Any, prior: Any, inputs: Any, level: float, workload: Any
+) -> ShareOfEach | Statistics:
     if workload is None:
         return _shares(mechanism, k, prior, inputs, level)
     return _statistics(mechanism, k, prior, inputs, level, workload)
@@ -256,19 +286,51 @@ def _checked_width(half_width: Any, largest: float) -> float:
     return float(half_width)
 
 
-def _level(goal: Goal, people: int, wanted: float) -> Fraction:
+def _level(goal: Goal, people: int, wanted: float, sure: float | None) -> Fraction:
     """The smallest ε at which n people reach the half-width with the best mechanism."""
-    found = smallest_level(lambda e: goal.widths(goal.mechanism(e)).at(people).half_width <= wanted)
+    found = smallest_level(lambda e: _reaches(goal.widths(goal.mechanism(e)), people, wanted, sure))
     if found is not None:
         return found
     needed = _people(goal.plain(goal.mechanism(MOST_EPSILON)), wanted)
     raise unreached("half_width", people, wanted, needed, "Ask for a larger half_width.")
 
 
-def _people(widths: Widths, wanted: float, most: int | None = None) -> int | None:
+def _people(widths: Widths, wanted: float, most: int | None = None, sure: float | None = None) -> int | None:
     """The smallest number for which the widest interval is as wanted."""
     guess = START if most is None else most
     for _ in range(2):
         scaled = guess * (widths.at(guess).half_width / wanted) ** 2
         guess = max(FEWEST, min(math.ceil(scaled), MOST_PEOPLE))
-    return smallest_count(lambda n: widths.at(n).half_width <= wanted, guess, FEWEST)
+    return smallest_count(lambda n: _reaches(widths, n, wanted, sure), guess, FEWEST)
+
+
+def _reaches(widths: Widths, n: int, wanted: float, sure: float | None) -> bool:
+    """Whether n people reach the half-width on average, and with the probability that is asked for."""
+    if widths.at(n).half_width > wanted:
+        return False
+    if sure is None:
+        return True
+    found = widths.assurance(n, wanted)
+    if found is None:
+        raise InvalidParameter(
+            "assurance is known for shares of randomised response and subset selection only",
+            parameter="assurance",
+            value=sure,
+            hint="Leave it out, or plan with k instead of a mechanism.",
+        )
+    return found >= sure
+
+
+def _effect(sample: Sample | None) -> float:
+    """Kish's design effect of a sample's weights."""
+    drawn = Sample.of(sample)
+    if not drawn.simple:
+        raise InvalidParameter(
+            "a plan uses the weights of a sample alone: what strata and clusters cost depends on the answers",
+            parameter="sample",
+            hint="Multiply n by the design_effect of an earlier survey.",
+        )
+    if drawn.weights is None:
+        return 1.0
+    w = checked_weights(drawn.weights, len(drawn.weights))
+    return float(w.size * (w @ w) / w.sum() ** 2)

@@ -16,6 +16,7 @@ a class of priors, at the one with the largest total variance.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -37,6 +38,8 @@ from extremal.mechanism import Mechanism
 from extremal.utility import Workload
 
 GRID = 33  # values of t in each round, which narrows their step by 16
+SPREADS = 8.0  # standard deviations of a count that are looked at; what is beyond is counted as too wide
+ROUNDING = 1e-9  # of a half-width
 ROUNDS = 4  # to a step of 1/(32·16³) < 10^-5
 
 
@@ -55,6 +58,29 @@ class Widths(Protocol):
         """With n reports."""
         ...
 
+    def assurance(self, n: int, half_width: float) -> float | None:
+        """A lower bound on the probability that no interval of a survey is wider; None where it is not known."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Thinned:
+    """Of a sample that is worth n/effect independent reports."""
+
+    widths: Widths
+    effect: float
+
+    def at(self, n: int) -> Reached:
+        """With n reports."""
+        return self.widths.at(self._worth(n))
+
+    def assurance(self, n: int, half_width: float) -> float | None:
+        """As of those that it is worth."""
+        return self.widths.assurance(self._worth(n), half_width)
+
+    def _worth(self, n: int) -> int:
+        return max(2, int(n / self.effect))
+
 
 @dataclass(frozen=True, eq=False)
 class AtPrior:
@@ -68,6 +94,16 @@ class AtPrior:
         """With n reports."""
         expected = expected_estimate(self.mechanism, self.prior, n)
         return _widest(expected.interval(self.level), expected.inputs, expected.estimate)
+
+    def assurance(self, n: int, half_width: float) -> float | None:
+        """By the binomial counts of all cells, put together by Bonferroni."""
+        expected = expected_estimate(self.mechanism, self.prior, n)
+        inverse = expected.fit.inverse
+        if not inverse.binary(None).all():
+            return None
+        p = expected.estimate
+        small, large = (np.broadcast_to(v, p.shape) for v in inverse.extremes(None))
+        return _assured(n, self.level, half_width, (1 - small) / (large - small), -small / (large - small), p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +119,11 @@ class PlainAtPrior:
         p = self.prior.values
         limits = mapped_limits(np.rint(n * p).astype(np.int64), n, self.level, np.ones(p.size), np.zeros(p.size))
         return _widest(limits, self.labels, p)
+
+    def assurance(self, n: int, half_width: float) -> float | None:
+        """As with a mechanism."""
+        p = self.prior.values
+        return _assured(n, self.level, half_width, np.ones(p.size), np.zeros(p.size), p)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +173,10 @@ class AtWorst:
         widest = int(widths.max(axis=0).argmax())
         return Reached(float(widths.max()), labels[widest], float(middle[widest]))
 
+    def assurance(self, n: int, half_width: float) -> float | None:
+        """No count has a wider interval than the worst one."""
+        return 1.0 if self._cells[0].all() and half_width >= self.at(n).half_width - ROUNDING else None
+
 
 @dataclass(frozen=True, eq=False)
 class PlainAtWorst:
@@ -146,6 +191,10 @@ class PlainAtWorst:
         widths = _binomial(t, n, self.level, np.ones(t.size), np.zeros(t.size))
         best = int(widths.argmax())
         return Reached(float(widths[best]), self.label, float(t[best]))
+
+    def assurance(self, n: int, half_width: float) -> float | None:
+        """As with a mechanism."""
+        return 1.0 if half_width >= self.at(n).half_width - ROUNDING else None
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +213,10 @@ class OfStatistics:
         """With n reports."""
         expected = self._expected(n)
         return _widest(expected.interval(self.level), expected.names, expected.estimate)
+
+    def assurance(self, _n: int, _half_width: float) -> float | None:
+        """Not known."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,6 +237,29 @@ class OfPlainStatistics:
         reach = quantile(self.level) * np.sqrt(variance / (n - 1))
         low, high = np.maximum(rows.min(axis=1), centre - reach), np.minimum(rows.max(axis=1), centre + reach)
         return _widest(np.column_stack([low, high]), names, centre)
+
+    def assurance(self, _n: int, _half_width: float) -> float | None:
+        """Not known."""
+        return None
+
+
+def _assured(n: int, level: float, half_width: float, inside: Floats, outside: Floats, p: Floats) -> float:
+    """P(every interval is at most so wide), at least: one minus the sum over the cells of P(its interval is wider)."""
+    from scipy.special import bdtr, bdtrc
+
+    missed = 0.0
+    cells, times = np.unique(np.column_stack([inside, outside, p]), axis=0, return_counts=True)
+    for (a, b, share), count in zip(cells.tolist(), times.tolist(), strict=True):
+        t = min(max(b + (a - b) * share, 0.0), 1.0)
+        reach = SPREADS * math.sqrt(n * t * (1 - t)) + SPREADS
+        x = np.arange(max(0, math.floor(n * t - reach)), min(n, math.ceil(n * t + reach)) + 1)
+        limits = mapped_limits(x, n, level, np.full(x.size, a), np.full(x.size, b))
+        wide = (limits[:, 1] - limits[:, 0]) / 2 > half_width + ROUNDING
+        below = bdtr(x.astype(np.float64), n, t)
+        chance = np.diff(below, prepend=0.0 if x[0] == 0 else float(bdtr(x[0] - 1.0, n, t)))
+        beyond = float(bdtrc(float(x[-1]), n, t)) + (float(bdtr(x[0] - 1.0, n, t)) if x[0] > 0 else 0.0)
+        missed += count * (float(chance[wide].sum()) + beyond)
+    return max(0.0, 1.0 - missed)
 
 
 def _significant(values: Floats) -> Floats:

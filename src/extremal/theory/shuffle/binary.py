@@ -30,6 +30,7 @@ from extremal.mechanism.structures import JointBlocks
 from extremal.theory.shuffle.accounting import LARGEST, at, exponential, falling_root, log_ratio
 
 MOST_PEOPLE = 20_000  # for whom all data sets are gone through: seconds; the number of blocks grows as √n·log n
+LEAST_VARIANCE = 10  # of the count of reports: below, the general bounds are quicker
 NEAR_THE_END = 12  # data sets next to equal others that are tried for a lower end
 DROPPED = 60.0  # −log of what the nodes left out may add, relative
 
@@ -51,6 +52,10 @@ class BinaryReports:
         rows = structure.rows().tolist()
         chances = fmpq(rows[0][1], structure.denominator), fmpq(rows[1][1], structure.denominator)
         return cls(chances) if all(0 < p < 1 for p in chances) else None
+
+    def spread(self, n: int) -> bool:
+        """Whether the count of n reports spreads over many values whoever reports; else few nodes do not suffice."""
+        return n > 1 and all(n * p * (1 - p) > LEAST_VARIANCE for p in self.chances)
 
     def divergence(self, first: int, held: tuple[int, int], ratio: arb) -> Ends:
         """(lower, upper) of the divergence where the differing person holds `first` or the other input, and held[x] of

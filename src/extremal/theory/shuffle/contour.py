@@ -36,8 +36,10 @@ EXPONENT_SLACK = 2.0**-45  # relative: more than all roundings of an exponent af
 SMALLEST_EXPONENT = -900.0  # smaller ones count as this: e^-900 is nothing beside any δ that is asked for
 ALIAS = 23.0  # −log of what the trapezoid rule may add, relative: 1e-10
 MOST_TERMS = 300  # of a sum that is simply added up, for few people
+MOST_RARE, FEW_RARE = 3, 3  # expected rare values, and how many of them differ, that are simply added up
+RARE_TAIL = 80.0  # −log of the probability of more rare values than are added up
 MOST_NODES = 1 << 16  # of which a bound of the modulus is formed: 50 ms
-MOST_KEPT = 600  # nodes that are evaluated in balls, before the smoothing is widened
+MOST_KEPT = 1500  # nodes that are evaluated in balls, before the smoothing is widened
 EDGE = 37.0  # −log of the Gaussian factor at the last node: 1e-16
 
 
@@ -187,6 +189,9 @@ def positive_part(law: Law, n: int, kappa: float) -> tuple[arb, arb]:
     """
     if math.comb(n + len(law.values) - 1, n) <= MOST_TERMS:
         return _added_up(law, n)
+    rare = _rarely(law, n)
+    if rare is not None:
+        return rare
     while True:
         contour = Contour.through(law, n, kappa)
         heights = np.arange(1, contour.nodes + 1) * contour.step
@@ -225,6 +230,33 @@ def _added_up(law: Law, n: int) -> tuple[arb, arb]:
             size += count * value
         total += chance * size.max(arb(0))
     return total.lower().max(arb(0)), total.upper()
+
+
+def _rarely(law: Law, n: int) -> tuple[arb, arb] | None:
+    """The expectation where all values but one are rare; None elsewhere.
+
+    With J of the n summands rare, all counts up to J = M are added up, and what is left is at most n·max X·P(J > M) ≤
+    n·max X·(enρ/M)^M, by Chernoff, ρ the probability of a rare value.
+    """
+    heavy = int(np.argmax(law.floats[1]))
+    rest = [(v, w) for i, (v, w) in enumerate(zip(law.values, law.weights, strict=True)) if i != heavy]
+    expected = n * sum((w for _, w in rest), arb(0))
+    if not expected < MOST_RARE or len(rest) > FEW_RARE:
+        return None
+    most = next(m for m in range(4, 200) if m * math.log(m / (math.e * float(expected) + 1e-300)) > RARE_TAIL)
+    total = arb(0)
+    for counts in itertools.product(range(most + 1), repeat=len(rest)):
+        seen = sum(counts)
+        if seen > min(most, n):
+            continue
+        chance = arb(math.perm(n, seen)) * law.weights[heavy] ** (n - seen)
+        size = (n - seen) * law.values[heavy]
+        for count, (value, weight) in zip(counts, rest, strict=True):
+            chance *= weight**count / math.factorial(count)
+            size += count * value
+        total += chance * size.max(arb(0))
+    tail = n * largest(law.values).max(arb(0)) * (arb(1).exp() * expected / most) ** most
+    return total.lower().max(arb(0)), (total + tail).upper()
 
 
 def _power(law: Law, z: acb, n: int, base: arb, gaussian: acb) -> acb:

@@ -43,6 +43,7 @@ from extremal.exact.weights import Floats
 from extremal.theory.shuffle.contour import (
     EDGE,
     EXPONENT_SLACK,
+    MOST_NODES,
     NEGLIGIBLE,
     Contour,
     Law,
@@ -152,7 +153,8 @@ def _reach(inputs: list[HeldInput], n: int, sign: int, lack: float) -> tuple[flo
     start = math.sqrt(2 * lack / (n * variance))
     best = math.inf, start
     for rate in start * np.exp(np.linspace(-2.0, 0.7, 28)):
-        moment = max(float(np.log1p(r @ np.expm1(sign * rate * d))) for r, d in shares)
+        with np.errstate(over="ignore"):  # a rate that is far too large loses
+            moment = max(float(np.log1p(r @ np.expm1(sign * rate * d))) for r, d in shares)
         best = min(best, (((n - 1) * moment + lack) / (rate * n), float(rate)))
     return best[0] * 1.000001, best[1]
 
@@ -230,6 +232,10 @@ def _integral(law: Law, count: int, theta: float, smoothing: float) -> arb:
     deviation = math.sqrt(count * law.tilted(theta)[2])
     step = 2 * math.pi * theta / (ALIASED + (theta * deviation) ** 2 / 2)
     contour = Contour(theta, smoothing, step, math.ceil(math.sqrt(2 * EDGE) / (smoothing * step)) + 1)
+    real, tau = arb(theta), arb(step)
+    base = count * law.moment(real).log() + (real * arb(smoothing)) ** 2 / 2
+    if contour.nodes > MOST_NODES:  # almost no spread is left: nothing to gain from the phase
+        return base.exp() / (2 * real)
     heights = np.arange(1, contour.nodes + 1) * contour.step
     even = count - count % 2
     exponents = even * log_moduli(law, contour) - (heights * smoothing) ** 2 / 2 * (1 - EXPONENT_SLACK)
@@ -238,6 +244,4 @@ def _integral(law: Law, count: int, theta: float, smoothing: float) -> arb:
     total = arb(1) + 2 * (total_of(exponents[~kept], shares[~kept]) + beyond(contour))
     for exponent, share in zip(exponents[kept].tolist(), shares[kept].tolist(), strict=True):
         total += 2 * arb(share) * arb(exponent).exp()
-    real, tau = arb(theta), arb(step)
-    base = count * law.moment(real).log() + (real * arb(smoothing)) ** 2 / 2
     return base.exp() * tau / (2 * arb.pi()) * total / real**2

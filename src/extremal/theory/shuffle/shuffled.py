@@ -150,7 +150,7 @@ class Shuffled:
         with ctx.workprec(BITS):
             pairs, binary = self.pairs[0], BinaryReports.of(self.mechanisms[0])
             low, high = delta_interval(pairs, self.n, level)
-            if binary is not None and 1 < self.n <= MOST_PEOPLE:
+            if binary is not None and self.n <= MOST_PEOPLE and binary.spread(self.n):
                 low, high = binary_delta(binary, self.n, level, high)
             return _down(low), min(1.0, _up(high))
 
@@ -262,7 +262,7 @@ def _epsilon(
     if not pairs:
         return 0.0, 0.0
     binary = BinaryReports.of(mechanism)
-    if binary is None or n == 1:
+    if binary is None or not binary.spread(n):
         return lower_epsilon(pairs, n, delta, local), upper_epsilon(pairs, n, delta, local)
     size = min(max(max(pair.other_indices) for pair in pairs), MOST_REVEALING)
     low = binary_lower(binary, n, delta, local, gaussian_guess(size, n, float(delta)))

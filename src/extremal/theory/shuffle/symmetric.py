@@ -196,7 +196,12 @@ def _thirds(structure: ChosenSets, x: int, z: int) -> Iterator[tuple[str, Common
                 sizes = [points(q, t - j) for j in (0, 1, 2, rank)]
                 yield name, _by_size(sizes), real
         return
-    assert isinstance(structure, HadamardSets)
+    if isinstance(structure, HadamardSets):
+        yield from _hadamard_thirds(structure, x, z, few)
+
+
+def _hadamard_thirds(structure: HadamardSets, x: int, z: int, few: list[int]) -> Iterator[tuple[str, Common, bool]]:
+    """In the block of either of the pair or of none; within one block the sum of their lines, or independent."""
     blocks, width = structure.blocks, structure.width
     lines = {i: (i % blocks, i // blocks + 1) for i in (x, z, *few)}
     (bx, lx), (bz, lz) = lines[x], lines[z]

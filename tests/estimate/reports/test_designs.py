@@ -1,0 +1,323 @@
+"""Ten survey designs against the linearised variance and replicate weights, written out here row by row."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import extremal as ex
+
+M = ex.randomized_response(3, 2, inputs=["a", "b", "c"])
+YES = ex.randomized_response(2, 1.5, inputs=["no", "yes"])
+INVERSE = np.linalg.inv(M.matrix.T)
+PEOPLE = {"city": 3_000, "country": 9_000}
+CLUSTERS = {"city": 60, "country": 200}
+SEX, AGE = {"f": 0.52, "m": 0.48}, {"old": 300, "young": 700}
+
+
+def frame(seed: int = 3, n: int = 360) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    cluster = generator.integers(0, 40, n)
+    return pd.DataFrame(
+        {
+            "report": generator.choice(["a", "b", "c"], n, p=[0.5, 0.3, 0.2]),
+            "yes": generator.choice(["no", "yes"], n),
+            "cluster": cluster,
+            "stratum": np.where(cluster % 4 == 0, "city", "country"),
+            "w": generator.uniform(1, 3, n),
+            "sex": generator.choice(["f", "m"], n, p=[0.4, 0.6]),
+            "age": generator.choice(["old", "young"], n),
+            "z": generator.normal(size=n),
+        }
+    )
+
+
+def own_raking(w: np.ndarray, data: pd.DataFrame, margins: dict[str, Any]) -> np.ndarray:
+    total = w.sum()
+    for _ in range(500):
+        for name, sizes in margins.items():
+            for group, size in sizes.items():
+                rows = (data[name] == group).to_numpy()
+                w = np.where(rows, w * (size / sum(sizes.values())) * total / w[rows].sum(), w)
+    return w
+
+
+def linearised(
+    data: pd.DataFrame, values: np.ndarray, w: np.ndarray, by: str | None, of: str | None, fractions: Any = None
+) -> np.ndarray:
+    """Σ_h (1 − f_h) n_h/(n_h − 1) Σ_c (z_c − z̄_h)(z_c − z̄_h)ᵀ of weighted residuals."""
+    found = np.zeros((values.shape[1],) * 2)
+    strata = data[by].to_numpy() if by else np.zeros(len(data))
+    units = data[of].to_numpy() if of else np.arange(len(data))
+    for h in np.unique(strata):
+        rows = strata == h
+        sums = np.array([(values * w[:, None])[rows & (units == c)].sum(axis=0) for c in np.unique(units[rows])])
+        away = sums - sums.mean(axis=0)
+        found += (1 - (fractions or {}).get(h, 0)) * len(sums) / (len(sums) - 1) * away.T @ away
+    return found / w.sum() ** 2
+
+
+def contributions(data: pd.DataFrame) -> np.ndarray:
+    return np.asarray(INVERSE[:, [M.outputs.index(r) for r in data["report"]]].T)
+
+
+def check(found: Any, estimate: np.ndarray, covariance: np.ndarray, w: np.ndarray) -> None:
+    """The design's variance, or that of randomisation alone where it is larger: E Var(B | X)·Σw²/(Σw)²."""
+    assert estimate.min() > 0
+    privacy = (INVERSE**2 @ M.matrix.T @ estimate - estimate) * (w @ w) / w.sum() ** 2
+    assert found.estimate == pytest.approx(estimate, rel=1e-10)
+    assert found.standard_error == pytest.approx(np.sqrt(np.maximum(np.diag(covariance), privacy)), rel=1e-10)
+    assert (np.diag(covariance) > privacy).any()
+
+
+DESIGNS: list[tuple[dict[str, Any], str | None, str | None]] = [
+    ({"weights": "w"}, None, None),
+    ({"cluster": "cluster"}, None, "cluster"),
+    ({"weights": "w", "cluster": "cluster"}, None, "cluster"),
+    ({"strata": "stratum"}, "stratum", None),
+    ({"weights": "w", "strata": "stratum", "cluster": "cluster"}, "stratum", "cluster"),
+]
+
+
+@pytest.mark.parametrize(("described", "by", "of"), DESIGNS[1:])
+@pytest.mark.parametrize("margins", [{}, {"sex": SEX}, {"sex": SEX, "age": AGE}], ids=["plain", "post", "raked"])
+def test_designs_are_the_linearised_variance(
+    described: dict[str, Any], by: str | None, of: str | None, margins: dict[str, Any]
+) -> None:
+    data = frame()
+    sample = ex.Sample(**described)
+    b, base = contributions(data), data["w"].to_numpy() if "weights" in described else np.ones(len(data))
+    w = own_raking(base, data, margins)
+    mean = w @ b / w.sum()
+    residuals = b - mean
+    if margins:
+        sample = sample.raked(margins)
+        x = np.column_stack([data[name] == group for name, sizes in margins.items() for group in sizes]).astype(float)
+        root = np.sqrt(base)[:, None]
+        residuals = b - x @ np.linalg.lstsq(x * root, b * root, rcond=None)[0]
+    check(
+        ex.estimate_frequencies(data, M, column="report", sample=sample),
+        mean,
+        linearised(data, residuals, w, by, of),
+        w,
+    )
+
+
+def test_post_stratified_to_a_joint_margin_and_without_a_frame() -> None:
+    data = frame()
+    cells = {("f", "old"): 1, ("f", "young"): 2, ("m", "old"): 3, ("m", "young"): 4}
+    joint = ex.estimate_frequencies(data, M, column="report", sample=ex.Sample().raked({("sex", "age"): cells}))
+    named = data.assign(cell=list(zip(data["sex"], data["age"], strict=True)))
+    shares = [ex.estimate_frequencies(part, M, column="report").estimate for _, part in named.groupby("cell")]
+    assert joint.estimate == pytest.approx(np.array([1, 2, 3, 4]) @ np.array(shares) / 10)
+    listed = ex.Sample().raked({"sex": (data["sex"].tolist(), SEX)})
+    same = ex.estimate_frequencies(data["report"].tolist(), M, sample=listed)
+    by_name = ex.estimate_frequencies(data, M, column="report", sample=ex.Sample().raked({"sex": SEX}))
+    assert same.standard_error == pytest.approx(by_name.standard_error, rel=1e-12)
+
+
+def test_people_and_clusters_of_the_population_are_different_numbers() -> None:
+    data = frame()
+    sample = ex.Sample(strata="stratum", cluster="cluster", population=PEOPLE, clusters_in_population=CLUSTERS)
+    found = ex.estimate_frequencies(data, M, column="report", sample=sample)
+    sizes = data.groupby("stratum").size()
+    w = data["stratum"].map(lambda h: PEOPLE[h] / sizes[h]).to_numpy(dtype=float)
+    b = contributions(data)
+    mean = w @ b / w.sum()
+    assert found.estimate == pytest.approx(mean, rel=1e-12)
+    infinite = ex.estimate_frequencies(data, M, column="report", strata="stratum", cluster="cluster", population=PEOPLE)
+    check(infinite, mean, linearised(data, b - mean, w, "stratum", "cluster"), w)
+    assert (found.standard_error < infinite.standard_error).all()
+    p = np.maximum(mean, 0) / np.maximum(mean, 0).sum()
+    privacy = (INVERSE**2 @ M.matrix.T @ p - p) * (w @ w) / w.sum() ** 2
+    assert (found.standard_error >= np.sqrt(privacy) - 1e-12).all()
+
+
+def test_missing_rows_never_enter_a_size() -> None:
+    data = frame().assign(report=lambda d: d["report"].where(np.arange(len(d)) % 3 > 0, None))
+    there = data[data["report"].notna()]
+    for sample in (
+        ex.Sample(strata="stratum", population=PEOPLE),
+        ex.Sample(weights="w", cluster="cluster").raked({"sex": SEX, "age": AGE}),
+    ):
+        dropped = ex.estimate_frequencies(data, M, column="report", missing="drop", sample=sample)
+        kept = ex.estimate_frequencies(there, M, column="report", sample=sample)
+        assert dropped.estimate.tolist() == kept.estimate.tolist()
+        assert dropped.standard_error.tolist() == kept.standard_error.tolist()
+        as_list = [None if r is None or r != r else r for r in data["report"]]
+        if sample.margins is None:
+            listed = ex.Sample(strata=data["stratum"].tolist(), population=PEOPLE)
+            assert ex.estimate_frequencies(as_list, M, missing="drop", sample=listed).n == dropped.n
+
+
+def replicates(data: pd.DataFrame, kind: str) -> tuple[np.ndarray, Any]:
+    """Replicate weights and the factors of their squared deviations, as a data producer makes them."""
+    w, generator = data["w"].to_numpy(), np.random.default_rng(5)
+    units = data["cluster"].to_numpy()
+    count = int(units.max()) + 1
+    if kind == "jackknife":
+        made = [np.where(units == c, 0.0, w * count / (count - 1)) for c in range(count)]
+        return np.column_stack(made), (count - 1) / count
+    if kind == "bootstrap":
+        times = generator.multinomial(count, np.full(count, 1 / count), size=60)
+        return (w * times[:, units]).T, 1 / 60
+    if kind == "brr":
+        half = generator.integers(0, 2, size=(32, count))
+        return (w * 2 * half[:, units]).T, 1 / 32
+    fay = generator.integers(0, 2, size=(32, count))
+    return (w * np.where(fay[:, units] == 1, 1.5, 0.5)).T, 1 / (32 * 0.25)
+
+
+@pytest.mark.parametrize("kind", ["jackknife", "bootstrap", "brr", "fay"])
+@pytest.mark.parametrize("raked", [False, True])
+def test_replicate_weights(kind: str, raked: bool) -> None:
+    data = frame(n=600)
+    table, factor = replicates(data, kind)
+    margins = {"sex": SEX, "age": AGE} if raked else {}
+    sample = ex.Sample(weights="w", replicate_weights={factor if kind == "fay" else kind: table})
+    sample = sample.raked(margins) if raked else sample
+    found = ex.estimate_frequencies(data, M, column="report", sample=sample)
+    b = contributions(data)
+
+    def mean(w: np.ndarray) -> np.ndarray:
+        w = own_raking(w, data, margins)
+        return np.asarray(w @ b / w.sum())
+
+    whole = mean(data["w"].to_numpy())
+    away = np.array([mean(column) for column in table.T]) - whole
+    check(found, whole, factor * away.T @ away, own_raking(data["w"].to_numpy(), data, margins))
+    assert f"{table.shape[1]} replicates" in found.summary()
+
+
+def test_a_workload_a_table_and_a_regression_use_the_same_sample() -> None:
+    data = frame()
+    sample = ex.Sample(weights="w", strata="stratum", cluster="cluster")
+    w, b = data["w"].to_numpy(), contributions(data)
+    mean = w @ b / w.sum()
+    a = np.array([0.0, 1.0, 5.0])
+    covariance = linearised(data, b - mean, w, "stratum", "cluster")
+    work = ex.estimate_workload(data, M, ex.Mean(a), column="report", sample=sample)
+    assert work.standard_error[0] == pytest.approx(np.sqrt(a @ covariance @ a), rel=1e-10)
+    table = ex.estimate_crosstab(data, {"report": M, "yes": YES}, sample=sample)
+    other = np.linalg.inv(YES.matrix.T)[:, [YES.outputs.index(r) for r in data["yes"]]].T
+    pairs = np.einsum("na,nb->nab", b, other).reshape(len(data), -1)
+    joint = w @ pairs / w.sum()
+    whole = linearised(data, pairs - joint, w, "stratum", "cluster")
+    assert table.estimate.ravel() == pytest.approx(joint, rel=1e-9)
+    assert table.standard_error.ravel() == pytest.approx(np.sqrt(np.diag(whole)), rel=1e-10)
+    c = np.arange(6.0).reshape(3, 2)
+    assert table.linear(c).standard_error == pytest.approx(np.sqrt(c.ravel() @ whole @ c.ravel()), rel=1e-10)
+    as_it_is = ex.Mechanism.from_matrix(np.eye(2), inputs=["no", "yes"], outputs=["no", "yes"])
+    fit = ex.regress("yes ~ z", data, as_it_is, sample=sample)
+    x = np.column_stack([np.ones(len(data)), data["z"]])
+    chance = 1 / (1 + np.exp(-x @ fit.values))
+    scores = x * ((data["yes"] == "yes").to_numpy() - chance)[:, None]
+    bread = np.linalg.inv((x * (w * chance * (1 - chance))[:, None]).T @ x / w.sum())
+    assert fit.covariance == pytest.approx(bread @ linearised(data, scores, w, "stratum", "cluster") @ bread, rel=1e-6)
+    assert (fit.degrees <= data["cluster"].nunique() - 2).all()
+    parts = [(x[c] * (w * chance * (1 - chance))[c, None]).T @ x[c] for c in _units(data)]
+    shares = np.array([np.diag(bread @ part @ bread) for part in parts])
+    assert fit.degrees == pytest.approx(shares.sum(axis=0) ** 2 / (shares**2).sum(axis=0) - 2, rel=1e-6)
+
+
+def _units(data: pd.DataFrame) -> list[np.ndarray]:
+    return [np.flatnonzero(data["cluster"] == c) for c in np.unique(data["cluster"])]
+
+
+def test_rao_and_scott_by_hand() -> None:
+    data = frame()
+    sample, n = ex.Sample(weights="w", strata="stratum", cluster="cluster"), len(data)
+    p = np.array([0.6, 0.3, 0.1])
+    found = ex.test_distribution(data, M, p, column="report", sample=sample)
+    w, m = data["w"].to_numpy(), M.marginal(p)
+    seen = pd.get_dummies(data["report"])[["a", "b", "c"]].to_numpy(dtype=float)
+    shares = w @ seen / w.sum()
+    effects = n * linearised(data, seen - shares, w, "stratum", "cluster") / np.sqrt(np.outer(m, m))
+    statistic = n * ((shares - m) ** 2 / m).sum()
+    freedom = np.trace(effects) ** 2 / (effects**2).sum()
+    from scipy.stats import f
+
+    assert found.statistic == pytest.approx(statistic, rel=1e-10)
+    expected = f.sf(statistic / np.trace(effects), freedom, data["cluster"].nunique() - 2)
+    assert found.p_value == pytest.approx(expected, rel=1e-9)
+    both = ex.test_independence(data, {"report": M, "yes": YES}, sample=sample)
+    other = pd.get_dummies(data["yes"])[["no", "yes"]].to_numpy(dtype=float)
+    r, c = w @ seen / w.sum(), w @ other / w.sum()
+    u = np.einsum("na,nb->nab", (seen - r) / np.sqrt(r), (other - c) / np.sqrt(c)).reshape(n, -1)
+    mean = w @ u / w.sum()
+    effects = n * linearised(data, u - mean, w, "stratum", "cluster")
+    freedom = np.trace(effects) ** 2 / (effects**2).sum()
+    assert both.statistic == pytest.approx(n * mean @ mean, rel=1e-9)
+    expected = f.sf(n * mean @ mean / np.trace(effects), freedom, data["cluster"].nunique() - 2)
+    assert both.p_value == pytest.approx(expected, rel=1e-8)
+    groups = ex.test_homogeneity(data, M, "yes", column="report", sample=sample)
+    assert groups.p_value == pytest.approx(both.p_value, rel=0.5)
+    assert "clusters" in str(groups)
+
+
+def test_a_likelihood_ratio_and_posteriors_of_a_clustered_sample() -> None:
+    data = frame()
+    sample = ex.Sample(cluster="cluster")
+    found = ex.test_hypotheses(data, M, [0.6, 0.3, 0.1], [0.2, 0.3, 0.5], column="report", sample=sample)
+    plain = ex.test_hypotheses(data, M, [0.6, 0.3, 0.1], [0.2, 0.3, 0.5], column="report")
+    assert found.statistic == pytest.approx(plain.statistic, rel=1e-2)  # on the grid of the exact one
+    assert not found.exact
+    assert "by the spread between units" in str(found)
+    three = [[0.6, 0.3, 0.1], [0.4, 0.4, 0.2], [0.2, 0.3, 0.5]]
+    bayes = ex.test_hypotheses(data, M, three, column="report", sample=sample)
+    assert bayes.n == len(data)
+    assert bayes.decision == ex.test_hypotheses(data, M, three, column="report").decision
+
+
+def test_pooled_samples_are_strata() -> None:
+    data, other = frame(1), frame(2)
+    new = ex.randomized_response(3, 1, inputs=["a", "b", "c"])
+    sample = ex.Sample(weights="w", cluster="cluster")
+    both = ex.pool([(data, M), (other, new)], column="report", sample=sample)
+    assert "clusters" in both.sample
+    alone = ex.estimate_frequencies(data, M, column="report", sample=sample)
+    assert both.standard_error.sum() < alone.standard_error.sum()
+    one_sided = ex.pool([(data, M), (other, new)], column="report", sample=[sample, None])
+    assert np.isfinite(one_sided.interval()).all()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: {"strata": "stratum", "population": 500}, "with strata, population must have a size for each stratum"),
+        (lambda: {"cluster": "cluster", "population": 500}, "number of clusters in the population"),
+        (lambda: {"population": 500, "clusters_in_population": 50}, "clusters_in_population needs cluster"),
+        (lambda: {"cluster": "cluster", "clusters_in_population": 5}, "at least as large as its sample"),
+        (lambda: {"cluster": [1] * 360}, "at least two clusters"),
+        (lambda: {"replicate_weights": {"brr": np.ones((360, 4))}}, "need the full sample's weights"),
+        (lambda: {"weights": "w", "replicate_weights": {"odd": np.ones((360, 4))}}, "kind of replicate weights"),
+        (lambda: {"weights": "w", "replicate_weights": np.ones((360, 4))}, "must map one kind"),
+        (lambda: {"weights": "w", "replicate_weights": {"brr": np.ones((3, 4))}}, "must have 360 rows"),
+    ],
+)
+def test_what_a_sample_cannot_be(make: Any, message: str) -> None:
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
+        ex.estimate_frequencies(frame(), M, column="report", sample=ex.Sample(**make()))
+
+
+@pytest.mark.parametrize(
+    ("margins", "message"),
+    [
+        ({}, "margins must map columns to totals"),
+        ({"sex": {"f": 1}}, "a size for each stratum"),
+        ({"sex": {"f": 1, "m": 1, "x": 1}}, "respondents in each of its groups"),
+        ({"sex": {"f": 500, "m": 500}, "age": {"old": 300, "young": 300}}, "add up to the same population"),
+        ({"sex": 5}, "must map groups to totals"),
+    ],
+)
+def test_margins_that_cannot_be_met(margins: Any, message: str) -> None:
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
+        ex.estimate_frequencies(frame(), M, column="report", sample=ex.Sample().raked(margins))
+
+
+def test_contradictory_margins_are_refused() -> None:
+    data = pd.DataFrame({"report": ["a", "b"] * 10, "sex": ["f", "m"] * 10, "age": ["old", "young"] * 10})
+    margins = {"sex": {"f": 1, "m": 1}, "age": {"old": 0.5, "young": 1.5}}
+    with pytest.raises(ex.errors.InvalidParameter, match="able to meet all margins"):
+        ex.estimate_frequencies(data, M, column="report", sample=ex.Sample().raked(margins))

@@ -1,0 +1,83 @@
+"""Two waves of the same people: the covariance is used, and repeated reports are recognised."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import chi2
+
+import extremal as ex
+
+M = ex.randomized_response(3, 2, inputs=["a", "b", "c"])
+OPEN = ex.Mechanism.from_matrix(np.eye(2), inputs=["no", "yes"], outputs=["no", "yes"])
+JOINT = np.array([[0.4, 0.1, 0.0], [0.02, 0.25, 0.03], [0.0, 0.05, 0.15]])
+
+
+def waves(n: int, seed: int, m: ex.Mechanism = M, joint: np.ndarray = JOINT) -> pd.DataFrame:
+    generator = np.random.default_rng(seed)
+    pairs = generator.choice(joint.size, n, p=joint.ravel())
+    k = len(joint)
+    drawn = [(generator.random((n, 1)) > np.cumsum(m.matrix[x], axis=1)).sum(axis=1) for x in (pairs // k, pairs % k)]
+    labels = np.array(m.outputs)
+    return pd.DataFrame({"before": labels[drawn[0]], "after": labels[drawn[1]], "who": np.arange(n)})
+
+
+def test_the_change_is_the_paired_difference() -> None:
+    data = waves(800, 1)
+    found = ex.estimate_change(data, "before", "after", M, person="who")
+    inverse = np.linalg.inv(M.matrix.T)
+    pairs = (
+        inverse[:, [M.outputs.index(r) for r in data["after"]]]
+        - inverse[:, [M.outputs.index(r) for r in data["before"]]]
+    )
+    assert found.estimate == pytest.approx(pairs.mean(axis=1), abs=1e-12)
+    assert found.standard_error == pytest.approx(pairs.std(axis=1) / np.sqrt(800), rel=0.05)
+    apart = ex.estimate_frequencies(data["after"], M).difference(ex.estimate_frequencies(data["before"], M))
+    assert found.estimate == pytest.approx(apart.estimate, abs=1e-12)
+    assert (found.standard_error < apart.standard_error).all()
+    assert np.diagonal(found.covariance) == pytest.approx(found.standard_error**2, rel=0.05)
+    assert found.params.index.tolist() == ["a", "b", "c"]
+    assert found.summary().startswith("Change from before to after, the same people; n = 800 reports")
+    shares = found.transitions()
+    assert shares.groupby("before")["share"].sum().to_numpy() == pytest.approx(np.ones(3))
+    assert ((shares["low"] <= shares["shown"]) & (shares["shown"] <= shares["high"])).all()
+
+
+def test_two_open_answers_are_mcnemar_s_test() -> None:
+    data = pd.DataFrame({"x": ["no"] * 60 + ["yes"] * 40, "z": ["no"] * 45 + ["yes"] * 15 + ["no"] * 5 + ["yes"] * 35})
+    found = ex.estimate_change(data, "x", "z", OPEN)
+    assert found.estimate.tolist() == pytest.approx([-0.1, 0.1])
+    variance = (20 / 100 - 0.1**2) / 100
+    assert found.test().statistic == pytest.approx(0.1**2 / variance, rel=1e-9)
+    assert found.test().p_value == pytest.approx(chi2.sf(0.1**2 / variance, 1), rel=1e-9)
+
+
+def test_intervals_hold_and_a_wrong_covariance_is_seen() -> None:
+    truth, held, reach, apart = JOINT.sum(axis=0) - JOINT.sum(axis=1), np.zeros(3), [], []
+    for seed in range(150):
+        found = ex.estimate_change(waves(150, seed), "before", "after", M)
+        limits = found.interval()
+        held += (limits[:, 0] <= truth) & (truth <= limits[:, 1])
+        reach.append(found.estimate[0])
+        apart.append(found.standard_error[0])
+    assert held.min() >= 0.87 * 150  # 0.95 less 4.5 standard errors
+    assert np.std(reach) == pytest.approx(np.mean(apart), rel=0.2)
+
+
+def test_repeated_reports_are_recognised() -> None:
+    data = waves(400, 3)
+    data["again"] = data["before"]
+    with pytest.raises(ex.errors.NotIdentified, match="as if the second repeated the first"):
+        ex.estimate_change(data, "before", "again", M)
+
+
+def test_clusters_and_refusals() -> None:
+    data = waves(300, 4).assign(school=np.arange(300) // 15)
+    found = ex.estimate_change(data, "before", "after", M, sample=ex.Sample(cluster="school"))
+    assert "between clusters" in found.test().method
+    assert "20 clusters" in found.head
+    with pytest.raises(ex.errors.InvalidParameter, match="one row"):
+        ex.estimate_change(data, "before", "after", M, person="school")
+    with pytest.raises(ex.errors.InvalidParameter, match="same inputs"):
+        ex.estimate_change(data, "before", "after", M, OPEN)
+    with pytest.raises(ex.errors.InvalidParameter, match="different columns"):
+        ex.estimate_change(data, "before", "before", M)
