@@ -186,15 +186,17 @@ def state(folder: Path) -> dict[str, str]:
 
 def _child(arguments: list[str], folder: Path, pipe: Any) -> None:
     os.chdir(folder)
-    said = io.StringIO()
-    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.StringIO()):
+    said, told = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stderr(said), contextlib.redirect_stdout(told):
         try:
             code: Any = cli.main(arguments)
         except SystemExit as stopped:
             code = stopped.code
         except BaseException as error:
             code = f"{type(error).__name__}"
-    pipe.send((code, said.getvalue(), time.process_time()))
+    # Verdicts, also that a file is none, are told on standard output.
+    text = said.getvalue() or (f"extremal: {told.getvalue()}" if code == 2 and told.getvalue() else "")
+    pipe.send((code, text, time.process_time()))
 
 
 def run(arguments: list[str], folder: Path) -> tuple[Any, str, float]:

@@ -49,6 +49,7 @@ LINES: list[tuple[list[str], str]] = [
     (["estimate", "a\0b.csv", "--mechanism", "m.json"], "must not hold a NUL character"),
     (["estimate", "fifo.csv", "--mechanism", "m.json"], REGULAR),
     *((["verify", name], REGULAR) for name in ("fifo", "socket", "/dev/zero", "/dev/null")),
+    (["verify", "fifo", "--independent"], REGULAR),
     (["verify", "loop"], "Too many levels of symbolic links"),
     (["verify", "\ud800"], "this system can write"),
     (["design", "--epsilon", "1", "--prior", "@fifo"], REGULAR),

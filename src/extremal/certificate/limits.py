@@ -19,7 +19,7 @@ from extremal.certificate.arithmetic.enclosures import leaves_of
 from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.unlisted import Unlisted
-from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, Pure, WorkloadGoal
+from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, Pure, QuestionsGoal, WorkloadGoal
 from extremal.sources import SourceClass
 
 MOST_PROOFS = 64  # of a certificate, those within others included: a search writes a handful
@@ -71,6 +71,8 @@ def work_of_value(goal: Goal, mechanism: Mechanism) -> int:
         return rows * rows * max(rows, min(reports, rows * rows)) // PER_STEP
     if isinstance(goal, (LossGoal, LevelGoal)):
         return PER_COLUMN * (reports + mechanism.k)
+    if isinstance(goal, QuestionsGoal):  # from the coins of each question, however many records there are
+        return PER_COLUMN * sum(goal.sizes)
     return PER_COLUMN * reports * len(leaves_of(goal)) + _pieces(mechanism)
 
 
@@ -110,8 +112,9 @@ def _vertices(source: SourceClass) -> int:
 
 
 def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
-    k, sizes = goal.k, {f.name: getattr(value, f.name) for f in fields(value)}
-    leaves = 1 if isinstance(goal, (WorkloadGoal, LossGoal, LevelGoal)) else len(leaves_of(goal))
+    k = sum(goal.sizes) if isinstance(goal, QuestionsGoal) else goal.k  # a proof is about one question at a time
+    sizes = {f.name: getattr(value, f.name) for f in fields(value)}
+    leaves = 1 if goal.is_cost else len(leaves_of(goal))
     if value.kind == "listed":
         if sizes["revealed"]:
             return k * k * leaves
@@ -131,7 +134,7 @@ def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
         return int(len(sizes["lines"]) * k * 10)
     if value.kind == "sets":
         return sum(map(len, sizes["trees"])) * 1000
-    if value.kind == "squares":
+    if value.kind == "squares" and isinstance(goal, (WorkloadGoal, QuestionsGoal)):
         listed = sizes["dual"].reason.kind == "listed" and isinstance(privacy, Pure)
         return _work_of_classes(sizes["merged"] or range(k), sizes["classes"], listed)
     return k**3 // PER_PRODUCT if value.kind == "matrix" else 0

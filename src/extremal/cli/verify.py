@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from extremal.atomic import refuse_unusable
 from extremal.certificate import Verdict, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.cli.checker import independently
@@ -110,6 +111,8 @@ def _shuffled(options: argparse.Namespace) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
+    for file in options.files:
+        refuse_unusable(Path(file))
     if options.independent:
         return independently(options.files, options.json)
     if len(options.files) == 1 and is_shuffle_claim(parse(Path(options.files[0]))):
