@@ -60,7 +60,6 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("certificate/proofs/concave.py", "(k - 1) * (v - merged)", "(k - 2) * (v - merged)"),
     ("certificate/proofs/dual.py", "/ sum(ray) * self.k", "/ sum(ray)"),
     ("problem/__init__.py", "RESOLUTION = Fraction(1, 1 << 80)", "RESOLUTION = Fraction(1, 1 << 40)"),
-    ("sources/ball.py", "moved[x] - taken, moved[best] + taken", "moved[x], moved[best] + taken"),
 )
 """(module, what stands there, what is put in its place)."""
 
