@@ -80,7 +80,6 @@ TELLING = 40  # characters of a line that two writers would hardly both write
 
 # Modules below 150 lines that one module alone imports, and are concepts of their own.
 OWN_CONCEPTS: dict[str, str] = {
-    "certificate.limits": "what checking a stranger's file may cost, in one table",
     "certificate.statement": "what was decided, in words, apart from deciding it",
     "checker.values": "a section of the file that `joined` makes",
     "cli.checker": "a verb is a file",

@@ -16,6 +16,7 @@ from flint import arb
 
 import extremal as ex
 from extremal.certificate import (
+    Agreements,
     Certificate,
     Chords,
     ChosenPrior,
@@ -28,6 +29,7 @@ from extremal.certificate import (
     Refused,
     Sets,
     Squares,
+    YesNo,
     enclosure,
     limits,
     statement,
@@ -39,7 +41,7 @@ from extremal.exact import polytope
 from extremal.mechanism.files import content_digest
 from extremal.mechanism.structures import ProjectiveSets
 from extremal.optimize.problem import certify, extended
-from extremal.problem import problem_of
+from extremal.problem import QuestionsGoal, problem_of
 from support.proofs.hostile import crafted, hashed
 from support.refusals import falsely_claiming
 
@@ -293,12 +295,16 @@ def test_every_kind_of_proof_has_an_estimate() -> None:
         (Concave(ONE, ((ONE, ONE),)), Concave(ONE, ((ONE, ONE),) * 2), pure, problem_of(ex.MutualInformation(P))),
         (Dual((ZERO,) * 3, Sets((ONE,), ((0,),))), Dual((ZERO,) * 3, Sets((ONE,), ((-1, 0),))), pure, goal),
         (Squares(((), (-1,), (-1, -1)), listed), Squares(((), (-1,), (-1, -1)), listed), pure, shares),
+        (YesNo((2,) * 2), YesNo((2,) * 12), pure, QuestionsGoal((2, 2), (ONE, ONE), True)),
+        (Agreements((3,), (0,), ()), Agreements((3,), (0,), (ONE,)), pure, shares),
     ):
         assert 0 <= limits.work_of_proofs((one,), privacy, about) <= limits.work_of_proofs((more,), privacy, about)
         twice = limits.work_of_proofs((Groups((0, 0), (more, more)),), privacy, about)
         assert twice == 2 * limits.work_of_proofs((more,), privacy, about)
     assert limits.work_of_value(problem_of(ex.Hamming(P)), RESPONSE) > 0
     assert limits.work_of_value(shares, RESPONSE) > 0
+    asked = ex.Questionnaire.within(1, {"a": 2, "b": 2}).certificate()
+    assert limits.work_of_value(problem_of(asked.utility), asked.mechanism) > 0
 
 
 def test_intervals_in_words() -> None:

@@ -102,7 +102,7 @@ def test_an_expected_mean_has_the_least_variance(name: str) -> None:
     v = np.linspace(-1, 1, 41)
     m = ordered(name, 41, 1.0)
     expected = expected_workload(m, ex.Mean(v, prior=np.full(41, 1 / 41)))(1000)
-    assert expected.standard_error[0] ** 2 * 999 == pytest.approx(mean_variance(m, v), rel=1e-6)
+    assert expected.standard_error[0] ** 2 * 1000 == pytest.approx(mean_variance(m, v), rel=1e-6)
 
 
 def test_the_window_of_the_square_wave() -> None:

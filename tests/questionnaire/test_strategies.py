@@ -256,3 +256,32 @@ def test_a_false_claim_or_another_mechanism_is_refused() -> None:
         Questionnaire({"a": ex.randomized_response(2, 1), "b": asked.questions["b"]}, joint)
     with pytest.raises(ex.errors.InvalidParameter, match="mechanism that follows"):
         Questionnaire({"a": asked.questions["a"]}, joint)
+
+
+@pytest.mark.parametrize(("sizes", "gap"), [((2,) * 6, 1e-12), ((2, 3, 3), 0.1)])
+def test_a_questionnaire_has_its_bound_and_its_certificate(sizes: tuple[int, ...], gap: float) -> None:
+    asked = Questionnaire.within(2, {str(j): k for j, k in enumerate(sizes)}, importance={"0": 1})
+    assert asked.bound is not None
+    assert asked.bound <= asked.budget.costs["joint"].worst * (1 + 1e-9) <= asked.bound * (1 + gap) * (1 + 1e-9)
+    assert "any mechanism (bound)" in asked.summary()
+    certificate = asked.certificate()
+    assert ex.verify(certificate)
+    assert certificate.value == pytest.approx(asked.budget.costs["joint"].worst, rel=1e-9)
+    assert certificate.bound == pytest.approx(asked.bound, rel=1e-9)
+
+
+def test_where_there_is_no_bound_or_no_certificate() -> None:
+    for asked in (
+        Questionnaire.within(2, {"a": 2, "m": ex.Mean(range(3))}),
+        Questionnaire.within(2, {"own": ex.randomized_response(2, 1), "a": 2}),
+        Questionnaire({"a": ex.randomized_response(2, 1)}),
+    ):
+        assert asked.bound is None
+        with pytest.raises(ex.errors.InvalidParameter, match="asked jointly"):
+            asked.certificate()
+    split = Questionnaire.within(2, {"a": 2, "b": 2}, "split")
+    assert split.bound is not None
+    with pytest.raises(ex.errors.InvalidParameter, match="asked jointly"):
+        split.certificate()
+    with pytest.raises(ex.errors.TooLarge, match="records"):
+        Questionnaire.within(1, {"a": 10_000, "b": 10_000}, "sample").certificate()

@@ -702,3 +702,53 @@ def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
     ex.randomized_response(4, 1).claiming(None).save(tmp_path / "none.json")
     assert main(["device", "--mechanism", str(tmp_path / "none.json"), "--out", str(tmp_path / "x")]) == 2
     assert "a device decides LDP without δ" in capsys.readouterr().err
+
+
+JOINT = {"a": ["no", "yes"], "b": 5, "wide": 12, "partners": ex.Mean(range(4)), "c": ["x", "ß ☂"]}
+
+
+@pytest.mark.parametrize("strategy", ["joint", "sample"])
+def test_a_joint_questionnaire_draws_the_same_reports_from_the_same_words(
+    strategy: str, node: list[str], folder: Path
+) -> None:
+    made = ex.Questionnaire.within(3, JOINT, strategy)
+    assert made.joint is not None
+    source, cases = CipherWords(bytes(32)), []
+    for i in range(300):
+        used: list[int] = []
+        codes = [i % k for k in made.joint.structure.sizes]
+
+        class Words:
+            def fill(self, words: Any) -> None:
+                source.fill(words)
+                used.extend(words.tolist())  # noqa: B023
+
+        drawn = made.joint.draw(np.array([codes]), Words())
+        record = [labels[code] for labels, code in zip(made.joint.labels, codes, strict=True)]
+        cases.append([record, [str(w) for w in used], [drawn[name][0] for name in made.joint.names]])
+    text = made.save(folder / f"{strategy}.json").read_text(encoding="utf-8")
+    forged = json.loads(text)
+    forged["joint"]["structure"]["assignments"][0]["blocks"][0]["coin"] = str((1 << 53) - 1)
+    forged["hash"] = content_digest({key: value for key, value in forged.items() if key != "hash"})
+    found = asked(
+        node,
+        folder,
+        f"""
+        const {{ loadQuestionnaire }} = await import("./randomiser.js");
+        const {{ joint }} = await loadQuestionnaire({json.dumps(text)});
+        const cases = {json.dumps(cases)};
+        let agreed = 0;
+        for (const [record, words, report] of cases) {{
+          let i = 0;
+          const drawn = joint.draw(record, () => BigInt(words[i++]));
+          agreed += Number(JSON.stringify(drawn) === JSON.stringify(report) && i === words.length);
+        }}
+        const forged = await said(() => loadQuestionnaire({json.dumps(json.dumps(forged))}));
+        const knows = [joint.knows(["no"]), joint.knows(cases[0][0])];
+        console.log(JSON.stringify({{ agreed, hash: joint.hash, knows, forged }}));
+        """,
+    )
+    assert found["agreed"] == 300
+    assert found["hash"] == made.joint.hash
+    assert found["knows"] == [False, True]
+    assert "the claim is false" in found["forged"]

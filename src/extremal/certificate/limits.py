@@ -19,7 +19,7 @@ from extremal.certificate.arithmetic.enclosures import leaves_of
 from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.unlisted import Unlisted
-from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, Pure, WorkloadGoal
+from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, Pure, QuestionsGoal, WorkloadGoal
 from extremal.sources import SourceClass
 
 MOST_PROOFS = 64  # of a certificate, those within others included: a search writes a handful
@@ -32,6 +32,7 @@ PER_PRODUCT = 60  # steps of a product of matrices of whole numbers in one unit
 PER_PAIR = 400  # entries of pairs of rows, in floats, in one unit
 PER_PLANE = 50  # units for an inequality of a cone whose rays are found by double description
 MOST_COUNTED, MOST_COUPLED = 20, 8  # inputs from which on a list of rays is refused, whatever it would cost
+PER_SET, PER_LEVEL, LISTED = 30, 250_000, 7  # yes/no questions: sets of a few, a level of the recursion of more
 MOST_VECTORS = 1 << 20  # of counts: more are refused, whatever they would cost
 PASSES = 64  # over all pairs of rows, to find a level at a δ by bisection
 
@@ -71,6 +72,8 @@ def work_of_value(goal: Goal, mechanism: Mechanism) -> int:
         return rows * rows * max(rows, min(reports, rows * rows)) // PER_STEP
     if isinstance(goal, (LossGoal, LevelGoal)):
         return PER_COLUMN * (reports + mechanism.k)
+    if isinstance(goal, QuestionsGoal):  # from the coins of each question, however many records there are
+        return PER_COLUMN * sum(goal.sizes)
     return PER_COLUMN * reports * len(leaves_of(goal)) + _pieces(mechanism)
 
 
@@ -110,8 +113,9 @@ def _vertices(source: SourceClass) -> int:
 
 
 def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
-    k, sizes = goal.k, {f.name: getattr(value, f.name) for f in fields(value)}
-    leaves = 1 if isinstance(goal, (WorkloadGoal, LossGoal, LevelGoal)) else len(leaves_of(goal))
+    k = sum(goal.sizes) if isinstance(goal, QuestionsGoal) else goal.k  # a proof is about one question at a time
+    sizes = {f.name: getattr(value, f.name) for f in fields(value)}
+    leaves = 1 if goal.is_cost else len(leaves_of(goal))
     if value.kind == "listed":
         if sizes["revealed"]:
             return k * k * leaves
@@ -131,10 +135,20 @@ def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
         return int(len(sizes["lines"]) * k * 10)
     if value.kind == "sets":
         return sum(map(len, sizes["trees"])) * 1000
-    if value.kind == "squares":
+    if value.kind in ("agreements", "yes-no"):
+        return _work_of_questions(value.kind, sizes, k * k if isinstance(goal, WorkloadGoal) else 0)
+    if value.kind == "squares" and isinstance(goal, (WorkloadGoal, QuestionsGoal)):
         listed = sizes["dual"].reason.kind == "listed" and isinstance(privacy, Pure)
         return _work_of_classes(sizes["merged"] or range(k), sizes["classes"], listed)
     return k**3 // PER_PRODUCT if value.kind == "matrix" else 0
+
+
+def _work_of_questions(kind: str, sizes: dict[str, Any], entries: int) -> int:
+    """Entries of a matrix that are compared, sets that are listed or levels of the recursion, or numbers."""
+    asked = len(sizes["sizes"])
+    if kind == "agreements":
+        return entries // PER_PRODUCT + len(sizes["numbers"]) * PER_PLANE
+    return int(entries // PER_PRODUCT + (PER_SET * 4**asked if asked <= LISTED else PER_LEVEL * asked))
 
 
 def _work_of_classes(groups: Sequence[int], classes: Sequence[int], listed: bool) -> int:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from functools import partial
 from math import isinf
 from typing import Any
 
@@ -26,7 +28,7 @@ def about(mechanism: Mechanism, digest: str, utility: dict[str, Any] | None) -> 
     inputs = mechanism.input_labels.to_json()
     labels = f"0..{mechanism.k - 1}"
     if isinstance(inputs, list):
-        labels = _listed(inputs, [json.dumps(label, ensure_ascii=False) for label in inputs])
+        labels = _listed(inputs, partial(json.dumps, ensure_ascii=False))
     found = [
         ("mechanism", f"{mechanism.k} inputs, {count_text(mechanism.m)} reports, SHA-256 {digest}"),
         ("inputs", labels),
@@ -46,24 +48,17 @@ def described(value: Any) -> str:
         name = next((str(value[key]) for key in ("utility", "kind") if key in value), "")
         rest = [f"{key} = {_inside(part)}" for key, part in value.items() if key not in ("utility", "kind")]
         return ", ".join([name, *rest])
-    return (
-        _listed(value, list(map(_inside, value)))
-        if isinstance(value, list)
-        else "none"
-        if value is None
-        else str(value)
-    )
+    return _listed(value, _inside) if isinstance(value, list) else "none" if value is None else str(value)
 
 
 def _inside(value: Any) -> str:
     return f"[{described(value)}]" if isinstance(value, dict) else described(value)
 
 
-def _listed(value: list[Any], texts: list[str]) -> str:
+def _listed(value: list[Any], write: Callable[[Any], str]) -> str:
+    texts = list(map(write, value[: LONGEST + 1]))  # as many entries are too long a list, whatever they are
     whole = ", ".join(texts)
-    if len(whole) <= LONGEST:
-        return f"({whole})"
-    if len(texts) <= SHOWN:
+    if len(whole) <= LONGEST or len(texts) <= SHOWN:
         return f"({whole})"
     digest = hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
     shown = ", ".join(text if len(text) <= LONGEST else f"{text[: LONGEST // 2]}…" for text in texts[:SHOWN])

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import io
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from extremal.atomic import write_atomically
 from extremal.cli.printing import add_printing, plain, said, written
 from extremal.cli.reading import prior, refuse_written
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, MissingDependency
+from extremal.estimate.reports.files import read_columns
 from extremal.estimate.workload import WorkloadEstimate
 from extremal.loading import load
 from extremal.mechanism import Mechanism
 from extremal.progress import ProgressLine
 from extremal.questionnaire import Questionnaire
+from extremal.questionnaire.forms import read_form
+from extremal.questionnaire.questionnaire import plain_value
 from extremal.questionnaire.strategies import STRATEGIES
+from extremal.tables import as_frame
 from extremal.utility import CDF, Mean
 
 
@@ -45,6 +51,14 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
 
+    action = _action(
+        actions, "import", _import, "make a questionnaire of a form (XLSForm, LimeSurvey, SurveyJS, REDCap)"
+    )
+    action.add_argument("form", help="an .xlsx, .tsv, .json or .csv file, as the tool exports it")
+    action.add_argument("--epsilon", required=True, help="what one person spends on all questions together, in nats")
+    _add_strategy(action)
+    action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
+
     action = _action(actions, "show", _show, "decide its claims again and say what a person spends")
     action.add_argument("file", help="a questionnaire file")
 
@@ -64,6 +78,22 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     action = _action(actions, "estimate", _estimate, "estimate the frequencies of every question")
     action.add_argument("file", help="a questionnaire file")
     action.add_argument("reports", help="a file that privatize wrote")
+    action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    action.add_argument("--by", metavar="COLUMN", help="estimate each group by itself; shares only")
+    action.add_argument("--csv", metavar="FILE", help="write all estimates as one table")
+    action.add_argument("--excel", metavar="FILE", help="the same as a workbook")
+
+    action = _action(actions, "crosstab", _crosstab, "estimate the joint shares of two questions")
+    action.add_argument("file", help="a questionnaire file")
+    action.add_argument("reports", help="a file that privatize wrote")
+    action.add_argument("first", help="a question")
+    action.add_argument("second", help="another question, or an open column")
+    action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+
+    action = _action(actions, "plan", _plan, "every question's half-width, or the people that one needs")
+    action.add_argument("file", help="a questionnaire file")
+    action.add_argument("--n", type=int, help="number of people")
+    action.add_argument("--half-width", type=float, metavar="H", help="0.05 for ± 5 points, of a mean 5%% of its range")
     action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
 
 
@@ -129,6 +159,22 @@ def _make(options: argparse.Namespace) -> int:
         made = Questionnaire.within(options.epsilon, asked, options.strategy, options.per_person, importance or None)
     made.save(options.output, overwrite=options.overwrite)
     return said(options, _content(made), written(made, options.output))
+
+
+def _import(options: argparse.Namespace) -> int:
+    refuse_written(options, "output")
+    form = read_form(options.form)
+    if not form.questions:
+        raise InvalidParameter(
+            "the form must have a question with listed answers", parameter="form", value=options.form
+        )
+    importance = _pairs(options.importance, "--importance")
+    made = Questionnaire.within(
+        options.epsilon, form.answers(), options.strategy, options.per_person, importance or None
+    )
+    made.save(options.output, overwrite=options.overwrite)
+    content = {**_content(made), "not_randomised": [list(other) for other in form.others]}
+    return said(options, content, f"{form.summary()}\n\n{written(made, options.output)}")
 
 
 def _answers(text: str) -> Any:
@@ -201,7 +247,19 @@ def _names(found: Any) -> Any:
 
 
 def _estimate(options: argparse.Namespace) -> int:
-    found = _loaded(options.file).estimate(Path(options.reports))
+    refuse_written(options, "csv", "excel")
+    asked = _loaded(options.file)
+    if options.by is not None and asked.goals:
+        raise InvalidParameter(
+            "groups are estimated by their shares", parameter="--by", value=options.by, hint="Leave out the goals."
+        )
+    grouped = {} if options.by is None else {"by": options.by}
+    found = asked.estimate(Path(options.reports), **grouped)
+    if options.csv or options.excel:
+        _write_table(_table(found, options.level), options)
+    if options.by is not None:
+        text = "\n\n".join(f"{name}\n{one.summary(options.level)}" for name, one in found.items())
+        return said(options, {"rows": _table(found, options.level)}, written(text, options.csv, options.excel))
     content = {
         name: [
             {"answer": label, "estimate": float(e), "low": float(low), "high": float(high)}
@@ -209,4 +267,71 @@ def _estimate(options: argparse.Namespace) -> int:
         ]
         for name, one in found.items()
     }
-    return said(options, content, "\n\n".join(f"{name}\n{one.summary(options.level)}" for name, one in found.items()))
+    text = "\n\n".join(f"{name}\n{one.summary(options.level)}" for name, one in found.items())
+    return said(options, content, written(text, options.csv, options.excel))
+
+
+def _table(found: dict[str, Any], level: float) -> list[dict[str, Any]]:
+    """A row for each estimate: question, group, answer or statistic, estimate, standard error, limits, reports."""
+    rows = []
+    for question, result in found.items():
+        groups = result.items() if isinstance(result, Mapping) else [("", result)]
+        for group, one in groups:
+            for label, e, s, (low, high) in zip(
+                _names(one), one.estimate, one.standard_error, one.interval(level), strict=True
+            ):
+                rows.append(
+                    {
+                        "question": question,
+                        "group": str(group),
+                        "answer": str(label),
+                        "estimate": float(e),
+                        "standard_error": float(s),
+                        "low": float(low),
+                        "high": float(high),
+                        "n": int(one.n),
+                    }
+                )
+    return rows
+
+
+def _write_table(rows: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    frame = as_frame({name: [row[name] for row in rows] for name in rows[0]})
+    if options.csv:
+        write_atomically(Path(options.csv), frame.to_csv(index=False).encode("utf-8"), options.overwrite)
+    if options.excel:
+        try:
+            import openpyxl  # noqa: F401
+        except ImportError:
+            raise MissingDependency("a workbook needs openpyxl", hint="pip install 'extremal[forms]'.") from None
+        data = io.BytesIO()
+        frame.to_excel(data, index=False)
+        write_atomically(Path(options.excel), data.getvalue(), options.overwrite)
+
+
+def _crosstab(options: argparse.Namespace) -> int:
+    asked = _loaded(options.file)
+    wanted = {name: asked.questions[name] for name in (options.first, options.second) if name in asked.questions}
+    others = [name for name in (options.first, options.second) if name not in wanted]
+    parts = list(read_columns(Path(options.reports), wanted, others, True, "reports"))
+    columns = {name: [plain_value(x) for part in parts for x in part[name]] for name in (*wanted, *others)}
+    found = asked.crosstab(columns, options.first, options.second)
+    limits = found.interval(options.level)
+    cells = [
+        {
+            options.first: str(x),
+            options.second: str(z),
+            "estimate": float(found.estimate[i, j]),
+            "low": float(limits[i, j, 0]),
+            "high": float(limits[i, j, 1]),
+        }
+        for i, x in enumerate(found.first.inputs)
+        for j, z in enumerate(found.second.inputs)
+    ]
+    return said(options, {"n": found.n, "cells": cells}, found.summary(options.level))
+
+
+def _plan(options: argparse.Namespace) -> int:
+    found = _loaded(options.file).plan(n=options.n, half_width=options.half_width, level=options.level)
+    content = {"n": found.n, "solved": found.solved, "level": found.level, "half_widths": found.half_widths}
+    return said(options, plain(content), str(found))

@@ -2,7 +2,8 @@
 
 A column of reports holds, for everybody who was asked the question, an answer or a set of answers, and nothing for
 everybody else: which questions were asked is public. Where a question is asked in several ways (*kinds*: another size
-of sets, or another coin), the reports of kind i are written `i: report`, and its mechanism is the mixture
+of sets, or another coin), the reports of kind i are written `i: report`, the report as JSON, and its mechanism is the
+mixture
 
     P(i: y | x) = w_i·((1 − γ_i)ν_i(y) + γ_i·R_i(y|x)),   w_i the share of kind i among those who were asked,
 
@@ -11,6 +12,7 @@ an ordinary mechanism on the answers of the question. All estimators of one ques
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,7 +101,7 @@ class JointQuestions:
         if len(kinds) == 1:
             return plain
         place = next(i for i, other in enumerate(kinds) if (other.family, other.coin) == (kind.family, kind.coin))
-        return [f"{place + 1}: {label!r}" for label in plain]
+        return [_written(place, label) for label in plain]
 
     def _plain(self, j: int, kind: Kind) -> list[Label]:
         family = self.structure.families[j][kind.family]
@@ -134,7 +136,7 @@ class JointQuestions:
         if len(kinds) == 1:
             return sets
         place = next(i for i, other in enumerate(kinds) if (other.family, other.coin) == (kind.family, kind.coin))
-        return [f"{place + 1}: {one!r}" for one in sets]
+        return [_written(place, one) for one in sets]
 
     # -- as what a memory asks
 
@@ -225,6 +227,11 @@ class JointQuestions:
         a, b = self.structure.families[i][one.family], self.structure.families[j][other.family]
         gamma = one.coin / COIN
         return np.asarray((1 - gamma) * np.kron(a.base(), b.base()) + gamma * np.kron(a.truth(), b.truth()))
+
+
+def _written(place: int, report: Label) -> str:
+    """A report of the kind with this number, as JSON: what every language writes alike."""
+    return f"{place + 1}: {json.dumps(report, ensure_ascii=False, separators=(',', ':'))}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,16 +34,19 @@ from extremal.columns.files import format_of
 from extremal.columns.files.format import Progress
 from extremal.columns.frames import columns_of, pick, with_columns
 from extremal.columns.lists import is_missing
-from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate import CrosstabEstimate, estimate_crosstab, estimate_frequencies, estimate_workload
 from extremal.estimate.crosstab import estimate_pairs
 from extremal.estimate.reports.files import read_columns
 from extremal.exact import as_count, as_fraction
 from extremal.exact.exponential import LARGEST_EPSILON
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import Labels
+from extremal.mechanism.labels import MOST_LABELS, Labels
 from extremal.mechanism.structures import SubsetSelection
+from extremal.optimize.problem import certify
+from extremal.optimize.question_bounds import question_proofs
 from extremal.privacy import LDP
+from extremal.problem import QuestionsGoal
 from extremal.questionnaire import files
 from extremal.questionnaire.disclosure import QuestionnaireDisclosure, disclosure
 from extremal.questionnaire.joint import JointQuestions
@@ -57,8 +60,10 @@ from extremal.tables import aligned, number
 from extremal.utility import Workload
 
 if TYPE_CHECKING:
+    from extremal.certificate import Certificate
     from extremal.release.memory import Memory
 
+MOST_PROVED = 64  # questions that a bound is about
 MOST_QUESTIONS = 1 << 12  # more than anybody answers; a file of as many is read in seconds
 NORMAL_95 = 1.959963984540054  # the 97.5% quantile of a normal distribution
 SHOWN_PEOPLE = 1000  # for whom a summary states half-widths
@@ -429,6 +434,56 @@ class Questionnaire:
         """
         return plan_questions(self, n, half_width, level)
 
+    @cached_property
+    def _goal(self) -> QuestionsGoal | None:
+        """The largest margin as what a proof is about; None where something else than shares is asked for."""
+        if self.budget is None or self.goals or len(self.questions) > MOST_PROVED:
+            return None
+        if self.joint is not None and len(self.joint.names) < len(self.questions):
+            return None
+        weights = [Fraction(repr(self.budget.importance.get(name, 1.0))) ** 2 for name in self.questions]
+        return QuestionsGoal(tuple(m.k for m in self.questions.values()), tuple(weights), True)
+
+    @cached_property
+    def bound(self) -> float | None:
+        """No ε-LDP mechanism has a smaller largest n × variance, times importance squared, than this, proved.
+
+        None where no bound is known: goals other than shares, or more than 64 questions.
+
+        >>> import extremal as ex
+        >>> asked = ex.Questionnaire.within(4, {f"q{i}": 2 for i in range(6)})
+        >>> round(asked.budget.costs["joint"].worst / asked.bound, 9)
+        1.0
+        """
+        if self._goal is None or self.budget is None:
+            return None
+        privacy = LDP(self.budget.epsilon)
+        proofs = question_proofs(privacy.exponential, self._goal)
+        return max(float(proof.bound(privacy, self._goal)) for proof in proofs)
+
+    def certificate(self) -> Certificate:
+        """The joint mechanism on records with its level, its largest margin and the bound, for `ex.verify`.
+
+        Raises:
+            InvalidParameter: the questionnaire is not a joint one about shares.
+            TooLarge: there are more than 2^24 records.
+        """
+        if self.joint is None or self._goal is None or self.budget is None:
+            raise InvalidParameter(
+                "a certificate is about shares that are asked jointly or by a sample",
+                parameter="strategy",
+                value=None if self.budget is None else self.budget.strategy,
+            )
+        if self.joint.structure.r > MOST_LABELS:
+            raise TooLarge(
+                f"a certificate is about at most {MOST_LABELS:,} records",
+                parameter="records",
+                value=self.joint.structure.r,
+                hint="`bound` needs no list of them.",
+            )
+        mechanism = Mechanism.from_structure(self.joint.structure, self.joint.privacy)
+        return certify(mechanism, self._goal, question_proofs(self.joint.privacy.exponential, self._goal))
+
     def explain(self, prior: Mapping[str, Any] | None = None) -> QuestionnaireDisclosure:
         """Explain what all reports of a person let someone believe; `prior` by question, where given."""
         for name in prior or {}:
@@ -462,7 +517,7 @@ class Questionnaire:
                 [*row, f"{100 * float(self.chance(name)):.3g}%"] for row, name in zip(rows, self.questions, strict=True)
             ]
         table = f"{head}\n\n{aligned(header, rows, left=1)}"
-        return table if self.budget is None else f"{table}\n\n{_side_by_side(self.budget)}"
+        return table if self.budget is None else f"{table}\n\n{_side_by_side(self.budget, self.bound)}"
 
     __str__ = summary
 
@@ -507,7 +562,7 @@ def _spent(mechanism: Mechanism, name: str) -> Fraction:
     return exponent if exponent is not None else as_fraction(LDP(0).level(mechanism), "epsilon")
 
 
-def _side_by_side(budget: Budget) -> str:
+def _side_by_side(budget: Budget, bound: float | None) -> str:
     """All strategies: how many questions a person answers, the largest half-width, and the people for ± 5 points."""
     rows = []
     for name, costs in budget.costs.items():
@@ -515,6 +570,9 @@ def _side_by_side(budget: Budget) -> str:
         people = math.ceil(costs.worst * (NORMAL_95 / 0.05) ** 2)
         chosen = " (chosen)" if name == budget.strategy else ""
         rows.append([f"{name}{chosen}", f"{costs.asked:.3g}", f"{half:.4f}", f"{people:,}"])
+    if bound is not None:
+        least = NORMAL_95 * math.sqrt(bound / SHOWN_PEOPLE)
+        rows.append(["any mechanism (bound)", "", f"{least:.4f}", f"{math.ceil(bound * (NORMAL_95 / 0.05) ** 2):,}"])
     header = ["strategy", "questions asked", f"half-width, n = {SHOWN_PEOPLE:,}", "people for ± 0.05"]
     note = (
         "Largest 95% half-width over the questions at equal shares, times importance; of a mean, relative to its range."
@@ -559,7 +617,7 @@ def _answered(frame: Any, names: list[str]) -> Any:
         return frame
     columns = {name: pick(frame, name, "column") for name in names} if not isinstance(frame, Mapping) else frame
     listed = [list(columns[name]) for name in names]
-    kept = [not any(is_missing(_plain_value(x)) for x in row) for row in zip(*listed, strict=True)]
+    kept = [not any(is_missing(plain_value(x)) for x in row) for row in zip(*listed, strict=True)]
     if all(kept):
         return frame
     return rows_of(frame, kept)
@@ -568,11 +626,12 @@ def _answered(frame: Any, names: list[str]) -> Any:
 def _reports_of(path: str | Path, mechanism: Mechanism, question: str) -> list[Any]:
     """The reports to a question in a file, without those who were not asked."""
     parts = read_columns(Path(path), {question: mechanism}, [], True, "frame")
-    found = [_plain_value(x) for part in parts for x in part[question]]
+    found = [plain_value(x) for part in parts for x in part[question]]
     return [tuple(x) if isinstance(x, list) else x for x in found if not is_missing(x)]
 
 
-def _plain_value(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
+    """A value of any container as Python has it; lists are sets of labels."""
     return value.as_py() if hasattr(value, "as_py") else value
 
 

@@ -577,17 +577,168 @@ async function opened(text, format, what, fields) {
   return content;
 }
 
-// Questions by name, each with its mechanism, from the text of a questionnaire's file. What one person reports to all of
-// them together costs the sum of their ε.
+// ---- several questions under one coin -------------------------------------------------------------------------------
+
+const COIN_BITS = 53n;
+const COIN = 1n << COIN_BITS;
+
+// A number below any bound up to 2^62: as many bits as it has, again where they are too large.
+function wideBelow(bound, words) {
+  if (bound <= 1n) return words() && 0n;
+  const shift = 64n - BigInt((bound - 1n).toString(2).length);
+  for (;;) {
+    const found = words() >> shift;
+    if (found < bound) return found;
+  }
+}
+
+// One family of a question: its answers, its odds, and a report on x, by the truth or at random. Both are drawn.
+function familyOf(stored) {
+  if (Object.hasOwn(stored ?? {}, "size")) {
+    refuseOtherFields(stored, ["answers", "size"], "a family");
+    const [k, d] = [table(stored.answers, 2, "answers"), count(stored.size, 1, "size")];
+    refuseUnless(d < k, "a set must leave something out");
+    return {
+      k, odds: [BigInt(k), BigInt(d)], named: (drawn, at) => (d === 1 ? at(drawn) : drawn.map(at)),
+      draw(x, truthful, words) {
+        if (d === 1) {
+          const noise = below(k, words);
+          return truthful ? x : noise;
+        }
+        const noise = uniformSubset(k, d, d, words);
+        const others = uniformSubset(k - 1, d - 1, d - 1, words).map((other) => other + Number(other >= x));
+        return (truthful ? [...others, x] : noise).sort((a, b) => a - b);
+      },
+    };
+  }
+  refuseOtherFields(stored, ["weights"], "a family");
+  const rows = stored.weights.map((row) => row.map(weight));
+  const whole = sum(rows[0]);
+  const even = rows.length > 1 && rows.every((row) => row.length === rows[0].length && sum(row) === whole);
+  refuseUnless(even && whole <= WHOLE && rows.every((row) => row.every((w) => w > 0n)), "the weights of a family do not fit");
+  const low = rows[0].map((_, y) => least(rows.map((row) => row[y])));
+  const excess = rows.map((row) => row.map((w, y) => w - low[y]));
+  const [shared, rest] = [sum(low), whole - sum(low)];
+  refuseUnless(rest > 0n, "the weights of a family do not differ");
+  const odds = low.map((l, y) => [most(excess.map((row) => row[y])) * shared, l * rest])
+    .reduce((a, b) => (b[0] * a[1] > a[0] * b[1] ? b : a));
+  const place = (weights, point) => {
+    let [partial, found] = [0n, 0];
+    for (const w of weights) {
+      partial += w;
+      found += Number(partial <= point);
+    }
+    return found;
+  };
+  return {
+    k: rows.length, odds, named: (drawn) => drawn,
+    draw(x, truthful, words) {
+      const noise = place(low, wideBelow(shared, words));
+      const truth = place(excess[x], wideBelow(rest, words));
+      return truthful ? truth : noise;
+    },
+  };
+}
+
+// The questions of a file that are asked jointly: a record is a list of answers, one for each name; its report has null
+// where a question was not asked. Used as a mechanism by `Respondent`.
+async function jointOf(stored) {
+  refuseOtherFields(stored, ["names", "answers", "structure", "privacy"], "the joint mechanism");
+  const { names, structure } = stored;
+  refuseOtherFields(structure, ["kind", "questions", "assignments"], "the joint mechanism");
+  refuseUnless(structure.kind === "joint_blocks", "the file stores its weights in a way that this script does not know");
+  const families = structure.questions.map((options) => options.map(familyOf));
+  const answers = stored.answers.map((one) => labels(one, "inputs"));
+  const fits = names.length === families.length && answers.length === names.length
+    && families.every((options, j) => options.length > 0 && options.every(({ k }) => k === answers[j].length));
+  refuseUnless(fits, "the answers do not fit the questions");
+  const kinds = families.map(() => []);
+  const ratios = [];
+  const assignments = structure.assignments.map((one) => {
+    refuseOtherFields(one, ["weight", "blocks"], "an assignment");
+    let [high, low] = [1n, 1n];
+    const seen = new Set();
+    const blocks = one.blocks.map((block) => {
+      refuseOtherFields(block, ["questions", "families", "coin"], "a block");
+      const coin = wholeNumber(block.coin, COIN - 1n);
+      refuseUnless(coin > 0n && block.questions.length === block.families.length, "a block does not fit its questions");
+      let [top, bottom] = [1n, 1n];
+      const members = block.questions.map((j, i) => {
+        const family = families[count(j, 0, "a question")]?.[count(block.families[i], 0, "a family")];
+        refuseUnless(family && !seen.has(j), "a block does not fit its questions");
+        seen.add(j);
+        const [a, b] = family.odds;
+        [top, bottom] = [top * a, bottom * b];
+        const key = `${block.families[i]} ${coin}`;
+        if (!kinds[j].includes(key)) kinds[j].push(key);
+        return { j, family, key };
+      });
+      high *= (COIN - coin) * bottom + coin * top;
+      low *= (COIN - coin) * bottom;
+      return { coin, members };
+    });
+    refuseUnless(seen.size > 0, "an assignment asks nothing");
+    ratios.push([high, low]);
+    return { weight: wholeNumber(one.weight, COIN), blocks };
+  });
+  refuseUnless(sum(assignments.map((one) => one.weight)) === COIN, "the weights of the assignments do not sum to 2^53");
+  refuseFalseClaim(stored.privacy, ratios);
+  const shift = 64n - COIN_BITS;
+  const written = (j, key, report) => (kinds[j].length === 1 ? report : `${kinds[j].indexOf(key) + 1}: ${JSON.stringify(report)}`);
+  const codesOf = (record) => (Array.isArray(record) ? record.map((value, j) => answers[j]?.find(value) ?? -1) : []);
+  const knows = (record) => codesOf(record).length === names.length && codesOf(record).every((code) => code >= 0);
+  return Object.freeze({
+    hash: await digest(stored),
+    epsilon: stored.privacy.epsilon ?? `log(${stored.privacy.ratio})`,
+    names: Object.freeze([...names]),
+    answers: answers.map(({ length, at }) => ({ length, at })),
+    knows,
+    couldReport: (report) => Array.isArray(report) && report.length === names.length,
+    draw(record, words) {
+      refuseUnless(knows(record), "the record has an answer that is no label");
+      const codes = codesOf(record);
+      const point = words() >> shift;
+      let [partial, number] = [0n, 0];
+      for (const one of assignments) {
+        partial += one.weight;
+        number += Number(partial <= point);
+      }
+      const report = names.map(() => null);
+      for (const { coin, members } of assignments[number].blocks) {
+        const truthful = words() >> shift < coin;
+        for (const { j, family, key } of members) {
+          report[j] = written(j, key, family.named(family.draw(codes[j], truthful, words), answers[j].at));
+        }
+      }
+      return report;
+    },
+  });
+}
+
+// Questions by name, each with its mechanism, from the text of a questionnaire's file; those that are asked jointly are
+// in `joint`, which reports on all of them at once. What one person reports costs the sum of the ε.
 export async function loadQuestionnaire(text) {
-  const content = await opened(text, "extremal-questionnaire", "questionnaire", ["format", "version", "questions"]);
+  const known = ["format", "version", "questions", "joint", "goals", "budget"];
+  const content = await opened(text, "extremal-questionnaire", "questionnaire", known);
   const listed = Array.isArray(content.questions) ? content.questions : [];
   const names = listed.map((entry) => entry?.name);
   const named = names.every((name) => typeof name === "string" && name.trim() !== "");
   refuseUnless(named && names.length > 0 && new Set(names).size === names.length, "questions need names of their own");
+  let joint = null;
+  if (content.joint !== undefined) {
+    try {
+      joint = await jointOf(content.joint);
+    } catch (error) {
+      throw error instanceof Refused ? error : new Refused("the joint mechanism is malformed");
+    }
+    refuseUnless(joint.names.every((name) => names.includes(name)), "questions need names of their own");
+  }
   const questions = new Map();
-  for (const { name, mechanism } of listed) questions.set(name, await loadMechanism(mechanism));
-  return Object.freeze({ hash: content.hash, questions });
+  for (const { name, mechanism } of listed) {
+    if (joint?.names.includes(name)) refuseUnless(mechanism === undefined, "a question is asked in one way");
+    else questions.set(name, await loadMechanism(mechanism));
+  }
+  return Object.freeze({ hash: content.hash, questions, joint });
 }
 
 const MECHANISM_FIELDS = [

@@ -176,7 +176,7 @@ def _of_weights() -> Iterator[tuple[str, Content]]:
         yield f"{bits} bits", {**response(bits, local()), "weights": weights, "outputs": {"bits": bits}}
     for rows, size in ((100, 50), (65_536, 32_768), (1 << 24, 2)):
         weights = {"kind": "subset_selection", "rows": rows, "size": size, "inside": str(WHOLE - 1)}
-        whole = WHOLE * comb(rows - 1, size - 1) * (rows - size) if rows < 1 << 20 else WHOLE
+        whole = WHOLE * comb(rows - 1, size - 1) * (rows - size)
         digits = str(whole) if whole.bit_length() < 12_000 else hex(whole)
         outputs = {"subsets_of_inputs": size}
         yield (
@@ -184,14 +184,14 @@ def _of_weights() -> Iterator[tuple[str, Content]]:
             {**response(rows, local("90")), "weights": weights, "outputs": outputs, "denominator": digits},
         )
     for order, coordinates in ((2, 3), (2, 32), (65_521, 2)):
-        weights = {
-            "kind": "projective",
-            "rows": 7,
-            "inside": str(WHOLE - 1),
-            "order": order,
-            "coordinates": coordinates,
+        reports, held = ((order**t - 1) // (order - 1) for t in (coordinates, coordinates - 1))
+        weights = {"kind": "projective", "rows": 7, "inside": str(WHOLE - 1)}
+        mechanism = {
+            **response(7, local("90")),
+            "weights": {**weights, "order": order, "coordinates": coordinates},
+            "outputs": {"range": reports},
+            "denominator": str(WHOLE * held * (reports - held)),
         }
-        mechanism = {**response(7, local("90")), "weights": weights}
         yield f"points over {order}^{coordinates}", mechanism
         yield (
             f"Hamming of points over {order}^{coordinates}",

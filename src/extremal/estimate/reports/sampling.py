@@ -285,7 +285,7 @@ def reach(level: float, degrees: Any) -> Any:
     """How many standard errors an interval of this level reaches: Student's quantile, the normal one without degrees;
     a number, or one for each of several degrees.
 
-    >>> round(reach(0.95, 5), 3), round(reach(0.95, None), 3)
+    >>> round(float(reach(0.95, 5)), 3), round(reach(0.95, None), 3)
     (2.571, 1.96)
     """
     if degrees is None:
