@@ -96,7 +96,6 @@ OWN_CONCEPTS: dict[str, str] = {
     "columns.polars_lazy": "a container is a file, and its package is loaded for it alone",
     "columns.spark": "a container is a file, and its package is loaded for it alone",
     "release.two_levels": "RAPPOR's permanent and instantaneous reports, a public name",
-    "release.engines.spark_files": "files on a cluster, and its package is loaded for it alone",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",
     "exact.quotients": "quotients of floats among rationals: exact arithmetic that knows no proof",

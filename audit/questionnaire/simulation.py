@@ -32,14 +32,8 @@ def laws(rng: np.random.Generator) -> dict[str, np.ndarray]:
 
 def records(rng: np.random.Generator, law: dict[str, np.ndarray], n: int) -> pd.DataFrame:
     kind = (rng.random(n) < SHARE).astype(int)
-    return pd.DataFrame(
-        {
-            name: np.array([rng.choice(SIZES[name], p=law[name][c]) for c in (0, 1) for _ in range(n)]).reshape(2, n)[
-                kind, np.arange(n)
-            ]
-            for name in SIZES
-        }
-    )
+    both = {name: np.array([rng.choice(k, size=n, p=law[name][c]) for c in (0, 1)]) for name, k in SIZES.items()}
+    return pd.DataFrame({name: drawn[kind, np.arange(n)] for name, drawn in both.items()})
 
 
 def reports(asked: ex.Questionnaire, frame: pd.DataFrame, seed: int) -> pd.DataFrame:
@@ -74,7 +68,8 @@ def main(repetitions: int) -> int:
             for name in SIZES:
                 covered, k = float(np.mean(inside[name])), SIZES[name]
                 costs = asked.budget.costs[strategy].variances[name]  # type: ignore[union-attr]
-                stated = k * costs - float(((truth[name] - 1 / k) ** 2).sum()) * 1.0
+                # only those who were asked count: what is known of the shares beforehand is worth so much more
+                stated = k * costs - float(((truth[name] - 1 / k) ** 2).sum()) / float(asked.chance(name))
                 room = 4 * float(np.std(inside[name])) / repetitions**0.5
                 failed += covered + room < LEAST_COVERAGE
                 seen = float(np.mean(errors[name]))

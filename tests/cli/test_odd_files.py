@@ -49,6 +49,8 @@ LINES: list[tuple[list[str], str]] = [
     (["estimate", "a\0b.csv", "--mechanism", "m.json"], "must not hold a NUL character"),
     (["estimate", "fifo.csv", "--mechanism", "m.json"], REGULAR),
     *((["verify", name], REGULAR) for name in ("fifo", "socket", "/dev/zero", "/dev/null")),
+    ([*PRIVATIZE, "-o", "new", "--engine", "spark", "--row-id", "id", "--master", "x"], "must be that of a cluster"),
+    (["privatize", "m.json", *PRIVATIZE[2:], "-o", "new", "--engine", "spark", "--row-id", "id"], "Spark reads"),
     (["verify", "fifo", "--independent"], REGULAR),
     (["verify", "loop"], "Too many levels of symbolic links"),
     (["verify", "\ud800"], "this system can write"),

@@ -58,8 +58,7 @@ def privatize_with_spark(
     here = "://" not in target
     if here and Path(target).exists():
         raise FileConflict("the output folder must not exist yet", parameter="output", value=target)
-    if "://" not in source:
-        refuse_unusable(Path(source))
+    _refuse_unsuitable(source, master)  # a session takes half a minute to start
     from_elsewhere, session = _session(master)
     from pyspark.errors import PySparkException
 
@@ -123,11 +122,27 @@ def _read(session: Any, source: str) -> Any:
     suffix = Path(source).suffix.lower()
     if READERS.get(suffix) == "csv":
         return session.read.csv(source, header=True, sep="\t" if suffix == ".tsv" else ",")
-    if suffix in READERS or Path(source).is_dir() or "://" in source:
-        return session.read.parquet(source)
-    raise InvalidParameter(
-        "Spark reads Parquet, CSV or TSV here", parameter="file", value=source, hint="Give a file or a folder of files."
-    )
+    return session.read.parquet(source)
+
+
+def _refuse_unsuitable(source: str, master: str) -> None:
+    """Raise on a source that is not read here, and on what is no address of a cluster."""
+    if "://" not in source:
+        refuse_unusable(Path(source))
+        if Path(source).suffix.lower() not in READERS and not Path(source).is_dir():
+            raise InvalidParameter(
+                "Spark reads Parquet, CSV or TSV here",
+                parameter="file",
+                value=source,
+                hint="Give a file or a folder of files.",
+            )
+    if not re.match(r"local(\[|$)|spark://|k8s://|yarn$", master):
+        raise InvalidParameter(
+            "the master must be that of a cluster",
+            parameter="master",
+            value=master,
+            hint="local[*] or spark://host:7077.",
+        )
 
 
 def _write(frame: Any, target: str, here: bool) -> None:
