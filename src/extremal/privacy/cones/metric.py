@@ -25,6 +25,7 @@ Edge = tuple[int, int]
 MOST_ON_TREE = 16  # 32,768 rays
 MOST_IN_GENERAL = 7  # 924 rays
 _BITS = 96  # of e^{εd}, rounded up: nothing of it is left in a float
+_FARTHEST = 740  # of εd: e^−740 is next to the smallest double, and what is farther apart is 0 in a float
 _SAME = 10  # digits to which rays are the same, where rounding took one that several pairs make apart
 
 
@@ -76,8 +77,9 @@ def metric_rays(privacy: MetricPrivacy) -> Floats:
         return _directed(edges, privacy)
     planes = []
     for x, z in itertools.permutations(range(k), 2):
-        if privacy.relates(x, z):
-            factor = Fraction(exp_bounds(privacy.exact_exponent(x, z), _BITS)[1], 1 << _BITS)
+        exponent = privacy.exact_exponent(x, z) if privacy.relates(x, z) else None
+        if exponent is not None and exponent <= _FARTHEST:
+            factor = Fraction(exp_bounds(exponent, _BITS)[1], 1 << _BITS)
             planes.append([Fraction(int(i == x)) - factor * int(i == z) for i in range(k)])
     listed = as_columns(extreme_rays(k, planes))
     return listed[:, np.unique(listed.round(_SAME), axis=1, return_index=True)[1]]
