@@ -22,6 +22,7 @@ import numpy as np
 from extremal.certificate import Certificate, NotKnown
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Prior, as_count
+from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.problem import (
     FurtherProofs,
@@ -263,12 +264,9 @@ def _refuse_orders(privacy: Notion, utility: Utility) -> None:
             _refuse_orders(privacy, part)
     if not isinstance(utility, AlphaDivergence):
         return
-    p0, p1 = utility.pair.p0.values, utility.pair.p1.values
-    both = (p0 > 0) | (p1 > 0)
-    with np.errstate(divide="ignore"):
-        ratio = float(np.abs(np.log(p0[both]) - np.log(p1[both])).max())
-    pure = isinstance(privacy, LDP) and not privacy.exact_delta
-    reach = abs(utility.alpha) * (min(ratio, privacy.epsilon) if pure else ratio)
+    pair = utility.pair.p0.values, utility.pair.p1.values
+    level = privacy.epsilon if isinstance(privacy, LDP) and not privacy.exact_delta else math.inf
+    reach = abs(utility.alpha) * max(_largest_log_ratio(*pair, level), _largest_log_ratio(*pair[::-1], level))
     if _LARGEST_POWER < reach < math.inf:
         raise TooLarge(
             f"the value must be a double, and e^{reach:.4g} is none",
@@ -276,6 +274,19 @@ def _refuse_orders(privacy: Notion, utility: Utility) -> None:
             value=utility.alpha,
             hint="Choose a smaller order, or a smaller ε.",
         )
+
+
+def _largest_log_ratio(p: Floats, q: Floats, epsilon: float) -> float:
+    """The largest log-ratio of a report's probabilities under p and q that ε-LDP allows: of the pattern that is high on
+    a set, the best being one of the first in order of p/q; of p and q themselves without ε."""
+    some = p + q > 0
+    with np.errstate(divide="ignore"):
+        logs = np.log(p[some]) - np.log(q[some])
+    if epsilon > _LARGEST_POWER:
+        return float(logs.max())
+    order = np.argsort(-logs)
+    step = math.expm1(epsilon)
+    return float((np.log1p(step * np.cumsum(p[some][order])) - np.log1p(step * np.cumsum(q[some][order]))).max())
 
 
 def _refuse_no_time(time_limit: Any) -> None:
