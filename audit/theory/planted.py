@@ -130,12 +130,17 @@ def _wrap_figure(name: str) -> None:
     def wrong(progress: Any) -> Any:
         made = figure.make(progress)
         tables = {
-            key: {c: [planted(v, OFF_IN_FIGURES) for v in column] for c, column in columns.items()}
-            for key, columns in made.tables.items()
+            name: {title: [_wrong_cell(cell) for cell in column] for title, column in columns.items()}
+            for name, columns in made.tables.items()
         }
         return dataclasses.replace(made, tables=tables)
 
     FIGURES[name] = dataclasses.replace(figure, make=wrong)
+
+
+def _wrong_cell(cell: Any) -> Any:
+    """A number that is off; a letter, as in a table of colours, that is another."""
+    return "?" if isinstance(cell, str) else planted(cell, OFF_IN_FIGURES)
 
 
 def plants() -> list[tuple[str, list[str]]]:

@@ -140,6 +140,7 @@ PINNED = {
     "gso-fig4": [("", "Q(1|1)", 0, 0.675), ("", "Q(1|2)", 0, 0.175), ("", "I(X;Y)", 0, 0.1326423501825457)],
     "gso-examples": [("1", "output 1", 0, 0.325), ("2", "output 1", 1, 0.75)],
     "kss-fig1": [("invariant", "P1", 5, 0.5), ("ordered", "P2", 2, 0.45)],
+    "kss-bounds": [("one-prior", "epsilon", 2, math.log(38)), ("one-prior", "lower bound, printed", 2, math.log(20))],
 }
 """Figure → table, column, row and a number of it, from the formula in 30 digits."""
 
