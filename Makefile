@@ -1,4 +1,5 @@
 # make run    the main job, end to end, on the bundled survey
+# make demo   a study on localhost: form, analyst's page, simulated respondents
 # make quick  a minute: style, types, layers, the rooms that proofs stand on
 # make test   style, types, tests, coverage; needs Python and make, nothing else
 # make test-all  every test and page: Spark, browser and Node too (installs them), attacks on proofs, large alphabets
@@ -10,7 +11,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: dist run quick test test-all lint types core unit every system site docs audit bench bench-check bench-all profile clean help
+.PHONY: dist run demo quick test test-all lint types core unit every system site docs audit bench bench-check bench-all profile clean help
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -23,12 +24,19 @@ $(VENV)/.run: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[plot]'
 	@touch $@
 
+$(VENV)/.demo: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[collect,frames]'
+	@touch $@
+
 $(VENV)/.dev: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
-	@touch $@ $(VENV)/.run
+	@touch $@ $(VENV)/.run $(VENV)/.demo
 
 run: $(VENV)/.run
 	$(BIN)/python examples/survey.py
+
+demo: $(VENV)/.demo
+	$(BIN)/python examples/demo.py
 
 # What proofs stand on; its own tests must cover every branch of it.
 CORE := exact sources problem privacy mechanism certificate

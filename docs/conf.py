@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from docutils import nodes
 from sphinx.domains.python import PyObject
 
 import extremal
+from extremal.explorer import pages, write_check_page
 
 HERE = Path(__file__).parent
 project, author, copyright = "extremal", "the authors of extremal", "the authors of extremal"  # noqa: A001
@@ -31,6 +35,7 @@ extensions = [
 ]
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+highlight_language = "none"  # a block that names no language is output, not Python
 exclude_patterns = ["_build", "**/GALLERY_HEADER.rst"]
 default_role = "code"  # a name in single backticks is code, in docstrings as in Markdown
 add_module_names = False
@@ -251,6 +256,69 @@ def _pieces(text: str) -> list[Any]:
     return [*made, nodes.Text(text[done:])]
 
 
+FORMULA = re.compile(r"[=≤≥∝∈→<]")
+NO_FORMULA = re.compile(r"import |print\(|ex\.|extremal |\$ |^\s*#|\"|──|  \S+  ", flags=re.M)
+
+
+def formulas(_app: Any, doctree: Any) -> None:
+    """Indented blocks that hold mathematics are set as such: upright operators, exponents above the line."""
+    for block in list(doctree.findall(nodes.literal_block)):
+        text = block.astext()
+        if (
+            block.get("language") not in (None, "none", "default")
+            or not FORMULA.search(text)
+            or NO_FORMULA.search(text)
+        ):
+            continue
+        if len(text.splitlines()) > MOST_FORMULA_LINES:
+            continue
+        lines = [nodes.line("", "", *_pieces(line.strip())) for line in text.splitlines() if line.strip()]
+        block.replace_self(nodes.line_block("", *lines, classes=["formula"]))
+
+
+MOST_FORMULA_LINES = 6  # a longer block is a listing
+
+
+def npm_package(name: str) -> Path | None:
+    """A package of npm, installed beside the build; None where there is no npm, or EXTREMAL_INSTALL=no."""
+    folder = HERE.parent / "out" / "npm"
+    held = folder / "node_modules" / name
+    if not held.exists() and shutil.which("npm") is not None and os.environ.get("EXTREMAL_INSTALL") != "no":
+        folder.mkdir(parents=True, exist_ok=True)
+        command = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", str(folder), PYODIDE]
+        subprocess.run(command, check=False, timeout=180)
+    return held if held.exists() else None
+
+
+PYODIDE = "pyodide@314"  # Python for browsers; its major version is what the tests decide files with
+
+
+def copy_pages(app: Any, error: Exception | None) -> None:
+    """The explorer and the checker stand beside the pages of the site."""
+    if error is not None or app.builder.name != "html":
+        return
+    folder = Path(app.outdir) / "explorer"
+    folder.mkdir(exist_ok=True)
+    for name, data in pages().items():
+        (folder / name).write_bytes(data)
+    write_check_page(Path(app.outdir) / "check", npm_package("pyodide"))
+
+
+def gallery_of_pictures(_app: Any) -> None:
+    """`gallery/pictures.inc`: a thumbnail with its title for every example that was run."""
+    lines = []
+    for room in GALLERY:
+        header = (HERE.parent / "examples" / room / "GALLERY_HEADER.rst").read_text(encoding="utf-8").splitlines()
+        lines += [f"## {header[0]}", "", ":::{container} pictures", ""]
+        for script in sorted((HERE.parent / "examples" / room).glob("*.py")):
+            title = script.read_text(encoding="utf-8").split('"""')[1].strip().splitlines()[0]
+            thumb = HERE / "gallery" / room / "images" / "thumb" / f"sphx_glr_{script.stem}_thumb.png"
+            picture = f"![]({room}/images/thumb/{thumb.name})" if thumb.exists() else ""
+            lines += [f"[{picture} {title}]({room}/{script.stem}.rst)", ""]
+        lines += [":::", ""]
+    _write(HERE / "gallery" / "pictures.inc", "\n".join(lines))
+
+
 def without_constructor(_app: Any, what: str, _name: str, held: Any, *_: Any) -> tuple[str, None] | None:
     """What functions return is not made by hand: its attributes are listed, its constructor is not."""
     return ("", None) if what == "class" and "Attributes:" in (held.__doc__ or "") else None
@@ -260,7 +328,10 @@ def setup(app: Any) -> None:
     for kind in PyObject.doc_field_types:
         kind.label = "Attributes" if kind.name == "variable" else kind.label
     app.connect("autodoc-process-signature", without_constructor)
+    app.connect("doctree-read", formulas, priority=400)
     app.connect("doctree-read", raised_and_lowered)
+    app.connect("builder-inited", gallery_of_pictures, priority=900)  # after the gallery was run
+    app.connect("build-finished", copy_pages)
     app.connect("builder-inited", write_reference)
     app.connect("autodoc-process-docstring", as_plain_words, priority=400)  # before napoleon reads sections
     app.connect("autodoc-process-docstring", with_colons, priority=600)

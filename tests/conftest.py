@@ -35,8 +35,8 @@ def reference() -> dict[str, dict[str, Any]]:
     return {case["id"]: case for case in content["cases"]}
 
 
-PROGRAMS = {"java", "node", "chromium"}
-STARTED = {*PROGRAMS, "chromium-browser", "google-chrome", "spark-submit"}
+PROGRAMS = {"java", "node", "chromium", "rscript", "postgresql"}
+STARTED = {*PROGRAMS, "Rscript", "chromium-browser", "google-chrome", "spark-submit"}
 _of_the_system = False  # whether the test that runs is marked so
 
 
@@ -95,3 +95,44 @@ def chromium() -> str:
         if _version(program, "--version"):
             return program
     pytest.skip("NOT TESTED IN A BROWSER: there is no Chromium")
+
+
+@pytest.fixture(scope="session")
+def rscript() -> str:
+    """R with its package jsonlite."""
+    if not _version("Rscript", "--version"):
+        pytest.skip("THE READER IN R IS NOT TESTED: R is not installed")
+    asked = ["Rscript", "-e", "library(jsonlite)"]
+    if subprocess.run(asked, capture_output=True, check=False).returncode:
+        pytest.skip("THE READER IN R IS NOT TESTED: R has no jsonlite")
+    return "Rscript"
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> str:
+    """A database server's programs."""
+    if not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")) and shutil.which("initdb") is None:
+        pytest.skip("COLLECTING IN POSTGRESQL IS NOT TESTED: it is not installed")
+    return "postgresql"
+
+
+PACKAGES = ("playwright-core@1", "axe-core@4", "pyodide@314", "survey-core@3")
+"""They drive a browser, judge a page, run Python in one, show a form; installed beside the build, never committed."""
+
+
+@pytest.fixture(scope="session")
+def npm(node: list[str]) -> Path:
+    """The folder of npm's packages, installed once, whichever of the tests' processes comes first."""
+    import fcntl  # not on Windows
+
+    folder = Path(__file__).parents[1] / "out" / "npm"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not all((folder / "node_modules" / name.partition("@")[0]).is_dir() for name in PACKAGES):
+            command = ["npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", "--silent", *PACKAGES]
+            try:
+                subprocess.run([*command, "--prefix", str(folder)], check=True, capture_output=True, timeout=300)
+            except (OSError, subprocess.SubprocessError):
+                pytest.skip("PAGES ARE NOT TESTED IN A BROWSER: npm cannot install what drives it")
+    return folder / "node_modules"

@@ -18,7 +18,7 @@ def _recipe(target: str) -> str:
     return "" if found is None else found[2] + "".join(map(_recipe, found[1].split()))
 
 
-@pytest.mark.parametrize("program", ["java", "node", "chromium"])
+@pytest.mark.parametrize("program", ["java", "node", "chromium", "Rscript"])
 def test_a_test_that_starts_a_program_without_asking_for_it_fails(program: str) -> None:
     with pytest.raises(RuntimeError, match="only tests marked `system` start"):
         subprocess.run([program, "--version"], capture_output=True, check=False)

@@ -3,8 +3,8 @@
 Each fault changes one place of `extremal/certificate`, or of `exact/polytope`, in a copy of the source: a comparison
 turned round, a sign, a check left out, a step too far, a number rounded to the wrong side, a precondition dropped. The
 tests named for its module run against the copy until one fails. A fault that no test can notice stands in the list with
-the reason why it changes nothing; those are not run. Reported: how many were killed, and every one that survived (must
-be none).
+the reason why it changes nothing; those are not run. Reported: how many were killed, and every one that survived or
+whose tests ran out of time (must be none: a test that runs on has noticed nothing).
 
 Run with `make audit`; give words as arguments to run only the faults that contain one of them, or a share such as 1/2
 and 2/2 to run every second one.
@@ -74,7 +74,8 @@ TESTS: dict[str, list[tuple[str, str]]] = {
 }
 """What runs against a fault of each module, in this order: a file, and words of which one must be in the test."""
 
-MOST_SECONDS = 600  # a fault that makes a test run on is noticed, too
+MOST_SECONDS = 600  # of processor time for the tests of one fault
+KILLED, SURVIVED, OUT_OF_TIME = "killed", "survived", "out of time"
 PRELOADED = (
     "extremal.optimize",
     "support.proofs.adversaries",
@@ -120,8 +121,8 @@ def faults() -> list[Fault]:
     return found
 
 
-def survives(fault: Fault | None, place: Path) -> bool:
-    """Whether every test passes with the fault, if any, in a copy of the kernel; in a process of its own."""
+def outcome(fault: Fault | None, place: Path) -> str:
+    """What the tests say of the fault, if any, in a copy of the kernel; in a process of its own."""
     shutil.rmtree(place, ignore_errors=True)
     shutil.copytree(SOURCE / "certificate", place / "certificate", ignore=shutil.ignore_patterns("__pycache__"))
     (place / "exact").mkdir()
@@ -132,7 +133,8 @@ def survives(fault: Fault | None, place: Path) -> bool:
     if child == 0:
         silence = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silence, 2)
-        signal.alarm(MOST_SECONDS)
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, MOST_SECONDS)
         try:
             load_kernel(place)
             for path, words in TESTS[fault.module] if fault else [(path, "") for path in ALL]:
@@ -140,7 +142,8 @@ def survives(fault: Fault | None, place: Path) -> bool:
             os._exit(0)
         except BaseException:  # whatever a fault brings about, an interrupt or an exit included, is noticed
             os._exit(1)
-    return not os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    return {0: SURVIVED, -signal.SIGPROF: OUT_OF_TIME}.get(code, KILLED)
 
 
 def load_kernel(place: Path) -> None:
@@ -206,17 +209,18 @@ def main() -> int:
         importlib.import_module(module)  # before the fork: every child has them
     sys.modules["support.proofs.examples"].examples()
     with tempfile.TemporaryDirectory() as place:
-        if not words and not survives(None, Path(place) / "extremal"):
+        if not words and outcome(None, Path(place) / "extremal") != SURVIVED:
             raise RuntimeError("the tests must pass where no fault is planted")
         for fault in (f for f in chosen if not f.same):
-            if survives(fault, Path(place) / "extremal"):
+            said = outcome(fault, Path(place) / "extremal")
+            if said != KILLED:
                 alive.append(fault)
-                print(f"SURVIVED  {fault}", flush=True)
+                print(f"{said.upper()}  {fault}", flush=True)
     same = [f for f in chosen if f.same]
     for fault in same:
         print(f"the same  {fault}: {fault.same}")
     killed = len(chosen) - len(same) - len(alive)
-    counts = f"{len(chosen)} faults: {killed} killed, {len(same)} the same, {len(alive)} survived"
+    counts = f"{len(chosen)} faults: {killed} killed, {len(same)} the same, {len(alive)} survived or out of time"
     print(f"{counts}, {time.monotonic() - start:.0f} s")
     return 1 if alive else 0
 

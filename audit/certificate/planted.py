@@ -43,8 +43,8 @@ FAULTS: tuple[tuple[str, str, str], ...] = (
     ("checker/squares.py", "return along**2 / (about.unit * cost)", "return along / (about.unit * cost)"),
     (
         "checker/compact.py",
-        "(notion.ratio - 1) * value) / (1 + notion.ratio)",
-        "notion.ratio * value) / (1 + notion.ratio)",
+        "(ratio - 1) * value) / (1 + ratio)",
+        "ratio * value) / (1 + ratio)",
     ),
     ("checker/verdicts.py", "math.nextafter(float(value), way)", "float(value) + (way > 0) - (way < 0)"),
     ("checker/costs.py", "RHO = Fraction(1, 2**80)", "RHO = Fraction(1, 2**40)"),

@@ -5,13 +5,14 @@
 3. Differences of two independent yes/no surveys, of equal and of different sizes.
 
 n from 5 to 100, ε from 0.3 to 6, levels 80, 95 and 99%. None may be below its level. Intervals pulled in by a fifth of
-their length must fall below it in a third of the settings. Run with `python -m audit.estimate.exact_coverage [largest
-n]`.
+their length must fall below it in a third of the settings. Run with `python -m audit.estimate.exact_coverage [largest n
+[ε …]]`.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
@@ -20,11 +21,12 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 import extremal as ex
-from extremal.estimate.intervals.bounded import binomial_quantiles, melded_limits, moved_within
+from extremal.estimate.intervals.bounded import binomial_quantiles, gaffke_limits, melded_at, moved_within
 from extremal.estimate.workload import statistics_of
 
 LEVELS = (0.8, 0.95, 0.99)
 EPSILONS = (0.3, 1.0, 3.0, 6.0)
+CHECKED = 20  # outcomes whose limits are compared with those of the public function
 ROUNDING = 1e-9  # of a share, and of a sum of probabilities
 
 
@@ -67,25 +69,46 @@ def multinomial(name: str, mechanism: ex.Mechanism, goal: Any, n: int) -> tuple[
     """The least excess of coverage over the level, with limits as they are and pulled in."""
     table, points = outcomes(n, mechanism.m), truths(mechanism.k)
     weights = chances(table, points @ mechanism.matrix)
-    results: list[Any]
+    estimate: Callable[[list[int]], Any]
     if goal is None:
-        results = [ex.estimate_frequencies(counts.tolist(), mechanism, counts=True) for counts in table if n > 1]
-        values = points
+        values, estimate = points, lambda counts: ex.estimate_frequencies(counts, mechanism, counts=True)
     else:
-        results = [ex.estimate_workload(counts.tolist(), mechanism, goal, counts=True) for counts in table]
-        values = points @ statistics_of(goal, mechanism.input_labels)[1].T
-    return report(name, n, lambda level: np.array([one.interval(level) for one in results]), values, weights, points)
+        rows = statistics_of(goal, mechanism.input_labels)[1]
+        values, estimate = points @ rows.T, lambda counts: ex.estimate_workload(counts, mechanism, goal, counts=True)
+    influence = estimate(table[0].tolist()).fit.inverse.influence(None if goal is None else rows)
+    if influence is None or all(len(np.unique(one.round(9))) <= 2 for one in influence):
+        results = [estimate(counts.tolist()) for counts in table]
+        return report(
+            name, n, [np.array([one.interval(level) for one in results]) for level in LEVELS], values, weights, points
+        )
+    least, most = rows.min(axis=1), rows.max(axis=1)
+    limits = [gaffke_of_all(influence, table, level, least, most) for level in LEVELS]
+    for place in np.random.default_rng(n).integers(len(table), size=CHECKED):  # what is checked is what is shown
+        shown = estimate(table[place].tolist())
+        for level, found in zip(LEVELS, limits, strict=True):
+            np.testing.assert_allclose(found[place], shown.interval(level), atol=ROUNDING)
+    return report(name, n, limits, values, weights, points)
+
+
+def gaffke_of_all(
+    influence: np.ndarray, table: np.ndarray, level: float, least: np.ndarray, most: np.ndarray
+) -> np.ndarray:
+    """Limits of every outcome in one call."""
+    outcomes_, size = len(table), len(influence)
+    values, counts = np.tile(influence, (outcomes_, 1)), np.repeat(table, size, axis=0).astype(np.float64)
+    centre = (values * counts).sum(axis=1) / counts.sum(axis=1)
+    found = gaffke_limits(values, counts, level)
+    return moved_within(found, centre, np.tile(least, outcomes_), np.tile(most, outcomes_)).reshape(outcomes_, size, 2)
 
 
 def report(
-    name: str, n: int, limits_at: Any, values: np.ndarray, weights: np.ndarray, points: np.ndarray
+    name: str, n: int, limits: list[np.ndarray], values: np.ndarray, weights: np.ndarray, points: np.ndarray
 ) -> tuple[float, float]:
     slack, narrow = np.inf, np.inf
-    for level in LEVELS:
-        limits = limits_at(level)
-        found = held(limits, values, weights, 0.0)
+    for level, at in zip(LEVELS, limits, strict=True):
+        found = held(at, values, weights, 0.0)
         worst = np.unravel_index(int(found.argmin()), found.shape)
-        pulled = held(limits, values, weights, 0.2)
+        pulled = held(at, values, weights, 0.2)
         print(
             f"  {name:34s} n={n:3d}  {level:.0%}: least {found.min():.4f} at {np.round(points[worst[0]], 3).tolist()}"
             f"{'' if found.min() >= level - ROUNDING else '   TOO LOW'}",
@@ -119,26 +142,26 @@ def difference(n0: int, n1: int, epsilon: float) -> tuple[float, float]:
         binom.pmf(places[:, 1], n0, (b + (a - b) * pairs[:, 1])[:, None]),
     )
 
-    def limits_at(level: float) -> np.ndarray:
-        found = moved_within(melded_limits(parts, level), centre, -np.ones(len(places)), np.ones(len(places)))
-        place = int(np.flatnonzero((places == (1, 2)).all(axis=1))[0])
-        assert np.allclose(found[place], one.difference(two).interval(level)[1])  # what is checked is what is shown
-        return found[:, None, :]
-
+    place = int(np.flatnonzero((places == (1, 2)).all(axis=1))[0])
+    limits = []
+    for level, melded in zip(LEVELS, melded_at(parts, LEVELS), strict=True):
+        found = moved_within(melded, centre, -np.ones(len(places)), np.ones(len(places)))
+        np.testing.assert_allclose(found[place], one.difference(two).interval(level)[1])  # what is checked is shown
+        limits.append(found[:, None, :])
     values = (pairs[:, 0] - pairs[:, 1])[:, None]
-    return report(f"difference ε={epsilon:g} {n1}+{n0}", min(n0, n1), limits_at, values, weights, pairs)
+    return report(f"difference ε={epsilon:g} {n1}+{n0}", min(n0, n1), limits, values, weights, pairs)
 
 
 def main() -> int:
     largest = int(sys.argv[1]) if len(sys.argv) > 1 else 100
     found: list[tuple[float, float]] = []
-    for epsilon in EPSILONS:
+    for epsilon in [float(one) for one in sys.argv[2:]] or EPSILONS:
         print(f"ε = {epsilon:g}")
-        for n in (5, 20, 100):
+        for n in (5, 10, 20, 50, 100):
             if n <= largest:
                 found.append(multinomial("yes/no shares", ex.randomized_response(2, epsilon), None, n))
                 found.append(multinomial("yes/no mean", ex.randomized_response(2, epsilon), ex.Mean([0, 1]), n))
-        for n in (5, 20, 50):
+        for n in (5, 20, 50, 100):
             if n <= largest:
                 found.append(multinomial("three shares", ex.randomized_response(3, epsilon), None, n))
                 found.append(multinomial("mean of three", ex.randomized_response(3, epsilon), ex.Mean([0, 1, 2]), n))

@@ -4,7 +4,7 @@ Every structure, half of them with inputs that share rows, the listed ones also 
 notion; sources of every shape, with zeros, ties, one member and repeated members. The level must be that of the list to
 the last digit, the notion must hold there and not one double below. False claims of (ε,δ)-LDP are made one unit of
 2^-90 below the truth, where the double of ε is as far from it as it can be. Reported by structure and notion. Run with
-`make audit`; the number of levels is an argument.
+`make audit`; the number of levels and the first seed are arguments.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from support.levels import (
 )
 
 COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 50_000
+FIRST = int(sys.argv[2]) if len(sys.argv) > 2 else 0
 CLAIMS = max(100, COUNT // 50)
 LISTED_KINDS = ("rows", "randomized_response", "two_valued_columns", "circulant")
 
@@ -39,7 +40,7 @@ def levels(count: int) -> Counter[str]:
     """How many levels of each structure and notion were compared; what differs is printed."""
     done: Counter[str] = Counter()
     names, shapes, kinds = list(NOTIONS), list(SOURCES), list(DRAWN)
-    for seed in range(count):
+    for seed in range(FIRST, FIRST + count):
         draw = np.random.default_rng(seed)
         kind, name = kinds[seed % len(kinds)], "PML" if draw.random() < 0.6 else str(draw.choice(names))
         mechanism = drawn_mechanism(draw, kind)
@@ -50,13 +51,13 @@ def levels(count: int) -> Counter[str]:
         done[f"{kind:20} {name}"] += 1
         if wrong is not None:
             done["different"] += 1
-            print(f"seed {seed}, {kind}, {shape}: {wrong}")
+            print(f"seed {seed}, {kind}, {shape}: {wrong}", flush=True)
     return done
 
 
 def claims(count: int) -> tuple[int, int]:
     """(false claims made, believed), and the true one beside each must be believed."""
-    made = believed = seed = 0
+    made, believed, seed = 0, 0, FIRST
     while made < count:
         seed += 1
         found = false_delta(np.random.default_rng(seed), 20 if seed % 2 else 32, 42)

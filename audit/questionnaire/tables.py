@@ -2,6 +2,8 @@
 
     python -m audit.questionnaire.tables [largest number of yes/no questions]
 
+The last table is about pairs of yes/no questions: n × the total squared error of the four cells of their cross-table.
+
 Costs of yes/no questions are n × the variance of the mean of a ±1 answer; of mixed ones n × the total squared error of
 all shares (sum), or the largest mean over the shares of a question (max). Every row is certified: the joint mechanism
 on the product of the answers, its level, its cost and the bound, decided by `ex.verify` and by the checker that stands
@@ -54,6 +56,34 @@ def verdicts(certificate: Certificate) -> str:
     return f"{'proved' if kernel else 'REFUSED'}/{'proved' if alone else 'REFUSED'}"
 
 
+def cells_of(asked: ex.Questionnaire, first: str, second: str) -> float:
+    """n × the total squared error of the cells of a cross-table at equally likely records; infinite if nobody is asked
+    both."""
+    goal = ex.Frequencies(asked.questions[first].k * asked.questions[second].k)
+    if asked.joint is None:
+        return float(goal(np.kron(asked.questions[first].matrix, asked.questions[second].matrix)))
+    pairs, matrix = asked.joint.pair(first, second)
+    return float(goal(matrix) / float(asked.joint.asked_either(first, second))) if pairs else float("inf")
+
+
+def pairs_table(
+    counts: tuple[int, ...] = (3, 6, 12), levels: tuple[int, ...] = (1, 2, 4, 6)
+) -> list[tuple[float, ...]]:
+    """Rows: questions, ε, split, the best sample, the joint design, the best joint one, and how many it asks."""
+    rows: list[tuple[float, ...]] = []
+    for count in counts:
+        for epsilon in levels:
+            given = {str(j): 2 for j in range(count)}
+            sizes = range(2, min(count, 8) + 1)
+            split = cells_of(ex.Questionnaire.within(epsilon, given, "split"), "0", "1")
+            sample = min(cells_of(ex.Questionnaire.within(epsilon, given, "sample", s), "0", "1") for s in sizes)
+            one_way = cells_of(ex.Questionnaire.within(epsilon, given, "joint"), "0", "1")
+            joint = {s: cells_of(ex.Questionnaire.within(epsilon, given, "joint", s), "0", "1") for s in sizes}
+            best = min(joint, key=joint.__getitem__)
+            rows.append((count, epsilon, split, sample, one_way, joint[best], best))
+    return rows
+
+
 def main(most: int) -> int:
     failed = 0
     print("questions  epsilon     split    sample           joint           bound      gap  kernel/checker")
@@ -77,6 +107,11 @@ def main(most: int) -> int:
                 goal = "max" if largest else "sum"
                 row = f"{found.value:16.8f} {found.bound:16.8f} {gap:6.2f}%"
                 print(f"{','.join(map(str, sizes)):18} {epsilon:>2} {goal} {row}  {said}", flush=True)
+    print("pairs: questions, epsilon, split, sample, joint for shares, joint for pairs (questions), split/joint")
+    for questions, level, *costs_of, best in pairs_table():
+        every, some, one_way, joint = costs_of
+        row = f"{every:12.4f} {some:11.4f} {one_way:11.5f} {joint:11.6f} ({best})  {every / joint:6.1f}"
+        print(f"{questions:>3} {level:>2} {row}", flush=True)
     return int(failed > 0)
 
 

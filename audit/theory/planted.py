@@ -24,9 +24,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "EXTREMAL_PLANTED"
 OFF, OFF_IN_FIGURES = 1e-9, 1e-4  # relative
-FIGURE_TESTS = ["tests/reproduce"]
-FROM_INSTANCES = {"kov-fig3", "kov-fig4", "kov-fig6", "kov-fig7"}
-"""Figures that are means and quotients of what `reproduce.instances` computes; planted there."""
+FIGURE_TESTS = ["tests/reproduce/test_small_figures.py", "tests/reproduce"]
 
 
 def planted(value: Any, off: float = OFF) -> Any:
@@ -173,8 +171,7 @@ def plants() -> list[tuple[str, list[str]]]:
         b.name: None for u in utilities for e in (0.05, 1) for b in ex.theory.converses(u, e, optimum=False).bounds
     }
     found += [(f"bound:{name}", ["tests/theory/test_pinned.py", "tests/theory/test_converses.py"]) for name in bounds]
-    quick = [name for name in FIGURES if name not in FROM_INSTANCES and not name.startswith("beyond")]
-    found += [(f"figure:{name}", FIGURE_TESTS) for name in ("instances", *quick)]
+    found += [(f"figure:{name}", FIGURE_TESTS) for name in ("instances", *FIGURES)]
     return found
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # for editors and type checkers; a test holds it equal to the
     from extremal.closed_forms import surveys as surveys
     from extremal.closed_forms import unary_encoding as unary_encoding
     from extremal.columns.bins import binned as binned
+    from extremal.discovery import HeavyHitters as HeavyHitters
     from extremal.errors import ExtremalError as ExtremalError
     from extremal.errors import show_values as show_values
     from extremal.estimate import Sample as Sample
@@ -111,6 +112,7 @@ _NAMES = {
         "surveys unary_encoding"
     ),
     "columns.bins": "binned",
+    "discovery": "HeavyHitters",
     "errors": "ExtremalError show_values",
     "estimate": (
         "Sample estimate_change estimate_crosstab estimate_frequencies estimate_workload pool regress sequential_test "
@@ -140,6 +142,37 @@ _NAMES = {
 
 _MODULES = ("errors", "studies", "theory")  # public as they are
 
+_CALLS = {
+    "rappor": "ex.unary_encoding(k, epsilon, optimised=False), or ex.bloom_filter(k, epsilon) with hashing",
+    "sue": "ex.unary_encoding(k, epsilon, optimised=False)",
+    "oue": "ex.unary_encoding(k, epsilon)",
+    "olh": "ex.local_hashing(k, epsilon)",
+    "blh": "ex.local_hashing(k, epsilon, buckets=2)",
+    "grr": "ex.randomized_response(k, epsilon)",
+    "krr": "ex.randomized_response(k, epsilon)",
+    "rr": "ex.randomized_response(k, epsilon)",
+    "hr": "ex.hadamard_response(k, epsilon)",
+    "hadamard": "ex.hadamard_response(k, epsilon)",
+    "pgr": "ex.projective_geometry(k, epsilon)",
+    "warner": "ex.surveys.warner(…), or ex.randomized_response(2, epsilon)",
+    "duchi": "ex.stochastic_rounding(k, epsilon)",
+    "laplace": "ex.geometric(k, epsilon) or ex.piecewise(k, epsilon) for a local report on a number",
+    "gaussian": "ex.LDP(epsilon, delta) and ex.design for (ε,δ): there is no Gaussian noise on finite answers",
+    "estimate": "ex.estimate_frequencies(reports, mechanism), or ex.estimate_workload for a mean",
+    "randomize": "ex.privatize(values, mechanism), or mechanism.privatize(values)",
+    "optimize": "ex.design(ex.LDP(epsilon), goal)",
+    "respondents": "ex.compare(goal, epsilon=…).respondents()",
+    "sample_size": "ex.plan(k=…, epsilon=…, half_width=…)",
+    "shares": "ex.Frequencies(k) as a goal, ex.estimate_frequencies(reports, mechanism) for estimates",
+    "simulate": "from extremal.simulate import Simulation",
+    "simulation": "from extremal.simulate import Simulation",
+    "data": "from extremal.data import survey",
+    "thresholds": "ex.theory.thresholds(goal)",
+    "read": "ex.load(path)",
+    "open": "ex.load(path)",
+}
+"""What other libraries, papers and spellings call something → how it is called here; asked for in small letters."""
+
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = sorted([*_MODULE_OF, *_MODULES, "__version__"])
@@ -160,10 +193,17 @@ if not TYPE_CHECKING:  # or a type checker would believe every name
 
 
 def _meant(name: str) -> str:
-    """A question that ends a message; empty for names that Python itself looks for."""
+    """The right call, or a question, that ends a message; empty for names that Python itself looks for."""
     if name.startswith("__"):
         return ""
     import difflib
+
+    asked = name.lower().removeprefix("basic_").replace("k_rr", "krr")
+    if asked in _CALLS:
+        return f". Here it is: {_CALLS[asked]}"
+    american = name.replace("ise", "ize").replace("isation", "ization")
+    if american in (*_MODULE_OF, "randomize"):
+        return f". Here it is: {_CALLS.get(american, f'ex.{american}')}"
 
     close = [known for known in __all__ if known.startswith(name)] or difflib.get_close_matches(name, __all__, n=3)
     return f". Did you mean {' or '.join(f'ex.{known}' for known in close)}?" if close else ""

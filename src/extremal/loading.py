@@ -25,8 +25,15 @@ def _shuffle_claim(content: dict[str, Any], source: str) -> Any:
     return proved_claim(content, source)
 
 
+def _heavy_hitters(content: dict[str, Any], source: str) -> Any:
+    from extremal.discovery.protocol import heavy_hitters_from_json
+
+    return heavy_hitters_from_json(content, source)
+
+
 LOADERS: dict[str, Callable[[dict[str, Any], str], Any]] = {
     FORMAT: mechanism_from_json,
+    "extremal-heavy-hitters": _heavy_hitters,
     "extremal-questionnaire": _questionnaire,
     "extremal-shuffled": _shuffle_claim,
 }

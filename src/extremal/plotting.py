@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,20 @@ COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8a5a9e", "#c77d1e", "#555555", "#1
 ENDINGS = (".png", ".pdf", ".svg")  # of pictures that are written
 MOST_TICKS = 7  # with numbers, on one axis
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+
+
+COLOUR_OF = {
+    "best mechanism": COLOURS[0],
+    "designed": COLOURS[0],
+    "randomised response": COLOURS[1],
+    "unary encoding (optimised)": COLOURS[2],
+    "unary encoding (symmetric)": COLOURS[3],
+    "local hashing": COLOURS[4],
+    "stochastic rounding": COLOURS[6],
+    "piecewise": COLOURS[7],
+}
+"""The colour of a mechanism that has one of its own, the same in every picture and in the explorer."""
+LEAST_APART = 0.045  # of the height of the axes: lines of labels that do not touch
 
 
 def figure(width: float = 7.0, height: float = 4.3, columns: int = 1) -> tuple[Any, Any]:
@@ -43,6 +57,44 @@ def draw_curve(axis: Any, x: Iterable[float], y: Iterable[float | None], place: 
         axis.plot(*zip(*shown, strict=True), label=name, **{**usual, **style})
 
 
+def label_ends(axis: Any, least: float = LEAST_APART) -> None:
+    """Write the name of every curve beside its last visible point, in its colour, moved apart where they would touch;
+    the limits of the axes must be set."""
+    ends = []
+    for line in axis.get_lines():
+        points = axis.transData.transform(list(zip(line.get_xdata(), line.get_ydata(), strict=True)))
+        inside = [axis.transAxes.inverted().transform(point) for point in points]
+        seen = [(x, y) for x, y in inside if 0 <= y <= 1]
+        if not line.get_label().startswith("_"):
+            ends.append((*(seen[-1][::-1] if seen else (1.0, 1.0)), line))
+    ends.sort(key=lambda end: end[0])
+    places: list[float] = []
+    for height, _, _ in ends:
+        places.append(max(height, places[-1] + least) if places else height)
+    beyond = places[-1] - 1 if places else 0.0
+    for i in range(len(places) - 1, -1, -1):  # pushed down where the top is full
+        places[i] = min(places[i], 1.0 if i == len(places) - 1 else places[i + 1] - least) if beyond > 0 else places[i]
+    for place, (height, x, line) in zip(places, ends, strict=True):
+        axis.annotate(
+            line.get_label(),
+            xy=(x, height),
+            xytext=(1.03, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            color=line.get_color(),
+            fontsize=9,
+            va="center",
+            arrowprops={
+                "arrowstyle": "-",
+                "color": line.get_color(),
+                "linewidth": 0.5,
+                "alpha": 0.6,
+                "relpos": (0, 0.5),
+            },
+            annotation_clip=False,
+        )
+
+
 def plain_ticks(axis: Any, values: Iterable[float]) -> None:
     """A logarithmic axis (`axes.xaxis` or `axes.yaxis`) with numbers as people write them, few enough to be read."""
     if axis.axis_name == "x":
@@ -62,6 +114,14 @@ def plain_ticks(axis: Any, values: Iterable[float]) -> None:
             break
     axis.set_ticks(ticks, [f"{tick:,.6g}" if tick < 10**6 else f"{tick:.0e}" for tick in ticks])
     axis.set_ticks([], minor=True)
+
+
+def picture_in_page(draw: Callable[[], Any]) -> str:
+    """What `draw` draws as a figure of a page; nothing where matplotlib is not installed: the tables say the same."""
+    try:
+        return f"<figure>{as_svg(draw())}</figure>"
+    except MissingDependency:
+        return ""
 
 
 def as_svg(drawn: Any) -> str:

@@ -80,6 +80,20 @@ def test_what_inequalities_take_off_a_coupling_gives_back() -> None:
     assert metric.excess([Vector([-5, 1, 0], 1)], ()) == 1
 
 
+@pytest.mark.parametrize("priors", [[["1/2", "1/2", "0"]], [["1/2", "1/2", "0"], ["1/4", "3/4", "0"]]])
+def test_an_input_that_cannot_occur_is_bound_by_nothing(priors: Any) -> None:
+    """A mechanism may reveal it: total variation 1. A cone without its unit vector would prove 3/4."""
+    notion = ex.PML(1, ex.SourceClass(priors) if len(priors) > 1 else priors[0])
+    utility = ex.TotalVariation([0, 0, 1], ["1/2", "1/2", 0])
+    cone = cone_of(notion, 3)
+    assert (0, 0, 1) in list(cone.rays())
+    assert Dual((0 * ONE,) * 3, Listed()).bound(notion, utility) == Fraction(3, 2)
+    assert not cone.refutes(Vector([0, 0, 1], 1), ())
+    if len(priors) > 1:
+        with pytest.raises(Refused, match="inequality that exist"):
+            cone.refutes(Vector([0, 0, 1], 1), [(0, 2, 0, ONE)])
+
+
 def test_an_inequality_too_far_to_matter_is_none() -> None:
     notion = ex.MetricPrivacy(1, [[0, 1, 2049], [1, 0, 2048], [2049, 2048, 0]])
     cone = cone_of(notion, 3)

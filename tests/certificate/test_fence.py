@@ -22,6 +22,7 @@ from extremal.certificate import (
     Refused,
     Sets,
     Squares,
+    Truncated,
     enclosure,
 )
 from extremal.optimize.distortion.hamming import truth_proof
@@ -59,14 +60,27 @@ SCALED = Matrix((1, 1, 1, 1), (), (), -20)
     ("proof", "notion", "goal", "why"),
     [
         # classes of more than one input
-        (alike(Listed((), True)), ex.LDP(1), SHARES, "counted under ε-LDP"),
-        (alike(Listed()), ex.LDP(1, "0.1"), SHARES, "counted under ε-LDP"),
-        (alike(Listed()), ex.PML(1, EVEN), SHARES, "counted under ε-LDP"),
-        (alike(Listed(STAR)), LINE, SHARES, "counted under ε-LDP"),
-        (alike(Chords(OPEN)), ex.LDP(1), SHARES, "counted under ε-LDP"),
-        (alike(SCALED), ex.LDP(1), SHARES, "counted under ε-LDP"),
+        (alike(Listed((), True)), ex.LDP(1), SHARES, "counted under LDP"),
+        (alike(Listed()), ex.LDP(1, "0.1"), SHARES, "counted under LDP"),
+        (alike(Listed()), ex.PML(1, EVEN), SHARES, "counted under LDP"),
+        (alike(Listed(STAR)), LINE, SHARES, "counted under LDP"),
+        (alike(Chords(OPEN)), ex.LDP(1), SHARES, "counted under LDP"),
+        (alike(SCALED), ex.LDP(1), SHARES, "counted under LDP"),
         (alike(Listed()), ex.LDP(1), Frequencies(["0.4", "0.2", "0.2", "0.2"]), "constant on each class"),
         (alike(Listed()), ex.LDP(1), CDF(4), "exchanged"),
+        (alike(Truncated(Listed())), ex.LDP(1), SHARES, "counted under LDP"),
+        (alike(Truncated(Listed((), True))), ex.LDP(1, "0.1"), SHARES, "counted under LDP"),
+        # truncated columns
+        (Dual((ZERO,) * 3, Truncated(Listed())), ex.LDP(1), PAIR, "truncated under"),
+        (Dual((ZERO,) * 3, Truncated(Listed())), ex.PML(1, P), PAIR, "truncated under"),
+        (Dual((ZERO,) * 3, Truncated(Chords())), ex.LDP(1, "0.1"), ex.Hamming(P), "about no distortion"),
+        (Dual((ZERO,) * 3, Truncated(Listed((), True))), ex.LDP(1, "0.1"), PAIR, "reason for ε-LDP"),
+        (Dual((ZERO,) * 3, Truncated(Truncated(Listed()))), ex.LDP(1, "0.1"), PAIR, "reason for ε-LDP"),
+        (Dual((ZERO,) * 3, Truncated(Listed()), (), ((0, 1, ONE),)), ex.LDP(1, "0.1"), PAIR, "prices are for columns"),
+        (each(Truncated(SCALED)), ex.LDP(1, "0.1"), SHARES, "reason for ε-LDP"),
+        (each(Truncated(Chords(OPEN))), ex.LDP(1, "0.1"), SHARES, "for one statistic"),
+        (one(Truncated(Chords(OPEN))), ex.LDP(1, "0.1"), Mean([0, 1, 2, 3]), "proved by chords"),
+        (each(Truncated(Listed())), ex.LDP(1, "0.1"), Frequencies(["0.5", "0.5", "0", "0"]), "positive probability"),
         # merged inputs, one row, matrices
         (Squares(((), (-1,)), Dual((), Listed()), merged=MERGED), ex.PML(1, EVEN), CDF(4, [1]), "under LDP only"),
         (Squares(((), (-1,)), Dual((), Listed()), merged=MERGED), LINE, CDF(4, [1]), "under LDP only"),

@@ -271,7 +271,17 @@ def test_a_cost_of_reports_that_are_not_listed_is_not_proven(kind: ProjectiveSet
 def test_hostile_files_are_decided_or_refused(tmp_path: Path) -> None:
     """A sample of the audit: none raises anything but that the file is malformed."""
     path = tmp_path / "hostile.json"
-    quick = ("order 1", "gamma", "groups", "means", "a mean of 10", "one long entry among 100", "points over 2^3")
+    quick = (
+        "order 1",
+        "gamma",
+        "groups",
+        "means",
+        "a mean of 10",
+        "one long entry among 100",
+        "points over 2^3",
+        "a question",
+    )
+    quick += ("points over 2^3", "a question")
     chosen = [(name, content) for name, content in crafted() if name.startswith(quick)]
     assert len(chosen) >= 30
     for name, content in chosen:

@@ -178,5 +178,5 @@ def test_a_proof_for_one_prior_is_about_a_class() -> None:
 def test_registered_by_class() -> None:
     assert KINDS["dual"] is Dual
     assert sum(issubclass(kind, Proof) for kind in KINDS.values()) == 9
-    assert sum(issubclass(kind, Reason) for kind in KINDS.values()) == 4
+    assert sum(issubclass(kind, Reason) for kind in KINDS.values()) == 5
     assert all(kind.kind == name for name, kind in KINDS.items())

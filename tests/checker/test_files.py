@@ -31,6 +31,7 @@ from support.checkers import (
     written,
 )
 from support.levels import DRAWN, SOURCES, WHOLE, claim_at, drawn_mechanism, drawn_notion, false_delta
+from support.proofs.hostile import joint
 
 DRAWS = 6  # mechanisms of each structure and notion
 P = ["0.5", "0.3", "0.2"]
@@ -157,12 +158,20 @@ MALFORMED: dict[str, Any] = {
     "no version": {"version": None},
     "rows that do not exist": {"rows_of_inputs": [[3, 3]]},
     "rows of no input": {"rows_of_inputs": [[0, 0], [1, 3]]},
+    "a row that no input has": {"rows_of_inputs": [[0, 2], [2, 1]]},
 }
 
 
 @pytest.mark.parametrize("what", MALFORMED)
 def test_both_call_it_malformed(what: str) -> None:
     text = written(_changed(**MALFORMED[what]))
+    assert kernel_says_of(text)[0] == checker_says_of(text)[0] == "malformed"
+
+
+@pytest.mark.parametrize(("k", "size"), [(1 << 24, 1 << 23), ((1 << 53) - 1, 1 << 52)])
+def test_sets_that_take_long_to_count_are_malformed_for_both(k: int, size: int) -> None:
+    """Half of 2^24 answers have more sets than are counted in a minute: such files are refused before."""
+    text = written(with_hash(joint(k, size)))
     assert kernel_says_of(text)[0] == checker_says_of(text)[0] == "malformed"
 
 

@@ -29,7 +29,7 @@ def test_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--epsilon", "1"], "there must be something to compare by"),
+        (["--epsilon", "1"], "say what mechanisms are compared by"),
         (["--epsilon", "-1", "--prior", "0.5,0.5"], "epsilon must not be negative"),
         (["--epsilon", "1", "--prior", "0.5,0.6"], "prior must sum to 1"),
         (["--epsilon", "1", "--prior", "uniform:x"], "--prior must be uniform:K"),

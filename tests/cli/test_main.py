@@ -159,7 +159,7 @@ def test_utilities_are_understood_however_they_are_written(name: str, capsys: py
         (["design", "--utility", "KLL", "--epsilon", "1"], "Did you mean KL?"),
         (["desing"], "Did you mean design? See: extremal --help"),
         (["estimate", "r.csv", "--mechanism", "m.json", "--method", "xyz"], "'smooth'). See: extremal estimate --help"),
-        (["device", "m.json"], "the following arguments are required: --mechanism, --out. See: extremal device --help"),
+        (["device", "m.json"], "the following arguments are required: -o/--output. See: extremal device --help"),
     ],
     ids=lambda part: str(part)[:40],
 )
@@ -235,7 +235,7 @@ def test_bad_arguments_get_a_message(
 def test_the_folder_of_a_device_is_told_as_json(
     mechanism: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["device", "--mechanism", str(mechanism), "--out", str(tmp_path / "page"), "--json"]) == 0
+    assert main(["device", "--mechanism", str(mechanism), "--output", str(tmp_path / "page"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert sorted(told["files"]) == sorted(path.name for path in (tmp_path / "page").iterdir())
     assert told["mechanism"] == ex.load(mechanism).hash

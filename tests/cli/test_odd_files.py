@@ -60,8 +60,8 @@ LINES: list[tuple[list[str], str]] = [
      "the output must not be the file that is read"),
     (["design", "--epsilon", "1", "--p0", "0.5,0.5", "--p1", "0.2,0.8", "--plot", "p.doc"], "the ending of a format"),
     (["explain", "m.json", "--html", "m.json", "--overwrite"], "the output must not be the file that is read"),
-    (["device", "--mechanism", "m.json", "--out", "a\0b"], "must not hold a NUL character"),
-    (["device", "--mechanism", "m.json", "--out", "in.csv/x"], "Not a directory"),
+    (["device", "--mechanism", "m.json", "--output", "a\0b"], "must not hold a NUL character"),
+    (["device", "--mechanism", "m.json", "--output", "in.csv/x"], "Not a directory"),
     (["theory", "compose", "m.json", "--times", "99999999999"], "from 1 to 10,000 times"),
     (["tradeoff", "--prior", "0.5,0.5", "--epsilons", "1:2:99999999999"], "at most 1,000 in all"),
 ]  # fmt: skip
@@ -93,13 +93,13 @@ def test_a_device_folder_is_whole_or_absent(folder: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr("extremal.release.device.write_atomically", full)
     before = commands.state(folder)
-    assert main(["device", "--mechanism", "m.json", "--out", "new/folder"]) == 2
+    assert main(["device", "--mechanism", "m.json", "--output", "new/folder"]) == 2
     assert commands.state(folder) == before
     assert len(written) == 4
     (folder / "old").mkdir()
     (folder / "old" / "mechanism.json").write_text("kept")
     written.clear()
-    assert main(["device", "--mechanism", "m.json", "--out", "old", "--overwrite"]) == 2
+    assert main(["device", "--mechanism", "m.json", "--output", "old", "--overwrite"]) == 2
     assert [path.name for path in (folder / "old").iterdir()] == ["mechanism.json"]
     assert (folder / "old" / "mechanism.json").read_text() == "kept"
 
@@ -107,7 +107,7 @@ def test_a_device_folder_is_whole_or_absent(folder: Path, monkeypatch: pytest.Mo
 def test_the_working_folder_may_be_the_devices(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "here").mkdir()
     monkeypatch.chdir(folder / "here")
-    assert main(["device", "--mechanism", "../m.json", "--out", "."]) == 0
+    assert main(["device", "--mechanism", "../m.json", "--output", "."]) == 0
     assert len(list((folder / "here").iterdir())) == 8
 
 

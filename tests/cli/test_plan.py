@@ -61,7 +61,7 @@ def test_people_for_a_power(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--k", "3", "--epsilon", "1"], "leave out one"),
+        (["--k", "3", "--epsilon", "1"], "give two of"),
         (["--p0", "0.5,0.5", "--epsilon", "1", "--n", "10"], "--p1"),
         (["--p0", "0.5,0.5", "--p1", "0.4,0.6", "--k", "2", "--n", "10"], "--k"),
         (["--k", "3", "--epsilon", "1", "--power", "0.8"], "plan a test"),

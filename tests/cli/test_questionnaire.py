@@ -66,7 +66,7 @@ def test_a_joint_questionnaire_goes_through_files(
     assert main(["questionnaire", "crosstab", file, reports, "drugs", "party", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n"] > 50
     assert main(["questionnaire", "estimate", file, reports, "--by", "party"]) == 2
-    assert main(["questionnaire", "plan", file, "--half-width", "0.1"]) == 0
+    assert main(["plan", "--questionnaire", file, "--half-width", "0.1"]) == 0
     assert "half-width of the widest" in capsys.readouterr().out
 
 

@@ -252,7 +252,7 @@ MISSING = [
     pa.chunked_array([["b"], [None]]),
     pd.Series([pd.Timestamp(0), pd.NaT]),
     np.ma.masked_array(["b", "c"], mask=[False, True]),
-    ["b", np.datetime64("NaT")],
+    ["b", np.datetime64("NaT", "s")],
     pd.Index(["b", None]),
     np.array(["b", np.nan], dtype=object),
 ]

@@ -77,7 +77,7 @@ def test_the_table_of_a_design_says_what_its_summary_says() -> None:
     d = _design()
     shown = d._repr_html_()
     assert f"{d.value:.12g}" in shown
-    assert "decided in integers" in shown
+    assert "verified exactly" in shown
     assert "&lt;b&gt;never" in shown
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.errors import InvalidLabel, MalformedFile, UnknownLabel
-from extremal.mechanism.labels import Labels
+from extremal.errors import InvalidLabel, InvalidParameter, MalformedFile, UnknownLabel
+from extremal.mechanism.labels import Labels, count_and_labels
 
 
 def test_labels_are_kept_as_given() -> None:
@@ -119,3 +119,19 @@ def test_labels_may_stand_in_place_of_their_number() -> None:
         ex.randomized_response(["a", "b"], 1, inputs=["a", "b"])
     with pytest.raises(ex.errors.InvalidParameter, match="k must be"):
         ex.randomized_response(["a"], 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((1, None, ["no", "yes"]), "the answers come first, then epsilon; got epsilon="),
+        (("no", None, 1), "k must be a number of answers or a list of their labels; got k='no'"),
+        (({"no", "yes"}, None, 1), "k must be a number of answers or a list of their labels"),
+        ((["no", "yes"], ["a", "b"], 1), "labels must be given once: as the first argument or as inputs"),
+        ((["no"], None, 1), "k must be at least 2"),
+    ],
+)
+def test_labels_or_their_number_come_first(arguments: tuple, message: str) -> None:
+    assert count_and_labels(["no", "yes"], None, 1) == (2, ["no", "yes"])
+    with pytest.raises(InvalidParameter, match=message):
+        count_and_labels(*arguments)

@@ -190,6 +190,12 @@ def test_spread_leaves_out_what_nobody_has() -> None:
     m = ODD["unused rows and outputs"]
     assert (m.outputs, m.matrix.tolist()) == ((0, 2), [[1, 0], [0, 1]])
     assert ex.LDP(1).level(ex.Mechanism.from_weights([[3, 1], [1, 3], [2, 2]], 4).spread([2, 2])) == 0
+    assert ODD["unused rows of many"].structure.r == 2
+    for kept in ([1, 1], [0, 2, 2]):
+        with pytest.raises(ex.ExtremalError, match="of these inputs as a dense array"):
+            ex.local_hashing(3, 1).spread(kept)
+    with pytest.raises(ex.ExtremalError, match="every row must be that of some input"):
+        dataclasses.replace(ex.randomized_response(3, 1), row_of=np.array([0, 0, 2]))
     from extremal.release.audit import audit
 
     assert audit(ODD["unused rows"], draws=2_000, confidence=0.999999)

@@ -50,7 +50,7 @@ def test_one_prior_of_a_class() -> None:
 
 
 def test_too_many_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    large = SourceClass.ball([1 / 8] * 8, 0.1)
+    large = SourceClass.ball(["1/9"] * 9, 0.1)
     with pytest.raises(TooLarge, match="few inputs and few extreme priors"):
         class_rays(PML(0.5, large))
     monkeypatch.setattr(polytope, "MOST_RAYS", 3)

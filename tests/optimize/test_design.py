@@ -49,10 +49,10 @@ def test_summary_and_files(tmp_path: Path) -> None:
     text = found.summary()
     for word in (
         "KL under LDP(epsilon=1.0), 3 inputs",
-        "gap",
+        "optimal (proved exactly)",
+        "privacy       ε = 1.0, verified exactly",
         "reports       2",
-        "decided in integers",
-        "of the optimum the closed forms reach: binary 1",
+        "closed forms reach these shares of the optimum: binary 1",
     ):
         assert word in text
     path = found.save(tmp_path / "m.json")
@@ -87,7 +87,7 @@ def test_remarks_are_made_when_they_are_asked_for() -> None:
 def test_the_summary_of_a_users_function_claims_no_proof() -> None:
     pair = ([0.5, 0.3, 0.2], [0.1, 0.2, 0.7])
     d = ex.design(ex.LDP(1), ex.FDivergence(*pair, lambda x: (x - 1) ** 2 / (x + 1)))
-    assert "in floats, not proven" in d.summary()
+    assert "in floating point" in d.summary()
     assert "proven optimal" not in d.summary()
     assert "proven optimal here" in ex.design(ex.LDP(1), ex.KL(*pair)).summary()
 

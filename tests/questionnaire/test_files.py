@@ -33,7 +33,12 @@ def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
 
 
 def test_load_reads_every_kind(tmp_path: Path) -> None:
-    assert set(LOADERS) == {"extremal-mechanism", "extremal-questionnaire", "extremal-shuffled"}
+    assert set(LOADERS) == {
+        "extremal-heavy-hitters",
+        "extremal-mechanism",
+        "extremal-questionnaire",
+        "extremal-shuffled",
+    }
     assert ex.load(YES_NO.save(tmp_path / "m.json")) == YES_NO
     for content in ('{"format": "something"}', '{"format": 3}', "{}"):
         (tmp_path / "x.json").write_text(content)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ import pytest
 import extremal as ex
 from extremal.cli import main
 from extremal.errors import InvalidParameter, MalformedFile
-from extremal.questionnaire.forms import SurveyForm, read_form
+from extremal.questionnaire import OnlyIf, TickAll
+from extremal.questionnaire.forms import FormQuestion, SurveyForm, read_form
 
 
 def by_name(form: SurveyForm) -> dict[str, tuple[tuple[object, ...], tuple[str, ...], bool]]:
@@ -148,7 +150,7 @@ def test_redcap_from_import_to_a_questionnaire(tmp_path: Path, capsys: pytest.Ca
     assert "ε = 4 per person" in said
     asked = ex.load(made)
     assert list(asked.questions) == ["party", "drugs", "true", "ill: a", "ill: b", "days"]
-    assert main(["questionnaire", "plan", made, "--n", "1200", "--json"]) == 0
+    assert main(["plan", "--questionnaire", made, "--n", "1200", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n"] == 1200
 
 
@@ -167,3 +169,79 @@ def test_what_is_no_form_is_refused(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(MalformedFile):
             read_form(tmp_path / name)
+
+
+def test_export_to_surveyjs(node: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The form has texts, conditions and boxes; what is attached sends reports and forgets the answers."""
+    asked = ex.Questionnaire.within(
+        9,
+        {
+            "smokes": ["no", "yes"],
+            "cigarettes": OnlyIf("smokes", "yes", 3),
+            "ill": TickAll(["fever", "cough"]),
+            "age": 3,
+        },
+        optional=["age"],
+        texts={"smokes": ("Do you smoke?", ["No", "Yes"]), "ill": "Which?"},
+        title="Health",
+    )
+    asked.save(tmp_path / "q.json")
+    folder = tmp_path / "form"
+    assert main(["questionnaire", "export", str(tmp_path / "q.json"), "--to", "surveyjs", "-o", str(folder)]) == 0
+    assert "attach.js" in capsys.readouterr().out
+    survey = json.loads((folder / "survey.json").read_text(encoding="utf-8"))
+    one, two, three, four = survey["pages"][0]["elements"]
+    assert one["choices"] == [{"value": "no", "text": "No"}, {"value": "yes", "text": "Yes"}]
+    assert (one["title"], one["isRequired"], four["isRequired"]) == ("Do you smoke?", True, False)
+    assert two["visibleIf"] == "({smokes} = 'yes')"
+    assert (three["type"], three["title"]) == ("checkbox", "Which?")
+    assert [choice["value"] for choice in three["choices"]] == ["ill: fever", "ill: cough"]
+    again = read_form(folder / "survey.json")  # what is written can be read
+    assert [q.name for q in again.questions] == ["smokes", "cigarettes", "ill: fever", "age"]
+    assert again.leads(again.questions[1]) == ("smokes", ["yes"])
+    script = """
+    import { readFileSync } from "node:fs";
+    import { attach } from "./attach.js";
+    const kept = new Map();
+    const storage = {
+      read: async (key) => kept.get(key),
+      remember: async (key, text) => { if (!kept.has(key)) kept.set(key, text); return kept.get(key); },
+    };
+    const listeners = [];
+    const survey = { onComplete: { add: (one) => listeners.push(one) }, cookieName: "x", sendResultOnPageNext: true };
+    survey.data = { smokes: "no", "ill: fever": ["ill: cough"] };
+    const sent = [];
+    await attach(survey, (record) => sent.push(record), { text: readFileSync("questionnaire.json", "utf8"), storage });
+    await listeners[0](survey);
+    console.log(JSON.stringify({ sent, data: survey.data, off: [survey.cookieName, survey.sendResultOnPageNext] }));
+    """
+    (folder / "try.js").write_text(script, encoding="utf-8")
+    done = subprocess.run([*node, "try.js"], capture_output=True, text=True, check=True, cwd=folder)
+    found = json.loads(done.stdout)
+    assert (found["data"], found["off"]) == ({}, ["", False])
+    assert found["sent"][0]["questionnaire"] == asked.hash
+    asked.check_record(found["sent"][0]["reports"])
+
+
+@pytest.mark.parametrize(
+    ("condition", "leads"),
+    [
+        ("${drugs} = 'y'", ["y"]),
+        ("selected(${drugs}, 'y')", ["y"]),
+        ('((drugs.NAOK == "Y"))', ["y"]),
+        ("{drugs} = 'n' or {drugs} = 'y'", ["n", "y"]),
+        ("[drugs] = 'y'", ["y"]),
+        ("${drugs} = 'z'", None),
+        ("${drugs} != 'y'", None),
+        ("${drugs} = 'y' and ${age} = 3", None),
+        ("${later} = 'y'", None),
+        ("", None),
+    ],
+)
+def test_conditions(condition: str, leads: list[str] | None) -> None:
+    drugs = FormQuestion("drugs", "Drugs?", ("n", "y"), ("No", "Yes"))
+    asked = FormQuestion("how", "How?", ("a", "b"), ("A", "B"), condition=condition)
+    form = SurveyForm("XLSForm", (drugs, asked, FormQuestion("later", "", ("n", "y"), ("", ""))), ())
+    assert form.leads(asked) == (None if leads is None else ("drugs", leads))
+    assert form.optional() == (["how"] if condition and leads is None else [])
+    assert isinstance(form.answers()["how"], OnlyIf) == (leads is not None)

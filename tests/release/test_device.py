@@ -22,10 +22,13 @@ from extremal import release
 from extremal.cli import main
 from extremal.mechanism.files import content_digest, to_json
 from extremal.mechanism.structures import STRUCTURES
+from extremal.questionnaire import OnlyIf, TickAll
+from extremal.questionnaire.device import example_questionnaires, write_questionnaire_folder
 from extremal.release.device import device_report, example_mechanisms, vectors, write_folder
 from extremal.release.sampling import rules, subsets
 from extremal.release.sampling.sampler import ONE_WORD_A_VALUE
 from extremal.release.sampling.words import CipherWords
+from support.browser import opened
 
 M = ex.randomized_response(4, 1, inputs=list("abcd"))
 
@@ -326,6 +329,7 @@ OTHER_GRAMMAR: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
     "an empty set": (lambda c: c.update(outputs=["a", "b", "c", []]), "something that is no label"),
     "a range that says more": (lambda c: c.update(inputs={"range": 4, "of": 4}), "inputs must have the fields range"),
     "runs of one row": (lambda c: c.update(rows_of_inputs=[[0, 1], [0, 1], [1, 2]]), "counted together"),
+    "a row of nobody": (lambda c: c.update(rows_of_inputs=[[0, 2], [1, 1], [3, 1]]), "that of some input"),
     "a run of nobody": (lambda c: c.update(rows_of_inputs=[[0, 0], [1, 4]]), "not a sensible count"),
 }
 
@@ -605,6 +609,53 @@ def test_tabs_that_ask_at_once_and_a_page_that_is_loaded_again_send_one_report(
     assert re.fullmatch(r"reports ([abcd])( \1){3}", found[0])
 
 
+TAB = """
+import { deviceStorage, loadMechanism, Respondent } from "./randomiser.js";
+globalThis.given = [];
+globalThis.restored = 0;
+const value = new URLSearchParams(location.search).get("value");
+const ask = async () => {
+  const mechanism = await loadMechanism(await (await fetch("mechanism.json")).text());
+  globalThis.given.push(await new Respondent(deviceStorage()).report("q", value, mechanism));
+};
+addEventListener("pageshow", (event) => { if (event.persisted) { globalThis.restored += 1; ask(); } });
+await ask();
+"""
+
+
+def test_tabs_in_processes_of_their_own_and_pages_that_come_back_send_one_report(
+    chromium: str, tmp_path: Path, folder: Path
+) -> None:
+    """Four tabs with four values at once; reloaded at once while they ask; left and come back to, forward and back."""
+    (folder / "tab.js").write_text(TAB)
+    (folder / "tab.html").write_text('<script type="module" src="tab.js"></script>')
+    (folder / "elsewhere.html").write_text("elsewhere")
+    given, restored = [], 0
+    with served(folder) as address, opened(chromium, tmp_path / "profile") as browser:
+        tabs = [browser.tab("about:blank") for _ in range(4)]
+        pages = [f"{address}/tab.html?value={value}" for value in "abcd"]
+        begun = [browser.tell("Page.navigate", tab, url=page) for tab, page in zip(tabs, pages, strict=True)]
+        for tab, number in zip(tabs, begun, strict=True):
+            browser.answer(number)
+            browser.tell("Page.reload", tab)  # in the middle
+        given += [browser.waits_for(tab, "globalThis.given?.[0]") for tab in tabs]
+        assert browser.renderers() >= len(tabs)
+        for tab in tabs:
+            browser.ask("Page.reload", tab)
+            given.append(browser.waits_for(tab, "globalThis.given?.[0]"))
+            browser.ask("Page.navigate", tab, url=f"{address}/elsewhere.html")
+            browser.waits_for(tab, "location.pathname === '/elsewhere.html' && document.readyState === 'complete'")
+            browser.value(tab, "history.back()")
+            browser.waits_for(
+                tab, "location.pathname === '/tab.html' && globalThis.given?.length > globalThis.restored"
+            )
+            restored += browser.value(tab, "globalThis.restored")
+            given += browser.value(tab, "globalThis.given")
+    assert restored == len(tabs)  # from the browser's memory, not loaded anew
+    assert len(given) == 16
+    assert len(set(given)) == 1
+
+
 def questionnaire(*questions: tuple[str, Any]) -> dict[str, Any]:
     listed = [{"name": name, "mechanism": to_json(m) if isinstance(m, ex.Mechanism) else m} for name, m in questions]
     content = {"format": "extremal-questionnaire", "version": "1.0", "questions": listed}
@@ -661,7 +712,7 @@ def test_a_questionnaire_is_checked_and_answered_as_a_whole(node: list[str], fol
     for name in ("twice", "nameless", "empty"):
         assert found["refused"][name] == "questions need names of their own"
     assert found["refused"]["mechanism"] == "the file is no questionnaire"
-    assert found["incomplete"] == found["unknown"] == "an answer is missing or no label"
+    assert found["incomplete"] == found["unknown"] == 'the answer to "bits" is missing or no label'
     assert found["before"] == 0  # nothing was drawn for those who answered in part
     assert [name for name, _ in found["first"]] == ["smoking", "bits", "__proto__"]
     assert found["first"] == found["second"]
@@ -685,7 +736,7 @@ def test_what_the_script_would_refuse_is_not_written(m: ex.Mechanism, said: str,
 
 def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     M.save(tmp_path / "m.json")
-    assert main(["device", "--mechanism", str(tmp_path / "m.json"), "--out", str(tmp_path / "new" / "folder")]) == 0
+    assert main(["device", "--mechanism", str(tmp_path / "m.json"), "--output", str(tmp_path / "new" / "folder")]) == 0
     names = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
     assert names >= {
         "randomiser.js",
@@ -697,10 +748,10 @@ def test_the_command_writes_a_folder(tmp_path: Path, capsys: pytest.CaptureFixtu
         "vectors.json",
     }
     assert "LDP(epsilon=1.0)" in capsys.readouterr().out
-    assert main(["device", "--mechanism", str(tmp_path / "m.json"), "--out", str(tmp_path / "new" / "folder")]) == 2
+    assert main(["device", "--mechanism", str(tmp_path / "m.json"), "--output", str(tmp_path / "new" / "folder")]) == 2
     assert "the folder must be empty" in capsys.readouterr().err
     ex.randomized_response(4, 1).claiming(None).save(tmp_path / "none.json")
-    assert main(["device", "--mechanism", str(tmp_path / "none.json"), "--out", str(tmp_path / "x")]) == 2
+    assert main(["device", "--mechanism", str(tmp_path / "none.json"), "--output", str(tmp_path / "x")]) == 2
     assert "a device decides LDP without δ" in capsys.readouterr().err
 
 
@@ -752,3 +803,143 @@ def test_a_joint_questionnaire_draws_the_same_reports_from_the_same_words(
     assert found["hash"] == made.joint.hash
     assert found["knows"] == [False, True]
     assert "the claim is false" in found["forged"]
+
+
+def test_questionnaires_draw_the_same_records_from_the_same_words(
+    node: list[str], chromium: str, tmp_path: Path
+) -> None:
+    """All strategies, goals, sets, several kinds, skipped questions and silence: in Python, Node and Chromium."""
+    folder = tmp_path / "form"
+    asked_of = example_questionnaires()
+    write_questionnaire_folder(folder, asked_of[0])
+    made = json.loads((folder / "vectors.json").read_text(encoding="utf-8"))
+    total = sum(len(part["vectors"]) for part in (*made["mechanisms"], *made["questionnaires"]))
+    assert [part["questionnaire"]["hash"] for part in made["questionnaires"]] == [one.hash for one in asked_of]
+    done = subprocess.run([*node, str(folder / "check.js")], capture_output=True, text=True, check=False)
+    assert json.loads(done.stdout) == {"agreed": total, "total": total, "counts": []}
+    dom = shown(chromium, folder, tmp_path / "profile", "check.html")
+    assert json.loads(html.unescape(re.findall(r'<pre id="result">(.*?)</pre>', dom, re.S)[0]))["agreed"] == total
+    made["questionnaires"][0]["vectors"][0]["reports"]["age"] = "tilted"
+    (folder / "vectors.json").write_text(json.dumps(made), encoding="utf-8")
+    assert subprocess.run([*node, str(folder / "check.js")], capture_output=True, check=False).returncode == 1
+
+
+def test_a_questionnaire_on_a_device_is_asked_whole(node: list[str], tmp_path: Path) -> None:
+    questions = {
+        "own": ex.randomized_response(2, 1, inputs=["no", "yes"]),
+        "smokes": ["no", "yes"],
+        "cigarettes": OnlyIf("smokes", "yes", ["few", "many"]),
+        "age": 3,
+    }
+    texts = {"smokes": ("Do you smoke?", ["No", "Yes"])}
+    made = ex.Questionnaire.within(3, questions, optional=["age"], texts=texts, title="Health")
+    write_questionnaire_folder(tmp_path / "form", made)
+    content = json.loads((tmp_path / "form" / "questionnaire.json").read_text(encoding="utf-8"))
+
+    def changed(change: Callable[[Any], Any]) -> Any:
+        copy = json.loads(json.dumps(content))
+        change(copy)
+        copy["hash"] = content_digest({key: value for key, value in copy.items() if key != "hash"})
+        return copy
+
+    wrong = {
+        "budget": changed(lambda c: c["budget"].update(epsilon="2.9")),
+        "claim": changed(lambda c: c["joint"]["privacy"].update(epsilon="1.9")),
+        "records": changed(lambda c: c["joint"]["records"][0][1].pop()),
+        "repeated": changed(lambda c: c["joint"]["records"][0][1].__setitem__(0, [1, 0])),
+        "outside": changed(lambda c: c["joint"]["records"][0][1].__setitem__(0, [0, 7])),
+        "texts": changed(lambda c: c["questions"][1].update(answers=["No"])),
+        "field": changed(lambda c: c["questions"][1].update(more=1)),
+    }
+    found = asked(
+        node,
+        tmp_path / "form",
+        f"""
+        import {{ readFile }} from "node:fs/promises";
+        import {{ loadQuestionnaire }} from "./randomiser.js";
+        const q = await loadQuestionnaire(await readFile(new URL("./questionnaire.json", import.meta.url), "utf8"));
+        const refused = {{}};
+        for (const [name, file] of Object.entries({json.dumps(wrong)})) {{
+          refused[name] = await said(() => loadQuestionnaire(JSON.stringify(file)));
+        }}
+        const person = new Respondent(memory());
+        const before = await person.storedReports(q);
+        const answers = {{ own: "no", smokes: "no" }};
+        const reports = await person.reports(answers, q);
+        const again = await person.reports({{ own: "yes", smokes: "yes", cigarettes: "many", age: 2 }}, q);
+        console.log(JSON.stringify({{
+          title: q.title, epsilon: q.epsilon, questions: q.questions, refused, record: q.record(answers),
+          applies: [{{}}, answers, {{ smokes: "yes" }}].map((given) => q.applies("cigarettes", given)),
+          before: before === undefined, reports, again, stored: await person.storedReports(q),
+          missing: await said(() => q.record({{ own: "no", smokes: "yes", age: 1 }})),
+          skipped: await said(() => q.record({{ ...answers, cigarettes: "few" }})),
+          secret: await said(() => q.record({{ ...answers, own: "secret" }})),
+        }}));
+        """,
+    )
+    assert (found["title"], found["epsilon"]) == ("Health", "3")
+    assert found["questions"][1]["text"] == "Do you smoke?"
+    assert found["questions"][1]["answers"] == [{"value": "no", "text": "No"}, {"value": "yes", "text": "Yes"}]
+    assert [q["optional"] for q in found["questions"]] == [False, False, False, True]
+    assert [len(q["answers"]) for q in found["questions"]] == [2, 2, 2, 3]
+    assert found["record"] == {"own": "no", "smokes": "no", "cigarettes": "(skipped)", "age": "(no answer)"}
+    assert found["applies"] == [False, False, True]
+    assert found["before"]
+    assert found["reports"] == found["again"] == found["stored"]
+    assert made.check_record(found["reports"]).keys() == made.questions.keys()
+    assert found["missing"] == 'the answer to "cigarettes" is missing or no label'
+    assert "where the earlier answers lead" in found["skipped"]
+    assert "secret" not in found["secret"]
+    assert found["refused"]["budget"] == "the questions spend more than the budget"
+    assert "the claim is false" in found["refused"]["claim"]
+    assert found["refused"]["records"] == "the answers do not fit the questions"
+    assert found["refused"]["repeated"] == "the records of a branch repeat"
+    assert found["refused"]["outside"] == "the records of a branch do not fit its columns"
+    assert "the wording" in found["refused"]["texts"]
+    assert "not known" in found["refused"]["field"]
+
+
+FORM_TEST = """
+// A browser's clock that is turned forward waits for a server, not for a database.
+const until = async (holds) => {
+  for (let i = 0; i < 400 && !holds(); i += 1) await (await fetch("package.json")).text();
+};
+const frame = document.querySelector("iframe");
+const place = (id) => frame.contentDocument?.getElementById(id);
+await until(() => place("send") && !place("send").disabled);
+const fields = [...frame.contentDocument.querySelectorAll("fieldset")];
+const said = { title: place("title").textContent, legends: fields.map((f) => f.querySelector("legend").textContent) };
+said.hidden = fields.map((f) => f.hidden);
+fields[0].querySelectorAll("input")[1].click();
+said.shown = fields.map((f) => f.hidden);
+place("send").click();
+said.marked = fields.findIndex((f) => f.classList.contains("wrong"));
+for (const field of fields.slice(1)) field.querySelector("input")?.click();
+place("send").click();
+await until(() => !place("report").hidden);
+said.report = JSON.parse(place("report").textContent);
+document.getElementById("said").textContent = JSON.stringify(said);
+"""
+
+
+def test_the_form_asks_hides_marks_and_reports(chromium: str, tmp_path: Path) -> None:
+    questions = {
+        "smokes": ["no", "yes"],
+        "cigarettes": OnlyIf("smokes", "yes", ["few", "many"]),
+        "symptoms": TickAll(["fever", "cough"]),
+    }
+    texts = {"smokes": ("Do you smoke?", ["No", "Yes"]), "cigarettes": "How many?", "symptoms": "Which?"}
+    made = ex.Questionnaire.within(9, questions, texts=texts, title="Health <b>")
+    write_questionnaire_folder(tmp_path / "form", made)
+    page = '<iframe src="index.html"></iframe><pre id="said"></pre><script type="module" src="try.js"></script>'
+    (tmp_path / "form" / "try.html").write_text(page, encoding="utf-8")
+    (tmp_path / "form" / "try.js").write_text(FORM_TEST, encoding="utf-8")
+    dom = shown(chromium, tmp_path / "form", tmp_path / "profile", "try.html")
+    found = json.loads(html.unescape(re.findall(r'<pre id="said">(.*?)</pre>', dom, re.S)[0]))
+    assert found["title"] == "Health <b>"
+    assert found["legends"] == ["Do you smoke?", "How many?", "Which?"]
+    assert found["hidden"] == [False, True, False]
+    assert found["shown"] == [False, False, False]
+    assert found["marked"] == 1
+    assert found["report"]["questionnaire"] == made.hash
+    made.check_record(found["report"]["reports"])

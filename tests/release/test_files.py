@@ -265,7 +265,7 @@ def test_an_unreadable_note_is_refused(text: Path) -> None:
 def test_formats_and_folders(tmp_path: Path, text: Path) -> None:
     with pytest.raises(
         ex.errors.InvalidParameter,
-        match=r"source must be a Parquet, Feather or CSV file; got source=.*Known endings: .parquet",
+        match=r"source must be a Parquet, Feather, CSV, JSON lines or SPSS/Stata file; .*Known endings: .parquet",
     ):
         privatize_file(tmp_path / "in.xlsx", tmp_path / "out.xlsx", {"answer": M})
     with pytest.raises(ex.errors.InvalidParameter, match="source and target must have the same format"):

@@ -87,7 +87,7 @@ def test_numbers_that_are_no_codes() -> None:
     assert "987654" not in str(found.value)
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT")], ids=repr)
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, np.datetime64("NaT", "s")], ids=repr)
 def test_one_missing_value_gets_the_advice(missing: Any) -> None:
     with pytest.raises(ex.errors.UnknownLabel, match="values must not be missing.*Drop or fill missing values first"):
         M.privatize(missing)

@@ -45,7 +45,6 @@ WHOLE = 1 << 62
 PRIME = (1 << 21) - 9
 SEEDS = 600  # of a hash function: they show every set of few inputs that shares a bucket
 MOST_INPUTS = 6
-BOUNDED = ("joint_blocks",)  # structures whose level is that of the list under LDP, and may be above it elsewhere
 
 
 # -- structures, by the names that files give them
@@ -535,8 +534,8 @@ def _leaked(notion: MaximalLeakage, mechanism: Mechanism, columns: Columns) -> s
         level = notion.level(mechanism)
     except TooLarge:
         return None if any(column.orbit for column in mechanism.columns()) else f"{notion!r} is not decided"
-    total = sum(map(max, columns))
-    right = level_of_ratio(total, WHOLE)
+    total = Fraction(sum(map(max, columns)), sum(q[0] for q in columns))  # one factor for all of them here
+    right = level_of_ratio(total.numerator, total.denominator)
     return None if level == right else f"{notion!r}: level {level!r}, by listing {right!r}"
 
 
@@ -553,12 +552,6 @@ def differs(notion: Notion, mechanism: Mechanism) -> str | None:
         right = leakage_level(columns, notion.source)
     else:
         right = lift_level(columns, notion) if isinstance(notion, LIP) else local_level(columns)
-    if mechanism.structure.kind in BOUNDED and not isinstance(notion, LDP):
-        if isinstance(notion, MetricPrivacy):
-            safe = math.isinf(level) or metric_holds(columns, notion, level)
-        else:
-            safe = level >= right
-        return None if safe else f"{notion!r}: level {level!r} is below that of the list"
     if level != right:
         return f"{notion!r}: level {level!r}, by listing {right!r}"
     for epsilon, wanted in ((level, True), (math.nextafter(level, 0), False)):

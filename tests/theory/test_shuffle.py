@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from flint import arb, ctx, fmpq
 
 import extremal as ex
 from extremal.certificate import Verdict
+from extremal.cli import main
 from extremal.errors import InvalidParameter, MalformedFile, PrivacyViolation, TooLarge
 from extremal.theory.shuffle import accounting, contour
 from extremal.theory.shuffle.binary import BinaryReports
@@ -25,6 +27,7 @@ from extremal.theory.shuffle.others import everybody
 from extremal.theory.shuffle.pairs import pairs_of
 from extremal.theory.shuffle.reports import PairReports, merged
 from extremal.theory.shuffle.shuffled import clones
+from support.checkers import MALFORMED, checker_says_of, with_hash, written
 from support.shuffles import all_divergences, exact_rows, histograms, small_mechanism
 
 NARROW = Fraction(1, 10**14)  # how far the rational that stands for e^ε may be from it, relative
@@ -336,6 +339,58 @@ def test_a_changed_file_is_refused(field: str, value: object, tmp_path: Path) ->
         return
     with pytest.raises((MalformedFile, PrivacyViolation)):
         ex.load(path)
+
+
+OTHER_GRAMMAR: dict[str, Any] = {
+    "a field that is not known": {"note": "1"},
+    "an underscore": {"epsilon": "1_0"},
+    "an exponent": {"delta": "1e-6"},
+    "a blank": {"epsilon": " 1"},
+    "a zero too many": {"epsilon": "1.0"},
+    "other digits": {"n": "\u0661\u0660"},
+    "a zero before": {"n": "01000"},
+    "nobody": {"n": "0"},
+    "n as a number": {"n": 5000},
+    "an ε below 0": {"epsilon": "-1"},
+    "an ε of 701": {"epsilon": "701"},
+    "a δ of 1": {"delta": "1"},
+    "no mechanism": {"mechanism": None},
+}
+
+
+@pytest.mark.parametrize("what", OTHER_GRAMMAR)
+def test_what_the_writer_would_not_write_is_malformed_for_both_readers(what: str, tmp_path: Path) -> None:
+    path = ex.shuffled(ex.randomized_response(3, 1), 1_000).claim(1e-6).save(tmp_path / "claim.json")
+    text = written(with_hash(json.loads(path.read_text()) | OTHER_GRAMMAR[what]))
+    path.write_bytes(text)
+    assert checker_says_of(text) == MALFORMED
+    with pytest.raises(MalformedFile):
+        ex.load(path)
+    assert main(["verify", str(path)]) == 2
+
+
+def test_the_claim_of_the_mechanism_within_must_be_true_as_well(tmp_path: Path) -> None:
+    path = ex.shuffled(ex.randomized_response(3, 1), 1_000).claim(1e-6).save(tmp_path / "claim.json")
+    content = json.loads(path.read_text())
+    content["mechanism"] = with_hash(content["mechanism"] | {"privacy": ex.LDP("0.9").to_json()})
+    text = written(with_hash(content))
+    path.write_bytes(text)
+    assert checker_says_of(text)[0] == "refuted"
+    assert main(["verify", str(path)]) == 1
+    with pytest.raises(PrivacyViolation, match=r"LDP\(epsilon=0.9\) is false: the level is 1.0"):
+        ex.load(path)
+
+
+@pytest.mark.parametrize("n", [1_000_000, 1_000_000_000_000])
+def test_reports_that_reveal_an_answer_are_decided_however_many_people_there_are(n: int, tmp_path: Path) -> None:
+    """Others who all give one report: a sum of n equal numbers is not gone through one by one."""
+    claim = ShuffleClaim(ex.Mechanism.from_matrix([[1, 0], [0, 1]]), n, Fraction(1), Fraction("0.5"))
+    assert claim.verify().privacy is Verdict.REFUTED
+    assert checker_says_of(claim.save(tmp_path / "claim.json").read_bytes())[0] == "refuted"
+    law = Law((arb(3),), (arb(1),))
+    low, high = positive_part(law, n, 1e-3)
+    assert low <= 3 * n <= high
+    assert high - low < 1
 
 
 def test_several_questions_make_no_claim() -> None:

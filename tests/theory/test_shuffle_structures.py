@@ -25,6 +25,7 @@ from extremal.mechanism.structures import (
     SubsetSelection,
 )
 from extremal.mechanism.structures.joint import COIN, AllSets, Assignment, Block, Decomposed
+from extremal.theory.shuffle import symmetric
 from extremal.theory.shuffle.pairs import pairs_of
 from extremal.theory.shuffle.reports import Classes, index, merged
 from support.shuffles import all_divergences
@@ -205,11 +206,22 @@ def test_a_bloom_filter_is_bounded_by_inputs_that_share_no_bit() -> None:
         assert index(classes) <= index(pair.blanket_classes)
 
 
-def test_hashing_has_two_kinds_of_others() -> None:
+def test_hashing_counts_the_seeds_of_a_triple(monkeypatch: pytest.MonkeyPatch) -> None:
     (pair,) = pairs_of(HashedSets(r=100, inside=UNIT // 2, buckets=4))
-    assert [other.name for other in pair.others] == ["x₀", "x₁"]
+    assert [other.name for other in pair.others] == ["x₀", "x₁", "another"]
     assert not pair.complete
-    assert sum((r for _, _, r in pair.other_classes[0]), fmpq(0)) == 1
+    for classes in pair.other_classes:
+        assert sum((r for _, _, r in classes), fmpq(0)) == 1
+    assert pairs_of(HashedSets(r=4, inside=UNIT // 2, buckets=4))[0].complete
+    monkeypatch.setattr(symmetric, "HASH_PRIME", 101)
+    monkeypatch.setattr(symmetric, "scattered", lambda rows: rows**3 % 101)
+    structure = HashedSets(r=100, inside=UNIT // 2, buckets=4)
+    a, b = np.divmod(np.arange(101**2), 101)
+    for triple in ((0, 1, 2), (3, 10, 17), (5, 40, 99)):
+        hashed = [(a * (x**3 % 101) + b) % 101 % 4 for x in triple]
+        assert symmetric.hashed_together(structure, *triple) == int(
+            ((hashed[0] == hashed[1]) & (hashed[1] == hashed[2])).sum()
+        )
 
 
 def test_joint_questions_about_means_are_refused() -> None:

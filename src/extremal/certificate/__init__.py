@@ -5,7 +5,7 @@ from extremal.certificate.proof import KINDS, Contradiction, NotKnown, Proof, Re
 from extremal.certificate.proofs.chords import Chords
 from extremal.certificate.proofs.combined import ChosenPrior, Groups, Level, OnePrior
 from extremal.certificate.proofs.concave import Concave
-from extremal.certificate.proofs.dual import Dual, Listed, Reason
+from extremal.certificate.proofs.dual import Dual, Listed, Reason, Truncated
 from extremal.certificate.proofs.matrix import Matrix
 from extremal.certificate.proofs.order import Order
 from extremal.certificate.proofs.questions import Agreements
@@ -35,6 +35,7 @@ __all__ = [
     "Refused",
     "Sets",
     "Squares",
+    "Truncated",
     "Verdict",
     "Verification",
     "YesNo",

@@ -102,7 +102,9 @@ def work_of_proofs(proofs: tuple[Proof, ...], privacy: Privacy, goal: Goal) -> i
     values = list(proofs_within(proofs))
     if sum(isinstance(value, Proof) for value in values) > MOST_PROOFS:
         raise NotKnown(f"{TOO_LARGE}: a certificate has at most {MOST_PROOFS} proofs", "proofs", len(values))
-    return sum(_work_of(value, privacy, goal) for value in values)
+    within = {id(getattr(value, "reason", None)) for value in values if value.kind == "truncated"}
+    pure = Pure(privacy.ratio) if isinstance(privacy, Coupled) else privacy
+    return sum(_work_of(value, pure if id(value) in within else privacy, goal) for value in values)
 
 
 def _vertices(source: SourceClass) -> int:
@@ -138,7 +140,8 @@ def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
     if value.kind in ("agreements", "yes-no"):
         return _work_of_questions(value.kind, sizes, k * k if isinstance(goal, WorkloadGoal) else 0)
     if value.kind == "squares" and isinstance(goal, (WorkloadGoal, QuestionsGoal)):
-        listed = sizes["dual"].reason.kind == "listed" and isinstance(privacy, Pure)
+        listed = isinstance(privacy, Pure) and sizes["dual"].reason.kind == "listed"
+        listed = listed or sizes["dual"].reason.kind == "truncated"
         return _work_of_classes(sizes["merged"] or range(k), sizes["classes"], listed)
     return k**3 // PER_PRODUCT if value.kind == "matrix" else 0
 

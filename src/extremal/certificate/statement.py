@@ -37,18 +37,20 @@ def about(mechanism: Mechanism, digest: str, utility: dict[str, Any] | None) -> 
 
 
 def described(value: Any) -> str:
-    """What a file says of a goal, a source or a number.
+    """What a file says of a goal, a source or a number; a field that is null has its usual meaning and is left out.
 
     >>> described({"utility": "KL", "p0": ["0.5", "0.5"], "p1": ["0.1", "0.9"]})
     'KL, p0 = (0.5, 0.5), p1 = (0.1, 0.9)'
     >>> described({"utility": "Hamming", "source": {"kind": "simplex", "k": 5}})
     'Hamming, source = [simplex, k = 5]'
+    >>> described({"utility": "CDF", "source": {"kind": "simplex", "k": 5}, "thresholds": None})
+    'CDF, source = [simplex, k = 5]'
     """
     if isinstance(value, dict):
         name = next((str(value[key]) for key in ("utility", "kind") if key in value), "")
-        rest = [f"{key} = {_inside(part)}" for key, part in value.items() if key not in ("utility", "kind")]
-        return ", ".join([name, *rest])
-    return _listed(value, _inside) if isinstance(value, list) else "none" if value is None else str(value)
+        given = {key: part for key, part in value.items() if key not in ("utility", "kind") and part is not None}
+        return ", ".join([name, *(f"{key} = {_inside(part)}" for key, part in given.items())])
+    return _listed(value, _inside) if isinstance(value, list) else str(value)
 
 
 def _inside(value: Any) -> str:

@@ -8,6 +8,7 @@ proof that the kernel can check: a user's function, or none at all), or *nothing
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
@@ -21,6 +22,7 @@ import numpy as np
 from flint import ctx
 
 from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
+from extremal.certificate.arithmetic.memberships import membership_cost
 from extremal.certificate.arithmetic.workload_cost import workload_cost
 from extremal.certificate.certificate import (
     Certificate,
@@ -34,11 +36,11 @@ from extremal.certificate.limits import PASSES, Allowance, work_of_pairs, work_o
 from extremal.certificate.proof import WORKING_BITS, Bound, NotKnown, Refused
 from extremal.certificate.proofs.combined import ChosenPrior
 from extremal.certificate.statement import TIGHT, about, how_good, relative_gap
-from extremal.errors import ExtremalError, InvalidParameter
+from extremal.errors import ExtremalError, InvalidParameter, TooLarge
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import Labels
-from extremal.mechanism.structures import JointBlocks
+from extremal.mechanism.structures import ChosenSets, JointBlocks
 from extremal.mechanism.structures.joint import COIN, AllSets
 from extremal.privacy import LDP, Notion
 from extremal.problem import Goal, LevelGoal, LossGoal, QuestionsGoal, WorkloadGoal, problem_of
@@ -206,9 +208,11 @@ def _privacy(mechanism: Mechanism, claim: Notion | None, allowance: Allowance) -
     try:
         allowance.spend(once, "the pairs of rows")
         holds = claim.holds(mechanism)
-        level = f": the level is {claim.level(mechanism)!r}" if allowance.affords(PASSES * once) else ""
     except ExtremalError as error:
         return Verdict.NOT_PROVEN, [f"{claim!r} cannot be decided: {error}"]
+    level = ""
+    with suppress(TooLarge):  # ε-LDP is decided without a list of the reports, a level at a δ is not
+        level = f": the level is {claim.level(mechanism)!r}" if allowance.affords(PASSES * once) else ""
     return (Verdict.PROVED, [f"{claim!r} holds{level}"]) if holds else (Verdict.REFUTED, [f"{claim!r} is false{level}"])
 
 
@@ -267,6 +271,10 @@ def enclosure(goal: object, mechanism: Any, worst_prior: ChosenPrior | None = No
     if stated is None:
         raise NotKnown("the kernel has no rule for a user's function", "utility", type(goal).__name__)
     with ctx.workprec(WORKING_BITS):
+        structure = getattr(mechanism, "structure", None)
+        if isinstance(stated, WorkloadGoal) and isinstance(structure, ChosenSets):
+            shares = membership_cost(stated, mechanism, structure)
+            return shares, shares
         if isinstance(stated, WorkloadGoal):
             chosen = None if worst_prior is None or stated.source.single else worst_prior.of(stated.source)
             return workload_cost(stated, mechanism, chosen)

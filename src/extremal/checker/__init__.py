@@ -28,13 +28,15 @@ ORDER = (
     "squares",
     "compact",
     "proofs",
+    "contours",
+    "shuffles",
     "verdicts",
 )
 """The modules, each after those that it uses."""
 
 HEAD = '''\
 #!/usr/bin/env python3
-"""Decide the claims of mechanism and certificate files of `extremal`, with Python's standard library alone.
+"""Decide the claims of files of `extremal` (mechanisms, certificates, shuffled reports) by the standard library alone.
 
     python -I -S check.py FILE…
 

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.cones import is_pure
 from extremal.checker.goals import Gain, Information
-from extremal.checker.notions import LDP, Notion
-from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, afford, exp, ln, require, shortened
+from extremal.checker.notions import Notion, pure_ratio
+from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, afford, exp, ln, of_kind, require, shortened
 from extremal.checker.worths import Pair, PatternWorth
 
 MOST_PAIRS_OF_POINTS = 2**23  # a minute at most: few of them are evaluated
@@ -31,8 +30,7 @@ def order(proof: dict[str, Any], notion: Notion, goal: Gain) -> Bound:
     Assumes the theorem: some optimal mechanism is randomised response on blocks contiguous in P₀/P₁, and L blocks are
     worth Σμ(B)/(L−1+E), μ(B) = M₁f(M₀/M₁), M_i = 1 + (E−1)P_i(B).
     """
-    require(is_pure(notion), "order: ε-LDP")
-    assert isinstance(notion, LDP)
+    ratio = pure_ratio(notion, "order: ε-LDP")
     leaves = goal.leaves(proof["mix"])
     require(Pair.is_one(leaves), "order: divergences of one pair")
     pair, ends = Pair(leaves), proof["ends"]
@@ -42,10 +40,10 @@ def order(proof: dict[str, Any], notion: Notion, goal: Gain) -> Bound:
     require(all(a < b for a, b in itertools.pairwise(ends)), "ends increase")
     points = list(_points(pair, ends))
     afford(len(points) ** 2, MOST_PAIRS_OF_POINTS, "pairs of places where a block may end")
-    paid = _best_path(points, pair, notion.ratio, value)
+    paid = _best_path(points, pair, ratio, value)
     if paid == INFINITE:
         return INFINITE
-    return value + max(ZERO, Fraction(paid) - (notion.ratio - 1) * value) / (1 + notion.ratio)
+    return value + max(ZERO, Fraction(paid) - (ratio - 1) * value) / (1 + ratio)
 
 
 def _points(pair: Pair, ends: Sequence[Fraction]) -> Iterator[Point]:
@@ -117,19 +115,18 @@ def _mass(points: Sequence[Point], i: int, j: int, c: Fraction) -> Point:
 
 def concave(proof: dict[str, Any], notion: Notion, goal: Gain) -> Fraction:
     """Prices a with φ(P(T)) ≤ V + a(T) for all sets T prove OPT ≤ V + max(0, Σa − cV)/E."""
-    require(is_pure(notion), "concave: ε-LDP")
-    assert isinstance(notion, LDP)
+    ratio = pure_ratio(notion, "concave: ε-LDP")
     leaves = goal.leaves(())
-    require(len(leaves) == 1 and isinstance(leaves[0][1], Information), "concave: information alone")
-    leaf, value, lines = leaves[0][1], proof["value"], proof["lines"]
-    assert isinstance(leaf, Information)
+    require(len(leaves) == 1, "concave: information alone")
+    leaf = of_kind(leaves[0][1], Information, "concave: information alone")
+    value, lines = proof["value"], proof["lines"]
     require(value >= 0, "a value ≥ 0")
     masses = sorted(p for p in leaf.prior if p)
     require(len(lines) * len(leaf.prior) <= MOST_LINES_TIMES_INPUTS, "lines × inputs at most 10^6")
     afford(len(lines) * len(masses), MOST_LINES_TIMES_INPUTS // 2, "lines times inputs")
-    if notion.ratio == 1 or len(masses) == 1:
+    if ratio == 1 or len(masses) == 1:
         return ZERO
-    phi = PatternWorth(notion.ratio)
+    phi = PatternWorth(ratio)
     if lines:
         return _by_lines(phi, masses, value, lines)
     return _by_contact(phi, masses, value) if value else _of_single_symbols(phi, masses)

@@ -6,21 +6,13 @@ import itertools
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 
-from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass
-from extremal.checker.numbers import ONE, ZERO, Vector, afford, dot, require, total
+from extremal.checker.notions import LDP, Lift, Metric, Notion, OverClass, is_coupled, is_pure, pure_ratio
+from extremal.checker.numbers import ONE, ZERO, Vector, afford, dot, of_kind, require, total
 
 MOST_PATTERNS, MOST_LIFTED, MOST_DESCRIBED, MOST_ON_A_TREE, MOST_COUPLED = 16, 14, 8, 16, 6  # inputs, as §5 allows
 MOST_STEPS_OVER_RAYS = 2**21  # a step is a product of rationals, or a logarithm
 Tree = Sequence[tuple[int, int]]
 Multipliers = Sequence[tuple[int, int, int, Fraction]]
-
-
-def is_pure(notion: Notion) -> bool:
-    return isinstance(notion, LDP) and notion.delta == 0
-
-
-def is_coupled(notion: Notion) -> bool:
-    return isinstance(notion, LDP) and notion.delta > 0
 
 
 def unit(x: int, k: int) -> Vector:
@@ -133,8 +125,7 @@ def _scaled(q: Vector) -> Vector:
 
 def edges_of(notion: Notion, k: int, tree: Tree) -> list[tuple[int, int, Fraction]]:
     """(parent, child, F) of a spanning tree, each parent placed before its children."""
-    require(isinstance(notion, Metric), "a tree is for metric privacy")
-    assert isinstance(notion, Metric)
+    notion = of_kind(notion, Metric, "a tree is for metric privacy")
     require(len(tree) == k - 1, "a tree has every input once")
     placed, found = {tree[0][0]} if tree else {0}, []
     for z, x in tree:
@@ -218,7 +209,7 @@ class Cover:
             return max(map(self._lifted, every)) + _largest([[g[x] for x in free] for g in every])
         if is_pure(notion):
             most = max(ZERO, *map(self._raised, every))
-            return most * self.k / (notion.ratio + self.k - 1)  # type: ignore[union-attr]
+            return most * self.k / (notion.ratio + self.k - 1)
         worth = _largest([self.reduced(i, g) for i, g in vectors.items()])
         return worth + (notion.delta * self._largest_factors(list(vectors)) if isinstance(notion, LDP) else ZERO)
 
@@ -243,12 +234,11 @@ class Cover:
 
     def _raised(self, g: Vector) -> Fraction:
         """Σg + (E−1)Σg⁺, the largest value on {1, E}^k."""
-        return total(g) + (self.notion.ratio - 1) * sum((v for v in g if v > 0), ZERO)  # type: ignore[union-attr]
+        return total(g) + (pure_ratio(self.notion, "ε-LDP") - 1) * sum((v for v in g if v > 0), ZERO)
 
     def _lifted(self, g: Vector) -> Fraction:
         """max g·q over low ≤ q ≤ E, p·q = 1 on the support: ν + Σ max over {low, E} of (g − νp)·q, at the best ν."""
-        notion = self.notion
-        assert isinstance(notion, Lift)
+        notion = of_kind(self.notion, Lift, "PML or LIP for one prior")
         pairs = sorted(((v / p, v, p) for v, p in zip(g, notion.prior, strict=True) if p), reverse=True)
         left, nu = ONE - notion.low, pairs[-1][0]
         for ratio, _, p in pairs:  # raised from low to E in the order of g/p until p·q = 1

@@ -56,7 +56,7 @@ from extremal.checker.numbers import (
     solution,
     whole_numbers,
 )
-from extremal.checker.structures import AllSets, SetType
+from extremal.checker.structures import AllSets, ChosenReports, SetType
 
 RHO = Fraction(1, 2**80)  # ρ: a bias counts as it would for 2^80 respondents
 UNKNOWN = Fraction(1, 2**20)  # a cost above this share of what it is when nothing is known counts as infinite
@@ -99,8 +99,14 @@ def cost(goal: Statistics, mechanism: Mechanism, worst: Sequence[Fraction] | Non
     p = goal.source.only or worst
     if p is None:
         raise NotKnown("the cost over a class is enclosed where one of its priors is named")
+    if mechanism.structure.chosen is not None:
+        return ends(cost_of_memberships(goal, mechanism, mechanism.structure.chosen))
+    return cost_of_rows(goal, mechanism, centred(goal, p), p)
+
+
+def cost_of_rows(goal: Statistics, mechanism: Mechanism, w: Centred, p: Sequence[Fraction]) -> Interval | float:
+    """F of the least squares estimate, at p; over a class the largest."""
     sets, whole_class = mechanism.structure.sets, goal.source.only is None
-    w = centred(goal, p)
     if sets is not None and sets.complete and mechanism.row_of == range(mechanism.k):
         alike = len(sets.types) == 1 and len(set(p)) == 1 and is_multiple_of_identity(goal.gram)
         if not whole_class or alike:  # by symmetry the slope at the uniform prior is constant
@@ -111,6 +117,28 @@ def cost(goal: Statistics, mechanism: Mechanism, worst: Sequence[Fraction] | Non
         return known(Interval(found.below(), found.above()), w)
     below = found.below()
     return known(Interval(below, max(below, found.above_for_all(goal))), w)
+
+
+def cost_of_memberships(goal: Statistics, mechanism: Mechanism, chosen: ChosenReports) -> Fraction:
+    """The cost of the unbiased estimate of the share of x that depends on the report only through whether it lies in
+    the set of x, elsewhere in its block, or beyond: it is 1 on average where x is the truth, and 0 for others."""
+    p = goal.source.only
+    if p is None or mechanism.row_of != range(mechanism.k) or not is_diagonal(goal.gram):
+        raise NotKnown("of sets that inputs choose the cost of shares at one prior is known")
+    kinds = len(chosen.chances)
+    said = solution([list(row) for row in chosen.chances], [[Fraction(int(not i))] for i in range(kinds)])
+    squares = [sum((c * v * v for c, (v,) in zip(row, said, strict=True)), ZERO) for row in chosen.chances]
+    blocks = [sum(p[b :: chosen.blocks], ZERO) for b in range(chosen.blocks)]
+    found = ZERO
+    for x, share in enumerate(p):
+        block = blocks[x % chosen.blocks]
+        often = (share, block - share, 1 - block)[:kinds]
+        found += goal.gram[x][x] * (dot(often, squares) - share * share)
+    return found / goal.unit
+
+
+def is_diagonal(gram: Sequence[Sequence[int]]) -> bool:
+    return all(not v or x == z for x, row in enumerate(gram) for z, v in enumerate(row))
 
 
 def known(found: Interval, w: Centred) -> Interval | float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -103,6 +103,7 @@ def read_rows_of_inputs(given: Any, rows: int) -> list[int]:
     expect(all(0 <= row < rows and n >= 1 for row, n in pairs), "pairs of a row and a count")
     expect(sum(n for _, n in pairs) <= MOST_INPUTS, "at most 16,777,216 inputs")
     expect(all(a[0] != b[0] for a, b in itertools.pairwise(pairs)), "neighbours of one row are counted together")
+    expect(len({row for row, _ in pairs}) == rows, "every row is that of some input")
     return [row for row, n in pairs for _ in range(n)]
 
 
@@ -271,8 +272,6 @@ def least_share(mechanism: Mechanism, source: Source, sets: AllSets, held: Seque
     """The least p(S) over the priors of a class and the sets S with these counts that hold an input that can occur."""
     occurs = [n > 0 for n in mechanism.mass_of_rows([int(v) for v in source.can_occur])]
     inputs = mechanism.mass_of_rows([1] * mechanism.k)
-    if not source.is_list and not all(inputs):
-        raise Undecided("rows that no input has")
     if source.kind == "simplex":
         return ZERO  # all mass on an input outside of the set
     if source.kind == "permutation_invariant":  # the smallest probabilities go to the set with the fewest inputs
@@ -282,9 +281,8 @@ def least_share(mechanism: Mechanism, source: Source, sets: AllSets, held: Seque
     return max(ZERO, min(found) - source.radius) if found else None  # of a ball, so much is moved out of the set
 
 
-def is_lifted_on(mechanism: Mechanism, notion: Notion, sets: AllSets, one: SetType) -> bool:
+def is_lifted_on(mechanism: Mechanism, notion: Lift | OverClass, sets: AllSets, one: SetType) -> bool:
     """high ≤ e^ε·(low + (high − low)·p(S)) for every set that holds an input that can occur."""
-    assert isinstance(notion, Lift | OverClass)
     source = notion.source if isinstance(notion, OverClass) else Source("list", (notion.prior,))
     share = least_share(mechanism, source, sets, one.held)
     if share is None:
@@ -293,23 +291,20 @@ def is_lifted_on(mechanism: Mechanism, notion: Notion, sets: AllSets, one: SetTy
     return notion.top.allows(one.high * share.denominator, mean)
 
 
-def is_lifted_both_ways_on(mechanism: Mechanism, notion: Notion, sets: AllSets, one: SetType) -> bool:
+def is_lifted_both_ways_on(mechanism: Mechanism, notion: Lift, sets: AllSets, one: SetType) -> bool:
     """And low + (high − low)·p(S) ≤ e^λ·low for every set outside of which an input can occur."""
-    assert isinstance(notion, Lift)
-    assert notion.bottom is not None
     if not is_lifted_on(mechanism, notion, sets, one):
         return False
     outside = [len(part) - n for part, n in zip(sets.parts, one.held, strict=True)]
     share = least_share(mechanism, Source("list", (notion.prior,)), sets, outside)
-    if share is None:
+    if share is None or notion.bottom is None:
         return True
     mean = one.low * share.denominator + (one.high - one.low) * (share.denominator - share.numerator)
     return notion.bottom.allows(mean, one.low * share.denominator)
 
 
-def is_metric_on(mechanism: Mechanism, notion: Notion, sets: AllSets, one: SetType) -> bool:
+def is_metric_on(mechanism: Mechanism, notion: Metric, sets: AllSets, one: SetType) -> bool:
     """high ≤ e^{ε·d}·low for the closest inputs of different rows of which a set can hold the one and not the other."""
-    assert isinstance(notion, Metric)
     counts = list(zip(sets.parts, one.held, strict=True))
     can_be_in = {x for part, n in counts for x in part if n > 0}
     can_be_out = {x for part, n in counts for x in part if n < len(part)}
@@ -318,4 +313,8 @@ def is_metric_on(mechanism: Mechanism, notion: Notion, sets: AllSets, one: SetTy
     return not exponents or Power(min(exponents)).allows(one.high, one.low)
 
 
-ON_SETS = {"PML": is_lifted_on, "LIP": is_lifted_both_ways_on, "MetricPrivacy": is_metric_on}
+ON_SETS: dict[str, Callable[[Mechanism, Any, AllSets, SetType], bool]] = {
+    "PML": is_lifted_on,
+    "LIP": is_lifted_both_ways_on,
+    "MetricPrivacy": is_metric_on,
+}

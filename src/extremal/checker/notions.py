@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from extremal.checker.grammar import Content, exactly, list_of, rational
 from extremal.checker.numbers import (
@@ -14,6 +14,7 @@ from extremal.checker.numbers import (
     ONE,
     ZERO,
     Interval,
+    Refused,
     Unsettled,
     Working,
     ends,
@@ -155,6 +156,23 @@ class MaximalLeakage:
 
 
 Notion = LDP | Lift | OverClass | Metric | MaximalLeakage
+
+
+def is_pure(notion: Notion) -> TypeGuard[LDP]:
+    """Whether it is ε-LDP."""
+    return isinstance(notion, LDP) and notion.delta == 0
+
+
+def is_coupled(notion: Notion) -> TypeGuard[LDP]:
+    """Whether it is (ε,δ)-LDP, δ > 0."""
+    return isinstance(notion, LDP) and notion.delta > 0
+
+
+def pure_ratio(notion: Notion, what: str) -> Fraction:
+    """E of ε-LDP; another notion is refused."""
+    if not is_pure(notion):
+        raise Refused(what)
+    return notion.ratio
 
 
 def read_power(content: Content) -> Power:

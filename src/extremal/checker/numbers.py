@@ -48,6 +48,20 @@ def require(condition: bool, what: str) -> None:
         raise Refused(what)
 
 
+def of_kind(value: object, kind: type[Answer], what: str) -> Answer:
+    """The value, if it is of this kind; otherwise the proof is refused."""
+    if not isinstance(value, kind):
+        raise Refused(what)
+    return value
+
+
+def one_of(value: Answer | None, what: str) -> Answer:
+    """The value, if there is one; otherwise the proof is refused."""
+    if value is None:
+        raise Refused(what)
+    return value
+
+
 def expect(condition: bool, what: str) -> None:
     """The file is malformed unless this holds."""
     if not condition:
@@ -77,7 +91,7 @@ def afford(cost: int, most: int, what: str) -> None:
 DIGITS = (120, 480, 1920)  # of logarithms: of 120, fifty are left where ln(1+g) and g cancel; then four times as many
 FINE = 200  # bits after the point to which e^ε is rounded up
 SLACK_DIGITS = 2  # a result is widened by fifty units of its last digit, a hundred times its rounding
-WIDEST_EXPONENT = 10**9  # of ten, in `decimal`: beyond what any number of a file makes
+WIDEST_EXPONENT = 4 * 10**8  # of ten, in `decimal`: beyond what any number of a file makes, and 32 bits hold it
 
 
 class Working:

@@ -8,11 +8,32 @@ from fractions import Fraction
 from typing import Any
 
 from extremal.checker.compact import concave, order
-from extremal.checker.cones import is_coupled
 from extremal.checker.goals import Gain, Goal, LeastLevel, Losses, QuestionShares, Statistics, read_goal
 from extremal.checker.grammar import count, entries, flag, list_of, number, whole
-from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion, OverClass, given_ratio, read_notion
-from extremal.checker.numbers import INFINITE, ZERO, Bound, Vector, Work, afford, dot, expect, ln, require, total
+from extremal.checker.notions import (
+    LDP,
+    Lift,
+    MaximalLeakage,
+    Notion,
+    OverClass,
+    given_ratio,
+    is_coupled,
+    read_notion,
+)
+from extremal.checker.numbers import (
+    INFINITE,
+    ZERO,
+    Bound,
+    Vector,
+    Work,
+    afford,
+    dot,
+    expect,
+    ln,
+    of_kind,
+    require,
+    total,
+)
 from extremal.checker.questions import agreements, yes_no
 from extremal.checker.reasons import of_gain, outputs
 from extremal.checker.sources import Source
@@ -47,6 +68,7 @@ REASONS: dict[str, Fields] = {
     "chords": {"nodes": NUMBERS, "multipliers": MULTIPLIERS, "tree": PAIRS, "trees": TREES},
     "sets": {"choices": NUMBERS, "trees": TREES},
     "matrix": {"d": WHOLES, "n": TABLE, "blocks": COUNTS, "scale": whole},
+    "truncated": {"reason": REASON},
 }
 
 
@@ -87,15 +109,13 @@ def bound(proof: Proof, notion: Notion, goal: Goal) -> Bound:
 def _dual(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """Σα + δ·Σβ + t; for a distortion max(0, Σα − t)."""
     alpha, reason, prices = proof["alpha"], proof["reason"], proof["prices"]
-    require(isinstance(goal, Gain | Losses), "a dual about utilities and distortions")
     require(len(alpha) == goal.k, "α of each input")
     if isinstance(goal, Losses):
         require(
             not proof["mix"] and not prices and reason["kind"] == "chords", "a distortion: chords, no mix, no prices"
         )
         return max(ZERO, total(alpha) - outputs(reason, notion, goal, alpha))
-    assert isinstance(goal, Gain)
-    leaves = goal.leaves(proof["mix"])
+    leaves = of_kind(goal, Gain, "a dual about utilities and distortions").leaves(proof["mix"])
     delta = checked_prices(proof, notion, goal.k)
     t = of_gain(reason, notion, leaves, alpha, prices)
     return t if t == INFINITE else total(alpha) + delta + t
@@ -108,13 +128,11 @@ def checked_prices(dual: Proof, notion: Notion, k: int) -> Fraction:
         return ZERO
     require(is_coupled(notion) and reason["kind"] == "listed" and not reason["revealed"], "prices: listed, δ > 0")
     require(all(0 <= x < k and 0 <= z < k and x != z and beta >= 0 for x, z, beta in prices), "β ≥ 0 of two inputs")
-    assert isinstance(notion, LDP)
-    return notion.delta * sum((beta for _, _, beta in prices), ZERO)
+    return of_kind(notion, LDP, "prices: δ > 0").delta * sum((beta for _, _, beta in prices), ZERO)
 
 
 def _squares(proof: Proof, notion: Notion, goal: Goal) -> Bound:
-    require(isinstance(goal, Statistics), "squares: statistics")
-    assert isinstance(goal, Statistics)
+    goal = of_kind(goal, Statistics, "squares: statistics")
     require(proof["dual"]["kind"] == "dual", "squares: a dual")
     groups = proof["merged"]
     checked_prices(proof["dual"], notion, max(groups) + 1 if groups else goal.k)
@@ -122,14 +140,12 @@ def _squares(proof: Proof, notion: Notion, goal: Goal) -> Bound:
 
 
 def _order(proof: Proof, notion: Notion, goal: Goal) -> Bound:
-    require(isinstance(goal, Gain), "order: divergences")
-    assert isinstance(goal, Gain)
-    return order(proof, notion, goal)
+    return order(proof, notion, of_kind(goal, Gain, "order: divergences"))
 
 
 def _concave(proof: Proof, notion: Notion, goal: Goal) -> Bound:
-    require(isinstance(goal, Gain) and not goal.least, "concave: information")
-    assert isinstance(goal, Gain)
+    goal = of_kind(goal, Gain, "concave: information")
+    require(not goal.least, "concave: information")
     return concave(proof, notion, goal)
 
 
@@ -138,8 +154,7 @@ def _one_prior(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     if not isinstance(goal, Gain | QuestionShares) and goal.source.only is None:
         p = named_prior(goal.source, proof["prior"], proof["mix"])
         return bound(proof["proof"], notion, replace(goal, source=Source("list", (tuple(p),))))
-    require(isinstance(notion, OverClass), "one prior: of a class")
-    assert isinstance(notion, OverClass)
+    notion = of_kind(notion, OverClass, "one prior: of a class")
     p = named_prior(notion.source, proof["prior"], proof["mix"])
     return bound(proof["proof"], Lift(tuple(p), notion.top), goal)
 
@@ -159,8 +174,8 @@ def named_prior(source: Source, prior: Vector, mix: Vector) -> Vector:
 
 def _groups(proof: Proof, notion: Notion, goal: Goal) -> Bound:
     """Σ_g (weight of the group)·(what its proof proves of the mean of its leaves)."""
-    require(isinstance(goal, Gain) and not goal.least, "groups: means")
-    assert isinstance(goal, Gain)
+    goal = of_kind(goal, Gain, "groups: means")
+    require(not goal.least, "groups: means")
     leaves, names, proofs = goal.parts[0], proof["groups"], proof["proofs"]
     require(
         len(names) == len(leaves) and set(names) == set(range(len(proofs))), "a group of each leaf, a proof of each"
@@ -177,9 +192,8 @@ def _groups(proof: Proof, notion: Notion, goal: Goal) -> Bound:
 
 def _level(proof: Proof, _notion: Notion, goal: Goal) -> Bound:
     """ε ≥ ln E₀ when no mechanism with e^ε = E₀ has a distortion of D or less."""
-    ratio = proof["ratio"]
-    require(isinstance(goal, LeastLevel) and ratio >= 1, "level: the least ε within a distortion, E₀ ≥ 1")
-    assert isinstance(goal, LeastLevel)
+    goal, ratio = of_kind(goal, LeastLevel, "level: the least ε within a distortion"), proof["ratio"]
+    require(ratio >= 1, "level: E₀ ≥ 1")
     if ratio == 1:
         return ZERO
     reached = bound(proof["proof"], LDP(given_ratio(ratio), ZERO), Losses(goal.source, None))

@@ -16,14 +16,14 @@ from typing import Any
 from extremal.checker.costs import RHO
 from extremal.checker.goals import Goal, QuestionShares, Statistics
 from extremal.checker.mechanisms import Mechanism
-from extremal.checker.notions import LDP, Notion
-from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, NotKnown, ends, require, root, total
+from extremal.checker.notions import Notion, pure_ratio
+from extremal.checker.numbers import INFINITE, ONE, ZERO, Bound, Interval, NotKnown, ends, of_kind, require, root, total
 from extremal.checker.structures import COINS
 
 MOST_RECORDS = 1024  # of a workload whose gram matrix is compared
 MOST_YES_NO, MOST_ASKED, MOST_DISAGREEMENTS = 24, 64, 2**12
 SETS_LISTED = 7  # questions up to which all sets that are closed upwards are listed
-CELLS_OF_U, STEPS_OF_Y, REACH_OF_Y, ONE_IN_BITS, PART_BITS = 4096, 16, 5, 30, 20  # of the recursion for more
+CELLS_OF_U, STEPS_OF_Y, LAST_STEPS, REACH_OF_Y, ONE_IN_BITS, PART_BITS = 4096, 16, 16, 5, 30, 20  # for more questions
 
 
 def cost_of_questions(goal: QuestionShares, mechanism: Mechanism) -> Interval | float:
@@ -50,8 +50,7 @@ def shares_wanted(goal: Goal, sizes: Sequence[int]) -> tuple[list[Fraction], boo
     if isinstance(goal, QuestionShares):
         require(tuple(sizes) == goal.sizes, "the questions of the goal")
         return list(goal.weights), goal.largest, ZERO
-    require(isinstance(goal, Statistics), "shares of questions")
-    assert isinstance(goal, Statistics)
+    goal = of_kind(goal, Statistics, "shares of questions")
     p = goal.source.only
     require(1 <= len(sizes) <= MOST_ASKED and min(sizes) >= 2, "questions with two answers or more")
     require(math.prod(sizes) == goal.k <= MOST_RECORDS, "the answers make the records")
@@ -81,9 +80,7 @@ def bound_from(goal: Goal, sizes: Sequence[int], v: Sequence[Fraction], most: Fr
 
 def ratio_of(notion: Notion) -> Fraction:
     """A rational above e^ε; ε-LDP alone."""
-    require(isinstance(notion, LDP) and notion.delta == 0, "ε-LDP")
-    assert isinstance(notion, LDP)
-    found = notion.top.above()
+    found = pure_ratio(notion, "ε-LDP")
     require(found > 1, "ε above 0")
     return found
 
@@ -158,15 +155,22 @@ def most_of_yes_no(n: int, e: Fraction) -> Fraction:
         return ((e - 1) / (e + 1)) ** 2
     if n <= SETS_LISTED:
         return max(Fraction(w) / (Fraction(2**n) / (e - 1) + m) ** 2 for m, w in enumerate(squares_by_size(n)))
-    heights = [Fraction(g, 2**ONE_IN_BITS) for g in tail_heights(n)]
-    for i in range(1, len(heights)):
-        end = Fraction(i, STEPS_OF_Y)
-        if (e - 1) * heights[i] <= end:
-            start = Fraction(i - 1, STEPS_OF_Y)
-            # where the chord times c meets the diagonal
-            first, last = (e - 1) * heights[i - 1] - start, (e - 1) * heights[i] - end
-            return (start + (end - start) * first / (first - last)) ** 2
-    return Fraction(n)  # never: what is told of a question is at most 1
+    unit, whole = 2**ONE_IN_BITS, tail_rows(n)[-1]
+    line = [i * unit // STEPS_OF_Y for i in range(len(whole))]
+    i = first_below([*whole[:-1], 0], line, e)
+    places = [line[i - 1] + j * unit // (STEPS_OF_Y * LAST_STEPS) for j in range(LAST_STEPS + 1)]
+    fine = next_rows(tail_rows(n - 1), n, places)[-1]
+    fine[-1] = min(fine[-1], 0 if i == len(whole) - 1 else whole[i])
+    j = first_below(fine, places, e)
+    # where the chord times c meets the diagonal
+    first, last = (e - 1) * fine[j - 1] - places[j - 1], (e - 1) * fine[j] - places[j]
+    theta: Fraction = (places[j - 1] + (places[j] - places[j - 1]) * Fraction(first) / Fraction(first - last)) / unit
+    return theta * theta
+
+
+def first_below(heights: Sequence[int], line: Sequence[int], e: Fraction) -> int:
+    """The first place but 0 at which c times a height is at most the line."""
+    return next(i for i in range(1, len(heights)) if (e - 1) * heights[i] <= line[i])
 
 
 @functools.cache
@@ -196,29 +200,27 @@ def squares_by_size(n: int) -> list[int]:
 
 
 @functools.cache
-def tail_heights(n: int) -> list[int]:
-    """Whole numbers above 2^30·G_n(−i/16, 1)."""
+def tail_rows(n: int) -> list[list[int]]:
+    """Whole numbers above 2^30·G_n(−i/16, u), for the upper end u of every cell."""
+    unit = 2**ONE_IN_BITS
+    y = [i * unit // STEPS_OF_Y for i in range(REACH_OF_Y * STEPS_OF_Y + 1)]
+    if n == 1:
+        return [[-(-max(unit - v, 0) // 2) for v in y]] * CELLS_OF_U
+    return next_rows(tail_rows(n - 1), n, y)
+
+
+def next_rows(rows: Sequence[Sequence[int]], terms: int, y: Sequence[int]) -> list[list[int]]:
+    """The same with one term more, at −y."""
     unit, cells = 2**ONE_IN_BITS, CELLS_OF_U
-    edges = [c * unit // cells for c in range(cells + 1)]
-    above = [math.isqrt(unit * unit - u * u - 1) + 1 for u in edges[:-1]]
-    below = [math.isqrt(unit * unit - u * u) for u in edges]
-    caps = [
-        cells - 1 if not below[c + 1] else min(cells, -(-edges[c + 1] * cells // below[c + 1])) - 1
-        for c in range(cells)
-    ]
-    steps = range(REACH_OF_Y * STEPS_OF_Y + 1)
-    y = [i * unit // STEPS_OF_Y for i in steps]
-    rows = [[-(-max(unit - v, 0) // 2) for v in y]] * cells
-    for terms in range(2, n + 1):
-        made = [[0] * len(y)] * cells
-        best = [0] * len(y)
-        for c in range(math.isqrt((cells * cells - 1) // terms), cells):
-            u, rho, row = edges[c + 1], above[c], rows[caps[c]]
-            sums = [-(-(scaled_tail(row, rho, u - v) + scaled_tail(row, rho, -u - v)) // 2) for v in y]
-            best = list(map(max, best, sums))
-            made[c] = best
-        rows = made
-    return [*rows[-1][:-1], 0]
+    made, best = [[0] * len(y)] * cells, [0] * len(y)
+    for c in range(math.isqrt((cells * cells - 1) // terms), cells):
+        low, u = c * unit // cells, (c + 1) * unit // cells
+        rho, smallest = math.isqrt(unit * unit - low * low - 1) + 1, math.isqrt(unit * unit - u * u)
+        row = rows[min(cells, -(-u * cells // smallest)) - 1 if smallest else cells - 1]
+        sums = [-(-(scaled_tail(row, rho, u - v) + scaled_tail(row, rho, -u - v)) // 2) for v in y]
+        best = list(map(max, best, sums))
+        made[c] = best
+    return made
 
 
 def scaled_tail(row: Sequence[int], rho: int, x: int) -> int:

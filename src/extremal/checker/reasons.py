@@ -5,23 +5,26 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.cones import MOST_STEPS_OVER_RAYS, Cover, is_pure, rays, unit
+from extremal.checker.cones import MOST_STEPS_OVER_RAYS, Cover, rays, unit
 from extremal.checker.goals import Divergence, Information, Losses, Weighted
-from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion
+from extremal.checker.notions import LDP, Lift, MaximalLeakage, Notion, is_pure, pure_ratio
 from extremal.checker.numbers import (
     INFINITE,
     ONE,
     ZERO,
     Bound,
+    Interval,
     Vector,
     afford,
     dot,
     ends,
     ln,
+    of_kind,
+    one_of,
     require,
     rounded_up,
     shortened,
@@ -161,14 +164,15 @@ def _through(s: Fraction, low: Fraction, t: Fraction, high: Fraction) -> tuple[F
 
 def simplices(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector) -> Bound:
     """Several distributions: Φ(P_1·q, …, P_m·q) is below a linear function on the cone over each cell."""
-    require(is_pure(notion) and notion.ratio > 1, "trees of chords: ε-LDP, ε > 0")  # type: ignore[union-attr]
+    ratio = pure_ratio(notion, "trees of chords: ε-LDP")
+    require(ratio > 1, "trees of chords: ε > 0")
     require(not reason["nodes"] and not reason["multipliers"] and not reason["tree"], "trees alone")
     terms = [(weight, leaf) for weight, leaf in leaves if isinstance(leaf, Divergence)]
     require(len(terms) == len(leaves), "trees of chords: divergences")
     distributions = list(dict.fromkeys(p for _, leaf in terms for p in (leaf.p0, leaf.p1)))
     number = {p: i for i, p in enumerate(distributions)}
     places = [(w, d.kind, number[d.p0], number[d.p1], d.parameter) for w, d in terms]
-    roof = _roof(reason["trees"], len(distributions), len(alpha), rounded_up(notion.ratio, 16), places)  # type: ignore[union-attr]
+    roof = _roof(reason["trees"], len(distributions), len(alpha), rounded_up(ratio, 16), places)
     symbols = list(zip(*distributions, strict=True))
     vectors = {i: [dot(sigma, p) - a for p, a in zip(symbols, alpha, strict=True)] for i, sigma in enumerate(roof)}
     return Cover(notion, len(alpha), (), ()).bound(vectors)
@@ -197,8 +201,7 @@ def _height(places: Places, v: Vector) -> Fraction:
     found = ZERO
     for weight, kind, i, j, parameter in places:
         part = divergence(kind, v[i], v[j], parameter)
-        require(not isinstance(part, float), "a finite height")
-        found += weight * part.high  # type: ignore[union-attr]
+        found += weight * of_kind(part, Interval, "a finite height").high
     return shortened(found)
 
 
@@ -230,14 +233,12 @@ def _simplices_of(root: list[Vector], tokens: Sequence[int]) -> Iterator[list[Ve
 
 def outputs(reason: Reason, notion: Notion, goal: Losses, alpha: Vector) -> Fraction:
     """t = B of α_x − p_x·d(x, y), a vector for each output y."""
-    p, k = goal.source.only, goal.k
-    require(p is not None, "a distortion with one prior")
-    assert p is not None
+    p, k = one_of(goal.source.only, "a distortion with one prior"), goal.k
     require(not reason["nodes"] and not reason["trees"], "a distortion has no nodes and no trees")
     require(all(0 <= i < goal.columns for i, *_ in reason["multipliers"]), "multipliers number outputs")
     cover = Cover(notion, k, reason["multipliers"], reason["tree"])
     if goal.distances is None and is_pure(notion):
-        return _hamming(alpha, p, notion.ratio)  # type: ignore[union-attr]
+        return _hamming(alpha, p, notion.ratio)
     vectors = {y: [a - v * d for a, v, d in zip(alpha, p, goal.column(y), strict=True)] for y in range(goal.columns)}
     return cover.bound(vectors)
 
@@ -274,19 +275,18 @@ def groups_of(prior: Sequence[Fraction], alpha: Vector) -> list[Group]:
 
 def sets(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector) -> Fraction:
     """t = 0: the trees show that α is feasible."""
-    require(len(leaves) == 1 and isinstance(leaves[0][1], Information), "sets: information alone")
-    goal = leaves[0][1]
-    assert isinstance(goal, Information)
+    require(len(leaves) == 1, "sets: information alone")
+    goal = of_kind(leaves[0][1], Information, "sets: information alone")
     require(all(a >= 0 for p, a in zip(goal.prior, alpha, strict=True) if not p), "α ≥ 0 where p = 0")
     groups = groups_of(goal.prior, alpha)
     afford(sum(map(len, reason["trees"])) * len(groups), MOST_STEPS_OF_CHORDS, "tokens times groups")
     if is_pure(notion):
         require(len(reason["trees"]) == 1, "one tree under ε-LDP")
         require(all(0 <= y <= 1 for y in reason["choices"]), "choices are masses")
-        _walk(reason["trees"][0], groups, Patterns(notion.ratio, groups, reason["choices"], total(alpha)))  # type: ignore[union-attr]
+        _walk(reason["trees"][0], groups, Patterns(notion.ratio, groups, reason["choices"], total(alpha)))
         return ZERO
-    require(isinstance(notion, Lift) and notion.prior == goal.prior, "PML or LIP with the same prior")
-    assert isinstance(notion, Lift)
+    notion = of_kind(notion, Lift, "PML or LIP")
+    require(notion.prior == goal.prior, "the prior of PML or LIP is that of the information")
     require(notion.ratio > 1 and len(reason["trees"]) == len(groups), "ε > 0, a tree for each group")
     of_support = sum((a for p, a in zip(goal.prior, alpha, strict=True) if p), ZERO)
     for j, tree in enumerate(reason["trees"]):
@@ -391,12 +391,38 @@ class Lifts:
         return True
 
 
+# -- truncated --
+
+
+def without_delta(reason: Reason, notion: Notion) -> tuple[Reason, LDP, Fraction]:
+    """The reason within `truncated`, ε-LDP, and the δ that it leaves out."""
+    inner, given = reason["reason"], of_kind(notion, LDP, "truncated: LDP")
+    require(given.delta > 0, "truncated: (ε,δ)-LDP, δ > 0")
+    require(inner["kind"] in REASONS_ABOUT_GAINS and not inner.get("revealed"), "truncated: a reason for ε-LDP")
+    return inner, replace(given, delta=ZERO), given.delta
+
+
+def truncated(t: Bound, delta: Fraction, revealed: Sequence[Bound], alpha: Vector, sizes: Sequence[int]) -> Bound:
+    """t⁺ + min(1, (k−1)δ)·Σ_x (μ(e_x) − α_x)⁺: what a column has above E times its least entry is cut off, which is
+    (k−1)δ at most for each input, and the rest lies in the cone of ε-LDP."""
+    if INFINITE in (t, *revealed):
+        return INFINITE
+    share = min(ONE, (sum(sizes) - 1) * delta)
+    over = (n * max(ZERO, Fraction(v) - a) for n, v, a in zip(sizes, revealed, alpha, strict=True))
+    return max(ZERO, Fraction(t)) + share * sum(over, ZERO)
+
+
 REASONS_ABOUT_GAINS = {"listed", "chords", "sets"}
 
 
 def of_gain(reason: Reason, notion: Notion, leaves: Sequence[Weighted], alpha: Vector, prices: Prices) -> Bound:
     """t for divergences and information."""
-    kind = reason["kind"]
+    kind, k = reason["kind"], len(alpha)
+    if kind == "truncated":
+        inner, pure, delta = without_delta(reason, notion)
+        require(k <= MOST_REVEALED, "truncated: at most 5,000 inputs")
+        t = of_gain(inner, pure, leaves, alpha, ())
+        return truncated(t, delta, [above(leaves, unit(x, k)) for x in range(k)], alpha, [1] * k)
     require(kind in REASONS_ABOUT_GAINS, "a reason about utilities")
     if kind == "listed":
         return over_rays(reason, notion, leaves, alpha, prices)

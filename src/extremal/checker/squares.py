@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from extremal.checker.cones import is_pure
 from extremal.checker.costs import RHO
 from extremal.checker.goals import Statistics
 from extremal.checker.matrices import require_definite
-from extremal.checker.notions import LDP, Notion, given_ratio
+from extremal.checker.notions import LDP, Notion, given_ratio, is_pure
 from extremal.checker.numbers import (
     INFINITE,
     ONE,
@@ -22,12 +21,23 @@ from extremal.checker.numbers import (
     Vector,
     afford,
     dot,
+    of_kind,
+    one_of,
     require,
     rounded_up,
     total,
     whole_numbers,
 )
-from extremal.checker.reasons import Curve, Prices, Reason, between_nodes, price_of, rays_of_reason
+from extremal.checker.reasons import (
+    Curve,
+    Prices,
+    Reason,
+    between_nodes,
+    price_of,
+    rays_of_reason,
+    truncated,
+    without_delta,
+)
 
 COARSE = 64  # bits after the point of E in `listed` and `matrix`
 MOST_STEPS = 2**23  # of vectors of counts: half a minute
@@ -48,9 +58,7 @@ class Merged:
 
 def merged(groups: Sequence[int], goal: Statistics, notion: Notion) -> Merged:
     """Averaging rows over groups: p becomes the masses, gram (LB)·gram·(LB)ᵀ, the unit D·L²."""
-    p = goal.source.only
-    require(p is not None, "squares: one prior")
-    assert p is not None
+    p = one_of(goal.source.only, "squares: one prior")
     if not groups:
         return Merged(list(p), goal.gram, goal.unit)
     require(isinstance(notion, LDP), "merged inputs: LDP only")
@@ -181,12 +189,22 @@ def _proved(dual: dict[str, Any], notion: Notion, worth: Worth, unit: int) -> Fr
     alpha = alpha or [ZERO] * len(sizes)
     delta = notion.delta if isinstance(notion, LDP) else ZERO
     if reason["kind"] == "matrix":
-        require(isinstance(notion, LDP) and worth.alone and not any(alpha), "matrix: LDP, each input alone, no α")
-        assert isinstance(notion, LDP)
-        return _of_matrix(reason, notion, worth, unit)
-    require(reason["kind"] == "listed", "squares: listed, matrix, or chords with one row")
+        require(worth.alone and not any(alpha), "matrix: each input alone, no α")
+        return _of_matrix(reason, of_kind(notion, LDP, "matrix: LDP"), worth, unit)
+    if reason["kind"] == "truncated":
+        return dot(sizes, alpha) + _truncated(reason, notion, worth, alpha)
+    require(reason["kind"] == "listed", "squares: listed, matrix, truncated, or chords with one row")
     t = _listed(reason, notion, worth, alpha, prices)
     return dot(sizes, alpha) + delta * sum((beta for _, _, beta in prices), ZERO) + t
+
+
+def _truncated(reason: Reason, notion: Notion, worth: Worth, alpha: Vector) -> Fraction:
+    """The t of (ε,δ)-LDP by `listed` of ε-LDP; a unit vector is worth G_xx/p_x."""
+    inner, pure, delta = without_delta(reason, notion)
+    require(inner["kind"] == "listed" and min(worth.p) > 0, "squares, truncated: listed, every input occurs")
+    g, first = worth.g, [mine[0] for mine in worth.members]
+    revealed = [(g.table[i][i] + g.extra[i]) / worth.p[x] for i, x in enumerate(first)]
+    return Fraction(truncated(_listed(inner, pure, worth, alpha, ()), delta, revealed, alpha, g.sizes))
 
 
 def coarse(notion: Notion) -> Notion:
@@ -198,7 +216,7 @@ def _listed(reason: Reason, notion: Notion, worth: Worth, alpha: Vector, prices:
     """t = max over rays of (rᵀGr/(p·r) − α·r − Σβ(…)⁺)/(p·r)."""
     if is_pure(notion) and not reason["revealed"]:
         require(not reason["tree"], "a tree is for metric privacy")
-        return _by_counts(coarse(notion).ratio, worth, alpha)  # type: ignore[union-attr]
+        return _by_counts(rounded_up(notion.ratio, COARSE), worth, alpha)
     require(worth.alone, "classes: listed, not revealed, under ε-LDP")
     near, k, found = coarse(notion), len(worth.p), []
     ratio = near.ratio if isinstance(near, LDP) else ONE

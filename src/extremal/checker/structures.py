@@ -73,6 +73,20 @@ class AskedBlocks:
 
 
 @dataclass(frozen=True)
+class ChosenReports:
+    """Row x chooses a set of reports in its block, x mod `blocks`.
+
+    Attributes:
+        blocks: how many there are.
+        chances: for the truth x, another of its block, one of another block: that a report lies in the set of x, that
+            it lies elsewhere in the block, and beyond. The last is left out where there is one block.
+    """
+
+    blocks: int
+    chances: list[tuple[Fraction, ...]]
+
+
+@dataclass(frozen=True)
 class Structure:
     """Rows of weights.
 
@@ -84,6 +98,7 @@ class Structure:
         sets: the same by types of sets, where that says more.
         word: where reports can only be named by words of bits, how many bits.
         asked: where a row is a record, how blocks of its questions are asked.
+        chosen: where each row chooses a set of reports, how often a report lies in it.
     """
 
     rows: int
@@ -95,6 +110,7 @@ class Structure:
     sets: AllSets | None = None
     word: int | None = None
     asked: AskedBlocks | None = None
+    chosen: ChosenReports | None = None
 
     def columns(self) -> Iterator[Column]:
         """Every report's weights, where they are not too many."""
@@ -346,8 +362,11 @@ MOST_WORD = 24  # bits of a report that may be listed: beyond, no sum of a list 
 # -- sets of reports that the rows choose --
 
 
-def of_rule(r: int, m: int, size: int, inside: int, favours: Callable[[int, int], bool]) -> Structure:
+def of_rule(
+    r: int, m: int, size: int, inside: int, favours: Callable[[int, int], bool], common: Fraction, blocks: int = 1
+) -> Structure:
     """Row x favours a set S_x of `size` of the m reports: over 2^62·c·(m−c) one in it weighs inside·(m−c), c = size.
+    Two rows of one block have `common` reports in common, and others none.
 
     No two sets are equal, and all have c reports: any two rows have a report that one favours and the other does not,
     which decides LDP and metric privacy by the two weights. Means of weights are bounded by reports that one row alone
@@ -362,7 +381,22 @@ def of_rule(r: int, m: int, size: int, inside: int, favours: Callable[[int, int]
         return ([high if favours(x, y) else low for x in range(r)] for y in range(m))
 
     denominator = UNIT * size * (m - size)
-    return of_sets(sets, m, denominator, denominator, listing)
+    unlisted = of_sets(sets, m, denominator, denominator, listing)
+    return replace(unlisted, chosen=chosen_reports(m, size, Fraction(low, denominator), common, blocks, high))
+
+
+def chosen_reports(m: int, size: int, low: Fraction, common: Fraction, blocks: int, high: int) -> ChosenReports:
+    """By counting the reports of each kind: one that the truth favours weighs high/(2^62·c·(m−c)), any other `low`."""
+    above, width = Fraction(high, UNIT * size * (m - size)), m // blocks
+    counted: list[
+        list[tuple[Fraction | int, Fraction | int]]
+    ] = [  # (favoured, not favoured) among the set of x, the rest of its block, and beyond
+        [(size, 0), (0, width - size), (0, m - width)],
+        [(common, size - common), (size - common, width - 2 * size + common), (0, m - width)],
+        [(0, size), (0, width - size), (size, m - width - size)],
+    ]
+    chances = [tuple(above * of + low * others for of, others in row) for row in counted]
+    return ChosenReports(blocks, chances if blocks > 1 else [row[:2] for row in chances[:2]])
 
 
 def hadamard(given: Content) -> Structure:
@@ -375,7 +409,7 @@ def hadamard(given: Content) -> Structure:
     def favours(x: int, y: int) -> bool:
         return x % blocks == y // width and ((x // blocks + 1) & (y % width)).bit_count() % 2 == 0
 
-    return of_rule(r, blocks * width, width // 2, PLAIN(given["inside"]), favours)
+    return of_rule(r, blocks * width, width // 2, PLAIN(given["inside"]), favours, Fraction(width, 4), blocks)
 
 
 def is_power_of_two(n: int) -> bool:
@@ -401,7 +435,7 @@ def projective(given: Content) -> Structure:
     def favours(x: int, y: int) -> bool:
         return sum(a * b for a, b in zip(digits(x), digits(y), strict=True)) % q == 0
 
-    return of_rule(r, m, size, PLAIN(given["inside"]), favours)
+    return of_rule(r, m, size, PLAIN(given["inside"]), favours, Fraction(sum(q**j for j in range(t - 2))))
 
 
 def scattered(x: int) -> int:
@@ -418,7 +452,10 @@ def hashed(given: Content) -> Structure:
         a, b = divmod(y // buckets, PRIME)
         return (a * scattered(x) + b) % PRIME % buckets == y % buckets
 
-    return of_rule(r, PRIME**2 * buckets, PRIME**2, PLAIN(given["inside"]), favours)
+    # a·u + b and a·v + b take every pair of values modulo P once: both in bucket i for as many as i's size squared
+    full, more = divmod(PRIME, buckets)
+    common = Fraction(more * (full + 1) ** 2 + (buckets - more) * full**2)
+    return of_rule(r, PRIME**2 * buckets, PRIME**2, PLAIN(given["inside"]), favours, common)
 
 
 # -- Bloom filters --
@@ -487,7 +524,7 @@ def largest_difference(r: int, bits: int, hashes: int, cohorts: int) -> tuple[in
 # -- blocks of questions --
 
 COINS = 2**53  # denominator of coins and of the weights of assignments
-MOST_QUESTIONS, MOST_ASSIGNMENTS, MOST_FAMILY = 2**12, 2**13, 2**20
+MOST_QUESTIONS, MOST_ASSIGNMENTS, MOST_FAMILY, MOST_OF_ANSWERS = 2**12, 2**13, 2**20, 2**14
 Family = tuple[int, int, Fraction, int]
 """k, the size of its sets or 0, odds, and how many reports there are."""
 
@@ -560,8 +597,9 @@ def read_assignment(given: Any, families: Sequence[Sequence[Family]]) -> tuple[i
 def read_family(given: Any) -> Family:
     """All sets of a size, or the shared part and the rest of positive weights."""
     if isinstance(given, dict) and set(given) == {"answers", "size"}:
-        k = count_between(given["answers"], 2, UNIT - 1, "answers")
+        k = count_between(given["answers"], 2, MOST_INPUTS, "answers")
         size = count_between(given["size"], 1, k - 1, "size")
+        expect(min(size, k - size) <= MOST_OF_ANSWERS, "a set of at most 16,384 answers, or all but as many")
         return k, size, Fraction(k, size), math.comb(k, size)
     rows: list[list[int]] = list_of(list_of(PLAIN))(exactly(given, {"weights"}, "a family")["weights"])
     expect(len(rows) >= 2 and len({len(row) for row in rows}) == 1, "rows of one length")

@@ -29,6 +29,7 @@ from extremal.checker.numbers import (
     settled,
 )
 from extremal.checker.proofs import Proof, bound, named_prior, read_proof
+from extremal.checker.shuffles import FIELDS_OF_SHUFFLE, shuffle_claim
 from extremal.checker.values import enclosed
 from extremal.checker.worths import Enclosed
 
@@ -61,12 +62,14 @@ FIELDS_OF_CERTIFICATE = {"format", "version", "mechanism", "utility", "value", "
 
 
 def checked(text: bytes) -> Verdict:
-    """Decide every claim of a mechanism or certificate file."""
+    """Decide every claim of a file: a mechanism, a certificate, or a claim about shuffled reports."""
     Work.spent = 0
     content = parsed(text)
     if content.get("format") == "extremal-certificate":
         found = checked_certificate(require_format(content, "extremal-certificate", FIELDS_OF_CERTIFICATE))
         return replace(found, mechanism=content["mechanism"]["hash"], certificate=True)
+    if content.get("format") == "extremal-shuffled":
+        return checked_shuffle(require_format(content, "extremal-shuffled", FIELDS_OF_SHUFFLE))
     mechanism = read_mechanism(content)
     privacy, why = decided_privacy(mechanism)
     return Verdict(privacy, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,), content["hash"])
@@ -83,6 +86,21 @@ def decided_privacy(mechanism: Mechanism) -> tuple[str, str]:
     except Undecided as error:
         return NOT_HERE, f"privacy: {error}"
     return (PROVED, "the notion holds for the weights") if holds else (REFUTED, "the notion is false of the weights")
+
+
+def checked_shuffle(content: Content) -> Verdict:
+    """A claim about shuffled reports; the local claim of the mechanism within must not be false either."""
+    expect("rows_of_inputs" not in content, "no field that is not known")
+    mechanism = read_mechanism(content["mechanism"])
+    about = content["mechanism"]["hash"]
+    local, why = decided_privacy(mechanism)
+    if local == REFUTED:
+        return Verdict(REFUTED, NOTHING_CLAIMED, NOTHING_CLAIMED, (why,), about, True)
+    try:
+        holds, said = shuffle_claim(mechanism, content)
+    except Undecided as error:
+        return Verdict(NOT_HERE, NOTHING_CLAIMED, NOTHING_CLAIMED, (f"shuffled reports: {error}",), about, True)
+    return Verdict(PROVED if holds else REFUTED, NOTHING_CLAIMED, NOTHING_CLAIMED, (said,), about, True)
 
 
 def checked_certificate(content: Content) -> Verdict:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 from extremal.checker.goals import Divergence, Information, Weighted
-from extremal.checker.numbers import INFINITE, ZERO, Bound, Interval, dot, ends, exp, ln, root
+from extremal.checker.numbers import INFINITE, ZERO, Bound, Interval, dot, ends, exp, ln, of_kind, root
 
 Enclosed = Interval | float
 """An interval, or +∞."""
@@ -125,8 +125,7 @@ class Pair:
     """A weighted sum of divergences between two hypotheses, in either direction: μ = b·f(a/b), a = P₀·q, b = P₁·q."""
 
     def __init__(self, leaves: Sequence[Weighted]) -> None:
-        first = leaves[0][1]
-        assert isinstance(first, Divergence)
+        first = of_kind(leaves[0][1], Divergence, "divergences of one pair")
         self.p0, self.p1 = first.p0, first.p1
         self.terms = [
             (weight, leaf.kind, leaf.parameter, (leaf.p0, leaf.p1) != (self.p0, self.p1))

@@ -24,11 +24,13 @@ from extremal import __version__
 from extremal.cli import (
     audit,
     checker,
+    collect,
     compare,
     design,
     device,
     estimate,
     explain,
+    explore,
     plan,
     privatize,
     questionnaire,
@@ -57,11 +59,13 @@ VERBS = (
     theory,
     plan,
     questionnaire,
+    collect,
     privatize,
     device,
     estimate,
     test,
     audit,
+    explore,
     reproduce,
 )
 

@@ -79,7 +79,7 @@ PRIVACIES = {
 }
 """The notions as the command line calls them."""
 
-GOALS = {"frequencies": "Frequencies", "cdf": "CDF", "ranges": "Ranges", "mean": "Mean"}
+GOALS = {"frequencies": "Frequencies", "shares": "Frequencies", "cdf": "CDF", "ranges": "Ranges", "mean": "Mean"}
 """Goals of estimation as --goal names them: the utilities that are workloads."""
 
 PAIR = tuple(

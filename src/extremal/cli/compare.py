@@ -33,7 +33,10 @@ def run(options: argparse.Namespace) -> int:
     names = options.utility or spoken_of(options)
     if not names:
         raise InvalidParameter(
-            "there must be something to compare by", parameter="--prior, --p0, --p1", value=None, hint="Give --prior."
+            "say what mechanisms are compared by",
+            parameter="--goal",
+            value=None,
+            hint="Give --goal frequencies --k 4 (also cdf, ranges, mean); or --p0 and --p1; or --prior.",
         )
     source = prior(options.prior, "--prior") if options.prior else None
     table = compare([utility(options, name) for name in names], epsilon=options.epsilon, prior=source)

@@ -8,7 +8,7 @@ from pathlib import Path
 from extremal.cli.choices import add_privacy_arguments, add_utility_arguments, privacy, source, utility
 from extremal.cli.printing import add_printing, drawn, said
 from extremal.cli.printing import written as listed
-from extremal.cli.reading import refuse_unwritable, refuse_written
+from extremal.cli.reading import answers, refuse_unwritable, refuse_written
 from extremal.errors import InvalidParameter
 from extremal.optimize import Design, smallest_epsilon
 from extremal.optimize.design import TIME_LIMIT, design
@@ -19,8 +19,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "design",
         help="the best mechanism for what you want to learn, with a proof",
-        description="Find the mechanism that keeps most of what you want to learn among all that are private enough, "
-        "and prove it.",
+        description="Find the optimal mechanism for a goal under a privacy constraint, and prove that it is optimal.",
         epilog="examples:\n"
         "extremal design --goal frequencies --inputs never,once,often --epsilon 1 -o question.json\n"
         "extremal design --p0 0.5,0.3,0.2 --p1 0.2,0.3,0.5 --epsilon 1 -o question.json",
@@ -31,7 +30,9 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--distortion", metavar="D", help="instead of --epsilon: the smallest ε with a false report at most this often"
     )
     add_utility_arguments(verb)
-    verb.add_argument("--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated; they say --k too")
+    verb.add_argument(
+        "--inputs", metavar="A,B,…", help="labels of the inputs, comma-separated or a range 0-10; they say --k too"
+    )
     verb.add_argument("--max-outputs", type=int, metavar="N", help="at most this many different reports")
     verb.add_argument("--tolerance", type=float, default=1e-9, help="relative gap at which to stop (default 1e-9)")
     verb.add_argument("--report-bits", type=int, metavar="N", help="at most 2^N different reports")
@@ -50,7 +51,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     refuse_written(options, "plot")
     refuse_unwritable(options, "output")
-    inputs = options.inputs.split(",") if options.inputs else None
+    inputs = answers(options.inputs) if options.inputs else None
     if inputs and options.k is None:
         options.k = str(len(inputs))
     with ProgressLine() as line:
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     return _shown(found, options)
 
 
-def _smallest_epsilon(options: argparse.Namespace, inputs: list[str] | None) -> Design:
+def _smallest_epsilon(options: argparse.Namespace, inputs: list[str] | list[int] | None) -> Design:
     """The smallest ε within --distortion."""
     if options.epsilon is not None:
         raise InvalidParameter(

@@ -33,6 +33,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "--by", metavar="COLUMN", action="append", help="estimate each stratum by itself; may be given several times"
     )
     verb.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    verb.add_argument("--top", type=int, metavar="N", help="the N most frequent inputs, with joint limits and ranks")
     verb.add_argument("--simultaneous", action="store_true", help="all intervals hold together with that confidence")
     verb.add_argument(
         "--merge", action="store_true", help="where inputs cannot be told apart, estimate the combinations that can"
@@ -59,10 +60,34 @@ def run(options: argparse.Namespace) -> int:
     )
     strata = [(None, result)] if isinstance(result, FrequencyEstimate) else list(result.items())
     drawn(options, lambda: result.plot(options.level, options.simultaneous))
+    if options.top is not None:
+        return _top(options, strata)
     if not options.json:
         return said(options, None, result.summary(options.level, options.simultaneous))
     content = [_content(name, one, options.level, options.simultaneous) for name, one in strata]
     return said(options, plain({"estimates": content} if by else content[0]), "")
+
+
+def _top(options: argparse.Namespace, strata: list[tuple[Any, FrequencyEstimate]]) -> int:
+    """The most frequent inputs of each stratum."""
+    tops = [(name, one.top(options.top, options.level)) for name, one in strata]
+    if not options.json:
+        return said(options, None, "\n\n".join(str(top) if name is None else f"{name}\n{top}" for name, top in tops))
+    fields = ("estimate", "low", "high", "best_rank", "worst_rank")
+    content = [
+        {
+            **({} if name is None else {"stratum": list(name) if isinstance(name, tuple) else name}),
+            "level": top.level,
+            "of": top.of,
+            "order_is_certain": top.order_is_certain,
+            "top": [
+                {"input": label, **{field: getattr(top, field)[i].item() for field in fields}}
+                for i, label in enumerate(top.inputs)
+            ],
+        }
+        for name, top in tops
+    ]
+    return said(options, plain(content[0] if len(content) == 1 else {"estimates": content}), "")
 
 
 def _content(stratum: Any, result: FrequencyEstimate, level: float, simultaneous: bool) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from extremal.cli.printing import add_printing, drawn, plain, said, written
-from extremal.cli.reading import PRIOR_HELP, prior, refuse_written
+from extremal.cli.reading import PRIOR_HELP, answers, prior, questionnaire_in, refuse_written, width
 from extremal.errors import InvalidParameter
 from extremal.mechanism import Mechanism, load
 from extremal.progress import ProgressLine
@@ -22,14 +22,18 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Give all but one of --n, --epsilon (or --mechanism) and --half-width: it is solved for. With --p0 "
         "and --p1 a test is planned, and --power stands for --half-width.",
         epilog="examples:\nextremal plan --k 4 --epsilon 1 --half-width 0.05\n"
+        "extremal plan --questionnaire questions.json --n 1200\n"
         "extremal plan --p0 0.5,0.5 --p1 0.4,0.6 --epsilon 1 --power 0.8",
     )
     verb.add_argument("--mechanism", metavar="FILE", help="what will be asked with; left out: the best at --epsilon")
+    verb.add_argument(
+        "--questionnaire", metavar="FILE", help="several questions: every one's half-width, or the people"
+    )
     verb.add_argument("--k", type=int, help="number of different answers")
-    verb.add_argument("--inputs", metavar="A,B,…", help="the answers, comma-separated, instead of --k")
+    verb.add_argument("--inputs", metavar="A,B,…", help="the answers, comma-separated or a range 0-10, instead of --k")
     verb.add_argument("--epsilon", help="privacy level in nats")
     verb.add_argument("--n", type=int, help="number of people")
-    verb.add_argument("--half-width", type=float, metavar="H", help="of the widest interval: 0.05 for ± 5 points")
+    verb.add_argument("--half-width", type=width, metavar="H", help="of the widest interval: 0.05 for ± 5 points")
     verb.add_argument("--prior", help=f"expected shares; left out: the worst case. {PRIOR_HELP}")
     verb.add_argument("--cdf", action="store_true", help="plan for shares of each answer or an earlier one")
     verb.add_argument("--mean", metavar="V,V,…", help="plan for the mean of these numbers, one for each answer")
@@ -45,6 +49,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     refuse_written(options, "plot", "output")
+    if options.questionnaire is not None:
+        return _questions(options)
     mechanism = None if options.mechanism is None else load(options.mechanism)
     with ProgressLine():
         found = _precision(options, mechanism) if options.p0 is None else _test(options, mechanism)
@@ -54,10 +60,19 @@ def run(options: argparse.Namespace) -> int:
     return said(options, plain(_fields(found)), written(found, options.plot, options.output))
 
 
+def _questions(options: argparse.Namespace) -> int:
+    others = ("mechanism", "k", "inputs", "epsilon", "prior", "mean", "p0", "p1", "alpha", "power", "output", "plot")
+    _refuse(options, "a questionnaire is planned by --n or --half-width, and --level", *others)
+    level = 0.95 if options.level is None else options.level
+    found = questionnaire_in(options.questionnaire).plan(n=options.n, half_width=options.half_width, level=level)
+    content = {"n": found.n, "solved": found.solved, "level": found.level, "half_widths": found.half_widths}
+    return said(options, plain(content), str(found))
+
+
 def _precision(options: argparse.Namespace, mechanism: Mechanism | None) -> Plan:
     _refuse(options, "--p0 and --p1 plan a test", "p1", "alpha", "power")
     shares = None if options.prior is None else prior(options.prior, "--prior")
-    inputs = None if options.inputs is None else options.inputs.split(",")
+    inputs = None if options.inputs is None else answers(options.inputs)
     k = options.k
     if mechanism is not None and k is None:
         k = mechanism.k

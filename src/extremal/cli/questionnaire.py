@@ -10,16 +10,15 @@ from typing import Any
 
 from extremal.atomic import write_atomically
 from extremal.cli.printing import add_printing, plain, said, written
-from extremal.cli.reading import prior, refuse_written
+from extremal.cli.reading import prior, questionnaire_in, refuse_written
 from extremal.errors import InvalidParameter, MissingDependency
-from extremal.estimate.reports.files import read_columns
 from extremal.estimate.workload import WorkloadEstimate
 from extremal.loading import load
 from extremal.mechanism import Mechanism
 from extremal.progress import ProgressLine
-from extremal.questionnaire import Questionnaire
+from extremal.questionnaire import OnlyIf, Questionnaire, QuestionText
+from extremal.questionnaire.device import write_surveyjs_folder
 from extremal.questionnaire.forms import read_form
-from extremal.questionnaire.questionnaire import plain_value
 from extremal.questionnaire.strategies import STRATEGIES
 from extremal.tables import as_frame
 from extremal.utility import CDF, Mean
@@ -49,6 +48,11 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         metavar="NAME=mean|cdf",
         help="what is wanted of a question; the shares of its answers if not given",
     )
+    action.add_argument("--text", action="append", metavar="NAME=TEXT", help="what a person reads")
+    action.add_argument(
+        "--only-if", action="append", metavar="NAME=QUESTION:ANSWER", help="ask NAME only after this answer"
+    )
+    action.add_argument("--title", default="", help="of the questionnaire")
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
 
     action = _action(
@@ -72,29 +76,30 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
     action = _action(actions, "privatize", _privatize, "randomise the questions' columns of a file")
     action.add_argument("file", help="a questionnaire file")
-    action.add_argument("answers", help="a Parquet, CSV or Feather file with a column for each question")
+    action.add_argument("answers", help="a Parquet, Feather, CSV or JSON lines file with a column for each question")
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write, of the same format")
 
     action = _action(actions, "estimate", _estimate, "estimate the frequencies of every question")
     action.add_argument("file", help="a questionnaire file")
-    action.add_argument("reports", help="a file that privatize wrote")
+    action.add_argument("reports", help="a file that privatize wrote, or JSON lines that a server collected")
     action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
-    action.add_argument("--by", metavar="COLUMN", help="estimate each group by itself; shares only")
+    action.add_argument("--by", metavar="COLUMN", help="estimate each group of an open column by itself")
     action.add_argument("--csv", metavar="FILE", help="write all estimates as one table")
     action.add_argument("--excel", metavar="FILE", help="the same as a workbook")
+    _add_hash_check(action)
 
     action = _action(actions, "crosstab", _crosstab, "estimate the joint shares of two questions")
     action.add_argument("file", help="a questionnaire file")
-    action.add_argument("reports", help="a file that privatize wrote")
+    action.add_argument("reports", help="a file that privatize wrote, or JSON lines that a server collected")
     action.add_argument("first", help="a question")
     action.add_argument("second", help="another question, or an open column")
     action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    _add_hash_check(action)
 
-    action = _action(actions, "plan", _plan, "every question's half-width, or the people that one needs")
+    action = _action(actions, "export", _export, "write the questions as a form of a survey tool, with the randomiser")
     action.add_argument("file", help="a questionnaire file")
-    action.add_argument("--n", type=int, help="number of people")
-    action.add_argument("--half-width", type=float, metavar="H", help="0.05 for ± 5 points, of a mean 5%% of its range")
-    action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    action.add_argument("--to", choices=("surveyjs",), required=True, help="which tool")
+    action.add_argument("-o", "--output", metavar="FOLDER", required=True, help="an empty or new folder")
 
 
 def _add_strategy(action: argparse.ArgumentParser) -> None:
@@ -107,6 +112,15 @@ def _add_strategy(action: argparse.ArgumentParser) -> None:
     action.add_argument("--per-person", type=int, metavar="S", help="how many questions a person is asked")
     action.add_argument(
         "--importance", action="append", metavar="NAME=W", help="margins are compared after multiplication with this"
+    )
+    action.add_argument("--optional", action="append", metavar="NAME", help="a question that need not be answered")
+
+
+def _add_hash_check(action: argparse.ArgumentParser) -> None:
+    action.add_argument(
+        "--no-hash-check",
+        action="store_true",
+        help="read a file that does not say which questionnaire made its reports",
     )
 
 
@@ -123,20 +137,13 @@ def _pairs(texts: list[str] | None, parameter: str) -> dict[str, str]:
     for text in texts or []:
         name, equals, rest = text.partition("=")
         if not equals or not name or not rest or name in found:
-            raise InvalidParameter(f"{parameter} must be NAME=…, each name once", parameter=parameter, value=text)
+            raise InvalidParameter(
+                f"{parameter} must be NAME=…, each name once",
+                parameter=parameter,
+                value=text,
+                hint="For a question, drugs=no,yes or sickdays=0-10." if parameter == "question" else None,
+            )
         found[name] = rest
-    return found
-
-
-def _loaded(path: str) -> Questionnaire:
-    found = load(path)
-    if not isinstance(found, Questionnaire):
-        raise InvalidParameter(
-            "the file must be a questionnaire",
-            parameter="file",
-            value=path,
-            hint="extremal questionnaire make writes one.",
-        )
     return found
 
 
@@ -144,19 +151,30 @@ def _make(options: argparse.Namespace) -> int:
     refuse_written(options, "output")
     given = _pairs(options.question, "question")
     if options.epsilon is None:
-        if options.importance or options.goal or options.per_person or options.strategy != "best":
+        spends = (options.importance, options.goal, options.per_person, options.optional, options.only_if)
+        if any(spends) or options.strategy != "best":
             raise InvalidParameter(
                 "a budget is spent when there is one", parameter="--epsilon", value=None, hint="Give --epsilon 2."
             )
-        made = Questionnaire({name: _mechanism(path) for name, path in given.items()})
+        mechanisms = {name: _mechanism(path) for name, path in given.items()}
+        texts = {name: QuestionText(text) for name, text in _pairs(options.text, "--text").items()}
+        made = Questionnaire(mechanisms, texts=texts, title=options.title)
     else:
         goals = _pairs(options.goal, "--goal")
         for name in goals:
             if name not in given:
                 raise InvalidParameter("--goal must be of a question", parameter="--goal", value=name)
         asked = {name: _asked(_answers(text), goals.get(name)) for name, text in given.items()}
-        importance = _pairs(options.importance, "--importance")
-        made = Questionnaire.within(options.epsilon, asked, options.strategy, options.per_person, importance or None)
+        made = Questionnaire.within(
+            options.epsilon,
+            {**asked, **_conditions(options.only_if, asked)},
+            options.strategy,
+            options.per_person,
+            _pairs(options.importance, "--importance") or None,
+            optional=options.optional,
+            texts=_pairs(options.text, "--text"),
+            title=options.title,
+        )
     made.save(options.output, overwrite=options.overwrite)
     return said(options, _content(made), written(made, options.output))
 
@@ -168,9 +186,15 @@ def _import(options: argparse.Namespace) -> int:
         raise InvalidParameter(
             "the form must have a question with listed answers", parameter="form", value=options.form
         )
-    importance = _pairs(options.importance, "--importance")
     made = Questionnaire.within(
-        options.epsilon, form.answers(), options.strategy, options.per_person, importance or None
+        options.epsilon,
+        form.answers(),
+        options.strategy,
+        options.per_person,
+        _pairs(options.importance, "--importance") or None,
+        optional=[*form.optional(), *(options.optional or ())],
+        texts=form.texts(),
+        title=form.title,
     )
     made.save(options.output, overwrite=options.overwrite)
     content = {**_content(made), "not_randomised": [list(other) for other in form.others]}
@@ -187,6 +211,22 @@ def _answers(text: str) -> Any:
             raise InvalidParameter("a range goes upwards", parameter="question", value=text, hint="0-10.")
         return range(int(first), int(last) + 1)
     return text.split(",")
+
+
+def _conditions(texts: list[str] | None, asked: Mapping[str, Any]) -> dict[str, OnlyIf]:
+    """NAME=QUESTION:ANSWER as typed; several answers lead to a question that is named several times."""
+    found: dict[str, OnlyIf] = {}
+    for text in texts or []:
+        name, _, condition = text.partition("=")
+        question, colon, answer = condition.partition(":")
+        if not colon or name not in asked or question not in asked:
+            raise InvalidParameter("--only-if must be NAME=QUESTION:ANSWER", parameter="--only-if", value=text)
+        given = asked[question]
+        labels = list(range(given)) if isinstance(given, int) else list(given)
+        lead = next((label for label in labels if str(label) == answer), answer)
+        before = found[name].leads if name in found and found[name].question == question else ()
+        found[name] = OnlyIf(question, [*before, lead], asked[name])
+    return found
 
 
 def _asked(answers: Any, goal: str | None) -> Any:
@@ -213,7 +253,7 @@ def _mechanism(path: str) -> Mechanism:
 
 
 def _show(options: argparse.Namespace) -> int:
-    asked = _loaded(options.file)
+    asked = questionnaire_in(options.file)
     return said(options, _content(asked), asked)
 
 
@@ -226,7 +266,7 @@ def _content(asked: Questionnaire) -> dict[str, Any]:
 def _explain(options: argparse.Namespace) -> int:
     refuse_written(options, "html")
     priors = {name: prior(text, "--prior") for name, text in _pairs(options.prior, "--prior").items()}
-    explained = _loaded(options.file).explain(priors)
+    explained = questionnaire_in(options.file).explain(priors)
     if options.html:
         write_atomically(Path(options.html), explained.html(options.title).encode("utf-8"), options.overwrite)
     content = {"guarantee": explained.guarantee(), "sentences": explained.sentences()}
@@ -234,7 +274,7 @@ def _explain(options: argparse.Namespace) -> int:
 
 
 def _privatize(options: argparse.Namespace) -> int:
-    asked = _loaded(options.file)
+    asked = questionnaire_in(options.file)
     with ProgressLine() as line:
         rows = asked.privatize_file(options.answers, options.output, overwrite=options.overwrite, progress=line.rows)
     content = {"rows": rows, "output": options.output, "epsilon": asked.epsilon, "hash": asked.hash}
@@ -248,13 +288,9 @@ def _names(found: Any) -> Any:
 
 def _estimate(options: argparse.Namespace) -> int:
     refuse_written(options, "csv", "excel")
-    asked = _loaded(options.file)
-    if options.by is not None and asked.goals:
-        raise InvalidParameter(
-            "groups are estimated by their shares", parameter="--by", value=options.by, hint="Leave out the goals."
-        )
+    asked = questionnaire_in(options.file)
     grouped = {} if options.by is None else {"by": options.by}
-    found = asked.estimate(Path(options.reports), **grouped)
+    found = asked.estimate(Path(options.reports), check_hash=not options.no_hash_check, **grouped)
     if options.csv or options.excel:
         _write_table(_table(found, options.level), options)
     if options.by is not None:
@@ -310,12 +346,8 @@ def _write_table(rows: list[dict[str, Any]], options: argparse.Namespace) -> Non
 
 
 def _crosstab(options: argparse.Namespace) -> int:
-    asked = _loaded(options.file)
-    wanted = {name: asked.questions[name] for name in (options.first, options.second) if name in asked.questions}
-    others = [name for name in (options.first, options.second) if name not in wanted]
-    parts = list(read_columns(Path(options.reports), wanted, others, True, "reports"))
-    columns = {name: [plain_value(x) for part in parts for x in part[name]] for name in (*wanted, *others)}
-    found = asked.crosstab(columns, options.first, options.second)
+    asked = questionnaire_in(options.file)
+    found = asked.crosstab(Path(options.reports), options.first, options.second, check_hash=not options.no_hash_check)
     limits = found.interval(options.level)
     cells = [
         {
@@ -331,7 +363,8 @@ def _crosstab(options: argparse.Namespace) -> int:
     return said(options, {"n": found.n, "cells": cells}, found.summary(options.level))
 
 
-def _plan(options: argparse.Namespace) -> int:
-    found = _loaded(options.file).plan(n=options.n, half_width=options.half_width, level=options.level)
-    content = {"n": found.n, "solved": found.solved, "level": found.level, "half_widths": found.half_widths}
-    return said(options, plain(content), str(found))
+def _export(options: argparse.Namespace) -> int:
+    asked = questionnaire_in(options.file)
+    names = [path.name for path in write_surveyjs_folder(options.output, asked, overwrite=options.overwrite)]
+    text = f"{options.output}: {', '.join(names)}\n  {asked.said_level()} per person, questionnaire {asked.hash[:12]}"
+    return said(options, {"folder": options.output, "files": names, "questionnaire": asked.hash}, text)

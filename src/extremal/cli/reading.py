@@ -8,14 +8,19 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from extremal.atomic import refuse_existing, refuse_same, refuse_unusable
 from extremal.errors import InvalidParameter, MalformedFile
+from extremal.loading import load
 from extremal.mechanism.files import LARGEST_FILE
 from extremal.plotting import refuse_ending
+
+if TYPE_CHECKING:
+    from extremal.questionnaire import Questionnaire
 
 MOST_TYPED = 1 << 18  # probabilities, each read as a fraction: more than a second or two of reading is for Python
 PRIOR_HELP = (
@@ -106,12 +111,40 @@ def values(text: str, parameter: str, k: str | None) -> list[float]:
                 f"{parameter} must be numbers, or FROM:TO with --k", parameter=parameter, value=text
             ) from None
         return [low + (high - low) * (x / (count - 1)) for x in range(count)]
+    if re.fullmatch(r"\d+-\d+", text):
+        return [float(answer) for answer in answers(text)]
     try:
         return [float(v) for v in prior(text, parameter)]
     except ValueError:
         raise InvalidParameter(
-            f"{parameter} must be numbers", parameter=parameter, value=text, hint=f"Give {parameter} 0,1,5."
+            f"{parameter} must be numbers",
+            parameter=parameter,
+            value=text,
+            hint=f"Give {parameter} 0,1,5 or {parameter} 0-10.",
         ) from None
+
+
+def answers(text: str) -> list[str] | list[int]:
+    """Labels as typed: a,b,c, or a range of whole numbers 0-10.
+
+    >>> answers("no, yes"), answers("1-5")
+    (['no', 'yes'], [1, 2, 3, 4, 5])
+    """
+    ends = text.split("-")
+    if len(ends) == 2 and all(end.strip().isdecimal() for end in ends):
+        first, last = (int(end) for end in ends)
+        if not 0 < last - first < MOST_TYPED:
+            raise InvalidParameter("a range of answers must rise, as 0-10 does", parameter="--inputs", value=text)
+        return list(range(first, last + 1))
+    return [part.strip() for part in text.split(",")]
+
+
+def width(text: str) -> float:
+    """A half-width as typed: 0.05, or 5% for five points."""
+    try:
+        return float(text.removesuffix("%")) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number: write ± 5 points as 0.05 or 5%") from None
 
 
 def positions(text: str, parameter: str) -> list[int]:
@@ -161,3 +194,18 @@ def _read(options: argparse.Namespace, written: Sequence[str]) -> Iterator[Path]
             if name in written or not isinstance(text, str) or "\0" in text:
                 continue
             yield from filter(Path.is_file, (Path(text.removeprefix("@")), Path(text.partition("=")[2])))
+
+
+def questionnaire_in(path: str) -> Questionnaire:
+    """The questionnaire in a file; anything else is refused."""
+    from extremal.questionnaire import Questionnaire
+
+    found = load(path)
+    if not isinstance(found, Questionnaire):
+        raise InvalidParameter(
+            "the file must be a questionnaire",
+            parameter="file",
+            value=path,
+            hint="extremal questionnaire make writes one.",
+        )
+    return found

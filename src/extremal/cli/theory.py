@@ -1,4 +1,4 @@
-"""`extremal theory …`: what the papers state, for numbers typed or mechanisms saved."""
+"""`extremal theory …`: thresholds, bounds and regions of the papers, for distributions or saved mechanisms."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_fraction
 from extremal.mechanism import Mechanism, load
 from extremal.privacy import LDP
-from extremal.utility import MutualInformation
 
 DONE, FALSE = 0, 1
 MOST_TIMES = 10_000  # of one report; ε is far above what anyone promises long before
@@ -50,20 +49,12 @@ def add_to(verbs: Any) -> None:
 
 
 def _thresholds(options: argparse.Namespace) -> int:
-    goal = _goal(options)
-    binary, response = theory.binary_threshold_for(goal), theory.rr_threshold(goal)
-    content: dict[str, Any] = {"utility": goal.name, "binary_up_to": binary, "response_from": response}
-    lines = [
-        f"binary is optimal for {goal.name} up to ε = {binary:.10g}",
-        f"  {binary.describe()}",
-        f"randomised response is optimal for {goal.name} from ε = {response:.10g}",
-        f"  {response.describe()}",
-    ]
-    if not isinstance(goal, MutualInformation):
-        content["universal"] = universal = theory.binary_threshold(goal.pair.p0, goal.pair.p1)
-        lines.insert(0, f"binary is optimal for every divergence up to ε = {universal:.10g}")
-    content |= {"binary_ranges": binary.ranges, "response_ranges": response.ranges}
-    return _told(options, content, "\n".join(lines))
+    found = theory.thresholds(_goal(options))
+    content: dict[str, Any] = {"utility": found.goal, "binary_up_to": found.binary, "response_from": found.response}
+    if found.universal is not None:
+        content["universal"] = found.universal
+    content |= {"binary_ranges": found.binary.ranges, "response_ranges": found.response.ranges}
+    return _told(options, content, str(found))
 
 
 def _converses(options: argparse.Namespace) -> int:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.exact.weights import DENOMINATOR
 from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import count_and_labels
 from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures.bits import optimised_bits, symmetric_bits
 from extremal.mechanism.structures.bloom import BloomBits
@@ -18,7 +20,7 @@ from extremal.privacy import LDP
 MOST_BUCKETS = 1 << 20  # half of the 2^21 − 9 values of a hash, so that every bucket has at least two of them
 
 
-def unary_encoding(k: int, epsilon: Any, optimised: bool = True, inputs: Any = None) -> Mechanism:
+def unary_encoding(k: int | Sequence[Any], epsilon: Any, optimised: bool = True, inputs: Any = None) -> Mechanism:
     """Report k independent bits, of which that of the true answer is likelier to be 1.
 
     With a = P(1 | the truth's bit) and b = P(1 | any other bit), a(1−b) ≤ e^ε·b(1−a). Optimised: a = ½, b = 1/(e^ε+1),
@@ -29,7 +31,7 @@ def unary_encoding(k: int, epsilon: Any, optimised: bool = True, inputs: Any = N
     bytes, the first answer in the highest bit (`numpy.packbits`).
 
     Args:
-        k: number of inputs.
+        k: number of inputs, or their labels.
         epsilon: nats, above 0.
         optimised: the least variance for rare answers; else the symmetric one.
         inputs: labels.
@@ -41,7 +43,7 @@ def unary_encoding(k: int, epsilon: Any, optimised: bool = True, inputs: Any = N
     >>> len(m.privatize([0, 99])[1]), m.privacy.level(m)
     (13, 1.0)
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     refuse_no_epsilon(notion)
     structure = (optimised_bits if optimised else symmetric_bits)(count, notion.exponential)
     return Mechanism.from_structure(structure, notion, inputs, BitLabels(count))
@@ -55,7 +57,7 @@ def refuse_no_epsilon(notion: LDP) -> None:
         )
 
 
-def local_hashing(k: int, epsilon: Any, buckets: int | None = None, inputs: Any = None) -> Mechanism:
+def local_hashing(k: int | Sequence[Any], epsilon: Any, buckets: int | None = None, inputs: Any = None) -> Mechanism:
     """Report a random hash function and, through randomised response, the bucket of the answer under it.
 
     h(x) = ((a·u + b) mod P) mod g with u = (x + 1,234,567)³ and (a, b) uniform modulo the prime P = 2^21 − 9; Q(h, v |
@@ -67,7 +69,7 @@ def local_hashing(k: int, epsilon: Any, buckets: int | None = None, inputs: Any 
     report is one whole number, (a·P + b)·g + v, below 2^53 for g ≤ 2,048.
 
     Args:
-        k: number of inputs, at most 2^21 − 9.
+        k: number of inputs, or their labels, at most 2^21 − 9.
         epsilon: nats, above 0.
         buckets: g; the optimised one if not given.
         inputs: labels.
@@ -78,7 +80,7 @@ def local_hashing(k: int, epsilon: Any, buckets: int | None = None, inputs: Any 
     >>> m.structure.buckets, m.privacy.level(m), type(m.privatize(7))
     (4, 1.0, <class 'int'>)
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     refuse_no_epsilon(notion)
     best = round(math.exp(min(notion.epsilon, 20.0))) + 1
     g = min(MOST_BUCKETS, best) if buckets is None else as_count(buckets, "buckets", 2)
@@ -86,7 +88,7 @@ def local_hashing(k: int, epsilon: Any, buckets: int | None = None, inputs: Any 
 
 
 def bloom_filter(
-    k: int,
+    k: int | Sequence[Any],
     epsilon: Any,
     once: Any = None,
     *,
@@ -106,7 +108,7 @@ def bloom_filter(
     tuple of bytes: the number of the cohort, then the filter, the first bit the highest.
 
     Args:
-        k: number of inputs.
+        k: number of inputs, or their labels.
         epsilon: nats, above 0; what all reports of a person together may tell.
         once: nats, above 0 and below `epsilon`; what one report may tell. None: the permanent filter itself is shown.
         bits: of the filter, at least twice `hashes`; `cohorts` × `bits` must reach k for all frequencies to be had.
@@ -120,7 +122,7 @@ def bloom_filter(
     >>> m.privacy.level(m), LDP(4).level(permanent_filter(m)), len(m.privatize(7))
     (1.0, 4.0, 17)
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     refuse_no_epsilon(notion)
     start = BloomBits(count, bits, hashes, cohorts, DENOMINATOR // 2 + 1, DENOMINATOR // 2)
     if not start.difference:

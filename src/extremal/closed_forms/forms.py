@@ -23,6 +23,7 @@ from extremal.mechanism import Mechanism
 from extremal.privacy import LDP, Notion
 from extremal.utility import Divergence, MutualInformation, Utility
 
+NOMINAL_UP_TO = 200  # inputs: beyond, forms for ordered values are left out where only shares of inputs are wanted
 DENSE_UP_TO = 1000  # inputs: beyond this, forms without structure are left out of tables
 FILTERED_UP_TO = 1000  # inputs whose frequencies a filter of the usual size still tells apart
 
@@ -35,12 +36,14 @@ class Setting:
         k, epsilon: number of inputs, and nats.
         prior: of the inputs, when there is one.
         divergence: the pair of hypotheses, when there is one; it also decides ties.
+        nominal: whether the order of the inputs has no part in what is wanted.
     """
 
     k: int
     epsilon: Any
     prior: Prior | None = None
     divergence: Divergence | None = None
+    nominal: bool = False
 
     @classmethod
     def of(cls, utility: Utility, epsilon: Any) -> Setting:
@@ -62,6 +65,7 @@ class Form:
         most_inputs: beyond this many it is not made for a table; None: stored by structure, any number.
         most_valued: beyond this many it is not evaluated over ε.
         label: the name of a row, for forms that say more about themselves when made; None: the name.
+        ordered: whether it is made for values in an order.
     """
 
     name: str
@@ -72,6 +76,7 @@ class Form:
     most_inputs: int | None = None
     most_valued: int | None = None
     label: Callable[[Mechanism], str] | None = None
+    ordered: bool = False
 
     def valued(self, setting: Setting, dense_up_to: int) -> bool:
         """Whether it has a value in a setting, for a curve over ε."""
@@ -81,6 +86,8 @@ class Form:
     def at(self, setting: Setting) -> Mechanism | None:
         """The mechanism; None where the form has no place."""
         if (self.most_inputs is not None and setting.k > self.most_inputs) or not self.applies(setting):
+            return None
+        if self.ordered and setting.nominal and setting.k > NOMINAL_UP_TO:
             return None
         try:
             return self.make(setting)
@@ -124,10 +131,20 @@ def _used_by_others(
     make: Callable[[Setting], Mechanism],
     most_inputs: int | None = None,
     label: Callable[[Mechanism], str] | None = None,
+    ordered: bool = False,
 ) -> Form:
     """A form with a curve of its own name that summaries do not name."""
     most_valued = DENSE_UP_TO if most_inputs is None else most_inputs
-    return Form(name, make, curve=name, summarised=False, most_inputs=most_inputs, most_valued=most_valued, label=label)
+    return Form(
+        name,
+        make,
+        curve=name,
+        summarised=False,
+        most_inputs=most_inputs,
+        most_valued=most_valued,
+        label=label,
+        ordered=ordered,
+    )
 
 
 def _subsets(purpose: str) -> Callable[[Mechanism], str]:
@@ -148,6 +165,7 @@ FORMS: dict[str, Form] = {
             curve="geometric",
             most_inputs=DENSE_UP_TO,
             most_valued=DENSE_UP_TO,
+            ordered=True,
         ),
         _used_by_others(
             "subset selection (frequencies)",
@@ -167,11 +185,13 @@ FORMS: dict[str, Form] = {
         _used_by_others("Hadamard response", lambda s: hadamard_response(s.k, s.epsilon)),
         _used_by_others("projective geometry response", lambda s: projective_geometry(s.k, s.epsilon)),
         _used_by_others("Bloom filter (RAPPOR)", lambda s: bloom_filter(s.k, s.epsilon), most_inputs=FILTERED_UP_TO),
-        _used_by_others("stochastic rounding", lambda s: stochastic_rounding(s.k, s.epsilon)),
-        _used_by_others("piecewise", lambda s: piecewise(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
-        _used_by_others("hybrid", lambda s: piecewise(s.k, s.epsilon, hybrid=True), most_inputs=DENSE_UP_TO),
-        _used_by_others("square wave", lambda s: square_wave(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
-        _used_by_others("hierarchical", lambda s: hierarchical(s.k, s.epsilon), most_inputs=DENSE_UP_TO),
+        _used_by_others("stochastic rounding", lambda s: stochastic_rounding(s.k, s.epsilon), ordered=True),
+        _used_by_others("piecewise", lambda s: piecewise(s.k, s.epsilon), most_inputs=DENSE_UP_TO, ordered=True),
+        _used_by_others(
+            "hybrid", lambda s: piecewise(s.k, s.epsilon, hybrid=True), most_inputs=DENSE_UP_TO, ordered=True
+        ),
+        _used_by_others("square wave", lambda s: square_wave(s.k, s.epsilon), most_inputs=DENSE_UP_TO, ordered=True),
+        _used_by_others("hierarchical", lambda s: hierarchical(s.k, s.epsilon), most_inputs=DENSE_UP_TO, ordered=True),
         Form("binary", _binary, _has_pair, curve="binary"),
         Form(
             "binary for information",

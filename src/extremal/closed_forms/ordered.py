@@ -45,7 +45,7 @@ def geometric(k: int | Sequence[Any], epsilon: Any, inputs: Any = None) -> Mecha
     >>> geometric(4, 1).matrix[0].round(6).tolist()
     [0.58257, 0.118328, 0.084786, 0.214316]
     """
-    (count, labels), notion = count_and_labels(k, inputs), LDP(epsilon)
+    (count, labels), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     if not notion.epsilon:
         row = uniform_structure(count).array
         return Mechanism.from_weights(np.repeat(row, count, axis=0), privacy=notion, inputs=labels, outputs=labels)
@@ -58,7 +58,7 @@ def geometric(k: int | Sequence[Any], epsilon: Any, inputs: Any = None) -> Mecha
     return Mechanism.from_matrix(matrix, notion, inputs=labels, outputs=labels)
 
 
-def stochastic_rounding(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
+def stochastic_rounding(k: int | Sequence[Any], epsilon: Any, inputs: Any = None) -> Mechanism:
     """Report 1 with a probability that rises evenly, from 1/(1+e^ε) at the first answer to e^ε/(1+e^ε) at the last.
 
     With the answers as v = −1..1 in equal steps, (2y − 1)·(e^ε+1)/(e^ε−1) is unbiased for v, and n·MSE of the mean is
@@ -67,7 +67,7 @@ def stochastic_rounding(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     Guarantee: ε-LDP, decided on integers over 2^62. Single frequencies are not identified, only the mean of v.
 
     Args:
-        k: number of inputs, in order.
+        k: number of inputs, or their labels, in order.
         epsilon: nats.
         inputs: labels; reports are 0 and 1.
 
@@ -76,7 +76,7 @@ def stochastic_rounding(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     >>> stochastic_rounding(3, 1).matrix[:, 1].round(4).tolist()
     [0.2689, 0.5, 0.7311]
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     ones = rising_weights(count, DENOMINATOR, notion.exponential)
     return Mechanism.from_weights(
         np.column_stack([DENOMINATOR - ones, ones]), privacy=notion, inputs=inputs, outputs=[0, 1]
@@ -89,7 +89,7 @@ def rising_weights(k: int, total: int, exponential: Exponential) -> Weights:
     return np.array([low + (total - 2 * low) * x // (k - 1) for x in range(k)], dtype=np.int64)
 
 
-def piecewise(k: int, epsilon: Any, hybrid: bool = False, inputs: Any = None) -> Mechanism:
+def piecewise(k: int | Sequence[Any], epsilon: Any, hybrid: bool = False, inputs: Any = None) -> Mechanism:
     """Report a point of a line longer than the answers', likelier by e^ε in a window around the true one.
 
     With the answers as v = −1..1 in equal steps, the window is e^(−ε/2) of their range, and an affine function of the
@@ -100,7 +100,7 @@ def piecewise(k: int, epsilon: Any, hybrid: bool = False, inputs: Any = None) ->
     Guarantee: ε-LDP, decided on integers over 2^62.
 
     Args:
-        k: number of inputs, in order.
+        k: number of inputs, or their labels, in order.
         epsilon: nats, above 0.
         hybrid: mix with stochastic rounding, whose two reports are the last.
         inputs: labels; reports are numbers in order.
@@ -111,7 +111,7 @@ def piecewise(k: int, epsilon: Any, hybrid: bool = False, inputs: Any = None) ->
     >>> m.m, m.privacy.level(m)
     (161, 1.0)
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     refuse_no_epsilon(notion)
     window = min(count - 1, max(1, round((count - 1) * math.exp(-notion.epsilon / 2))))
     if not hybrid:
@@ -121,7 +121,7 @@ def piecewise(k: int, epsilon: Any, hybrid: bool = False, inputs: Any = None) ->
     return _hybrid(count, window, notion, inputs)
 
 
-def square_wave(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
+def square_wave(k: int | Sequence[Any], epsilon: Any, inputs: Any = None) -> Mechanism:
     """Report a point of a line longer than the answers', likelier by e^ε within b of the true one.
 
     b = (εe^ε − e^ε + 1)/(2e^ε(e^ε − 1 − ε)) of the range, which maximises the information between a report and a
@@ -130,7 +130,7 @@ def square_wave(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     Guarantee: ε-LDP, decided on integers over 2^62.
 
     Args:
-        k: number of inputs, in order.
+        k: number of inputs, or their labels, in order.
         epsilon: nats, above 0.
         inputs: labels; reports are numbers in order.
 
@@ -141,7 +141,7 @@ def square_wave(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     >>> m.m, m.privacy.level(m)
     (151, 1.0)
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     refuse_no_epsilon(notion)
     window = round(2 * half_window(notion.epsilon) * (count - 1))
     return _windows(count, min(count - 1, max(1, window)), notion, inputs)
@@ -178,7 +178,7 @@ def _hybrid(k: int, window: int, notion: LDP, inputs: Any) -> Mechanism:
     return Mechanism.from_weights(weights, privacy=notion, inputs=inputs)
 
 
-def hierarchical(k: int, epsilon: Any, branching: int = 4, inputs: Any = None) -> Mechanism:
+def hierarchical(k: int | Sequence[Any], epsilon: Any, branching: int = 4, inputs: Any = None) -> Mechanism:
     """Draw one of the levels of a tree over the k ordered answers, and report the block of the answer there.
 
     Level l has blocks of branching^(h−l) consecutive answers, level h the answers themselves. The block is reported
@@ -190,7 +190,7 @@ def hierarchical(k: int, epsilon: Any, branching: int = 4, inputs: Any = None) -
     Guarantee: ε-LDP, decided on integers over 2^62.
 
     Args:
-        k: number of inputs, in order; inputs × reports at most 2^24.
+        k: number of inputs, or their labels, in order; inputs × reports at most 2^24.
         epsilon: nats, above 0.
         branching: children of a block.
         inputs: labels; reports are numbers, level after level.
@@ -202,7 +202,8 @@ def hierarchical(k: int, epsilon: Any, branching: int = 4, inputs: Any = None) -
     >>> m.m, m.privacy.level(m)
     (40, 1.0)
     """
-    count, notion, children = as_count(k, "k", 2), LDP(epsilon), as_count(branching, "branching", 2)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
+    children = as_count(branching, "branching", 2)
     refuse_no_epsilon(notion)
     shape = levels_of(count, children)
     refuse_large(count, sum(width for _, width in shape), "the hierarchical mechanism")

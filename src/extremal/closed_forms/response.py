@@ -44,7 +44,7 @@ def randomized_response(k: int | Sequence[Any], epsilon: Any, inputs: Any = None
     >>> randomized_response(["no", "yes"], 1).inputs
     ('no', 'yes')
     """
-    count, labels = count_and_labels(k, inputs)
+    count, labels = count_and_labels(k, inputs, epsilon)
     return Mechanism.from_partition(np.arange(count), LDP(epsilon), inputs=labels, outputs=labels)
 
 

@@ -42,7 +42,7 @@ def subset_selection(
     number and samples without a list.
 
     Args:
-        k: number of inputs, or their labels.
+        k: number of inputs, or their labels, or their labels.
         epsilon: nats, above 0.
         size: "frequencies" (least variance under uniform frequencies), "information" (most information under a uniform
             prior), or d itself.
@@ -51,7 +51,7 @@ def subset_selection(
     >>> subset_selection(4, 0.5).outputs[:3]
     ((0, 1), (0, 2), (0, 3))
     """
-    (count, labels), notion = count_and_labels(k, inputs), LDP(epsilon)
+    (count, labels), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     if size == "frequencies":
         chosen = best_size_for_frequencies(count, notion.epsilon)
     elif size == "information":
@@ -92,7 +92,7 @@ def best_size_for_information(k: int, epsilon: float) -> int:
     return int(d[int(np.argmax(InformationCurve(epsilon).rate(d / k)))])
 
 
-def hadamard_response(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
+def hadamard_response(k: int | Sequence[Any], epsilon: Any, inputs: Any = None) -> Mechanism:
     """Report one of K reports, e^ε times likelier if it is in the set of the true answer.
 
     K = B·b: B blocks, the largest power of two up to e^ε, of b reports each, the smallest power of two above k/B. The
@@ -102,7 +102,7 @@ def hadamard_response(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     Guarantee: ε-LDP, decided on integers over 2^62. Log₂K bits a report; estimation by Hadamard's fast transform.
 
     Args:
-        k: number of inputs.
+        k: number of inputs, or their labels.
         epsilon: nats, above 0.
         inputs: labels; reports are numbers 0..K−1.
 
@@ -112,7 +112,7 @@ def hadamard_response(k: int, epsilon: Any, inputs: Any = None) -> Mechanism:
     >>> m.m, m.privacy.level(m)
     (1048576, 1.0)
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     refuse_no_epsilon(notion)
     blocks, width = hadamard_shape(count, notion.epsilon)
     inside = largest_inside(blocks * width, width // 2, notion.exponential)
@@ -151,7 +151,9 @@ def _weights(structure: ChosenSets, notion: LDP) -> tuple[int, int]:
     return (DENOMINATOR - (structure.m - structure.size) * low) // structure.size, low
 
 
-def projective_geometry(k: int, epsilon: Any, order: int | None = None, inputs: Any = None) -> Mechanism:
+def projective_geometry(
+    k: int | Sequence[Any], epsilon: Any, order: int | None = None, inputs: Any = None
+) -> Mechanism:
     """Report one of (q^t − 1)/(q − 1) points, e^ε times likelier if it lies in the hyperplane of the true answer.
 
     Answers and reports are the points of the projective space of t coordinates over the integers modulo a prime q, and
@@ -162,7 +164,7 @@ def projective_geometry(k: int, epsilon: Any, order: int | None = None, inputs: 
     transform.
 
     Args:
-        k: number of inputs.
+        k: number of inputs, or their labels.
         epsilon: nats, above 0.
         order: the prime q; of those next to e^ε + 1 the one of least variance if not given.
         inputs: labels; reports are numbers.
@@ -173,7 +175,7 @@ def projective_geometry(k: int, epsilon: Any, order: int | None = None, inputs: 
     >>> m.structure.order, m.structure.coordinates, m.privacy.level(m)
     (3, 14, 1.0)
     """
-    count, notion = as_count(k, "k", 2), LDP(epsilon)
+    (count, inputs), notion = count_and_labels(k, inputs, epsilon), LDP(epsilon)
     refuse_no_epsilon(notion)
     q = best_order(count, notion.epsilon) if order is None else as_count(order, "order", 2)
     t = coordinates_for(count, q)

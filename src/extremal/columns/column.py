@@ -133,7 +133,9 @@ def with_gaps(values: list[Any], labels: Labels, like: Any) -> Any:
     if library == "polars":
         import polars
 
-        return polars.Series(like.name, [list(v) if isinstance(v, tuple) else v for v in values], strict=False)
+        lists.only_kind(labels)  # where they differ, polars would change some of them
+        typed = filled(np.zeros(0, dtype=np.int64), labels, like).dtype
+        return polars.Series(like.name, [list(v) if isinstance(v, tuple) else v for v in values], dtype=typed)
     if library == "pyarrow":
         import pyarrow
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from extremal.errors import InvalidParameter
@@ -40,14 +41,21 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], conne
     made = {}
     _refuse_type(row_id, types[row_id], ("BLOB",), "ids", "VARCHAR, BIGINT or BLOB")
     for name, column in columns.items():
-        _refuse_type(name, types[name], ("BOOLEAN",), "labels", "VARCHAR, BIGINT or BOOLEAN")
-        reports = column.reports(empty[row_id], empty[name])
+        for one in column.reads:
+            _refuse_type(one, types[one], ("BOOLEAN",), "labels", "VARCHAR, BIGINT or BOOLEAN")
+        reports = column.reports(empty[row_id], *(empty[one] for one in column.reads))
         kind = here.from_arrow(pa.table({"reports": reports})).types[0]
         function = f"extremal_{os.urandom(8).hex()}"
         here.create_function(
-            function, _vectors(column), [types[row_id], types[name]], kind, type="arrow", null_handling="special"
+            function,
+            _vectors(column),
+            [types[one] for one in (row_id, *column.reads)],
+            kind,
+            type="arrow",
+            null_handling="special",
         )
-        made[name] = f"{function}({_quoted(row_id)}, {_quoted(name)}) AS {_quoted(name)}"
+        given = ", ".join(_quoted(one) for one in (row_id, *column.reads))
+        made[name] = f"{function}({given}) AS {_quoted(name)}"
     try:
         return frame.project(", ".join(made.get(name, _quoted(name)) for name in frame.columns))
     except duckdb.CatalogException:
@@ -69,10 +77,14 @@ def _refuse_type(name: str, kind: Any, more: tuple[str, ...], what: str, cast: s
 
 
 def _vectors(column: Reporter) -> Any:
-    def vectors(ids: Any, values: Any) -> Any:
-        return column.reports(ids, values)
+    def vectors(*given: Any) -> Any:
+        return column.reports(*given)
 
-    return vectors
+    # DuckDB counts what a function takes by its signature.
+    names = [f"column_{i}" for i in range(1 + len(column.reads))]
+    made: Any = vectors
+    made.__signature__ = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])
+    return made
 
 
 def _quoted(name: str) -> str:

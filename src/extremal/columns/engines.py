@@ -14,9 +14,13 @@ from extremal.columns import duckdb, polars_lazy, spark
 
 
 class Reporter(Protocol):
-    """Makes the reports of one column: the same for the same ids and values, whenever it is asked."""
+    """Makes the reports of one column: the same for the same ids and values, whenever it is asked. `reads` names the
+    columns whose values it is given, in their order."""
 
-    def reports(self, ids: Any, values: Any) -> Any: ...
+    @property
+    def reads(self) -> tuple[str, ...]: ...
+
+    def reports(self, ids: Any, *values: Any) -> Any: ...
 
     def shipped(self) -> Any: ...
 

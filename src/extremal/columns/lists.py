@@ -94,7 +94,11 @@ def without_missing(codes: Codes, labels: Sequence[Any]) -> tuple[Codes, Sequenc
 def labels_at(codes: Array, labels: Labels) -> list[Any]:
     """The labels of the codes; a row of codes is a set, and gives a tuple."""
     if codes.ndim == 2:
-        return [tuple(labels[c] for c in row) for row in codes.tolist()]
+        if labels.numbered:
+            return list(map(tuple, codes.tolist()))
+        table = np.empty(len(labels), dtype=object)
+        table[:] = list(labels)
+        return list(map(tuple, table[codes].tolist()))
     return list(codes.tolist()) if labels.numbered else [labels[c] for c in codes.tolist()]
 
 

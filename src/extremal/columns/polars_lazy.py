@@ -32,22 +32,21 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], _conn
     import polars as pl
 
     schema = frame.collect_schema()
-    for name in (row_id, *columns):
+    for name in dict.fromkeys((row_id, *(one for column in columns.values() for one in column.reads))):
         if schema[name] == pl.Object:
             raise InvalidParameter(
                 "a plan of polars cannot work on objects", parameter=name, value="Object", hint="Cast the column first."
             )
 
     def replaced(name: str, column: Reporter) -> Any:
-        def batch(pair: Any) -> Any:
-            both = pair.struct.unnest()
-            ids, values = (both.to_series(both.columns.index(one)) for one in (row_id, name))
-            return column.reports(ids, values)
+        def batch(given: Any) -> Any:
+            every = given.struct.unnest()
+            return column.reports(*(every.to_series(every.columns.index(one)) for one in (row_id, *column.reads)))
 
-        made = column.reports(pl.Series(row_id, [], dtype=schema[row_id]), pl.Series(name, [], dtype=schema[name]))
+        made = column.reports(*(pl.Series(one, [], dtype=schema[one]) for one in (row_id, *column.reads)))
         # Element by element is what it is: each report depends on its row alone, so that polars may cut as it likes.
         return (
-            pl.struct(_columns(row_id, name))
+            pl.struct(_columns(row_id, *column.reads))
             .map_batches(batch, return_dtype=made.dtype, is_elementwise=True)
             .alias(name)
         )

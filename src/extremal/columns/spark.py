@@ -43,15 +43,16 @@ def with_reports(frame: Any, row_id: str, columns: Mapping[str, Reporter], _conn
         )
     from pyspark.sql.pandas.types import from_arrow_type, to_arrow_type
 
-    kinds = {field.name: to_arrow_type(field.dataType) for field in frame.schema.fields if field.name in columns}
+    wanted = {one for column in columns.values() for one in column.reads}
+    kinds = {field.name: to_arrow_type(field.dataType) for field in frame.schema.fields if field.name in wanted}
     id_kind = to_arrow_type(frame.schema[row_id].dataType)
     made = {}
     for name, column in columns.items():
         mechanism, *secret = column.shipped()
         shared = frame.sparkSession.sparkContext.broadcast(mechanism)  # which may be large, and is public
-        made_of = signed(column.reports(_empty(id_kind), _empty(kinds[name])).type)
+        made_of = signed(column.reports(_empty(id_kind), *(_empty(kinds[one]) for one in column.reads)).type)
         function = arrow_udf(_batches(type(column), shared, secret, made_of), from_arrow_type(made_of))
-        made[name] = function(frame[_quoted(row_id)], frame[_quoted(name)])
+        made[name] = function(*(frame[_quoted(one)] for one in (row_id, *column.reads)))
     return frame.withColumns(made)
 
 
@@ -72,11 +73,11 @@ def signed(kind: Any) -> Any:
 def _batches(kind: Any, shared: Any, secret: list[Any], made_of: Any) -> Any:
     import pyarrow as pa
 
-    def batches(ids: pa.Array, values: pa.Array) -> pa.Array:
-        return kind.arrived((shared.value, *secret)).reports(ids, values).cast(made_of)
+    def batches(*given: pa.Array) -> pa.Array:
+        return kind.arrived((shared.value, *secret)).reports(*given).cast(made_of)
 
     # Spark reads what a function takes from its annotations, and needs the classes rather than their names.
-    batches.__annotations__ = {"ids": pa.Array, "values": pa.Array, "return": pa.Array}
+    batches.__annotations__ = {"given": pa.Array, "return": pa.Array}
     return batches
 
 

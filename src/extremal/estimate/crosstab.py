@@ -18,7 +18,7 @@ import numpy as np
 
 from extremal.columns.column import distinct, refuse_missing
 from extremal.columns.frames import is_frame, pick
-from extremal.columns.lists import Codes, plain
+from extremal.columns.lists import MISSING, Codes, plain
 from extremal.errors import InvalidParameter, NotIdentified, UnknownLabel
 from extremal.estimate.channels import channel_of
 from extremal.estimate.reports.counts import whole_counts
@@ -104,12 +104,15 @@ def estimate_crosstab(
 
 
 def estimate_pairs(
-    frame: Any, columns: Mapping[Any, tuple[Label, ...]], pairs: Sequence[tuple[Label, Label]], matrix: Floats
+    frame: Any,
+    columns: Mapping[Any, tuple[Label, ...]],
+    pairs: Sequence[tuple[Label | None, Label | None]],
+    matrix: Floats,
 ) -> CrosstabEstimate:
     """Joint frequencies of two columns whose reports were made together by one mechanism.
 
     Args:
-        frame: as for `estimate_crosstab`, without missing reports.
+        frame: as for `estimate_crosstab`; a report that is missing is None where that is in a pair.
         columns: the two columns, each with its answers.
         pairs: the pairs of reports that there are.
         matrix: their probabilities given each pair of answers, the second of which counts fastest.
@@ -146,14 +149,13 @@ def estimate_pairs(
     return PairEstimate(sides[0], sides[1], shares, n, shares, float(n), pairs=matrix)
 
 
-def _labels_of(values: Any, name: Any) -> list[Label]:
-    """A column of reports as labels, sets as tuples."""
+def _labels_of(values: Any, name: Any) -> list[Label | None]:
+    """A column of reports as labels, sets as tuples, None where one is missing."""
     codes, labels = distinct(values, str(name))
-    refuse_missing(codes, str(name), "Leave out those who did not report both.")
-    listed = [
+    listed: list[Label | None] = [
         tuple(map(plain, label)) if isinstance(label, (list, tuple, np.ndarray)) else plain(label) for label in labels
     ]
-    return [listed[code] for code in codes.tolist()]
+    return [None if code == MISSING else listed[code] for code in codes.tolist()]
 
 
 def _refuse_columns(columns: Any) -> None:

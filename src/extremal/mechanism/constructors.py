@@ -32,7 +32,7 @@ from extremal.mechanism.structures.staircase import (
     subset_structure,
     window_structure,
 )
-from extremal.mechanism.structures.structure import LARGEST_DENSE, refuse_large
+from extremal.mechanism.structures.structure import refuse_large
 from extremal.mechanism.value import Mechanism, distinct
 from extremal.privacy import LDP, Notion
 
@@ -121,10 +121,11 @@ def spread(mechanism: Mechanism, row_of: Any, inputs: Any) -> Mechanism:
     rows = where if mechanism.row_of is None else mechanism.row_of[where]
     names, outputs = _labels(inputs, where.size, "inputs"), mechanism.output_labels
     used = np.unique(rows)
-    if used.size == mechanism.row_classes or mechanism.row_classes * mechanism.m > LARGEST_DENSE:
+    if used.size == mechanism.row_classes:
         return Mechanism._made(mechanism.structure, rows, names, outputs, mechanism.privacy)
     # Rows that no input has would count for the claim, and outputs that only they had could not occur.
-    weights = mechanism.structure.rows()[used]
+    refuse_large(used.size, mechanism.m, "the rows of these inputs")
+    weights = np.vstack([mechanism.structure.row(int(row)) for row in used])
     kept = np.flatnonzero(weights.any(axis=0))
     if kept.size < mechanism.m:
         outputs = outputs.take(kept.tolist())

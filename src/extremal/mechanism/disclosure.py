@@ -25,7 +25,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
 from extremal.mechanism.display import document
 from extremal.mechanism.labels import count_text
-from extremal.plotting import COLOURS, as_svg, figure
+from extremal.plotting import COLOURS, figure, picture_in_page
 from extremal.tables import aligned, as_frame, wrapped
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ class Disclosure(BeliefBounds):
             guarantee=escape(self.guarantee()),
             said=html_items(lines),
             rows=html_rows([answers_in_table(labels, k), *_bounds_in_text(b)] for labels, b in groups),
-            picture=as_svg(self.plot()),
+            picture=picture_in_page(self.plot),
             limits=html_items(self.not_promised()),
             digest=self.mechanism.hash,
         )
@@ -325,7 +325,7 @@ answer itself is never sent. This page says how much a report can tell somebody 
 <th scope="col">at most</th></tr></thead>
 <tbody>{rows}</tbody>
 </table>
-<figure>{picture}</figure>
+{picture}
 <h2>What is guaranteed</h2>
 <p>{guarantee}</p>
 <h2>What is not promised</h2>

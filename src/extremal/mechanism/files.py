@@ -345,4 +345,10 @@ def _row_of(runs: Any, rows: int) -> Indices:
         raise MalformedFile(
             "rows_of_inputs must count neighbours of one row together", parameter="rows_of_inputs", value=pairs[:6]
         )
+    if len(set(firsts)) != rows:
+        raise MalformedFile(
+            f"rows_of_inputs must give each of the {count_text(rows)} rows to some input",
+            parameter="rows",
+            value=len(set(firsts)),
+        )
     return np.repeat(np.array(firsts, dtype=np.intp), np.array(counts, dtype=np.intp))

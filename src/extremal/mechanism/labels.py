@@ -29,15 +29,28 @@ _LONGEST_COUNT = 9  # digits that a number of outputs is shown with
 Label: TypeAlias = "str | int | bool | tuple[Any, ...]"
 
 
-def count_and_labels(k: Any, inputs: Any) -> tuple[int, Any]:
+def count_and_labels(k: Any, inputs: Any, epsilon: Any = None) -> tuple[int, Any]:
     """How many inputs a closed form has and what they are called; labels may stand in place of their number.
+
+    `epsilon` is looked at only to see that the two were not exchanged.
 
     >>> count_and_labels(2, ["no", "yes"]), count_and_labels(["no", "yes"], None)
     ((2, ['no', 'yes']), (2, ['no', 'yes']))
 
     Raises:
-        InvalidParameter: labels are given twice.
+        InvalidParameter: labels are given twice, or after ε, or have no order.
     """
+    if isinstance(epsilon, (list, tuple, range, np.ndarray)):
+        raise InvalidParameter(
+            "the answers come first, then epsilon", parameter="epsilon", value=epsilon, hint='(["no", "yes"], 1).'
+        )
+    if isinstance(k, (str, set, frozenset, dict)):
+        raise InvalidParameter(
+            "k must be a number of answers or a list of their labels",
+            parameter="k",
+            value=k,
+            hint='Write ["no", "yes"], or 2.',
+        )
     if not isinstance(k, (list, tuple, range, np.ndarray)):
         return as_count(k, "k", 2), inputs
     if inputs is not None:

@@ -225,6 +225,13 @@ class Mechanism:
                 parameter="rows and names of inputs",
                 value=[rows, len(self.input_labels)],
             )
+        if self.row_of is not None and np.unique(self.row_of).size != self.structure.r:
+            raise InvalidParameter(
+                "every row must be that of some input: a row that nobody has would count for what is claimed",
+                parameter="row_of",
+                value=f"{np.unique(self.row_of).size} of {self.structure.r} rows",
+                hint="Make the mechanism for the inputs that there are.",
+            )
         if self.privacy is not None and not self.privacy.holds(self):
             raise PrivacyViolation(
                 f"the mechanism must satisfy the claimed {self.privacy!r}",

@@ -8,6 +8,7 @@ first.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Sequence
@@ -35,7 +36,7 @@ from extremal.optimize.problem import (
     no_further_proofs,
 )
 from extremal.optimize.table import solved
-from extremal.optimize.workload.notes import AboutShares
+from extremal.optimize.workload.notes import AboutShares, bits_of, seconds_of
 from extremal.optimize.workload.worst_prior import worst_prior
 from extremal.plotting import COLOURS, figure
 from extremal.privacy import LDP, Notion
@@ -59,7 +60,10 @@ BELIEVED = 1e-6
 _PROVEN = ", proven optimal here"  # what methods say of the theorem behind them; nothing is proven of a user's function
 TIME_LIMIT = 30.0  # seconds of a search: what somebody waits for; an unfinished design comes with its gap
 PATIENCE = 2.0  # seconds before a terminal sees how the search goes
-MOST_BITS = 64  # of a report: more is no limit
+MOST_BITS = 1 << 20  # of a report: more is no limit
+MOST_TIMED = 100_000  # inputs up to which a summary times a report: preparing the tables of more takes a second
+SEEN = 1e-4  # relative gap from which a summary says it in people: a hundredth of a percent
+QUICK = 2e-5  # seconds of a report below which nobody waits
 MOST_DRAWN = 40  # bars that can be told apart; beyond, the smallest are drawn
 _CLOSE = 1e-6  # relative: parts this near to the least are least as well, by rounding
 
@@ -116,37 +120,60 @@ class Design:
         return (self.upper_bound - self.lower_bound) / abs(self.upper_bound)
 
     def summary(self) -> str:
-        """A few lines for a person: what was found, how good it provably is, and what the known mechanisms give."""
-        lines = [f"  {name:12s}  {said}" for name, said in self._facts()]
-        return "\n".join([self._title(), *lines, *(wrapped(note, "  ", "    ") for note in self.notes)])
+        """A few lines for a person: what it is, how good it provably is, what it means in people; then how it was made
+        and what it is made of."""
+        result, technical = ([f"  {name:12s}  {said}" for name, said in facts] for facts in self._facts())
+        notes = [wrapped(note, "  ", "    ") for note in self.notes]
+        return "\n".join([self._title(), *result, *notes, *technical])
 
     def _title(self) -> str:
         return f"{self.utility.name} under {self.mechanism.privacy!r}, {self.mechanism.k} inputs"
 
-    def _facts(self) -> list[tuple[str, str]]:
+    def _facts(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """What a reader acts on, and what is technical."""
         claim = self.mechanism.privacy
-        best = "least" if self.utility.is_cost else "largest"
-        achieved = "nothing is claimed" if claim is None else f"{claim.level(self.mechanism)!r}, decided in integers"
-        return [
-            ("value", f"{number(self.value, 12)}   ({best} possible: {self._range()})"),
-            ("gap", f"{self.gap:.1e} relative"),
-            ("reports", _count(self.mechanism.m)),
-            ("achieved ε", achieved),
-            ("found by", self.method if self.utility.verifiable else self.method.removesuffix(_PROVEN)),
+        private = "nothing is claimed" if claim is None else f"ε = {claim.level(self.mechanism)!r}, verified exactly"
+        result = [("value", f"{number(self.value, 12)}, {self._optimality()}"), ("privacy", private)]
+        return result, [
+            ("reports", f"{_count(self.mechanism.m)} ({self._size()})"),
+            ("method", self.method if self.utility.verifiable else self.method.removesuffix(_PROVEN)),
         ]
 
-    def _repr_html_(self) -> str:
-        return html(["", "design"], self._facts(), self._title(), self.notes) + self.mechanism._repr_html_()
-
-    def _range(self) -> str:
+    def _optimality(self) -> str:
+        """How near to the optimum the value is, and whether that is proved."""
         if not self.utility.verifiable:
-            return f"{number(self.lower_bound, 12)} to {number(self.upper_bound, 12)} in floats, not proven"
+            low, high = number(self.lower_bound, 12), number(self.upper_bound, 12)
+            return f"not proved optimal: between {low} and {high} in floating point"
         if math.isinf(self.value):
             return "infinite, and attained"
         if self.gap == 0:
-            return "exactly this"
+            return "optimal (proved exactly)"
+        if self.gap < SEEN:
+            return f"optimal (proved to within {self.gap:.1e})"
         low, high = number(self.lower_bound, 12), number(self.upper_bound, 12)
-        return "this, to every digit shown" if low == high else f"{low} to {high}"
+        return f"within {self.gap:.2%} of the optimum, which is proved to lie between {low} and {high}{self._price()}"
+
+    def _price(self) -> str:
+        """The gap of an estimate in people: variances fall as 1/n."""
+        if not isinstance(self.utility, Workload) or not SEEN < self.gap < 1:
+            return ""
+        more = self.value / self.lower_bound - 1
+        return f": at most {more:.2%} more people than any mechanism with this privacy needs"
+
+    def _size(self) -> str:
+        """Bits, and the time that drawing one takes; as many digits of it as do not depend on the moment."""
+        bits = bits_of(self.mechanism)
+        named = f"{bits} bit{'' if bits == 1 else 's'} each"
+        if self.mechanism.k > MOST_TIMED:
+            return named
+        spent = seconds_of(self.mechanism)
+        return f"{named}, drawn in {f'about {number(1e6 * spent, 1)}' if spent > QUICK else 'less than 20'} µs"
+
+    def _repr_html_(self) -> str:
+        return (
+            html(["", "design"], list(itertools.chain(*self._facts())), self._title(), self.notes)
+            + self.mechanism._repr_html_()
+        )
 
     def plot(self) -> Any:
         """A matplotlib figure: for a mean or a worst case of several utilities what each gets, the worst marked; for

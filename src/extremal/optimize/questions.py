@@ -151,33 +151,53 @@ def _first(c: float, asked: Asked, per_person: int | None) -> list[Pick]:
     return list(dict.fromkeys(found))
 
 
+State = tuple[float, float, Pick]
+"""A block so far: the logarithm of its odds, its worth, and the options picked."""
+
+
 def price(c: float, asked: Asked, multipliers: Floats, per_person: int | None = None) -> Pick:
     """The block of largest γ²·Σ v_j·w_j; w_j is I_j where the coin always falls on the truth."""
-    count = len(asked.options)
-    states: list[list[tuple[float, float, Pick]]] = [[(0.0, 0.0, ())]]  # by how many are asked: log odds, worth, picks
-    limit = math.log(c) + math.log(HOPELESS) if c * HOPELESS > 4 else math.log(HOPELESS)
-    kept = 1 if per_person is None else per_person + 1
-    states += [[] for _ in range(kept - 1)]
+    candidates = [pick for _, _, pick in _knapsack(c, asked, multipliers, per_person) if max(pick) >= 0]
+    if per_person in (None, 1):
+        candidates += _alone(asked)
+    return max((_worth(c, asked, multipliers, pick), pick) for pick in candidates)[1]
+
+
+def _knapsack(c: float, asked: Asked, multipliers: Floats, per_person: int | None) -> list[State]:
+    """Blocks that no other beats in odds and worth, question by question; of `per_person` questions, where given."""
+    # With a number of questions: states by how many are asked so far, and no limit of odds.
+    limit = math.log(max(c, 4 / HOPELESS)) + math.log(HOPELESS) if per_person is None else math.inf
+    states: list[list[State]] = [[(0.0, 0.0, ())], *([] for _ in range(per_person or 0))]
     for j, options in enumerate(asked.options):
-        grown: list[list[tuple[float, float, Pick]]] = [[] for _ in states]
-        for number, part in enumerate(states):
-            for log_odds, worth, pick in part:
-                grown[number].append((log_odds, worth, (*pick, -1)))
+        grown: list[list[State]] = [[(odds, worth, (*pick, -1)) for odds, worth, pick in part] for part in states]
+        if multipliers[j] > 0 or per_person is not None:
+            for number, part in enumerate(states):
                 after = number if per_person is None else number + 1
-                if (after < kept and multipliers[j] > 0) or (per_person is not None and after < kept):
-                    for o, option in enumerate(options):
-                        more = log_odds + math.log(option.odds)
-                        if not option.alone and (more <= limit or per_person is not None):
-                            grown[after].append((more, worth + multipliers[j] * option.information(1.0), (*pick, o)))
+                if after < len(states):
+                    grown[after] += _asked_too(part, options, float(multipliers[j]), limit)
         states = [_undominated(part) for part in grown]
-    candidates = [pick for _, _, pick in states[-1] if max(pick) >= 0] if states[-1] else []
-    for j, options in enumerate(asked.options):
-        if per_person in (None, 1):
-            candidates += [
-                tuple(o if i == j else -1 for i in range(count)) for o, option in enumerate(options) if option.alone
-            ]
-    scored = [(_worth(c, asked, multipliers, pick), pick) for pick in candidates]
-    return max(scored)[1]
+    return states[-1]
+
+
+def _asked_too(states: list[State], options: Sequence[FamilyOption], multiplier: float, limit: float) -> list[State]:
+    """Every block with every option of one more question."""
+    return [
+        (odds + math.log(option.odds), worth + multiplier * option.information(1.0), (*pick, o))
+        for odds, worth, pick in states
+        for o, option in enumerate(options)
+        if not option.alone and odds + math.log(option.odds) <= limit
+    ]
+
+
+def _alone(asked: Asked) -> list[Pick]:
+    """Options that may be asked only as blocks of their own."""
+    count = len(asked.options)
+    return [
+        tuple(o if i == j else -1 for i in range(count))
+        for j, options in enumerate(asked.options)
+        for o, option in enumerate(options)
+        if option.alone
+    ]
 
 
 def _worth(c: float, asked: Asked, multipliers: Floats, pick: Pick) -> float:

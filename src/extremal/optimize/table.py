@@ -49,13 +49,14 @@ class SizeLimits:
     lift_columns: int = 12  # all extreme columns in an interior-point method: 24,576 at most, 0.5 s
     lift_information: int = 250  # knapsacks on all inputs; more are merged
     lift_divergence: int = 400  # supporting lines on all inputs; more are merged
-    class_columns: int = 6  # all extreme columns of a class: 0.01 s for two priors, 6,000 at most
+    class_columns: int = 8  # all extreme columns of a class: 1,000 for five priors, 0.3 s; 400 for a ball, 1.5 s
     metric_chords: int = 40  # k² inequalities for each chord: 5 s at 16 inputs, and growing like k⁴
     tree_rays: int = metric.MOST_ON_TREE  # all rays of a tree: 32,768, 6 s
     metric_rays: int = metric.MOST_IN_GENERAL  # all rays of any other metric: 1.5 s
     few_tree_rays: int = 10  # rays that are listed too when chords leave a gap: 0.07 s
     few_metric_rays: int = 5  # the same for a metric that is no tree: 0.02 s
     minimax: int = 10  # a saddle point over a class of priors: 1,022 patterns in each step, 0.6 s
+    minimax_columns: int = 40  # the same on patterns that a search finds: it ends by its time limit
     workload_patterns: int = 14  # all patterns in an interior-point method: 16,382, 1.2 s
     workload_columns: int = 60  # column generation with a convex master: it ends by its time limit
     ordered_columns: int = 30  # of a distribution function or ranges: mixtures of colourings are as good beyond
@@ -182,8 +183,9 @@ TABLE: tuple[Row, ...] = (
         "pure",
         "workload",
         "workload.minimax",
-        f"class of priors: saddle point, {SIZES.minimax} inputs; means over all priors: one bit; shares where the "
-        "class holds the uniform prior: block design or subset selection",
+        f"class of priors: saddle point, {SIZES.minimax} inputs on all patterns, {SIZES.minimax_columns} by column "
+        "generation; means over all priors: one bit; shares where the class holds the uniform prior: block design or "
+        "subset selection",
         "one prior of the class, as below",
         _class_of_priors,
         limited=True,
@@ -206,14 +208,14 @@ TABLE: tuple[Row, ...] = (
         "divergence",
         "approximate.solve",
         f"{SIZES.coupled_rays} inputs: all rays of the arrangement; {SIZES.coupled_chords}: chords of f; {_REVEAL}",
-        "listed with prices; chords; listed, revealed",
+        "listed with prices; chords",
     ),
     Row(
         "coupled",
         "information sum",
         "approximate.solve",
         f"{SIZES.coupled_rays} inputs: all rays of the arrangement; {_REVEAL}",
-        "listed with prices; listed, revealed",
+        "listed with prices; truncated; listed, revealed",
     ),
     Row(
         "coupled",
@@ -221,7 +223,7 @@ TABLE: tuple[Row, ...] = (
         "approximate.workload",
         f"{SIZES.coupled_rays} different inputs: all rays of the arrangement; {SIZES.coupled_mixed}: patterns and "
         f"single inputs, mixed; {_REVEAL}; beyond: the best ε-mechanism",
-        "squares with listed or matrix",
+        "squares with listed, truncated or matrix",
     ),
     Row(
         "lift class metric",

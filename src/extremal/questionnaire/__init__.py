@@ -3,6 +3,7 @@
 from extremal.questionnaire.disclosure import QuestionnaireDisclosure
 from extremal.questionnaire.plan import QuestionnairePlan
 from extremal.questionnaire.questionnaire import Questionnaire
-from extremal.questionnaire.questions import TickAll
+from extremal.questionnaire.questions import OnlyIf, TickAll
+from extremal.questionnaire.texts import QuestionText
 
-__all__ = ["Questionnaire", "QuestionnaireDisclosure", "QuestionnairePlan", "TickAll"]
+__all__ = ["OnlyIf", "QuestionText", "Questionnaire", "QuestionnaireDisclosure", "QuestionnairePlan", "TickAll"]

@@ -33,7 +33,7 @@ from extremal.mechanism.disclosure import (
     ratio_in_words,
 )
 from extremal.mechanism.display import document
-from extremal.plotting import as_svg
+from extremal.plotting import picture_in_page
 from extremal.tables import as_frame, number
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class QuestionnaireDisclosure(BeliefBounds):
 <th scope="col">after its report</th><th scope="col">after all reports</th></tr></thead>
 <tbody>{html_rows(self._cells())}</tbody>
 </table>
-<figure>{as_svg(self.plot())}</figure>
+{picture_in_page(self.plot)}
 <h2>What is not promised</h2>
 <ul>{html_items(self.not_promised())}</ul>
 <h2>How to check</h2>

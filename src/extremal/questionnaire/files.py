@@ -17,20 +17,23 @@ from extremal.mechanism.files import (
     content_digest,
     from_json,
     refuse_unknown_fields,
-    to_json,
     write_once,
 )
+from extremal.mechanism.files import to_json as mechanism_to_json
+from extremal.questionnaire.budget import Budget
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.strategies import STRATEGIES, Costs
+from extremal.questionnaire.texts import QuestionText
 from extremal.sources import SourceClass
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
 if TYPE_CHECKING:
     from extremal.mechanism import Mechanism
-    from extremal.questionnaire.questionnaire import Budget, Questionnaire
+    from extremal.questionnaire.questionnaire import Questionnaire
 
 FORMAT = "extremal-questionnaire"
-VERSION = (1, 1)
+VERSION = (1, 2)
+WORDING = ("text", "answers", "group")  # of a question
 NOT_NAMED = "every question must have a name of its own and a mechanism"
 
 
@@ -39,12 +42,18 @@ def _content(questionnaire: Questionnaire) -> dict[str, Any]:
     together = () if joint is None else joint.names
     content: dict[str, Any] = {
         "format": FORMAT,
-        "version": "1.0" if joint is None and budget is None and not questionnaire.goals else "1.1",
+        "version": _version(questionnaire),
         "questions": [
-            {"name": name} if name in together else {"name": name, "mechanism": to_json(m)}
+            {
+                "name": name,
+                **(questionnaire.texts[name].to_json() if name in questionnaire.texts else {}),
+                **({} if name in together else {"mechanism": mechanism_to_json(m)}),
+            }
             for name, m in questionnaire.questions.items()
         ],
     }
+    if questionnaire.title:
+        content["title"] = questionnaire.title
     if joint is not None:
         content["joint"] = joint.to_json()
     if questionnaire.goals:
@@ -52,6 +61,14 @@ def _content(questionnaire: Questionnaire) -> dict[str, Any]:
     if budget is not None:
         content["budget"] = _budget_to_json(budget)
     return content
+
+
+def _version(questionnaire: Questionnaire) -> str:
+    """The first version that could say all of this."""
+    joint = questionnaire.joint
+    if questionnaire.texts or questionnaire.title or (joint is not None and joint.branches):
+        return "1.2"
+    return "1.0" if joint is None and questionnaire.budget is None and not questionnaire.goals else "1.1"
 
 
 def _budget_to_json(budget: Budget) -> dict[str, Any]:
@@ -73,8 +90,6 @@ def _budget_to_json(budget: Budget) -> dict[str, Any]:
 
 
 def _budget_from_json(content: Any) -> Budget | None:
-    from extremal.questionnaire.questionnaire import Budget
-
     if content is None:
         return None
     try:
@@ -129,8 +144,13 @@ def content_hash(questionnaire: Questionnaire) -> str:
 
 def save(questionnaire: Questionnaire, path: Path, overwrite: bool) -> Path:
     """Write it, whole or not at all."""
+    return write_once(path, to_json(questionnaire), overwrite)
+
+
+def to_json(questionnaire: Questionnaire) -> dict[str, Any]:
+    """The content of its file."""
     content = _content(questionnaire)
-    return write_once(path, {**content, "hash": content_digest(content)}, overwrite)
+    return {**content, "hash": content_digest(content)}
 
 
 def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnaire:
@@ -151,30 +171,41 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
             value=content.get("hash"),
             hint=f"The content hashes to {found}.",
         )
-    refuse_unknown_fields(content, ("format", "version", "questions", "joint", "goals", "budget"), VERSION)
+    refuse_unknown_fields(content, ("format", "version", "title", "questions", "joint", "goals", "budget"), VERSION)
     listed = content.get("questions")
     if not isinstance(listed, list) or not listed:
         raise MalformedFile("a questionnaire must list its questions", parameter="questions", value=listed)
     joint = JointQuestions.from_json(content["joint"]) if "joint" in content else None
     together = () if joint is None else joint.names
     questions: dict[str, Mechanism] = {}
+    texts: dict[str, QuestionText] = {}
     for entry in listed:
         name, inside = _named(entry, together)
         if name in questions:
             raise MalformedFile(NOT_NAMED, parameter="question", value=name)
+        if set(entry) & set(WORDING):
+            texts[name] = _wording(entry)
         if joint is not None and inside is None:
             questions[name] = joint.mechanisms[name]
             continue
         mechanism, claim = from_json(inside or {}, f"{source}, question {name!r}")
         questions[name] = mechanism if claim is None else mechanism.claiming(claim)
-    goals = _goals_from_json(content.get("goals", {}))
-    return Questionnaire(questions, joint, goals, _budget_from_json(content.get("budget")))
+    goals, budget = _goals_from_json(content.get("goals", {})), _budget_from_json(content.get("budget"))
+    return Questionnaire(questions, joint, goals, budget, texts, content.get("title", ""))
 
 
 def _named(entry: Any, together: tuple[str, ...]) -> tuple[str, dict[str, Any] | None]:
     """A question's name and what its file says of its mechanism; None where it is asked jointly."""
-    content = entry if isinstance(entry, dict) and set(entry) <= {"name", "mechanism"} else {}
+    known = {"name", "mechanism", *WORDING}
+    content = entry if isinstance(entry, dict) and set(entry) <= known else {}
     name, inside = content.get("name"), content.get("mechanism")
     if not isinstance(name, str) or not name.strip() or isinstance(inside, dict) == (name in together):
         raise MalformedFile(NOT_NAMED, parameter="question", value=name)
     return name, inside if isinstance(inside, dict) else None
+
+
+def _wording(entry: dict[str, Any]) -> QuestionText:
+    text, answers, group = entry.get("text", ""), entry.get("answers", []), entry.get("group", "")
+    if not isinstance(answers, list) or not all(isinstance(one, str) for one in (text, group, *answers)):
+        raise MalformedFile("the wording of a question is texts", parameter="question", value=entry["name"])
+    return QuestionText(text, tuple(answers), group)

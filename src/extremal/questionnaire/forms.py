@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from extremal.errors import InvalidParameter, MalformedFile, MissingDependency
-from extremal.questionnaire.questions import TickAll
+from extremal.questionnaire.questions import OnlyIf, TickAll
 
 MOST_ANSWERS = 10_000  # of one question: beyond, a range is no list of answers
 MOST_BYTES = 64 << 20  # of a form
@@ -35,6 +35,13 @@ STRUCTURE = (
 )  # XLSForm rows that ask nothing
 
 
+_EQUALITY = re.compile(
+    r"\(*selected\(\s*\$\{(\w+)\}\s*,\s*('[^']*'|\"[^\"]*\")\s*\)\)*"
+    r"|\(*[$]?[{\[]?(\w+?)(?:\.NAOK)?[}\]]?\s*==?\s*('[^']*'|\"[^\"]*\"|[\w.-]+)\)*"
+)
+"""A condition that one answer decides: ${q} = 'a', selected(${q}, 'a'), q.NAOK == "A", {q} = 1, [q] = '1'."""
+
+
 @dataclass(frozen=True)
 class FormQuestion:
     """A question that can be randomised.
@@ -45,6 +52,7 @@ class FormQuestion:
         answers: codes in their order.
         labels: the text of each answer.
         several: whether any number of the answers may be ticked.
+        condition: where the question is asked, as the tool writes it; empty: always.
     """
 
     name: str
@@ -52,6 +60,7 @@ class FormQuestion:
     answers: tuple[Any, ...]
     labels: tuple[str, ...]
     several: bool = False
+    condition: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,15 +71,43 @@ class SurveyForm:
         kind: "XLSForm", "LimeSurvey", "SurveyJS" or "REDCap".
         questions: those that can be randomised.
         others: names and types of those that cannot.
+        title: of the form, where it has one.
     """
 
     kind: str
     questions: tuple[FormQuestion, ...]
     others: tuple[tuple[str, str], ...]
+    title: str = ""
 
     def answers(self) -> dict[str, Any]:
-        """As `Questionnaire.within` takes them."""
-        return {q.name: TickAll([str(a) for a in q.answers]) if q.several else list(q.answers) for q in self.questions}
+        """As `Questionnaire.within` takes them: with a condition that an earlier answer decides, asked only then."""
+        found: dict[str, Any] = {}
+        for q in self.questions:
+            own: Any = TickAll([str(a) for a in q.answers]) if q.several else list(q.answers)
+            leads = None if q.several else self.leads(q)
+            found[q.name] = own if leads is None else OnlyIf(leads[0], leads[1], own)
+        return found
+
+    def texts(self) -> dict[str, Any]:
+        """The wording of each question and its answers."""
+        return {q.name: (q.text, q.labels) for q in self.questions}
+
+    def optional(self) -> list[str]:
+        """Single choices with a condition that could not be read: who is not asked has no answer."""
+        return [q.name for q in self.questions if q.condition and not q.several and self.leads(q) is None]
+
+    def leads(self, question: FormQuestion) -> tuple[str, list[Any]] | None:
+        """The earlier question and its answers that a condition names; None if it says something else, or nothing."""
+        parts = [_EQUALITY.fullmatch(part.strip()) for part in re.split(r"\bor\b|\|\|", question.condition)]
+        named = {(part[1] or part[3], part[2] or part[4]) for part in parts if part is not None}
+        if len(named) < len(parts) or len({name for name, _ in named}) != 1:
+            return None
+        before = next((q for q in self.questions if q.name == next(iter(named))[0]), None)
+        if before is None or before.several or self.questions.index(before) >= self.questions.index(question):
+            return None
+        wanted = {str(value).strip("'\"").casefold() for _, value in named}
+        found = [answer for answer in before.answers if str(answer).casefold() in wanted]
+        return (before.name, found) if len(found) == len(wanted) else None
 
     def summary(self) -> str:
         """The questions with their answers, then what is not randomised."""
@@ -117,6 +154,8 @@ class _FormReader:
         self.kind = kind
         self.questions: list[FormQuestion] = []
         self.others: list[tuple[str, str]] = []
+        self.condition = ""  # of the question that is added next
+        self.title = ""
 
     def add(self, name: str, text: str, pairs: Sequence[tuple[Any, str]], kind: str, several: bool = False) -> None:
         """A question with its answers; one with fewer than two, or too many, is not randomised."""
@@ -126,12 +165,12 @@ class _FormReader:
             self.others.append((name, kind))
             return
         labels = tuple(label or str(code) for code, label in pairs)
-        self.questions.append(FormQuestion(name, text or name, tuple(codes), labels, several))
+        self.questions.append(FormQuestion(name, text or name, tuple(codes), labels, several, self.condition))
 
     def form(self) -> SurveyForm:
         if not self.questions and not self.others:
             raise MalformedFile(f"the file must be a form of {self.kind}", parameter="questions", value=0)
-        return SurveyForm(self.kind, tuple(self.questions), tuple(self.others))
+        return SurveyForm(self.kind, tuple(self.questions), tuple(self.others), self.title)
 
 
 # -- XLSForm
@@ -155,7 +194,7 @@ def _xlsform(path: Path) -> SurveyForm:
     for row in survey:
         kind, name = " ".join(_text(row.get("type")).split()), _text(row.get("name"))
         word, _, rest = kind.partition(" ")
-        listed = choices.get(rest.split(" ")[0], [])
+        listed, found.condition = choices.get(rest.split(" ")[0], []), _text(row.get("relevant"))
         if word == "select_one" or kind.startswith("select one from"):
             found.add(name, _label(row), listed, kind)
         elif word == "select_multiple":
@@ -221,6 +260,7 @@ def _limesurvey(path: Path) -> SurveyForm:
             if later["class"] in ("Q", "G"):
                 break
             inner.append(later)
+        found.condition = "" if (row.get("relevance") or "1") == "1" else row["relevance"]
         answers = _once([(r["name"], r["text"]) for r in inner if r["class"] == "A"])
         items = _once([(r["name"], r["text"]) for r in inner if r["class"] == "SQ"])
         if kind in ("L", "!", "O"):
@@ -248,9 +288,10 @@ def _once(pairs: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
 def _surveyjs(path: Path) -> SurveyForm:
     content = json.loads(path.read_text(encoding="utf-8-sig"))
     found = _FormReader("SurveyJS")
+    found.title = _said(content.get("title"))
     for element in _elements(content):
         kind, name = str(element.get("type")), str(element.get("name"))
-        text = _said(element.get("title"))
+        text, found.condition = _said(element.get("title")), str(element.get("visibleIf") or "")
         if kind in ("radiogroup", "dropdown", "buttongroup") or (
             kind == "imagepicker" and not element.get("multiSelect")
         ):
@@ -314,6 +355,8 @@ def _ratings(element: dict[str, Any]) -> list[tuple[Any, str]]:
 
 # -- REDCap
 
+REDCAP_CONDITION = "Branching Logic (Show field only if...)"  # the column of conditions
+
 
 def _redcap(path: Path) -> SurveyForm:
     with path.open(encoding="utf-8-sig", newline="") as file:
@@ -321,6 +364,7 @@ def _redcap(path: Path) -> SurveyForm:
     found = _FormReader("REDCap")
     for row in rows:
         name, kind = row["Variable / Field Name"], row["Field Type"]
+        found.condition = row.get(REDCAP_CONDITION) or ""
         text, listed = row["Field Label"], _redcap_choices(row["Choices, Calculations, OR Slider Labels"] or "")
         if kind in ("radio", "dropdown"):
             found.add(name, text, listed, kind)

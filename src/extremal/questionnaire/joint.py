@@ -8,6 +8,11 @@ mixture
     P(i: y | x) = w_i·((1 − γ_i)ν_i(y) + γ_i·R_i(y|x)),   w_i the share of kind i among those who were asked,
 
 an ordinary mechanism on the answers of the question. All estimators of one question apply to it as they are.
+
+*Skip patterns.* A filter and the questions behind it are one question of the mechanism, whose answers are the
+admissible records (`extremal.questionnaire.records`). It is reported as a record, uniformly random among the admissible
+ones or true, so that a column of it reports answer b with probability (1 − γ)·n_b/K + γ·1[b is the answer], n_b of the
+K records having answer b: an ordinary mechanism again.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -28,9 +34,10 @@ from extremal.mechanism.files import content_digest
 from extremal.mechanism.labels import Label, Labels
 from extremal.mechanism.report_labels import SubsetLabels
 from extremal.mechanism.structures import JointBlocks, SubsetSelection
-from extremal.mechanism.structures.joint import COIN, LISTED_REPORTS, AllSets, Kind
+from extremal.mechanism.structures.joint import COIN, LISTED_REPORTS, AllSets, Family, Kind
 from extremal.mechanism.structures.structure import stored_list
 from extremal.privacy import LDP
+from extremal.questionnaire.records import Branch, Records
 from extremal.release.sampling.joint import draw_records
 from extremal.release.sampling.loops import Codes
 from extremal.release.sampling.words import SecureWords, WordSource
@@ -39,12 +46,14 @@ from extremal.release.sampling.words import SecureWords, WordSource
 @dataclass(frozen=True, eq=False)
 class JointQuestions:
     """The names and the answers of the questions, the mechanism of all of them together, and its claim, decided
-    exactly. A record is a tuple of answers, one for each question."""
+    exactly. A record is a tuple of answers, one for each question; the columns of a branch are one question of the
+    mechanism."""
 
     names: tuple[str, ...]
     labels: tuple[Labels, ...]
     structure: JointBlocks
     privacy: LDP
+    branches: tuple[Branch, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.privacy.holds(self.structure):
@@ -54,95 +63,180 @@ class JointQuestions:
                 value=self.privacy.level(self.structure),
                 hint="Claim that level.",
             )
-        sizes = tuple(len(labels) for labels in self.labels)
-        if len(self.names) != len(sizes) or sizes != self.structure.sizes:
+        self._refuse_branches()
+        sizes = tuple(self._size(unit) for unit in self.units) if len(self.names) == len(self.labels) else ()
+        if sizes != self.structure.sizes:
             raise InvalidParameter(
                 "every question must have a name and as many labels as answers", parameter="answers", value=sizes
             )
-        for j, name in enumerate(self.names):
-            kinds = self.structure.kinds(j)
+        for branch in self.branches:
+            unit = self._unit[branch.columns[0]]
+            if any(family != AllSets(len(branch.records), 1) for family in self.structure.families[unit]):
+                raise InvalidParameter("a branch is reported as one record", parameter="families", value=unit)
+        for i, name in enumerate(self.names):
+            kinds = self.kinds(i)
             if not kinds:
                 raise InvalidParameter("every question must be asked of somebody", parameter="question", value=name)
-            if len(kinds) > 1 and any(not self._listed(j, kind) for kind in kinds):
+            if len(kinds) > 1 and any(not self._listed(i, kind) for kind in kinds):
                 raise InvalidParameter(
                     "a question whose reports are not listed is asked in one way only", parameter="question", value=name
                 )
 
-    def _listed(self, j: int, kind: Kind) -> bool:
-        family = self.structure.families[j][kind.family]
+    def _refuse_branches(self) -> None:
+        """Raise unless the branches have columns of their own and different records of answers that there are."""
+        columns = [i for branch in self.branches for i in branch.columns]
+        if len(set(columns)) < len(columns) or not all(0 <= i < len(self.labels) for i in columns):
+            raise InvalidParameter("a column is in one branch at most", parameter="branches", value=columns)
+        for branch in self.branches:
+            branch.refuse([len(labels) for labels in self.labels])
+
+    # -- columns and the questions of the mechanism
+
+    @cached_property
+    def units(self) -> tuple[tuple[int, ...], ...]:
+        """The columns of each question of the mechanism, in the order of their first ones."""
+        found: dict[tuple[int, ...], None] = {}
+        for i in range(len(self.names)):
+            found[next((b.columns for b in self.branches if i in b.columns), (i,))] = None
+        return tuple(found)
+
+    @cached_property
+    def _unit(self) -> dict[int, int]:
+        return {i: u for u, unit in enumerate(self.units) for i in unit}
+
+    def branch_of(self, column: int) -> Branch | None:
+        return next((branch for branch in self.branches if column in branch.columns), None)
+
+    def _size(self, unit: tuple[int, ...]) -> int:
+        branch = self.branch_of(unit[0])
+        return len(self.labels[unit[0]]) if branch is None else len(branch.records)
+
+    def kinds(self, column: int) -> list[Kind]:
+        """The ways in which a column is asked."""
+        return self.structure.kinds(self._unit[column])
+
+    def asked(self, name: str) -> Fraction:
+        """The probability that a person is asked a question."""
+        return self.structure.asked(self._unit[self.names.index(name)])
+
+    def asked_either(self, first: str, second: str) -> Fraction:
+        """The probability that a person is asked one of two questions, or both."""
+        wanted = {self._unit[self.names.index(name)] for name in (first, second)}
+        found = (a.weight for a in self.structure.assignments if wanted & set(a.asked))
+        return Fraction(sum(found), COIN)
+
+    def family(self, column: int, kind: Kind) -> Family:
+        return self.structure.families[self._unit[column]][kind.family]
+
+    def unit_codes(self, codes: Codes) -> Codes:
+        """Records as codes of the answers to the mechanism's questions (n×J), from those of the columns; −1 where a
+        record is not admissible."""
+        found = np.empty((codes.shape[0], len(self.units)), dtype=np.int64)
+        for u, unit in enumerate(self.units):
+            branch = self.branch_of(unit[0])
+            if branch is None:
+                found[:, u] = codes[:, unit[0]]
+            else:
+                place = {record: number for number, record in enumerate(branch.records)}
+                found[:, u] = [place.get(tuple(row), -1) for row in codes[:, unit].tolist()]
+        return found
+
+    def _listed(self, column: int, kind: Kind) -> bool:
+        family = self.family(column, kind)
         return not isinstance(family, AllSets) or family.reports <= LISTED_REPORTS
 
-    def number(self, name: str) -> int:
-        return self.names.index(name)
+    def base(self, column: int, kind: Kind) -> Floats:
+        """The law of a column's reports where the coin falls on noise."""
+        branch = self.branch_of(column)
+        if branch is None:
+            return self.family(column, kind).base()
+        return branch.counts(column, len(self.labels[column])) / len(branch.records)
+
+    def truth(self, column: int, kind: Kind) -> Floats:
+        """That given each answer, where the coin falls on the truth."""
+        branch = self.branch_of(column)
+        return self.family(column, kind).truth() if branch is None else np.eye(len(self.labels[column]))
 
     # -- each question alone
 
     @cached_property
     def mechanisms(self) -> dict[str, Mechanism]:
         """Each question's own mechanism, from what it is asked alone, rounded to 2^-62."""
-        return {name: self._alone(j) for j, name in enumerate(self.names)}
+        return {name: self._alone(i) for i, name in enumerate(self.names)}
 
-    def _alone(self, j: int) -> Mechanism:
-        kinds = self.structure.kinds(j)
-        inputs = list(self.labels[j])
-        if not self._listed(j, kinds[0]):
-            family = self.structure.families[j][kinds[0].family]
+    def _alone(self, i: int) -> Mechanism:
+        kinds = self.kinds(i)
+        inputs = list(self.labels[i])
+        family = self.family(i, kinds[0])
+        if isinstance(family, AllSets) and not self._listed(i, kinds[0]):
             share = kinds[0].coin / COIN + (1 - kinds[0].coin / COIN) * float(1 / family.odds)
-            assert isinstance(family, AllSets)
             structure = SubsetSelection(family.k, family.size, round(share * DENOMINATOR))
-            return Mechanism.from_structure(structure, inputs=inputs, outputs=SubsetLabels(self.labels[j], family.size))
-        names = [label for kind in kinds for label in self.reports(j, kind)]
-        return Mechanism.from_matrix(self.structure.mixture(j), inputs=inputs, outputs=names)
+            return Mechanism.from_structure(structure, inputs=inputs, outputs=SubsetLabels(self.labels[i], family.size))
+        names = [label for kind in kinds for label in self.reports(i, kind)]
+        total = sum(kind.weight for kind in kinds)
+        matrix = np.hstack([kind.weight / total * self._mixed(i, kind) for kind in kinds])
+        return Mechanism.from_matrix(matrix, inputs=inputs, outputs=names)
 
-    def reports(self, j: int, kind: Kind) -> list[Label]:
+    def _mixed(self, i: int, kind: Kind) -> Floats:
+        gamma = kind.coin / COIN
+        return np.asarray((1 - gamma) * self.base(i, kind) + gamma * self.truth(i, kind))
+
+    def reports(self, i: int, kind: Kind) -> list[Label]:
         """How the reports of one kind are written, in their order; they are listed."""
-        plain = self._plain(j, kind)
-        kinds = self.structure.kinds(j)
+        return self._written(i, kind, self._plain(i, kind))
+
+    def _written(self, i: int, kind: Kind, plain: list[Label]) -> list[Label]:
+        """Reports with the number of their kind before them, where there are several."""
+        kinds = self.kinds(i)
         if len(kinds) == 1:
             return plain
-        place = next(i for i, other in enumerate(kinds) if (other.family, other.coin) == (kind.family, kind.coin))
-        return [_written(place, label) for label in plain]
+        place = next(n for n, other in enumerate(kinds) if (other.family, other.coin) == (kind.family, kind.coin))
+        return [_numbered(place, label) for label in plain]
 
-    def _plain(self, j: int, kind: Kind) -> list[Label]:
-        family = self.structure.families[j][kind.family]
+    def _plain(self, i: int, kind: Kind) -> list[Label]:
+        family = self.family(i, kind)
         if not isinstance(family, AllSets):
             return list(range(family.reports))
-        answers = list(self.labels[j])
+        answers = list(self.labels[i])
         return answers if family.size == 1 else list(combinations(answers, family.size))
 
     # -- release
 
     def draw(self, records: Codes, source: WordSource | None = None) -> dict[str, list[Label | None]]:
-        """A report on each record (n×J codes of answers): by question, None where it was not asked."""
+        """A report on each admissible record (n×columns, codes of answers): by question, None where it was not
+        asked."""
         words = SecureWords() if source is None else source
         found: dict[str, list[Label | None]] = {name: [None] * len(records) for name in self.names}
         tables: dict[tuple[int, int, int], list[Label]] = {}
-        for drawn in draw_records(self.structure, records, words):
-            j, kind = drawn.question, Kind(drawn.family, drawn.coin, 0)
-            column = found[self.names[j]]
-            if drawn.reports.ndim == 2:
-                written = self._sets(j, kind, drawn.reports)
-            else:
-                table = tables.setdefault((j, kind.family, kind.coin), self.reports(j, kind))
-                written = [table[code] for code in drawn.reports.tolist()]
-            for place, report in zip(drawn.places.tolist(), written, strict=True):
-                column[place] = report
+        for drawn in draw_records(self.structure, self.unit_codes(records), words):
+            kind = Kind(drawn.family, drawn.coin, 0)
+            for i in self.units[drawn.question]:
+                if drawn.reports.ndim == 2:
+                    written = self._sets(i, kind, drawn.reports)
+                else:
+                    key = (i, kind.family, kind.coin)
+                    if key not in tables:
+                        tables[key] = self._by_number(i, kind)
+                    written = [tables[key][code] for code in drawn.reports.tolist()]
+                column = found[self.names[i]]
+                for place, report in zip(drawn.places.tolist(), written, strict=True):
+                    column[place] = report
         return found
 
-    def _sets(self, j: int, kind: Kind, members: Codes) -> list[Label]:
-        answers = list(self.labels[j])
-        sets: list[Label] = [tuple(answers[x] for x in row) for row in members.tolist()]
-        kinds = self.structure.kinds(j)
-        if len(kinds) == 1:
-            return sets
-        place = next(i for i, other in enumerate(kinds) if (other.family, other.coin) == (kind.family, kind.coin))
-        return [_written(place, one) for one in sets]
+    def _by_number(self, i: int, kind: Kind) -> list[Label]:
+        """What column i says where the mechanism's question has each report."""
+        branch, listed = self.branch_of(i), self.reports(i, kind)
+        return listed if branch is None else [listed[r[branch.columns.index(i)]] for r in branch.records]
+
+    def _sets(self, i: int, kind: Kind, members: Codes) -> list[Label]:
+        answers = list(self.labels[i])
+        return self._written(i, kind, [tuple(answers[x] for x in row) for row in members.tolist()])
 
     # -- as what a memory asks
 
     @property
     def input_labels(self) -> Records:
-        return Records(self.labels)
+        return Records(self)
 
     def privatize(self, records: Sequence[Sequence[Any]]) -> list[list[Any]]:
         """A report on each record, as a list with an entry for each question, None where it was not asked."""
@@ -158,12 +252,18 @@ class JointQuestions:
         return content_digest(self.to_json())
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        content = {
             "names": list(self.names),
             "answers": [labels.to_json() for labels in self.labels],
             "structure": self.structure.to_json(),
             "privacy": self.privacy.to_json(),
         }
+        if self.branches:
+            content["records"] = [
+                [[self.names[i] for i in branch.columns], [list(record) for record in branch.records]]
+                for branch in self.branches
+            ]
+        return content
 
     @classmethod
     def from_json(cls, content: Any) -> JointQuestions:
@@ -178,6 +278,13 @@ class JointQuestions:
             labels = tuple(Labels.from_json(one, "answers") for one in stored_list(content["answers"], "answers"))
             structure = JointBlocks.from_json(content["structure"])
             privacy = LDP.from_json(content["privacy"])
+            branches = tuple(
+                Branch(
+                    tuple(names.index(name) for name in stored_list(columns, "records")),
+                    tuple(tuple(stored_list(one, "records")) for one in stored_list(records, "records")),
+                )
+                for columns, records in stored_list(content.get("records", []), "records")
+            )
         except MalformedFile:
             raise
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
@@ -188,66 +295,70 @@ class JointQuestions:
             ) from error
         if not all(isinstance(name, str) for name in names):
             raise MalformedFile("a question needs a name", parameter="names", value=str(names)[:60])
-        return cls(names, labels, structure, privacy)
+        if any(type(x) is not int for branch in branches for record in branch.records for x in record):
+            raise MalformedFile("admissible records are codes of answers", parameter="records")
+        return cls(names, labels, structure, privacy, branches)
 
     # -- two questions together
 
-    def pair(self, first: str, second: str) -> tuple[list[tuple[Label, Label]], Floats]:
-        """The pairs of reports of those who were asked both questions, and their probabilities given each pair of
-        answers (the second counts fastest); empty when nobody is.
+    def pair(self, first: str, second: str) -> tuple[list[tuple[Label | None, Label | None]], Floats]:
+        """The pairs of reports of those who were asked one of two questions or both, None for the one that was not
+        asked, and their probabilities given each pair of answers (the second counts fastest); empty when nobody is
+        asked both.
 
-        Under one coin P = (1 − γ)ν₁ν₂ + γR₁R₂; under two the product of both.
+        Under one coin P = (1 − γ)ν₁ν₂ + γR₁R₂, within a branch with the law of both in place of ν₁ν₂; under two coins
+        the product of both. Who was asked one question tells about its own answers: the margins of the table.
         """
-        i, j = self.number(first), self.number(second)
-        weights: dict[tuple[Kind, Kind, bool], int] = {}
+        i, j = self.names.index(first), self.names.index(second)
+        weights = self._ways(self._unit[i], self._unit[j])
+        if not any(one is not None and other is not None for one, other, _ in weights):
+            return [], np.zeros((0, 0))
+        if not all(self._listed(column, kind) for column in (i, j) for kind in self.kinds(column)):
+            raise InvalidParameter("reports that are not listed cannot be tabulated", parameter="question", value=first)
+        pairs: list[tuple[Label | None, Label | None]] = []
+        parts, total = [], sum(weights.values())
+        for (one, other, together), weight in weights.items():
+            left: Sequence[Label | None] = [None] if one is None else self.reports(i, one)
+            right: Sequence[Label | None] = [None] if other is None else self.reports(j, other)
+            pairs += [(a, b) for a in left for b in right]
+            parts.append(weight / total * self._both(i, one, j, other, together))
+        return pairs, np.hstack(parts)
+
+    def _ways(self, first: int, second: int) -> dict[tuple[Kind | None, Kind | None, bool], int]:
+        """In which ways two questions of the mechanism are asked, None where one is not, whether under one coin, and
+        the weight of those assignments."""
+        found: dict[tuple[Kind | None, Kind | None, bool], int] = {}
         for assignment in self.structure.assignments:
-            found = {
+            asked = {
                 q: (Kind(f, block.coin, 0), number)
                 for number, block in enumerate(assignment.blocks)
                 for q, f in zip(block.questions, block.families, strict=True)
-                if q in (i, j)
             }
-            if len(found) == 2:
-                key = (found[i][0], found[j][0], found[i][1] == found[j][1])
-                weights[key] = weights.get(key, 0) + assignment.weight
-        pairs: list[tuple[Label, Label]] = []
-        parts, total = [], sum(weights.values())
-        for (one, other, together), weight in weights.items():
-            if not self._listed(i, one) or not self._listed(j, other):
-                raise InvalidParameter(
-                    "reports that are not listed cannot be tabulated", parameter="question", value=first
-                )
-            pairs += [(a, b) for a in self.reports(i, one) for b in self.reports(j, other)]
-            parts.append(weight / total * self._both(i, one, j, other, together))
-        return pairs, np.hstack(parts) if parts else np.zeros((0, 0))
+            one, other = asked.get(first, (None, -1)), asked.get(second, (None, -2))
+            if one[0] is not None or other[0] is not None:
+                key = (one[0], other[0], one[1] == other[1])
+                found[key] = found.get(key, 0) + assignment.weight
+        return found
 
-    def _both(self, i: int, one: Kind, j: int, other: Kind, together: bool) -> Floats:
+    def _both(self, i: int, one: Kind | None, j: int, other: Kind | None, together: bool) -> Floats:
+        """The probabilities of pairs of reports of one way."""
+        if one is None or other is None:
+            shown = [
+                np.ones((len(self.labels[column]), 1)) if kind is None else self._mixed(column, kind)
+                for column, kind in ((i, one), (j, other))
+            ]
+            return np.asarray(np.kron(*shown), dtype=np.float64)
         if not together:
-            return np.asarray(np.kron(self.structure.alone(i, one), self.structure.alone(j, other)), dtype=np.float64)
-        a, b = self.structure.families[i][one.family], self.structure.families[j][other.family]
-        gamma = one.coin / COIN
-        return np.asarray((1 - gamma) * np.kron(a.base(), b.base()) + gamma * np.kron(a.truth(), b.truth()))
+            return np.asarray(np.kron(self._mixed(i, one), self._mixed(j, other)), dtype=np.float64)
+        branch, gamma = self.branch_of(i), one.coin / COIN
+        if branch is not None and j in branch.columns:
+            shape = (len(self.labels[i]), len(self.labels[j]))
+            noise: Floats = branch.pairs(i, j, shape) / len(branch.records)
+        else:
+            noise = np.asarray(np.kron(self.base(i, one), self.base(j, other)), dtype=np.float64)
+        return np.asarray((1 - gamma) * noise + gamma * np.kron(self.truth(i, one), self.truth(j, other)))
 
 
-def _written(place: int, report: Label) -> str:
+def _numbered(place: int, report: Label) -> str:
     """A report of the kind with this number, as JSON: what every language writes alike."""
     return f"{place + 1}: {json.dumps(report, ensure_ascii=False, separators=(',', ':'))}"
-
-
-@dataclass(frozen=True, eq=False)
-class Records:
-    """The records that there are: one answer for each question."""
-
-    labels: tuple[Labels, ...]
-
-    def find(self, record: Any) -> int | None:
-        """0 for a record, None for anything else."""
-        if not isinstance(record, (tuple, list)) or len(record) != len(self.labels):
-            return None
-        return None if any(own.find(x) is None for own, x in zip(self.labels, record, strict=True)) else 0
-
-    def shown(self) -> str:
-        return f"{len(self.labels)} answers"
-
-    def nearest(self, record: Any) -> None:
-        return None

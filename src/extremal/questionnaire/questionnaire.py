@@ -19,74 +19,46 @@ decided exactly. `Questionnaire.within` chooses between these ways (`extremal.qu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from extremal.columns.column import container_of, filled, refuse_missing, with_gaps
-from extremal.columns.files import format_of
 from extremal.columns.files.format import Progress
-from extremal.columns.frames import columns_of, pick, with_columns
-from extremal.columns.lists import is_missing
-from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
-from extremal.estimate import CrosstabEstimate, estimate_crosstab, estimate_frequencies, estimate_workload
+from extremal.errors import InvalidParameter, TooLarge
+from extremal.estimate import CrosstabEstimate, estimate_crosstab
 from extremal.estimate.crosstab import estimate_pairs
-from extremal.estimate.reports.files import read_columns
-from extremal.exact import as_count, as_fraction
 from extremal.exact.exponential import LARGEST_EPSILON
 from extremal.mechanism import Mechanism
-from extremal.mechanism.labels import MOST_LABELS, Labels
-from extremal.mechanism.structures import SubsetSelection
+from extremal.mechanism.labels import MOST_LABELS
 from extremal.optimize.problem import certify
 from extremal.optimize.question_bounds import question_proofs
 from extremal.privacy import LDP
 from extremal.problem import QuestionsGoal
 from extremal.questionnaire import files
+from extremal.questionnaire.budget import Budget, notion_of, spend
 from extremal.questionnaire.disclosure import QuestionnaireDisclosure, disclosure
 from extremal.questionnaire.joint import JointQuestions
+from extremal.questionnaire.keyed import privatize_keyed_answers
 from extremal.questionnaire.plan import QuestionnairePlan, plan_questions
-from extremal.questionnaire.questions import Question, questions_of
-from extremal.questionnaire.strategies import STRATEGIES, Costs, joint, refuse_budget, sample, split
-from extremal.release import privatize
-from extremal.release.files import Made, privatize_file
-from extremal.release.privatize import input_codes, unknown
+from extremal.questionnaire.release import privatize_answers, privatize_answers_file, privatize_remembered
+from extremal.questionnaire.reports import CollectedReports, checked_record
+from extremal.questionnaire.texts import LONGEST_TEXT, QuestionText, texts_of
 from extremal.tables import aligned, number
 from extremal.utility import Workload
 
 if TYPE_CHECKING:
     from extremal.certificate import Certificate
+    from extremal.release.engines.key import ReleaseKey
     from extremal.release.memory import Memory
 
 MOST_PROVED = 64  # questions that a bound is about
 MOST_QUESTIONS = 1 << 12  # more than anybody answers; a file of as many is read in seconds
-NORMAL_95 = 1.959963984540054  # the 97.5% quantile of a normal distribution
-SHOWN_PEOPLE = 1000  # for whom a summary states half-widths
 NO_GOALS: Mapping[str, Workload] = MappingProxyType({})
-
-
-@dataclass(frozen=True, eq=False)
-class Budget:
-    """How a questionnaire came to be: one ε, the strategy, and what the others would have cost.
-
-    Attributes:
-        epsilon: what a person spends.
-        strategy: "joint", "sample" or "split".
-        per_person: how many questions a person is asked, where that was given.
-        importance: of each question that has one other than 1.
-        costs: by strategy.
-    """
-
-    epsilon: Fraction
-    strategy: str
-    per_person: int | None
-    importance: Mapping[str, float]
-    costs: Mapping[str, Costs]
+NO_TEXTS: Mapping[str, QuestionText] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +74,8 @@ class Questionnaire:
         joint: the mechanism of all questions that are asked jointly; `Questionnaire.within` makes it.
         goals: what is wanted of a question, where that is not the shares of its answers.
         budget: how it was made.
+        texts: the wording of questions, where it is known: a text, or a pair of the text and the answers' texts.
+        title: of the questionnaire.
 
     >>> import extremal as ex
     >>> m = ex.randomized_response(2, 1, inputs=["no", "yes"])
@@ -120,6 +94,8 @@ class Questionnaire:
     joint: JointQuestions | None = None
     goals: Mapping[str, Workload] = field(default_factory=lambda: NO_GOALS)
     budget: Budget | None = None
+    texts: Mapping[str, QuestionText] = field(default_factory=lambda: NO_TEXTS)
+    title: str = ""
 
     def __post_init__(self) -> None:
         given: object = self.questions
@@ -149,9 +125,22 @@ class Questionnaire:
                 )
         for name in self.goals:
             self._refuse_unknown(name)
+        object.__setattr__(self, "texts", MappingProxyType(texts_of(self.texts, self.questions)))
+        for name, text in self.texts.items():
+            text.refuse(name, self.questions[name].input_labels)
+        if not isinstance(self.title, str) or len(self.title) > LONGEST_TEXT:
+            raise InvalidParameter("a title is a text", parameter="title", value=type(self.title).__name__)
+        if self.budget is not None and self.spent_at_least > self.budget.epsilon:
+            raise InvalidParameter(
+                "the questions must not spend more than the budget",
+                parameter="budget",
+                value=float(self.budget.epsilon),
+                hint=f"They spend {float(self.spent_at_least):g}.",
+            )
 
     def __reduce__(self) -> Any:
-        return type(self), (dict(self.questions), self.joint, dict(self.goals), self.budget)
+        goals, texts = dict(self.goals), dict(self.texts)
+        return type(self), (dict(self.questions), self.joint, goals, self.budget, texts, self.title)
 
     @property
     def _together(self) -> tuple[str, ...]:
@@ -166,6 +155,10 @@ class Questionnaire:
         strategy: str = "best",
         per_person: int | None = None,
         importance: Mapping[str, Any] | None = None,
+        *,
+        optional: Sequence[str] | None = None,
+        texts: Mapping[str, Any] | None = None,
+        title: str = "",
     ) -> Questionnaire:
         """A questionnaire that spends `epsilon` on each person, with margins as equal and as small as a strategy
         allows.
@@ -174,12 +167,16 @@ class Questionnaire:
             epsilon: what one person spends on all questions together, nats.
             questions: for each question its answers, how many there are, a range, a goal (`ex.Mean(values)`,
                 `ex.CDF(k)`, `ex.Frequencies(prior)`; with labels as a pair `(labels, goal)`), an
-                `extremal.questionnaire.TickAll(items)`, or a mechanism, whose ε comes off the budget.
+                `extremal.questionnaire.TickAll(items)`, an `extremal.questionnaire.OnlyIf(question, answers, ask)`
+                for what follows from an earlier answer, or a mechanism, whose ε comes off the budget.
             strategy: "joint" (a random block of questions under one coin), "sample" (a random `per_person` of the
                 questions), "split" (every question with a part of the budget), or "best": the one whose largest margin
                 is smallest.
             per_person: how many questions each person is asked; chosen if not given.
             importance: a margin is compared after multiplication with this; 1 where not given.
+            optional: questions that need not be answered: "(no answer)" is one of their answers.
+            texts: the wording of questions: a text, or a pair of the text and the answers' texts.
+            title: of the questionnaire.
 
         >>> import extremal as ex
         >>> asked = ex.Questionnaire.within(4, {f"q{i}": ["no", "yes"] for i in range(6)})
@@ -188,46 +185,8 @@ class Questionnaire:
         >>> {name: round(4 * c.worst, 4) for name, c in asked.budget.costs.items()}  # n × variance of a ±1 answer
         {'joint': 2.5292, 'sample': 5.1722, 'split': 9.6739}
         """
-        if strategy not in ("best", *STRATEGIES):
-            raise InvalidParameter(
-                f"strategy must be best, {', '.join(STRATEGIES)}", parameter="strategy", value=strategy
-            )
-        asked, fixed = questions_of(questions, importance)
-        total = as_fraction(epsilon, "epsilon")
-        left = total - sum((_spent(m, name) for name, m in fixed.items()), Fraction(0))
-        if not asked:
-            raise InvalidParameter(
-                "some question must be without a mechanism", parameter="questions", hint="Questionnaire(questions)."
-            )
-        refuse_budget(left, len(asked))
-        if per_person is not None:
-            per_person = as_count(per_person, "per_person", 1)
-            if per_person > len(asked) or strategy == "split":
-                raise InvalidParameter(
-                    f"per_person must be at most {len(asked)}, and is not for split",
-                    parameter="per_person",
-                    value=per_person,
-                )
-        made = _strategies(left, asked, per_person)
-        best = min(made, key=lambda name: made[name][1].worst) if strategy == "best" else strategy
-        budget = Budget(
-            total,
-            best,
-            per_person,
-            {q.name: q.importance for q in asked if q.importance != 1},
-            {name: costs for name, (_, costs) in made.items()},
-        )
-        goals = {q.name: q.goal for q in asked if q.goal is not None}
-        order = list(fixed) + [q.name for q in asked]
-        if best == "split":
-            levels = cast("dict[str, Fraction]", made["split"][0])
-            alone = {q.name: q.best(levels[q.name]) for q in asked}
-            together = None
-        else:
-            names, labels = tuple(q.name for q in asked), tuple(q.labels for q in asked)
-            together = JointQuestions(names, labels, cast("Any", made[best][0]), LDP(left))
-            alone = together.mechanisms
-        return cls({name: {**fixed, **alone}[name] for name in order}, together, goals, budget)
+        made = spend(epsilon, questions, strategy, per_person, importance, optional)
+        return cls(made.mechanisms, made.joint, made.goals, made.budget, texts or NO_TEXTS, title)
 
     # -- what a person spends
 
@@ -235,7 +194,7 @@ class Questionnaire:
     def notions(self) -> Mapping[str, LDP | None]:
         """The LDP notion that each question satisfies by itself: its claim, or else its level; None where there is
         none."""
-        return MappingProxyType({name: _notion(m) for name, m in self.questions.items()})
+        return MappingProxyType({name: notion_of(m) for name, m in self.questions.items()})
 
     @property
     def _counted(self) -> list[LDP | None]:
@@ -248,6 +207,12 @@ class Questionnaire:
         self._refuse_unknown(question)
         notion = self.notions[question]
         return math.inf if notion is None else notion.epsilon
+
+    @cached_property
+    def spent_at_least(self) -> Fraction:
+        """The exact sum of the ε that are claimed as numbers."""
+        claims = [notion.exponential.exponent for notion in self._counted if notion is not None]
+        return sum((claim for claim in claims if claim is not None), Fraction(0))
 
     @property
     def delta(self) -> Fraction:
@@ -286,7 +251,17 @@ class Questionnaire:
 
     # -- using it
 
-    def privatize(self, frame: Any, *, memory: Memory | None = None, person: str | None = None) -> Any:
+    def privatize(
+        self,
+        frame: Any,
+        *,
+        memory: Memory | None = None,
+        person: str | None = None,
+        row_id: str | None = None,
+        release_key: ReleaseKey | None = None,
+        check_ids: bool | None = None,
+        connection: Any = None,
+    ) -> Any:
         """Randomise the questions' columns of a data frame; everything else stays untouched.
 
         Where questions are sampled, a question that a person was not asked is missing in that person's row.
@@ -295,127 +270,112 @@ class Questionnaire:
             frame: as for `ex.privatize`.
             memory: an `ex.Memory`: who was asked before gives the stored reports again, at no cost.
             person: the column that says who answered, for the memory.
+            row_id, release_key, check_ids, connection: as for `ex.privatize`: reports by a key, also inside plans.
         """
-        apart = {name: m for name, m in self.questions.items() if name not in self._together}
-        if memory is None:
-            if person is not None:
-                raise InvalidParameter(
-                    "a column of persons is for a memory", parameter="person", value=person, hint="memory=ex.Memory(…)."
-                )
-            records = None if self.joint is None else self._records(frame)
-            done = privatize(frame, apart) if apart else frame
-            return (
-                done if self.joint is None or records is None else self._placed(done, self.joint.draw(records), frame)
+        if row_id is not None:
+            if memory is not None:
+                raise InvalidParameter("a memory makes its own reports", parameter="row_id", value=row_id)
+            key = (row_id, release_key, check_ids, connection)
+            return privatize_keyed_answers(frame, self.questions, self.joint, *key)
+        if release_key is not None:
+            raise InvalidParameter("a release key needs row ids", parameter="row_id", value=None, hint="row_id='id'.")
+        if memory is not None:
+            return privatize_remembered(frame, self.questions, self.joint, memory, person)
+        if person is not None:
+            raise InvalidParameter(
+                "a column of persons is for a memory", parameter="person", value=person, hint="memory=ex.Memory(…)."
             )
-        if person is None or person in self.questions:
-            raise InvalidParameter("a memory needs the column that says who answered", parameter="person", value=person)
-        people = _plain(pick(frame, person, "person"), person)
-        columns = columns_of(frame, list(self.questions))
-        for name, column in columns.items():  # all values are read before anything is stored
-            _known(self.questions[name], _plain(column, name), name)
-        made = {name: _remembered(memory, people, name, columns[name], m) for name, m in apart.items()}
-        done = with_columns(frame, made)
-        if self.joint is None:
-            return done
-        values = list(zip(*(_plain(columns[name], name) for name in self.joint.names), strict=True))
-        stored = memory.reports(people, " + ".join(self.joint.names), values, self.joint)
-        rows = [[tuple(x) if isinstance(x, list) else x for x in cast("tuple[Any, ...]", row)] for row in stored]
-        return self._placed(done, {name: [row[j] for row in rows] for j, name in enumerate(self.joint.names)}, frame)
-
-    def _placed(self, done: Any, drawn: Mapping[str, list[Any]], frame: Any) -> Any:
-        """A frame with the reports of the joint mechanism in the place of its answers."""
-        columns = columns_of(frame, list(drawn))
-        outputs = {name: self.questions[name].output_labels for name in drawn}
-        return with_columns(done, {name: with_gaps(drawn[name], outputs[name], columns[name]) for name in drawn})
+        return privatize_answers(frame, self.questions, self.joint)
 
     def privatize_file(
         self, source: str | Path, target: str | Path, *, overwrite: bool = False, progress: Progress | None = None
     ) -> int:
-        """Randomise the questions' columns of a Parquet, Feather or CSV file into a new file of the same format; the
-        number of rows. Answers to questions that are asked jointly are held in memory.
+        """Randomise the questions' columns of a file into a new file of the same format; the number of rows. Answers to
+        questions that are asked jointly are held in memory.
 
         Raises:
             FileConflict: `target` exists; and what `privatize` raises.
         """
-        apart = {name: m for name, m in self.questions.items() if name not in self._together}
-        if self.joint is None:
-            return privatize_file(source, target, apart, overwrite=overwrite, progress=progress)
-        joint, origin = self.joint, Path(source)
-        parts = list(
-            format_of(origin, "source").read(origin, joint.names, dict(zip(joint.names, joint.labels, strict=True)))
-        )
-        read = [
-            [_codes(own, part[name], name) for part in parts]
-            for name, own in zip(joint.names, joint.labels, strict=True)
-        ]
-        records = np.column_stack([np.concatenate(one) if one else np.zeros(0, dtype=np.int64) for one in read])
-        drawn = joint.draw(records.astype(np.int64))
-        made = {
-            name: Made(self.questions[name], partial(_slice, drawn[name], self.questions[name].output_labels))
-            for name in joint.names
-        }
-        return privatize_file(source, target, apart, overwrite=overwrite, progress=progress, made=made)
+        return privatize_answers_file(source, target, self.questions, self.joint, overwrite, progress)
 
-    def _records(self, frame: Any) -> Any:
-        """The codes of the answers to the questions that are asked jointly, a row for each person."""
-        assert self.joint is not None
-        columns = columns_of(frame, list(self.joint.names))
-        codes = [
-            _codes(labels, columns[name], name)
-            for name, labels in zip(self.joint.names, self.joint.labels, strict=True)
-        ]
-        return np.column_stack(codes).astype(np.int64)
+    def check_record(self, record: Mapping[str, Any]) -> dict[str, Any]:
+        """One person's reports, {question: report}, if the questionnaire can report them: every question in its order,
+        None where it was not asked, sets as tuples.
 
-    def estimate(self, frame: Any, **options: Any) -> dict[str, Any]:
+        Raises:
+            UnknownLabel: a report that its question never has. The message does not quote it.
+            InvalidParameter: a question that is not asked, questions that nobody is asked together, records that are
+                not admissible.
+
+        >>> import extremal as ex
+        >>> asked = ex.Questionnaire.within(4, {"a": ["no", "yes"], "b": ["no", "yes"]})
+        >>> asked.check_record({"b": "yes", "a": "no"})
+        {'a': 'no', 'b': 'yes'}
+        """
+        return checked_record(self, record)
+
+    def estimate(self, frame: Any, *, check_hash: bool = True, **options: Any) -> dict[str, Any]:
         """Every question: its frequencies by `ex.estimate_frequencies`, or its goal by `ex.estimate_workload`.
 
         Args:
-            frame: a data frame of reports, or the path of a file that `extremal privatize` or `extremal questionnaire`
-                wrote.
-            options: such as `method`, `by`, `weights`, `missing`; a question with a goal takes `weights` alone.
+            frame: a data frame of reports, a list of records {question: report}, or the path of a file that `extremal
+                privatize`, `extremal questionnaire` or a collecting server wrote.
+            check_hash: refuse a file that does not say that this questionnaire made it.
+            options: such as `method`, `by`, `weights`, `missing`; a question with a goal takes `by` or `weights` alone.
         """
-        return {name: self.estimate_one(frame, name, **options) for name in self.questions}
+        reports = CollectedReports(self, frame, check_hash)
+        return {name: self._estimated(reports, name, options) for name in self.questions}
 
-    def estimate_one(self, frame: Any, question: str, **options: Any) -> Any:
+    def estimate_one(self, frame: Any, question: str, *, check_hash: bool = True, **options: Any) -> Any:
         """One question, as `estimate` does; who was not asked is left out."""
         self._refuse_unknown(question)
-        mechanism, goal = self.questions[question], self.goals.get(question)
-        if question in self._together:
-            if goal is None:
-                return estimate_frequencies(frame, mechanism, column=question, **{"missing": "drop", **options})
-            frame = (
-                _reports_of(frame, mechanism, question)
-                if isinstance(frame, (str, Path))
-                else _answered(frame, [question])
-            )
-        if goal is None:
-            return estimate_frequencies(frame, mechanism, column=question, **options)
-        column = None if isinstance(frame, list) else question
-        return estimate_workload(frame, mechanism, goal, column=column, **options)
+        return self._estimated(CollectedReports(self, frame, check_hash), question, options)
+
+    def _estimated(self, reports: CollectedReports, name: str, options: Mapping[str, Any]) -> Any:
+        goal = self.goals.get(name)
+        return reports.estimate(name, self.questions[name], goal, name in self._together, options)
 
     def chance(self, question: str) -> Fraction:
         """The probability that a person is asked a question."""
         self._refuse_unknown(question)
         if self.joint is None or question not in self._together:
             return Fraction(1)
-        return self.joint.structure.asked(self.joint.number(question))
+        return self.joint.asked(question)
 
-    def crosstab(self, frame: Any, first: str, second: str, **options: Any) -> CrosstabEstimate:
-        """The joint frequencies of two questions, or of a question and an open column, from everybody who was asked.
+    def crosstab(
+        self, frame: Any, first: str, second: str, *, check_hash: bool = True, **options: Any
+    ) -> CrosstabEstimate:
+        """The joint frequencies of two questions, or of a question and an open column, from everybody who was asked:
+        who was asked one of two questions tells about its margin.
+
+        Args:
+            frame: as for `estimate`.
+            first, second: questions; one of them may be an open column.
+            check_hash: as for `estimate`.
+            options: of `ex.estimate_crosstab`, for questions that are not asked jointly.
 
         Raises:
             NotIdentified: nobody is asked both.
         """
         if first not in self.questions:
             self._refuse_unknown(second)
-        together = self._together
-        if first in together and second in together and self.joint is not None:
+        together = [name for name in (first, second) if name in self._together]
+        reports = CollectedReports(self, frame, check_hash)
+        if not together and reports.path is None:
+            return estimate_crosstab(reports.given, {n: self.questions.get(n) for n in (first, second)}, **options)
+        if options and together:
+            raise InvalidParameter(
+                "questions that are asked jointly are tabulated without weights",
+                parameter="options",
+                value=sorted(options),
+            )
+        lists = reports.lists([first, second])
+        kept = [i for i in range(len(lists[first])) if any(lists[name][i] is not None for name in together)]
+        rows = {name: [column[i] for i in kept] for name, column in lists.items()}
+        if len(together) == 2 and self.joint is not None:
             pairs, matrix = self.joint.pair(first, second)
-            sides = {name: self.questions[name].inputs for name in (first, second)}
-            return estimate_pairs(_answered(frame, [first, second]), sides, pairs, matrix)
-        sides_by_name = {name: self.questions.get(name) for name in (first, second)}
-        given = _answered(frame, [name for name in (first, second) if name in together])
-        return estimate_crosstab(given, sides_by_name, **options)
+            return estimate_pairs(rows, {n: self.questions[n].inputs for n in (first, second)}, pairs, matrix)
+        return estimate_crosstab(rows, {n: self.questions.get(n) for n in (first, second)}, **options)
 
     def plan(self, *, n: int | None = None, half_width: Any = None, level: float = 0.95) -> QuestionnairePlan:
         """Plan a survey with this questionnaire: the half-width of every question from n people, or the people that a
@@ -439,7 +399,7 @@ class Questionnaire:
         """The largest margin as what a proof is about; None where something else than shares is asked for."""
         if self.budget is None or self.goals or len(self.questions) > MOST_PROVED:
             return None
-        if self.joint is not None and len(self.joint.names) < len(self.questions):
+        if self.joint is not None and (len(self.joint.names) < len(self.questions) or self.joint.branches):
             return None
         weights = [Fraction(repr(self.budget.importance.get(name, 1.0))) ** 2 for name in self.questions]
         return QuestionsGoal(tuple(m.k for m in self.questions.values()), tuple(weights), True)
@@ -517,7 +477,7 @@ class Questionnaire:
                 [*row, f"{100 * float(self.chance(name)):.3g}%"] for row, name in zip(rows, self.questions, strict=True)
             ]
         table = f"{head}\n\n{aligned(header, rows, left=1)}"
-        return table if self.budget is None else f"{table}\n\n{_side_by_side(self.budget, self.bound)}"
+        return table if self.budget is None else f"{table}\n\n{self.budget.side_by_side(self.bound)}"
 
     __str__ = summary
 
@@ -543,136 +503,7 @@ class Questionnaire:
             )
 
 
-def _strategies(epsilon: Fraction, asked: list[Question], per_person: int | None) -> dict[str, tuple[Any, Costs]]:
-    made: dict[str, tuple[Any, Costs]] = {
-        "joint": joint(epsilon, asked, per_person),
-        "sample": sample(epsilon, asked, per_person),
-    }
-    return made if per_person is not None else {**made, "split": split(epsilon, asked)}
-
-
-def _spent(mechanism: Mechanism, name: str) -> Fraction:
-    """What a question that has its mechanism takes from the budget."""
-    notion = _notion(mechanism)
-    if notion is None or notion.exact_delta:
-        raise InvalidParameter(
-            "a mechanism within a budget needs a finite ε and no δ", parameter=f"questions[{name!r}]", value=notion
-        )
-    exponent = notion.exponential.exponent
-    return exponent if exponent is not None else as_fraction(LDP(0).level(mechanism), "epsilon")
-
-
-def _side_by_side(budget: Budget, bound: float | None) -> str:
-    """All strategies: how many questions a person answers, the largest half-width, and the people for ± 5 points."""
-    rows = []
-    for name, costs in budget.costs.items():
-        half = NORMAL_95 * math.sqrt(costs.worst / SHOWN_PEOPLE)
-        people = math.ceil(costs.worst * (NORMAL_95 / 0.05) ** 2)
-        chosen = " (chosen)" if name == budget.strategy else ""
-        rows.append([f"{name}{chosen}", f"{costs.asked:.3g}", f"{half:.4f}", f"{people:,}"])
-    if bound is not None:
-        least = NORMAL_95 * math.sqrt(bound / SHOWN_PEOPLE)
-        rows.append(["any mechanism (bound)", "", f"{least:.4f}", f"{math.ceil(bound * (NORMAL_95 / 0.05) ** 2):,}"])
-    header = ["strategy", "questions asked", f"half-width, n = {SHOWN_PEOPLE:,}", "people for ± 0.05"]
-    note = (
-        "Largest 95% half-width over the questions at equal shares, times importance; of a mean, relative to its range."
-    )
-    return f"{aligned(header, rows, left=1)}\n{note}"
-
-
-def _notion(mechanism: Mechanism) -> LDP | None:
-    claim = mechanism.privacy
-    if isinstance(claim, LDP):
-        return claim
-    level = LDP(0).level(mechanism)
-    return LDP(level) if level <= LARGEST_EPSILON else None
-
-
 def _said(notion: LDP | None) -> str:
     if notion is None:
         return "none"
     return number(notion.epsilon, 6) + (f" (δ = {notion.delta:g})" if notion.exact_delta else "")
-
-
-def _codes(labels: Labels, column: Any, name: str) -> Any:
-    """The code of each answer; one that is missing or none is refused by its position."""
-    container = container_of(column)
-    if container is None:
-        raise InvalidParameter("a column must hold one value for each row", parameter="column", value=name)
-    codes = input_codes(container, labels, column, name)
-    bad = np.flatnonzero((codes < 0) | (codes >= len(labels)))
-    if bad.size:
-        raise unknown(labels, codes[bad[0]].item(), f"{name}[{int(bad[0])}]")
-    return codes
-
-
-def _slice(drawn: list[Any], labels: Labels, column: Any, first: int) -> Any:
-    """The reports on the rows of a batch."""
-    return with_gaps(drawn[first : first + len(column)], labels, column)
-
-
-def _answered(frame: Any, names: list[str]) -> Any:
-    """The rows in which nothing is missing in these columns."""
-    if not names:
-        return frame
-    columns = {name: pick(frame, name, "column") for name in names} if not isinstance(frame, Mapping) else frame
-    listed = [list(columns[name]) for name in names]
-    kept = [not any(is_missing(plain_value(x)) for x in row) for row in zip(*listed, strict=True)]
-    if all(kept):
-        return frame
-    return rows_of(frame, kept)
-
-
-def _reports_of(path: str | Path, mechanism: Mechanism, question: str) -> list[Any]:
-    """The reports to a question in a file, without those who were not asked."""
-    parts = read_columns(Path(path), {question: mechanism}, [], True, "frame")
-    found = [plain_value(x) for part in parts for x in part[question]]
-    return [tuple(x) if isinstance(x, list) else x for x in found if not is_missing(x)]
-
-
-def plain_value(value: Any) -> Any:
-    """A value of any container as Python has it; lists are sets of labels."""
-    return value.as_py() if hasattr(value, "as_py") else value
-
-
-def rows_of(frame: Any, kept: list[bool]) -> Any:
-    """Some rows of a frame, or of a mapping from name to column."""
-    flags = np.array(kept, dtype=np.bool_)
-    if isinstance(frame, Mapping):
-        return {name: [x for x, keep in zip(column, kept, strict=True) if keep] for name, column in frame.items()}
-    if hasattr(frame, "loc"):
-        return frame.loc[flags]
-    if type(frame).__module__.startswith("pyarrow"):
-        import pyarrow
-
-        return frame.filter(pyarrow.array(flags))
-    return frame.filter(flags.tolist())
-
-
-def _plain(column: Any, name: str) -> list[Any]:
-    """A column as a list of Python's own values; missing ones are refused."""
-    container = container_of(column)
-    if container is None:
-        raise InvalidParameter("a column must hold one value for each row", parameter="column", value=name)
-    codes, labels = container.distinct(column, name)
-    refuse_missing(codes, name, "Leave out who did not answer.", UnknownLabel)
-    plain = [label.item() if hasattr(label, "item") else label for label in labels]
-    return [plain[code] for code in codes.tolist()]
-
-
-def _known(mechanism: Mechanism, values: list[Any], name: str) -> None:
-    labels = mechanism.input_labels
-    for place, value in enumerate(values):
-        if labels.find(value) is None:
-            raise UnknownLabel.hidden(f"{name}[{place}]", value, labels.shown())
-
-
-def _remembered(memory: Memory, people: list[Any], name: str, column: Any, mechanism: Mechanism) -> Any:
-    """The column of reports, stored or new."""
-    reports = memory.reports(people, name, _plain(column, name), mechanism)
-    if isinstance(mechanism.structure, SubsetSelection):
-        inputs = mechanism.input_labels
-        codes = np.array([[inputs.code(member, name) for member in cast("tuple[Any, ...]", r)] for r in reports])
-        return filled(codes, inputs, column)
-    outputs = mechanism.output_labels
-    return filled(np.array([outputs.code(r, name) for r in reports]), outputs, column)

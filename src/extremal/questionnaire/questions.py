@@ -28,7 +28,8 @@ from extremal.mechanism.structures.joint import LISTED_REPORTS, MOST_FAMILY_ENTR
 from extremal.optimize import design
 from extremal.optimize.questions import FamilyOption, shares_option
 from extremal.privacy import LDP
-from extremal.utility import Mean, Workload
+from extremal.questionnaire.records import MOST_RECORDS, NO_ANSWER, SKIPPED
+from extremal.utility import Frequencies, Mean, Workload
 
 PARTS_OF_BUDGET = (1, 2, 4)  # a goal's families are designed at ε over these: alone, and among some other questions
 SECONDS = 10  # for one design
@@ -55,6 +56,16 @@ class Question:
     def k(self) -> int:
         return len(self.labels)
 
+    @property
+    def columns(self) -> Sequence[Question]:
+        """Itself: the columns of a record that it is about."""
+        return (self,)
+
+    @property
+    def margins(self) -> dict[str, float]:
+        """Its cost to each of its columns."""
+        return {self.name: 1.0}
+
     @cached_property
     def alike(self) -> str:
         """The same for questions that may be exchanged."""
@@ -68,8 +79,8 @@ class Question:
     def cost(self, matrix: Floats) -> float:
         """n × the mean variance of a statistic, in units of the question, of the goal's best estimates from these
         reports."""
-        assert self.goal is not None
-        return float(self.goal(matrix) / self.goal.rows.shape[0] / self.unit**2)
+        goal = Frequencies(self.k) if self.goal is None else self.goal
+        return float(goal(matrix) / goal.rows.shape[0] / self.unit**2)
 
     def best(self, epsilon: Fraction) -> Mechanism:
         """The mechanism for this question alone: subset selection for shares, else the design."""
@@ -139,6 +150,61 @@ class Question:
         return [(AllSets(k, d), _scaled(shares_option(k, d, only), scale)) for d, only in sizes]
 
 
+@dataclass(frozen=True, eq=False)
+class BranchQuestion(Question):
+    """A filter and the questions behind it: one question, whose answers are the admissible records.
+
+    Of its columns j the largest margin counts: with K records, n_b of which have answer b, n × the mean variance of
+    the shares is v_j/γ² at equally likely records, v_j = mean_b (n_b/K)(1 − n_b/K), γ = c/(c + K).
+
+    Attributes:
+        members: its columns.
+        records: the codes of their answers.
+    """
+
+    members: tuple[Question, ...] = ()
+    records: tuple[tuple[int, ...], ...] = ()
+
+    @classmethod
+    def of(cls, members: Sequence[Question], records: Sequence[tuple[int, ...]]) -> BranchQuestion:
+        labels = Labels(range(len(records)))
+        return cls(members[0].name, labels, None, 1.0, tuple(members), tuple(records))
+
+    @cached_property
+    def alike(self) -> str:
+        return json.dumps([self.records, [m.importance for m in self.members]])
+
+    @property
+    def columns(self) -> Sequence[Question]:
+        return self.members
+
+    @cached_property
+    def _spread(self) -> dict[str, float]:
+        found = {}
+        for place, member in enumerate(self.members):
+            shares = np.bincount([r[place] for r in self.records], minlength=member.k) / len(self.records)
+            found[member.name] = float((shares * (1 - shares)).mean())
+        return found
+
+    @property
+    def _largest(self) -> float:
+        return max(v * m.importance**2 for v, m in zip(self._spread.values(), self.members, strict=True))
+
+    @property
+    def margins(self) -> dict[str, float]:
+        return {name: v / self._largest for name, v in self._spread.items()}
+
+    def variance(self, epsilon: float) -> float:
+        return self._largest * (1 + self.k / math.expm1(epsilon)) ** 2
+
+    def family(self, epsilon: Fraction) -> Family:
+        return AllSets(self.k, 1)
+
+    def families(self, epsilon: Fraction) -> list[tuple[Family, FamilyOption]]:
+        worth = 1 / self._largest
+        return [(AllSets(self.k, 1), FamilyOption(float(self.k), lambda gamma: gamma * gamma * worth))]
+
+
 def _scaled(option: FamilyOption, scale: float) -> FamilyOption:
     return FamilyOption(option.odds, lambda gamma: scale * option.information(gamma), option.alone)
 
@@ -171,7 +237,31 @@ class TickAll:
         return {f"{name}: {item}": [False, True] for item in self.items}
 
 
-def questions_of(given: Any, importance: Mapping[str, Any] | None) -> tuple[list[Question], dict[str, Mechanism]]:
+@dataclass(frozen=True)
+class OnlyIf:
+    """A question that is asked only where the answer to an earlier question is one of some.
+
+    Attributes:
+        question: the earlier question.
+        answers: those that lead to this one; one of them, or a list.
+        ask: the answers to this question, their number, or a range.
+
+    >>> OnlyIf("smokes", "yes", ["1-5", "6-20", "more"]).leads
+    ('yes',)
+    """
+
+    question: str
+    answers: Any
+    ask: Any
+
+    @property
+    def leads(self) -> tuple[Any, ...]:
+        return tuple(self.answers) if isinstance(self.answers, (list, tuple, range)) else (self.answers,)
+
+
+def questions_of(
+    given: Any, importance: Mapping[str, Any] | None, optional: Iterable[str] = ()
+) -> tuple[list[Question], dict[str, Mechanism]]:
     """The questions to be asked within a budget, and those that have their mechanism already."""
     if not isinstance(given, Mapping) or not given:
         raise InvalidParameter(
@@ -185,8 +275,91 @@ def questions_of(given: Any, importance: Mapping[str, Any] | None) -> tuple[list
         single.update(what.questions(name) if isinstance(what, TickAll) else {name: what})
     weights = _importance(single, given, importance or {})
     fixed = {name: what for name, what in single.items() if isinstance(what, Mechanism)}
-    asked = [_question(name, what, weights[name]) for name, what in single.items() if name not in fixed]
-    return asked, fixed
+    conditions = {name: what for name, what in single.items() if isinstance(what, OnlyIf)}
+    asked = {
+        name: _question(name, what.ask if isinstance(what, OnlyIf) else what, weights[name])
+        for name, what in single.items()
+        if name not in fixed
+    }
+    for name in dict.fromkeys(optional):
+        if name not in asked or asked[name].goal is not None:
+            raise InvalidParameter(
+                "optional must name questions about shares", parameter="optional", value=name, hint="optional=['age']."
+            )
+        asked[name] = _with_label(asked[name], NO_ANSWER)
+    return _branched(asked, conditions), fixed
+
+
+def _with_label(question: Question, label: str) -> Question:
+    labels = Labels([*question.labels, label], f"questions[{question.name!r}]")
+    return Question(question.name, labels, None, question.importance)
+
+
+def _branched(asked: dict[str, Question], conditions: Mapping[str, OnlyIf]) -> list[Question]:
+    """The questions, those that lead to others together with them."""
+    if not conditions:
+        return list(asked.values())
+    followers: dict[str, list[str]] = {}
+    names = list(asked)
+    for name, condition in conditions.items():
+        before = condition.question
+        if before not in asked or names.index(before) >= names.index(name) or asked[name].goal is not None:
+            raise InvalidParameter(
+                "a condition is on an earlier question about shares", parameter=f"questions[{name!r}]", value=before
+            )
+        for answer in condition.leads:
+            if asked[before].labels.find(answer) is None:
+                raise InvalidParameter(
+                    f"a condition names answers to {before!r}", parameter=f"questions[{name!r}]", value=answer
+                )
+        followers.setdefault(before, []).append(name)
+    for name in conditions:
+        asked[name] = _with_label(asked[name], SKIPPED)
+    return [
+        _branch(name, asked, conditions, followers) if name in followers else asked[name]
+        for name in names
+        if name not in conditions
+    ]
+
+
+def _branch(
+    root: str, asked: Mapping[str, Question], conditions: Mapping[str, OnlyIf], followers: Mapping[str, list[str]]
+) -> BranchQuestion:
+    """A filter with all that follows from it, in the order of the questions."""
+    inside, waiting = {root}, [root]
+    while waiting:
+        new = followers.get(waiting.pop(), [])
+        inside |= set(new)
+        waiting += new
+    members = [name for name in asked if name in inside]
+    records: list[tuple[int, ...]] = [()]
+    for name in members:
+        records = [(*r, code) for r in records for code in _admissible(name, members, r, asked, conditions)]
+        if len(records) > MOST_RECORDS:
+            raise InvalidParameter(
+                f"a filter and what follows it have at most {MOST_RECORDS:,} admissible records",
+                parameter=f"questions[{root!r}]",
+                value=f"more than {MOST_RECORDS:,}",
+                hint="Ask fewer answers behind the filter.",
+            )
+    return BranchQuestion.of([asked[name] for name in members], records)
+
+
+def _admissible(
+    name: str,
+    members: list[str],
+    record: tuple[int, ...],
+    asked: Mapping[str, Question],
+    conditions: Mapping[str, OnlyIf],
+) -> Iterable[int]:
+    """The answers to a question behind these earlier ones."""
+    own = asked[name]
+    if name not in conditions:
+        return range(own.k)
+    before = conditions[name].question
+    answer = asked[before].labels[record[members.index(before)]]
+    applies = any(type(answer) is type(lead) and answer == lead for lead in conditions[name].leads)
+    return range(own.k - 1) if applies else (own.k - 1,)
 
 
 def _importance(single: Mapping[str, Any], given: Mapping[str, Any], importance: Mapping[str, Any]) -> dict[str, float]:

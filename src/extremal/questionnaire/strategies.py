@@ -56,7 +56,9 @@ class Costs:
 
 
 def costs(strategy: str, questions: Sequence[Question], asked: float, variances: Sequence[float]) -> Costs:
-    named = {q.name: float(v) for q, v in zip(questions, variances, strict=True)}
+    named = {
+        name: float(v * part) for q, v in zip(questions, variances, strict=True) for name, part in q.margins.items()
+    }
     worst = max(v * q.importance**2 for q, v in zip(questions, variances, strict=True))
     return Costs(strategy, asked, named, float(worst))
 

@@ -36,7 +36,8 @@ from extremal.release.sampling.loops import Loops
 from extremal.release.sampling.sampler import ONE_WORD_A_VALUE, prepared
 from extremal.release.sampling.words import CipherWords
 
-SCRIPTS = ("randomiser.js", "page/index.html", "page/page.js", "page/check.html", "page/check.js")
+ALWAYS = ("randomiser.js", "page/check.html", "page/check.js")  # of every folder
+SCRIPTS = ("page/index.html", "page/page.js")  # of a mechanism's
 PROTOCOL = "2.0"  # how words become reports; `randomiser.js` says the same
 LARGEST_TABLE = 1 << 20  # entries of a row that the script spells out or scans: a tenth of a second
 VECTORS = 10_000  # in a folder: 1.8 MB, checked in half a second
@@ -153,15 +154,20 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
         InvalidParameter: the mechanism claims something else than LDP without δ, which is all that the script decides.
         FileConflict: the folder is not empty.
     """
-    claim = mechanism.privacy
-    if not isinstance(claim, LDP) or claim.exact_delta:
-        raise InvalidParameter(
-            "a device decides LDP without δ and refuses everything else",
-            parameter="mechanism.privacy",
-            value=claim,
-            hint="mechanism.claiming(ex.LDP(epsilon)) decides such a claim.",
-        )
-    _refuse_large(mechanism)
+    refuse_for_device(mechanism)
+    content = {Path(name).name: script(name) for name in SCRIPTS}
+    content["mechanism.json"] = as_bytes(to_json(mechanism))
+    content["vectors.json"] = as_bytes(vectors(example_mechanisms()))
+    return write_files(folder, content, overwrite)
+
+
+def script(name: str) -> bytes:
+    """A file of the package that runs on devices."""
+    return files("extremal.release").joinpath(name).read_bytes()
+
+
+def write_files(folder: str | Path, content: dict[str, bytes], overwrite: bool) -> list[Path]:
+    """The files of a folder for devices, all of them or none; beside them what every folder has."""
     target = Path(folder)
     refuse_unusable(target)
     if target.exists() and any(target.iterdir()) and not overwrite:
@@ -171,14 +177,25 @@ def write_folder(folder: str | Path, mechanism: Mechanism, *, overwrite: bool = 
             value=str(folder),
             hint="Choose another one, or allow overwriting (overwrite=True, --overwrite).",
         )
-    content = {Path(name).name: files("extremal.release").joinpath(name).read_bytes() for name in SCRIPTS}
-    content["package.json"] = b'{"type": "module", "private": true}\n'
-    content["mechanism.json"] = _as_bytes(to_json(mechanism))
-    content["vectors.json"] = _as_bytes(vectors(example_mechanisms()))
+    always = {Path(name).name: script(name) for name in ALWAYS}
+    whole = {**always, "package.json": b'{"type": "module", "private": true}\n', **content}
     with folder_or_nothing(target) as temporary:
-        for name, data in content.items():
+        for name, data in whole.items():
             write_atomically(temporary / name, data)
-    return [target / name for name in content]
+    return [target / name for name in whole]
+
+
+def refuse_for_device(mechanism: Mechanism, parameter: str = "mechanism.privacy") -> None:
+    """Raise on what the script refuses: another claim than LDP without δ, and what is too large."""
+    claim = mechanism.privacy
+    if not isinstance(claim, LDP) or claim.exact_delta:
+        raise InvalidParameter(
+            "a device decides LDP without δ and refuses everything else",
+            parameter=parameter,
+            value=claim,
+            hint="mechanism.claiming(ex.LDP(epsilon)) decides such a claim.",
+        )
+    _refuse_large(mechanism)
 
 
 def _refuse_large(mechanism: Mechanism) -> None:
@@ -203,5 +220,6 @@ def _refuse_large(mechanism: Mechanism) -> None:
     raise TooLarge(f"a device takes {most}", parameter=parameter, value=value, hint="Nothing was written.")
 
 
-def _as_bytes(content: Any) -> bytes:
+def as_bytes(content: Any) -> bytes:
+    """JSON as a folder has it."""
     return (json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")

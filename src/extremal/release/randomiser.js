@@ -642,15 +642,20 @@ function familyOf(stored) {
 
 // The questions of a file that are asked jointly: a record is a list of answers, one for each name; its report has null
 // where a question was not asked. Used as a mechanism by `Respondent`.
+//
+// The columns of a branch (a filter and what follows it) are one question, whose answers are the admissible records.
 async function jointOf(stored) {
-  refuseOtherFields(stored, ["names", "answers", "structure", "privacy"], "the joint mechanism");
+  const fields = ["names", "answers", "structure", "privacy", ...(Object.hasOwn(stored ?? {}, "records") ? ["records"] : [])];
+  refuseOtherFields(stored, fields, "the joint mechanism");
   const { names, structure } = stored;
   refuseOtherFields(structure, ["kind", "questions", "assignments"], "the joint mechanism");
   refuseUnless(structure.kind === "joint_blocks", "the file stores its weights in a way that this script does not know");
   const families = structure.questions.map((options) => options.map(familyOf));
   const answers = stored.answers.map((one) => labels(one, "inputs"));
-  const fits = names.length === families.length && answers.length === names.length
-    && families.every((options, j) => options.length > 0 && options.every(({ k }) => k === answers[j].length));
+  const units = unitsOf(stored, answers);
+  const fits = names.length === answers.length && units.length === families.length
+    && families.every((options, j) => options.length > 0 && options.every(({ k }) => k === units[j].k))
+    && units.every(({ records }, j) => records === null || structure.questions[j].every(({ size }) => size === 1));
   refuseUnless(fits, "the answers do not fit the questions");
   const kinds = families.map(() => []);
   const ratios = [];
@@ -685,13 +690,17 @@ async function jointOf(stored) {
   refuseFalseClaim(stored.privacy, ratios);
   const shift = 64n - COIN_BITS;
   const written = (j, key, report) => (kinds[j].length === 1 ? report : `${kinds[j].indexOf(key) + 1}: ${JSON.stringify(report)}`);
-  const codesOf = (record) => (Array.isArray(record) ? record.map((value, j) => answers[j]?.find(value) ?? -1) : []);
-  const knows = (record) => codesOf(record).length === names.length && codesOf(record).every((code) => code >= 0);
+  const codesOf = (record) => {
+    const own = Array.isArray(record) ? record.map((value, i) => answers[i]?.find(value) ?? -1) : [];
+    return own.length === names.length ? units.map((unit) => unit.code(own)) : [-1];
+  };
+  const knows = (record) => codesOf(record).every((code) => code >= 0);
   return Object.freeze({
     hash: await digest(stored),
-    epsilon: stored.privacy.epsilon ?? `log(${stored.privacy.ratio})`,
+    privacy: stored.privacy,
     names: Object.freeze([...names]),
-    answers: answers.map(({ length, at }) => ({ length, at })),
+    inputs: answers,
+    units,
     knows,
     couldReport: (report) => Array.isArray(report) && report.length === names.length,
     draw(record, words) {
@@ -707,7 +716,12 @@ async function jointOf(stored) {
       for (const { coin, members } of assignments[number].blocks) {
         const truthful = words() >> shift < coin;
         for (const { j, family, key } of members) {
-          report[j] = written(j, key, family.named(family.draw(codes[j], truthful, words), answers[j].at));
+          const drawn = family.draw(codes[j], truthful, words);
+          units[j].columns.forEach((i, place) => {
+            const { records } = units[j];
+            const said = records === null ? family.named(drawn, answers[i].at) : answers[i].at(records[drawn][place]);
+            report[i] = written(j, key, said);
+          });
         }
       }
       return report;
@@ -715,15 +729,113 @@ async function jointOf(stored) {
   });
 }
 
-// Questions by name, each with its mechanism, from the text of a questionnaire's file; those that are asked jointly are
-// in `joint`, which reports on all of them at once. What one person reports costs the sum of the ε.
+const NO_ANSWER = "(no answer)";
+const SKIPPED = "(skipped)";
+const MOST_RECORDS = 4096; // admissible ones of a branch
+
+// The columns of each question of a joint mechanism, in the order of their first ones: a column by itself, or those of a
+// branch with its admissible records; `code` is the answer to the question from the codes of all columns (−1: none).
+function unitsOf(stored, answers) {
+  const { names } = stored;
+  const branches = (stored.records ?? []).map((entry) => {
+    refuseUnless(Array.isArray(entry) && entry.length === 2, "a branch has columns and records");
+    const [own, records] = entry;
+    const columns = own.map((name) => names.indexOf(name));
+    const inside = (record) => record.length === columns.length
+      && record.every((x, place) => count(x, 0, "an answer") < answers[columns[place]]?.length);
+    const proper = columns.length > 1 && new Set(columns).size === columns.length && records.length > 1
+      && records.length <= MOST_RECORDS && columns.every((i) => i >= 0) && records.every(inside);
+    refuseUnless(proper, "the records of a branch do not fit its columns");
+    const codes = new Map(records.map((record, code) => [record.join(), code]));
+    refuseUnless(codes.size === records.length, "the records of a branch repeat");
+    const ahead = new Set(records.flatMap((record) => record.map((_, end) => record.slice(0, end + 1).join())));
+    const code = (all) => codes.get(columns.map((i) => all[i]).join()) ?? -1;
+    return { columns, records, k: records.length, code, ahead };
+  });
+  const branched = branches.flatMap(({ columns }) => columns);
+  refuseUnless(new Set(branched).size === branched.length, "a column is in one branch at most");
+  const found = [];
+  names.forEach((_, i) => {
+    const branch = branches.find(({ columns }) => columns.includes(i));
+    if (branch === undefined) found.push({ columns: [i], records: null, k: answers[i].length, code: (all) => all[i] });
+    else if (!found.includes(branch)) found.push(branch);
+  });
+  return found;
+}
+
+// A whole record from the answers that there are, {name: value}: what is missing becomes "(no answer)" or "(skipped)"
+// where one of them has its place, and is undefined elsewhere. `applies` says which questions earlier answers lead to.
+function completed(answers, parts, joint) {
+  const [record, applies] = [new Map(), new Map()];
+  const given = (name) => (Object.hasOwn(answers, name) ? answers[name] ?? undefined : undefined);
+  const silent = (name, inputs) => given(name) ?? (inputs.find(NO_ANSWER) >= 0 ? NO_ANSWER : undefined);
+  for (const [name, { inputs }] of parts) {
+    applies.set(name, true);
+    record.set(name, silent(name, inputs));
+  }
+  for (const { columns, records, ahead } of joint?.units ?? []) {
+    const codes = [];
+    for (const i of columns) {
+      const [name, inputs] = [joint.names[i], joint.inputs[i]];
+      let value = silent(name, inputs);
+      const skipped = records === null ? -1 : inputs.find(SKIPPED);
+      const away = skipped >= 0 && ahead.has([...codes, skipped].join());
+      if (away && (value === undefined || value === NO_ANSWER)) value = SKIPPED;
+      applies.set(name, !away && codes.every((code) => code >= 0));
+      codes.push(value === undefined ? -1 : inputs.find(value));
+      record.set(name, value);
+    }
+  }
+  return { record, applies };
+}
+
+// What is added up over the claims of a file: decimals and fractions exactly, as [top, bottom]; null with a ratio.
+function spent(claims) {
+  if (claims.some(({ epsilon }) => epsilon === undefined)) return null;
+  return claims.map(({ epsilon }) => fraction(epsilon)).reduce(([a, b], [c, d]) => [a * d + c * b, b * d], [0n, 1n]);
+}
+
+// A fraction as a person reads it.
+function shownLevel([top, bottom]) {
+  const common = divisor(top, bottom);
+  const [a, b] = [top / common, bottom / common];
+  const digits = b === 1n ? 0 : String(b).length * 4; // a denominator of 2s and 5s alone divides 10^that
+  if (10n ** BigInt(digits) % b !== 0n) return `${a}/${b}`;
+  const text = String((a * 10n ** BigInt(digits)) / b).padStart(digits + 1, "0");
+  const [whole, rest] = [text.slice(0, text.length - digits), text.slice(text.length - digits).replace(/0+$/, "")];
+  return rest === "" ? whole : `${whole}.${rest}`;
+}
+
+const WORDING = ["text", "answers", "group"];
+
+// A question as a page shows it.
+function shownQuestion(entry, inputs) {
+  const { name, text = "", answers = [], group = "" } = entry;
+  const texts = [text, group, ...(Array.isArray(answers) ? answers : [0])];
+  refuseUnless(texts.every((one) => typeof one === "string"), "the wording of a question is texts");
+  const optional = inputs.find(NO_ANSWER) >= 0;
+  const own = inputs.length - Number(optional) - Number(inputs.find(SKIPPED) >= 0);
+  refuseUnless(answers.length === 0 || answers.length === own, "the wording of a question does not fit its answers");
+  const value = { // answers are listed when somebody asks: there may be millions
+    name, text: text || name, group, optional,
+    get answers() {
+      refuseUnless(own <= LARGEST_TABLE, "the question has too many answers to list");
+      return Array.from({ length: own }, (_, i) => ({ value: inputs.at(i), text: answers[i] ?? String(inputs.at(i)) }));
+    },
+  };
+  return Object.freeze(value);
+}
+
+// A questionnaire from the text of its file; refused unless everything about it holds. What one person reports, a record
+// {question: report}, costs the sum of the claims, which must not exceed the budget that the file states.
 export async function loadQuestionnaire(text) {
-  const known = ["format", "version", "questions", "joint", "goals", "budget"];
+  const known = ["format", "version", "title", "questions", "joint", "goals", "budget"];
   const content = await opened(text, "extremal-questionnaire", "questionnaire", known);
   const listed = Array.isArray(content.questions) ? content.questions : [];
   const names = listed.map((entry) => entry?.name);
   const named = names.every((name) => typeof name === "string" && name.trim() !== "");
   refuseUnless(named && names.length > 0 && new Set(names).size === names.length, "questions need names of their own");
+  refuseUnless(typeof (content.title ?? "") === "string", "the title is no text");
   let joint = null;
   if (content.joint !== undefined) {
     try {
@@ -733,12 +845,67 @@ export async function loadQuestionnaire(text) {
     }
     refuseUnless(joint.names.every((name) => names.includes(name)), "questions need names of their own");
   }
-  const questions = new Map();
-  for (const { name, mechanism } of listed) {
-    if (joint?.names.includes(name)) refuseUnless(mechanism === undefined, "a question is asked in one way");
-    else questions.set(name, await loadMechanism(mechanism));
+  const parts = new Map();
+  const shown = [];
+  for (const entry of listed) {
+    const strange = Object.keys(entry).filter((field) => !["name", "mechanism", ...WORDING].includes(field));
+    refuseUnless(strange.length === 0, "a question has a field that is not known");
+    const jointly = joint?.names.indexOf(entry.name) ?? -1;
+    if (jointly >= 0) refuseUnless(entry.mechanism === undefined, "a question is asked in one way");
+    else parts.set(entry.name, await loadMechanism(entry.mechanism));
+    shown.push(shownQuestion(entry, jointly >= 0 ? joint.inputs[jointly] : parts.get(entry.name).labels));
   }
-  return Object.freeze({ hash: content.hash, questions, joint });
+  const mechanisms = new Map([...parts].map(([name, mechanism]) => [name, { mechanism, inputs: mechanism.labels }]));
+  const claims = [...[...parts.values()].map(({ privacy }) => privacy), ...(joint === null ? [] : [joint.privacy])];
+  const level = spent(claims);
+  if (content.budget !== undefined && level !== null) {
+    const [top, bottom] = fraction(content.budget?.epsilon);
+    refuseUnless(level[0] * bottom <= top * level[1], "the questions spend more than the budget");
+  }
+  const questionOf = (name) => {
+    refuseUnless(names.includes(name), "there is no such question");
+    return name;
+  };
+  const record = (answers) => {
+    refuseUnless(answers !== null && typeof answers === "object", "answers are an object: {question: answer}");
+    const { record: found } = completed(answers, mechanisms, joint);
+    for (const [name, { mechanism }] of mechanisms) {
+      refuseUnless(mechanism.knows(found.get(name)), `the answer to ${JSON.stringify(name)} is missing or no label`);
+    }
+    joint?.names.forEach((name, i) => {
+      const known = found.get(name) !== undefined && joint.inputs[i].find(found.get(name)) >= 0;
+      refuseUnless(known, `the answer to ${JSON.stringify(name)} is missing or no label`);
+    });
+    const fits = joint === null || joint.knows(joint.names.map((name) => found.get(name)));
+    refuseUnless(fits, "a question is answered exactly where the earlier answers lead to it");
+    return found;
+  };
+  return Object.freeze({
+    hash: content.hash,
+    title: content.title ?? "",
+    epsilon: level === null ? claims.map(({ epsilon, ratio }) => epsilon ?? `log(${ratio})`).join(" + ") : shownLevel(level),
+    questions: Object.freeze(shown),
+    parts,
+    joint,
+    applies: (name, answers) => completed(answers, mechanisms, joint).applies.get(questionOf(name)),
+    record: (answers) => inOrder(names, record(answers)),
+    // The record of reports from a source of words: mechanisms in their order, then the joint one. A page uses
+    // `Respondent`, which remembers.
+    draw(answers, words) {
+      const found = record(answers);
+      const reports = new Map([...parts].map(([name, mechanism]) => [name, mechanism.draw(found.get(name), words)]));
+      const together = joint?.draw(joint.names.map((name) => found.get(name)), words) ?? [];
+      together.forEach((report, i) => reports.set(joint.names[i], report));
+      return inOrder(names, reports);
+    },
+  });
+}
+
+// An object with these names in their order, whatever they are called.
+function inOrder(names, found) {
+  const made = {};
+  for (const name of names) Object.defineProperty(made, name, { value: found.get(name), enumerable: true });
+  return made;
 }
 
 const MECHANISM_FIELDS = [
@@ -784,6 +951,8 @@ export async function loadMechanism(text) {
   return Object.freeze({
     hash: content.hash,
     epsilon: content.privacy.epsilon ?? `log(${content.privacy.ratio})`,
+    privacy: content.privacy,
+    labels: inputs,
     inputs: { length: inputs.length, at: inputs.at },
     knows: (value) => inputs.find(value) >= 0,
     couldReport: known,
@@ -807,6 +976,7 @@ function rowsOf(runs, rows, inputs) {
   refuseUnless(runs.every(([row, times]) => count(row, 0, "a row") < rows && count(times, 1, "a run") >= 1), fits);
   const joined = runs.every(([row], i) => i === 0 || row !== runs[i - 1][0]);
   refuseUnless(joined, "neighbours of one row must be counted together");
+  refuseUnless(new Set(runs.map(([row]) => row)).size === rows, "every row must be that of some input");
   refuseUnless(runs.reduce((total, [, times]) => total + times, 0) === inputs, fits);
   let end = 0;
   const ends = runs.map(([, times]) => (end += times));
@@ -899,19 +1069,37 @@ export class Respondent {
     return kept.report;
   }
 
-  // The reports on all questions of a questionnaire, by name; every answer is looked up before any report is drawn.
+  // The reports on all questions of a questionnaire, {question: report}, null where a question was not asked; every
+  // answer is looked up before any report is drawn.
   async reports(answers, questionnaire) {
-    for (const [name, mechanism] of questionnaire.questions) {
-      refuseUnless(Object.hasOwn(answers, name) && mechanism.knows(answers[name]), "an answer is missing or no label");
+    const record = questionnaire.record(answers);
+    const found = new Map();
+    for (const [name, mechanism] of questionnaire.parts) {
+      found.set(name, await this.report(name, record[name], mechanism));
     }
-    const found = {};
-    for (const [name, mechanism] of questionnaire.questions) {
-      const value = await this.report(name, answers[name], mechanism);
-      Object.defineProperty(found, name, { value, enumerable: true });
+    const { joint } = questionnaire;
+    if (joint !== null) {
+      const own = joint.names.map((name) => record[name]);
+      const together = await this.report(keyOfJoint(joint), own, joint);
+      joint.names.forEach((name, i) => found.set(name, together[i]));
     }
-    return found;
+    return inOrder(Object.keys(record), found);
+  }
+
+  // The same record again after a page was reloaded; undefined unless every report is stored.
+  async storedReports(questionnaire) {
+    const { joint, parts, questions } = questionnaire;
+    const found = new Map();
+    for (const [name, mechanism] of parts) found.set(name, await this.stored(name, mechanism));
+    const together = joint === null ? [] : await this.stored(keyOfJoint(joint), joint);
+    if (together === undefined || [...found.values()].includes(undefined)) return undefined;
+    together.forEach((report, i) => found.set(joint.names[i], report));
+    return inOrder(questions.map(({ name }) => name), found);
   }
 }
+
+// Under what the report on the questions that are asked jointly is remembered.
+const keyOfJoint = (joint) => joint.names.join(" + ");
 
 function keyOf(question) {
   refuseUnless(typeof question === "string" && question.trim() !== "", "a question needs a name");

@@ -5,24 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
 from typing import Any
 
 from extremal.closed_forms.forms import Setting, made_for
 from extremal.errors import InvalidParameter
 from extremal.exact import Prior, as_prior
 from extremal.mechanism import Mechanism
-from extremal.optimize.design import TIME_LIMIT, design
-from extremal.optimize.workload.notes import half_width
-from extremal.plotting import COLOURS, figure
+from extremal.optimize.design import PATIENCE, TIME_LIMIT, design
+from extremal.optimize.workload.notes import bits_of, half_width, seconds_of
+from extremal.plotting import COLOUR_OF, COLOURS, figure, plain_ticks
 from extremal.privacy import LDP, LIP, PML
+from extremal.progress import ProgressLine
 from extremal.studies.tradeoff import value_of
 from extremal.tables import aligned, as_frame, how_many, html, number
-from extremal.utility import KL, Divergence, MutualInformation, Utility, Workload
+from extremal.utility import KL, Divergence, Frequencies, MutualInformation, Utility, Workload
 
 BEST = "best mechanism"
-TIMED = 1000  # reports
-LONGEST_BAR = 6  # of a picture, in lengths of the shortest
 
 
 @dataclass(frozen=True)
@@ -159,10 +157,12 @@ class Comparison:
             )
         best = design(self.notion, goal, time_limit=time_limit)
         rows = [_needed(BEST, best.mechanism, goal, best.value, 1.0)]
-        for row in self.rows:
-            value = row.values[key]
-            if value is not None and self.notion.holds(row.mechanism):
-                rows.append(_needed(row.name, row.mechanism, goal, value, value / best.value))
+        with ProgressLine(PATIENCE) as line:
+            for done, row in enumerate(self.rows):
+                line.share(f"timing {row.name}", done / len(self.rows))
+                value = row.values[key]
+                if value is not None and self.notion.holds(row.mechanism):
+                    rows.append(_needed(row.name, row.mechanism, goal, value, value / best.value))
         rows.sort(key=lambda r: (r.name != BEST, r.value))
         return Respondents(self.epsilon, goal.name, best.lower_bound, tuple(rows))
 
@@ -177,7 +177,8 @@ def compare(
     """Every applicable closed form at ε, with its level under each notion and its value under the utilities.
 
     Mechanisms made for ε-LDP and for ε-PML both appear: the columns of levels say what each promises under the other
-    notion. Survey designs (two inputs) appear with their usual parameters, at the ε that they deliver.
+    notion. Survey designs (two inputs) appear with their usual parameters, at the ε that they deliver. Where only
+    shares of more than 200 inputs are wanted, forms for ordered values are left out.
 
     Guarantee: levels are the smallest ε at which each notion holds, decided in integers.
 
@@ -202,17 +203,29 @@ def compare(
         )
     source = as_prior(prior) if prior is not None else _prior_of(wanted.values())
     pair = next((u.pair for u in wanted.values() if isinstance(u, Divergence)), None)
-    setting = Setting(next(iter(wanted.values())).k, epsilon, source, None if pair is None else KL(pair.p0, pair.p1))
+    first = next(iter(wanted.values()))
+    nominal = all(isinstance(u, Frequencies) for u in wanted.values())
+    setting = Setting(first.k, epsilon, source, None if pair is None else KL(pair.p0, pair.p1), nominal)
     chosen = dict(mechanisms) if mechanisms is not None else made_for(setting)
-    rows = [
-        Compared(name, m.m, _levels(m, source), {key: value_of(u, m) for key, u in wanted.items()}, m)
-        for name, m in chosen.items()
-    ]
+    rows = []
+    with ProgressLine(PATIENCE) as line:
+        for done, (name, m) in enumerate(chosen.items()):
+            line.share(name, done / len(chosen))
+            values = {key: value_of(u, m) for key, u in wanted.items()}
+            rows.append(Compared(name, m.m, _levels(m, source), values, m))
     return Comparison(notion, tuple(rows), wanted)
 
 
 def _named(utilities: Sequence[Utility] | Utility) -> dict[str, Utility]:
     """Utilities by their names, numbered where several have the same."""
+    for utility in [utilities] if isinstance(utilities, (str, Utility)) else utilities:
+        if not isinstance(utility, Utility):
+            raise InvalidParameter(
+                "compare takes goals",
+                parameter="utilities",
+                value=utility,
+                hint="ex.Frequencies(4), ex.Mean(range(5)), ex.KL(p0, p1) or ex.MutualInformation(prior).",
+            )
     wanted = [utilities] if isinstance(utilities, Utility) else list(utilities)
     if not wanted or len({u.k for u in wanted}) != 1:
         raise InvalidParameter("utilities must be one or more, on the same inputs", parameter="utilities", value=wanted)
@@ -305,7 +318,7 @@ class Respondents:
         return f"{aligned(header, body, left=1)}\n{last}"
 
     def plot(self) -> Any:
-        """Two bar charts, n × mean squared error and respondents needed; a matplotlib figure."""
+        """Two panels, n × mean squared error and respondents needed, on logarithmic axes; a matplotlib figure."""
         shown = [r for r in self.rows if math.isfinite(r.value)][::-1]
         drawn, axes = figure(width=9.5, height=1.4 + 0.36 * len(shown), columns=2)
         names = [r.name for r in shown]
@@ -319,30 +332,22 @@ class Respondents:
             ),
         )
         for j, (axis, sizes, say, label) in enumerate(panels):
-            far = min(max(sizes), LONGEST_BAR * sizes[-1])  # longer bars are cut, their number says how long
-            axis.barh(names, [min(size, far) for size in sizes], color=COLOURS[2 * j])
+            # Costs range over powers of ten: a point on a logarithmic axis cuts nothing off.
+            colours = [COLOUR_OF.get(name, COLOURS[5]) for name in names]
+            axis.hlines(range(len(names)), sizes[-1], sizes, color=colours, linewidth=2, alpha=0.5)
+            axis.scatter(sizes, range(len(names)), color=colours, zorder=3)
             for y, size in enumerate(sizes):
-                axis.text(min(size, far), y, f" {say(size)}{' →' if size > far else ''}", va="center", fontsize=8)
-            axis.set_xlim(0, 1.25 * far)
-            axis.set_xlabel(label)
+                axis.annotate(say(size), (size, y), (7, 0), textcoords="offset points", va="center", fontsize=9)
+            axis.set_yticks(range(len(names)), names if not j else [""] * len(names))
+            plain_ticks(axis.xaxis, [0.8 * min(sizes), max(sizes)])
+            axis.set_xlim(0.8 * min(sizes), max(sizes) * (max(sizes) / min(sizes)) ** 0.3 * 1.1)
+            axis.set_xlabel(f"{label} (logarithmic)")
             axis.grid(visible=False, axis="y")
         axes[0].axvline(self.bound, color=COLOURS[1], linewidth=1, linestyle="--")
-        axes[1].set_yticklabels([])
         drawn.suptitle(f"{self.goal} at ε = {self.epsilon:g}; dashed: no mechanism is below", fontsize=11)
         return drawn
 
 
 def _needed(name: str, mechanism: Mechanism, workload: Workload, value: float, people: float) -> Needed:
-    bits = (mechanism.m - 1).bit_length()
-    return Needed(name, mechanism.m, value, people, half_width(workload, value), bits, _seconds(mechanism))
-
-
-def _seconds(mechanism: Mechanism) -> float:
-    """Seconds that one report takes here: the best of three rounds, after one that prepares."""
-    values = [mechanism.inputs[x % mechanism.k] for x in range(TIMED)]
-    found = []
-    for _ in range(4):
-        start = perf_counter()
-        mechanism.privatize(values)
-        found.append((perf_counter() - start) / TIMED)
-    return min(found[1:])
+    reach = half_width(workload, value)
+    return Needed(name, mechanism.m, value, people, reach, bits_of(mechanism), seconds_of(mechanism))

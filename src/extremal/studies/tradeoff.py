@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeGuard, cast
@@ -11,17 +12,19 @@ from typing import Any, TypeGuard, cast
 import numpy as np
 import numpy.typing as npt
 
+from extremal.certificate import NotKnown, enclosure
 from extremal.closed_forms.forms import curve_values
 from extremal.errors import ExtremalError, InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.expected import statistics_variance
 from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import ChosenSets
 from extremal.mechanism.structures.bits import IndependentBits
 from extremal.optimize.design import TIME_LIMIT, Design, design
 from extremal.optimize.problem import Progress
-from extremal.plotting import COLOURS, MARKERS, draw_curve, figure, plain_ticks
+from extremal.plotting import COLOUR_OF, COLOURS, MARKERS, draw_curve, figure, label_ends, plain_ticks
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
 from extremal.tables import aligned, as_frame, how_many, html, number
-from extremal.utility import MutualInformation, Utility, Workload
+from extremal.utility import Frequencies, MutualInformation, Utility, Workload
 from extremal.utility.curve import InformationCurve
 
 OPTIMUM = "optimum"
@@ -114,13 +117,13 @@ class Tradeoff:
 
     def plot(self) -> Any:
         """Values on the left, shares of the optimum on the right (of a cost: times the optimum), against ε; a
-        matplotlib figure. Of a cost, what is far above the optimum is beyond the picture, and the legend says so."""
+        matplotlib figure. Of a cost, what is far above the optimum is beyond the picture, and its label says so."""
         drawn, (left, right) = figure(width=12.5, height=4.8, columns=2)
         draw_curve(left, self.epsilons, self.values[OPTIMUM], 0, OPTIMUM, **_OPTIMUM_STYLE)
         for j, (name, row) in enumerate(self.ratios.items()):
             label = f"{name} (above the picture)" if self._beyond(row) else name
-            draw_curve(left, self.epsilons, self.values[name], j, label, **_style(j))
-            draw_curve(right, self.epsilons, row, j, label, **_style(j))
+            draw_curve(left, self.epsilons, self.values[name], j, label, **_style(j, name))
+            draw_curve(right, self.epsilons, row, j, label, **_style(j, name))
         for name, limit in self.limits.items():
             dashes = ":" if len(set(limit)) == 1 else "--"
             draw_curve(left, self.epsilons, limit, 0, name, color="#999999", marker="", linestyle=dashes)
@@ -134,7 +137,7 @@ class Tradeoff:
             _spread(axis, self.epsilons)
         if cost:
             self._cut(left, right)
-        drawn.legend(*left.get_legend_handles_labels(), loc="outside right upper", frameon=False, fontsize=8)
+        label_ends(right)
         return drawn
 
     def _beyond(self, ratios: Sequence[float | None]) -> bool:
@@ -152,13 +155,15 @@ class Tradeoff:
             axis.set_ylim(0.9 * lowest, 1.1 * highest)
 
 
-def _style(j: int) -> dict[str, Any]:
+def _style(j: int, name: str) -> dict[str, Any]:
     """The style of the j-th closed form; a second round of colours has hollow markers and other dashes."""
     again, i = divmod(j, len(COLOURS))
+    colour = COLOUR_OF.get(name, COLOURS[i])
     return {
+        "color": colour,
         "marker": MARKERS[(i + 3 * again) % len(MARKERS)],
         "markersize": 5,
-        "markerfacecolor": "white" if again else COLOURS[i],
+        "markerfacecolor": "white" if again else colour,
         "linewidth": 1.3,
         "dashes": _DASHES[(i + again) % len(_DASHES)],
     }
@@ -274,6 +279,9 @@ def value_of(utility: Utility, mechanism: Mechanism) -> float | None:
         pass
     structure = mechanism.structure
     try:
+        if isinstance(utility, Frequencies) and isinstance(structure, ChosenSets):
+            with suppress(NotKnown):
+                return float(enclosure(utility, mechanism)[1])
         if isinstance(utility, Workload) and utility.prior is not None:
             return statistics_variance(mechanism, utility.rows, utility.prior.values)
         if isinstance(structure, IndependentBits) and structure.r <= MOST_BITS and mechanism.row_of is None:

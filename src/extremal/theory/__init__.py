@@ -8,6 +8,7 @@ from extremal.theory.bounds import Bound, low_privacy_coefficient
 from extremal.theory.composition import compose, composed_level, pml_composed_bound
 from extremal.theory.contraction import Contraction, contraction
 from extremal.theory.converses import Converses, converses
+from extremal.theory.crossings import Threshold, binary_threshold
 from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
 from extremal.theory.hypothesis_tests import (
@@ -17,6 +18,7 @@ from extremal.theory.hypothesis_tests import (
     fano,
     identity_testing,
     le_cam,
+    share_estimation,
 )
 from extremal.theory.leakage import (
     LeakageDistribution,
@@ -37,7 +39,7 @@ from extremal.theory.staircase import (
     staircase_weights,
     total_variation_dual,
 )
-from extremal.theory.thresholds import Threshold, binary_threshold, binary_threshold_for, rr_threshold
+from extremal.theory.thresholds import Thresholds, binary_threshold_for, rr_threshold, thresholds
 
 __all__ = [
     "Bound",
@@ -56,6 +58,7 @@ __all__ = [
     "Shuffled",
     "StaircaseWeights",
     "Threshold",
+    "Thresholds",
     "binary_threshold",
     "binary_threshold_for",
     "canonical_form",
@@ -92,9 +95,11 @@ __all__ = [
     "response_is_optimal",
     "robust_design",
     "rr_threshold",
+    "share_estimation",
     "shuffled",
     "staircase_patterns",
     "staircase_weights",
+    "thresholds",
     "total_variation_dual",
     "wrong_prior",
 ]

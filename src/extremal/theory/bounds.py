@@ -39,7 +39,7 @@ from extremal.closed_forms.balance import balanced_subset
 from extremal.optimize.divergence.lorenz import Lorenz
 from extremal.optimize.information.bounds import affine, fluid
 from extremal.tables import number
-from extremal.theory.thresholds import binary_threshold
+from extremal.theory.crossings import binary_threshold
 from extremal.utility import (
     KL,
     AlphaDivergence,

@@ -18,6 +18,13 @@ of B. Their sum s is at most n(2γ/k)² times the largest Σ_iΔ_i²/q² of a st
 split, c = e^ε − 1: for e^ε ≤ 3 that is 2k·tanh²(ε/2), so s ≤ 8nγ²·tanh²(ε/2)/k. For s < 1 the product is at most
 (1−s²)^(−½), and the total variation of the mixture from the uniform reports at most ½√((1−s²)^(−½) − 1). Mechanisms may
 differ between people and be chosen with shared randomness, not after seeing reports.
+
+Estimation of shares: whoever must estimate p, k shares, in squared error. Pair the symbols, d = ⌊k/2⌋, and let p_z be
+1/k times 1 ± t within pair i, as z_i ∈ {±1} says. Turning z_i moves p by 2t/k on two symbols, so the risks at both add
+up to at least 4t²/k²·(1 − TV_i) (Assouad). Under z, Q(y|x)/M(y) has mean 1 and a ratio of at most e^ε, hence a variance
+of at most sinh²(ε/2); the pairs are orthogonal directions of norm² 2/(k(1−t²)), so the χ²-divergences of one report to
+all d neighbours sum to at most 8t²·sinh²(ε/2)/(k(1−t²)). With Pinsker and Cauchy–Schwarz ΣTV_i ≤ √(½·d·n·that): the
+risk is at least (2t²/k²)·(d − √(½·d·n·that)) for every t in (0,1). Mechanisms as for identity testing.
 """
 
 from __future__ import annotations
@@ -229,6 +236,38 @@ def identity_testing(k: int, epsilon: Any, distance: Any, n: int) -> float:
     column = split * (step * size / (size + step * split)) ** 2
     s = count * (2 * moved / size) ** 2 * column
     return max(0.0, 1 - math.sqrt((1 - s * s) ** -0.5 - 1) / 2) if s < 1 else 0.0
+
+
+def share_estimation(k: int, epsilon: Any, n: int) -> float:
+    """No estimate of k shares from n ε-LDP reports has a total mean squared error below this for every distribution.
+
+    max_t (2t²/k²)·(d − 2t·sinh(ε/2)·√(d·n/(k(1−t²)))), d = ⌊k/2⌋; about k/(54·n·sinh²(ε/2)) for large n.
+
+    Args:
+        k: number of symbols.
+        epsilon: nats.
+        n: people, each with one report; mechanisms may differ and share randomness.
+
+    Guarantee: proven for every n, k and ε, in floats; the proof is at the top of this module.
+
+    Reference: J. Duchi, M. Jordan, M. Wainwright, Minimax Optimal Procedures for Locally Private Estimation, JASA 113
+    (2018), for the rate k/(n·ε²) at small ε.
+
+    >>> round(10_000 * share_estimation(10, 1, 10_000), 6)
+    0.680589
+    """
+    level, count, size = Exponential(epsilon).epsilon, as_count(n, "n", 1), as_count(k, "k", 2)
+    pairs = size // 2
+    loss = 2 * math.sinh(level / 2) * math.sqrt(pairs * count / size)
+
+    def risk(t: float) -> float:
+        return 2 * (t / size) ** 2 * (pairs - loss * t / math.sqrt(1 - t * t))
+
+    low, high = 0.0, 1 - 1e-12  # the risk rises and then falls: its logarithm is concave where it is positive
+    for _ in range(200):
+        first, second = low + (high - low) * 0.382, low + (high - low) * 0.618
+        low, high = (low, second) if risk(first) >= risk(second) else (first, high)
+    return max(0.0, risk((low + high) / 2))
 
 
 def _mean_divergence(distributions: list[npt.NDArray[np.float64]], epsilon: float) -> float:

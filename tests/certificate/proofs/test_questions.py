@@ -65,7 +65,7 @@ def test_the_recursion_is_above_the_truth_and_near(epsilon: float) -> None:
     ratio = Fraction(math.exp(epsilon))
     for count in (2, 4):
         exact, above = float(most_told(count, ratio)), float(_by_recursion(count, ratio - 1))
-        assert exact <= above <= 1.025 * exact
+        assert exact <= above <= 1.005 * exact
 
 
 def test_more_than_seven_questions() -> None:

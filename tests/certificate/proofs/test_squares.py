@@ -26,6 +26,7 @@ from extremal.certificate import (
     enclosure,
 )
 from extremal.certificate.arithmetic import workload_cost as costs
+from extremal.estimate.channels.indicators import HashChannel
 from extremal.mechanism import Mechanism
 from extremal.mechanism.report_labels import SubsetLabels
 from extremal.mechanism.structures.grouped_sets import grouped_structure
@@ -158,7 +159,7 @@ def test_every_proof_is_refused_when_it_is_about_something_else(utility: Workloa
         with pytest.raises(Refused, match=message):
             proof.bound(privacy, other)
     if isinstance(utility, Frequencies):
-        with pytest.raises(Refused, match="ε-LDP"):
+        with pytest.raises(Refused, match="with δ truncated"):
             proof.bound(ex.LDP(1, delta=0.1), utility)
     with pytest.raises(Refused, match="class of priors"):
         OnePrior((Fraction(1),) * utility.k, (), proof).bound(ex.LDP(1), utility)
@@ -391,9 +392,20 @@ def test_sets_of_several_types_cost_what_the_listed_mechanism_does() -> None:
 
 def test_columns_that_only_bound_the_reports_are_not_counted_as_all_of_them() -> None:
     prior = [Fraction(3, 200)] * 50 + [Fraction(1, 200)] * 50
-    for mechanism in (ex.unary_encoding(100, 1), ex.local_hashing(100, 1)):
-        with pytest.raises(NotKnown, match="not all those with certain counts"):
-            enclosure(Frequencies(prior), mechanism)
+    with pytest.raises(NotKnown, match="not all those with certain counts"):
+        enclosure(Frequencies(prior), ex.unary_encoding(100, 1))
+
+
+def test_hashing_costs_what_its_usual_estimate_does() -> None:
+    """(1{a report holds x} − b)/(a − b), whose variance needs how often x is held and nothing else."""
+    prior = np.array([3 / 200] * 50 + [1 / 200] * 50)
+    mechanism = ex.local_hashing(100, 1)
+    seen = HashChannel(mechanism)
+    held = seen.other + (seen.own - seen.other) * prior
+    usual = (held * (1 - 2 * seen.other) + seen.other**2) / (seen.own - seen.other) ** 2 - prior**2
+    low, high = enclosure(Frequencies(prior), mechanism)
+    assert float(low) == pytest.approx(usual.sum(), rel=1e-12)
+    assert float(high) == pytest.approx(usual.sum(), rel=1e-12)
 
 
 def test_a_class_of_a_user_is_not_known() -> None:

@@ -18,7 +18,8 @@ from extremal.columns.files import FORMATS, format_of
 from extremal.columns.files.note import extended, in_metadata, metadata_with, name_beside
 from extremal.release.files import mechanism_hashes, privatize_file
 
-ENDINGS = [ending for form in FORMATS.values() for ending in form.ENDINGS]
+# SPSS and Stata keep codes, and have tests of their own.
+ENDINGS = [ending for name, form in FORMATS.items() if name != "statistical" for ending in form.ENDINGS]
 N = 4_000
 LETTERS = [chr(ord("a") + i) for i in range(26)]
 
@@ -29,6 +30,9 @@ def write(path: Path, columns: dict[str, list[Any]]) -> Path:
         pyarrow.parquet.write_table(pa.table(columns), path, row_group_size=1_500)
     elif form is FORMATS["feather"]:
         pyarrow.feather.write_feather(pa.table(columns), str(path), chunksize=1_500)
+    elif form is FORMATS["json lines"]:
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     else:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, delimiter="\t" if path.suffix == ".tsv" else ",")
@@ -43,6 +47,8 @@ def read(path: Path, name: str) -> list[Any]:
         return list(pyarrow.parquet.read_table(path)[name].to_pylist())
     if form is FORMATS["feather"]:
         return list(pyarrow.feather.read_table(str(path))[name].to_pylist())
+    if form is FORMATS["json lines"]:
+        return [json.loads(line)[name] for line in path.read_text(encoding="utf-8").splitlines()]
     with path.open(newline="", encoding="utf-8") as file:
         return [row[name] for row in csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ",")]
 

@@ -13,7 +13,7 @@ from scipy.special import bdtrc
 from scipy.stats import chi2_contingency
 
 import extremal as ex
-from extremal.estimate.hypothesis_tests.composite import Scores, score_basis
+from extremal.estimate.hypothesis_tests.scores import Scores, score_basis
 from support.random_mechanisms import random_ldp_matrix
 
 P = [0.5, 0.3, 0.2]

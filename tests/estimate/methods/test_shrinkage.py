@@ -86,11 +86,11 @@ def test_the_learnt_table_is_nearly_as_near_as_bayes_rule_for_a_known_prior() ->
     seen = truth + rng.normal(0, 0.001, 1000)
     theta = grid(1000, 1e6, seen, 0.001)
     likelihood = normal_likelihood(seen, np.full((1000, theta.size), 1e-6), theta)
-    found, kind = posterior_shares(likelihood, np.ones(1000), theta, 1000, 1e6)
+    found, kind = posterior_shares(likelihood, np.ones(1000), theta, 1000)
     bayes = np.where(seen >= np.sort(seen)[500], 0.002, 0.0)
     assert found.sum() == pytest.approx(1)
-    assert _distance(found, truth) <= 1.25 * _distance(bayes, truth)  # the prior was not known
-    assert kind == "no particular kind"
+    assert _distance(found, truth) <= 1.1 * _distance(bayes, truth)  # the prior was not known
+    assert kind == "some equal, the rest empty"
 
 
 def test_a_few_large_cells_above_equal_ones_are_told_from_noise() -> None:

@@ -130,7 +130,7 @@ def test_a_broken_file_is_said_to_be_broken(path: Path) -> None:
 def test_an_unknown_kind_of_file(tmp_path: Path) -> None:
     with pytest.raises(
         ex.errors.InvalidParameter,
-        match=r"must be a Parquet, Feather or CSV file; got reports=.*\.xlsx'. Known endings: ",
+        match=r"must be a Parquet, Feather, CSV, JSON lines or SPSS/Stata file; got reports=.*\.xlsx'. Known endings: ",
     ):
         ex.estimate_frequencies(tmp_path / "reports.xlsx", M)
 

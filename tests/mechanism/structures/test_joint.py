@@ -96,6 +96,16 @@ def test_the_level_is_attained_on_the_whole_product() -> None:
     assert not ex.LDP("1.9999999999999").holds(MIXED)
 
 
+def test_a_large_product_has_the_level_of_the_response_that_it_is() -> None:
+    """A block of nine yes/no questions is randomized response on 512 records, too many columns to read one by one."""
+    pairs = tuple((AllSets(2, 1),) for _ in range(9))
+    nine = JointBlocks(pairs, (Assignment((block(pairs, tuple(range(9)), (0,) * 9, 2),), COIN),))
+    response = ex.randomized_response(512, 2)
+    uniform = ex.PML(2, [1 / 512] * 512)
+    assert uniform.level(nine) == pytest.approx(uniform.level(response), rel=1e-12)
+    assert uniform.level(nine) < ex.LDP(2).level(nine) == pytest.approx(2, abs=1e-14)
+
+
 def test_one_unit_more_on_a_coin_breaks_the_claim() -> None:
     coin = MIXED.assignments[0].blocks[0].coin
     tilted = JointBlocks(FAMILIES, (Assignment((Block((0, 1), (0, 0), coin + 1),), COIN),))

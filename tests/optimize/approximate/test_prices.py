@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 import extremal as ex
-from extremal.certificate import Refused, Squares
+from extremal.certificate import Concave, Dual, Listed, Refused, Squares, Truncated
 from extremal.certificate.proofs.matrix import Matrix
+from extremal.optimize.approximate.truncated import concave_prices, truncated
+from extremal.optimize.information.trees import proof_by_search
 from extremal.optimize.workload.inequality import best_inequality
 from extremal.optimize.workload.lifts import Coordinates
 
@@ -80,3 +85,48 @@ def test_a_prior_with_zeros_and_another_notion_are_refused() -> None:
         proof.bound(ex.LDP(1, 0.1), utility)
     with pytest.raises(Refused, match="about LDP"):
         proof.bound(ex.PML(1, [0.2, 0.3, 0.5]), ex.CDF(3))
+
+
+def _cut(utility: ex.Utility, delta: float) -> tuple[float, float]:
+    """What truncation proves, and what is exactly best, of a small problem."""
+    proved = truncated(ex.design(ex.LDP(1), utility).certificate.proofs, ex.LDP(1), utility)
+    assert proved
+    best = ex.design(ex.LDP(1, delta), utility)
+    return float(min(proof.bound(ex.LDP(1, delta), utility) for proof in proved)), best.value
+
+
+@pytest.mark.parametrize("delta", [1e-4, 1e-2, 0.2, 0.9])
+def test_no_mechanism_beats_what_truncation_proves(delta: float) -> None:
+    """Against the program over all rays of the arrangement; the rate is at most k − 1 times that of revealing."""
+    p, q, r = np.random.default_rng(8).dirichlet(np.ones(4), 3).tolist()
+    pairs = ex.Average([ex.KL(p, q), ex.KL(q, r)])
+    for utility in (ex.MutualInformation(p), ex.MutualInformation(["1/4"] * 4), pairs):
+        bound, best = _cut(utility, delta)
+        plain = ex.design(ex.LDP(1), utility).value
+        assert best <= bound <= plain + 3 * (best - plain) * (1 + 1e-6) + 1e-9
+
+
+@pytest.mark.parametrize("k", [8, 30])
+def test_small_deltas_change_nothing(k: int) -> None:
+    prior = np.random.default_rng(k).dirichlet(np.ones(k)).tolist()
+    for utility in (ex.MutualInformation(prior), ex.MutualInformation([f"1/{k}"] * k), ex.Frequencies(k)):
+        d = ex.design(ex.LDP(1, 1e-6), utility, time_limit=5)
+        assert d.gap < 1e-3
+        assert ex.verify(d)
+
+
+def test_what_an_input_is_worth_infinitely_is_not_truncated() -> None:
+    worth = ex.KL(["1/2", "1/2", "0"], ["1/4", "1/4", "1/2"])
+    dual = Dual((Fraction(1),) * 3, Truncated(Listed()))
+    assert dual.bound(ex.LDP(1, "0.01"), worth) < math.inf
+    assert dual.bound(ex.LDP(1, "0.01"), ex.KL(["1/4", "1/4", "1/2"], ["1/2", "1/2", "0"])) == math.inf
+
+
+def test_concave_prices_of_every_form_are_feasible() -> None:
+    utility = ex.MutualInformation(["0.4", "0.3", "0.2", "0.1"])
+    for epsilon, proof in ((4, Concave(Fraction(0))), (1, Concave(Fraction("0.4")))):
+        prices = concave_prices(proof, utility, epsilon)
+        best = ex.design(ex.LDP(epsilon), utility)
+        proved = proof_by_search(utility, ex.LDP(epsilon), prices, math.inf)
+        assert proved is not None
+        assert best.value <= proved.bound(ex.LDP(epsilon), utility)

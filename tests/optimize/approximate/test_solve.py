@@ -171,7 +171,8 @@ def test_other_goals_of_many_inputs_have_a_loose_bound(utility: ex.Utility) -> N
     found = check(ex.design(ex.LDP(1, "0.1"), utility), 1.0)
     assert "loose" in found.summary()
     assert found.certificate.proofs[0].reason == Listed((), True)
-    assert found.upper_bound == pytest.approx(utility(ex.Mechanism.from_matrix(np.eye(7))), rel=1e-12)
+    revealed = utility(ex.Mechanism.from_matrix(np.eye(7)))
+    assert found.value < found.upper_bound <= revealed * (1 + 1e-12)
 
 
 def test_equal_hypotheses_of_many_inputs() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import extremal as ex
+from extremal.certificate import Truncated
 from extremal.testing.designs import check
 
 P = [0.1, 0.2, 0.3, 0.4]
@@ -95,8 +96,9 @@ def test_many_inputs_are_revealed_with_probability_delta() -> None:
 def test_a_prior_with_a_zero_and_no_time_leave_what_the_inputs_prove() -> None:
     for utility, seconds in ((ex.Frequencies([0.5, 0.5, 0]), None), (ex.CDF(4), 1e-9)):
         found = check(ex.design(ex.LDP(1, "0.1"), utility, time_limit=seconds), 1.0)
-        assert [proof.dual.reason.revealed for proof in found.certificate.proofs] == [True]
-    assert found.lower_bound == pytest.approx(utility(np.eye(4)), rel=1e-12)
+        assert found.certificate.proofs[0].dual.reason.revealed
+        assert all(isinstance(proof.dual.reason, Truncated) for proof in found.certificate.proofs[1:])
+    assert utility(np.eye(4)) <= found.lower_bound <= found.value
 
 
 @pytest.mark.parametrize(

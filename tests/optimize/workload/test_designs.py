@@ -13,6 +13,7 @@ import pytest
 import extremal as ex
 from extremal.estimate.expected import expected_workload
 from extremal.optimize import Design
+from extremal.optimize.workload.mechanisms import without_dust
 from extremal.simulate import Simulation
 from extremal.utility import CDF, Frequencies, Mean, Ranges, Workload
 
@@ -178,7 +179,7 @@ def test_a_nominal_design_is_no_better_in_the_worst_case() -> None:
 
 
 def test_twenty_inputs_are_certified_within_a_percent() -> None:
-    value, bound, solution = designed(ex.LDP(2), CDF(20))
+    value, bound, solution = designed(ex.LDP(2), CDF(20), time_limit=None)
     assert value <= 23.142
     assert 1 - bound / value < 0.01
     assert solution.mechanism.m <= 20 * 21 // 2
@@ -191,7 +192,7 @@ def test_twenty_inputs_are_certified_within_a_percent() -> None:
         (ex.PML(1, zipf(20, 1.0)), CDF(20), "at most 12 inputs"),
         (ex.PML(1, [0.5, 0.5, 0, 0]), CDF(4), "no prior zero"),
         (ex.PML(1, ex.SourceClass.simplex(4)), CDF(4), "one prior"),
-        (ex.LDP(1), CDF(ex.SourceClass.simplex(40)), "at most 10 inputs"),
+        (ex.LDP(1), CDF(ex.SourceClass.simplex(41)), "at most 40 inputs"),
         (ex.LDP(1), CDF(1600), "at most 1500 different inputs"),
     ],
 )
@@ -308,3 +309,34 @@ def test_shares_over_a_class_with_the_uniform_prior_are_a_closed_form(source: ex
     assert "closed form" in solution.method
     assert bound == pytest.approx(value, rel=1e-8)
     assert value == pytest.approx(Frequencies(source.k)(solution.mechanism), rel=1e-9)
+
+
+@pytest.mark.parametrize("goal", [Frequencies, CDF], ids=lambda goal: goal.name)
+def test_the_worst_prior_of_a_class_on_more_inputs_than_patterns_are_listed_for(goal: type[Workload]) -> None:
+    """The design at the centre alone is hardly better in the worst case; the bound is that of a prior of the class."""
+    centre = np.exp(-2 * np.arange(12) / 12)
+    centre = (centre / centre.sum()).round(6)
+    centre[-1] = 1 - centre[:-1].sum()
+    utility = goal(ex.SourceClass.ball(centre.tolist(), 0.05))
+    d = ex.design(ex.LDP(1), utility, time_limit=8)
+    alone = ex.design(ex.LDP(1), goal(centre.tolist()))
+    assert d.method == "saddle point, column generation"
+    assert d.value <= utility(alone.mechanism) * 1.02
+    assert d.lower_bound > alone.lower_bound * 0.99
+    assert d.gap < 0.1
+    assert ex.verify(d)
+
+
+def test_no_report_is_dust_where_it_carries_nothing() -> None:
+    """Interior points leave weights of 1e-10 on patterns that are not used; without them the optimum is the same."""
+    for utility in (ex.Mean(list(range(20))), CDF(10)):
+        d = ex.design(ex.LDP(1), utility)
+        assert d.mechanism.matrix.max(axis=0).min() > 1e-9
+        assert d.gap < 1e-9
+
+
+def test_dust_that_the_cost_needs_stays() -> None:
+    points = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, -1.0]])
+    theta = np.array([0.5 - 1e-10, 0.5 - 1e-10, 1e-10, 1e-10])
+    assert (without_dust(points, theta, np.eye(2)) == theta).all()
+    assert (without_dust(points[:1], theta, np.eye(1))[2:] == 0).all()

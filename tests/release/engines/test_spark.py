@@ -181,3 +181,13 @@ def test_the_command_line_writes_a_folder(
     assert "secret" not in said
     assert {path.name for path in tmp_path.iterdir()} >= {"in.parquet", "out", "wrong.csv"}
     assert not [path for path in tmp_path.iterdir() if "partial" in path.name or path.name.startswith("out2")]
+
+
+def test_a_questionnaire_in_a_plan(session: Any) -> None:
+    asked = ex.Questionnaire.within(4, {"a": ["no", "yes"], "b": ["x", "y", "z"], "c": 12})
+    key, n = ex.ReleaseKey.new(), 200
+    frame = pd.DataFrame({"id": range(n), "a": ["no", "yes"] * 100, "b": list("xyzx") * 50, "c": [3, 7] * 100})
+    eager = asked.privatize(frame, row_id="id", release_key=key)
+    made = asked.privatize(session.createDataFrame(frame), row_id="id", release_key=key)
+    expected = [tuple(None if x is None or x != x else x for x in row) for row in eager.itertuples(index=False)]
+    assert sorted(tuple(row) for row in made.collect()) == sorted(expected)

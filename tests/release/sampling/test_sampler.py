@@ -185,7 +185,7 @@ def test_no_codes_no_reports() -> None:
 def test_tables_live_as_long_as_the_kernel() -> None:
     m = ex.randomized_response(17, 1)
     assert prepared(m.structure) is prepared(m.structure)
-    assert len(_functions()) == 3
+    assert len(_functions()) == 5
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
 
 from extremal.exact.weights import DENOMINATOR
+from extremal.release.sampling.loops import CompiledLoops
 from extremal.release.sampling.subsets import subset_reports, uniform_below, uniform_subsets
 from extremal.release.sampling.words import SecureWords, Words
 
@@ -80,3 +82,22 @@ def test_many_inputs_are_drawn_in_pieces() -> None:
     codes = np.arange(3000) % 2000
     reports = subset_reports(2000, 3, DENOMINATOR, codes, SecureWords())
     assert (reports == codes[:, None]).any(axis=1).all()
+
+
+@pytest.mark.parametrize(("k", "d"), [(1000, 119), (30, 7), (5, 4), (3000, 1)])
+def test_compiled_sets_are_the_same_from_the_same_words(k: int, d: int) -> None:
+    """Also where words are rejected: one of 64 is all zeros."""
+
+    class OftenRejected:
+        def __init__(self) -> None:
+            self.draw = np.random.default_rng(5)
+
+        def fill(self, words: Any) -> None:
+            words[:] = self.draw.integers(0, 2**64, words.size, dtype=np.uint64)
+            words[self.draw.random(words.size) < 1 / 64] = 0
+
+    pytest.importorskip("numba")
+    codes = np.random.default_rng(1).integers(0, k, 5000)
+    plain = subset_reports(k, d, 3 << 60, codes, OftenRejected())
+    compiled = subset_reports(k, d, 3 << 60, codes, OftenRejected(), CompiledLoops())
+    assert np.array_equal(plain, compiled)

@@ -122,8 +122,8 @@ def test_a_report_that_decides_at_once() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epsilon": 1}, "leave out one"),
-        ({"epsilon": 1, "n": 10, "power": 0.8}, "leave out one"),
+        ({"epsilon": 1}, "give two of"),
+        ({"epsilon": 1, "n": 10, "power": 0.8}, "give two of"),
         ({"epsilon": 1, "power": 0.04}, "above alpha"),
         ({"epsilon": 1, "power": 80}, "between 0 and 1"),
         ({"mechanism": 3, "n": 10}, "must be a Mechanism"),

@@ -184,8 +184,8 @@ def test_frames_and_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": 3, "epsilon": 1}, r"leave out one of n.*'n', 'half_width'"),
-        ({"k": 3, "epsilon": 1, "n": 10, "half_width": 0.1}, "leave out one"),
+        ({"k": 3, "epsilon": 1}, r"n and half_width are missing"),
+        ({"k": 3, "epsilon": 1, "n": 10, "half_width": 0.1}, "give two of"),
         ({"epsilon": 1, "n": 10}, "number of inputs must be known"),
         ({"k": 3, "inputs": ["a", "b"], "epsilon": 1, "n": 10}, "known, once"),
         ({"k": 3, "epsilon": 1, "half_width": 0.5}, "between 0 and 0.5"),

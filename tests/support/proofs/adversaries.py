@@ -28,6 +28,7 @@ from extremal.certificate import (
     OnePrior,
     Order,
     Sets,
+    Truncated,
     YesNo,
     enclosure,
 )
@@ -301,6 +302,7 @@ def coupled_rays(random: Generator) -> Iterator[Lie]:
     ):
         named = tuple((x, z, b) for (x, z), b in zip(pairs, prices, strict=True) if b)
         yield Lie(Dual(vector, Listed(), (), named), privacy, utility, -truth.fun * scale)
+        yield Lie(Dual(vector, Truncated(Listed())), privacy, utility, -truth.fun * scale)
 
 
 def coupled_chords(random: Generator) -> Iterator[Lie]:

@@ -19,6 +19,7 @@ REASONS: tuple[Content, ...] = (
     {"kind": "chords", "nodes": ["1"], "multipliers": [], "tree": [], "trees": []},
     {"kind": "sets", "choices": ["0.5"], "trees": [[0]]},
     {"kind": "matrix", "d": [1, 1, 1], "n": [], "blocks": [], "scale": 0},
+    {"kind": "truncated", "reason": {"kind": "listed", "tree": [], "revealed": False}},
 )
 """Put where another reason stands."""
 

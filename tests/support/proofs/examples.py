@@ -9,8 +9,11 @@ from functools import cache
 from itertools import product
 from typing import Any
 
+import numpy as np
+
 import extremal as ex
 from extremal.certificate import enclosure
+from extremal.mechanism.structures.colourings import coloured
 from support.proofs.comparison import Content
 
 LINE = [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
@@ -59,6 +62,7 @@ def notions() -> dict[str, Any]:
         "a ball": ex.PML("0.4", ex.SourceClass.ball(P, "0.1")),
         "a line": ex.MetricPrivacy("0.8", LINE),
         "a triangle": ex.MetricPrivacy("0.8", TRIANGLE),
+        "maximal leakage": ex.MaximalLeakage("0.5"),
     }
 
 
@@ -157,8 +161,35 @@ def _by_hand() -> Iterator[Example]:
     for reason in (matrix, blocks):
         whole = {"kind": "squares", "z": [[], [-1], [-1, -1]], "diagonal": [], "classes": [], "merged": []}
         yield _told("matrix", ex.LDP("0.7"), ex.Frequencies(P), {**whole, "dual": {**dual, "reason": reason}})
+    for goal in (ex.KL(P, Q), ex.MutualInformation(P), ex.WorstCase([ex.KL(P, Q), ex.KL(P, R)]), ex.Frequencies(TIED)):
+        for proof in ex.design(ex.LDP("0.7"), goal).certificate.proofs:
+            yield from _truncated(goal, proof.to_json())
     for sizes, largest in (((2, 2, 2), False), ((2, 3), True), ((2, 2, 5), True)):
         yield asked_example(sizes, largest)
+    yield coloured_example()
+
+
+def coloured_example() -> Example:
+    """A worse mechanism than the best, of three colourings, with the proof of the best one."""
+    from extremal.optimize.problem import certify
+
+    privacy, goal = ex.LDP("1"), ex.CDF(5)
+    structure = coloured(
+        [[0, 0, 1, 1, 1], [0, 1, 1, 2, 2], [0, 1, 2, 3, 4]], np.array([3.0, 2.0, 1.0]), privacy.exponential
+    )
+    mechanism = ex.Mechanism.from_structure(structure, privacy)
+    certificate = certify(mechanism, goal, ex.design(privacy, goal).certificate.proofs)
+    proofs = tuple(proof.to_json() for proof in certificate.proofs)
+    return Example("colourings", privacy, goal, proofs, *enclosure(goal, mechanism), certificate.to_json())
+
+
+def _truncated(goal: Any, content: Content) -> Iterator[Example]:
+    """A proof of ε-LDP, made one of (ε,δ)-LDP."""
+    inner = content.get("dual", content)
+    if inner["kind"] == "dual":
+        cut = {**inner, "reason": {"kind": "truncated", "reason": inner["reason"]}}
+        whole = {**content, "dual": cut} if "dual" in content else cut
+        yield _told(f"{goal.name}, truncated", ex.LDP("0.7", delta="0.01"), goal, whole)
 
 
 def asked_example(sizes: tuple[int, ...], largest: bool, epsilon: str = "1.5") -> Example:

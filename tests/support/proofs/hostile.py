@@ -161,8 +161,36 @@ def crafted() -> Iterator[tuple[str, Content]]:
     yield from _of_shape()
 
 
+def joint(k: int, size: int) -> Content:
+    """One question, about sets of its answers."""
+    block = {"questions": [0], "families": [0], "coin": str(1 << 52)}
+    weights = {
+        "kind": "joint_blocks",
+        "questions": [[{"answers": k, "size": size}]],
+        "assignments": [{"weight": str(1 << 53), "blocks": [block]}],
+    }
+    return {**response(min(k, 1 << 24), local()), "weights": weights, "denominator": str(1 << 53)}
+
+
+def shuffled(rows: list[list[str]], n: int) -> Content:
+    """n shuffled reports of a table."""
+    sizes = {"inputs": {"range": len(rows)}, "outputs": {"range": len(rows[0])}}
+    mechanism = {**response(2, None), **sizes, "weights": {"kind": "rows", "rows": rows}}
+    claim = {"mechanism": mechanism, "n": str(n), "epsilon": "1", "delta": "0.000001"}
+    return {"format": "extremal-shuffled", "version": "1.0", **claim}
+
+
 def _of_weights() -> Iterator[tuple[str, Content]]:
     """Mechanisms that a few numbers make large."""
+    for k, size in ((1000, 500), (1 << 15, 1 << 14), (1 << 24, 1 << 14), (1 << 24, 1 << 23), ((1 << 53) - 1, 1 << 52)):
+        yield f"a question about sets of {size} of {k}", joint(k, size)
+    for n in (1_000_000, 10**12):
+        yield f"{n} shuffled truths", shuffled([[str(WHOLE), "0"], ["0", str(WHOLE)]], n)
+        third = str(WHOLE // 2)
+        yield (
+            f"{n} shuffled reports with zeros",
+            shuffled([[str(WHOLE), "0", "0"], [third, third, "0"], ["0", third, third]], n),
+        )
     for k in (1 << 10, 1 << 20, 1 << 24):
         runs = {
             "kind": "circulant",

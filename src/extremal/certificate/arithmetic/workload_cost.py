@@ -249,16 +249,18 @@ class ExactColumns:
         self, members: list[Indices], low: list[int], high: list[int], inverse: list[int], unit: int
     ) -> Information:
         """J = Σ_y (b² 11ᵀ + b·d (1·1_Tᵀ + 1_T·1ᵀ) + d² 1_T 1_Tᵀ)/m_y for columns b + d·1_T, each coefficient rounded
-        down, those of pairs of rows to fewer bits."""
+        down, those of pairs of rows to the nearest of fewer bits. A pair is in no more sets than a row is."""
         terms = [(c * b * b, c * b * (t - b), c * (t - b) ** 2) for c, b, t in zip(inverse, low, high, strict=True)]
         square = max(term[2] for term in terms)
         down = max(0, max(square, *(term[0] for term in terms)).bit_length() - SLICE * SLICES)
         fewer = max(down, square.bit_length() - PAIR_BITS)
-        numbers = [mixed >> down for _, mixed, _ in terms], [squared >> fewer for _, _, squared in terms]
+        half = (1 << fewer) >> 1
+        numbers = [mixed >> down for _, mixed, _ in terms], [(squared + half) >> fewer for _, _, squared in terms]
         line, products = set_sums(members, *numbers, self.r)
         whole = (products << (fewer - down)) + line[:, None] + line + sum(constant >> down for constant, _, _ in terms)
-        # coefficients of a column are too small by less than 1 each, and what 1/m_y lacks is less still
-        radius = fmpq(self.m * ((8 << down) + (1 << fewer)), unit)
+        # coefficients of a column are off by at most 1, those of pairs by 1/2, and what 1/m_y lacks is less still
+        most = int(np.bincount(np.concatenate(members), minlength=self.r).max())
+        radius = fmpq(self.m * (8 << down), unit) + fmpq(most << fewer, 2 * unit)
         radius += fmpq(int(whole.max()) << down, unit << (INVERSE_BITS - 1))
         return Information(fmpz_mat(whole.tolist()), fmpq(unit, 1 << down), radius)
 
@@ -410,10 +412,16 @@ def _read(weights: Integers, masses: Sequence[int]) -> list[int]:
 
 
 def _around(cost: Cost) -> tuple[Fraction | float, Fraction | float]:
-    """Rationals around a cost; infinite both when it is so large that a statistic cannot be told."""
+    """Rationals around a cost; infinite both when it is so large that a statistic cannot be told.
+
+    Raises:
+        NotKnown: the enclosure is so wide that this is not decided.
+    """
     low, high = lower(cost.value), upper(cost.value)
     if low * RESOLUTION > NOT_IDENTIFIED * upper(cost.unknown):
         return inf, inf
+    if low < 0 and high * RESOLUTION > NOT_IDENTIFIED * upper(cost.unknown):
+        raise NotKnown("the information cannot be inverted", "precision", "too low")
     return low, high
 
 

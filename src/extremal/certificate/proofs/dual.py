@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import islice, product
 from math import inf, lcm, prod
@@ -47,7 +47,7 @@ from extremal.certificate.arithmetic.whole import largest_quotient, multiplied
 from extremal.certificate.proof import Bound, Proof, Refused, Value
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
 from extremal.exact.polytope import Ray
-from extremal.problem import Coupled, Goal, Integers, Leaked, LossGoal, Privacy
+from extremal.problem import Coupled, Goal, Integers, Leaked, LossGoal, Privacy, Pure
 
 CHUNK = 4096  # rays that are multiplied at once: matrices of a few megabytes
 MOST_COUNTED = 1 << 20  # vectors of counts: checked within a few seconds
@@ -119,6 +119,13 @@ class SumWorth:
         """E as the rays of (ε,δ)-LDP are listed for."""
         return top
 
+    def of_inputs(self) -> list[fmpq] | None:
+        """At or above μ of each unit vector; None when one is infinite."""
+        free = Vector([0] * self.k, 1)
+        found = [self.most([ray], Paid(free)) for ray in unit_rays(self.k)]
+        finite = [value / self.k for value in found if value is not None]
+        return finite if len(finite) == self.k else None
+
 
 @dataclass(frozen=True, eq=False)
 class LossWorth:
@@ -159,6 +166,14 @@ class SquareWorth:
     def rounded(self, top: fmpq) -> fmpq:
         """A larger cone, of shorter numbers."""
         return fmpq((top * (1 << RATIO_BITS)).ceil(), 1 << RATIO_BITS)
+
+    def of_inputs(self) -> list[fmpq]:
+        """μ of the unit vector of an input of each class, G_xx/p_x."""
+        if not all(self.weights):
+            raise Refused("with δ every input must have a positive probability", "prior", "has zeros")
+        n, slope = self.sizes, np.diagonal(self.slope).tolist()
+        squares = [fmpq(int(s) + (m - 1) * int(w), m) for s, w, m in zip(slope, self.within, n, strict=True)]
+        return [g * self.total / w for g, w in zip(squares, self.weights, strict=True)]
 
     def most(self, rays: Iterable[Ray], paid: Paid) -> fmpq:
         """The largest of (μ(r) − paid(r))/(w·r)."""
@@ -320,3 +335,32 @@ class Listed(Reason):
         finite = [t * size / worth.k for size, t in enumerate(found, start=1) if t is not None]
         most = max(-alpha.total, *finite)
         return None if len(finite) < len(found) else most * top if most > 0 else most
+
+
+@dataclass(frozen=True)
+class Truncated(Reason):
+    """(ε,δ)-LDP by a reason for ε-LDP: t⁺ + min(1, (k−1)δ)·Σ_x (μ(e_x) − α_x)⁺, t what that reason computes.
+
+    What a column q has above E times its least entry, u_x = max_z (q_x − E·q_z)⁺, is cut off. The rest lies in the cone
+    of ε-LDP, μ is subadditive, and the u_x of all columns add up to at most (k−1)δ, and to 1.
+
+    Fields: reason, `listed` (not revealed), `chords` or `sets`.
+    """
+
+    kind: ClassVar[str] = "truncated"
+    reason: Reason
+
+    def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
+        privacy, reason = worth.privacy, self.reason
+        if not isinstance(privacy, Coupled) or isinstance(worth, LossWorth):
+            raise Refused("columns are truncated under (ε,δ)-LDP, about no distortion", "reason", self.kind)
+        if reason.kind not in ("listed", "chords", "sets") or (isinstance(reason, Listed) and reason.revealed):
+            raise Refused("a reason for ε-LDP is needed", "reason", reason.kind)
+        excess = reason.excess(replace(worth, privacy=Pure(privacy.ratio)), alpha, [])
+        revealed = worth.of_inputs()
+        if excess is None or revealed is None:
+            return None
+        share = min(fmpq(1), (sum(worth.sizes) - 1) * rational(privacy.delta))
+        gains = (value - fmpq(a, alpha.unit) for value, a in zip(revealed, alpha.entries, strict=True))
+        over = sum((n * max(fmpq(0), gain) for n, gain in zip(worth.sizes, gains, strict=True)), fmpq(0))
+        return max(fmpq(0), excess) + share * over

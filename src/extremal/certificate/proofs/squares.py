@@ -22,7 +22,7 @@ import numpy as np
 from extremal.certificate.arithmetic.whole import folded, from_triangle, multiplied
 from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.chords import Chords
-from extremal.certificate.proofs.dual import Dual, Listed, SquareWorth
+from extremal.certificate.proofs.dual import Dual, Listed, SquareWorth, Truncated
 from extremal.certificate.reading import Counts, Table, Wholes
 from extremal.exact.weights import Indices
 from extremal.problem import RESOLUTION, Coupled, Goal, Integers, Privacy, Pure, WorkloadGoal
@@ -61,9 +61,12 @@ class Squares(Proof):
 
     def _of_classes(self, privacy: Privacy, problem: ExactProblem) -> Fraction:
         of, sizes = self._sizes(problem.k)
-        if len(sizes) < problem.k and not (isinstance(privacy, Pure) and self.dual.reason == Listed()):
+        counted = (
+            Listed() if isinstance(privacy, Pure) else Truncated(Listed()) if isinstance(privacy, Coupled) else None
+        )
+        if len(sizes) < problem.k and self.dual.reason != counted:
             # a class is no input: only columns counted under ε-LDP know what to do with it
-            raise Refused("classes are counted under ε-LDP only", "classes", sizes[:8])
+            raise Refused("classes are counted under LDP only, with δ truncated", "classes", sizes[:8])
         first = [int(np.flatnonzero(of == g)[0]) for g in range(len(sizes))]
         weights = problem.weights[first]
         if (weights[of] != problem.weights).any():

@@ -15,7 +15,8 @@ listed. A set of m records with Σ_j (Σ_{x in it} ±1)² = W has Σ μ_j = W/(2
 *More*: G_n(y, a) = max E(y + R)⁺ over R = Σ u_j·x_j with n terms, Σ u_j² = 1, all u_j ≤ a. Taking out the largest, u,
 1/√n ≤ u ≤ a, G_n(y, a) ≤ max over u of ρ/2·Σ_± G_{n−1}((y ± u)/ρ, min(1, u/ρ)), ρ = √(1 − u²). E(y + ρR)⁺ grows with
 ρ, and h(y + u) + h(y − u) with u for convex h: on a cell of u take ρ at its lower and u at its upper end. G is convex
-in y: chords are above it. Everything is in whole numbers, rounded up. M ≤ θ² for any θ with c·G_J(−θ, 1) ≤ θ.
+in y: chords are above it, and those of the last term are sixteen times as short. Everything is in whole numbers,
+rounded up. M ≤ θ² for any θ with c·G_J(−θ, 1) ≤ θ.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ MOST_LISTED = 7  # questions whose sets are listed: two seconds
 MOST_QUESTIONS = 24  # so that |y| ≤ 5 is all that there is: √24 < 5
 CELLS = 4096  # of u
 STEPS = 16  # of y, in a unit: more change the fourth digit
+FINER = 16  # steps of the last one
 REACH = 5  # of y
 BITS = 30  # of numbers between 0 and 1; a product of two is below 2^63
 UNIT = 1 << BITS
@@ -124,27 +126,43 @@ def _covers(x: int, count: int) -> list[int]:
 # -- any number of questions
 
 
-@cache
-def _tail_bound(count: int) -> tuple[int, ...]:
-    """Numbers above 2^30·G_count(−i/16, 1), i = 0, 1, …"""
-    edges = np.arange(CELLS + 1, dtype=np.int64) * (UNIT // CELLS)
-    upper = np.array([isqrt(UNIT * UNIT - int(u) ** 2 - 1) + 1 if u < UNIT else 0 for u in edges], dtype=np.int64)
-    lower = np.array([isqrt(UNIT * UNIT - int(u) ** 2) for u in edges], dtype=np.int64)
-    # The cell whose upper end is at least u/ρ, where what is left has its largest coefficient.
-    caps = [
-        CELLS - 1 if lower[c + 1] == 0 else min(CELLS - 1, -(-int(edges[c + 1]) * CELLS // int(lower[c + 1])) - 1)
-        for c in range(CELLS)
-    ]
-    y = np.arange(REACH * STEPS + 1, dtype=np.int64) * (UNIT // STEPS)
-    alone = -(-np.maximum(UNIT - y, 0) // 2)  # one term: ½(1 − y)⁺ at −y ≤ 0
-    table = np.tile(alone, (CELLS, 1))
-    for terms in range(2, count + 1):
-        made = np.zeros_like(table)
+@dataclass(frozen=True, eq=False)
+class _Cells:
+    """The cells of u: their upper ends, ρ at the lower ones, and the cell whose upper end is at least u/ρ: where the
+    largest coefficient of the rest may lie."""
+
+    ends: list[int]
+    scales: list[int]
+    caps: list[int]
+
+    @classmethod
+    @cache
+    def all(cls) -> _Cells:
+        edges = [c * (UNIT // CELLS) for c in range(CELLS + 1)]
+        upper = [isqrt(UNIT * UNIT - u**2 - 1) + 1 for u in edges[:-1]]
+        lower = [isqrt(UNIT * UNIT - u**2) for u in edges[1:]]
+        caps = [
+            min(CELLS - 1, -(-u * CELLS // rho) - 1) if rho else CELLS - 1
+            for u, rho in zip(edges[1:], lower, strict=True)
+        ]
+        return cls(edges[1:], upper, caps)
+
+    def taken_out(self, table: Whole, terms: int, y: Whole) -> Whole:
+        """Numbers above 2^30·G_terms(−y, u) for the upper end u of every cell, from those of one term less."""
+        made = np.zeros((CELLS, y.size), dtype=np.int64)
         for c in range(isqrt((CELLS * CELLS - 1) // terms), CELLS):  # the largest of n terms is at least 1/√n
-            before, rho, u = table[caps[c]], int(upper[c]), int(edges[c + 1])
+            before, rho, u = table[self.caps[c]], self.scales[c], self.ends[c]
             made[c] = -(-(_scaled(before, rho, u - y) + _scaled(before, rho, -u - y)) // 2)
-        table = np.maximum.accumulate(made, axis=0)
-    return (*table[-1, :-1].tolist(), 0)  # |R| ≤ √24 < 5
+        return np.asarray(np.maximum.accumulate(made, axis=0))
+
+
+@cache
+def _tails(terms: int) -> Whole:
+    """Numbers above 2^30·G_terms(−i/16, u), a row for the upper end u of each cell."""
+    y = np.arange(REACH * STEPS + 1, dtype=np.int64) * (UNIT // STEPS)
+    if terms == 1:
+        return np.tile(-(-np.maximum(UNIT - y, 0) // 2), (CELLS, 1))  # one term: ½(1 − y)⁺ at −y ≤ 0
+    return _Cells.all().taken_out(_tails(terms - 1), terms, y)
 
 
 def _scaled(table: Whole, rho: int, x: Whole) -> Whole:
@@ -161,9 +179,20 @@ def _scaled(table: Whole, rho: int, x: Whole) -> Whole:
 
 
 def _by_recursion(count: int, c: Fraction) -> Fraction:
-    """θ² for a θ with c·G(−θ) ≤ θ: where a chord crosses the line."""
-    values = [Fraction(value, UNIT) for value in _tail_bound(count)]
-    i = next(i for i in range(1, len(values)) if c * values[i] <= Fraction(i, STEPS))
-    start, slope = Fraction(i - 1, STEPS), (values[i] - values[i - 1]) * STEPS
-    # c·(value + slope·(θ − start)) = θ
-    return (c * (values[i - 1] - slope * start) / (1 - c * slope)) ** 2
+    """θ² for a θ with c·G(−θ) ≤ θ: where a chord crosses the line, between two steps that the last term divides
+    again: G has kinks, which a chord over a whole step would cut off."""
+    values = [*_tails(count)[-1, :-1].tolist(), 0]  # |R| ≤ √24 < 5
+    i = _crossing(values, 0, STEPS, c)
+    y = ((i - 1) * FINER + np.arange(FINER + 1, dtype=np.int64)) * (UNIT // (STEPS * FINER))
+    fine = _Cells.all().taken_out(_tails(count - 1), count, y)[-1].tolist()
+    fine[-1] = min(fine[-1], values[i])
+    start = Fraction(i - 1, STEPS)
+    j = _crossing(fine, start, STEPS * FINER, c)
+    begin, step = start + Fraction(j - 1, STEPS * FINER), Fraction(1, STEPS * FINER)
+    before, after = c * Fraction(fine[j - 1], UNIT) - begin, c * Fraction(fine[j], UNIT) - begin - step
+    return (begin + step * before / (before - after)) ** 2
+
+
+def _crossing(values: list[int], start: Fraction | int, steps: int, c: Fraction) -> int:
+    """The first step at which c·G is below the line."""
+    return next(i for i in range(1, len(values)) if c * Fraction(values[i], UNIT) <= start + Fraction(i, steps))

@@ -1,4 +1,4 @@
-"""Files of values and of reports: Parquet, Feather and CSV.
+"""Files of values and of reports: Parquet, Feather, CSV, JSON lines, SPSS and Stata.
 
 `release` rewrites them with some columns randomised, `estimate` reads them back; both through `FORMATS`, so that what
 one writes the other reads. To support another format, write a module with what `Format` asks for and add it here.
@@ -8,11 +8,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from extremal.columns.files import csv, feather, parquet
+from extremal.columns.files import csv, feather, json_lines, parquet, statistical
 from extremal.columns.files.format import Format
 from extremal.errors import InvalidParameter
 
-FORMATS: dict[str, Format] = {"parquet": parquet, "feather": feather, "csv": csv}
+FORMATS: dict[str, Format] = {
+    "parquet": parquet,
+    "feather": feather,
+    "csv": csv,
+    "json lines": json_lines,
+    "statistical": statistical,
+}
 
 
 def format_of(path: Path, parameter: str) -> Format:

@@ -86,10 +86,10 @@ class PlainRows:
 
     @classmethod
     def of(cls, width: int, delimiters: tuple[str, str], columns: Sequence[CsvColumn]) -> PlainRows | None:
-        """None where cells have to be looked at one by one: other delimiters in the target, sets of labels, no
+        """None where cells have to be looked at one by one: other delimiters in the target, sets or mixed labels, no
         pyarrow."""
         alphabets = [labels for c in columns for labels in (c.change.before, c.change.after)]
-        if delimiters[0] != delimiters[1] or any(labels.kind is tuple for labels in alphabets):
+        if delimiters[0] != delimiters[1] or any(labels.kind in (tuple, None) for labels in alphabets):
             return None
         if not _arrow():
             return None

@@ -124,23 +124,29 @@ def binomial_quantiles(count: Floats, n: Floats, upper: bool) -> Floats:
 def melded_limits(parts: Sequence[tuple[Floats, Floats]], level: float) -> Floats:
     """Rows (low, high) for sums of independent parts; each part is (lower, upper) quantiles of its confidence
     distribution at `probabilities`, a row for each sum, in the direction that it enters."""
-    low = np.asarray([_summed([lower[i] for lower, _ in parts], level, upper=False) for i in range(len(parts[0][0]))])
-    high = np.asarray([_summed([upper[i] for _, upper in parts], level, upper=True) for i in range(len(parts[0][0]))])
-    return np.column_stack([low, high])
+    return np.asarray(melded_at(parts, [level])[0])
 
 
-def _summed(quantiles: list[Floats], level: float, upper: bool) -> float:
-    """The quantile of the sum of independent variables that are given by theirs."""
+def melded_at(parts: Sequence[tuple[Floats, Floats]], levels: Sequence[float]) -> Floats:
+    """The same at several levels, one table for each: the distributions of the sums are worked out once."""
+    tails = (1 - np.asarray(levels)) / 2
+    rows = range(len(parts[0][0]))
+    low = np.array([_summed([lower[i] for lower, _ in parts], tails, upper=False) for i in rows])
+    high = np.array([_summed([upper[i] for _, upper in parts], 1 - tails, upper=True) for i in rows])
+    return np.stack([low.T, high.T], axis=-1)
+
+
+def _summed(quantiles: list[Floats], wanted: Floats, upper: bool) -> Floats:
+    """Quantiles of the sum of independent variables that are given by theirs."""
     tails, weights = probabilities()
     total = quantiles[0]
     for other in quantiles[1:-1]:  # more than two parts: one after the other, tabulated again
         total = np.interp(tails, *_distribution(total, other, weights))
-    wanted = (1 + level) / 2 if upper else (1 - level) / 2
     if len(quantiles) == 1:
-        return float(np.interp(wanted, tails, total))
+        return np.interp(wanted, tails, total)
     below, values = _distribution(total, quantiles[-1], weights)
-    place = int(np.searchsorted(below, wanted))  # the outer neighbour: a limit errs outwards
-    return float(values[min(place + 1, values.size - 1)] if upper else values[max(place - 1, 0)])
+    place = np.searchsorted(below, wanted)  # the outer neighbour: a limit errs outwards
+    return np.asarray(values[np.clip(place + (1 if upper else -1), 0, values.size - 1)])
 
 
 def _distribution(first: Floats, second: Floats, weights: Floats) -> tuple[Floats, Floats]:

@@ -4,19 +4,24 @@ A table of k unbiased frequencies is the truth plus noise of known spread. The k
 distribution, whatever the order of the cells, and k noisy values tell much about it: if they scatter no more than noise
 does, the truth is about uniform; if most are about zero and a few far away, it is sparse. Given that distribution g
 each cell has a posterior g(θ)ℓ_x(θ)/Σ g ℓ_x (Robbins 1956), and the table of least expected distance Σ|p̃ − p| has the
-quantiles of these posteriors at the one level at which they add up to one (`posterior_shares`). g is not known. Six
+quantiles of these posteriors at the one level at which they add up to one (`posterior_shares`). g is not known. Seven
 kinds are tried, on a grid of θ:
 
 * all frequencies equal;
-* symmetric Dirichlet: the marginal Beta(α, (k − 1)α), α from 0.003 to 300;
-* power laws: g ∝ θ^−s between 1/n and the largest frequency, s from 0.25 to 4.05 (after Wang et al. 2020, who use one);
-* a few large frequencies, the rest empty: a point at 0 and a slab, even or even on a logarithmic scale;
-* a few large frequencies, the rest equal: the same with the point at c/k, c from 0.1 to 1;
+* Zipf's law: the r-th largest ∝ r^−a, a from 0.25 to 3;
+* some equal, the rest empty: s cells of 1/s, s from 1 to k;
+* Zipf's law on s of the cells, the rest empty;
+* a few large, the rest equal: a share w of the people evenly on s ≤ √k cells, the others evenly on all;
+* uneven: symmetric Dirichlet, α from 0.3 to 10;
 * any g at all: the nonparametric maximum likelihood estimate (Kiefer and Wolfowitz 1956; Jiang and Zhang 2009), by EM.
 
-The posteriors are averaged with weights proportional to the probability of what was seen: exact for all but the last,
-and for that of each cell under the g of the others (leaving out its share of the posterior), with a fine of log k, so
-that ten cells do not become ten atoms. The kind with the largest weight is named in summaries.
+The posteriors are averaged with weights proportional to prior × probability of what was seen. The prior has one half
+for equality (Jeffreys 1961, for a hypothesis that may hold exactly), shares the rest evenly among the other kinds, and
+within a kind evenly among its parameters. The probability is that of the cells drawn from g one by one, given that
+they add up to one: by Bayes' rule times the density of Σθ at 1 after over that before the reports, both normal with
+their moments. Without that factor five large cells are taken for three or eight, and the rest is wrong by as much. For
+the last kind it is that of each cell under the g of the others (leaving out its share of the posterior), with a fine of
+log k, so that ten cells do not become ten atoms. The kind with the largest weight is named in summaries.
 
 When it loses. The order of the cells is not used: for ordered inputs with a smooth truth `smooth` is far better. A cell
 that differs from all others is pulled towards them by part of its standard error, so a single large cell is better read
@@ -25,11 +30,12 @@ answer is close to uniform, as it should be, and no method learns much. Noise th
 (geometric mechanisms) is treated as if it were not.
 
 References: Robbins, Proc. 3rd Berkeley Symposium (1956); Kiefer and Wolfowitz, Ann. Math. Statist. 27 (1956); Jiang and
-Zhang, Ann. Statist. 37 (2009); Wang, Lopuhaä-Zwakenberg, Li, Skoric, Li, NDSS (2020) for PowerNS.
+Zhang, Ann. Statist. 37 (2009); Jeffreys, Theory of Probability (1961), Chapter 5.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,13 +47,18 @@ from extremal.exact.weights import Floats
 if TYPE_CHECKING:
     from extremal.estimate.results.fit import Fit
 
+EQUAL, ANY = "all equal", "no particular kind"
 _GRID = 80  # points of each of three parts of the grid: near zero, evenly, and by ratio
 _OWN = 200  # estimates that are grid points themselves
 _NEAR = 4.0  # standard errors that the first part covers
-_DIRICHLET = np.geomspace(0.003, 300, 26)
-_POWERS = np.linspace(0.25, 4.05, 20)  # 1, whose integral is a logarithm, is not among them
-_REST = np.linspace(0.1, 1.0, 19)  # of 1/k: where all but the few large frequencies may be
-_FEW = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3)  # share of the cells that are large
+_EXPONENTS = np.array([0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0])  # of Zipf's law
+_FINE, _COARSE = 1.04, 1.2  # ratios of the numbers of cells that are tried: of equal ones, of those of a law
+_LARGE = np.linspace(0.01, 0.99, 99)  # shares of the people on the few large cells
+_ALPHAS = np.geomspace(0.3, 10, 9)  # parameters of symmetric Dirichlet vectors
+_RANKS = 200  # ranks of Zipf's law tabulated one by one, and groups of the ranks beyond them
+_EQUAL = 0.5  # prior probability that all are equal
+_SLACK = 0.02  # of the sum of all frequencies: the tables above are this coarse
+_NEGLIGIBLE = 30.0  # logarithm of the ratio of weights below which a table is left out
 _HALVINGS = 50  # of the level of a quantile: to the last digit
 _ITERATIONS = 200  # of EM from an even start: its slowness is welcome, the maximiser itself is a few bare atoms
 _TINY = 1e-300  # in place of 0 where a logarithm is taken or divided by
@@ -72,7 +83,7 @@ def shrunk(fit: Fit) -> tuple[Floats, str]:
     else:
         back, times = np.arange(k), np.ones(k, dtype=np.int64)
         likelihood = normal_likelihood(fit.unbiased, _noise(fit, theta) / n, theta)
-    shares, kind = posterior_shares(likelihood, times.astype(np.float64), theta, k, n)
+    shares, kind = posterior_shares(likelihood, times.astype(np.float64), theta, k)
     return project_onto_simplex(shares[back.ravel()]), kind
 
 
@@ -98,7 +109,7 @@ def grid(k: int, n: float, estimates: Floats, error: float) -> Floats:
         np.linspace(0, top, _GRID),
         np.geomspace(min(1 / n, top) / 10, top, _GRID),
     ]
-    return np.unique(np.concatenate([[0.0, 1 / k], _REST / k, *scales, np.minimum(chosen, 1.0)]))
+    return np.unique(np.concatenate([[0.0, 1 / k], (1 - _LARGE) / k, *scales, np.minimum(chosen, 1.0)]))
 
 
 def binomial_likelihood(counts: Floats, n: float, shares: Floats) -> Floats:
@@ -115,32 +126,46 @@ def normal_likelihood(estimates: Floats, variances: Floats, theta: Floats) -> Fl
     return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
 
-def posterior_shares(likelihood: Floats, multiplicity: Floats, theta: Floats, k: int, n: float) -> tuple[Floats, str]:
+def posterior_shares(likelihood: Floats, multiplicity: Floats, theta: Floats, k: int) -> tuple[Floats, str]:
     """The shares of least expected distance Σ|p̃ − p| among distributions, one for each row of `likelihood`, which
     stands for `multiplicity` cells; and the kind of g that predicts best.
 
     With a sum of one, Σ|p̃ − p| = 2 − 2Σ min(p̃, p), and E min(p̃, p) grows with p̃ as P(p > p̃): so at the best p̃ that
     is the same for all cells, which are quantiles of their posteriors at a common level.
     """
-    free = _maximum_likelihood(likelihood, multiplicity, k)
-    families = _families(theta, k, n)
-    priors = np.column_stack([*families.values(), free])
+    families = _families(theta, k) | {ANY: _maximum_likelihood(likelihood, multiplicity, k)[:, None]}
+    priors = np.column_stack([*families.values()])
+    kinds = np.repeat(np.arange(len(families)), [table.shape[1] for table in families.values()])
     seen = np.maximum(likelihood @ priors, _TINY)
-    weight = multiplicity @ np.log(seen)
-    weight[:-1] -= np.concatenate([np.full(table.shape[1], np.log(table.shape[1])) for table in families.values()])
+    weight = multiplicity @ np.log(seen) - np.log(np.bincount(kinds))[kinds]
+    weight += np.where(kinds == 0, np.log(_EQUAL), np.log((1 - _EQUAL) / (len(families) - 1)))
     # At the maximum g is the mean of the cells' posteriors; without cell x it is (k·g − posterior of x)/(k − 1).
-    own = (likelihood**2 @ free) / seen[:, -1]
-    weight[-1] = multiplicity @ np.log(np.maximum((k * seen[:, -1] - own) / (k - 1), _TINY)) - np.log(k)
+    own = (likelihood**2 @ priors[:, -1]) / seen[:, -1]
+    alone = np.maximum((k * seen[:, -1] - own) / (k - 1), _TINY)
+    weight[-1] += multiplicity @ (np.log(alone) - np.log(seen[:, -1])) - np.log(k)
+
+    kept = weight > weight.max() - _NEGLIGIBLE
+    priors, kinds, seen = priors[:, kept], kinds[kept], seen[:, kept]
+    weight = weight[kept] + _sum_to_one(likelihood, multiplicity, theta, priors, seen)
     weight = np.exp(weight - weight.max())
-    kinds = np.repeat([*range(len(families)), len(families)], [*(t.shape[1] for t in families.values()), 1])
-    best = int(np.bincount(kinds, weights=weight).argmax())
     posterior = likelihood * ((weight / seen) @ priors.T)
     below = np.cumsum(posterior, axis=1)
     below /= below[:, -1:]
-    return _common_quantiles(below, multiplicity, theta), [*families, "no particular kind"][best]
+    best = int(np.bincount(kinds, weights=weight).argmax())
+    return common_quantiles(below, multiplicity, theta), [*families][best]
 
 
-def _common_quantiles(below: Floats, multiplicity: Floats, theta: Floats) -> Floats:
+def _sum_to_one(likelihood: Floats, multiplicity: Floats, theta: Floats, priors: Floats, seen: Floats) -> Floats:
+    """For each prior: the logarithm of the density of Σθ at 1 given the reports over that before them."""
+    column = theta[:, None]
+    mean = likelihood @ (priors * column) / seen
+    square = likelihood @ (priors * column**2) / seen
+    variance = multiplicity @ np.maximum(square - mean**2, 0.0) + _SLACK**2
+    before = multiplicity.sum() * np.maximum(theta**2 @ priors - (theta @ priors) ** 2, 0.0) + _SLACK**2
+    return np.asarray(-((1 - multiplicity @ mean) ** 2) / (2 * variance) + np.log(before / variance) / 2)
+
+
+def common_quantiles(below: Floats, multiplicity: Floats, theta: Floats) -> Floats:
     """Quantiles at the level at which they add up to one; `below` are distribution functions at theta."""
 
     def at(level: float) -> Floats:
@@ -164,21 +189,50 @@ def _maximum_likelihood(likelihood: Floats, multiplicity: Floats, k: int) -> Flo
     return np.asarray(g / g.sum())
 
 
-def _families(theta: Floats, k: int, n: float) -> dict[str, Floats]:
-    """Kinds of distributions, a column for each parameter; a grid point has the mass of its surroundings."""
+def _families(theta: Floats, k: int) -> dict[str, Floats]:
+    """Kinds of tables, a column for each parameter: the share of the cells at each grid point."""
+    fine, coarse = _numbers(k, _FINE), _numbers(k, _COARSE)
+    tables = {
+        EQUAL: [_tabulated([1 / k], [k], theta)],
+        "Zipf's law": [_tabulated(*_zipf(k, a), theta) for a in _EXPONENTS.tolist()],
+        "some equal, the rest empty": [_tabulated([1 / s, 0.0], [s, k - s], theta) for s in fine],
+        "Zipf's law on some, the rest empty": [
+            _tabulated(np.append(values, 0.0), np.append(cells, k - s), theta)
+            for s in coarse[1:]
+            for values, cells in (_zipf(s, a) for a in _EXPONENTS.tolist())
+        ],
+        "a few large, the rest equal": [
+            _tabulated([w / s + (1 - w) / k, (1 - w) / k], [s, k - s], theta)
+            for s in coarse
+            if s * s <= k
+            for w in _LARGE.tolist()
+        ],
+    }
     edges = np.concatenate([[0.0], (theta[1:] + theta[:-1]) / 2, [1.0]])
+    tables["uneven, none apart"] = [*(k * np.diff(betainc(_ALPHAS, _ALPHAS * (k - 1), edges[:, None]), axis=0)).T]
+    return {kind: np.column_stack(columns) / k for kind, columns in tables.items() if columns}
 
-    def point(value: float) -> Floats:
-        return np.asarray(theta == theta[np.argmin(np.abs(theta - value))], dtype=np.float64)
 
-    dirichlet = np.diff(betainc(_DIRICHLET, _DIRICHLET * (k - 1), edges[:, None]), axis=0)
-    above = np.maximum(edges, min(1 / n, theta[-1] / 2))[:, None]
-    power = np.diff(above ** (1 - _POWERS) / (1 - _POWERS), axis=0)
-    slabs = [slab / slab.sum() for slab in (np.diff(np.log(above[:, 0])), np.diff(edges) * (theta > 0))]
-    levels = {"a few large, the rest empty": [0.0], "a few large, the rest equal": [*_REST / k]}
-    found = {"all equal": point(1 / k)[:, None], "symmetric Dirichlet": dirichlet, "power law": power}
-    for kind, rest in levels.items():
-        found[kind] = np.column_stack(
-            [(1 - few) * point(level) + few * slab for level in rest for few in _FEW for slab in slabs]
-        )
-    return {kind: np.maximum(table, 0.0) / np.maximum(table, 0.0).sum(axis=0) for kind, table in found.items()}
+def _numbers(k: int, ratio: float) -> list[int]:
+    """Numbers of cells from 1 to k − 1, evenly on a logarithmic scale."""
+    found = np.rint(np.geomspace(1, k, 2 + int(np.log(k) / np.log(ratio)))).astype(np.int64)
+    return [s for s in np.unique(found).tolist() if s < k]
+
+
+def _zipf(s: int, a: float) -> tuple[Floats, Floats]:
+    """Frequencies ∝ r^−a of s cells, and how many cells have each: ranks beyond the first are put into groups."""
+    edges = np.arange(1, min(s, _RANKS) + 2)
+    if s > _RANKS:
+        edges = np.unique(np.concatenate([edges, np.rint(np.geomspace(_RANKS + 1, s + 1, _RANKS))]))
+    cells = np.diff(edges).astype(np.float64)
+    values = np.sqrt(edges[:-1] * (edges[1:] - 1.0)) ** -a
+    return np.asarray(values / (cells @ values)), cells
+
+
+def _tabulated(values: Sequence[float] | Floats, cells: Sequence[float] | Floats, theta: Floats) -> Floats:
+    """The numbers of cells at the grid points: each is divided between two neighbours, so that the sum is kept."""
+    v, number = np.asarray(values), np.asarray(cells, dtype=np.float64)
+    left = np.clip(np.searchsorted(theta, v, side="right") - 1, 0, theta.size - 2)
+    part = np.clip((v - theta[left]) / (theta[left + 1] - theta[left]), 0.0, 1.0)
+    table = np.bincount(left, weights=number * (1 - part), minlength=theta.size)
+    return np.asarray(table + np.bincount(left + 1, weights=number * part, minlength=theta.size))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from extremal.estimate.results.tabled import MOST_SHOWN, as_frame, framed, interval_name, short
-from extremal.exact.weights import Floats
+from extremal.exact.weights import Floats, Indices
 from extremal.mechanism.labels import count_text
 from extremal.tables import aligned
 
@@ -64,30 +64,36 @@ def cells(
 ) -> tuple[list[str], list[list[str]], list[str]]:
     """Header and rows of the table, and how many inputs it leaves out."""
     limits = result.interval(level, simultaneous)
+    shown = result.shown_within(limits)
+    rows = _rows_shown(result.inputs, shown)
     columns = [
-        ("", list(map(short, result.inputs[:MOST_SHOWN]))),
-        (result.candidate[0], _formatted("{:.4f}", result.shown_within(limits))),
-        (
-            interval_name(level, simultaneous),
-            [f"{low:.4f} to {high:.4f}" for low, high in limits[:MOST_SHOWN].tolist()],
-        ),
-        ("s.e.", _formatted("{:.4f}", result.standard_error)),
+        ("", [short(result.inputs[x]) for x in rows.tolist()]),
+        (result.candidate[0], _formatted("{:.4f}", shown[rows])),
+        (interval_name(level, simultaneous), [f"{low:.4f} to {high:.4f}" for low, high in limits[rows].tolist()]),
+        ("s.e.", _formatted("{:.4f}", result.standard_error[rows])),
     ]
     if result.method == "unbiased":
-        columns.insert(3, ("unbiased", _formatted("{:.4f}", result.estimate)))
+        columns.insert(3, ("unbiased", _formatted("{:.4f}", result.estimate[rows])))
     if robustness:
         observed = result.fit.combinations.of_rows(result.fit.unbiased)
         moved = np.abs(result.poisoning(FAKE) - observed[:, None]).max(axis=1)
         columns += [
-            (f"{FAKE:.0%} fake", _formatted("±{:.4f}", moved)),
-            (f"{FAKE:.0%} random", _formatted("{:+.4f}", result.noncompliance(FAKE) - observed)),
+            (f"{FAKE:.0%} fake", _formatted("±{:.4f}", moved[rows])),
+            (f"{FAKE:.0%} random", _formatted("{:+.4f}", (result.noncompliance(FAKE) - observed)[rows])),
         ]
-    names, rows = [name for name, _ in columns], zip(*(found for _, found in columns), strict=True)
-    return names, list(map(list, rows)), result._left_out()
+    names, lines = [name for name, _ in columns], zip(*(found for _, found in columns), strict=True)
+    return names, list(map(list, lines)), result._left_out()
+
+
+def _rows_shown(inputs: Sequence[Any], shown: Floats) -> Indices:
+    """Places of the inputs that a table has room for: the most frequent where all are texts, else the first."""
+    if len(inputs) <= MOST_SHOWN or not all(isinstance(label, str) for label in inputs):
+        return np.arange(min(len(inputs), MOST_SHOWN))
+    return np.argsort(-shown, kind="stable")[:MOST_SHOWN]
 
 
 def _formatted(form: str, values: Floats) -> list[str]:
-    return [form.format(v) for v in values[:MOST_SHOWN]]
+    return [form.format(v) for v in values]
 
 
 def mechanism_words(result: LinearEstimate) -> str:

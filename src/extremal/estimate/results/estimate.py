@@ -28,7 +28,7 @@ from extremal.estimate.results import display, plot
 from extremal.estimate.results.combined import CombinedEstimate
 from extremal.estimate.results.fit import Fit
 from extremal.estimate.results.functions import CDFEstimate, Functions, QuantileEstimate
-from extremal.estimate.results.heavy import HeavyLabels, heavy_labels
+from extremal.estimate.results.heavy import HeavyLabels, TopLabels, heavy_labels, top_labels
 from extremal.estimate.results.linear import LinearEstimate
 from extremal.estimate.results.plot import Bars
 from extremal.exact.weights import Floats
@@ -194,6 +194,20 @@ class FrequencyEstimate(LinearEstimate, Functions):
         (7, 8)
         """
         return heavy_labels(self.inputs, self.centre, self.interval(level, simultaneous=True), at_least, level)
+
+    def top(self, count: int, level: float = 0.95) -> TopLabels:
+        """The `count` most frequent inputs, with limits and ranks that hold together for all.
+
+        Guarantee: with probability at least `level` every limit holds and every true rank lies within the ranks stated
+        (where intervals are approximate, in large samples).
+
+        >>> import extremal as ex
+        >>> m = ex.randomized_response(1000, 20)
+        >>> found = ex.estimate_frequencies(m.privatize([7] * 700 + [8] * 300), m).top(2)
+        >>> found.inputs, found.order_is_certain
+        ((7, 8), True)
+        """
+        return top_labels(self.inputs, count, self.centre, self.interval(level, simultaneous=True), level)
 
     def difference(self, other: FrequencyEstimate) -> CombinedEstimate:
         """self − other for each input: two waves, two groups. The reports must be independent."""

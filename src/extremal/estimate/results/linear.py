@@ -12,7 +12,8 @@ import numpy as np
 from extremal.estimate.intervals.levels import each
 from extremal.estimate.reports.sampling import reach
 from extremal.estimate.results import display
-from extremal.estimate.results.fit import Fit, GoodnessOfFit
+from extremal.estimate.results.fit import Fit
+from extremal.estimate.results.goodness_of_fit import GoodnessOfFit
 from extremal.estimate.results.tabled import Tabled
 from extremal.exact.weights import Floats
 

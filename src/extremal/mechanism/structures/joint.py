@@ -29,7 +29,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import accumulate, combinations
+from itertools import accumulate, combinations, count, product
 from math import comb, prod
 from typing import Any, ClassVar, Self
 
@@ -40,7 +40,7 @@ from extremal.exact import Column, Exponential, IndexSet
 from extremal.exact.weights import DENOMINATOR, Floats, Weights
 from extremal.exact.written import refuse_other_fields
 from extremal.mechanism.structures.structure import stored_list, stored_weight
-from extremal.mechanism.structures.unlisted import Unlisted
+from extremal.mechanism.structures.unlisted import LISTED_FOR_CHECKS, Unlisted
 
 COIN_BITS = 53  # of every coin and of the weights of assignments: what a double of a browser holds exactly
 COIN = 1 << COIN_BITS
@@ -48,6 +48,8 @@ LISTED_REPORTS = 4096  # of one family: beyond, reports are sets that are never 
 MOST_FAMILY_ENTRIES = 1 << 20  # of a mechanism that is decomposed
 MOST_ASSIGNMENTS = 1 << 13  # what a file and a device read in a blink
 MOST_QUESTIONS = 1 << 12  # more than anybody answers
+MOST_ANSWERS = 1 << 24  # as many as a mechanism has inputs
+MOST_HELD = 1 << 14  # answers of a set: beyond, counting the sets alone takes seconds
 
 
 @dataclass(frozen=True)
@@ -59,16 +61,24 @@ class AllSets:
 
     def __post_init__(self) -> None:
         whole = type(self.k) is int and type(self.size) is int
-        if not whole or not 2 <= self.k < DENOMINATOR or not 1 <= self.size < self.k:
+        if not whole or not 2 <= self.k <= MOST_ANSWERS or not 1 <= self.size < self.k:
             raise InvalidParameter(
-                "a set has at least one answer and not all of them", parameter="k, size", value=(self.k, self.size)
+                f"a set has at least one of at most {MOST_ANSWERS:,} answers and not all of them",
+                parameter="k, size",
+                value=(self.k, self.size),
+            )
+        if min(self.size, self.k - self.size) > MOST_HELD:
+            raise InvalidParameter(
+                f"a set must hold at most {MOST_HELD:,} answers, or all but as many",
+                parameter="k, size",
+                value=(self.k, self.size),
             )
 
     @property
     def odds(self) -> Fraction:
         return Fraction(self.k, self.size)
 
-    @property
+    @cached_property
     def reports(self) -> int:
         return comb(self.k, self.size)
 
@@ -82,6 +92,11 @@ class AllSets:
         for y, members in enumerate(combinations(range(self.k), self.size)):
             found[list(members), y] = 1 / comb(self.k - 1, self.size - 1)
         return found
+
+    def proportions(self) -> Iterator[tuple[int, list[int]]]:
+        """For each report, integers in the proportion ν(y) : R(y|x), x = 0, 1, …"""
+        for members in combinations(range(self.k), self.size):
+            yield self.size, [self.k if x in members else 0 for x in range(self.k)]
 
     def to_json(self) -> dict[str, Any]:
         return {"answers": self.k, "size": self.size}
@@ -140,6 +155,12 @@ class Decomposed:
 
     def truth(self) -> Floats:
         return np.asarray(self.excess / float(sum(self.excess[0].tolist())))
+
+    def proportions(self) -> Iterator[tuple[int, list[int]]]:
+        """For each report, integers in the proportion ν(y) : R(y|x), x = 0, 1, …"""
+        shared, rest = sum(self.low.tolist()), sum(self.excess[0].tolist())
+        for low, excess in zip(self.low.tolist(), self.excess.T.tolist(), strict=True):
+            yield low * rest, [v * shared for v in excess]
 
     def to_json(self) -> dict[str, Any]:
         return {"weights": [[str(w) for w in row] for row in self.weights.tolist()]}
@@ -278,6 +299,28 @@ class JointBlocks(Unlisted):
             for j in sorted({1, self.r - 1}):
                 members = IndexSet(((0, j),))
                 yield Column(i, ((low, members.complement(self.r)), (high, members)), orbit=True, bound=True)
+
+    def patterns(self) -> Iterator[Column]:
+        if self.r * self.m > LISTED_FOR_CHECKS:
+            return self.columns()
+        return self._every_column()
+
+    def _every_column(self) -> Iterator[Column]:
+        """The columns one by one, each up to a factor: the product of what its blocks weigh."""
+        number = count()
+        for assignment in self.assignments:
+            for blocks in product(*map(self._weighed, assignment.blocks)):
+                entries = np.array([prod(weights) for weights in zip(*blocks, strict=True)], dtype=object)
+                groups = ((w, IndexSet.of(np.flatnonzero(entries == w))) for w in sorted(set(entries.tolist())))
+                yield Column(next(number), tuple(groups))
+
+    def _weighed(self, block: Block) -> Iterator[list[int]]:
+        """(1 − γ)·Πν_j + γ·ΠR_j of each report of a block, for every record, up to a factor."""
+        records = list(product(*map(range, self.sizes)))
+        for reports in product(*(family.proportions() for family in self.of(block))):
+            told = [(j, truth) for j, (_, truth) in zip(block.questions, reports, strict=True)]
+            chance = (COIN - block.coin) * prod(base for base, _ in reports)
+            yield [chance + block.coin * prod(truth[record[j]] for j, truth in told) for record in records]
 
     # As what a notion reads: records are their own rows.
 

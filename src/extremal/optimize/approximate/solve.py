@@ -3,9 +3,10 @@
 max Σ θ_r μ(r) s.t. Σ θ_r r = 1, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ for every ordered pair, θ ≥ 0. KOV treats two inputs
 (Theorem 19: the quaternary mechanism) and leaves more open; here the program is exact for up to 6. At most k² outputs
 are used. With more inputs, divergences of one pair are bounded by chords (`chords`), within a few percent of what
-revealing gains, and all else gets the mechanism that reveals the input with probability δ, with a bound that may be
-loose. What a report may exclude is worth infinitely much to some divergences, however small its probability: then the
-value is infinite, or, in a worst case, such a part costs nothing and the others decide.
+revealing gains, and all else gets the mechanism that reveals the input with probability δ, with the bound of ε-LDP and
+what δ adds to it (`truncated`), which is loose unless δ is small. What a report may exclude is worth infinitely much to
+some divergences, however small its probability: then the value is infinite, or, in a worst case, such a part costs
+nothing and the others decide.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Chords, Dual, Listed
+from extremal.certificate import Chords, Dual, Listed, Proof
 from extremal.errors import TooLarge
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
 from extremal.optimize.approximate.chords import BoundedMechanism, between_chords, transported
+from extremal.optimize.approximate.truncated import truncated
 from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
 from extremal.optimize.table import SIZES
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
 EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
 NO_TIME = 1e-3  # seconds: what is asked for when none are left
+REVEAL = "reveal with probability δ, else the best ε-mechanism"
 FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its own units
 
 
@@ -60,15 +63,15 @@ def _many(problem: Problem, privacy: LDP, worth: Floats) -> Solution:
         found = _one_pair(problem, privacy, utility)
         if found is not None:
             return found
-    revealed = revealing(best_plain(problem, privacy), privacy)
+    plain = best_plain_design(problem, privacy) if privacy.epsilon else None
+    revealed = revealing(np.ones((utility.k, 1)) if plain is None else listed_columns(plain, privacy), privacy)
     mechanism = Mechanism.from_matrix(revealed, privacy, inputs=problem.inputs)
     mix = np.where(np.arange(worth.size) == int(np.argmin(worth)), 1.0, 0.0)
-    proofs = (_of_inputs(utility, mix),) if utility.verifiable else ()
-    method, loose = (
-        "reveal with probability δ, else the best ε-mechanism",
-        "the bound is what the inputs are worth: loose",
-    )
-    return Solution(mechanism, float(worth.min()), method, proofs, (loose,))
+    proofs: tuple[Proof, ...] = (_of_inputs(utility, mix),) if utility.verifiable else ()
+    if plain is not None and proofs:
+        proofs += truncated(plain.certificate.proofs, without_delta(privacy), utility)
+    loose = "the bound is that of δ = 0 and (k − 1)δ times what the inputs are worth: loose unless δ is small"
+    return Solution(mechanism, float(worth.min()), REVEAL, proofs, (loose,))
 
 
 def _one_pair(problem: Problem, privacy: LDP, utility: Divergence) -> Solution | None:
@@ -89,8 +92,7 @@ def _one_pair(problem: Problem, privacy: LDP, utility: Divergence) -> Solution |
         return None
     best = max(found, key=lambda one: one.value)
     mechanism = best.mechanism if best.value > reached else made
-    obvious = "reveal with probability δ, else the best ε-mechanism"
-    method = obvious if mechanism is made else "chords of f, with coupled columns"
+    method = REVEAL if mechanism is made else "chords of f, with coupled columns"
     proofs = tuple(one.proof for one in found)  # which is better is decided exactly
     bound = min(one.bound for one in found)
     return Solution(mechanism, bound, method, proofs, (RevealOrStaircase(utility, privacy, mechanism),))
@@ -200,10 +202,10 @@ def best_plain_design(problem: Problem, privacy: LDP) -> Design:
     from extremal.optimize.design import design
 
     left = problem.seconds_left
-    return design(_without_delta(privacy), problem.utility, time_limit=None if left is None else left or NO_TIME)
+    return design(without_delta(privacy), problem.utility, time_limit=None if left is None else left or NO_TIME)
 
 
-def _without_delta(privacy: LDP) -> LDP:
+def without_delta(privacy: LDP) -> LDP:
     return LDP.from_json({**privacy.to_json(), "delta": "0"})
 
 
@@ -211,12 +213,17 @@ def best_plain(problem: Problem, privacy: LDP) -> Floats:
     """The best ε-LDP mechanism; at level 0 the constant one."""
     if not privacy.epsilon:
         return np.ones((problem.utility.k, 1))
-    found = best_plain_design(problem, privacy).mechanism
+    return listed_columns(best_plain_design(problem, privacy), privacy)
+
+
+def listed_columns(plain: Design, privacy: LDP) -> Floats:
+    """The matrix of an ε-LDP design; of one that is too large to be listed, a design nearly as good."""
+    found = plain.mechanism
     try:
         return found.matrix
     except TooLarge:  # subset selection of many inputs: the sets of a projective geometry are nearly as good
         sets = restricted_design(found.k, math.expm1(privacy.epsilon))
-        return Mechanism.from_cover(found.k, sets, _without_delta(privacy)).matrix
+        return Mechanism.from_cover(found.k, sets, without_delta(privacy)).matrix
 
 
 def revealing(plain: Floats, privacy: LDP) -> Floats:

@@ -5,8 +5,9 @@ coupling constraints do not change: so the best mechanism is a mixture θ of ray
 `optimize/workload` with a limit more for each ordered pair, Σ θ_r (r_x − e^ε·r_z)⁺ ≤ δ. It is solved for up to 6 inputs
 (after merging those that no statistic tells apart) and proved by `squares`. With more, staircase patterns and
 single inputs are mixed, or the best ε-mechanism is followed with probability 1 − δ and the input revealed else; beyond
-40 the ε-mechanism stands alone. The bound is the best of the matrix inequality of ε-LDP, which tends to that of δ = 0
-as δ does, of a coarser question, on inputs merged into 6 groups, and of the inputs themselves.
+40 the ε-mechanism stands alone. The bound is the best of the matrix inequality of ε-LDP and of its listed columns,
+which tend to those of δ = 0 as δ does, of a coarser question, on inputs merged into 6 groups, and of the inputs
+themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +24,14 @@ from extremal.certificate import Proof, Squares
 from extremal.errors import InvalidParameter, PrivacyViolation
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize.approximate.solve import best_plain, best_plain_design, revealing
+from extremal.optimize.approximate.solve import (
+    REVEAL,
+    best_plain_design,
+    listed_columns,
+    revealing,
+    without_delta,
+)
+from extremal.optimize.approximate.truncated import truncated
 from extremal.optimize.problem import Problem, Solution
 from extremal.optimize.table import SIZES
 from extremal.optimize.workload.inequality import best_inequality
@@ -80,11 +88,13 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
             with suppress(np.linalg.LinAlgError, PrivacyViolation):
                 mixed = _over(columns, groups, privacy)
                 made.append((mixed.mechanism(groups, problem, privacy), "staircase patterns and single inputs, mixed"))
-    revealed = Mechanism.from_matrix(revealing(best_plain(problem, privacy), privacy), privacy, inputs=problem.inputs)
-    made.append((revealed, "reveal with probability δ, else the best ε-mechanism"))
-    if not exact and privacy.epsilon:  # where sets are too many to be listed and revealed, they may be better alone
-        plain = best_plain_design(problem, privacy)
+    plain = best_plain_design(problem, privacy) if privacy.epsilon else None
+    columns = np.ones((utility.k, 1)) if plain is None else listed_columns(plain, privacy)
+    revealed = Mechanism.from_matrix(revealing(columns, privacy), privacy, inputs=problem.inputs)
+    made.append((revealed, REVEAL))
+    if not exact and plain is not None:  # where sets are too many to be listed and revealed, they may be better alone
         made.append((plain.mechanism.claiming(privacy), f"{plain.method}, without δ"))
+        proofs += truncated(plain.certificate.proofs, without_delta(privacy), utility) if possible else ()
     mechanism, method = min(made, key=lambda one: utility(one[0]))
     notes = (
         ()
@@ -95,7 +105,7 @@ def _best(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> 
     return Solution(mechanism, math.nan, method, proofs, (*notes, *more))
 
 
-def _matrix(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Squares:
+def _matrix(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) -> Proof:
     """The matrix inequality of ε-LDP, which δ weakens by δ times its prices."""
     left = problem.seconds_left
     seconds = MATRIX_SECONDS if left is None else min(MATRIX_SECONDS, left / 3)
@@ -136,8 +146,8 @@ class _Found:
         return coupled_columns(self.coordinates, self.design, prices, denominator_of(utility, groups), groups.groups)
 
     def mechanism(self, groups: Merged, problem: Problem, privacy: LDP) -> Mechanism:
-        theta = reduced(self.coordinates.points(self.lifts - 1), self.design.theta, self.limited)
-        theta = balanced(self.lifts, theta)
+        points = self.coordinates.points(self.lifts - 1)
+        theta = balanced(self.lifts, reduced(points, self.design.theta, self.coordinates.guarded, self.limited))
         matrix = self.lifts[:, theta > 0] * theta[theta > 0]
         matrix /= matrix.sum(axis=1, keepdims=True)
         return Mechanism.from_matrix(matrix[groups.group], privacy, inputs=problem.inputs)

@@ -220,7 +220,7 @@ class Scaled:
     @classmethod
     def of(cls, values: Floats) -> Scaled:
         mantissa, exponent = np.frexp(values)
-        return cls(mantissa, np.where(mantissa == 0, -(1 << 40), exponent).astype(np.int64))
+        return cls(mantissa, np.where(mantissa == 0, -(1 << 40), exponent.astype(np.int64)))
 
     def times_exp(self, log: Floats) -> Scaled:
         """Times e^log."""

@@ -235,4 +235,6 @@ class ClosedForms:
             return ""
         values = curve_values(self.utility, LDP(self.epsilon), DENSE_UP_TO)
         reached = sorted(((v / best, name) for name, v in values.items() if v is not None), reverse=True)
-        return "of the optimum the closed forms reach: " + ", ".join(f"{name} {number(v, 4)}" for v, name in reached)
+        return "closed forms reach these shares of the optimum: " + ", ".join(
+            f"{name} {number(v, 4)}" for v, name in reached
+        )

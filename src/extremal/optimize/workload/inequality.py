@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from extremal.certificate import Refused, Squares
+from extremal.certificate import Proof, Refused, Squares
 from extremal.optimize.workload.lifts import Coordinates, Floats, staircase_deviations
 from extremal.optimize.workload.proofs import matrix_inequality
 from extremal.privacy import LDP
@@ -44,16 +44,22 @@ class Inequality:
     bound: float
     z: Floats
 
-    def proof(self, privacy: LDP, utility: Workload, groups: tuple[int, ...] = ()) -> Squares:
-        """The same in integers, with as little room as the exact check needs."""
+    def proof(
+        self,
+        privacy: LDP,
+        utility: Workload,
+        groups: tuple[int, ...] = (),
+        within: Callable[[Squares], Proof] = lambda squares: squares,
+    ) -> Proof:
+        """The same in integers, with as little room as the exact check needs; `within` another proof, perhaps."""
         for shrink in SHRINK[:-1]:
-            proof = matrix_inequality(self.d, self.pairs, self.blocks, (1 - shrink) * self.z, groups)
+            proof = within(matrix_inequality(self.d, self.pairs, self.blocks, (1 - shrink) * self.z, groups))
             try:
                 proof.bound(privacy, utility)
             except Refused:
                 continue
             return proof
-        return matrix_inequality(self.d, self.pairs, self.blocks, (1 - SHRINK[-1]) * self.z, groups)
+        return within(matrix_inequality(self.d, self.pairs, self.blocks, (1 - SHRINK[-1]) * self.z, groups))
 
 
 class _Objective:

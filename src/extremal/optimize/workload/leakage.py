@@ -47,7 +47,7 @@ def solve(problem: Problem, privacy: PML | LIP, utility: Workload) -> Solution:
     coordinates = Coordinates(prior, utility.rows)
     points = coordinates.points(lifts - 1)
     found = optimal_design(points, coordinates.guarded)
-    theta = balanced(lifts, reduced(points, found.theta))
+    theta = balanced(lifts, reduced(points, found.theta, coordinates.guarded))
     matrix = lifts[:, theta > 0] * theta[theta > 0]
     try:
         whole = matrix / matrix.sum(axis=1, keepdims=True)

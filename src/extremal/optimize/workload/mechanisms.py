@@ -1,33 +1,54 @@
 """From weights on patterns to a mechanism in exact weights.
 
 A design in floats has far more outputs than it needs: only Σθ D and Σθ DDᵀ matter, so at most k(k+1)/2 patterns suffice
-(Carathéodory). The rows are then made to sum to one to the last float, and `Mechanism.from_matrix` rounds to integers
-and mixes a constant into what rounding broke."""
+(Carathéodory). Reports that nobody will ever see, with probabilities below 2·10⁻⁹, are dropped where the cost stays the
+same without them. The rows are then made to sum to one to the last float, and `Mechanism.from_matrix` rounds to
+integers and mixes a constant into what rounding broke."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from extremal.mechanism import Mechanism
 from extremal.optimize.workload.lifts import Floats, Sets
 from extremal.privacy import Notion
 
 FAINT = 1e-9  # weights below this, relative to the largest, are dust of the interior-point method
+DUST = 2e-9  # probability of a report, for the input that makes it likeliest: the largest lift is at least 1
+WORTHLESS = 1e-9  # relative: what dropping dust may add to the cost
 MOST_REDUCED = 1500  # patterns; beyond, the reduction costs more than the outputs
 
 
-def reduced(points: Floats, theta: Floats, limited: Floats | None = None) -> Floats:
+def reduced(points: Floats, theta: Floats, statistics: Floats, limited: Floats | None = None) -> Floats:
     """Weights with the same Σθd and Σθddᵀ (within rounding) on as few points as those moments need; the same
-    `limited`·θ too, if it is given."""
+    `limited`·θ too, if it is given. `statistics` is B, by which dust is judged."""
     used = np.flatnonzero(theta > FAINT * theta.max())
     n, rows = points.shape[0], np.zeros((0, theta.size)) if limited is None else limited
     kept = np.zeros_like(theta)
     kept[used] = theta[used]
     if n * (n + 1) // 2 + n + 1 + len(rows) < used.size <= MOST_REDUCED:
         kept[used] = fewest(np.vstack([second_moments(points[:, used]), rows[:, used]]), theta[used])
-    return kept
+    return without_dust(points, kept, statistics)
+
+
+def without_dust(points: Floats, theta: Floats, statistics: Floats) -> Floats:
+    """The weights without those below `DUST`, unless the cost needs them."""
+    heavy = np.where(theta >= DUST * theta.sum(), theta, 0.0)
+    allowed = (1 + WORTHLESS) * _cost(points, theta, statistics)
+    return heavy if _cost(points, heavy, statistics) <= allowed else theta
+
+
+def _cost(points: Floats, theta: Floats, statistics: Floats) -> float:
+    """tr(B V⁻¹ Bᵀ) of weights that sum to 1; infinite where V has no inverse."""
+    used = theta > 0
+    v = (points[:, used] * (theta[used] / theta.sum())) @ points[:, used].T
+    try:
+        return float(np.sum(cho_solve(cho_factor(v, lower=True), statistics.T).T * statistics))
+    except np.linalg.LinAlgError:
+        return np.inf
 
 
 def second_moments(points: Floats) -> Floats:

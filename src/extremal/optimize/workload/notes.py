@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from time import process_time
 
 import numpy as np
 
+from extremal.certificate import enclosure
 from extremal.closed_forms import subset_selection
 from extremal.errors import ExtremalError
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures import SubsetSelection
+from extremal.mechanism.structures import ChosenSets, SubsetSelection
+from extremal.optimize.workload.structured.short import best_short
 from extremal.privacy import LDP
 from extremal.tables import number
 from extremal.utility import Frequencies, Mean, Ranges, Workload
@@ -26,6 +29,9 @@ RESPONDENTS = 1000  # a survey of the usual size, for the sentence about precisi
 NORMAL = 1.96  # standard errors of a 95% interval
 DEAR = 2.0  # respondents, relative to subset selection, from which a summary warns
 MOST_INPUTS = 300  # inputs beyond which shares are not looked at
+LONG = 64  # bits of a report from which a summary says what a short one costs: a machine word
+SHORT = 16  # bits that a short report may have, where the labels need no more
+TIMED = 1000  # reports whose drawing is timed
 
 
 def subset_selection_cost(workload: Workload, epsilon: float) -> float | None:
@@ -74,6 +80,13 @@ def _statistics(workload: Workload) -> int:
     return int(workload.rows.shape[0])
 
 
+def cost_with(workload: Workload, mechanism: Mechanism) -> float:
+    """n × mean squared error; with sets that the inputs choose that of their usual estimate, as in certificates."""
+    if isinstance(mechanism.structure, ChosenSets):
+        return float(enclosure(workload.problem(), mechanism)[1])
+    return workload(mechanism)
+
+
 @dataclass(frozen=True, eq=False)
 class Precision:
     """What the value means at n = 1,000."""
@@ -83,7 +96,7 @@ class Precision:
 
     def sentence(self) -> str:
         worst = ", at worst" if self.workload.prior is None else ""
-        reach = half_width(self.workload, self.workload(self.mechanism))
+        reach = half_width(self.workload, cost_with(self.workload, self.mechanism))
         return f"at n = {RESPONDENTS:,}  {in_words(self.workload, reach)} (95%{worst})"
 
 
@@ -99,10 +112,48 @@ class People:
         usual = subset_selection_cost(self.workload, claim.epsilon) if isinstance(claim, LDP) else None
         if usual is None or not math.isfinite(usual):
             return ""
-        share = self.workload(self.mechanism) / usual
+        share = cost_with(self.workload, self.mechanism) / usual
+        if share > 1.0005:
+            return f"people        {share - 1:.2%} more than subset selection needs for the same precision"
         if share > 0.9995:
             return "people        as many as subset selection needs for the same precision"
         return f"people        the same precision as subset selection with {number(share, 2)} of the people"
+
+
+@dataclass(frozen=True, eq=False)
+class Shorter:
+    """What a short report would cost, where the best one is long."""
+
+    workload: Workload
+    mechanism: Mechanism
+
+    def sentence(self) -> str:
+        claim, goal = self.mechanism.privacy, self.workload
+        long = bits_of(self.mechanism) > LONG and isinstance(goal, Frequencies) and goal.prior is not None
+        if not long or not isinstance(claim, LDP):
+            return ""
+        found = best_short(None, goal, claim, 1 << max(SHORT, (goal.k - 1).bit_length() + 2))
+        if found is None:
+            return ""
+        more = float(found.value) / goal(self.mechanism) - 1
+        bits = bits_of(found.mechanism)
+        return f"short         {bits} bits a report cost at most {more:.2%} more people: report_bits={bits}"
+
+
+def bits_of(mechanism: Mechanism) -> int:
+    """How many bits name a report."""
+    return (mechanism.m - 1).bit_length()
+
+
+def seconds_of(mechanism: Mechanism, reports: int = TIMED) -> float:
+    """Processor seconds that one report takes here: the better of two rounds, after one that prepares."""
+    values = [mechanism.inputs[x % mechanism.k] for x in range(reports)]
+    found = []
+    for some in (values[:1], values, values):
+        start = process_time()
+        mechanism.privatize(some)
+        found.append((process_time() - start) / reports)
+    return min(found[1:])
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,14 +44,15 @@ class KeyedColumn:
     """What one column of one release needs: the mechanism and its subkeys. It is never pickled by accident; `shipped`
     is for engines whose workers are other processes."""
 
-    __slots__ = ("__secret", "mechanism", "name")
+    __slots__ = ("__secret", "_column", "mechanism", "name")
 
     def __init__(self, mechanism: Mechanism, name: Any, key: ReleaseKey) -> None:
-        purpose = b"".join(
-            len(part).to_bytes(4, "little") + part for part in (PURPOSE, _tag(name), bytes.fromhex(mechanism.hash))
-        )
-        self.mechanism, self.name = mechanism, str(name)
-        self.__secret = key.derive(purpose, len(KINDS) * 2 * KEY_BYTES)
+        self.mechanism, self.name, self._column = mechanism, str(name), name
+        self.__secret = column_secret(key, _tag(name), mechanism.hash)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        return (self._column,)
 
     def shipped(self) -> tuple[Mechanism, str, bytes]:
         """The parts, for a worker of the same release. They hold the secret of this column."""
@@ -62,12 +63,12 @@ class KeyedColumn:
         """What `shipped` took apart."""
         column = object.__new__(cls)
         column.mechanism, column.name, column.__secret = parts
+        column._column = column.name
         return column
 
     def _keys(self, kind: str) -> tuple[bytes, bytes]:
         """The cipher's key and the hash's key for one kind of id."""
-        start = KINDS.index(kind) * 2 * KEY_BYTES
-        return self.__secret[start : start + KEY_BYTES], self.__secret[start + KEY_BYTES : start + 2 * KEY_BYTES]
+        return keys_in(self.__secret, kind)
 
     def reports(self, ids: Any, values: Any) -> Any:
         """The reports on `values`, in the same kind of container; `ids` is a column of the same length."""
@@ -92,6 +93,19 @@ class KeyedColumn:
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         raise TypeError("a keyed column holds a secret and is never pickled: serialise the plan before privatize")
+
+
+def column_secret(key: ReleaseKey, name: bytes, made_by: str) -> bytes:
+    """The secret of one column of a release, from its name and the hash of what makes its reports."""
+    parts = (PURPOSE, name, bytes.fromhex(made_by))
+    purpose = b"".join(len(part).to_bytes(4, "little") + part for part in parts)
+    return key.derive(purpose, len(KINDS) * 2 * KEY_BYTES)
+
+
+def keys_in(secret: bytes, kind: str) -> tuple[bytes, bytes]:
+    """The cipher's key and the hash's key for one kind of id."""
+    start = KINDS.index(kind) * 2 * KEY_BYTES
+    return secret[start : start + KEY_BYTES], secret[start + KEY_BYTES : start + 2 * KEY_BYTES]
 
 
 def _tag(name: Any) -> bytes:

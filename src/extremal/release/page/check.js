@@ -1,7 +1,7 @@
 // Draws the reports of vectors.json and compares them: `node check.js`, or open check.html from a server.
 // With a number N it also draws N reports of the generator's own on the first input of every mechanism, and counts them.
 
-import { loadMechanism, PROTOCOL, secureWords } from "./randomiser.js";
+import { loadMechanism, loadQuestionnaire, PROTOCOL, secureWords } from "./randomiser.js";
 
 async function check(file, own) {
   if (file.version !== PROTOCOL) throw new Error(`the vectors are of protocol ${file.version}, the script of ${PROTOCOL}`);
@@ -22,6 +22,15 @@ async function check(file, own) {
       found[key] = (found[key] ?? 0) + 1;
     }
     counts.push(found);
+  }
+  for (const { questionnaire: content, vectors } of file.questionnaires ?? []) {
+    const questionnaire = await loadQuestionnaire(JSON.stringify(content));
+    for (const { answers, words, reports } of vectors) {
+      const queue = words.map(BigInt);
+      const drawn = questionnaire.draw(answers, () => queue.shift());
+      total += 1;
+      agreed += Number(JSON.stringify(drawn) === JSON.stringify(reports) && queue.length === 0);
+    }
   }
   return { agreed, total, counts: own ? counts : [] };
 }

@@ -19,6 +19,7 @@ from extremal.release.sampling.alias import AliasTable
 from extremal.release.sampling.words import LARGEST_CHUNK, Words
 
 Codes = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
 
 
 class Loops:
@@ -92,7 +93,7 @@ class Loops:
 
 
 @cache
-def _functions() -> tuple[Any, Any, Any]:
+def _functions() -> tuple[Any, ...]:
     """The compiled functions; made on first use.
 
     Raises:
@@ -139,7 +140,33 @@ def _functions() -> tuple[Any, Any, Any]:
             cyclic += outputs & (cyclic >> 63)  # masks, not branches: which way a report goes cannot be predicted
             out[i] = symbol ^ ((symbol ^ cyclic) & ((outputs - 1 - symbol) >> 63))
 
-    return rows_loop, response_loop, windows_loop
+    @function
+    def floyd_step(
+        words: Any, rows: Any, newest: Any, over: Any, left: Any, member: Any, waiting: Any
+    ) -> Any:  # pragma: no cover - compiled
+        bound, count = np.uint64(newest + 1), 0
+        for i in range(rows.size):
+            row = rows[i]
+            product = (words[i] >> np.uint64(32)) * bound
+            if (product & np.uint64(0xFFFFFFFF)) < over:
+                waiting[count] = row
+                count += 1
+            elif not left[row]:
+                drawn = np.int64(product >> np.uint64(32))
+                member[row, newest if member[row, drawn] else drawn] = True
+        return count
+
+    @function
+    def members_loop(member: Any, x: Any, contains: Any, out: Any) -> None:  # pragma: no cover - compiled
+        for row in range(x.size):
+            place = 0
+            for z in range(member.shape[1] + 1):
+                inside = contains[row] if z == x[row] else member[row, z - (z > x[row])]
+                if inside:
+                    out[row, place] = z
+                    place += 1
+
+    return rows_loop, response_loop, windows_loop, floyd_step, members_loop
 
 
 def can_compile() -> bool:
@@ -160,7 +187,7 @@ class CompiledLoops(Loops):
 
     def __init__(self) -> None:
         super().__init__(0)
-        self._rows, self._response, self._windows = _functions()
+        self._rows, self._response, self._windows, self._step, self._members = _functions()
 
     def from_rows(self, table: AliasTable, rows: Codes, words: Words) -> Codes:
         out = words.view(np.int64)
@@ -176,3 +203,12 @@ class CompiledLoops(Loops):
         out = words.view(np.int64)
         self._windows(table.entries, np.uint64(table.bits), np.int64(outputs), rows, words, out)
         return out
+
+    def floyd(self, words: Words, rows: Codes, newest: int, over: int, left: Flags, member: Flags) -> Codes:
+        """One step of Floyd's algorithm for these rows of flags; the rows whose word was rejected are returned."""
+        waiting = np.empty(rows.size, dtype=np.int64)
+        return waiting[: self._step(words, rows, np.int64(newest), np.uint64(over), left, member, waiting)]
+
+    def members(self, member: Flags, x: Codes, contains: Flags, out: Codes) -> None:
+        """The sets as increasing codes, from flags of the others and whether they hold x."""
+        self._members(member, x, contains, out)

@@ -53,7 +53,8 @@ from extremal.release.sampling.rules import (
 from extremal.release.sampling.subsets import is_sparse, sparse_subset_reports, subset_reports
 from extremal.release.sampling.words import SecureWords, Words, WordSource
 
-WORTH_COMPILING = 1 << 21  # values in one call from which importing numba and compiling (a second or two, once) can pay
+# values, or members of sets, in one call from which importing numba and compiling (a second or two, once) can pay
+WORTH_COMPILING = 1 << 21
 MOST_THREADS = 8  # memory, not computing, is the limit beyond a few
 LARGEST_TABLE = 1 << 22  # entries (32 MB) up to which two-valued columns that are no windows are sampled from a table
 
@@ -233,8 +234,9 @@ class _FromSubsets:
 
     def draw(self, rows: Codes, source: WordSource, loops: Loops, buffer: Words) -> Codes:
         k, d = self.structure.r, self.structure.size
-        draw = sparse_subset_reports if is_sparse(k, d) else subset_reports
-        return draw(k, d, self.structure.inside, rows, source)
+        if is_sparse(k, d):
+            return sparse_subset_reports(k, d, self.structure.inside, rows, source)
+        return subset_reports(k, d, self.structure.inside, rows, source, loops)
 
 
 SAMPLERS: dict[str, Callable[[Any], Sampler]] = {
@@ -298,7 +300,7 @@ def sample_codes(
     _refuse_unsuitable(mechanism, codes, source, dtype)
     sampler, n = prepared(mechanism.structure), codes.size
     if compiled is None:
-        compiled = n >= WORTH_COMPILING and can_compile()
+        compiled = n * (sampler.size or 1) >= WORTH_COMPILING and can_compile()
     out: npt.NDArray[Any] = np.empty(n if sampler.size is None else (n, sampler.size), dtype=dtype)
 
     def draw(start: int, stop: int) -> None:

@@ -187,10 +187,11 @@ def left_out(mechanism: Any, epsilon: Any, n: Any, name: str, value: Any) -> str
     given = {"n": n, "epsilon": epsilon if mechanism is None else mechanism, name: value}
     missing = [key for key, known in given.items() if known is None]
     if len(missing) != 1:
+        missed = " and ".join(missing)
         raise InvalidParameter(
-            f"leave out one of n, epsilon (or the mechanism) and {name}: it is what is solved for",
-            parameter="left out",
-            value=missing,
+            f"give two of n, epsilon (or a mechanism) and {name}, and the third is solved for; "
+            f"{f'{missed} are missing' if missing else 'all three were given'}",
+            hint=f"Leave out {name}." if not missing else f"For example, n=1000 gives {name}.",
         )
     return missing[0]
 

@@ -275,7 +275,12 @@ def _prior(prior: Any, k: int) -> Any:
 
 def _checked_width(half_width: Any, largest: float) -> float:
     if isinstance(half_width, bool) or not isinstance(half_width, (int, float, Fraction, np.floating)):
-        raise InvalidParameter("half_width must be a number", parameter="half_width", value=half_width)
+        raise InvalidParameter(
+            "half_width must be a number",
+            parameter="half_width",
+            value=half_width,
+            hint="Write ± 5 percentage points as 0.05.",
+        )
     if not 0 < half_width < largest:
         raise InvalidParameter(
             f"half_width must lie between 0 and {number(largest)}: that much is known without asking anybody",

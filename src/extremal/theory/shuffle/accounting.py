@@ -37,6 +37,7 @@ MOST_REVEALING = 1e9  # index of a data set from which a search for ε starts
 SMALLEST_GUESS, MOST_STEPS = 1e-12, 40  # of a search: below, ε counts as 0; a bracket is halved that often
 CANDIDATES = 40  # data sets that are tried for a lower end, the most revealing first
 PARTS = (1, 6)  # into which a listed first report is divided, coarsest first
+TIGHT = 0.99  # of the blanket's δ at a coarse smoothing, which takes up to 0.7% of it: what is left is 1e-4 in ε
 SMALLEST = 1e-290  # δ below which only the blanket is used: doubles end at 1e-308
 
 
@@ -95,7 +96,7 @@ def upper_delta(pair: PairReports, n: int, ratio: arb, target: float | None, qui
     best = blanket
     if quick and target is not None and best <= target:
         return best
-    if pair.complete and n > 1:
+    if pair.complete and n > 1 and not _is_tight(pair, n, ratio, blanket):
         for parts in PARTS if pair.aligned else PARTS[:1]:
             found = _everybody(pair, n, ratio, best if target is None else arb(target), quick, parts, target is None)
             best = best.min(found).upper()
@@ -104,6 +105,12 @@ def upper_delta(pair: PairReports, n: int, ratio: arb, target: float | None, qui
     if quick or not 0.9 * blanket <= best:
         return best
     return best.min(equal_others(pair.blanket_classes, n, ratio, fine(pair.blanket_classes))[1]).upper()
+
+
+def _is_tight(pair: PairReports, n: int, ratio: arb, blanket: arb) -> bool:
+    """Whether data sets that exist come so close to the blanket's bound that no other bound is worth its time."""
+    worst = max(range(len(pair.others)), key=pair.other_indices.__getitem__)
+    return pair.others[worst].real and blanket * TIGHT <= lower_delta(pair.other_classes[worst], n, ratio, COARSE)
 
 
 def _everybody(pair: PairReports, n: int, ratio: arb, goal: arb, quick: bool, parts: int, lower: bool) -> arb:

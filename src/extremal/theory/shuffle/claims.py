@@ -8,7 +8,8 @@ larger δ, and *not proven* between.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,11 @@ from flint import arb, ctx, fmpq
 
 from extremal.certificate.verify import Verdict, Verification
 from extremal.errors import MalformedFile, PrivacyViolation
-from extremal.exact import as_count, as_fraction
 from extremal.exact.numbers import decimal_text
+from extremal.exact.written import refuse_other_fields, written_fraction
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import check_version, content_digest, from_json, to_json, write_once
+from extremal.privacy import Notion
 from extremal.theory.shuffle.accounting import data_sets, exponential, lower_delta, ranked, screened, upper_delta
 from extremal.theory.shuffle.binary import MOST_PEOPLE, BinaryReports
 from extremal.theory.shuffle.contour import BITS
@@ -28,6 +30,9 @@ from extremal.theory.shuffle.pairs import pairs_of
 
 FORMAT = "extremal-shuffled"
 VERSION = (1, 0)
+FIELDS = ("format", "version", "mechanism", "n", "epsilon", "delta", "hash")
+NUMBER = re.compile(r"[1-9]\d{0,12}", re.ASCII)  # of people
+LARGEST_EPSILON = 700  # e^700 is near the largest double
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,15 +47,20 @@ class ShuffleClaim:
         mechanism: with exact weights.
         n: people.
         epsilon, delta: exact.
+        local: what a file claims of the mechanism itself, undecided; None where the mechanism has its claim.
     """
 
     mechanism: Mechanism
     n: int
     epsilon: Fraction
     delta: Fraction
+    local: Notion | None = None
 
     def verify(self) -> Verification:
-        """Decide the claim in balls, from the weights alone."""
+        """Decide the claim in balls, from the weights alone; that of the mechanism itself before."""
+        if self.local is not None and not self.local.holds(self.mechanism):
+            reason = f"{self.local!r} is false: the level is {self.local.level(self.mechanism)!r}"
+            return Verification(Verdict.REFUTED, Verdict.NOTHING, Verdict.NOTHING, (reason,))
         with ctx.workprec(BITS):
             verdict, reason = self._decided()
         return Verification(verdict, Verdict.NOTHING, Verdict.NOTHING, (reason,))
@@ -106,6 +116,7 @@ def read_claim(content: dict[str, Any], source: str) -> ShuffleClaim:
         MalformedFile: not such a file, corrupted, or of a newer major version.
     """
     check_version(content, source, FORMAT, VERSION, "a file of shuffled reports")
+    refuse_other_fields(content, FIELDS, "a claim about shuffled reports")
     found = content_digest({key: value for key, value in content.items() if key != "hash"})
     if content.get("hash") != found:
         raise MalformedFile(
@@ -114,16 +125,18 @@ def read_claim(content: dict[str, Any], source: str) -> ShuffleClaim:
             value=content.get("hash"),
             hint=f"The content hashes to {found}.",
         )
-    inside, n = content.get("mechanism"), content.get("n")
-    if not isinstance(inside, dict) or not isinstance(n, str) or not n.isdecimal() or len(n) > 13:
-        raise MalformedFile("a claim needs a mechanism and a number of people", parameter="n", value=n)
+    inside, n = content["mechanism"], content["n"]
+    if not isinstance(inside, dict):
+        raise MalformedFile("a claim needs a mechanism", parameter="mechanism", value=type(inside).__name__)
+    if not isinstance(n, str) or NUMBER.fullmatch(n) is None:
+        raise MalformedFile("n must be a string of at most 13 digits", parameter="n", value=str(n)[:60])
+    epsilon, delta = (written_fraction(content[name], name) for name in ("epsilon", "delta"))
+    for name, fits in (("epsilon", 0 <= epsilon <= LARGEST_EPSILON), ("delta", 0 < delta < 1)):
+        if not fits:
+            required = f"0 ≤ ε ≤ {LARGEST_EPSILON} and 0 < δ < 1 are required"
+            raise MalformedFile(required, parameter=name, value=content[name])
     mechanism, local = from_json(inside, source)
-    epsilon, delta = (as_fraction(content.get(name), name) for name in ("epsilon", "delta"))
-    if not 0 <= epsilon <= 700 or not 0 < delta < 1:
-        raise MalformedFile("0 ≤ ε ≤ 700 and 0 < δ < 1 are required", parameter="delta", value=content.get("delta"))
-    return ShuffleClaim(
-        mechanism if local is None else mechanism.claiming(local), as_count(int(n), "n", 1), epsilon, delta
-    )
+    return ShuffleClaim(mechanism, int(n), epsilon, delta, local)
 
 
 def proved_claim(content: dict[str, Any], source: str) -> ShuffleClaim:
@@ -136,4 +149,4 @@ def proved_claim(content: dict[str, Any], source: str) -> ShuffleClaim:
     found = claim.verify()
     if not found:
         raise PrivacyViolation(found.reasons[0], parameter="epsilon", value=float(claim.epsilon))
-    return claim
+    return claim if claim.local is None else replace(claim, mechanism=claim.mechanism.claiming(claim.local), local=None)

@@ -187,6 +187,9 @@ def positive_part(law: Law, n: int, kappa: float) -> tuple[arb, arb]:
         kappa: smoothing in standard deviations; the width is about (κz)² relative where the sum's mean lies z standard
             deviations below 0.
     """
+    if len(law.values) == 1:  # however many people: nothing is listed
+        alone = n * law.values[0].max(arb(0)) * law.weights[0] ** n
+        return alone.lower().max(arb(0)), alone.upper()
     if math.comb(n + len(law.values) - 1, n) <= MOST_TERMS:
         return _added_up(law, n)
     rare = _rarely(law, n)

@@ -8,6 +8,7 @@ smaller than the true one is valid, too.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -83,3 +84,24 @@ def merged(classes: Iterable[Masses]) -> Classes:
         held[1] += q1
         held[2] += r
     return (*((a, b, r) for a, b, r in sums.values()), *singular)
+
+
+Common = Callable[[tuple[int, ...]], fmpq]
+"""How many reports all of these inputs (numbered 0, 1, 2) favour."""
+
+
+def patterns(inputs: int, common: Common) -> dict[tuple[int, ...], fmpq]:
+    """How many reports exactly these inputs favour, by inclusion and exclusion."""
+    counts = {}
+    for held in itertools.product((0, 1), repeat=inputs):
+        within = [j for j in range(inputs) if held[j]]
+        without = [j for j in range(inputs) if not held[j]]
+        counts[held] = sum(
+            (
+                (-1) ** size * common((*within, *more))
+                for size in range(len(without) + 1)
+                for more in itertools.combinations(without, size)
+            ),
+            fmpq(0),
+        )
+    return counts

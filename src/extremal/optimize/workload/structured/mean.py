@@ -25,7 +25,7 @@ from extremal.mechanism import Mechanism
 from extremal.optimize.problem import decimal, shortened
 from extremal.optimize.workload.interior import OptimalDesign, optimal_design
 from extremal.optimize.workload.lifts import Coordinates, Floats, Sets, staircase_deviations
-from extremal.optimize.workload.mechanisms import balanced
+from extremal.optimize.workload.mechanisms import FAINT, balanced, without_dust
 
 Exact = npt.NDArray[np.object_]
 
@@ -264,9 +264,12 @@ def cells_for(values: Floats, prior: Floats, count: int) -> npt.NDArray[np.intp]
 
 def grid_columns(design: OneStatistic, epsilon: float) -> Floats:
     """The mechanism on the design's own values, in floats, rows summing to one."""
-    used = design.theta > 1e-9 * design.theta.max()
+    theta, coordinates = np.where(design.theta > FAINT * design.theta.max(), design.theta, 0.0), design.coordinates
+    deviations = staircase_deviations(design.columns, coordinates.prior, math.expm1(epsilon))
+    theta = without_dust(coordinates.points(deviations), theta, coordinates.statistics)
+    used = theta > 0
     columns = np.where(design.columns[:, used], 1.0, math.exp(-epsilon))
-    weights = balanced(columns, design.theta[used] / (design.coordinates.prior @ columns))
+    weights = balanced(columns, theta[used] / (coordinates.prior @ columns))
     matrix = columns * weights
     return np.asarray(matrix / matrix.sum(axis=1, keepdims=True))
 

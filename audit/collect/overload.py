@@ -1,0 +1,96 @@
+"""Ten times more than the collector takes: how much memory it uses, and whether what it acknowledged is there.
+
+    python -m audit.collect.overload [--seconds 20]
+
+First the rate at which lists are taken is measured with two clients; then many clients send lists of the same size as
+fast as they can without waiting for room. Refusals (429) are counted. Memory is the largest resident size of the
+server's process, from /proc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import secrets
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+
+from extremal.collect.study import open_study
+from support.servers import start
+from support.studies import asked, records, study_in, upload
+
+LIST = 5_000
+FEW, MANY = 2, 200
+MOST_MEMORY = 1 << 30  # bytes
+
+
+def memory(pid: int) -> int:
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    return int(found[1]) * 1024 if found else 0
+
+
+async def client(port: int, body: str, end: float, statuses: Counter[int]) -> None:
+    head = "POST /api/reports HTTP/1.1\r\nhost: h\r\ncontent-type: application/json\r\nconnection: close\r\n"
+    while time.monotonic() < end:
+        own = body.replace("IDIDIDIDIDIDIDID", secrets.token_hex(8)).encode()
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(f"{head}content-length: {len(own)}\r\n\r\n".encode() + own)
+            answer = await asyncio.wait_for(reader.read(), 60)
+            writer.close()
+        except (OSError, TimeoutError):
+            statuses[0] += 1
+            continue
+        found = re.match(rb"HTTP/1\.1 (\d+)", answer)
+        statuses[int(found[1]) if found else 0] += 1
+
+
+async def load(port: int, body: str, clients: int, seconds: float) -> Counter[int]:
+    statuses: Counter[int] = Counter()
+    end = time.monotonic() + seconds
+    await asyncio.gather(*(client(port, body, end, statuses) for _ in range(clients)))
+    return statuses
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=20.0)
+    options = parser.parse_args()
+    questionnaire = asked()
+    listed = [
+        {**upload(questionnaire, r), "id": f"{i:016x}IDIDIDIDIDIDIDID"}
+        for i, r in enumerate(records(questionnaire, LIST))
+    ]
+    body = json.dumps(listed)
+    with tempfile.TemporaryDirectory() as place:
+        study_in(Path(place) / "study", questionnaire)[2].engine.dispose()
+        process, port = start(Path(place) / "study")
+        idle = memory(process.pid)
+        calm = asyncio.run(load(port, body, FEW, options.seconds / 2))
+        quiet = memory(process.pid)
+        storm = asyncio.run(load(port, body, MANY, options.seconds))
+        peak = memory(process.pid)
+        process.terminate()
+        process.communicate()
+        _, store = open_study(Path(place) / "study")
+        with store:
+            checked = store.check()
+    acknowledged = LIST * (calm[201] + storm[201])
+    offered = sum(storm.values()) / options.seconds / max(calm[201] / (options.seconds / 2), 1e-9)
+    print(f"idle {idle >> 20} MB, {FEW} clients {quiet >> 20} MB, {MANY} clients {peak >> 20} MB")
+    print(f"{FEW} clients: {dict(calm)}; {MANY} clients: {dict(storm)}: {offered:.1f} times the calm rate was offered")
+    print(
+        f"{acknowledged:,} reports acknowledged, {checked.reports:,} stored, {'sound' if checked.sound else 'DAMAGED'}"
+    )
+    return int(peak > MOST_MEMORY or checked.reports < acknowledged or not checked.sound)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

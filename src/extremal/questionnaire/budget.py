@@ -1,0 +1,168 @@
+"""One budget for all questions: the mechanisms that a strategy makes of it, and what all strategies cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+from extremal.errors import InvalidParameter
+from extremal.exact import Exponential, as_count, as_fraction
+from extremal.exact.exponential import LARGEST_EPSILON
+from extremal.mechanism import Mechanism
+from extremal.mechanism.structures.joint import COIN, Assignment, Block, JointBlocks, coin_at_most
+from extremal.privacy import LDP
+from extremal.questionnaire.joint import JointQuestions
+from extremal.questionnaire.questions import BranchQuestion, Question, questions_of
+from extremal.questionnaire.records import Branch
+from extremal.questionnaire.strategies import STRATEGIES, Costs, joint, refuse_budget, sample, split
+from extremal.tables import aligned
+from extremal.utility import Workload
+
+NORMAL_95 = 1.959963984540054  # the 97.5% quantile of a normal distribution
+SHOWN_PEOPLE = 1000  # for whom a summary states half-widths
+SHOWN_MARGIN = 0.05  # for which a summary states the people
+
+
+@dataclass(frozen=True, eq=False)
+class Budget:
+    """How a questionnaire came to be: one ε, the strategy, and what the others would have cost.
+
+    Attributes:
+        epsilon: what a person spends.
+        strategy: "joint", "sample" or "split".
+        per_person: how many questions a person is asked, where that was given.
+        importance: of each question that has one other than 1.
+        costs: by strategy.
+    """
+
+    epsilon: Fraction
+    strategy: str
+    per_person: int | None
+    importance: Mapping[str, float]
+    costs: Mapping[str, Costs]
+
+    def side_by_side(self, bound: float | None) -> str:
+        """All strategies: questions that a person answers, the largest half-width, and the people for ± 5 points."""
+        rows = []
+        for name, costs in self.costs.items():
+            chosen = " (chosen)" if name == self.strategy else ""
+            rows.append([f"{name}{chosen}", f"{costs.asked:.3g}", *_reached(costs.worst)])
+        if bound is not None:
+            rows.append(["any mechanism (bound)", "", *_reached(bound)])
+        header = ["strategy", "questions asked", f"half-width, n = {SHOWN_PEOPLE:,}", f"people for ± {SHOWN_MARGIN}"]
+        note = (
+            "Largest 95% half-width over the questions at equal shares, times importance; of a mean, relative to its "
+            "range."
+        )
+        return f"{aligned(header, rows, left=1)}\n{note}"
+
+
+def _reached(cost: float) -> tuple[str, str]:
+    half = NORMAL_95 * math.sqrt(cost / SHOWN_PEOPLE)
+    return f"{half:.4f}", f"{math.ceil(cost * (NORMAL_95 / SHOWN_MARGIN) ** 2):,}"
+
+
+@dataclass(frozen=True, eq=False)
+class Spent:
+    """What a budget was spent on: mechanisms in the order of the questions, what is asked jointly, goals."""
+
+    mechanisms: dict[str, Mechanism]
+    joint: JointQuestions | None
+    goals: dict[str, Workload]
+    budget: Budget
+
+
+def spend(epsilon: Any, questions: Any, strategy: str, per_person: int | None, importance: Any, optional: Any) -> Spent:
+    """See `Questionnaire.within`."""
+    if strategy not in ("best", *STRATEGIES):
+        raise InvalidParameter(f"strategy must be best, {', '.join(STRATEGIES)}", parameter="strategy", value=strategy)
+    asked, fixed = questions_of(questions, importance, optional or ())
+    total = as_fraction(epsilon, "epsilon")
+    left = total - sum((_spent(m, name) for name, m in fixed.items()), Fraction(0))
+    if not asked:
+        raise InvalidParameter(
+            "some question must be without a mechanism", parameter="questions", hint="Questionnaire(questions)."
+        )
+    refuse_budget(left, len(asked))
+    if per_person is not None:
+        per_person = as_count(per_person, "per_person", 1)
+        if per_person > len(asked) or strategy == "split":
+            raise InvalidParameter(
+                f"per_person must be at most {len(asked)}, and is not for split",
+                parameter="per_person",
+                value=per_person,
+            )
+    made = _strategies(left, asked, per_person)
+    best = min(made, key=lambda name: made[name][1].worst) if strategy == "best" else strategy
+    columns = [column for q in asked for column in q.columns]
+    budget = Budget(
+        total,
+        best,
+        per_person,
+        {q.name: q.importance for q in columns if q.importance != 1},
+        {name: costs for name, (_, costs) in made.items()},
+    )
+    goals = {q.name: q.goal for q in asked if q.goal is not None}
+    alone: dict[str, Mechanism] = {}
+    if best == "split":
+        levels = cast("dict[str, Fraction]", made["split"][0])
+        alone = {q.name: q.best(levels[q.name]) for q in asked if not isinstance(q, BranchQuestion)}
+        together = _branches_apart([q for q in asked if isinstance(q, BranchQuestion)], levels)
+    else:
+        together = _named(asked, cast("JointBlocks", made[best][0]), left)
+    found = {**fixed, **alone, **({} if together is None else together.mechanisms)}
+    order = [*fixed, *(q.name for q in columns)]
+    return Spent({name: found[name] for name in order}, together, goals, budget)
+
+
+def _strategies(epsilon: Fraction, asked: list[Question], per_person: int | None) -> dict[str, tuple[Any, Costs]]:
+    made: dict[str, tuple[Any, Costs]] = {
+        "joint": joint(epsilon, asked, per_person),
+        "sample": sample(epsilon, asked, per_person),
+    }
+    return made if per_person is not None else {**made, "split": split(epsilon, asked)}
+
+
+def _named(asked: list[Question], structure: JointBlocks, epsilon: Fraction) -> JointQuestions:
+    """A structure with the columns of its questions."""
+    columns = [column for q in asked for column in q.columns]
+    names = tuple(column.name for column in columns)
+    branches = tuple(
+        Branch(tuple(names.index(m.name) for m in q.members), q.records) for q in asked if isinstance(q, BranchQuestion)
+    )
+    return JointQuestions(names, tuple(column.labels for column in columns), structure, LDP(epsilon), branches)
+
+
+def _branches_apart(asked: list[BranchQuestion], levels: Mapping[str, Fraction]) -> JointQuestions | None:
+    """Filters with what follows them, each asked of everybody with a coin and a level of its own."""
+    if not asked:
+        return None
+    families = tuple((q.family(levels[q.name]),) for q in asked)
+    blocks = tuple(
+        Block((j,), (0,), coin_at_most(Exponential(levels[q.name]), families[j][0].odds)) for j, q in enumerate(asked)
+    )
+    total = sum((levels[q.name] for q in asked), Fraction(0))
+    return _named(list(asked), JointBlocks(families, (Assignment(blocks, COIN),)), total)
+
+
+def _spent(mechanism: Mechanism, name: str) -> Fraction:
+    """What a question that has its mechanism takes from the budget."""
+    notion = notion_of(mechanism)
+    if notion is None or notion.exact_delta:
+        raise InvalidParameter(
+            "a mechanism within a budget needs a finite ε and no δ", parameter=f"questions[{name!r}]", value=notion
+        )
+    exponent = notion.exponential.exponent
+    return exponent if exponent is not None else as_fraction(LDP(0).level(mechanism), "epsilon")
+
+
+def notion_of(mechanism: Mechanism) -> LDP | None:
+    """The LDP notion that a mechanism satisfies: its claim, or else its level; None where there is none."""
+    claim = mechanism.privacy
+    if isinstance(claim, LDP):
+        return claim
+    level = LDP(0).level(mechanism)
+    return LDP(level) if level <= LARGEST_EPSILON else None

@@ -1,0 +1,155 @@
+"""Answers to all questions → reports, in a frame, through a memory, or from file to file.
+
+Every answer is read before anything is drawn or stored. Whoever was not asked a question has nothing in its column; a
+missing answer is read as `extremal.questionnaire.records` says, where it has its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from extremal.columns.column import filled, with_gaps
+from extremal.columns.files import format_of
+from extremal.columns.files.format import Progress
+from extremal.columns.frames import columns_of, pick, with_columns
+from extremal.errors import InvalidParameter, UnknownLabel
+from extremal.mechanism import Mechanism
+from extremal.mechanism.labels import Labels
+from extremal.mechanism.structures import SubsetSelection
+from extremal.questionnaire.joint import JointQuestions
+from extremal.questionnaire.records import NO_ANSWER, column_codes, plain_column, record_codes
+from extremal.release import privatize
+from extremal.release.files import Made, privatize_file
+
+if TYPE_CHECKING:
+    from extremal.release.memory import Memory
+
+Mechanisms = Mapping[str, Mechanism]
+
+
+def privatize_answers(frame: Any, questions: Mechanisms, joint: JointQuestions | None) -> Any:
+    """See `Questionnaire.privatize`."""
+    apart = questions_apart(questions, joint)
+    records = None if joint is None else record_codes(joint, columns_of(frame, joint.names))
+    done = privatize(with_silence(frame, apart), apart) if apart else frame
+    if joint is None or records is None:
+        return done
+    return _placed(done, joint.draw(records), questions, frame)
+
+
+def questions_apart(questions: Mechanisms, joint: JointQuestions | None) -> dict[str, Mechanism]:
+    """Those with a mechanism of their own."""
+    return {name: m for name, m in questions.items() if joint is None or name not in joint.names}
+
+
+def with_silence(frame: Any, apart: Mechanisms) -> Any:
+    """The frame with what is missing as an answer, in the questions where it is one."""
+    silent = {name: m.input_labels for name, m in apart.items() if m.input_labels.find(NO_ANSWER) is not None}
+    columns = columns_of(frame, list(silent)) if silent else {}
+    made = {}
+    for name, own in columns.items():
+        labels = silent[name]
+        made[name] = with_gaps([labels[code] for code in column_codes(labels, own, name).tolist()], labels, own)
+    return with_columns(frame, made)
+
+
+def _placed(done: Any, drawn: Mapping[str, list[Any]], questions: Mechanisms, frame: Any) -> Any:
+    """A frame with the reports of the joint mechanism in the place of its answers."""
+    columns = columns_of(frame, list(drawn))
+    outputs = {name: questions[name].output_labels for name in drawn}
+    return with_columns(done, {name: with_gaps(drawn[name], outputs[name], columns[name]) for name in drawn})
+
+
+def privatize_remembered(
+    frame: Any, questions: Mechanisms, joint: JointQuestions | None, memory: Memory, person: str | None
+) -> Any:
+    """The stored reports of who was asked before, new ones of everybody else."""
+    if person is None or person in questions:
+        raise InvalidParameter("a memory needs the column that says who answered", parameter="person", value=person)
+    apart = questions_apart(questions, joint)
+    people = plain_column(pick(frame, person, "person"), person)
+    given = with_silence(frame, apart)
+    columns = columns_of(given, list(questions))
+    values = {name: plain_column(columns[name], name) for name in apart}
+    for name, mechanism in apart.items():  # all values are read before anything is stored
+        _refuse_unknown(mechanism.input_labels, values[name], name)
+    records = None if joint is None else record_codes(joint, columns)
+    made = {name: _remembered(memory, people, name, values[name], columns[name], m) for name, m in apart.items()}
+    done = with_columns(given, made)
+    if joint is None or records is None:
+        return done
+    answers = [tuple(labels[code] for labels, code in zip(joint.labels, row, strict=True)) for row in records.tolist()]
+    stored = memory.reports(people, " + ".join(joint.names), answers, joint)
+    rows = [[tuple(x) if isinstance(x, list) else x for x in cast("tuple[Any, ...]", row)] for row in stored]
+    return _placed(done, {name: [row[i] for row in rows] for i, name in enumerate(joint.names)}, questions, frame)
+
+
+def _refuse_unknown(labels: Labels, values: list[Any], name: str) -> None:
+    for place, value in enumerate(values):
+        if labels.find(value) is None:
+            raise UnknownLabel.hidden(f"{name}[{place}]", value, labels.shown())
+
+
+def _remembered(
+    memory: Memory, people: list[Any], name: str, values: list[Any], like: Any, mechanism: Mechanism
+) -> Any:
+    """The column of reports, stored or new."""
+    reports = memory.reports(people, name, values, mechanism)
+    if isinstance(mechanism.structure, SubsetSelection):
+        inputs = mechanism.input_labels
+        codes = np.array([[inputs.code(member, name) for member in cast("tuple[Any, ...]", r)] for r in reports])
+        return filled(codes, inputs, like)
+    outputs = mechanism.output_labels
+    return filled(np.array([outputs.code(r, name) for r in reports]), outputs, like)
+
+
+# -- files
+
+
+def privatize_answers_file(
+    source: str | Path,
+    target: str | Path,
+    questions: Mechanisms,
+    joint: JointQuestions | None,
+    overwrite: bool,
+    progress: Progress | None,
+) -> int:
+    """See `Questionnaire.privatize_file`."""
+    apart = questions_apart(questions, joint)
+    silent = [name for name, m in apart.items() if m.input_labels.find(NO_ANSWER) is not None]
+    if joint is None and not silent:
+        return privatize_file(source, target, apart, overwrite=overwrite, progress=progress)
+    labels = {name: questions[name].input_labels for name in [*silent, *(() if joint is None else joint.names)]}
+    columns = _read(Path(source), labels)
+    drawn: dict[str, list[Any]] = {}
+    if joint is not None:
+        drawn |= joint.draw(record_codes(joint, columns))
+    for name in silent:
+        codes = column_codes(labels[name], columns[name], name)
+        drawn[name] = apart.pop(name).privatize([labels[name][code] for code in codes.tolist()])
+    made = {name: Made(questions[name], partial(_slice, drawn[name], questions[name].output_labels)) for name in drawn}
+    return privatize_file(source, target, apart, overwrite=overwrite, progress=progress, made=made)
+
+
+def _read(path: Path, labels: Mapping[str, Labels]) -> dict[str, list[Any]]:
+    """Columns of a file as lists."""
+    found: dict[str, list[Any]] = {name: [] for name in labels}
+    for part in format_of(path, "source").read(path, list(labels), labels):
+        for name in labels:
+            found[name] += [plain_value(x) for x in part[name]]
+    return found
+
+
+def plain_value(value: Any) -> Any:
+    """A value of any container as Python has it."""
+    return value.as_py() if hasattr(value, "as_py") else value
+
+
+def _slice(drawn: list[Any], labels: Labels, column: Any, first: int) -> Any:
+    """The reports on the rows of a batch."""
+    return with_gaps(drawn[first : first + len(column)], labels, column)

@@ -1,0 +1,170 @@
+"""Labels that nobody knew: private whatever the group, found where they are frequent, and none that is not held."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import extremal as ex
+from extremal.discovery.protocol import MOST_BUCKETS_BITS, PAYLOAD_BITS, SIZE
+from extremal.discovery.search import _counted, _limits
+from extremal.discovery.strings import buckets, places
+from extremal.errors import InvalidParameter, MalformedFile
+from extremal.mechanism.structures import ChosenSets
+
+SMALL = ex.HeavyHitters(4, max_bytes=5, alphabet="abcdefgh", salt=3)
+STRINGS = [*["bad"] * 5000, *["cafe"] * 4000, *["head"] * 3000, *["deed"] * 40]
+
+
+def test_frequent_strings_are_found_with_intervals_that_hold() -> None:
+    found = SMALL.discover(SMALL.privatize(STRINGS))
+    assert set(found.labels) == {"bad", "cafe", "head"}
+    truth = {"bad": 5000 / 12040, "cafe": 4000 / 12040, "head": 3000 / 12040}
+    rows = zip(found.labels, found.estimate, found.low, found.high, strict=True)
+    assert all(low < truth[label] < high and abs(truth[label] - p) < 0.1 for label, p, low, high in rows)
+    assert "confirmed by" in str(found)
+    assert found.to_frame()["label"].tolist() == list(found.labels)
+    assert found.n == 12040
+
+
+@pytest.mark.parametrize("epsilon", ["0.5", 2, 9])
+def test_both_mechanisms_are_private_at_the_level_and_not_below(epsilon: object) -> None:
+    protocol = ex.HeavyHitters(epsilon, max_bytes=3)
+    assert protocol.prefixes.k == SIZE
+    for mechanism in (protocol.prefixes, protocol.response):
+        assert protocol.privacy.holds(mechanism)
+        assert protocol.privacy.level(mechanism) > 0.99 * protocol.epsilon
+
+
+def test_the_level_of_a_whole_report_is_that_of_its_parts_by_enumeration() -> None:
+    """Every group, every report of it, for all strings of a small alphabet: the largest ratio is at most e^ε."""
+    protocol = ex.HeavyHitters(1, max_bytes=2, alphabet="ab", salt=9)
+    symbols = protocol.strings.encoded(["a", "b", "aa", "ab", "ba", "bb"])
+    levels = len(protocol.lengths)
+    seed, bits = np.full(1, 77, dtype=np.uint64), (protocol.response.k - 1).bit_length()
+    own = buckets(protocol.strings.prints(symbols, 2), seed, bits)
+    worst = Fraction(1)
+    for y in range(protocol.response.k):
+        column = [int(protocol.response.weights[x, y]) for x in own.tolist()]
+        worst = max(worst, Fraction(max(column), min(column)))
+    sets = protocol.prefixes.structure
+    assert isinstance(sets, ChosenSets)
+    for level, length in enumerate(protocol.lengths):
+        at = places(protocol.strings.prints(symbols, length), level, SIZE)
+        held = sets.favours(at[:, None], np.arange(sets.m)[None, :])
+        some = held.any(axis=0) & ~held.all(axis=0)
+        assert some.any()
+        worst = max(worst, Fraction(sets.high, sets.low))
+    assert levels >= 2
+    assert protocol.privacy.exponential.at_least(worst.numerator, worst.denominator)
+
+
+def test_groups_do_not_depend_on_the_string_and_use_as_many_words() -> None:
+    class Counted:
+        def __init__(self) -> None:
+            self.draw, self.words = np.random.default_rng(1), 0
+
+        def fill(self, words: np.ndarray) -> None:
+            self.words += words.size
+            words[:] = self.draw.integers(0, 2**64, words.size, dtype=np.uint64)
+
+    seen = []
+    for string in ("bad", "hhhhh", "a"):
+        source = Counted()
+        reports = SMALL.privatize([string] * 300, source=source)
+        seen.append((source.words, (reports >> PAYLOAD_BITS).tolist()))
+    assert seen[0][1] == seen[1][1] == seen[2][1]
+
+
+def test_a_count_of_confirming_devices_is_binomial() -> None:
+    protocol = ex.HeavyHitters(2, max_bytes=2, alphabet="ab", salt=1)
+    reports = protocol.privatize(["ab"] * 200_000)
+    mine = reports[reports >> PAYLOAD_BITS == len(protocol.lengths)] & ((1 << PAYLOAD_BITS) - 1)
+    prints = protocol.strings.prints(protocol.strings.encoded(["ab", "ba", "a"]), 2)
+    counts, n = _counted(protocol, prints, mine)
+    own, g = int(protocol.response.weights[0, 0]) / 2**62, protocol.response.k
+    assert abs(n - 50_000) < 1000
+    for count, share in zip(counts, (own, 1 / g, 1 / g), strict=True):
+        assert abs(count - n * share) < 5 * np.sqrt(n * share * (1 - share))
+    estimate, low, high = _limits(protocol, counts, n, 0.01)
+    assert low[0] < 1 <= high[0] + 1e-12
+    assert abs(estimate[1]) < 0.05
+    assert (mine & ((1 << MOST_BUCKETS_BITS) - 1) < g).all()
+
+
+def test_limits_are_those_of_clopper_and_pearson() -> None:
+    from scipy.stats import binom
+
+    count, n, error = np.array([20.0]), 100, 0.04
+    own, chance = int(SMALL.response.weights[0, 0]) / 2**62, 1 / SMALL.response.k
+    _, low, high = _limits(SMALL, count, n, error)
+    below, above = (chance + (own - chance) * v[0] for v in (low, high))
+    assert binom.sf(19, n, below) == pytest.approx(error / 2, rel=1e-6)
+    assert binom.cdf(20, n, above) == pytest.approx(error / 2, rel=1e-6)
+    empty = _limits(SMALL, np.zeros(1), 0, error)
+    assert (empty[1][0], empty[2][0]) == (0.0, 1.0)
+
+
+def test_nothing_is_confirmed_where_nothing_is_frequent() -> None:
+    draw = np.random.default_rng(2)
+    letters = np.array(list("abcdefgh"))
+    strings = ["".join(row) for row in letters[draw.integers(0, 8, (5000, 5))]]
+    false = 0
+    for _ in range(20):
+        found = SMALL.discover(SMALL.privatize(strings))
+        false += any(label not in set(strings) for label in found.labels)
+    assert false <= 3  # at 5% each, four or more of 20 have probability 0.016
+
+
+def test_a_search_without_correction_would_be_noticed() -> None:
+    """Power of the test above: at level 0.05 for each candidate alone a false label is nearly certain."""
+    strings = ["bad"] * 4000
+    reports = SMALL.privatize(strings)
+    loose = SMALL.discover(reports, level=1e-9)  # each candidate at error 1/200
+    strict = SMALL.discover(reports)
+    assert len(loose.candidates) > 50
+    assert set(strict.labels) <= set(loose.labels)
+
+
+def test_files_are_read_back_and_changed_ones_refused(tmp_path: Path) -> None:
+    for protocol in (SMALL, ex.HeavyHitters("0.1", salt=2**64 - 1)):
+        path = protocol.save(tmp_path / f"{protocol.strings.max_bytes}.json")
+        again = ex.load(path)
+        assert (again.strings, again.privacy, again.lengths) == (protocol.strings, protocol.privacy, protocol.lengths)
+    content = json.loads(path.read_text())
+    for change in ({"salt": "7"}, {"max_bytes": 8}, {"version": "2.0"}, {"more": 1}):
+        path.write_text(json.dumps(content | change))
+        with pytest.raises(MalformedFile):
+            ex.load(path)
+
+
+def test_bad_inputs_are_refused_without_their_values() -> None:
+    for strings in (["abcdefgh"], ["xyz"], [""], [7], ["a\0"]):
+        with pytest.raises(InvalidParameter, match=r"strings\[1\]") as caught:
+            SMALL.privatize(["bad", *strings])
+        assert "xyz" not in str(caught.value)
+    with pytest.raises(InvalidParameter, match="alphabet must be different ASCII"):
+        ex.HeavyHitters(1, alphabet="aa")
+    with pytest.raises(InvalidParameter, match="epsilon must be positive"):
+        ex.HeavyHitters(0)
+    with pytest.raises(InvalidParameter, match="max_bytes may be at most 64"):
+        ex.HeavyHitters(1, max_bytes=65)
+    with pytest.raises(InvalidParameter, match="salt must be below"):
+        ex.HeavyHitters(1, salt=2**64)
+    with pytest.raises(InvalidParameter, match="reports must come from this protocol"):
+        SMALL.discover(np.array([1 << 60]))
+    with pytest.raises(InvalidParameter, match="reports must be whole numbers"):
+        SMALL.discover([0.5])
+    with pytest.raises(InvalidParameter, match="level must lie"):
+        SMALL.discover(SMALL.privatize(["bad"]), level=1)
+    assert SMALL.privatize([]).size == 0
+
+
+def test_every_byte_may_occur_where_no_alphabet_is_given() -> None:
+    protocol = ex.HeavyHitters(6, max_bytes=6, salt=4)
+    found = protocol.discover(protocol.privatize(["né€"] * 9000 + ["Ω"] * 6000))
+    assert set(found.labels) == {"né€", "Ω"}

@@ -1,0 +1,319 @@
+"""Twenty forms in four formats: every single choice has its labels in order, whatever else stands in the form.
+
+Each row of a table is written as its tool writes it; what differs from form to form is what the tools' documentation
+lets differ: languages, old and new names of columns, groups, other types, conditions, missing labels, byte order marks.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import extremal as ex
+from extremal.questionnaire import Questionnaire
+from extremal.questionnaire.forms import read_form
+
+Choices = dict[str, list[tuple[Any, str]]]
+
+YES_NO = [("yes", "Yes"), ("no", "No")]
+FRUIT = [("b", "Banana"), ("a", "Apple"), ("c", "Cherry, sour")]
+AGREE = [("1", "Disagree"), ("2", "Neither … nor"), ("3", "Agree | fully")]
+SEX = [("f", "Female"), ("m", "Male"), ("o", "Other"), ("x", "I'd rather not say")]
+NUMBERS = [(n, str(n)) for n in range(11)]
+
+
+def xlsform(path: Path, survey: Sequence[Sequence[Any]], choices: Sequence[Sequence[Any]]) -> Path:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "survey"
+    for row in survey:
+        book.active.append(row)
+    sheet = book.create_sheet("choices")
+    for row in choices:
+        sheet.append(row)
+    book.save(path)
+    return path
+
+
+def listed(header: tuple[str, ...], **lists: list[tuple[Any, str]]) -> list[tuple[Any, ...]]:
+    return [header, *((name, code, label) for name, pairs in lists.items() for code, label in pairs)]
+
+
+PLAIN = ("list_name", "name", "label")
+
+
+def xls_1(path: Path) -> tuple[Path, Choices]:
+    survey = [("type", "name", "label"), ("select_one yn", "ate", "Ate?"), ("select_one fruit", "what", "What?")]
+    return xlsform(path / "1.xlsx", survey, listed(PLAIN, yn=YES_NO, fruit=FRUIT)), {"ate": YES_NO, "what": FRUIT}
+
+
+def xls_2(path: Path) -> tuple[Path, Choices]:
+    """Languages, the old name of the list's column, groups, metadata, notes and calculations."""
+    survey = [
+        ("type", "name", "label::English (en)", "label::Deutsch (de)"),
+        ("start", "start", None, None),
+        ("today", "today", None, None),
+        ("begin group", "g", "Group", "Gruppe"),
+        ("note", "n", "Hello", "Hallo"),
+        ("select_one sex", "sex", "Sex", "Geschlecht"),
+        ("calculate", "c", None, None),
+        ("end group", None, None, None),
+    ]
+    choices = [("list name", "name", "label::English (en)", "label::Deutsch (de)")]
+    choices += [("sex", code, label, "?") for code, label in SEX]
+    return xlsform(path / "2.xlsx", survey, choices), {"sex": SEX}
+
+
+def xls_3(path: Path) -> tuple[Path, Choices]:
+    """Codes that are numbers, an appearance, two spaces, a filter, "or_other", a range, several that are not asked."""
+    survey = [
+        ("type", "name", "label", "appearance", "relevant", "parameters"),
+        ("select_one  yn", "has", "Has?", "minimal", None, None),
+        ("select_one fruit or_other", "which", "Which?", None, "${has} = '1'", None),
+        ("range", "pain", "Pain", None, None, "start=0 end=10 step=1"),
+        ("integer", "n", "How many?", None, None, None),
+        ("geopoint", "where", "Where?", None, None, None),
+    ]
+    numbers = [(1, "Yes"), (0, "No")]
+    path = xlsform(path / "3.xlsx", survey, listed(PLAIN, yn=numbers, fruit=FRUIT))
+    return path, {"has": [("1", "Yes"), ("0", "No")], "which": FRUIT, "pain": NUMBERS}
+
+
+def xls_4(path: Path) -> tuple[Path, Choices]:
+    """Repeats, one list for two questions, choices without a label."""
+    survey = [
+        ("type", "name", "label"),
+        ("begin_repeat", "r", "R"),
+        ("select_one agree", "a1", "First"),
+        ("select_one agree", "a2", None),
+        ("end_repeat", None, None),
+        ("select_one bare", "b", "Bare"),
+    ]
+    choices = [*listed(PLAIN, agree=AGREE), ("bare", "x", None), ("bare", "y", None)]
+    return xlsform(path / "4.xlsx", survey, choices), {"a1": AGREE, "a2": AGREE, "b": [("x", "x"), ("y", "y")]}
+
+
+def xls_5(path: Path) -> tuple[Path, Choices]:
+    """Capital letters in headers, empty rows and columns, ranks and files beside a choice."""
+    survey = [
+        ("Type", "Name", "Label", None),
+        (None, None, None, None),
+        ("select_one yn", "ok", "Ok?", "x"),
+        ("rank fruit", "order", "Order", None),
+        ("select_one_from_file f.csv", "far", "Far", None),
+        ("image", "photo", "Photo", None),
+    ]
+    return xlsform(path / "5.xlsx", survey, listed(PLAIN, yn=YES_NO, fruit=FRUIT)), {"ok": YES_NO}
+
+
+def lime(path: Path, rows: list[dict[str, str]], mark: str = "", more: tuple[str, ...] = ()) -> Path:
+    names = ["id", "related_id", "class", "type/scale", "name", "relevance", "text", "help", "language", *more]
+    made = io.StringIO()
+    writer = csv.DictWriter(made, names, delimiter="\t", restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    path.write_text(mark + made.getvalue(), encoding="utf-8")
+    return path
+
+
+def question(kind: str, name: str, text: str, pairs: Any = (), relevance: str = "1", inner: str = "A") -> Any:
+    first = {"class": "Q", "type/scale": kind, "name": name, "text": text, "relevance": relevance, "language": "en"}
+    return [first, *({"class": inner, "name": code, "text": label, "language": "en"} for code, label in pairs)]
+
+
+GROUP = [{"class": "G", "name": "First", "text": "", "language": "en"}]
+
+
+def lime_1(path: Path) -> tuple[Path, Choices]:
+    rows = GROUP + question("L", "fruit", "Which?", FRUIT) + question("!", "sex", "Sex", SEX)
+    return lime(path / "1.tsv", rows), {"fruit": FRUIT, "sex": SEX}
+
+
+def lime_2(path: Path) -> tuple[Path, Choices]:
+    """A byte order mark, settings, the types with answers of their own."""
+    rows: list[dict[str, str]] = [
+        {"class": "S", "name": "sid", "text": "1"},
+        {"class": "SL", "name": "title", "text": "T"},
+    ]
+    rows += GROUP + question("Y", "smokes", "Smokes?") + question("G", "sex", "Sex") + question("5", "mood", "Mood")
+    fixed = {"smokes": [("Y", "Yes"), ("N", "No")], "sex": [("F", "Female"), ("M", "Male")]}
+    return lime(path / "2.txt", rows, "\ufeff"), {**fixed, "mood": NUMBERS[1:6]}
+
+
+def lime_3(path: Path) -> tuple[Path, Choices]:
+    """Two languages: the second repeats everything."""
+    rows = GROUP + question("L", "agree", "Agree?", AGREE)
+    again = [{**row, "language": "de", "text": "?"} for row in rows]
+    return lime(path / "3.tsv", rows + again), {"agree": AGREE}
+
+
+def lime_4(path: Path) -> tuple[Path, Choices]:
+    """A condition, a list with comment, arrays and texts that are not randomised."""
+    rows = GROUP + question("L", "has", "Has?", YES_NO)
+    rows += question("O", "which", "Which?", FRUIT, relevance='((has.NAOK == "yes"))')
+    rows += question("F", "array", "Array", [("SQ1", "a")], inner="SQ") + question("S", "why", "Why?")
+    return lime(path / "4.tsv", rows), {"has": YES_NO, "which": FRUIT}
+
+
+def lime_5(path: Path) -> tuple[Path, Choices]:
+    """More columns, and a multiple choice between two single ones."""
+    rows = (
+        GROUP
+        + question("L", "a", "A", AGREE)
+        + question("M", "m", "M", FRUIT, inner="SQ")
+        + question("L", "b", "B", SEX)
+    )
+    return lime(path / "5.tsv", rows, more=("mandatory", "random_order")), {"a": AGREE, "b": SEX}
+
+
+def surveyjs(path: Path, content: dict[str, Any]) -> Path:
+    path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+def of(pairs: list[tuple[Any, str]]) -> list[dict[str, Any]]:
+    return [{"value": code, "text": label} for code, label in pairs]
+
+
+def js_1(path: Path) -> tuple[Path, Choices]:
+    elements = [{"type": "radiogroup", "name": "f", "title": "F?", "choices": of(FRUIT)}]
+    return surveyjs(path / "1.json", {"title": "T", "pages": [{"elements": elements}]}), {"f": FRUIT}
+
+
+def js_2(path: Path) -> tuple[Path, Choices]:
+    """Without pages, texts in languages, values without texts."""
+    elements = [
+        {"type": "dropdown", "name": "s", "title": {"default": "S?", "de": "?"}, "choices": of(SEX)},
+        {"type": "radiogroup", "name": "n", "choices": [3, 1, 2]},
+    ]
+    return surveyjs(path / "2.json", {"elements": elements}), {"s": SEX, "n": [(3, "3"), (1, "1"), (2, "2")]}
+
+
+def js_3(path: Path) -> tuple[Path, Choices]:
+    """Panels inside panels, yes/no with values of its own, ratings."""
+    inner = {"type": "boolean", "name": "ok", "valueTrue": "yes", "valueFalse": "no", "labelTrue": "Aye"}
+    panel = {"type": "panel", "name": "p", "elements": [{"type": "panel", "name": "q", "elements": [inner]}]}
+    rating = {"type": "rating", "name": "r", "rateMin": 0, "rateMax": 10}
+    path = surveyjs(
+        path / "3.json", {"pages": [{"name": "a", "elements": [panel]}, {"name": "b", "elements": [rating]}]}
+    )
+    return path, {"ok": [("no", "No"), ("yes", "Aye")], "r": NUMBERS}
+
+
+def js_4(path: Path) -> tuple[Path, Choices]:
+    """A condition, a button group, a picture to choose, matrices and files that are not randomised."""
+    elements = [
+        {"type": "buttongroup", "name": "has", "choices": of(YES_NO)},
+        {"type": "imagepicker", "name": "pic", "choices": of(FRUIT), "visibleIf": "{has} = 'yes'"},
+        {"type": "matrix", "name": "m", "columns": ["a"], "rows": ["b"]},
+        {"type": "file", "name": "u"},
+        {"type": "paneldynamic", "name": "d", "templateElements": [{"type": "text", "name": "t"}]},
+    ]
+    return surveyjs(path / "4.json", {"pages": [{"elements": elements}]}), {"has": YES_NO, "pic": FRUIT}
+
+
+def js_5(path: Path) -> tuple[Path, Choices]:
+    """The old name of elements, a range of choices, rate values with texts, several choices."""
+    questions = [
+        {"type": "dropdown", "name": "n", "choicesMin": 0, "choicesMax": 10},
+        {"type": "rating", "name": "r", "rateValues": of(AGREE)},
+        {"type": "checkbox", "name": "many", "choices": of(FRUIT)},
+    ]
+    return surveyjs(path / "5.json", {"pages": [{"name": "p", "questions": questions}]}), {"n": NUMBERS, "r": AGREE}
+
+
+REDCAP = (
+    *("Variable / Field Name", "Form Name", "Section Header", "Field Type", "Field Label"),
+    *("Choices, Calculations, OR Slider Labels", "Field Note", "Text Validation Type OR Show Slider Number"),
+    *("Text Validation Min", "Text Validation Max", "Identifier?", "Branching Logic (Show field only if...)"),
+)
+
+
+def redcap(path: Path, *rows: dict[int, str], mark: str = "") -> Path:
+    made = io.StringIO()
+    writer = csv.writer(made)
+    writer.writerow(REDCAP)
+    writer.writerows([row.get(i, "") for i in range(len(REDCAP))] for row in rows)
+    path.write_text(mark + made.getvalue(), encoding="utf-8")
+    return path
+
+
+def field(name: str, kind: str, text: str, choices: str = "", **more: str) -> dict[int, str]:
+    places = {"note": 6, "validation": 7, "least": 8, "most": 9, "condition": 11}
+    return {0: name, 1: "form", 3: kind, 4: text, 5: choices} | {places[key]: value for key, value in more.items()}
+
+
+def piped(pairs: list[tuple[Any, str]]) -> str:
+    return " | ".join(f"{code}, {label}" for code, label in pairs)
+
+
+def redcap_1(path: Path) -> tuple[Path, Choices]:
+    rows = field("f", "radio", "Which?", piped(FRUIT)), field("s", "dropdown", "Sex", piped(SEX))
+    return redcap(path / "1.csv", *rows), {"f": FRUIT, "s": SEX}
+
+
+def redcap_2(path: Path) -> tuple[Path, Choices]:
+    rows = field("y", "yesno", "Yes?"), field("t", "truefalse", "True?"), field("h", "descriptive", "Hello")
+    made = redcap(path / "2.csv", *rows, mark="\ufeff")
+    return made, {"y": [("1", "Yes"), ("0", "No")], "t": [("1", "True"), ("0", "False")]}
+
+
+def redcap_3(path: Path) -> tuple[Path, Choices]:
+    """Whole numbers within limits; without limits, dates and calculations are not randomised."""
+    rows = (
+        field("n", "text", "How many?", validation="integer", least="0", most="10"),
+        field("m", "text", "More?", validation="integer"),
+        field("d", "text", "When?", validation="date_ymd"),
+        field("c", "calc", "Sum", "[n]+1"),
+        field("s", "slider", "Slide", "low | high"),
+    )
+    return redcap(path / "3.csv", *rows), {"n": NUMBERS}
+
+
+def redcap_4(path: Path) -> tuple[Path, Choices]:
+    rows = (
+        field("has", "radio", "Has?", piped(YES_NO)),
+        field("w", "radio", "Which?", piped(FRUIT), condition="[has] = 'yes'"),
+    )
+    return redcap(path / "4.csv", *rows), {"has": YES_NO, "w": FRUIT}
+
+
+def redcap_5(path: Path) -> tuple[Path, Choices]:
+    """No blanks around bars and commas, line breaks in texts, boxes between."""
+    rows = (
+        field("a", "radio", "First\nline", "1,Low|2,High"),
+        field("b", "checkbox", "Boxes", piped(FRUIT)),
+        field("c", "dropdown", "Last", "1, A, B and C | 2, None"),
+    )
+    made = redcap(path / "5.csv", *rows)
+    return made, {"a": [("1", "Low"), ("2", "High")], "c": [("1", "A, B and C"), ("2", "None")]}
+
+
+FORMS = [
+    *(xls_1, xls_2, xls_3, xls_4, xls_5, lime_1, lime_2, lime_3, lime_4, lime_5),
+    *(js_1, js_2, js_3, js_4, js_5, redcap_1, redcap_2, redcap_3, redcap_4, redcap_5),
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
+def test_every_single_choice_has_its_labels_in_order(form: Any, tmp_path: Path) -> None:
+    path, expected = form(tmp_path)
+    found = read_form(path)
+    single = {q.name: list(zip(q.answers, q.labels, strict=True)) for q in found.questions if not q.several}
+    assert single == expected
+    asked = Questionnaire.within(3, found.answers(), "joint", texts=found.texts(), optional=found.optional())
+    assert not found.optional()  # every condition in these forms is one that an answer decides
+    for name, pairs in expected.items():
+        own = [x for x in asked.questions[name].inputs if x not in ("(skipped)", "(no answer)")]
+        assert own == [code for code, _ in pairs]
+        assert asked.texts[name].answers == tuple(label for _, label in pairs)
+    again = ex.load(asked.save(tmp_path / "q.json"))
+    assert again.hash == asked.hash
+    skipped = [name for name, m in asked.questions.items() if "(skipped)" in m.inputs]
+    assert skipped == (list(expected)[1:2] if form in (xls_3, lime_4, js_4, redcap_4) else [])
