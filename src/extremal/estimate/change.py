@@ -70,7 +70,7 @@ class ChangeEstimate(Tabled):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return f"Change from {self.table.first.name} to {self.table.second.name}, the same people"
+        return f"change from {self.table.first.name} to {self.table.second.name}, the same people"
 
     @property
     def n(self) -> int:  # type: ignore[override]

@@ -1,15 +1,17 @@
 // Pieces of the page: elements, labelled controls, bars, and how numbers are written.
 
+/** The same as `extremal.plotting.COLOUR_OF`; tests/explorer compares them. */
 export const COLOURS = {
   best: "#1b6ca8",
   response: "#d1495b",
-  unary: "#2e8b57",
+  unary: "#7f5539",
   symmetricUnary: "#8a5a9e",
   hashing: "#c77d1e",
   rounding: "#17a2a2",
   piecewise: "#a0a000",
-  geometric: "#8a5a9e",
+  geometric: "#888888",
   plain: "#555555",
+  sample: "#2e8b57",
 };
 
 /** An element with attributes (functions are listeners) and children. */

@@ -376,7 +376,7 @@ const several = {
       answer(`Asked jointly, ${whole(s.people)} people give every share to within `, strong(`${points(halves[0])} points`),
         `. Splitting the budget gives ${points(halves[2])}, so it needs `, strong(`${even(ways[2].variance / ways[0].variance)} times`), " as many people for the same precision."),
       bars("Half-width of a 95% interval of a share, in points, at equal shares", ["way to ask", `± with ${whole(s.people)} people`, `people for ±${plain(s.margin)}`],
-        ways.map((w, i) => ({ name: words[w.name](w), length: halves[i], text: points(halves[i]), colour: [COLOURS.best, COLOURS.unary, COLOURS.response][i], more: [whole(N.normalPeople(w.variance, s.margin / 100))], strong: i === 0 }))),
+        ways.map((w, i) => ({ name: words[w.name](w), length: halves[i], text: points(halves[i]), colour: [COLOURS.best, COLOURS.sample, COLOURS.response][i], more: [whole(N.normalPeople(w.variance, s.margin / 100))], strong: i === 0 }))),
       note("Jointly: one coin decides whether a randomly chosen block of questions is answered truthfully or at random. In all three ways the whole questionnaire is ε-LDP. Normal approximation, as ex.Questionnaire prints it."),
     ];
   },

@@ -12,7 +12,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
 from extremal.optimize.design import design
-from extremal.plotting import COLOURS, draw_curve, figure
+from extremal.plotting import COLOURS, draw_curve, figure, label_ends
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number, wrapped
 from extremal.theory.bounds import Bound, divergence_bounds, information_bounds
@@ -88,8 +88,9 @@ class Converses:
             _draw_bound(axis, grid, [bounds.get(name, _NOWHERE) for bounds in named], i, name)
         axis.set(xscale="log", yscale="log", xlabel="ε (nats)", ylabel=f"{self.utility.name} (nats)")
         axis.set_ylim(min(filter(None, optima)) / 2, 4 * max(optima))
-        axis.legend(frameon=False, fontsize=7, loc="lower right")
-        axis.set_title("dotted: proven only for ε small or large enough", fontsize=8, loc="left")
+        axis.set_xlim(min(grid), max(grid))
+        axis.set_title("dotted: proven only for ε small or large enough", fontsize=9, loc="left")
+        label_ends(axis)
         return drawn
 
 

@@ -26,7 +26,7 @@ from typing import Any
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Exponential, as_prior
 from extremal.mechanism import Mechanism
-from extremal.plotting import COLOURS, figure
+from extremal.plotting import colour_of, figure
 from extremal.privacy import LDP
 
 Point = tuple[float, float]
@@ -81,7 +81,7 @@ class ErrorRegion(ABC):
         for i, region in enumerate((self, *others)):
             corners = region.vertices
             name = labels[i] if i < len(labels) else str(region)
-            colour = COLOURS[i % len(COLOURS)]
+            colour = colour_of(name, i)
             axis.fill(*zip(*corners, strict=True), color=colour, alpha=0.12)
             axis.plot(*zip(*[*corners, corners[0]], strict=True), color=colour, marker="o", markersize=3, label=name)
         axis.set(xlabel="missed detection: says 0 under hypothesis 1", ylabel="false alarm: says 1 under hypothesis 0")

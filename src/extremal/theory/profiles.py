@@ -22,7 +22,7 @@ from flint import arb, ctx, fmpq
 from extremal.errors import InvalidParameter
 from extremal.exact import as_fraction
 from extremal.mechanism import Mechanism
-from extremal.plotting import COLOURS, figure
+from extremal.plotting import colour_of, figure
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number
 from extremal.theory.composition import Loss, pair_loss
@@ -128,7 +128,9 @@ class PrivacyProfile:
             grid = np.linspace(0, stop, 121)
             name = labels[i] if i < len(labels) else f"mechanism {i + 1}"
             style = ("-", "--", ":", "-.")[i % 4]
-            axis.plot(grid, [profile.delta(float(e)) for e in grid], color=COLOURS[i % 8], linestyle=style, label=name)
+            axis.plot(
+                grid, [profile.delta(float(e)) for e in grid], color=colour_of(name, i), linestyle=style, label=name
+            )
         axis.set(xlabel="ε (nats)", ylabel="smallest δ", ylim=(0, None), xlim=(0, stop))
         axis.legend(frameon=False)
         return drawn

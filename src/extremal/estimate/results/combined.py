@@ -106,7 +106,7 @@ class CombinedEstimate(Tabled):
     @property
     def head(self) -> str:
         """The first line of a summary: how many reports each part has."""
-        return head(self.title, " + ".join(str(part.n) for _, part in self.parts), self.sample)
+        return head(f"Estimate: {self.title}", " + ".join(str(part.n) for _, part in self.parts), self.sample)
 
     @property
     def sample(self) -> str:

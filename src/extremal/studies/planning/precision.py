@@ -70,7 +70,7 @@ class Plan(Planned):
     def _sentences(self) -> list[str]:
         about = f"The widest {100 * self.level:g}% interval, of the {self.goal.name} {self.widest!r} at "
         return [
-            f"{self._heading}: half-width {outward(self.half_width, up=True)}{self._asked}, {self.goal.where}.",
+            f"{self._heading}; half-width {outward(self.half_width, up=True)}{self._asked}, {self.goal.where}.",
             f"{about}{number(self.value, 3)}, as {self.goal.call} will report it at the expected counts.",
             *self._assured(),
         ]
