@@ -124,7 +124,7 @@ def test_a_mistake_in_python_is_told_what_to_do(code: str, said: str) -> None:
         ("privatize m.json data.csv", "--column, --mechanism"),
         ("reproduce kov-fig1", "Choose from kov-fig2, kov-fig3"),
         (
-            "questionnaire make --epsilon 4 --split variance drugs=no,yes -o q.json",
+            "questionnaire make --epsilon 4 --split variance d=no,yes -o q.json",
             "extremal questionnaire make --help",
         ),
         ("plan --k 4 --epsilon 1 --halfwidth 0.05", "Did you mean --half-width?"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -122,7 +123,7 @@ def plain_ticks(axis: Any, values: Iterable[float]) -> None:
             for step in steps
         ]
         ticks = [tick for tick in ticks if low * 0.98 <= tick <= high * 1.02]
-        gap = min((math.log(b / a) for a, b in zip(ticks, ticks[1:], strict=False)), default=math.inf)
+        gap = min((math.log(b / a) for a, b in itertools.pairwise(ticks)), default=math.inf)
         if len(ticks) <= MOST_TICKS and gap >= LEAST_BETWEEN * math.log(high / low):
             break
     axis.set_ticks(ticks, [f"{tick:,.6g}" if tick < 10**6 else f"{tick:.0e}" for tick in ticks])

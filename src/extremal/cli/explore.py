@@ -45,7 +45,7 @@ def server(port: int) -> ThreadingHTTPServer:
             f"the port must lie between 0 and {MOST_PORT}",
             parameter="--port",
             value=port,
-            hint="Use 0 for any free port.",
+            hint="0 means any free port.",
         )
     held = {f"/{name}": (TYPES[name.rpartition(".")[2]], data) for name, data in pages().items()}
     held["/"] = held["/index.html"]

@@ -34,7 +34,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--epsilon", help="privacy level in nats")
     verb.add_argument("--n", type=int, help="number of people")
     verb.add_argument(
-        "--half-width", type=width, metavar="H", help="half-width of the widest interval: 0.05 for ±5 points"
+        "--half-width", type=width, metavar="H", help="largest half-width of an interval: 0.05 for ±5 points"
     )
     verb.add_argument("--prior", help=f"expected shares; left out: the worst case. {PRIOR_HELP}")
     verb.add_argument("--cdf", action="store_true", help="plan for shares of each answer or an earlier one")
@@ -43,9 +43,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument("--p0", help="null hypothesis of a test")
     verb.add_argument("--p1", help="alternative hypothesis of a test")
     verb.add_argument("--alpha", type=float, help="significance level of a test (default 0.05)")
-    verb.add_argument(
-        "--power", type=float, help="power of a test: the probability of rejecting --p0 when --p1 is true"
-    )
+    verb.add_argument("--power", type=float, help="power of a test: probability of rejecting --p0 when --p1 is true")
     verb.add_argument("-o", "--output", metavar="FILE", help="write the mechanism")
     add_printing(verb, plot="draw curves over n and ε")
     verb.set_defaults(run=run)

@@ -28,7 +28,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "questionnaire",
         help="ask one person several questions within one privacy budget",
-        description="Make a questionnaire, explain what it discloses, randomise answers to it, estimate from the reports.",
+        description="Make a questionnaire, explain what it discloses, randomise answers to it, and estimate.",
         epilog="example:\nextremal questionnaire make --epsilon 2 drugs=no,yes party=left,centre,right -o q.json",
     )
     actions = verb.add_subparsers(title="actions", metavar="ACTION", required=True)

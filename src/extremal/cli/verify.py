@@ -43,7 +43,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument(
         "--independent",
         action="store_true",
-        help="verify with the independent checker (`extremal checker`), which shares no code",
+        help="use the independent checker, which shares no code (extremal checker)",
     )
     add_printing(verb, overwrite=False)
     verb.set_defaults(run=run)

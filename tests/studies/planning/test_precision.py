@@ -142,7 +142,7 @@ def test_the_sentences_hold_the_numbers() -> None:
     found = ex.plan(k=4, epsilon=1, half_width=0.05)
     said = str(found)
     assert said.startswith(
-        f"Plan: {found.n:,} people at ε = 1; half-width {outward(found.half_width, up=True)} (asked for: 0.05), whatever"
+        f"Plan: {found.n:,} people at ε = 1; half-width {outward(found.half_width, up=True)} (asked for: 0.05)"
     )
     assert f"needs {found.without_privacy:,} people" in said
     assert f"{found.n - 1:,} people do not reach" in said
