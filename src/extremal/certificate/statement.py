@@ -43,6 +43,8 @@ def described(value: Any) -> str:
     'KL, p0 = (0.5, 0.5), p1 = (0.1, 0.9)'
     >>> described({"utility": "Hamming", "source": {"kind": "list", "priors": [["0.5", "0.5"]]}})
     'Hamming, prior = (0.5, 0.5)'
+    >>> described({"utility": "Hamming", "source": {"kind": "list", "priors": [["2", "1"]]}})
+    'Hamming, prior weights = (2, 1)'
     >>> described({"utility": "Hamming", "source": {"kind": "simplex", "k": 5}})
     'Hamming, source = [simplex, k = 5]'
     >>> described({"utility": "CDF", "source": {"kind": "simplex", "k": 5}, "thresholds": None})
@@ -56,10 +58,10 @@ def described(value: Any) -> str:
 
 
 def _plain(field: tuple[str, Any]) -> tuple[str, Any]:
-    """One prior is called so; a file holds it as a source with a list of one."""
+    """One prior is called so; a file holds it as a source with a list of one, in decimals or as whole weights."""
     match field:
         case "source", {"kind": "list", "priors": [prior]}:
-            return "prior", prior
+            return ("prior weights" if all(text.isdecimal() for text in prior) else "prior"), prior
     return field
 
 

@@ -156,7 +156,7 @@ def estimate_change(
     *,
     sample: Sample | None = None,
 ) -> ChangeEstimate:
-    """How shares changed between two waves of the same people, and who moved where.
+    """Estimate how shares changed between two waves of the same people, and who moved where.
 
     Guarantee: unbiased for every joint distribution of the two answers, if the two reports of a person were drawn
     independently given them. Standard errors have the covariance of the waves.

@@ -216,7 +216,7 @@ def design(
     proofs: Sequence[str] | None = None,
     report_bits: int | None = None,
 ) -> Design:
-    """The best mechanism for `utility` among those that satisfy `privacy`.
+    """Find the optimal mechanism for `utility` among those that satisfy `privacy`, and prove it.
 
     Guarantee: the mechanism satisfies `privacy` in integer arithmetic; the optimum lies between `lower_bound` and
     `upper_bound`, and `ex.verify` proves it again from the certificate without the solver. If time runs out the best so

@@ -176,7 +176,7 @@ def compare(
     mechanisms: Mapping[str, Mechanism] | None = None,
     prior: Any = None,
 ) -> Comparison:
-    """Every applicable closed form at ε, with its level under each notion and its value under the utilities.
+    """Compare every applicable closed form at ε: its level under each notion and its value under the utilities.
 
     Mechanisms made for ε-LDP and for ε-PML both appear: the columns of levels say what each promises under the other
     notion. Survey designs (two inputs) appear with their usual parameters, at the ε that they deliver. Where only

@@ -192,7 +192,7 @@ def tradeoff(
     tolerance: float = 1e-9,
     time_limit: float | None = TIME_LIMIT,
 ) -> Tradeoff:
-    """The optimum at each ε, beside the closed forms that satisfy the same notion.
+    """Compute the optimum at each ε, beside the closed forms that satisfy the same notion.
 
     Guarantee: each optimum comes with its gap; the closed forms are evaluated on their exact weights. Where a form has
     too many reports to list, n·MSE of a workload is that of its usual unbiased estimate.

@@ -106,7 +106,7 @@ def _draw_bound(axis: Any, grid: Iterable[float], found: Sequence[Bound], place:
 
 
 def converses(utility: Utility, epsilon: Any, *, slack: float = 0.1, optimum: bool = True) -> Converses:
-    """Every upper bound on what ε-LDP leaves of a divergence or of information, with where it is proven.
+    """List every upper bound on what ε-LDP leaves of a divergence or of information, and where each is proven.
 
     Args:
         utility: an f-divergence or `ex.MutualInformation`.

@@ -142,7 +142,7 @@ def _shown(profile: PrivacyProfile) -> float:
 
 
 def privacy_profile(mechanism: Mechanism) -> PrivacyProfile:
-    """δ as a function of ε, with its inverse, a table and a picture.
+    """Compute δ as a function of ε, with its inverse, a table and a picture.
 
     Guarantee: every value is rounded up in integer arithmetic, so that the mechanism is (ε, δ(ε))-LDP.
 

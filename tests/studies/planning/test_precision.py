@@ -146,7 +146,7 @@ def test_the_sentences_hold_the_numbers() -> None:
     )
     assert f"needs {found.without_privacy:,} people" in said
     assert f"{found.n - 1:,} people do not reach" in said
-    assert f"95% interval, of the share of answer {found.widest!r} at {found.value:.3g}" in said
+    assert f"95% interval is that of the share of answer {found.widest!r} at {found.value:.3g}" in said
     plain = ex.Mechanism.from_matrix(np.eye(4))
     assert ex.plan(plain, n=found.without_privacy).half_width <= found.half_width * (1 + 1e-3)
     assert ex.plan(plain, n=found.without_privacy - 3).half_width > found.half_width
