@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +58,20 @@ def figure(width: float = 7.0, height: float = 4.3, columns: int = 1) -> tuple[A
 def colour_of(name: str, place: int) -> str:
     """The colour of the mechanism that a label names first ("binary", "binary, ε = 1", "subset selection (d=2)"), or
     that of its place among the curves."""
-    named = [key for key in COLOUR_OF if name == key or name.startswith((f"{key},", f"{key}:", f"{key} ("))]
+    named = [key for key in COLOUR_OF if _is_called(name, key)]
     return COLOUR_OF[named[0]] if named else COLOURS[place % len(COLOURS)]
+
+
+def colours_of(names: Sequence[str]) -> list[str]:
+    """A colour for each of several curves in one picture: that of its mechanism, or one that no other has, if any."""
+    own = [next((COLOUR_OF[key] for key in COLOUR_OF if _is_called(name, key)), None) for name in names]
+    left = [colour for colour in COLOURS if colour not in own] or list(COLOURS)
+    free = itertools.cycle(left)
+    return [next(free) if colour is None else colour for colour in own]
+
+
+def _is_called(label: str, name: str) -> bool:
+    return label == name or label.startswith((f"{name},", f"{name}:", f"{name} ("))
 
 
 def draw_curve(axis: Any, x: Iterable[float], y: Iterable[float | None], place: int, name: str, **style: Any) -> None:

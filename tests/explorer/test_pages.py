@@ -13,7 +13,7 @@ import pytest
 from extremal.cli import main
 from extremal.cli.explore import server
 from extremal.explorer import MODULES, joined, pages
-from extremal.plotting import colour_of
+from extremal.plotting import colour_of, colours_of
 
 PACKAGE = Path(__file__).parents[2] / "src" / "extremal" / "explorer"
 
@@ -38,6 +38,7 @@ def test_a_mechanism_has_one_colour_in_pictures_and_in_the_explorer() -> None:
         "geometric": "geometric",
     }.items():
         assert held[key] == colour_of(name, 0)
+    assert len(set(colours_of(["this one", "randomised response, ε = 1", "that one", "binary"]))) == 4
 
 
 def test_pages_name_no_other_origin() -> None:
