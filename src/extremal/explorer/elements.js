@@ -10,7 +10,7 @@ export const COLOURS = {
   rounding: "#17a2a2",
   piecewise: "#a0a000",
   geometric: "#888888",
-  plain: "#555555",
+  plain: "#7a7f87",
   sample: "#2e8b57",
 };
 

@@ -181,7 +181,7 @@ const report = {
       bars(`Belief after the report ${said[y]}; the line marks the belief before it`, ["answer", "after", "before"],
         prior.map((p, i) => ({ name: NAMES[i], length: after[i], mark: p, text: percent(after[i]), colour: COLOURS.best, more: [percent(p)], strong: i === x })), 1),
       heat(matrix, said, x, y, (answerOf, seen) => set({ true: answerOf, seen })),
-      note("Rows are true answers, columns are reports; darker cells are more likely. Arrow keys move between cells."),
+      note("Rows are true answers, columns are reports; stronger colour means more likely. Arrow keys move between cells."),
     ];
   },
   python(s) {
