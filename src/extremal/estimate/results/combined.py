@@ -89,9 +89,7 @@ class CombinedEstimate(Tabled):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return (
-            f"{self.kind.capitalize()} of frequencies" if self.kind == "difference" else "Post-stratified frequencies"
-        )
+        return f"{self.kind} of frequencies" if self.kind == "difference" else "post-stratified frequencies"
 
     @property
     def column(self) -> str:  # type: ignore[override]
