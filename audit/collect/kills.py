@@ -31,8 +31,10 @@ from pathlib import Path
 from typing import Any
 
 import extremal as ex
-from extremal.collect.service import Service, serve
-from extremal.collect.store import REPORTS, Store
+from extremal.collect.schema import REPORTS
+from extremal.collect.server import serve
+from extremal.collect.service import Service
+from extremal.collect.store import Store
 from extremal.collect.study import new_study, open_study
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
@@ -46,6 +48,7 @@ SHORT_LIST = 150  # reports of the others, at most
 LONGEST_LIFE = 5.0  # seconds of a server, however few reports it took
 AT_THE_START = 8  # every which kill comes while the server starts
 OF_ONE_STUDY = 100  # kills
+FEWEST = 500  # reports for each kill, so that every server dies under load
 FORKED = multiprocessing.get_context("forkserver")
 
 
@@ -124,6 +127,9 @@ async def run(folder: Path, clients: Clients, kills: int, database: Database | N
     each = clients.wanted / kills
     working = [asyncio.create_task(clients.client()) for _ in range(CLIENTS)]
     for number in range(kills):
+        if all(task.done() for task in working):  # enough reports, not enough kills
+            clients.wanted = len(clients.acknowledged) + int(each)
+            working = [asyncio.create_task(clients.client()) for _ in range(CLIENTS)]
         process, clients.port = await asyncio.to_thread(started, folder, url)
         if number % AT_THE_START:
             await _some(clients, random.uniform(0, 2.2 * each))
@@ -133,9 +139,6 @@ async def run(folder: Path, clients: Clients, kills: int, database: Database | N
         await asyncio.sleep(random.uniform(0, 0.03))
         process.kill()
         process.join()
-        if all(task.done() for task in working):  # enough reports, not enough kills
-            clients.wanted = len(clients.acknowledged) + int(each)
-            working = [asyncio.create_task(clients.client()) for _ in range(CLIENTS)]
     process, clients.port = await asyncio.to_thread(started, folder, url)
     await asyncio.gather(*working)
     process.kill()
@@ -145,6 +148,7 @@ async def run(folder: Path, clients: Clients, kills: int, database: Database | N
 async def _some(clients: Clients, number: float) -> None:
     """Until so many more reports are acknowledged."""
     before, end = len(clients.acknowledged), time.monotonic() + LONGEST_LIFE
+    number = min(number, clients.wanted - before)
     while len(clients.acknowledged) < before + number and time.monotonic() < end:
         await asyncio.sleep(0.002)
 
@@ -186,14 +190,14 @@ def main() -> int:
     parser.add_argument("--reports", type=int, default=40_000)
     parser.add_argument("--postgresql", action="store_true")
     options = parser.parse_args()
-    FORKED.set_forkserver_preload(["extremal.collect.service"])
+    FORKED.set_forkserver_preload(["extremal.collect.server"])
     database = Database() if options.postgresql else None
     began, total = time.monotonic(), Counter[str]()
     try:
         while (left := options.kills - total["kills"]) > 0:
             kills = min(left, OF_ONE_STUDY)
             missing = max(options.reports - total["acknowledged"], 1)
-            total += of_one_study(kills, max(missing * kills // left, CLIENTS), database)
+            total += of_one_study(kills, max(missing * kills // left, FEWEST * kills), database)
             print(f"{time.monotonic() - began:.0f} s: {dict(total)}", flush=True)
     finally:
         if database:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from extremal.collect.store import Store, restored, row_hash
+from extremal.collect.schema import row_hash
+from extremal.collect.store import Store, restored
 from extremal.collect.study import FILE, Study, open_study
 from extremal.collect.writing import Arrival, Writer
 from extremal.errors import FileConflict, InvalidParameter, MalformedFile
