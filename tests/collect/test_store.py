@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import random
 import secrets
 import sqlite3
@@ -190,6 +191,31 @@ def test_settling_empties_the_log(filled: Path) -> None:
         assert log.stat().st_size == 0
     writer.end()
     store.engine.dispose()
+
+
+def test_settling_is_put_off_while_somebody_reads(filled: Path) -> None:
+    """It neither waits nor says that the log is empty when it is not; nor is the file rewritten in vain."""
+    study, store = open_study(filled)
+    writer = Writer(study, store)
+    with _raw(filled) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM reports").fetchone()
+        writer.write([arrival(study, *uploads(study.questionnaire, 5))])
+        log = filled / f"{FILE}-wal"
+        before = log.stat().st_size
+        assert not writer.settle()
+        assert log.stat().st_size == before > 0
+        reader.execute("COMMIT")
+    assert writer.settle()
+    assert log.stat().st_size == 0
+    writer.end()
+    store.engine.dispose()
+
+
+def test_a_last_day_that_is_past_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="must not be past"):
+        study_in(tmp_path / "study", until=datetime.date(2020, 1, 31))
+    assert not (tmp_path / "study").exists()
 
 
 def test_the_hash_of_a_report_depends_on_all_of_it() -> None:

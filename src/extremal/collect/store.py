@@ -183,10 +183,9 @@ class Store:
         """The day on which the study was closed, or nothing."""
         return self.settings()["closed"]
 
-    def rows(self, day: int | None = None) -> Iterator[tuple[int, str]]:
+    def rows(self) -> Iterator[tuple[int, str]]:
         """Day and content of all reports, in the order of their random ids."""
         asked = sql.select(REPORTS.c.day, REPORTS.c.content).order_by(REPORTS.c.id)
-        asked = asked if day is None else asked.where(REPORTS.c.day == day)
         with self.reading() as connection:
             for rows in connection.execution_options(yield_per=BATCH).execute(asked).partitions():
                 yield from ((row[0], row[1]) for row in rows)
