@@ -112,6 +112,14 @@ class Store:
                 }
                 connection.execute(sql.select(SETTINGS.c.name).limit(1)).all()
         except (sql.exc.DatabaseError, sqlite3.DatabaseError) as error:
+            store.engine.dispose()
+            if isinstance(getattr(error, "orig", error), sqlite3.OperationalError):  # not what is in it
+                raise InvalidParameter(
+                    "a study's file and folder must be writable",
+                    parameter="study",
+                    value=str(path),
+                    hint="Is the disk read-only or full, or is the file another user's?",
+                ) from error
             raise MalformedFile(
                 "a study must be an SQLite file that can be read", parameter="study", value=str(path)
             ) from error
