@@ -123,6 +123,15 @@ def test_a_url_of_another_database_is_refused_without_its_password(filled: Path)
     assert "secret" not in str(caught.value)
 
 
+def test_a_database_that_is_not_there_is_said(filled: Path) -> None:
+    with pytest.raises(InvalidParameter, match="must be reachable") as caught:
+        open_study(filled, "postgresql://me:secret@127.0.0.1:1/base?password=secret")
+    assert "127.0.0.1:1/base" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    with open_study(filled)[1] as store:
+        assert store.tallied() == 100  # the file is still where the reports are
+
+
 def test_backup_and_restore(filled: Path, tmp_path: Path) -> None:
     _, store = open_study(filled)
     with store:

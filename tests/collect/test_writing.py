@@ -129,10 +129,10 @@ def test_a_store_that_cannot_be_written_refuses_and_goes_on_later(writer: Writer
 
 
 def _impatient(writer: Writer) -> Any:
-    from extremal.collect.store import _sqlite_engine
+    from extremal.collect.schema import sqlite_engine
 
     assert writer.store.path is not None
-    return _sqlite_engine(writer.store.path, "busy_timeout=0", "synchronous=FULL", begin="BEGIN IMMEDIATE")
+    return sqlite_engine(writer.store.path, "busy_timeout=0", "synchronous=FULL", begin="BEGIN IMMEDIATE")
 
 
 def test_a_full_disk_refuses_and_loses_nothing(writer: Writer) -> None:

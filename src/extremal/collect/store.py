@@ -19,7 +19,6 @@ from time to time while something does, and at its end. Nobody waits for it: whi
 from __future__ import annotations
 
 import contextlib
-import re
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,26 +28,27 @@ from types import TracebackType
 from typing import Any
 
 import sqlalchemy as sql
-from sqlalchemy import event
-from sqlalchemy.pool import NullPool
 
 from extremal.atomic import complete_or_absent, refuse_existing, refuse_unusable
 from extremal.collect.schema import (
     INVITATIONS,
     META,
     MODULUS,
+    PRAGMAS,
     REJECTS,
     REPORTS,
     SETTINGS,
     TALLIES,
+    postgresql_engine,
+    refuse_lossy,
     row_hash,
+    sqlite_engine,
+    without_password,
 )
 from extremal.collect.study import CHANGEABLE, FILE, today
-from extremal.errors import InvalidParameter, MalformedFile, MissingDependency
+from extremal.errors import InvalidParameter, MalformedFile
 
 BATCH = 10_000  # rows read or copied at a time
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "busy_timeout=30000", "cache_size=-65536")
-REQUIRED = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}  # of PostgreSQL, for durability
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Store:
 
     def writer(self) -> sql.Engine:
         """For whoever writes: SQLite's lock is taken when a transaction begins, not in its middle."""
-        return self.engine if self.path is None else _sqlite_engine(self.path, *PRAGMAS, begin="BEGIN IMMEDIATE")
+        return self.engine if self.path is None else sqlite_engine(self.path, *PRAGMAS, begin="BEGIN IMMEDIATE")
 
     @property
     def is_sqlite(self) -> bool:
@@ -94,7 +94,7 @@ class Store:
     def made(cls, path: Path, settings: Mapping[str, str], codes: Iterable[bytes] = ()) -> Store:
         """A new file, whole or absent."""
         with complete_or_absent(path, overwrite=False) as temporary:
-            with cls(_sqlite_engine(temporary, "journal_mode=DELETE"), temporary) as store:
+            with cls(sqlite_engine(temporary, "journal_mode=DELETE"), temporary) as store:
                 store._fill(settings, ((code, 0) for code in codes))
             temporary.chmod(0o600)
         path.chmod(0o600)  # the reports and hashes are the owner's
@@ -103,7 +103,7 @@ class Store:
     @classmethod
     def opened(cls, path: Path) -> Store:
         refuse_unusable(path)
-        store = cls(_sqlite_engine(path, *PRAGMAS), path)
+        store = cls(sqlite_engine(path, *PRAGMAS), path)
         try:
             with store.reading() as connection:
                 found = {
@@ -140,12 +140,20 @@ class Store:
         nobody looks for it.
         """
         schema = f"extremal_{key}"
-        store = cls(_postgresql_engine(url, schema), None)
+        store = cls(postgresql_engine(url, schema), None)
         try:
             with origin.writer().begin() as source:
                 store._filled_from(source, schema)
                 source.execute(sql.update(SETTINGS).where(SETTINGS.c.name == "elsewhere").values(value="yes"))
-        except BaseException:  # whatever ends this: the connections are given back, and it goes on
+        except sql.exc.DBAPIError as error:
+            store.engine.dispose()
+            raise InvalidParameter(
+                "the database must be reachable and its user allowed to make a schema",
+                parameter="store",
+                value=without_password(url),
+                hint=str(error.orig).partition("\n")[0],
+            ) from error
+        except BaseException:  # whatever else ends this: the connections are given back, and it goes on
             store.engine.dispose()
             raise
         return store
@@ -303,7 +311,7 @@ class Store:
                 self._copy_rows(temporary)
 
     def _copy_rows(self, path: Path) -> None:
-        with Store(_sqlite_engine(path, "journal_mode=DELETE"), path) as made, made.engine.begin() as target:
+        with Store(sqlite_engine(path, "journal_mode=DELETE"), path) as made, made.engine.begin() as target:
             META.create_all(target)
             with self.reading() as connection:
                 _copy_tables(connection, target)
@@ -323,59 +331,6 @@ def _emptied(connection: sqlite3.Connection) -> bool:
     return not busy
 
 
-# -- engines
-
-
-def _sqlite_engine(path: Path, *pragmas: str, begin: str = "BEGIN") -> sql.Engine:
-    engine = sql.create_engine(f"sqlite:///{path}", poolclass=NullPool, hide_parameters=True)
-
-    @event.listens_for(engine, "connect")
-    def opened(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # this module says when a transaction begins
-        for pragma in pragmas:
-            connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def begun(connection: sql.Connection) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
-
-
-def _postgresql_engine(url: str, schema: str) -> sql.Engine:
-    try:
-        import psycopg  # noqa: F401
-    except ImportError:
-        raise MissingDependency("PostgreSQL needs psycopg", hint="pip install 'extremal[collect]'") from None
-    if not re.match(r"postgres(ql)?://", url):
-        raise InvalidParameter(
-            "the store must be a PostgreSQL URL",
-            parameter="store",
-            value=url.partition("@")[2] or url[:40],  # never a password
-            hint="postgresql://user:password@host/database; without --store the study's own file is used.",
-        )
-    own = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", url)
-    return sql.create_engine(
-        own,
-        pool_pre_ping=True,
-        pool_size=4,
-        hide_parameters=True,
-        connect_args={"options": f"-c search_path={schema}", "connect_timeout": 10},
-    )
-
-
-def refuse_lossy(connection: sql.Connection) -> None:
-    """Raise where a commit of PostgreSQL may return before the disk has it."""
-    found = {name: str(connection.exec_driver_sql(f"SHOW {name}").scalar_one()) for name in REQUIRED}
-    lossy = {
-        name: value for name, value in found.items() if value not in (REQUIRED[name], "remote_apply", "remote_write")
-    }
-    if lossy:
-        raise InvalidParameter(
-            "the database must flush at every commit", parameter="settings", value=lossy, hint="Set them to on."
-        )
-
-
 def _damage(connection: sql.Connection) -> str:
     found = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one()
     return "" if found == "ok" else str(found)[:120]
@@ -393,7 +348,7 @@ def restored(backup: Path, folder: Path) -> Checked:
         raise FileNotFoundError(2, "No such file", str(backup))
     target = folder / FILE
     refuse_existing(target, False)
-    with Store(_sqlite_engine(backup, "query_only=ON"), backup) as source:
+    with Store(sqlite_engine(backup, "query_only=ON"), backup) as source:
         found = source.check()
         if not found.sound:
             raise MalformedFile("the backup must be whole", parameter="backup", value=str(backup))
