@@ -13,6 +13,7 @@ import contextlib
 import csv
 import io
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -151,12 +152,15 @@ def _parquet(study: Study, store: Store, path: Path, by_day: bool, overwrite: bo
 
 def _held(rows: Iterable[tuple[int, str]], by_day: bool) -> Iterator[list[tuple[int, str]]]:
     """The rows in large pieces, each of one day on demand: the largest is given whenever HELD rows are in memory."""
-    waiting: dict[int, list[tuple[int, str]]] = {}
+    waiting: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
     everyone = iter(rows)
     number = 0
     while some := list(islice(everyone, BATCH)):
-        for row in some:
-            waiting.setdefault(row[0] if by_day else 0, []).append(row)
+        if by_day:
+            for row in some:
+                waiting[row[0]].append(row)
+        else:
+            waiting[0] += some
         number += len(some)
         while number > HELD:
             largest = waiting.pop(max(waiting, key=lambda day: len(waiting[day])))

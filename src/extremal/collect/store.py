@@ -204,7 +204,7 @@ class Store:
         asked = sql.select(REPORTS.c.day, REPORTS.c.content).order_by(REPORTS.c.id)
         with self.reading() as connection:
             for rows in connection.execution_options(yield_per=BATCH).execute(asked).partitions():
-                yield from ((row[0], row[1]) for row in rows)
+                yield from rows
 
     def contents(self) -> Iterator[tuple[str, int]]:
         """Every content that there is, with how many people reported it."""
