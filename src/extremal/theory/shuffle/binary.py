@@ -101,8 +101,9 @@ class BinaryReports:
         best = arb(0)
         for first in self.firsts:
             series = self.series(first, n, ratio)
-            if series is not None:
-                best = best.max(series.lower(NEAR_IN_SERIES))
+            found = arb(0) if series is None else series.lower(NEAR_IN_SERIES)
+            best = best.max(found)
+            if found > 0:
                 continue
             for few in range(min(NEAR_THE_END, n)):
                 for held in ((few, n - 1 - few), (n - 1 - few, few)):

@@ -38,6 +38,7 @@ DROPPED = 60.0  # −log of what the nodes left out may add, relative
 LEAST_TILTED = 30  # variance of the tilted count: below, the peak is a matter of single values of t
 ONE_BY_ONE = 512  # data sets of a block whose values of t are looked at one by one: 20 ms
 WINDOW = 2  # |r| of every use of the series
+PIECES = 4  # into which a unit of r is cut where a sign is decided
 SEARCHES = 12  # steps of Newton's method for the peak: a start only
 BESIDE = 1.0001  # |r| of the values of t that are looked at: 1, and what rounding may add
 
@@ -96,10 +97,13 @@ class Compositions:
         return True
 
     def lower(self, reach: int) -> arb:
-        """A lower bound over data sets: equal others, and those where up to so many differ."""
+        """A lower bound over data sets: equal others, and those where up to so many differ, or fewer."""
         last, best = self.n - 1, arb(0)
-        for ends in {(0, min(reach, last)), (max(0, last - reach), last)}:
-            series = Series.around(self, *ends)
+        for end in (0, last):
+            near, series = min(reach, last), None
+            while series is None and near >= 0:
+                series = Series.around(self, max(0, end - near), min(last, end + near))
+                near = near // 4 if near else -1
             best = best if series is None else best.max(series.largest())
         return best.lower()
 
@@ -125,9 +129,11 @@ class Series:
         nodes = _Nodes.around(of, start, reach)
         rise, rest = nodes.series(nodes.rises)
         x = _powers(arb(0, reach), ORDERS)
-        for middle, sign in ((-0.5, 1), (1.5, -1)):
-            if not sign * _sum(rise, x, _powers(arb(middle, 0.5), len(rise[0]))) > rest:
-                return None
+        for low, sign in ((-1, 1), (1, -1)):
+            for piece in range(PIECES):
+                r = arb(low + (piece + 0.5) / PIECES, 0.5 / PIECES)
+                if not sign * _sum(rise, x, _powers(r, len(rise[0]))) > rest:
+                    return None
         coefficients, rest = nodes.series(nodes.heights)
         size = nodes.base.exp()
         scaled = [[c * size for c in row] for row in coefficients]
