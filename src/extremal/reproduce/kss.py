@@ -81,7 +81,7 @@ def colours(progress: Progress) -> Reproduced:
     matrix = np.zeros((found.k, found.k))  # a report that is never sent is a column of zeros
     matrix[:, [found.inputs.index(y) for y in found.outputs]] = found.matrix
     kinds = _tied(matrix, LDP(0).level(found))
-    sent = matrix.any(axis=0)
+    sent = matrix.max(axis=0) > 0
     others = "black" if (np.diag(kinds)[1:] == "B")[sent[1:]].all() else "NOT BLACK"
     never = [str(y + 1) for y in range(found.k) if not sent[y]]
     unsent = f" (report {', '.join(never)} is never sent)" if never else ""
