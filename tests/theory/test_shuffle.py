@@ -7,6 +7,7 @@ import json
 import math
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,8 @@ def test_the_series_encloses_every_composition() -> None:
         worst = arb(max(truth))
         assert series.at_most(worst * (1 + arb(2) ** -25))
         assert not series.at_most(worst * (1 - arb(2) ** -25))
+        assert not replace(series, n=n - 1).at_most(worst * (1 + arb(2) ** -25))  # one person too few is noticed
+        assert replace(series, n=n + 1).at_most(worst * (1 - arb(2) ** -25))
         assert float(series.lower(20)) == pytest.approx(max(truth), rel=1e-9)
 
 
