@@ -148,7 +148,8 @@ class Series:
         """An upper bound of δ_a over the block."""
         ends = arb(self.first - self.start), arb(self.last - self.start)
         grown = (ends[0] * self.growth).exp().max((ends[1] * self.growth).exp())
-        return (grown * self.value(arb(0, max(-ends[0], ends[1])), arb(0, BESIDE)).max(arb(0))).upper()
+        reach = max(self.start - self.first, self.last - self.start)
+        return (grown * self.value(arb(0, reach), arb(0, BESIDE)).max(arb(0))).upper()
 
     def points(self) -> Iterator[arb]:
         """For every a of the block an enclosure of δ_a."""
@@ -260,8 +261,9 @@ class _Nodes:
         linear = sum(((w * d).real for w, d in zip(weights, self.bends, strict=True)), arb(0))
         more = arb(float(linear / middle)) if middle > 0 else arb(0)
         turned = [w * (-s * arb(gap)).exp() for w, s in zip(self.weights, self.nodes, strict=True)]
-        far = (self.reach * abs(more) - (arb(gap) - WINDOW) * arb(self.of.theta)).exp()
-        far = far.max((self.reach * abs(more) - (arb(gap) + WINDOW) * arb(self.of.theta)).exp())
+        theta = arb(self.of.theta)
+        moved = (-(arb(gap) - WINDOW) * theta).exp().max((-(arb(gap) + WINDOW) * theta).exp()).max(arb(1))
+        far = (self.reach * abs(more)).exp() * moved
         return replace(
             self,
             place=self.place + arb(gap),
