@@ -55,7 +55,7 @@ class Budget:
         header = ["strategy", "questions asked", f"half-width, n = {SHOWN_PEOPLE:,}", f"people for ± {SHOWN_MARGIN}"]
         note = (
             "Largest 95% half-width over the questions at equal shares, times importance; of a mean, relative to its "
-            "range."
+            "range. A plan allows for any shares and is wider for questions with many answers."
         )
         return f"{aligned(header, rows, left=1)}\n{note}"
 
