@@ -298,8 +298,8 @@ def _estimate(options: argparse.Namespace) -> int:
     found = asked.estimate(Path(options.reports), check_hash=not options.no_hash_check, **grouped)
     if options.csv or options.excel:
         _write_table(_table(asked, found, options.level), options)
+    text = "\n\n".join(f"{name}\n{_summary(one, options.level)}" for name, one in found.items())
     if options.by is not None:
-        text = "\n\n".join(f"{name}\n{one.summary(options.level)}" for name, one in found.items())
         return said(options, {"rows": _table(asked, found, options.level)}, written(text, options.csv, options.excel))
     content = {
         name: [
@@ -308,8 +308,14 @@ def _estimate(options: argparse.Namespace) -> int:
         ]
         for name, one in found.items()
     }
-    text = "\n\n".join(f"{name}\n{one.summary(options.level)}" for name, one in found.items())
     return said(options, content, written(text, options.csv, options.excel))
+
+
+def _summary(found: Any, level: float) -> str:
+    """The estimates of a question; those of a goal come group by group."""
+    if isinstance(found, dict):
+        return "\n\n".join(f"stratum {group!r}\n{one.summary(level)}" for group, one in found.items())
+    return str(found.summary(level))
 
 
 def _table(asked: Questionnaire, found: dict[str, Any], level: float) -> list[dict[str, Any]]:
