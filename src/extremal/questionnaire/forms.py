@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from extremal.errors import InvalidParameter, MalformedFile, MissingDependency
-from extremal.questionnaire.questions import OnlyIf, TickAll
+from extremal.questionnaire.given import OnlyIf, TickAll
 
 MOST_ANSWERS = 10_000  # of one question: beyond, a range is no list of answers
 MOST_BYTES = 64 << 20  # of a form
