@@ -23,7 +23,7 @@ MOST_DRAWS = 1 << 27  # for one input
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "audit",
-        help="draw reports and bound the epsilon they deliver",
+        help="audit a mechanism: draw reports and bound ε from below",
         description="Draw reports from a mechanism file and bound from below the epsilon that\n"
         "they deliver (Clopper-Pearson, corrected for multiplicity).",
         epilog="exit codes:  0 nothing found   1 refused: more is delivered than claimed, or\n"
@@ -31,10 +31,10 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     verb.add_argument("file", help="a file of a mechanism, or of a questionnaire: its joint mechanism on records")
     verb.add_argument(
-        "--draws", type=int, default=1_000_000, metavar="N", help="for each audited input (default: 1000000)"
+        "--draws", type=int, default=1_000_000, metavar="N", help="draws for each audited input (default: 1000000)"
     )
     verb.add_argument(
-        "--confidence", type=float, default=0.999, metavar="P", help="of all limits together (default: 0.999)"
+        "--confidence", type=float, default=0.999, metavar="P", help="joint confidence of all limits (default: 0.999)"
     )
     verb.add_argument(
         "--compiled",

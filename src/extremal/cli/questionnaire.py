@@ -27,8 +27,8 @@ from extremal.utility import CDF, Mean
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "questionnaire",
-        help="several questions to one person under one budget",
-        description="Make a questionnaire, say what it discloses, randomise answers to it, estimate from the reports.",
+        help="ask one person several questions within one privacy budget",
+        description="Make a questionnaire, explain what it discloses, randomise answers to it, and estimate.",
         epilog="example:\nextremal questionnaire make --epsilon 2 drugs=no,yes party=left,centre,right -o q.json",
     )
     actions = verb.add_subparsers(title="actions", metavar="ACTION", required=True)
@@ -46,7 +46,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     action.add_argument(
         "--only-if", action="append", metavar="NAME=QUESTION:ANSWER", help="ask NAME only after this answer"
     )
-    action.add_argument("--title", default="", help="of the questionnaire")
+    action.add_argument("--title", default="", help="title of the questionnaire")
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
 
     action = _action(
@@ -57,7 +57,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     _add_strategy(action)
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
 
-    action = _action(actions, "show", _show, "decide its claims again and say what a person spends")
+    action = _action(actions, "show", _show, "verify its claims and show what each person spends")
     action.add_argument("file", help="a questionnaire file")
 
     action = _action(actions, "explain", _explain, "say what the reports disclose, in plain sentences")
@@ -75,8 +75,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
     action = _action(actions, "estimate", _estimate, "estimate the frequencies of every question")
     action.add_argument("file", help="a questionnaire file")
-    action.add_argument("reports", help="a file that privatize wrote, or JSON lines that a server collected")
-    action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    action.add_argument("reports", help="a file written by `extremal privatize`, or JSON lines collected by a server")
+    action.add_argument("--level", type=float, default=0.95, help="confidence level (default 0.95)")
     action.add_argument("--by", metavar="COLUMN", help="estimate each group of an open column by itself")
     action.add_argument("--csv", metavar="FILE", help="write all estimates as one table")
     action.add_argument("--excel", metavar="FILE", help="the same as a workbook")
@@ -84,10 +84,10 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
     action = _action(actions, "crosstab", _crosstab, "estimate the joint shares of two questions")
     action.add_argument("file", help="a questionnaire file")
-    action.add_argument("reports", help="a file that privatize wrote, or JSON lines that a server collected")
+    action.add_argument("reports", help="a file written by `extremal privatize`, or JSON lines collected by a server")
     action.add_argument("first", help="a question")
     action.add_argument("second", help="another question, or an open column")
-    action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    action.add_argument("--level", type=float, default=0.95, help="confidence level (default 0.95)")
     _add_hash_check(action)
 
     action = _action(actions, "export", _export, "write the questions as a form of a survey tool, with the randomiser")

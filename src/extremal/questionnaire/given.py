@@ -65,7 +65,7 @@ def questions_of(
             "questions must map names to answers",
             parameter="questions",
             value=type(given).__name__,
-            hint='{"drugs": ["no", "yes"], "party": 8}.',
+            hint='Give {"drugs": ["no", "yes"], "party": 8}.',
         )
     single: dict[str, Any] = {}
     for name, what in given.items():
