@@ -6,6 +6,7 @@ import datetime
 import random
 import secrets
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,7 @@ def test_a_study_is_not_made_twice(filled: Path) -> None:
 
 
 def test_what_is_stored_of_a_person(filled: Path) -> None:
-    with _raw(filled) as connection:
+    with closing(_raw(filled)) as connection, connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(reports)")]
         assert columns == ["id", "day", "content"]
         assert {len(row[0]) for row in connection.execute("SELECT id FROM reports")} == {16}
@@ -87,7 +88,7 @@ def test_the_token_and_the_codes_are_stored_hashed(tmp_path: Path) -> None:
 def test_check_finds_what_is_lost_doubled_or_altered(filled: Path, damage: str) -> None:
     _, store = open_study(filled)
     assert store.check().sound
-    with _raw(filled) as connection:
+    with closing(_raw(filled)) as connection, connection:
         assert connection.execute(damage).rowcount >= 1
     assert not store.check().sound
     store.engine.dispose()
@@ -103,7 +104,7 @@ def test_check_survives_a_file_that_cannot_be_read(filled: Path) -> None:
 
 
 def test_changed_settings_are_refused(filled: Path) -> None:
-    with _raw(filled) as connection:
+    with closing(_raw(filled)) as connection, connection:
         connection.execute("UPDATE settings SET value = 'open to all' WHERE name = 'title'")
     with pytest.raises(MalformedFile, match="were changed"):
         open_study(filled)
@@ -150,7 +151,7 @@ def test_a_damaged_backup_is_not_restored(filled: Path, tmp_path: Path) -> None:
     _, store = open_study(filled)
     with store:
         store.copy(tmp_path / "copy.sqlite")
-    with sqlite3.connect(tmp_path / "copy.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite")) as connection, connection:
         connection.execute("DELETE FROM reports WHERE id = (SELECT min(id) FROM reports)")
     with pytest.raises(MalformedFile, match="must be whole"):
         restored(tmp_path / "copy.sqlite", tmp_path / "again")
@@ -206,7 +207,7 @@ def test_settling_is_put_off_while_somebody_reads(filled: Path) -> None:
     """It neither waits nor says that the log is empty when it is not; nor is the file rewritten in vain."""
     study, store = open_study(filled)
     writer = Writer(study, store)
-    with _raw(filled) as reader:
+    with closing(_raw(filled)) as reader, reader:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM reports").fetchone()
         writer.write([arrival(study, *uploads(study.questionnaire, 5))])

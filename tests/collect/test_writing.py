@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_a_list_with_a_conflict_is_not_stored_at_all(writer: Writer) -> None:
 
 def test_reports_lie_in_the_order_of_their_ids(writer: Writer) -> None:
     writer.write([_one(B, "[2]"), _one(A, "[1]")])
-    with sqlite3.connect(writer.store.path or "") as connection:
+    with closing(sqlite3.connect(writer.store.path or "")) as connection, connection:
         assert [row[0] for row in connection.execute("SELECT id FROM reports")] == [A, B]
 
 
@@ -102,7 +103,7 @@ def test_an_invitation_is_spent_once_and_not_linked(tmp_path: Path) -> None:
     assert store.invitations() == (2, 2)
     found.end()
     store.engine.dispose()
-    with sqlite3.connect(tmp_path / "study" / FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / "study" / FILE)) as connection, connection:
         assert [row[1] for row in connection.execute("PRAGMA table_info(invitations)")] == ["code", "spent"]
 
 
@@ -153,7 +154,7 @@ def test_a_full_disk_refuses_and_loses_nothing(writer: Writer) -> None:
 def test_a_read_only_file_refuses(tmp_path: Path) -> None:
     _, study, store = study_in(tmp_path / "study")
     found = Writer(study, store)
-    with sqlite3.connect(tmp_path / "study" / FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / "study" / FILE)) as connection, connection:
         connection.execute("CREATE TRIGGER refuse BEFORE INSERT ON reports BEGIN SELECT raise(ABORT, 'read-only'); END")
     assert found.write([_one(A, "[1]")]) == [WriteOutcome("unavailable")]
     assert store.tallied() == 0
@@ -238,7 +239,7 @@ def test_the_log_says_why_without_a_report(
 ) -> None:
     _, study, store = study_in(tmp_path / "study")
     found = Writer(study, store)
-    with sqlite3.connect(tmp_path / "study" / FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / "study" / FILE)) as connection, connection:
         connection.execute("CREATE TRIGGER refuse BEFORE INSERT ON reports BEGIN SELECT raise(ABORT, 'secret'); END")
     for _ in range(3):
         assert found.write([_one(A, "[1]")]) == [WriteOutcome("unavailable")]
