@@ -147,7 +147,8 @@ def _day(text: str | None) -> datetime.date | None:
 
 def _serve(options: argparse.Namespace) -> int:
     study, store = _opened(options)
-    from extremal.collect.service import Service, merged_languages, serve
+    from extremal.collect.server import serve
+    from extremal.collect.service import Service, merged_languages
 
     def listening(port: int) -> None:
         print(f"{study.title}: http://{options.host}:{port}/  (Ctrl-C ends it)", flush=True)

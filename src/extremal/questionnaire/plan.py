@@ -67,7 +67,8 @@ class QuestionnairePlan:
             for name, found in self.plans.items()
         ]
         head = f"Plan: {self.n:,} people; half-width of the widest {100 * self.level:g}% interval of each question"
-        return f"{head}\n\n{aligned(['question', 'asked of', 'people', 'half-width'], rows, left=1)}"
+        note = "Of shares, whatever they are: widest near one half. Of a goal, at its prior and in its own units."
+        return f"{head}\n\n{aligned(['question', 'asked of', 'people', 'half-width'], rows, left=1)}\n{note}"
 
     __str__ = summary
 
