@@ -38,12 +38,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def server(port: int) -> ThreadingHTTPServer:
-    """The explorer on a port of 127.0.0.1; 0 is any free one."""
+def refuse_no_port(port: int) -> None:
+    """Raise on a number that is no port: systems count on from 0 beyond the last."""
     if not 0 <= port <= MOST_PORT:
         raise InvalidParameter(
             f"the port must lie between 0 and {MOST_PORT}", parameter="--port", value=port, hint="0 is any free one."
         )
+
+
+def server(port: int) -> ThreadingHTTPServer:
+    """The explorer on a port of 127.0.0.1; 0 is any free one."""
+    refuse_no_port(port)
     held = {f"/{name}": (TYPES[name.rpartition(".")[2]], data) for name, data in pages().items()}
     held["/"] = held["/index.html"]
 
