@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from extremal.atomic import refuse_existing, refuse_unusable, write_atomically
-from extremal.cli.explore import refuse_no_port
 from extremal.cli.printing import add_printing, said, written
+from extremal.cli.reading import refuse_no_port
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.loading import load
 from extremal.questionnaire import Questionnaire

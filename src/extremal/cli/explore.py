@@ -7,11 +7,10 @@ import contextlib
 import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from extremal.errors import InvalidParameter
+from extremal.cli.reading import refuse_no_port
 from extremal.explorer import pages
 
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-MOST_PORT = 65535  # a port is 16 bits
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -36,14 +35,6 @@ def run(options: argparse.Namespace) -> int:
         with contextlib.suppress(KeyboardInterrupt):
             served.serve_forever()
     return 0
-
-
-def refuse_no_port(port: int) -> None:
-    """Raise on a number that is no port: systems count on from 0 beyond the last."""
-    if not 0 <= port <= MOST_PORT:
-        raise InvalidParameter(
-            f"the port must lie between 0 and {MOST_PORT}", parameter="--port", value=port, hint="0 is any free one."
-        )
 
 
 def server(port: int) -> ThreadingHTTPServer:
