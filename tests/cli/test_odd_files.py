@@ -121,8 +121,8 @@ def test_the_grammar_of_odd_lines_would_find_faults() -> None:
     for verb, parser in known:
         assert commands.line(verb, parser, ["m.json"], random)[: len(verb)] == list(verb)
     good = {"in.csv": "a"}
-    assert commands.fault(0, "", good, good) is None
-    assert commands.fault(2, "extremal: no", good, good) is None
+    assert commands.fault("estimate", 0, "", good, good) is None
+    assert commands.fault("estimate", 2, "extremal: no", good, good) is None
     for code, said, after in (
         (70, "extremal: this is a defect", good),
         ("hangs", "", good),
@@ -131,8 +131,9 @@ def test_the_grammar_of_odd_lines_would_find_faults() -> None:
         (2, f"extremal: Columns: {commands.SECRETS[0]}", good),
         (2, "extremal: no", {**good, "new": "b"}),
         (0, "", {"in.csv": "b"}),
+        (3, "", good),
     ):
-        assert commands.fault(code, said, good, after)
+        assert commands.fault("estimate", code, said, good, after)
 
 
 def test_an_address_that_cannot_be_served_is_said(

@@ -216,5 +216,8 @@ def refuse_no_port(port: int) -> None:
     """Raise on a number that is no port: systems count on from 0 beyond the last."""
     if not 0 <= port <= MOST_PORT:
         raise InvalidParameter(
-            f"the port must lie between 0 and {MOST_PORT}", parameter="--port", value=port, hint="0 is any free one."
+            f"the port must lie between 0 and {MOST_PORT}",
+            parameter="--port",
+            value=port,
+            hint="0 means any free port.",
         )
