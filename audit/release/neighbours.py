@@ -3,7 +3,8 @@ process of its own; whatever can be looked at must be the same. Run with `make a
 
 Two processes are started for each pair of data sets, one for each side, and release it in several ways: libraries keep
 the numbers of categories for as long as a process runs. Containers, frames, keyed frames, plans and files; text,
-numbers and truth values; tables, and the reports of rules and sets. Every view is compared: types, physical values,
+numbers and truth values; tables, and the reports of rules and sets; and questionnaires with answers that are skipped
+or left out, also as JSON lines, SPSS and Stata files. Every view is compared: types, physical values,
 dictionaries, buffers, sizes, and each form in which the result can be written.
 """
 
@@ -26,12 +27,11 @@ from extremal.exact import Exponential
 from extremal.mechanism.report_labels import BitLabels
 from extremal.mechanism.structures import BloomBits, HadamardSets, HashedSets, IndependentBits, ProjectiveSets
 from extremal.mechanism.structures.grouped_sets import grouped_structure
-from support.files import neighbours
+from support.files import neighbours, questionnaires
 from support.files.neighbours import NUMBERS, TEXT, TRUTHS, constant
 
 PAIRS = 20_000
 AT_ONCE = 12  # ways of releasing one pair of data sets, before the next pair of processes is started
-FILES_EACH = 9  # formats that `released_files` writes, each with another library
 HALF, MORE = 1 << 61, 3 << 60
 GROUPED = grouped_structure(np.zeros(4, dtype=int), [(2,)], [1.0], Exponential(1))
 RULES: list[Any] = [  # structures of four inputs, drawn without regard to the value
@@ -43,6 +43,7 @@ RULES: list[Any] = [  # structures of four inputs, drawn without regard to the v
     lambda labels: neighbours.blind(GROUPED, labels, GROUPED.reports),
 ]
 WIDE = tuple(range(300))  # whose width was chosen by the largest value
+ASKED = ("joint", "apart")  # questionnaires
 LABELS: dict[str, tuple[Any, ...]] = {"text": TEXT, "numbers": NUMBERS, "wide": WIDE, "truths": TRUTHS}
 
 
@@ -59,6 +60,9 @@ def pair(labels: tuple[Any, ...], random: Random) -> tuple[list[Any], list[Any]]
 def released(kind: str, rule: int | None, chosen: list[str] | None, values: list[Any]) -> dict[str, dict[str, str]]:
     """The digest of every view, by the name of the way; without names, of every file."""
     warnings.simplefilter("ignore")
+    if kind in ASKED:
+        with tempfile.TemporaryDirectory() as folder:
+            return _digests(questionnaires.released(questionnaires.questionnaires()[kind], values, Path(folder)))
     labels = LABELS[kind]
     m = constant(labels) if rule is None else RULES[rule](labels)
     if chosen is None:
@@ -67,6 +71,10 @@ def released(kind: str, rule: int | None, chosen: list[str] | None, values: list
     else:
         known = neighbours.ways(labels)
         made = {name: known[name](m, values) for name in chosen}
+    return _digests(made)
+
+
+def _digests(made: dict[str, dict[str, bytes]]) -> dict[str, dict[str, str]]:
     return {
         name: {view: hashlib.sha256(data).hexdigest() for view, data in seen.items()} for name, seen in made.items()
     }
@@ -96,10 +104,13 @@ def main(pairs: int = PAIRS) -> int:
     random, seen, views, leaks = Random(14), Counter[str](), 0, []
     done = 0
     while done < pairs:
-        kind = random.choice(list(LABELS))
+        kind = random.choice([*LABELS, *ASKED])
         rule = random.randrange(len(RULES)) if kind in ("text", "numbers") and random.random() < 0.3 else None
-        chosen = None if random.random() < 0.15 else _some(LABELS[kind], random)
-        first, second = in_processes(kind, rule, chosen, pair(LABELS[kind], random))
+        chosen = None if kind in ASKED or random.random() < 0.15 else _some(LABELS[kind], random)
+        both = questionnaires.pair(random) if kind in ASKED else pair(LABELS[kind], random)
+        first, second = in_processes(kind, rule, chosen, both)
+        if kind in ASKED:
+            first, second = ({f"{kind}: {name}": seen for name, seen in side.items()} for side in (first, second))
         for name in first:
             seen[name] += 1
             views += len(first[name])

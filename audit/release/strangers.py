@@ -1,6 +1,7 @@
-"""Files from strangers: 5,000 structured changes of mechanism and certificate files of every kind, and 60 byte changes
-of each data format. Everything is read or refused with a message: no crash, no bare exception, no more than 20 seconds
-and 500 MB. Run with `make audit`.
+"""Files from strangers: 5,000 structured changes of mechanism and certificate files of every kind, 2,000 of
+questionnaires, protocols for heavy hitters and claims about shuffled reports, and 60 byte changes of each data format.
+Everything is read or refused with a message: no crash, no bare exception, no more than 20 seconds and 500 MB. Run with
+`make audit`.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from random import Random
 from typing import Any
 
 import extremal as ex
+from extremal.questionnaire import OnlyIf
 from extremal.release.files import privatize_file
 from support.files.neighbours import TEXT, write_files
 from support.files.strangers import Outcomes, damaged, mutated
@@ -30,14 +32,23 @@ RULES = {  # stored by rule, in a few numbers
     "sparse-subsets": ex.subset_selection(1_000_000, 12),
     "grouped": ex.design(ex.LDP(4), ex.Frequencies(["0.015"] * 50 + ["0.005"] * 50)).mechanism,
 }
+SKIPS = {"drugs": ["no", "yes"], "which": OnlyIf("drugs", ["yes"], ["a", "b", "c"]), "age": list(range(5))}
+OTHERS: dict[str, Any] = {  # what has no mechanism's file
+    "branches": ex.Questionnaire.within(1, SKIPS, optional=["age"], texts={"drugs": "Drugs?"}, title="A study"),
+    "together": ex.Questionnaire.within(2, {"a": ["no", "yes"], "b": ["x", "y", "z"]}, strategy="joint"),
+    "goals": ex.Questionnaire.within(2, {"a": ["no", "yes"], "n": (list(range(4)), ex.Mean([0, 1, 2, 3]))}, "split"),
+    "apart": ex.Questionnaire({"a": ex.randomized_response(3, 1), "b": ex.unary_encoding(4, 1)}),
+    "hitters": ex.HeavyHitters(2, max_bytes=6, alphabet="abcdef", salt=7),
+    "shuffled": ex.shuffled(ex.randomized_response(3, 1), 1000).claim(1e-6),
+}
 EMPTY = ex.randomized_response(len(TEXT), 1, inputs=list(TEXT))
 
 
 def read(path: Path, content: dict[str, Any]) -> Callable[[], Any]:
     def work() -> None:
         path.write_text(json.dumps(content), encoding="utf-8")
-        if path.name.startswith("mechanism"):
-            repr(ex.load(path))
+        if not path.name.startswith("certificate"):
+            str(ex.load(path))
         else:
             repr(ex.verify(path))
 
@@ -69,18 +80,18 @@ def main(changes: int = CHANGES, damages: int = DAMAGES) -> int:
     random, good = Random(20_14), True
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for kind in ("mechanism", "certificate"):
+        for kind, share in (("mechanism", 0.5), ("certificate", 0.5), ("other", 0.4)):
             stored = sorted(SAVED.glob(f"{kind}-*.json"))
-            if kind == "mechanism":
-                stored += [m.save(folder / f"mechanism-{name}.json") for name, m in RULES.items()]
-            attempts = []
-            for number in range(changes // 2):
+            made = {"mechanism": RULES, "other": OTHERS}.get(kind, {})
+            stored += [one.save(folder / f"{kind}-{name}.json") for name, one in made.items()]
+            attempts, many = [], int(changes * share)
+            for number in range(many):
                 path = stored[number % len(stored)]
                 content = mutated(json.loads(path.read_text(encoding="utf-8")), random)
                 attempts.append((f"{path.stem} {number}", read(folder / f"{kind}.json", content)))
             found = Outcomes()
             found.attempt(attempts, TOGETHER)
-            good &= said(f"{changes // 2} changes of {len(stored)} {kind} files", found)
+            good &= said(f"{many} changes of {len(stored)} {kind} files", found)
         values = [TEXT[i % len(TEXT)] for i in range(300)]
         for path in write_files(folder, values).values():
             data = path.read_bytes()

@@ -30,6 +30,7 @@ from support.checkers import (
     with_hash,
     written,
 )
+from support.files.strangers import rehashed
 from support.levels import DRAWN, SOURCES, WHOLE, claim_at, drawn_mechanism, drawn_notion, false_delta
 from support.proofs.hostile import joint
 
@@ -277,3 +278,15 @@ def test_the_file_is_not_written_over_another(tmp_path: Path) -> None:
     assert main(["checker", "-o", str(path), "--overwrite"]) == 0
     assert path.read_text(encoding="utf-8") == joined()
     assert main(["checker", "-o", str(path)]) == 0
+
+
+def test_the_certificate_beside_a_mechanism_is_decided_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ex.design(ex.LDP(1), ex.KL([0.5, 0.5], [0.2, 0.8])).save(tmp_path / "m.json")
+    assert main(["verify", "--independent", str(tmp_path / "m.json")]) == 0
+    assert capsys.readouterr().out.count("optimality  proved") == 1
+    beside = tmp_path / "m.certificate.json"
+    content = json.loads(beside.read_text())
+    beside.write_text(json.dumps(rehashed(content | {"bound": content["value"], "value": content["bound"]})))
+    assert main(["verify", "--independent", str(tmp_path / "m.json")]) == 1
+    assert main(["verify", "--independent", "--gap", "1e-6", str(tmp_path / "m.json")]) == 2
+    assert "--gap is not asked" in capsys.readouterr().err

@@ -121,8 +121,8 @@ def test_the_grammar_of_odd_lines_would_find_faults() -> None:
     for verb, parser in known:
         assert commands.line(verb, parser, ["m.json"], random)[: len(verb)] == list(verb)
     good = {"in.csv": "a"}
-    assert commands.fault(0, "", good, good) is None
-    assert commands.fault(2, "extremal: no", good, good) is None
+    assert commands.fault("estimate", 0, "", good, good) is None
+    assert commands.fault("estimate", 2, "extremal: no", good, good) is None
     for code, said, after in (
         (70, "extremal: this is a defect", good),
         ("hangs", "", good),
@@ -131,5 +131,25 @@ def test_the_grammar_of_odd_lines_would_find_faults() -> None:
         (2, f"extremal: Columns: {commands.SECRETS[0]}", good),
         (2, "extremal: no", {**good, "new": "b"}),
         (0, "", {"in.csv": "b"}),
+        (3, "", good),
     ):
-        assert commands.fault(code, said, good, after)
+        assert commands.fault("estimate", code, said, good, after)
+
+
+def test_an_address_that_cannot_be_served_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("uvicorn")
+    monkeypatch.chdir(tmp_path)
+    ex.Questionnaire({"a": ex.randomized_response(3, 1)}).save("q.json")
+    os.mkfifo("pipe.txt")
+    Path("bytes.txt").write_bytes(bytes(range(256)))
+    Path("long.txt").write_text("x" * (1 << 20))
+    for consent in ("pipe.txt", "bytes.txt", "long.txt"):
+        assert main(["collect", "new", "study", "--questionnaire", "q.json", "--consent", consent]) == 2
+        assert not Path("study").exists()
+    assert main(["collect", "new", "study", "--questionnaire", "q.json"]) == 0
+    for where in (["--port", "70000"], ["--port", "-3"], ["--host", "256.1.1.1"]):
+        capsys.readouterr()
+        assert main(["collect", "serve", "study", *where]) == 2
+        assert "extremal: the " in capsys.readouterr().err

@@ -14,6 +14,7 @@ from extremal.discovery.protocol import MOST_BUCKETS_BITS, PAYLOAD_BITS, SIZE
 from extremal.discovery.search import _counted, _limits
 from extremal.discovery.strings import buckets, places
 from extremal.errors import InvalidParameter, MalformedFile
+from extremal.mechanism.files import content_digest
 from extremal.mechanism.structures import ChosenSets
 
 SMALL = ex.HeavyHitters(4, max_bytes=5, alphabet="abcdefgh", salt=3)
@@ -140,6 +141,21 @@ def test_files_are_read_back_and_changed_ones_refused(tmp_path: Path) -> None:
         path.write_text(json.dumps(content | change))
         with pytest.raises(MalformedFile):
             ex.load(path)
+    for change in (  # of somebody who knows the format, and writes what `save` does not
+        {"salt": "1_8"},
+        {"salt": " 7"},
+        {"alphabet": "61 62"},
+        {"alphabet": "6261"},
+        {"alphabet": 7},
+        {"max_bytes": True},
+        {"max_bytes": "8"},
+        {"privacy": {"notion": "LDP", "epsilon": "0.1", "delta": "0.1"}},
+        {"privacy": {"notion": "LDP", "ratio": "2", "delta": "0"}},
+    ):
+        stated = {key: value for key, value in (content | change).items() if key != "hash"}
+        path.write_text(json.dumps(stated | {"hash": content_digest(stated)}))
+        with pytest.raises(MalformedFile):
+            ex.load(path)
 
 
 def test_bad_inputs_are_refused_without_their_values() -> None:
@@ -147,6 +163,11 @@ def test_bad_inputs_are_refused_without_their_values() -> None:
         with pytest.raises(InvalidParameter, match=r"strings\[1\]") as caught:
             SMALL.privatize(["bad", *strings])
         assert "xyz" not in str(caught.value)
+    with pytest.raises(InvalidParameter, match=r"strings\[0\]") as caught:
+        SMALL.privatize(["a\ud800"])
+    assert caught.value.__context__ is None  # which would hold the text
+    with pytest.raises(InvalidParameter, match="strings must be a sequence"):
+        SMALL.privatize("abc")
     with pytest.raises(InvalidParameter, match="alphabet must be different ASCII"):
         ex.HeavyHitters(1, alphabet="aa")
     with pytest.raises(InvalidParameter, match="epsilon must be positive"):

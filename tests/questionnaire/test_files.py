@@ -87,3 +87,26 @@ def test_a_false_claim_in_a_file_is_refused(tmp_path: Path) -> None:
     false = ex.Questionnaire({"drugs": falsely_claiming(YES_NO, ex.LDP("0.5"))})
     with pytest.raises(ex.errors.PrivacyViolation):
         ex.load(false.save(tmp_path / "q.json"))
+
+
+@pytest.mark.parametrize(
+    ("part", "change"),
+    [
+        ("budget", lambda b: b | {"epsilon": "1_0"}),
+        ("budget", lambda b: b | {"epsilon": " 2"}),
+        ("budget", lambda b: b | {"more": 1}),
+        ("budget", lambda b: b | {"per_person": True}),
+        ("budget", lambda b: b | {"costs": [c | {"asked": c["asked"] + "0"} for c in b["costs"]]}),
+        ("goals", lambda g: {n: one | {"more": 1} for n, one in g.items()}),
+        ("goals", lambda g: {n: one | {"values": ["0_0", *one["values"][1:]]} for n, one in g.items()}),
+        ("joint", lambda j: j | {"more": 1}),
+        ("title", lambda _: ""),
+    ],
+)
+def test_what_save_would_not_write_is_malformed(tmp_path: Path, part: str, change: Callable[[Any], Any]) -> None:
+    asked = ex.Questionnaire.within(2, {"a": ["no", "yes"], "n": (list(range(4)), ex.Mean([0, 1, 2, 3]))}, title="T")
+    content = json.loads(asked.save(tmp_path / "q.json").read_text())
+    assert ex.load(tmp_path / "q.json").hash == asked.hash
+    (tmp_path / "x.json").write_text(json.dumps(_rehashed(content | {part: change(content[part])})))
+    with pytest.raises(ex.errors.MalformedFile):
+        ex.load(tmp_path / "x.json")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -251,3 +253,60 @@ def test_conditions(condition: str, leads: list[str] | None) -> None:
     assert form.leads(asked) == (None if leads is None else ("drugs", leads))
     assert form.optional() == (["how"] if condition and leads is None else [])
     assert isinstance(form.answers()["how"], OnlyIf) == (leads is not None)
+
+
+def test_forms_of_strangers_are_read_or_refused_before_they_cost_anything(tmp_path: Path) -> None:
+    endless = 10**11
+    for name, text in {
+        "deep.json": "[" * 100_000,
+        "infinite.json": '{"elements":[{"type":"rating","name":"a","rateMax":1e400}]}',
+        "number.json": "12",
+        "long.csv": "Variable / Field Name\n" + "x" * 200_000,
+        "answers.csv": "ann@example.org,HIV positive\nbob@example.org,negative\n",
+        "long.tsv": "class\tname\n" + "x" * 200_000,
+        "many.tsv": "class\ttype/scale\tname\ttext\n" + "".join(f"Q\tY\tq{i}\tt\n" for i in range(10_001)),
+        "rows.tsv": "class\ttype/scale\tname\ttext\n" + "A\t\ta\tt\n" * 100_001,
+        "twice.json": '{"elements":[{"type":"boolean","name":"a"},{"type":"boolean","name":"a"}]}',
+    }.items():
+        (tmp_path / name).write_text(text)
+        with pytest.raises(MalformedFile) as refused:
+            read_form(tmp_path / name)
+        assert "example.org" not in str(refused.value)
+    for kind, more in {
+        "dropdown": {"choicesMin": 1, "choicesMax": endless},
+        "rating": {"rateMax": endless},
+        "radiogroup": {"choices": [1.5, None, [2]]},
+    }.items():
+        (tmp_path / "f.json").write_text(json.dumps({"elements": [{"type": kind, "name": "a", **more}]}))
+        assert read_form(tmp_path / "f.json").others == (("a", kind),)
+    os.mkfifo(tmp_path / "pipe.json")
+    with pytest.raises(InvalidParameter, match="regular"):
+        read_form(tmp_path / "pipe.json")
+
+
+def test_workbooks_of_strangers_are_read_or_refused_before_they_cost_anything(tmp_path: Path) -> None:
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    book.active.title = "survey"
+    book.active.append(("type", "name", "label", "parameters"))
+    book.active.append(("range", "a", "A", "start=0 end=99999999999 step=1"))
+    book.save(tmp_path / "good.xlsx")
+    assert read_form(tmp_path / "good.xlsx").others == (("a", "range"),)
+    far = b'<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData>'
+    wide = b'<row r="1"><c r="ALM1"><v>1</v></c></row><row'  # column 1,001
+    changes = {
+        "sparse": lambda text: text.replace(b"</sheetData>", far).replace(b'ref="A1:D2"', b'ref="A1:XFD1048576"'),
+        "wide": lambda text: text.replace(b"<row", wide, 1).replace(b'ref="A1:D2"', b'ref="A1:ALM2"'),
+        "bomb": lambda text: text.replace(b"</sheetData>", b" " * (17 << 20) + b"</sheetData>"),
+        "no XML": lambda _: b"<nope",
+    }
+    for name, change in changes.items():
+        with zipfile.ZipFile(tmp_path / "good.xlsx") as whole, zipfile.ZipFile(tmp_path / f"{name}.xlsx", "w") as made:
+            for part in whole.namelist():
+                text = whole.read(part)
+                made.writestr(part, change(text) if part.endswith("sheet1.xml") else text, zipfile.ZIP_DEFLATED)
+        with pytest.raises(MalformedFile):
+            read_form(tmp_path / f"{name}.xlsx")
+    (tmp_path / "no.xlsx").write_bytes(b"no archive")
+    with pytest.raises(MalformedFile):
+        read_form(tmp_path / "no.xlsx")

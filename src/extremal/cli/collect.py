@@ -9,8 +9,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from extremal.atomic import refuse_existing, write_atomically
+from extremal.atomic import refuse_existing, refuse_unusable, write_atomically
 from extremal.cli.printing import add_printing, said, written
+from extremal.cli.reading import refuse_no_port
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.loading import load
 from extremal.questionnaire import Questionnaire
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 HOST, PORT = "127.0.0.1", 8000  # this machine alone, until it is said otherwise
 DAMAGED = 1  # exit code of `check`: the claim that the store is whole is false
+LONGEST_CONSENT = 256 << 10  # bytes: more than anybody reads
 LANGUAGES = "languages.json"  # in the folder: more languages, or other texts, for the page
 
 
@@ -116,7 +118,7 @@ def _new(options: argparse.Namespace) -> int:
         options.study,
         asked,
         title=options.title,
-        consent=Path(options.consent).read_text(encoding="utf-8") if options.consent else "",
+        consent=_text_in(options.consent) if options.consent else "",
         until=_day(options.until),
         invitations=options.invitations,
         precision=options.precision,
@@ -136,6 +138,24 @@ def _new(options: argparse.Namespace) -> int:
     return said(options, content, written(text, *files))
 
 
+def _text_in(path: str) -> str:
+    """What respondents read, no more of it than can be read."""
+    refuse_unusable(Path(path))
+    with Path(path).open("rb") as file:
+        data = file.read(LONGEST_CONSENT + 1)
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if len(data) > LONGEST_CONSENT or "\0" in text:
+        raise InvalidParameter(
+            f"the consent must be a text in UTF-8 of at most {LONGEST_CONSENT >> 10} KiB",
+            parameter="--consent",
+            value=path,
+        )
+    return text
+
+
 def _day(text: str | None) -> datetime.date | None:
     if text is None:
         return None
@@ -146,6 +166,7 @@ def _day(text: str | None) -> datetime.date | None:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    refuse_no_port(options.port)
     study, store = _opened(options)
     from extremal.collect.server import serve
     from extremal.collect.service import Service, merged_languages
@@ -155,7 +176,14 @@ def _serve(options: argparse.Namespace) -> int:
 
     with store, contextlib.suppress(KeyboardInterrupt):  # which is how it is ended
         languages = merged_languages(Path(options.study) / LANGUAGES)
-        serve(Service(study, store, tuple(options.origin), languages), options.host, options.port, listening)
+        try:
+            serve(Service(study, store, tuple(options.origin), languages), options.host, options.port, listening)
+        except SystemExit:  # how the server ends where it cannot listen; it has said why
+            raise InvalidParameter(
+                "the address must be one of this machine that is free",
+                parameter="--host, --port",
+                value=f"{options.host}:{options.port}",
+            ) from None
     return 0
 
 

@@ -7,11 +7,10 @@ import contextlib
 import webbrowser
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from extremal.errors import InvalidParameter
+from extremal.cli.reading import refuse_no_port
 from extremal.explorer import pages
 
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
-MOST_PORT = 65535  # a port is 16 bits
 
 
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -40,13 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 def server(port: int) -> ThreadingHTTPServer:
     """The explorer on a port of 127.0.0.1; 0 is any free one."""
-    if not 0 <= port <= MOST_PORT:
-        raise InvalidParameter(
-            f"the port must lie between 0 and {MOST_PORT}",
-            parameter="--port",
-            value=port,
-            hint="0 means any free port.",
-        )
+    refuse_no_port(port)
     held = {f"/{name}": (TYPES[name.rpartition(".")[2]], data) for name, data in pages().items()}
     held["/"] = held["/index.html"]
 

@@ -22,6 +22,7 @@ from extremal.plotting import refuse_ending
 if TYPE_CHECKING:
     from extremal.questionnaire import Questionnaire
 
+MOST_PORT = 65535  # a port is 16 bits
 MOST_TYPED = 1 << 18  # probabilities, each read as a fraction: more than a second or two of reading is for Python
 PRIOR_HELP = (
     "comma-separated probabilities (0.5,0.3,0.2 or 1/3,1/3,1/3), uniform:K, or @FILE with a JSON list or one "
@@ -209,3 +210,14 @@ def questionnaire_in(path: str) -> Questionnaire:
             hint="extremal questionnaire make writes one.",
         )
     return found
+
+
+def refuse_no_port(port: int) -> None:
+    """Raise on a number that is no port: systems count on from 0 beyond the last."""
+    if not 0 <= port <= MOST_PORT:
+        raise InvalidParameter(
+            f"the port must lie between 0 and {MOST_PORT}",
+            parameter="--port",
+            value=port,
+            hint="0 means any free port.",
+        )

@@ -12,7 +12,7 @@ from extremal.certificate import Verdict, Verification, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.cli.checker import independently
 from extremal.cli.printing import add_printing, said
-from extremal.errors import InvalidParameter
+from extremal.errors import ExtremalError, InvalidParameter
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import from_json, parse
 from extremal.mechanism.labels import count_text
@@ -74,6 +74,14 @@ def _chosen(files: list[str]) -> tuple[str, list[str]]:
     return files[certificate], [f"the certificate {files[certificate]} is about {files[mechanism]}"]
 
 
+def _with_certificate(files: list[str]) -> list[str]:
+    """The files, and the certificate that is found beside a single one; a file that is not whole is for the checker."""
+    try:
+        return list(dict.fromkeys([*files, _chosen(files)[0]]))
+    except ExtremalError:
+        return files
+
+
 def _about(content: dict[str, Any]) -> Any:
     """The hash of the mechanism of a certificate."""
     mechanism = content.get("mechanism")
@@ -116,7 +124,14 @@ def run(options: argparse.Namespace) -> int:
     for file in options.files:
         refuse_unusable(Path(file))
     if options.independent:
-        return independently(options.files, options.json)
+        if options.gap is not None:
+            raise InvalidParameter(
+                "--gap is not asked of the checker that stands alone",
+                parameter="--gap",
+                value=options.gap,
+                hint="Leave --independent or --gap out.",
+            )
+        return independently(_with_certificate(options.files), options.json)
     if len(options.files) == 1 and is_shuffle_claim(parse(Path(options.files[0]))):
         return _shuffled(options)
     file, notes = _chosen(options.files)

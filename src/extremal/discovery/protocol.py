@@ -34,7 +34,7 @@ from extremal.closed_forms.set_systems import (
 from extremal.discovery.results import Discovered
 from extremal.discovery.search import CANDIDATES, discovered
 from extremal.discovery.strings import Strings, buckets, places
-from extremal.errors import InvalidParameter, MalformedFile
+from extremal.errors import ExtremalError, InvalidParameter, MalformedFile
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import check_version, content_digest, refuse_unknown_fields, write_once
@@ -130,6 +130,10 @@ class HeavyHitters:
         Raises:
             InvalidParameter: a string is empty, too long, or not of the alphabet; the message does not show it.
         """
+        if isinstance(strings, (str, bytes)):
+            raise InvalidParameter(
+                "strings must be a sequence, one for each device", parameter="strings", value=type(strings).__name__
+            )
         symbols = self.strings.encoded(list(strings))
         words, count = SecureWords() if source is None else source, symbols.shape[0]
         if not count:
@@ -167,15 +171,16 @@ class HeavyHitters:
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write the protocol to a JSON file that `ex.load` reads; it is public."""
-        content = {
-            "format": FORMAT,
-            "version": f"{VERSION[0]}.{VERSION[1]}",
+        content = {"format": FORMAT, "version": f"{VERSION[0]}.{VERSION[1]}", **self._parameters()}
+        return write_once(Path(path), content | {"hash": content_digest(content)}, overwrite)
+
+    def _parameters(self) -> dict[str, Any]:
+        return {
             "privacy": self.privacy.to_json(),
             "max_bytes": self.strings.max_bytes,
             "alphabet": self.strings.alphabet.hex(),
             "salt": str(self.strings.salt),
         }
-        return write_once(Path(path), content | {"hash": content_digest(content)}, overwrite)
 
     def __repr__(self) -> str:
         return (
@@ -210,6 +215,10 @@ def heavy_hitters_from_json(content: dict[str, Any], source: str) -> HeavyHitter
         claim, letters = LDP.from_json(content["privacy"]), bytes.fromhex(content["alphabet"])
         exponent = claim.exponential.exponent
         every = letters == bytes(range(1, 256))
-        return HeavyHitters(exponent, content["max_bytes"], None if every else letters.decode(), int(content["salt"]))
-    except (KeyError, TypeError, ValueError, InvalidParameter) as error:
+        made = HeavyHitters(exponent, content["max_bytes"], None if every else letters.decode(), int(content["salt"]))
+    except (KeyError, TypeError, ValueError, AttributeError, ExtremalError) as error:
         raise MalformedFile(f"{source} is no protocol: {error}", parameter="format", value=FORMAT) from None
+    for name, written in made._parameters().items():  # one way to write each: δ, blanks or other digits are none
+        if content[name] != written or type(content[name]) is not type(written):
+            raise MalformedFile(f"{source} is no protocol", parameter=name, value=str(content[name])[:60])
+    return made

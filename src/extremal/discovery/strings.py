@@ -29,6 +29,14 @@ _FIRST, _SECOND = (
 )  # its multipliers (Stafford's variant 13)
 
 
+def _bytes_of(string: Any) -> bytes | None:
+    """A text in UTF-8; None where it is none. Python's own error would hold the text."""
+    try:
+        return string.encode("utf-8") if isinstance(string, str) else string if isinstance(string, bytes) else None
+    except UnicodeEncodeError:
+        return None
+
+
 def mixed(words: Prints) -> Prints:
     """The finaliser of SplitMix64.
 
@@ -75,8 +83,8 @@ class Strings:
         """
         parts = []
         for i, string in enumerate(strings):
-            raw = string.encode("utf-8") if isinstance(string, str) else string
-            if not isinstance(raw, bytes) or not 0 < len(raw) <= self.max_bytes or b"\0" in raw:
+            raw = _bytes_of(string)
+            if raw is None or not 0 < len(raw) <= self.max_bytes or b"\0" in raw:
                 raise InvalidParameter(
                     f"strings[{i}] must be a text of 1 to {self.max_bytes} bytes in UTF-8, without NUL",
                     parameter=f"strings[{i}]",

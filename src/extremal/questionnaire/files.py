@@ -38,8 +38,7 @@ NOT_NAMED = "every question must have a name of its own and a mechanism"
 
 
 def _content(questionnaire: Questionnaire) -> dict[str, Any]:
-    joint, budget = questionnaire.joint, questionnaire.budget
-    together = () if joint is None else joint.names
+    together = () if questionnaire.joint is None else questionnaire.joint.names
     content: dict[str, Any] = {
         "format": FORMAT,
         "version": _version(questionnaire),
@@ -52,15 +51,19 @@ def _content(questionnaire: Questionnaire) -> dict[str, Any]:
             for name, m in questionnaire.questions.items()
         ],
     }
-    if questionnaire.title:
-        content["title"] = questionnaire.title
-    if joint is not None:
-        content["joint"] = joint.to_json()
-    if questionnaire.goals:
-        content["goals"] = {name: goal.to_json() for name, goal in questionnaire.goals.items()}
-    if budget is not None:
-        content["budget"] = _budget_to_json(budget)
-    return content
+    return content | _besides(questionnaire)
+
+
+def _besides(questionnaire: Questionnaire) -> dict[str, Any]:
+    """What is stored beside the questions, where there is any."""
+    joint, budget, goals = questionnaire.joint, questionnaire.budget, questionnaire.goals
+    content: dict[str, Any] = {
+        "title": questionnaire.title,
+        "joint": None if joint is None else joint.to_json(),
+        "goals": {name: goal.to_json() for name, goal in goals.items()},
+        "budget": None if budget is None else _budget_to_json(budget),
+    }
+    return {name: found for name, found in content.items() if found}
 
 
 def _version(questionnaire: Questionnaire) -> str:
@@ -106,6 +109,8 @@ def _budget_from_json(content: Any) -> Budget | None:
         costs = {c.strategy: c for c in listed}
         if content["strategy"] not in costs or not set(costs) <= set(STRATEGIES):
             raise ValueError(content["strategy"])
+        if content["per_person"] is not None and type(content["per_person"]) is not int:
+            raise TypeError(content["per_person"])
         budget = Budget(
             as_fraction(content["epsilon"], "epsilon"), content["strategy"], content["per_person"], importance, costs
         )
@@ -191,7 +196,20 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
         mechanism, claim = from_json(inside or {}, f"{source}, question {name!r}")
         questions[name] = mechanism if claim is None else mechanism.claiming(claim)
     goals, budget = _goals_from_json(content.get("goals", {})), _budget_from_json(content.get("budget"))
-    return Questionnaire(questions, joint, goals, budget, texts, content.get("title", ""))
+    made = Questionnaire(questions, joint, goals, budget, texts, content.get("title", ""))
+    _refuse_other_writing(content, made)
+    return made
+
+
+def _refuse_other_writing(content: dict[str, Any], made: Questionnaire) -> None:
+    """Raise unless what is beside the mechanisms stands there as `save` writes it: "1_0", blanks, other digits and
+    fields that nobody reads are malformed. A newer minor version may have more."""
+    if int(content["version"].partition(".")[2]) > VERSION[1]:
+        return
+    written = _besides(made)
+    for name in ("title", "joint", "goals", "budget"):
+        if content_digest({name: content.get(name)}) != content_digest({name: written.get(name)}):
+            raise MalformedFile("a questionnaire must be written as it is saved", parameter=name)
 
 
 def _named(entry: Any, together: tuple[str, ...]) -> tuple[str, dict[str, Any] | None]:

@@ -12,16 +12,22 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from extremal.errors import InvalidParameter, MalformedFile, MissingDependency
+from extremal.atomic import refuse_unusable
+from extremal.errors import ExtremalError, InvalidParameter, MalformedFile, MissingDependency
 from extremal.questionnaire.given import OnlyIf, TickAll
 
 MOST_ANSWERS = 10_000  # of one question: beyond, a range is no list of answers
-MOST_BYTES = 64 << 20  # of a form
+MOST_QUESTIONS = 10_000  # of a form: beyond, nobody answers it
+MOST_BYTES = 16 << 20  # of a form, and of what a workbook unpacks to
+MOST_ROWS, MOST_COLUMNS = 100_000, 1_000  # of a table: a workbook may say that it has 2^34 empty cells
 RATINGS = (1, 5)  # of SurveyJS, where a rating says nothing else
 STRUCTURE = (
     "begin",
@@ -115,12 +121,19 @@ class SurveyForm:
         named = {(part[1] or part[3], part[2] or part[4]) for part in parts if part is not None}
         if len(named) < len(parts) or len({name for name, _ in named}) != 1:
             return None
-        before = next((q for q in self.questions if q.name == next(iter(named))[0]), None)
-        if before is None or before.several or self.questions.index(before) >= self.questions.index(question):
+        name = next(iter(named))[0]
+        if name not in self._place or self._place[name] >= self._place[question.name]:
+            return None
+        before = self.questions[self._place[name]]
+        if before.several:
             return None
         wanted = {str(value).strip("'\"").casefold() for _, value in named}
         found = [answer for answer in before.answers if str(answer).casefold() in wanted]
         return (before.name, found) if len(found) == len(wanted) else None
+
+    @cached_property
+    def _place(self) -> dict[str, int]:
+        return {q.name: place for place, q in enumerate(self.questions)}
 
     def summary(self) -> str:
         """The questions with their answers, then what is not randomised."""
@@ -150,14 +163,19 @@ def read_form(path: str | Path) -> SurveyForm:
             parameter="path",
             value=str(path),
         )
+    refuse_unusable(file)
     if file.stat().st_size > MOST_BYTES:
-        raise MalformedFile("a form has at most 64 MiB", parameter="path", value=str(path))
+        raise MalformedFile(f"a form has at most {MOST_BYTES >> 20} MiB", parameter="path", value=str(path))
     try:
         return reader(file)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
-        if isinstance(error, MalformedFile):
-            raise
-        raise MalformedFile(f"{file.name} must be a form", parameter="path", value=str(error)[:80]) from error
+    except (ExtremalError, OSError, MemoryError):
+        raise
+    except Exception as error:  # what is wrong with a workbook, an archive, a table or JSON has no class in common
+        # Not what the libraries say: somebody's answers, taken for a form, may be in it.
+        absent = f"It has no {error}." if isinstance(error, KeyError) else None
+        raise MalformedFile(
+            f"{file.name} must be a form that its tool can read", parameter="path", value=str(path), hint=absent
+        ) from None
 
 
 class _FormReader:
@@ -166,15 +184,24 @@ class _FormReader:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self.questions: list[FormQuestion] = []
+        self.names: set[str] = set()
         self.others: list[tuple[str, str]] = []
         self.conditions: list[str] = []  # of the question that is added next, and of the groups that it is in
         self.title = ""
 
     def add(self, name: str, text: str, pairs: Sequence[tuple[Any, str]], kind: str, several: bool = False) -> None:
         """A question with its answers; one with fewer than two, or too many, is not randomised."""
+        if not name or name in self.names or len(self.names) >= MOST_QUESTIONS:
+            raise MalformedFile(
+                f"a form has at most {MOST_QUESTIONS:,} questions, each with a name of its own",
+                parameter="question",
+                value=name,
+            )
+        self.names.add(name)
         codes = [code for code, _ in pairs]
         enough = len(pairs) >= (1 if several else 2) and len(pairs) <= MOST_ANSWERS
-        if not enough or len(set(map(str, codes))) < len(codes):
+        stored = all(isinstance(code, (str, int)) for code in codes)  # no fraction, list or null is a label
+        if not enough or not stored or len(set(map(str, codes))) < len(codes):
             self.others.append((name, kind))
             return
         labels = tuple(label or str(code) for code, label in pairs)
@@ -195,11 +222,19 @@ def _xlsform(path: Path) -> SurveyForm:
         from openpyxl import load_workbook
     except ImportError:
         raise MissingDependency("an XLSForm needs openpyxl", hint="pip install 'extremal[forms]'.") from None
+    with zipfile.ZipFile(path) as packed:
+        if sum(part.file_size for part in packed.infolist()) > MOST_BYTES:
+            raise MalformedFile(f"a form unpacks to at most {MOST_BYTES >> 20} MiB", parameter="path", value=str(path))
     book = load_workbook(path, read_only=True, data_only=True)
     sheets = {str(name).strip().lower(): name for name in book.sheetnames}
-    survey = list(_rows(book[sheets["survey"]].iter_rows(values_only=True)))
+
+    def rows(name: str) -> Iterator[dict[str, Any]]:
+        found = book[sheets[name]].iter_rows(max_row=MOST_ROWS + 1, max_col=MOST_COLUMNS + 1, values_only=True)
+        return _rows(found)
+
+    survey = list(rows("survey"))
     choices: dict[str, list[tuple[Any, str]]] = {}
-    for row in _rows(book[sheets["choices"]].iter_rows(values_only=True)) if "choices" in sheets else []:
+    for row in rows("choices") if "choices" in sheets else ():
         code = _text(row.get("name")) or _text(row.get("value"))
         if code:
             listed_in = _text(row.get("list_name")) or _text(row.get("list name"))
@@ -247,11 +282,28 @@ def _xlsform_row(
 def _rows(rows: Iterator[Sequence[Any]]) -> Iterator[dict[str, Any]]:
     """Rows by the names in the first one, in lower case."""
     header: list[str] | None = None
-    for row in rows:
+    for number, row in enumerate(rows):
+        if number >= MOST_ROWS or (header is None and len(row) > MOST_COLUMNS and row[MOST_COLUMNS] is not None):
+            raise _too_many_cells()
         if header is None:
             header = [_text(cell).lower() for cell in row]
-        elif any(cell is not None for cell in row):
+        elif row.count(None) < len(row):
             yield dict(zip(header, row, strict=False))
+
+
+def _table(path: Path, delimiter: str) -> list[dict[str, Any]]:
+    """The rows of a table in text."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(islice(csv.DictReader(file, delimiter=delimiter), MOST_ROWS + 1))
+    if len(rows) > MOST_ROWS:
+        raise _too_many_cells()
+    return rows
+
+
+def _too_many_cells() -> MalformedFile:
+    return MalformedFile(
+        f"a table of a form has at most {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns", parameter="rows"
+    )
 
 
 def _text(cell: Any) -> str:
@@ -272,7 +324,12 @@ def _range_of(parameters: str) -> list[tuple[Any, str]]:
     start, end, step = given.get("start", 1), given.get("end", 10), given.get("step", 1)
     if not all(float(v).is_integer() for v in (start, end, step)) or step < 1:
         return []
-    return [(n, str(n)) for n in range(int(start), int(end) + 1, int(step))][: MOST_ANSWERS + 1]
+    return _numbers(int(start), int(end), int(step))
+
+
+def _numbers(low: int, high: int, step: int) -> list[tuple[Any, str]]:
+    """Whole numbers as answers, no more of them than tell that they are too many."""
+    return [(n, str(n)) for n in range(low, high + 1, max(1, step))[: MOST_ANSWERS + 1]]
 
 
 # -- LimeSurvey
@@ -286,20 +343,14 @@ LIME_FIXED: dict[str, list[tuple[Any, str]]] = {
 
 
 def _limesurvey(path: Path) -> SurveyForm:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t"))
     found, seen, group = _FormReader("LimeSurvey"), set(), ""
-    for place, row in enumerate(rows):
+    for row, inner in _blocks(_table(path, "\t")):
         if row["class"] == "G":
             group = _lime_condition(row)
-        if row["class"] != "Q" or row["name"] in seen:  # other languages repeat a question
+        if row["class"] == "G" or row["name"] in seen:  # other languages repeat a question
             continue
         seen.add(row["name"])
-        kind, inner = row["type/scale"], []
-        for later in rows[place + 1 :]:
-            if later["class"] in ("Q", "G"):
-                break
-            inner.append(later)
+        kind = row["type/scale"]
         found.conditions = [group, _lime_condition(row)]
         other = [("-oth-", "Other")] if row.get("other") == "Y" else []
         answers = _once([(r["name"], r["text"]) for r in inner if r["class"] == "A"]) + other
@@ -313,6 +364,21 @@ def _limesurvey(path: Path) -> SurveyForm:
         else:
             found.others.append((row["name"], kind))
     return found.form()
+
+
+def _blocks(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], list[dict[str, Any]]]]:
+    """Each question and group with the rows below it, up to the next one."""
+    head: dict[str, Any] | None = None
+    inner: list[dict[str, Any]] = []
+    for row in rows:
+        if row["class"] not in ("Q", "G"):
+            inner.append(row)
+            continue
+        if head is not None:
+            yield head, inner
+        head, inner = row, []
+    if head is not None:
+        yield head, inner
 
 
 def _lime_condition(row: dict[str, str]) -> str:
@@ -382,7 +448,7 @@ def _choices(element: dict[str, Any]) -> list[tuple[Any, str]]:
         low, high, step = (
             int(element.get(key, d)) for key, d in (("choicesMin", 1), ("choicesMax", 1), ("choicesStep", 1))
         )
-        return [(n, str(n)) for n in range(low, high + 1, max(1, step))][: MOST_ANSWERS + 1]
+        return _numbers(low, high, step)
     pairs = []
     for one in element.get("choices") or []:
         code, text = (one["value"], _said(one.get("text"))) if isinstance(one, dict) else (one, "")
@@ -402,7 +468,7 @@ def _ratings(element: dict[str, Any]) -> list[tuple[Any, str]]:
     high = int(
         element.get("rateMax", element.get("rateCount", RATINGS[1]) + low - 1 if "rateCount" in element else RATINGS[1])
     )
-    return [(n, str(n)) for n in range(low, high + 1, max(1, int(element.get("rateStep", 1))))][: MOST_ANSWERS + 1]
+    return _numbers(low, high, int(element.get("rateStep", 1)))
 
 
 # -- REDCap
@@ -411,10 +477,8 @@ REDCAP_CONDITION = "Branching Logic (Show field only if...)"  # the column of co
 
 
 def _redcap(path: Path) -> SurveyForm:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
     found = _FormReader("REDCap")
-    for row in rows:
+    for row in _table(path, ","):
         name, kind = row["Variable / Field Name"], row["Field Type"]
         found.conditions = [row.get(REDCAP_CONDITION) or ""]
         text, listed = row["Field Label"], _redcap_choices(row["Choices, Calculations, OR Slider Labels"] or "")
@@ -429,8 +493,8 @@ def _redcap(path: Path) -> SurveyForm:
         elif kind == "text" and row.get("Text Validation Type OR Show Slider Number") == "integer":
             ends = [row.get("Text Validation Min") or "", row.get("Text Validation Max") or ""]
             whole = all(re.fullmatch(r"-?[0-9]{1,9}", end) for end in ends)
-            span = range(int(ends[0]), int(ends[1]) + 1) if whole else range(0)
-            found.add(name, text, [(n, str(n)) for n in span[: MOST_ANSWERS + 1]], "text (integer)")
+            span = _numbers(int(ends[0]), int(ends[1]), 1) if whole else []
+            found.add(name, text, span, "text (integer)")
         elif kind != "descriptive":
             found.others.append((name, kind))
     return found.form()

@@ -15,7 +15,7 @@ from extremal.columns.column import with_gaps
 from extremal.errors import InvalidParameter
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.records import record_codes
-from extremal.questionnaire.release import Mechanisms, questions_apart
+from extremal.questionnaire.release import Mechanisms, answered, may_be_silent, questions_apart
 from extremal.release.engines.keyed import KeyedColumn, OwnWords, RowWords, column_secret, keys_in
 from extremal.release.engines.lazy import checked_key, with_keyed_columns
 
@@ -62,6 +62,15 @@ class KeyedPart:
         raise TypeError("a keyed column holds a secret and is never pickled: serialise the plan before privatize")
 
 
+class KeyedOptional(KeyedColumn):
+    """A column of a question that has its own mechanism and need not be answered: what is missing is an answer."""
+
+    __slots__ = ()
+
+    def reports(self, ids: Any, values: Any) -> Any:
+        return super().reports(ids, answered(self.mechanism.input_labels, values, self.name))
+
+
 def privatize_keyed_answers(
     frame: Any,
     questions: Mechanisms,
@@ -75,7 +84,11 @@ def privatize_keyed_answers(
     if row_id in questions:
         raise InvalidParameter("the row id cannot be randomised", parameter="row_id", value=row_id)
     key = checked_key(release_key)
-    columns: dict[str, Any] = {n: KeyedColumn(m, n, key) for n, m in questions_apart(questions, joint).items()}
+    apart = questions_apart(questions, joint)
+    optional = may_be_silent(apart)
+    columns: dict[str, Any] = {
+        n: (KeyedOptional if n in optional else KeyedColumn)(m, n, key) for n, m in apart.items()
+    }
     if joint is not None:
         secret = column_secret(key, NAME, joint.hash)
         columns |= {name: KeyedPart(joint, name, secret) for name in joint.names}

@@ -49,13 +49,19 @@ def questions_apart(questions: Mechanisms, joint: JointQuestions | None) -> dict
 
 def with_silence(frame: Any, apart: Mechanisms) -> Any:
     """The frame with what is missing as an answer, in the questions where it is one."""
-    silent = {name: m.input_labels for name, m in apart.items() if m.input_labels.find(NO_ANSWER) is not None}
+    silent = may_be_silent(apart)
     columns = columns_of(frame, list(silent)) if silent else {}
-    made = {}
-    for name, own in columns.items():
-        labels = silent[name]
-        made[name] = with_gaps([labels[code] for code in column_codes(labels, own, name).tolist()], labels, own)
-    return with_columns(frame, made)
+    return with_columns(frame, {name: answered(silent[name], own, name) for name, own in columns.items()})
+
+
+def may_be_silent(apart: Mechanisms) -> dict[str, Labels]:
+    """The labels of questions that need not be answered."""
+    return {name: m.input_labels for name, m in apart.items() if m.input_labels.find(NO_ANSWER) is not None}
+
+
+def answered(labels: Labels, column: Any, name: str) -> Any:
+    """The column with what is missing as an answer."""
+    return with_gaps([labels[code] for code in column_codes(labels, column, name).tolist()], labels, column)
 
 
 def _placed(done: Any, drawn: Mapping[str, list[Any]], questions: Mechanisms, frame: Any) -> Any:
@@ -121,7 +127,7 @@ def privatize_answers_file(
 ) -> int:
     """See `Questionnaire.privatize_file`."""
     apart = questions_apart(questions, joint)
-    silent = [name for name, m in apart.items() if m.input_labels.find(NO_ANSWER) is not None]
+    silent = may_be_silent(apart)
     if joint is None and not silent:
         return privatize_file(source, target, apart, overwrite=overwrite, progress=progress)
     labels = {name: questions[name].input_labels for name in [*silent, *(() if joint is None else joint.names)]}

@@ -128,7 +128,7 @@ def _lines_say(path: Path, own: str) -> bool:
     said: set[Any] = set()
     try:
         for part in json_lines.read(path, [HASH_KEY], {}):
-            said.update(part[HASH_KEY])
+            said.update(one if isinstance(one, str) else None for one in part[HASH_KEY])
     except InvalidParameter:
         said = {None}
     if said == {own} or json_lines.hashes(path):

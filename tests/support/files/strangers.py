@@ -99,9 +99,11 @@ def _change(content: Any, random: Random) -> None:
 
 
 def rehashed(content: dict[str, Any]) -> dict[str, Any]:
-    """The content with hashes that fit, those of a mechanism inside it too."""
-    if isinstance(content.get("mechanism"), dict):
-        content["mechanism"] = rehashed(content["mechanism"])
+    """The content with hashes that fit, those of mechanisms inside it too."""
+    questions = content.get("questions")
+    for holder in (content, *(questions if isinstance(questions, list) else ())):
+        if isinstance(holder, dict) and isinstance(holder.get("mechanism"), dict):
+            holder["mechanism"] = rehashed(holder["mechanism"])
     content["hash"] = content_digest({key: value for key, value in content.items() if key != "hash"})
     return content
 

@@ -2,7 +2,8 @@
 
 A label is written as JSON has it: a text, a whole number, true or false, a list for a set of labels. A key that is not
 there, and null, are a missing value. A file has no metadata, so that the note about it stands beside it, as for CSV.
-Other keys are written back as they were read.
+Other keys are written back as they were read, and the reports after them, wherever the values stood: the place of a
+key would tell whether it was there.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ def rewrite(
                 for name, change in changes.items():
                     new = change.apply([_label(row.get(name)) for row in batch], done)
                     for row, value in zip(batch, new, strict=True):
+                        row.pop(name, None)
                         row[name] = value
                 out.writelines(json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in batch)
                 done += len(batch)
