@@ -161,7 +161,7 @@ def certify(
     low, high = enclosure(goal, mechanism, worst_prior)
     sign = -1 if goal.is_cost else 1
     try:
-        bounds = [proof.bound(mechanism.privacy, goal) for proof in proofs]
+        bounds = [derived(proof, mechanism.privacy, utility) for proof in proofs]
     except Refused as error:
         raise Contradiction(f"a proof of this design is refused: {error}") from error
     best = min([*bounds, Fraction(0) if goal.is_cost else inf], key=lambda b: sign * b)
@@ -179,6 +179,18 @@ def certify(
             hint="Choose a smaller order, or a smaller ε.",
         )
     return Certificate(mechanism, utility, _claimed(low, high, goal.is_cost), bound, tuple(proofs), worst_prior)
+
+
+def derived(proof: Proof, privacy: object, utility: object) -> Bound:
+    """What the kernel derives from a proof; that of the very last one is remembered, because a search that had to see
+    whether a proof about a thousand inputs holds has derived what its certificate needs."""
+    last = _LAST.get("proof")
+    if last is None or last[0] is not proof or last[1] != privacy or last[2] is not utility:
+        _LAST["proof"] = last = (proof, privacy, utility, proof.bound(privacy, utility))
+    return last[3]
+
+
+_LAST: dict[str, tuple[Proof, object, object, Bound]] = {}
 
 
 def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:
