@@ -106,6 +106,16 @@ class ColourMixture:
         counts = np.concatenate([kind.reports for kind in self.kinds])
         return counts * 2 if self.problem.mirrored else counts
 
+    @property
+    def colours(self) -> Labels:
+        """How many classes the colourings of each atom have."""
+        return np.concatenate(
+            [
+                np.full(kind.weights.size, kind.colours) if isinstance(kind, Tiles) else kind.reports
+                for kind in self.kinds
+            ]
+        )
+
     def trim(self, limit: int) -> None:
         """At most so many reports: the atoms of least weight for each of theirs go, a fifth at a time."""
         while (total := int(self.reports.sum())) > limit:
