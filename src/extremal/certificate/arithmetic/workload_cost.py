@@ -382,8 +382,8 @@ def _by_residual(found: Information, rows: CentredStatistics) -> arb | None:
     if size > fmpq(1, 4) or not share < fmpq(1, 2):
         return None
     gram = rows.whole(rows.gram, rows.lines, rows.sizes)
-    moved = np.array((inverse * fmpz_mat(residual.tolist())).tolist(), dtype=object)  # −XR
-    value = arb(fmpq(int((gram * x).sum()), 1 << bits) - fmpq(int((gram * moved).sum()), 1 << 2 * bits))
+    seen = np.array((fmpz_mat(gram.tolist()) * inverse).tolist(), dtype=object)  # W_cX; the residual here is −R
+    value = arb(fmpq(int(np.trace(seen)), 1 << bits) - fmpq(int((seen * residual.T).sum()), 1 << 2 * bits))
     trace = int(np.trace(gram))
     above = (value + arb(size) * norm * trace) / (1 - share)
     lost = (arb(RHO * found.unit / (found.unit - lower_by)) * 2 * norm * arb(unit)) ** 2 * trace / arb(unit)

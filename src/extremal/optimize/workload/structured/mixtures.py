@@ -118,6 +118,8 @@ class ColourMixture:
 
     def trim(self, limit: int) -> None:
         """At most so many reports: the atoms of least weight for each of theirs go, a fifth at a time."""
+        if int(self.reports.sum()) <= limit:
+            return
         while (total := int(self.reports.sum())) > limit:
             order = np.argsort(-self.weights / self.reports, kind="stable")
             running = np.cumsum(self.reports[order])
@@ -125,6 +127,7 @@ class ColourMixture:
             kept[order[: max(1, int(np.searchsorted(running, max(limit, TRIMMED * total), side="right")))]] = True
             self._keep(kept)
             self.improve(STEPS[-1])
+        self.improve(STEPS[0])
 
     def _keep(self, kept: Any) -> None:
         start = 0
