@@ -200,13 +200,19 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) 
         lambda: problem.seconds_left is not None and problem.seconds_left <= reserve,
         lambda gap: problem.progress("colourings", gap),
     )
+    before, had = mixture.value, int(mixture.reports.sum())
     mixture.trim(problem.max_outputs or _enough_reports(mixture))
+    notes = () if int(mixture.reports.sum()) == had else (_price_of_fewer(had, mixture.value / before - 1),)
     inputs = problem.inputs if groups.whole else None
     mechanism = mixture.mechanism(privacy, inputs)
     if not groups.whole:
         mechanism = mechanism.spread(groups.group, problem.inputs)
     proof = bound.proof(privacy, utility, groups.groups)
-    return Solution(mechanism, bound.bound, _named("mixture of colourings", groups), (proof,))
+    return Solution(mechanism, bound.bound, _named("mixture of colourings", groups), (proof,), notes)
+
+
+def _price_of_fewer(reports: int, more: float) -> str:
+    return f"fewer reports cost about {max(more, 0.0):.2%} more people: the search had {reports:,}"
 
 
 def _enough_reports(mixture: ColourMixture) -> int:
