@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import random
 import secrets
 import sqlite3
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from extremal.collect.store import Store, restored, row_hash
+from extremal.collect.schema import row_hash
+from extremal.collect.store import Store, restored
 from extremal.collect.study import FILE, Study, open_study
 from extremal.collect.writing import Arrival, Writer
 from extremal.errors import FileConflict, InvalidParameter, MalformedFile
@@ -121,6 +123,15 @@ def test_a_url_of_another_database_is_refused_without_its_password(filled: Path)
     assert "secret" not in str(caught.value)
 
 
+def test_a_database_that_is_not_there_is_said(filled: Path) -> None:
+    with pytest.raises(InvalidParameter, match="must be reachable") as caught:
+        open_study(filled, "postgresql://me:secret@127.0.0.1:1/base?password=secret")
+    assert "127.0.0.1:1/base" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    with open_study(filled)[1] as store:
+        assert store.tallied() == 100  # the file is still where the reports are
+
+
 def test_backup_and_restore(filled: Path, tmp_path: Path) -> None:
     _, store = open_study(filled)
     with store:
@@ -189,6 +200,31 @@ def test_settling_empties_the_log(filled: Path) -> None:
         assert log.stat().st_size == 0
     writer.end()
     store.engine.dispose()
+
+
+def test_settling_is_put_off_while_somebody_reads(filled: Path) -> None:
+    """It neither waits nor says that the log is empty when it is not; nor is the file rewritten in vain."""
+    study, store = open_study(filled)
+    writer = Writer(study, store)
+    with _raw(filled) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM reports").fetchone()
+        writer.write([arrival(study, *uploads(study.questionnaire, 5))])
+        log = filled / f"{FILE}-wal"
+        before = log.stat().st_size
+        assert not writer.settle()
+        assert log.stat().st_size == before > 0
+        reader.execute("COMMIT")
+    assert writer.settle()
+    assert log.stat().st_size == 0
+    writer.end()
+    store.engine.dispose()
+
+
+def test_a_last_day_that_is_past_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="must not be past"):
+        study_in(tmp_path / "study", until=datetime.date(2020, 1, 31))
+    assert not (tmp_path / "study").exists()
 
 
 def test_the_hash_of_a_report_depends_on_all_of_it() -> None:
