@@ -161,7 +161,7 @@ def certify(
     low, high = enclosure(goal, mechanism, worst_prior)
     sign = -1 if goal.is_cost else 1
     try:
-        bounds = [derived(proof, mechanism.privacy, utility) for proof in proofs]
+        bounds = [_bound_of(proof, mechanism.privacy, utility) for proof in proofs]
     except Refused as error:
         raise Contradiction(f"a proof of this design is refused: {error}") from error
     best = min([*bounds, Fraction(0) if goal.is_cost else inf], key=lambda b: sign * b)
@@ -182,15 +182,22 @@ def certify(
 
 
 def derived(proof: Proof, privacy: object, utility: object) -> Bound:
-    """What the kernel derives from a proof; that of the very last one is remembered, because a search that had to see
-    whether a proof about a thousand inputs holds has derived what its certificate needs."""
-    last = _LAST.get("proof")
-    if last is None or last[0] is not proof or last[1] != privacy or last[2] is not utility:
-        _LAST["proof"] = last = (proof, privacy, utility, proof.bound(privacy, utility))
-    return last[3]
+    """What the kernel derives from a proof, for a search that has to see whether it holds; the certificate that is made
+    of it next need not derive it again, which takes seconds for a thousand inputs."""
+    bound = proof.bound(privacy, utility)
+    _HELD["last"] = (proof, privacy, utility, bound)
+    return bound
 
 
-_LAST: dict[str, tuple[Proof, object, object, Bound]] = {}
+def _bound_of(proof: Proof, privacy: object, utility: object) -> Bound:
+    """What was derived last of this very proof, once; else derived here."""
+    held = _HELD.pop("last", None)
+    if held is None or held[0] is not proof or held[1] != privacy or held[2] is not utility:
+        return proof.bound(privacy, utility)
+    return held[3]
+
+
+_HELD: dict[str, tuple[Proof, object, object, Bound]] = {}
 
 
 def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:
