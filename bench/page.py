@@ -68,6 +68,12 @@ libqif solves as one linear program.""",
         """Whole calls of `ex.design` and `ex.verify` on Dirichlet(1) priors; the peer is `np.argsort` of the
 likelihood ratios (which only sorts).""",
     ),
+    "designs": (
+        "Designs with a promised gap",
+        """Whole calls of `ex.design` on ordered goals, small δ and classes of priors, with everything that is checked,
+and `ex.verify` of them; at 1,000 inputs with `time_limit=70`. The yardstick is `np.linalg.eigh` of a symmetric matrix
+of 1,000 rows. `make bench-check` fails as well when a gap is above what is promised.""",
+    ),
     "release": (
         "Reports a second",
         """k-ary randomised response, ε = 1, on integer codes: seconds for a million values. Ours are exact and drawn
@@ -111,6 +117,11 @@ def ratios(measured: Mapping[str, list[Row]]) -> dict[str, float]:
 def worsened(now: Mapping[str, float], before: Mapping[str, float]) -> dict[str, tuple[float, float]]:
     """The ratios that are more than 30% worse than they were, with what they were; new ones and gone ones are not."""
     return {name: (now[name], before[name]) for name in now if name in before and now[name] > WORSE * before[name]}
+
+
+def loose(rows: list[Row]) -> list[str]:
+    """The designs whose gap is above what is promised."""
+    return [row["name"] for row in rows if row.get("gap", 0.0) > row.get("promised", math.inf)]
 
 
 def growth(points: list[tuple[float, float]]) -> float:
@@ -306,16 +317,19 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     wanted = [] if chosen.page else chosen.only or list(SECTIONS)
     if chosen.check:
-        before, now = json.loads(chosen.stored.read_text(encoding="utf-8")), {}
+        before, now, wide = json.loads(chosen.stored.read_text(encoding="utf-8")), {}, list[str]()
         for section in wanted:
             print(f"== {section}", flush=True)
-            now |= ratios({section: measure(section, quick=True)})
+            rows = measure(section, quick=True)
+            now, wide = now | ratios({section: rows}), wide + loose(rows)
             for _ in range(AGAIN):
                 if not worsened(now, before).keys() & {name for name in now if name.startswith(f"{section}:")}:
                     break
                 again = ratios({section: measure(section, quick=True)})
                 now |= {name: min(ratio, now[name]) for name, ratio in again.items()}
-        return check(now, before)
+        for name in wide:
+            print(f"above its promised gap: {name}", file=sys.stderr)
+        return max(check(now, before), int(bool(wide)))
     measured = json.loads(MEASURED.read_text(encoding="utf-8")) if MEASURED.exists() else {}
     for section in wanted:
         print(f"== {section}", flush=True)

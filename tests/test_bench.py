@@ -81,3 +81,16 @@ def test_the_page_holds_what_is_stored(page: Any) -> None:
     for rows in measured.values():
         for row in rows:
             assert f"| {row['name']} | {row['seconds']:.3g} |" in text
+
+
+def test_a_gap_above_what_is_promised_fails(
+    page: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    stored = tmp_path / "ratios.json"
+    stored.write_text("{}")
+    for gap, code in ((0.01, 0), (0.0101, 1)):
+        row = {"name": "CDF", "seconds": 1.0, "gap": gap, "promised": 0.01}
+        monkeypatch.setattr(page, "measure", lambda section, row=row, **_: [row] if section == "designs" else [])
+        assert page.main(["--check", "--stored", str(stored)]) == code
+    assert "above its promised gap: CDF" in capsys.readouterr().err

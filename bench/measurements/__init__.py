@@ -35,6 +35,10 @@ def jobs(section: str, quick: bool) -> list[Job]:
         made: list[Job] = [("KL", k, epsilon) for k in large for epsilon in (1, 4)]
         made += [("information", k, epsilon) for k in large if k <= 10**6 for epsilon in (2, 4)]
         return made if quick else [*made, ("information", 1000, 6)]
+    if section == "designs":
+        from measurements import designs
+
+        return list(designs.jobs(quick))
     if section == "release":
         peers = ("float NumPy", "multi-freq-ldpy", "pure-ldp", "diffprivlib", "OpenDP")
         return [(peer, k) for k in ((10,) if quick else (10, 100)) for peer in peers]
@@ -453,7 +457,14 @@ def profile() -> None:
             pstats.Stats(profiled).sort_stats("tottime").print_stats(15)
 
 
+def _design(kind: str, k: int, epsilon: float) -> list[Row]:
+    from measurements import designs
+
+    return designs.measured(kind, k, epsilon)
+
+
 MEASURED_BY: dict[str, Callable[..., list[Row]]] = {
+    "designs": _design,
     **{solver: (lambda k, solver=solver: _program(solver, k)) for solver in _SOLVERS},
     "qif": _qif,
     "KL": _kl,

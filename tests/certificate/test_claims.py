@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -121,3 +122,15 @@ def test_a_worst_case_is_claimed_at_the_upper_end_of_what_encloses_it() -> None:
     outside = (float(low) * (1 - 1e-12), float(high) * (1 + 1e-12), float(high) * (1 + 9e-7), float(high) * 2, math.inf)
     for value in outside:
         assert str(ex.verify(replace(certificate, value=value)).value) == "refuted"
+
+
+def test_what_is_enclosed_too_widely_is_not_called_false(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An enclosure wider than a double says nothing about a value inside of it, and refutes one outside."""
+    certificate = ex.design(ex.LDP(1), ex.CDF(4)).certificate
+    value = Fraction(certificate.value)
+    wide = (value * (1 - Fraction(1, 10**12)), value * (1 + Fraction(1, 10**12)))
+    monkeypatch.setattr(import_module("extremal.certificate.verify"), "enclosure", lambda *_: wide)
+    for inside in (certificate.value, float(wide[1])):
+        assert str(ex.verify(replace(certificate, value=inside)).value) == "not proven"
+    for factor in (1 - 1e-11, 1 + 1e-11):
+        assert str(ex.verify(replace(certificate, value=certificate.value * factor)).value) == "refuted"

@@ -11,6 +11,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from flint import arb
 
@@ -40,6 +41,7 @@ from extremal.errors import InvalidParameter, MalformedFile, TooLarge
 from extremal.exact import polytope
 from extremal.mechanism.files import content_digest
 from extremal.mechanism.structures import ProjectiveSets
+from extremal.mechanism.structures.colourings import coloured
 from extremal.optimize.problem import certify, extended
 from extremal.problem import QuestionsGoal, problem_of
 from support.proofs.hostile import crafted, hashed
@@ -315,6 +317,18 @@ def test_every_kind_of_proof_has_an_estimate() -> None:
     assert limits.work_of_value(shares, RESPONSE) > 0
     asked = ex.Questionnaire.within(1, {"a": 2, "b": 2}).certificate()
     assert limits.work_of_value(problem_of(asked.utility), asked.mechanism) > 0
+
+
+def test_many_reports_with_two_weights_are_added_up_from_a_file(tmp_path: Path) -> None:
+    """10,000 sets of 400 rows: a list of them would be too much for a file, their sums take a second."""
+    generator = np.random.default_rng(3)
+    labels = np.array([generator.permutation(np.arange(400) % 5) for _ in range(2000)])
+    structure = coloured(labels, np.ones(2000), ex.LDP(1).exponential)
+    certificate = certify(ex.Mechanism.from_structure(structure, ex.LDP(1)), ex.CDF(400), [])
+    assert str(ex.verify(certificate.save(tmp_path / "c.json")).value) == "proved"
+    more = ex.Mechanism.from_structure(coloured(np.vstack([labels] * 2), np.ones(4000), ex.LDP(1).exponential))
+    goal = problem_of(ex.CDF(400))
+    assert limits.work_of_value(goal, certificate.mechanism) < limits.work_of_value(goal, more) < limits.LARGE_WORK
 
 
 def test_intervals_in_words() -> None:

@@ -108,6 +108,14 @@ def test_reports_are_limited_by_their_bits() -> None:
         ex.design(ex.LDP(1), ex.CDF(7), max_outputs=8, report_bits=3)
 
 
+def test_a_mixture_with_fewer_reports_says_what_they_cost() -> None:
+    few = ex.design(ex.LDP(1), ex.CDF(40), report_bits=8, tolerance=0.5, time_limit=1)
+    assert few.mechanism.m <= 256
+    said = next(note for note in few.notes if note.startswith("fewer reports cost"))
+    assert float(said.split("about ")[1].split("%")[0]) > 0
+    assert int(said.split("had ")[1].replace(",", "")) > 256
+
+
 def test_a_terminal_sees_a_line_after_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

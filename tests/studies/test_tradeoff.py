@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import math
+import sys
 from pathlib import Path
 
 import pytest
 
 import extremal as ex
+from extremal import progress
 
 
 def test_values_ratios_and_table() -> None:
@@ -130,3 +133,17 @@ def test_the_course_of_information_has_its_limits() -> None:
     assert frame["randomised response"][2] == pytest.approx(frame["optimum"][2], rel=1e-11)
     assert {"limit of any prior", "entropy of the prior"} <= set(curve.plot().axes[0].get_legend_handles_labels()[1])
     assert "limit of any prior" not in ex.tradeoff(ex.PML, ex.MutualInformation([0.5, 0.5]), [0.5]).limits
+
+
+@pytest.mark.parametrize(("patience", "shown"), [(1e9, False), (-1.0, True)])
+def test_a_terminal_sees_how_much_is_done(patience: float, shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    seen = Terminal()
+    monkeypatch.setattr(progress.sys, "stderr", seen)
+    monkeypatch.setattr(sys.modules["extremal.studies.tradeoff"], "PATIENCE", patience)
+    ex.tradeoff(ex.LDP, ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), [0.5, 5])
+    assert ("ε = 0.5" in seen.getvalue()) is shown
+    assert ("%" in seen.getvalue()) is shown

@@ -12,8 +12,10 @@ from __future__ import annotations
 from math import factorial
 
 from extremal.certificate.arithmetic.enclosures import leaves_of
+from extremal.certificate.arithmetic.workload_cost import MANY
 from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
 from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import Colourings, TwoValuedColumns
 from extremal.mechanism.structures.unlisted import Unlisted
 from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, QuestionsGoal, WorkloadGoal
 from extremal.sources import SourceClass
@@ -24,6 +26,7 @@ SMALL_WORK, LARGE_WORK = 5_000_000, 110_000_000  # units: half of 10 seconds, an
 PER_COLUMN = 12  # units for the value of one column
 PER_ENTRY = 4  # units for an entry of W where sets are counted
 PER_STEP = 12  # steps of an inverse in balls in one unit
+PER_SUM = 3000  # steps of sums over sets of many rows, in doubles, in one unit
 PER_PRODUCT = 60  # steps of a product of matrices of whole numbers in one unit
 PER_PAIR = 400  # entries of pairs of rows, in floats, in one unit
 PER_PLANE = 50  # units for an inequality of a cone whose rays are found by double description
@@ -63,6 +66,8 @@ def work_of_value(goal: Goal, mechanism: Mechanism) -> int:
     if isinstance(goal, WorkloadGoal):
         if isinstance(mechanism.structure, Unlisted):  # sets are counted, never listed
             return PER_ENTRY * rows * rows
+        if rows > MANY and isinstance(mechanism.structure, (Colourings, TwoValuedColumns)):
+            return rows**3 // PER_PRODUCT + rows * rows * reports // PER_SUM
         return rows * rows * max(rows, min(reports, rows * rows)) // PER_STEP
     if isinstance(goal, (LossGoal, LevelGoal)):
         return PER_COLUMN * (reports + mechanism.k)

@@ -234,9 +234,10 @@ def _value(
         return Verdict.NOT_PROVEN, None, [f"value: not proven (no precision encloses {goal.name})"]
     below, above = nextafter(claimed, -inf), nextafter(claimed, inf)
     same = low == claimed if low == inf or isinf(claimed) else below < low and high < above
-    if not same and isinstance(goal, WorkloadGoal) and goal.source.single is None and low != inf:
+    if not same and low != inf and not isinf(claimed):
         around = f"{goal.name} is between {_shown(low)} and {_shown(high)}"
-        if below < high < above and high - low <= WIDEST * low:
+        over_class = isinstance(goal, WorkloadGoal) and goal.source.single is None
+        if over_class and below < high < above and high - low <= WIDEST * low:
             return Verdict.PROVED, (low, high), [f"{around}; the value {claimed!r} is the upper end"]
         if _down(low) <= claimed <= _up(high):
             return Verdict.NOT_PROVEN, (low, high), [f"value: not proven ({around}, which does not say {claimed!r})"]

@@ -55,7 +55,9 @@ def run(options: argparse.Namespace) -> int:
         return _over_distortions(options)
     with ProgressLine() as line:
         wanted = utility(options)
-        curve = tradeoff(lambda epsilon: privacy(options, epsilon), wanted, _grid(options.epsilons), progress=line)
+        curve = tradeoff(
+            lambda epsilon: privacy(options, epsilon), wanted, _grid(options.epsilons), progress=line.share
+        )
     drawn(options, curve.plot)
     _write(curve, options)
     table = {

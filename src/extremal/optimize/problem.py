@@ -161,7 +161,7 @@ def certify(
     low, high = enclosure(goal, mechanism, worst_prior)
     sign = -1 if goal.is_cost else 1
     try:
-        bounds = [proof.bound(mechanism.privacy, goal) for proof in proofs]
+        bounds = [_bound_of(proof, mechanism.privacy, utility) for proof in proofs]
     except Refused as error:
         raise Contradiction(f"a proof of this design is refused: {error}") from error
     best = min([*bounds, Fraction(0) if goal.is_cost else inf], key=lambda b: sign * b)
@@ -179,6 +179,25 @@ def certify(
             hint="Choose a smaller order, or a smaller ε.",
         )
     return Certificate(mechanism, utility, _claimed(low, high, goal.is_cost), bound, tuple(proofs), worst_prior)
+
+
+def derived(proof: Proof, privacy: object, utility: object) -> Bound:
+    """What the kernel derives from a proof, for a search that has to see whether it holds; the certificate that is made
+    of it next need not derive it again, which takes seconds for a thousand inputs."""
+    bound = proof.bound(privacy, utility)
+    _HELD["last"] = (proof, privacy, utility, bound)
+    return bound
+
+
+def _bound_of(proof: Proof, privacy: object, utility: object) -> Bound:
+    """What was derived last of this very proof, once; else derived here."""
+    held = _HELD.pop("last", None)
+    if held is None or held[0] is not proof or held[1] != privacy or held[2] is not utility:
+        return proof.bound(privacy, utility)
+    return held[3]
+
+
+_HELD: dict[str, tuple[Proof, object, object, Bound]] = {}
 
 
 def _claimed(low: Bound, high: Bound, is_cost: bool) -> float:

@@ -19,10 +19,11 @@ from extremal.estimate.expected import statistics_variance
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import ChosenSets
 from extremal.mechanism.structures.bits import IndependentBits
-from extremal.optimize.design import TIME_LIMIT, Design, design
+from extremal.optimize.design import PATIENCE, TIME_LIMIT, Design, design
 from extremal.optimize.problem import Progress
 from extremal.plotting import COLOURS, MARKERS, colour_of, draw_curve, figure, label_ends, plain_ticks
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
+from extremal.progress import ProgressLine
 from extremal.tables import aligned, as_frame, how_many, html, number
 from extremal.utility import Frequencies, MutualInformation, Utility, Workload
 from extremal.utility.curve import InformationCurve
@@ -202,7 +203,7 @@ def tradeoff(
             `ex.LIP` alone take the prior of the utility.
         utility: what to maximise.
         epsilons: the grid, in nats.
-        progress: called with "ε = …" and the share done.
+        progress: called with "ε = …" and the share done; by default a line on a terminal after two seconds.
         tolerance, time_limit: of each design.
 
     Reference: the figures of KOV are such curves. The limit of any prior is proven in docs/design/information.md.
@@ -217,12 +218,12 @@ def tradeoff(
         raise InvalidParameter("epsilons must hold at least one level", parameter="epsilons", value=epsilons)
     notions = [*map(_of_epsilon(privacy, utility), grid)]
     designs, rows = [], []
-    for i, (epsilon, notion) in enumerate(zip(grid, notions, strict=True)):
-        if progress is not None:
-            progress(f"ε = {epsilon:g}", i / len(grid))
-        found = design(notion, utility, tolerance=tolerance, time_limit=time_limit)
-        designs.append(found)
-        rows.append({OPTIMUM: found.value, **curve_values(utility, notion, value=partial(value_of, utility))})
+    with ProgressLine(PATIENCE) as line:
+        for i, (epsilon, notion) in enumerate(zip(grid, notions, strict=True)):
+            (line.share if progress is None else progress)(f"ε = {epsilon:g}", i / len(grid))
+            found = design(notion, utility, tolerance=tolerance, time_limit=time_limit)
+            designs.append(found)
+            rows.append({OPTIMUM: found.value, **curve_values(utility, notion, value=partial(value_of, utility))})
     names = dict.fromkeys(name for row in rows for name in row)
     values = {name: tuple(row.get(name) for row in rows) for name in names}
     left_out = _left_out(values)

@@ -1,9 +1,9 @@
 """Doubles in the kernel: they propose what integers then decide, add small whole numbers, and are compared as the
 rationals that they are.
 
-Nothing rests on a rounding here. Sums: 2^13 whole numbers below 2^40 add up below 2^53, where every whole number is a
-double, in whatever order they are added. A proposal is a matrix whose rounded entries are multiplied out in integers by
-whoever asked for it; a bad one proves less, never more.
+Nothing rests on a rounding here. Sums: 2^9 whole numbers below 2^44 add up below 2^53, where every whole number is a
+double, in whatever order they are added; 2^18 of them below 2^62, in 64 bits. A proposal is a matrix whose rounded
+entries are multiplied out in integers by whoever asked for it; a bad one proves less, never more.
 """
 
 from __future__ import annotations
@@ -17,8 +17,13 @@ import numpy.typing as npt
 from extremal.exact.weights import Floats, Indices
 from extremal.problem import Integers
 
-CHUNK = 1 << 13  # columns that are summed at once
-SLICE = 40  # bits: 2^13 numbers of so many add up below 2^53
+Counts = npt.NDArray[np.int64]
+
+CHUNK = 1 << 9  # sets that doubles add up at once
+SLICE = 44  # bits: 2^9 numbers of so many add up below 2^53
+MOST_SETS = 1 << 18  # that 64 bits add up
+BAND = 256  # rows of a product: what lies below the diagonal is not needed
+PER_PAIR = 32  # products in doubles that take as long as one pair of a small set
 SLICES = 4  # of the numbers that are summed, at most
 FACTOR_BITS = 40  # of a proposed factor: its digits only need to outlast the condition of the matrix
 INVERSE_PLACES = 60  # bits of a proposed inverse: all that its doubles have, within 64
@@ -29,21 +34,43 @@ def set_sums(members: list[Indices], lines: list[int], pairs: list[int], size: i
     """Σ_y line_y·1_T and Σ_y pair_y·1_T 1_Tᵀ over sets T = members_y of 0, …, size − 1; exact for numbers from 0 to
     2^(SLICE·SLICES)."""
     line, square = np.zeros(size, dtype=object), np.zeros((size, size), dtype=object)
+    for start in range(0, len(members), MOST_SETS):
+        part = slice(start, start + MOST_SETS)
+        for shift, digits in _slices(lines[part]):
+            line += _sums_of_sets(members[part], digits, size).astype(object) << shift
+        for shift, digits in _slices(pairs[part]):
+            square += _sums_of_pairs(members[part], digits, size).astype(object) << shift
+    return line, square
+
+
+def _sums_of_sets(members: list[Indices], digits: Counts, size: int) -> Counts:
+    found = np.zeros(size, dtype=np.int64)
+    for rows, digit in zip(members, digits.tolist(), strict=True):
+        found[rows] += digit
+    return found
+
+
+def _sums_of_pairs(members: list[Indices], digits: Counts, size: int) -> Counts:
+    """Small sets pair by pair, others as products of matrices of doubles, on and above the diagonal."""
+    found = np.zeros((size, size), dtype=np.int64)
+    if sum(rows.size**2 for rows in members) * PER_PAIR < size**2 * len(members):
+        for rows, digit in zip(members, digits.tolist(), strict=True):
+            found[rows[:, None], rows] += digit
+        return found
     for start in range(0, len(members), CHUNK):
         inside = np.zeros((size, len(members[start : start + CHUNK])))
         for j, rows in enumerate(members[start : start + CHUNK]):
             inside[rows, j] = 1.0
-        for shift, digits in _slices(lines[start : start + CHUNK]):
-            line += (inside @ digits).astype(np.int64).astype(object) << shift
-        for shift, digits in _slices(pairs[start : start + CHUNK]):
-            square += ((inside * digits) @ inside.T).astype(np.int64).astype(object) << shift
-    return line, square
+        scaled = inside * digits[start : start + CHUNK]
+        for top in range(0, size, BAND):
+            found[top : top + BAND, top:] += (scaled[top : top + BAND] @ inside[top:].T).astype(np.int64)
+    return np.asarray(np.triu(found) + np.triu(found, 1).T)
 
 
-def _slices(numbers: list[int]) -> Iterator[tuple[int, Floats]]:
+def _slices(numbers: list[int]) -> Iterator[tuple[int, Counts]]:
     """Digits of SLICE bits, and where they stand."""
     for shift in range(0, SLICE * (SLICES + 1), SLICE):
-        digits = np.array([float((number >> shift) % (1 << SLICE)) for number in numbers])
+        digits = np.array([(number >> shift) % (1 << SLICE) for number in numbers], dtype=np.int64)
         if digits.any():
             yield shift, digits
 

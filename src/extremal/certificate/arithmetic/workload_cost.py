@@ -42,7 +42,8 @@ MOST_ENTRIES = 1 << 20  # of a mechanism that are listed at a time
 MOST_STEPS = 1 << 35  # r·r·m: half a minute
 INVERSE_BITS = 288  # of 1/m_y: where the information is singular 160 are lost to 1/ρ²
 PAIR_BITS = 2 * SLICE  # of sums over pairs of many rows, relative to the largest: their rounding is far below a double
-RESIDUAL_BITS = 100  # of J + ρI where a residual encloses its inverse
+RESIDUAL_BITS = 100  # of J + ρI − s11ᵀ where a residual encloses its inverse
+LEFT_OF_ONES = 8  # (1 − s)k is about so much less than tr V: no larger than the eigenvalues of V
 MOST_COUNTS = 20_000  # vectors of counts: some seconds
 MOST_OF_CLASS = 1000  # inputs where the worst of a class of priors is enclosed
 
@@ -353,20 +354,27 @@ def _by_rows(channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prio
 
 
 def _by_residual(found: Information, rows: CentredStatistics) -> arb | None:
-    """tr W_cM⁻¹, each row its own class, from a symmetric X near M⁻¹ in whole numbers; None when X is not near enough.
+    """tr W_cM⁻¹, M = J + ρI, each row its own class, from a symmetric X near the inverse of K = M − s11ᵀ in whole
+    numbers; None when X is not near enough.
 
-    M' is M with whole numbers for entries, R = I − M'X. Then M'⁻¹ = 2X − XM'X + RᵀM'⁻¹R, the last term between 0 and
-    |R|²·|M'⁻¹|, and |M'⁻¹| ≤ |X|/(1 − |R|) = 1/λ in norms of Frobenius. Entries of M − M' are at most δ, so that M lies
-    between M'(1 − rδ/λ) and M'(1 + rδ/λ). Nothing rests on X.
+    J = V + 11ᵀ with V ⪰ 0 small, so that K has a far smaller condition than M; J·p = 1 and W_cp = 0 make it as good:
+    with u = K⁻¹1 = (p − ρK⁻¹p)/(1−s), M⁻¹ = K⁻¹ − s·uuᵀ/(1 + s·1ᵀu), and 0 ≤ uᵀW_cu ≤ (ρ|K⁻¹|/(1−s))²·tr W_c. K' is K
+    with whole numbers for entries, R = I − K'X. Then K'⁻¹ = 2X − XK'X + RᵀK'⁻¹R, the last term between 0 and
+    |R|²·|K'⁻¹|, and |K'⁻¹| ≤ |X|/(1 − |R|) = 1/λ in norms of Frobenius. Entries of K − K' are at most δ, so that K lies
+    between K'(1 − rδ/λ) and K'(1 + rδ/λ). Nothing rests on X or s.
     """
     r = found.whole.nrows()
-    down = max(0, max(int(found.whole[i, i]) for i in range(r)).bit_length() - RESIDUAL_BITS)
+    one = int(found.unit.p) // int(found.unit.q)
+    diagonal = [int(found.whole[i, i]) for i in range(r)]
+    lower_by = one - max(1, (sum(diagonal) // r - one) // LEFT_OF_ONES)  # s, in units of M
+    down = max(0, (max(diagonal) - lower_by).bit_length() - RESIDUAL_BITS)
     unit = found.unit / (1 << down)
-    whole = np.array([[int(v) >> down for v in row] for row in found.whole.tolist()], dtype=object)
+    whole = np.array([[(int(v) - lower_by) >> down for v in row] for row in found.whole.tolist()], dtype=object)
     ridge = RHO * unit
     whole[np.diag_indices(r)] += int(ridge.p) // int(ridge.q)
-    x, bits = near_inverse(whole)  # X = x/2^bits, in the inverse of the units of M'
-    residual = np.array((fmpz_mat(whole.tolist()) * fmpz_mat(x.tolist())).tolist(), dtype=object)
+    x, bits = near_inverse(whole)  # X = x/2^bits, in the inverse of the units of K'
+    inverse = fmpz_mat(x.tolist())
+    residual = np.array((fmpz_mat(whole.tolist()) * inverse).tolist(), dtype=object)
     residual[np.diag_indices(r)] -= 1 << bits
     size, length = (fmpq(int((m * m).sum()), 1 << 2 * bits) for m in (residual, x))  # |R|², |X|²
     norm = 2 * arb(length).sqrt()  # 1/λ, where |R| ≤ 1/2
@@ -374,10 +382,12 @@ def _by_residual(found: Information, rows: CentredStatistics) -> arb | None:
     if size > fmpq(1, 4) or not share < fmpq(1, 2):
         return None
     gram = rows.whole(rows.gram, rows.lines, rows.sizes)
-    moved = np.array((fmpz_mat(x.tolist()) * fmpz_mat(residual.tolist())).tolist(), dtype=object)  # −XR
-    value = arb(fmpq(int((gram * x).sum()), 1 << bits) - fmpq(int((gram * moved).sum()), 1 << 2 * bits))
-    above = value + arb(size) * norm * int(np.trace(gram))
-    return arb(rows.scale * unit) * (value / (1 + share)).union(above / (1 - share))
+    seen = np.array((fmpz_mat(gram.tolist()) * inverse).tolist(), dtype=object)  # W_cX; the residual here is −R
+    value = arb(fmpq(int(np.trace(seen)), 1 << bits) - fmpq(int((seen * residual.T).sum()), 1 << 2 * bits))
+    trace = int(np.trace(gram))
+    above = (value + arb(size) * norm * trace) / (1 - share)
+    lost = (arb(RHO * found.unit / (found.unit - lower_by)) * 2 * norm * arb(unit)) ** 2 * trace / arb(unit)
+    return arb(rows.scale * unit) * (value / (1 + share) - lost).union(above)
 
 
 def _by_reports(channel: ExactColumns, rows: CentredStatistics, unknown: fmpq, prior: Prior, slope: bool) -> Cost:

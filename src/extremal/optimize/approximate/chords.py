@@ -25,6 +25,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +46,9 @@ REFINED = 2  # rounds of more nodes at the mechanism's ratios
 LEAST = 1e-12  # relative: multipliers below are rounding
 MOST_ROUNDS = 8  # nodes about double in each
 ENOUGH = 1e-7  # relative gap: chords get no nearer by the solver's tolerance
-SECONDS = 20.0  # without a time limit: no new round after these
+SECONDS = 20.0  # without a time limit
+SHARE = 2 / 3  # of a time limit: exact weights and proofs come after that
+NO_TIME = 1e-3  # seconds: what is asked for when none are left
 _ROWS_A_ROUND = 600  # about as many as bind in the end
 _BROKEN = 1e-9  # ten times the solver's tolerance
 _USED = 1e-9  # columns lighter than this are the solver's rounding
@@ -73,10 +76,13 @@ class BoundedMechanism:
 
 def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> BoundedMechanism | None:
     """The best mechanism found and the best bound; None when no program could be solved."""
-    logs, best, start = _first_nodes(utility), None, time.monotonic()
+    logs, best, left = _first_nodes(utility), None, problem.seconds_left
+    end = time.monotonic() + (SECONDS if left is None else SHARE * left)
     for _ in range(MOST_ROUNDS):
         try:
-            columns, bound, proof = CoupledChords(privacy, utility, logs).solve(problem)
+            columns, bound, proof = CoupledChords(privacy, utility, logs).solve(
+                lambda: max(NO_TIME, end - time.monotonic())
+            )
         except SolverFailed:
             return best
         used = columns[:, columns.max(axis=0) > _USED]
@@ -84,9 +90,8 @@ def between_chords(problem: Problem, privacy: LDP, utility: Divergence) -> Bound
         found = BoundedMechanism(mechanism, utility(mechanism), bound, proof)
         best = found if best is None else best.improved_by(found)
         problem.progress("refining chords", 1 - best.value / (best.bound or 1.0))
-        late = problem.out_of_time or (problem.deadline is None and time.monotonic() - start > SECONDS)
         finer = refined(logs, used, utility)
-        if late or best.closed or not logs.size < finer.size <= MOST_NODES:
+        if time.monotonic() > end or best.closed or not logs.size < finer.size <= MOST_NODES:
             return best
         logs = finer
     return best
@@ -149,9 +154,9 @@ class CoupledChords:
         self.added = np.zeros((self.count, len(self.pairs)), dtype=bool)
         self.order = np.zeros((0, 2), dtype=np.intp)
 
-    def solve(self, problem: Problem) -> tuple[Floats, float, Dual]:
-        """The columns (k × chords), the bound, and its proof."""
-        answer = self.program.solved(self._broken, lambda: problem.seconds_left)
+    def solve(self, seconds: Callable[[], float]) -> tuple[Floats, float, Dual]:
+        """The columns (k × chords), the bound, and its proof, in the seconds that are left."""
+        answer = self.program.solved(self._broken, seconds)
         columns = answer.x[: self.count * self.k].reshape(self.count, self.k).T
         return columns, -answer.value * self.scale, self._proof(answer.duals * self.scale)
 

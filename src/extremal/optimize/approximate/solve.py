@@ -23,7 +23,7 @@ from extremal.certificate import Chords, Dual, Listed, Proof
 from extremal.errors import TooLarge
 from extremal.exact.weights import DENOMINATOR, Floats
 from extremal.mechanism import Mechanism
-from extremal.optimize.approximate.chords import BoundedMechanism, between_chords, transported
+from extremal.optimize.approximate.chords import NO_TIME, BoundedMechanism, between_chords, transported
 from extremal.optimize.approximate.truncated import truncated
 from extremal.optimize.infinite import parts_of
 from extremal.optimize.problem import Problem, Solution, decimal, decimals
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
 KEPT = 1e-12  # of the largest weight: what is below is rounding of a vertex
 EXCLUDING = 2.0**-50  # how much of the mechanism goes to reports that make a part of a worst case infinite
-NO_TIME = 1e-3  # seconds: what is asked for when none are left
 REVEAL = "reveal with probability δ, else the best ε-mechanism"
 FINE = 1e-3  # of the largest ray's value: an optimum below is solved for in its own units
 

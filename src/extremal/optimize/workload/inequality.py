@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from extremal.certificate import Proof, Refused, Squares
+from extremal.optimize.problem import derived
 from extremal.optimize.workload.lifts import Coordinates, Floats, staircase_deviations
 from extremal.optimize.workload.proofs import matrix_inequality
 from extremal.privacy import LDP
@@ -55,7 +56,7 @@ class Inequality:
         for shrink in SHRINK[:-1]:
             proof = within(matrix_inequality(self.d, self.pairs, self.blocks, (1 - shrink) * self.z, groups))
             try:
-                proof.bound(privacy, utility)
+                derived(proof, privacy, utility)
             except Refused:
                 continue
             return proof

@@ -52,7 +52,7 @@ from extremal.optimize.workload.structured.mean import (
     rounding,
     statistic_proof,
 )
-from extremal.optimize.workload.structured.mixtures import best_mixture
+from extremal.optimize.workload.structured.mixtures import ColourMixture, best_mixture
 from extremal.optimize.workload.structured.questions import question_shares
 from extremal.optimize.workload.structured.shares import many_shares
 from extremal.optimize.workload.structured.short import best_short
@@ -63,7 +63,8 @@ from extremal.utility import CDF, Frequencies, Ranges, Workload
 MOST_ON_A_LINE = 8.0  # ε: beyond, the line's floats run out of digits, and few values have all their patterns listed
 AS_GOOD = 1e-7  # relative: closer to a bound nothing else is looked for
 MANY = 500  # inputs: the exact weights and their proof then take a good part of a short time
-MOST_REPORTS = 30_000  # without a limit: verified in 15 seconds at 1,000 inputs
+MOST_REPORTS = 45_000  # without a limit: verified in 15 seconds at 1,000 inputs, whatever their sets are
+MOST_SMALL_SETS, MOST_PAIRS = 100_000, 10**9  # the same where sets are small: reports, and pairs of inputs in all sets
 FINISHING = 0.25  # of the time, for that
 BOUND_SECONDS = 60.0  # of the processor for a bound, when no time limit is given
 
@@ -199,13 +200,25 @@ def _ordered(problem: Problem, utility: Workload, privacy: LDP, groups: Merged) 
         lambda: problem.seconds_left is not None and problem.seconds_left <= reserve,
         lambda gap: problem.progress("colourings", gap),
     )
-    mixture.trim(problem.max_outputs or MOST_REPORTS)
+    before, had = mixture.value, int(mixture.reports.sum())
+    mixture.trim(problem.max_outputs or _enough_reports(mixture))
+    notes = () if int(mixture.reports.sum()) == had else (_price_of_fewer(had, mixture.value / before - 1),)
     inputs = problem.inputs if groups.whole else None
     mechanism = mixture.mechanism(privacy, inputs)
     if not groups.whole:
         mechanism = mechanism.spread(groups.group, problem.inputs)
     proof = bound.proof(privacy, utility, groups.groups)
-    return Solution(mechanism, bound.bound, _named("mixture of colourings", groups), (proof,))
+    return Solution(mechanism, bound.bound, _named("mixture of colourings", groups), (proof,), notes)
+
+
+def _price_of_fewer(reports: int, more: float) -> str:
+    return f"fewer reports cost about {max(more, 0.0):.2%} more people: the search had {reports:,}"
+
+
+def _enough_reports(mixture: ColourMixture) -> int:
+    """As many as are verified in seconds."""
+    pairs = mixture.problem.k**2 * float((1 / mixture.colours).sum() / mixture.colours.sum())  # in a set, on average
+    return max(MOST_REPORTS, min(MOST_SMALL_SETS, int(MOST_PAIRS / pairs)))
 
 
 def _seconds(problem: Problem, share: float) -> tuple[float, None, Callable[[], float]]:

@@ -11,6 +11,7 @@ import pytest
 
 import extremal as ex
 from extremal.optimize.workload.lifts import Floats
+from extremal.optimize.workload.solve import MOST_PAIRS, MOST_REPORTS, MOST_SMALL_SETS, _enough_reports
 from extremal.optimize.workload.structured.colourings import (
     ColouredCells,
     OrderedInputs,
@@ -152,3 +153,19 @@ def test_inputs_that_no_statistic_tells_apart_are_coloured_alike() -> None:
     d = ex.design(ex.LDP(1), ex.Workload(rows, 130), time_limit=1)
     assert d.mechanism.row_classes == 65
     assert ex.verify(d)
+
+
+def test_more_reports_are_kept_where_their_sets_are_small() -> None:
+    problem, generator = _ordered(1000, 4), np.random.default_rng(0)
+    kept = []
+    for colours in (3, 8, 50):
+        cells, tiles = ColouredCells(problem, 100), Tiles(problem, 8, 67)
+        cells.add(np.arange(100)[None] % colours, 1.0)
+        mixture = ColourMixture(problem, [cells])
+        assert mixture.colours.tolist() == [colours]
+        pairs = sum(int(n) ** 2 for n in np.bincount(cells.colourings()[0][0])) / colours  # in a set, on average
+        kept.append(_enough_reports(mixture))
+        assert kept[-1] == MOST_REPORTS or kept[-1] * pairs <= MOST_PAIRS * 1.01
+        tiles.add(tiles.random(8, 2, generator), 1.0)
+        assert ColourMixture(problem, [cells, tiles]).colours.tolist() == [colours, 8, 8]
+    assert kept[0] == MOST_REPORTS < kept[1] < kept[2] == MOST_SMALL_SETS

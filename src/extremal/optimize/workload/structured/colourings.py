@@ -34,6 +34,7 @@ Labels = npt.NDArray[np.intp]
 
 SYMMETRIC = 1e-9  # relative: what may differ between a problem and its mirror image
 SWEEPS = 8  # through the inputs in a local search: most moves come in the first
+SWEEPS_OF_MANY, MANY = 3, 200  # through more inputs than so many: new starts then gain more than later sweeps
 GAIN = 1e-12  # relative: a smaller gain is rounding
 
 
@@ -178,7 +179,7 @@ def raised(
     square = (along * member).sum(axis=2)
     mass = member @ masses
     least = GAIN * max(1e-300, float(square.max()))
-    for _ in range(SWEEPS):
+    for _ in range(SWEEPS if count <= MANY else SWEEPS_OF_MANY):
         moves = 0
         for x in generator.permutation(count).tolist():
             own, p, here, diagonal = labels[:, x], masses[x], along[:, :, x], slopes[which, x, x]

@@ -106,8 +106,20 @@ class ColourMixture:
         counts = np.concatenate([kind.reports for kind in self.kinds])
         return counts * 2 if self.problem.mirrored else counts
 
+    @property
+    def colours(self) -> Labels:
+        """How many classes the colourings of each atom have."""
+        return np.concatenate(
+            [
+                np.full(kind.weights.size, kind.colours) if isinstance(kind, Tiles) else kind.reports
+                for kind in self.kinds
+            ]
+        )
+
     def trim(self, limit: int) -> None:
         """At most so many reports: the atoms of least weight for each of theirs go, a fifth at a time."""
+        if int(self.reports.sum()) <= limit:
+            return
         while (total := int(self.reports.sum())) > limit:
             order = np.argsort(-self.weights / self.reports, kind="stable")
             running = np.cumsum(self.reports[order])
@@ -115,6 +127,7 @@ class ColourMixture:
             kept[order[: max(1, int(np.searchsorted(running, max(limit, TRIMMED * total), side="right")))]] = True
             self._keep(kept)
             self.improve(STEPS[-1])
+        self.improve(STEPS[0])
 
     def _keep(self, kept: Any) -> None:
         start = 0
