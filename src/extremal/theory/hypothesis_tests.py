@@ -101,7 +101,7 @@ class ErrorExponent:
 
 
 def error_exponent(mechanism: Mechanism, p0: Any, p1: Any) -> ErrorExponent:
-    """The Chernoff–Stein and Chernoff exponents of testing P₀ against P₁ from the reports of a mechanism.
+    """Compute the Chernoff–Stein and Chernoff exponents of testing P₀ against P₁ from a mechanism's reports.
 
     Guarantee: both exponents are computed from the exact weights.
 

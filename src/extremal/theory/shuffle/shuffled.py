@@ -51,7 +51,7 @@ CLONES_SMOOTHING = 1e-3  # of the generic bound, which is shown to six digits
 
 
 def shuffled(mechanism: Any, n: int) -> Shuffled:
-    """What n shuffled reports of a mechanism, or of each question of a questionnaire, guarantee centrally.
+    """Compute the central guarantee of n shuffled reports of a mechanism, or of each question of a questionnaire.
 
     Guarantee: both ends of every interval are proved in ball arithmetic from the exact weights. The upper end holds for
     every data set; the lower end is attained by data sets that exist.
