@@ -37,6 +37,7 @@ STEEP = 1e-11  # relative size of the rest of the series in r
 DROPPED = 60.0  # −log of what the nodes left out may add, relative
 LEAST_TILTED = 30  # variance of the tilted count: below, the peak is a matter of single values of t
 ONE_BY_ONE = 512  # data sets of a block whose values of t are looked at one by one: 20 ms
+MOST_BLOCKS = 150  # blocks before a question is given up, where all data sets are nearly alike: seconds
 WINDOW = 2  # |r| of every use of the series
 PIECES = 4  # into which a unit of r is cut where a sign is decided
 SEARCHES = 12  # steps of Newton's method for the peak: a start only
@@ -78,10 +79,13 @@ class Compositions:
         return min(self.tilt, -1 / math.sqrt(max(self.variances)))
 
     def at_most(self, target: arb) -> bool:
-        """Whether no data set has a divergence above the target."""
-        blocks = [(0, self.n - 1)]
+        """Whether it is shown that no data set has a divergence above the target."""
+        blocks, looked = [(0, self.n - 1)], 0
         while blocks:
             first, last = blocks.pop()
+            looked += 1
+            if looked > MOST_BLOCKS:
+                return False
             series = Series.around(self, first, last)
             if series is not None and series.bound() <= target:
                 continue

@@ -39,7 +39,7 @@ MOST_TERMS = 300  # of a sum that is simply added up, for few people
 MOST_RARE, FEW_RARE = 3, 3  # expected rare values, and how many of them differ, that are simply added up
 RARE_TAIL = 80.0  # −log of the probability of more rare values than are added up
 MOST_NODES = 1 << 16  # of which a bound of the modulus is formed: 50 ms
-MOST_KEPT = 1500  # nodes that are evaluated in balls, before the smoothing is widened
+LEAST_KEPT, KEPT_VALUES = 1500, 20_000  # nodes, and nodes × values, evaluated in balls before the smoothing is widened
 EDGE = 37.0  # −log of the Gaussian factor at the last node: 1e-16
 
 
@@ -201,7 +201,7 @@ def positive_part(law: Law, n: int, kappa: float) -> tuple[arb, arb]:
         exponents = n * log_moduli(law, contour) - (heights * contour.smoothing) ** 2 / 2 * (1 - EXPONENT_SLACK)
         shares = 1 / (1 + (heights / contour.theta) ** 2)
         kept = exponents + np.log(shares) > NEGLIGIBLE
-        if np.count_nonzero(kept) <= MOST_KEPT or kappa > 1:
+        if np.count_nonzero(kept) <= max(LEAST_KEPT, KEPT_VALUES // len(law.values)) or kappa > 1:
             break
         kappa *= 3
     theta, sigma2, tau = arb(contour.theta), arb(contour.smoothing) ** 2, arb(contour.step)
