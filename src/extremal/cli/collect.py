@@ -30,7 +30,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "collect",
         help="publish a questionnaire, take reports over HTTP, show estimates",
-        description="A study: its page for respondents, its store, its page for the analyst.",
+        description="Run a study: a page for respondents, a store of reports, a page for the analyst.",
         epilog="example:\nextremal collect new study --questionnaire q.json\nextremal collect serve study",
     )
     actions = verb.add_subparsers(title="actions", metavar="ACTION", required=True)
