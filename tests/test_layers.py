@@ -100,7 +100,6 @@ OWN_CONCEPTS: dict[str, str] = {
     "columns.polars": "a container is a file, and its package is loaded for it alone",
     "columns.polars_lazy": "a container is a file, and its package is loaded for it alone",
     "columns.spark": "a container is a file, and its package is loaded for it alone",
-    "release.two_levels": "RAPPOR's permanent and instantaneous reports, a public name",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",
     "estimate.results.goodness_of_fit": "a test of the mechanism, apart from what is estimated through it",
