@@ -31,13 +31,15 @@ from extremal.closed_forms.set_systems import (
     hadamard_response,
     projective_geometry,
 )
+from extremal.discovery.frames import privatize_frame
 from extremal.discovery.results import Discovered
 from extremal.discovery.search import CANDIDATES, discovered
-from extremal.discovery.strings import Strings, buckets, places
+from extremal.discovery.strings import Strings, Symbols, buckets, places
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import check_version, content_digest, refuse_unknown_fields, write_once
+from extremal.mechanism.files import to_json as mechanism_to_json
 from extremal.privacy import LDP
 from extremal.release.sampling.sampler import sample_codes
 from extremal.release.sampling.subsets import uniform_below
@@ -53,6 +55,7 @@ LONGEST = 64  # bytes of a string
 MOST_BUCKETS_BITS = 10  # of a bucket: e^ε + 1 at ε = 6.9, where a report is hardly noise
 SEED_BITS = 32  # of a device's seed
 PAYLOAD_BITS = SEED_BITS + MOST_BUCKETS_BITS  # of a report, below its group
+PARTS = (None, "find", "confirm")  # of all devices of a round
 
 Codes = npt.NDArray[np.int64]
 
@@ -120,23 +123,55 @@ class HeavyHitters:
         bits = min(MOST_BUCKETS_BITS, max(1, round(math.log2(math.exp(min(self.epsilon, 10.0)) + 1))))
         return randomized_response(1 << bits, self.privacy.exponential.exponent)
 
-    def privatize(self, strings: Any, *, source: WordSource | None = None) -> Codes:
-        """One report for each device's string: an array of whole numbers.
+    def privatize(
+        self,
+        strings: Any,
+        *,
+        column: Any = None,
+        row_id: Any = None,
+        release_key: Any = None,
+        check_ids: bool | None = None,
+        connection: Any = None,
+        part: str | None = None,
+        source: WordSource | None = None,
+    ) -> Any:
+        """One report, a whole number, for each device's string.
 
         Args:
-            strings: a sequence of texts, one for each device.
+            strings: a sequence of texts, one for each device; or a data frame or a plan of polars, DuckDB or Spark.
+            column: which column of a frame holds the strings; its reports take their place.
+            row_id, release_key, check_ids, connection: as for `ex.privatize`: reports by a key, the same whenever they
+                are evaluated. A plan needs `row_id`.
+            part: "find" or "confirm" for a round in which all devices do one of the two; each draws its part if not
+                given.
             source: of random words, for simulation and tests; the operating system's if not given.
+
+        Returns:
+            An array of whole numbers, or the frame with the column replaced.
 
         Raises:
             InvalidParameter: a string is empty, too long, or not of the alphabet; the message does not show it.
         """
-        symbols = self.strings.encoded(list(strings))
-        words, count = SecureWords() if source is None else source, symbols.shape[0]
+        if part not in PARTS:
+            raise InvalidParameter("part must be 'find', 'confirm' or None", parameter="part", value=part)
+        if row_id is not None or column is not None:
+            return privatize_frame(self, strings, column, row_id, release_key, check_ids, connection, part)
+        words = SecureWords() if source is None else source
+
+        def draw(mechanism: Mechanism, codes: Codes, _places: Any) -> Codes:
+            return sample_codes(mechanism, codes, source=source)
+
+        return self.reports_on(self.strings.encoded(list(strings)), words, draw, part)
+
+    def reports_on(self, symbols: Symbols, words: WordSource, draw: Any, part: str | None) -> Codes:
+        """A report on each row of symbols; `draw(mechanism, codes, places)` samples for the rows at these places."""
+        count, levels = symbols.shape[0], len(self.lengths)
         if not count:
             return np.empty(0, dtype=np.int64)
-        levels = len(self.lengths)
-        drawn = uniform_below(FINDING * levels + levels, count, words)
-        group = np.where(drawn < FINDING * levels, drawn % levels, levels)  # the last one confirms
+        finding, every = FINDING * levels, (FINDING + 1) * levels
+        start, end = finding if part == "confirm" else 0, finding if part == "find" else every
+        drawn = start + uniform_below(end - start, count, words)
+        group = np.where(drawn < finding, drawn % levels, levels)  # the last one confirms
         seeds = np.empty(count, dtype=np.uint64)
         words.fill(seeds)
         seeds >>= np.uint64(64 - SEED_BITS)
@@ -144,11 +179,11 @@ class HeavyHitters:
         for level, length in enumerate(self.lengths):
             mine = np.flatnonzero(group == level)
             at = places(self.strings.prints(symbols[mine], length), level, SIZE)
-            payload[mine] = sample_codes(self.prefixes, at, source=source)
+            payload[mine] = draw(self.prefixes, at, mine)
         mine = np.flatnonzero(group == levels)
         bits = (self.response.k - 1).bit_length()
         own = buckets(self.strings.prints(symbols[mine], self.strings.max_bytes), seeds[mine], bits)
-        shown = sample_codes(self.response, own, source=source)
+        shown = draw(self.response, own, mine)
         payload[mine] = (seeds[mine].astype(np.int64) << MOST_BUCKETS_BITS) | shown
         return np.asarray((group << PAYLOAD_BITS) | payload)
 
@@ -165,8 +200,8 @@ class HeavyHitters:
         """
         return discovered(self, reports, level, as_count(candidates, "candidates", 1))
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the protocol to a JSON file that `ex.load` reads; it is public."""
+    def to_json(self) -> dict[str, Any]:
+        """What the file holds: all that a device needs, the two mechanisms with their weights included."""
         content = {
             "format": FORMAT,
             "version": f"{VERSION[0]}.{VERSION[1]}",
@@ -174,8 +209,22 @@ class HeavyHitters:
             "max_bytes": self.strings.max_bytes,
             "alphabet": self.strings.alphabet.hex(),
             "salt": str(self.strings.salt),
+            "lengths": list(self.lengths),
+            "finding": FINDING,
+            "prefixes": mechanism_to_json(self.prefixes),
+            "response": mechanism_to_json(self.response),
         }
-        return write_once(Path(path), content | {"hash": content_digest(content)}, overwrite)
+        return content | {"hash": content_digest(content)}
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the file's content."""
+        return str(self.to_json()["hash"])
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the protocol to a JSON file that `ex.load` and `loadHeavyHitters` of the device script read; it is
+        public."""
+        return write_once(Path(path), self.to_json(), overwrite)
 
     def __repr__(self) -> str:
         return (
@@ -199,17 +248,28 @@ def _letters(alphabet: Any) -> bytes:
 
 
 def heavy_hitters_from_json(content: dict[str, Any], source: str) -> HeavyHitters:
-    """The protocol in a file; its privacy is decided again where it is made."""
-    fields = ("format", "version", "privacy", "max_bytes", "alphabet", "salt", "hash")
+    """The protocol in a file, made again from ε, the alphabet and the salt; the file must hold just that."""
+    fields = (
+        "format",
+        "version",
+        "privacy",
+        "max_bytes",
+        "alphabet",
+        "salt",
+        "lengths",
+        "finding",
+        "prefixes",
+        "response",
+    )
     check_version(content, source, FORMAT, VERSION, "a protocol for heavy hitters")
-    refuse_unknown_fields(content, fields, VERSION)
-    stated = {key: value for key, value in content.items() if key != "hash"}
-    if content.get("hash") != content_digest(stated):
-        raise MalformedFile(f"{source} was changed after it was written", parameter="hash", value=content.get("hash"))
+    refuse_unknown_fields(content, (*fields, "hash"), VERSION)
     try:
         claim, letters = LDP.from_json(content["privacy"]), bytes.fromhex(content["alphabet"])
         exponent = claim.exponential.exponent
         every = letters == bytes(range(1, 256))
-        return HeavyHitters(exponent, content["max_bytes"], None if every else letters.decode(), int(content["salt"]))
+        made = HeavyHitters(exponent, content["max_bytes"], None if every else letters.decode(), int(content["salt"]))
     except (KeyError, TypeError, ValueError, InvalidParameter) as error:
         raise MalformedFile(f"{source} is no protocol: {error}", parameter="format", value=FORMAT) from None
+    if made.to_json() != content:
+        raise MalformedFile(f"{source} was changed after it was written", parameter="hash", value=content.get("hash"))
+    return made

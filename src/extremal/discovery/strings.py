@@ -75,7 +75,7 @@ class Strings:
         """
         parts = []
         for i, string in enumerate(strings):
-            raw = string.encode("utf-8") if isinstance(string, str) else string
+            raw = _utf8(string) if isinstance(string, str) else string
             if not isinstance(raw, bytes) or not 0 < len(raw) <= self.max_bytes or b"\0" in raw:
                 raise InvalidParameter(
                     f"strings[{i}] must be a text of 1 to {self.max_bytes} bytes in UTF-8, without NUL",
@@ -112,6 +112,14 @@ class Strings:
         for i in range(length):
             found = self.extended(found, symbols[:, i])
         return found
+
+
+def _utf8(string: str) -> bytes:
+    """Its bytes; none for what UTF-8 cannot write, since the codec's own error would quote the string."""
+    try:
+        return string.encode("utf-8")
+    except UnicodeEncodeError:
+        return b""
 
 
 def places(prints: Prints, level: int, size: int) -> npt.NDArray[np.int64]:

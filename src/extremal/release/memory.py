@@ -371,7 +371,8 @@ class Memory:
             return levels.about(self.reports(persons, question, values, levels.permanent))
         classes, seeds = self._places(values, levels.input_labels), None
         if levels.hashed is not None:
-            seeds = [int(s) for s in self._asked(persons, question, values, HashSeeds(levels), renew=False)]
+            functions: list[Any] = self._asked(persons, question, values, HashSeeds(levels), renew=False)
+            seeds = [int(function) for function in functions]
             classes = [levels.class_of(place, seed) for place, seed in zip(classes, seeds, strict=True)]
         inside = [levels.permanent.inputs[c] for c in classes]
         kept = self._asked(persons, question, inside, levels.permanent, renew=False, classes=classes)
