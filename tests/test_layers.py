@@ -100,6 +100,8 @@ OWN_CONCEPTS: dict[str, str] = {
     "columns.polars": "a container is a file, and its package is loaded for it alone",
     "columns.polars_lazy": "a container is a file, and its package is loaded for it alone",
     "columns.spark": "a container is a file, and its package is loaded for it alone",
+    "discovery.frames": "reports on columns of frames and plans, which the protocol itself knows nothing of",
+    "estimate.chosen": "estimates of chosen labels: a result of its own",
     "estimate.channels.subsets": "a structure's estimator is a file",
     "estimate.methods.smoothing": "a method of points is a file",
     "estimate.results.goodness_of_fit": "a test of the mechanism, apart from what is estimated through it",
