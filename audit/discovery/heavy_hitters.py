@@ -38,7 +38,13 @@ def run(seed: int) -> tuple[bool, bool, int]:
 
 if __name__ == "__main__":
     runs, start = int(sys.argv[1]) if len(sys.argv) > 1 else 200, time.process_time()
-    results = [run(seed) for seed in range(runs)]
-    false, failed, listed = (sum(column) for column in zip(*results, strict=True))
-    print(f"{runs} runs, {listed / runs:.1f} labels each: {false} with a false label, {failed} with a failed limit")
-    print(f"{time.process_time() - start:.0f} s")
+    false = failed = listed = 0
+    for seed in range(runs):
+        wrong, missed, found = run(seed)
+        false, failed, listed, done = false + wrong, failed + missed, listed + found, seed + 1
+        if done == runs or not done % 100:
+            print(
+                f"{done} runs, {listed / done:.1f} labels each: {false} with a false label, "
+                f"{failed} with a failed limit; {time.process_time() - start:.0f} s",
+                flush=True,
+            )
