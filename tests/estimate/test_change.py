@@ -51,7 +51,7 @@ def test_the_change_is_the_paired_difference() -> None:
     whole = seen if np.trace(seen) >= np.trace(fitted) else fitted
     assert found.covariance * 800 == pytest.approx(whole, rel=1e-9)
     assert found.params.index.tolist() == ["a", "b", "c"]
-    assert found.summary().startswith("Change from before to after, the same people; n = 800 reports")
+    assert found.summary().startswith("Estimate: change from before to after, the same people; n = 800 reports")
     shares = found.transitions()
     assert shares.groupby("before")["share"].sum().to_numpy() == pytest.approx(np.ones(3))
     assert ((shares["low"] <= shares["shown"]) & (shares["shown"] <= shares["high"])).all()
