@@ -1,11 +1,14 @@
 """A million labels and a million reports: seconds (of one core) to privatise and to estimate, and the heavy labels.
 
 Half of the people give one of ten labels (5% each), the others any of the million. Joint intervals at 95% for all
-labels at once (for local hashing for the 1,000 labels that are asked for). Run alone: python bench/million_labels.py
+labels at once (for local hashing for the 1,000 labels that are asked for).
+
+Run alone: python bench/million_labels.py [REPORTS]
 """
 
 from __future__ import annotations
 
+import resource
 import sys
 from time import process_time
 from typing import Any
@@ -13,9 +16,8 @@ from typing import Any
 import numpy as np
 
 import extremal as ex
-from extremal.estimate.chosen import estimate_chosen
 
-K = N = 1_000_000
+K, N = 1_000_000, int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
 HEAVY = 10
 MAKERS: dict[str, Any] = {
     "randomised response, ε = 12": lambda: ex.randomized_response(K, 12),
@@ -39,7 +41,7 @@ def main() -> int:
         drawn = process_time()
         if name.startswith("local"):
             asked = np.union1d(heavy, random.choice(K, size=1000 - HEAVY, replace=False))
-            found = estimate_chosen(reports, m, asked.tolist())
+            found = ex.estimate_frequencies(reports, m, labels=asked.tolist())
         else:
             found = ex.estimate_frequencies(reports, m)
             _ = found.standard_error
@@ -50,10 +52,12 @@ def main() -> int:
         held = bool(((limits[:, 0] <= truth[labels] + 1e-12) & (truth[labels] <= limits[:, 1] + 1e-12)).all())
         missed = len(set(heavy.tolist()) - set(shown))
         bad += (not held) + missed
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         print(
             f"{name:36} made {made - start:5.2f} s, privatised {drawn - made:5.2f} s, "
             f"estimated {counted - drawn:5.2f} s, joint limits {intervals - counted:5.2f} s; "
-            f"{len(shown)} labels above 0.1%, {missed} missed, all limits hold: {held}",
+            f"{len(shown)} labels above 0.1%, {missed} missed, all limits hold: {held}; "
+            f"{memory:.1f} GB at most so far",
             flush=True,
         )
     return int(bad > 0)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import pickle
+import subprocess
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import extremal as ex
+from extremal.discovery.frames import KeyedStrings
 from extremal.discovery.protocol import MOST_BUCKETS_BITS, PAYLOAD_BITS, SIZE
 from extremal.discovery.search import _counted, _limits
 from extremal.discovery.strings import buckets, places
 from extremal.errors import InvalidParameter, MalformedFile
 from extremal.mechanism.files import content_digest
 from extremal.mechanism.structures import ChosenSets
+from extremal.release.device import script
 
 SMALL = ex.HeavyHitters(4, max_bytes=5, alphabet="abcdefgh", salt=3)
 STRINGS = [*["bad"] * 5000, *["cafe"] * 4000, *["head"] * 3000, *["deed"] * 40]
@@ -137,7 +142,15 @@ def test_files_are_read_back_and_changed_ones_refused(tmp_path: Path) -> None:
         again = ex.load(path)
         assert (again.strings, again.privacy, again.lengths) == (protocol.strings, protocol.privacy, protocol.lengths)
     content = json.loads(path.read_text())
-    for change in ({"salt": "7"}, {"max_bytes": 8}, {"version": "2.0"}, {"more": 1}):
+    changes = (
+        {"salt": "7"},
+        {"max_bytes": 8},
+        {"version": "2.0"},
+        {"more": 1},
+        {"lengths": [2, 16, 16]},
+        {"finding": 9},
+    )
+    for change in changes:
         path.write_text(json.dumps(content | change))
         with pytest.raises(MalformedFile):
             ex.load(path)
@@ -159,7 +172,7 @@ def test_files_are_read_back_and_changed_ones_refused(tmp_path: Path) -> None:
 
 
 def test_bad_inputs_are_refused_without_their_values() -> None:
-    for strings in (["abcdefgh"], ["xyz"], [""], [7], ["a\0"]):
+    for strings in (["abcdefgh"], ["xyz"], [""], [7], ["a\0"], [None], ["a\ud800"]):
         with pytest.raises(InvalidParameter, match=r"strings\[1\]") as caught:
             SMALL.privatize(["bad", *strings])
         assert "xyz" not in str(caught.value)
@@ -189,3 +202,144 @@ def test_every_byte_may_occur_where_no_alphabet_is_given() -> None:
     protocol = ex.HeavyHitters(6, max_bytes=6, salt=4)
     found = protocol.discover(protocol.privatize(["né€"] * 9000 + ["Ω"] * 6000))
     assert set(found.labels) == {"né€", "Ω"}
+
+
+def test_rounds_find_first_and_confirm_later() -> None:
+    """Reports of rounds are put together in any order, and each round does its part alone."""
+    first = SMALL.privatize(STRINGS, part="find")
+    second = SMALL.privatize(STRINGS, part="confirm")
+    last = len(SMALL.lengths)
+    assert (first >> PAYLOAD_BITS < last).all()
+    assert (second >> PAYLOAD_BITS == last).all()
+    found = SMALL.discover(np.concatenate((second, first)))
+    assert set(found.labels) == {"bad", "cafe", "head"}
+    assert found.confirming == len(STRINGS)
+    assert SMALL.discover(first).labels == ()  # nothing is listed that no device has confirmed
+    with pytest.raises(InvalidParameter, match="part must be"):
+        SMALL.privatize(STRINGS, part="both")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
+def test_a_column_of_a_frame_is_replaced_by_reports(kind: str) -> None:
+    frame: Any = _frame(kind)
+    made = SMALL.privatize(frame, column="word")
+    assert set(SMALL.discover(made["word"]).labels) == {"bad", "cafe", "head"}
+    key = ex.ReleaseKey.new()
+    keyed = [SMALL.privatize(frame, column="word", row_id="id", release_key=key)["word"] for _ in range(2)]
+    assert np.array_equal(np.asarray(keyed[0]), np.asarray(keyed[1]))
+    assert not np.array_equal(np.asarray(keyed[0]), np.asarray(made["word"]))
+    other = SMALL.privatize(frame, column="word", row_id="id")["word"]
+    assert not np.array_equal(np.asarray(keyed[0]), np.asarray(other))
+    assert set(SMALL.discover(keyed[0]).labels) == {"bad", "cafe", "head"}
+    assert np.asarray(made["id"]).tolist() == list(range(len(STRINGS)))
+
+
+def test_plans_make_the_same_reports_in_any_order_and_pieces() -> None:
+    import duckdb
+    import polars as pl
+
+    key = ex.ReleaseKey.new()
+    whole = SMALL.privatize(_frame("pandas"), column="word", row_id="id", release_key=key)
+    lazy = SMALL.privatize(_frame("polars").lazy(), column="word", row_id="id", release_key=key)
+    for _ in range(2):
+        assert lazy.collect()["word"].to_list() == whole["word"].tolist()
+    assert lazy.filter(pl.col("id") >= 9000).collect()["word"].to_list() == whole["word"].tolist()[9000:]
+    with duckdb.connect() as connection:
+        relation = connection.from_arrow(_frame("pyarrow"))
+        plan = SMALL.privatize(relation, column="word", row_id="id", release_key=key, connection=connection)
+        for _ in range(2):
+            assert [r for _, r in sorted(plan.fetchall())] == whole["word"].tolist()
+
+
+def test_keyed_reports_have_the_distribution_of_the_others() -> None:
+    """Groups, and the counts of confirming devices, of keyed reports and of drawn ones: two samples of one law."""
+    protocol = ex.HeavyHitters(2, max_bytes=2, alphabet="ab", salt=1)
+    frame: Any = __import__("pandas").DataFrame({"id": range(100_000), "word": ["ab"] * 100_000})
+    keyed = protocol.privatize(frame, column="word", row_id="id")["word"].to_numpy()
+    drawn = protocol.privatize(["ab"] * 100_000)
+    levels = len(protocol.lengths)
+    for reports in (keyed, drawn):
+        groups = np.bincount(reports >> PAYLOAD_BITS, minlength=levels + 1)
+        for count, share in zip(groups, [*[0.75 / levels] * levels, 0.25], strict=True):
+            assert abs(count - 100_000 * share) < 5 * np.sqrt(100_000 * share * (1 - share))
+        mine = reports[reports >> PAYLOAD_BITS == levels] & ((1 << PAYLOAD_BITS) - 1)
+        counts, n = _counted(protocol, protocol.strings.prints(protocol.strings.encoded(["ab"]), 2), mine)
+        own = int(protocol.response.weights[0, 0]) / 2**62
+        assert abs(counts[0] - n * own) < 5 * np.sqrt(n * own * (1 - own))
+
+
+def test_frames_are_refused_where_they_cannot_be_reported_on() -> None:
+    frame: Any = _frame("pandas")
+    with pytest.raises(InvalidParameter, match="column must name the column of strings"):
+        SMALL.privatize(frame, row_id="id")
+    with pytest.raises(InvalidParameter, match="a release key needs row ids"):
+        SMALL.privatize(frame, column="word", release_key=ex.ReleaseKey.new())
+    with pytest.raises(InvalidParameter, match="evaluated twice"):
+        SMALL.privatize(_frame("polars").lazy(), column="word")
+    with pytest.raises(InvalidParameter, match="every row needs an id of its own"):
+        SMALL.privatize(frame.assign(id=1), column="word", row_id="id")
+    reporter = KeyedStrings((SMALL, None), "word", bytes(192))
+    assert "secret" in repr(reporter)
+    with pytest.raises(TypeError, match="never pickled"):
+        pickle.dumps(reporter)
+    with pytest.raises(InvalidParameter, match="there must be 1 ids"):
+        reporter.reports([1, 2], ["bad"])
+
+
+def _frame(kind: str) -> Any:
+    columns = {"id": list(range(len(STRINGS))), "word": STRINGS}
+    if kind == "pyarrow":
+        import pyarrow as pa
+
+        return pa.table(columns)
+    return __import__(kind).DataFrame(columns)
+
+
+def test_a_device_makes_reports_that_are_discovered_here(node: list[str], tmp_path: Path) -> None:
+    """Fingerprints, places and buckets agree with Python's, and so do the strings that are refused."""
+    (tmp_path / "randomiser.js").write_bytes(script("randomiser.js"))
+    protocol = ex.HeavyHitters(6, max_bytes=6, salt=2**64 - 5)
+    protocol.save(tmp_path / "words.json")
+    case = """
+    import { readFile } from "node:fs/promises";
+    import { loadHeavyHitters, Respondent, Refused, secureWords } from "./randomiser.js";
+    const text = await readFile(new URL("words.json", import.meta.url), "utf8");
+    const protocol = await loadHeavyHitters(text);
+    const reports = [];
+    for (let i = 0; i < 4000; i += 1) reports.push(protocol.draw(i % 3 === 0 ? "né€" : "Ω", secureWords()));
+    const symbols = [1, 2, 255, 0, 0, 0];
+    const forged = JSON.parse(text);
+    forged.finding = 4;
+    let said = null;
+    try { await loadHeavyHitters(JSON.stringify(forged)); } catch (error) { said = error instanceof Refused; }
+    const kept = new Map();
+    const storage = {
+      read: async (key) => kept.get(key),
+      remember: async (key, value) => { if (!kept.has(key)) kept.set(key, value); return kept.get(key); },
+    };
+    const one = new Respondent(storage);
+    const first = await one.report("word", "Ω", protocol);
+    console.log(JSON.stringify({
+      reports, said,
+      places: [0, 1, 7].map((level) => protocol.place(symbols.slice(0, 3), level)),
+      bucket: protocol.bucket(symbols, 77n),
+      same: first === await one.report("word", "né€", protocol),
+      knows: ["Ω", "", "seven77", "a\\0", 7, "\\ud800"].map(protocol.knows),
+      could: [reports[0], -1, 2 ** 50, 1.5].map(protocol.couldReport),
+    }));
+    """
+    (tmp_path / "case.mjs").write_text(case, encoding="utf-8")
+    done = subprocess.run([*node, str(tmp_path / "case.mjs")], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert set(protocol.discover(said["reports"]).labels) == {"né€", "Ω"}
+    row = np.array([[1, 2, 255, 0, 0, 0]], dtype=np.uint8)
+    expected = [int(places(protocol.strings.prints(row, 3), level, SIZE)[0]) for level in (0, 1, 7)]
+    bits = (protocol.response.k - 1).bit_length()
+    assert said["places"] == expected
+    seed = np.full(1, 77, dtype=np.uint64)
+    assert said["bucket"] == int(buckets(protocol.strings.prints(row, 6), seed, bits)[0])
+    assert said["said"] is True
+    assert said["same"] is True
+    assert said["knows"] == [True, False, False, False, False, False]
+    assert said["could"] == [True, False, False, False]

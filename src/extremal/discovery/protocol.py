@@ -14,6 +14,7 @@ independently of the string, and each mechanism is ε-LDP in integers, so that t
 
 from __future__ import annotations
 
+import json
 import math
 import secrets
 from functools import cached_property
@@ -31,13 +32,15 @@ from extremal.closed_forms.set_systems import (
     hadamard_response,
     projective_geometry,
 )
+from extremal.discovery.frames import privatize_frame
 from extremal.discovery.results import Discovered
 from extremal.discovery.search import CANDIDATES, discovered
-from extremal.discovery.strings import Strings, buckets, places
+from extremal.discovery.strings import Strings, Symbols, buckets, places
 from extremal.errors import ExtremalError, InvalidParameter, MalformedFile
 from extremal.exact import as_count
 from extremal.mechanism import Mechanism
 from extremal.mechanism.files import check_version, content_digest, refuse_unknown_fields, write_once
+from extremal.mechanism.files import to_json as mechanism_to_json
 from extremal.privacy import LDP
 from extremal.release.sampling.sampler import sample_codes
 from extremal.release.sampling.subsets import uniform_below
@@ -53,6 +56,7 @@ LONGEST = 64  # bytes of a string
 MOST_BUCKETS_BITS = 10  # of a bucket: e^ε + 1 at ε = 6.9, where a report is hardly noise
 SEED_BITS = 32  # of a device's seed
 PAYLOAD_BITS = SEED_BITS + MOST_BUCKETS_BITS  # of a report, below its group
+PARTS = (None, "find", "confirm")  # of all devices of a round
 
 Codes = npt.NDArray[np.int64]
 
@@ -120,27 +124,59 @@ class HeavyHitters:
         bits = min(MOST_BUCKETS_BITS, max(1, round(math.log2(math.exp(min(self.epsilon, 10.0)) + 1))))
         return randomized_response(1 << bits, self.privacy.exponential.exponent)
 
-    def privatize(self, strings: Any, *, source: WordSource | None = None) -> Codes:
-        """One report for each device's string: an array of whole numbers.
+    def privatize(
+        self,
+        strings: Any,
+        *,
+        column: Any = None,
+        row_id: Any = None,
+        release_key: Any = None,
+        check_ids: bool | None = None,
+        connection: Any = None,
+        part: str | None = None,
+        source: WordSource | None = None,
+    ) -> Any:
+        """One report, a whole number, for each device's string.
 
         Args:
-            strings: a sequence of texts, one for each device.
+            strings: a sequence of texts, one for each device; or a data frame or a plan of polars, DuckDB or Spark.
+            column: which column of a frame holds the strings; its reports take their place.
+            row_id, release_key, check_ids, connection: as for `ex.privatize`: reports by a key, the same whenever they
+                are evaluated. A plan needs `row_id`.
+            part: "find" or "confirm" for a round in which all devices do one of the two; each draws its part if not
+                given.
             source: of random words, for simulation and tests; the operating system's if not given.
+
+        Returns:
+            An array of whole numbers, or the frame with the column replaced.
 
         Raises:
             InvalidParameter: a string is empty, too long, or not of the alphabet; the message does not show it.
         """
+        if part not in PARTS:
+            raise InvalidParameter("part must be 'find', 'confirm' or None", parameter="part", value=part)
+        if row_id is not None or column is not None:
+            return privatize_frame(self, strings, column, row_id, release_key, check_ids, connection, part)
         if isinstance(strings, (str, bytes)):
             raise InvalidParameter(
                 "strings must be a sequence, one for each device", parameter="strings", value=type(strings).__name__
             )
-        symbols = self.strings.encoded(list(strings))
-        words, count = SecureWords() if source is None else source, symbols.shape[0]
+        words = SecureWords() if source is None else source
+
+        def draw(mechanism: Mechanism, codes: Codes, _places: Any) -> Codes:
+            return sample_codes(mechanism, codes, source=source)
+
+        return self.reports_on(self.strings.encoded(list(strings)), words, draw, part)
+
+    def reports_on(self, symbols: Symbols, words: WordSource, draw: Any, part: str | None) -> Codes:
+        """A report on each row of symbols; `draw(mechanism, codes, places)` samples for the rows at these places."""
+        count, levels = symbols.shape[0], len(self.lengths)
         if not count:
             return np.empty(0, dtype=np.int64)
-        levels = len(self.lengths)
-        drawn = uniform_below(FINDING * levels + levels, count, words)
-        group = np.where(drawn < FINDING * levels, drawn % levels, levels)  # the last one confirms
+        finding, every = FINDING * levels, (FINDING + 1) * levels
+        start, end = finding if part == "confirm" else 0, finding if part == "find" else every
+        drawn = start + uniform_below(end - start, count, words)
+        group = np.where(drawn < finding, drawn % levels, levels)  # the last one confirms
         seeds = np.empty(count, dtype=np.uint64)
         words.fill(seeds)
         seeds >>= np.uint64(64 - SEED_BITS)
@@ -148,11 +184,11 @@ class HeavyHitters:
         for level, length in enumerate(self.lengths):
             mine = np.flatnonzero(group == level)
             at = places(self.strings.prints(symbols[mine], length), level, SIZE)
-            payload[mine] = sample_codes(self.prefixes, at, source=source)
+            payload[mine] = draw(self.prefixes, at, mine)
         mine = np.flatnonzero(group == levels)
         bits = (self.response.k - 1).bit_length()
         own = buckets(self.strings.prints(symbols[mine], self.strings.max_bytes), seeds[mine], bits)
-        shown = sample_codes(self.response, own, source=source)
+        shown = draw(self.response, own, mine)
         payload[mine] = (seeds[mine].astype(np.int64) << MOST_BUCKETS_BITS) | shown
         return np.asarray((group << PAYLOAD_BITS) | payload)
 
@@ -169,18 +205,31 @@ class HeavyHitters:
         """
         return discovered(self, reports, level, as_count(candidates, "candidates", 1))
 
-    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
-        """Write the protocol to a JSON file that `ex.load` reads; it is public."""
-        content = {"format": FORMAT, "version": f"{VERSION[0]}.{VERSION[1]}", **self._parameters()}
-        return write_once(Path(path), content | {"hash": content_digest(content)}, overwrite)
-
-    def _parameters(self) -> dict[str, Any]:
-        return {
+    def to_json(self) -> dict[str, Any]:
+        """What the file holds: all that a device needs, the two mechanisms with their weights included."""
+        content = {
+            "format": FORMAT,
+            "version": f"{VERSION[0]}.{VERSION[1]}",
             "privacy": self.privacy.to_json(),
             "max_bytes": self.strings.max_bytes,
             "alphabet": self.strings.alphabet.hex(),
             "salt": str(self.strings.salt),
+            "lengths": list(self.lengths),
+            "finding": FINDING,
+            "prefixes": mechanism_to_json(self.prefixes),
+            "response": mechanism_to_json(self.response),
         }
+        return content | {"hash": content_digest(content)}
+
+    @property
+    def hash(self) -> str:
+        """The SHA-256 of the file's content."""
+        return str(self.to_json()["hash"])
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write the protocol to a JSON file that `ex.load` and `loadHeavyHitters` of the device script read; it is
+        public."""
+        return write_once(Path(path), self.to_json(), overwrite)
 
     def __repr__(self) -> str:
         return (
@@ -204,13 +253,21 @@ def _letters(alphabet: Any) -> bytes:
 
 
 def heavy_hitters_from_json(content: dict[str, Any], source: str) -> HeavyHitters:
-    """The protocol in a file; its privacy is decided again where it is made."""
-    fields = ("format", "version", "privacy", "max_bytes", "alphabet", "salt", "hash")
+    """The protocol in a file, made again from ε, the alphabet and the salt; the file must hold just that."""
+    fields = (
+        "format",
+        "version",
+        "privacy",
+        "max_bytes",
+        "alphabet",
+        "salt",
+        "lengths",
+        "finding",
+        "prefixes",
+        "response",
+    )
     check_version(content, source, FORMAT, VERSION, "a protocol for heavy hitters")
-    refuse_unknown_fields(content, fields, VERSION)
-    stated = {key: value for key, value in content.items() if key != "hash"}
-    if content.get("hash") != content_digest(stated):
-        raise MalformedFile(f"{source} was changed after it was written", parameter="hash", value=content.get("hash"))
+    refuse_unknown_fields(content, (*fields, "hash"), VERSION)
     try:
         claim, letters = LDP.from_json(content["privacy"]), bytes.fromhex(content["alphabet"])
         exponent = claim.exponential.exponent
@@ -218,7 +275,10 @@ def heavy_hitters_from_json(content: dict[str, Any], source: str) -> HeavyHitter
         made = HeavyHitters(exponent, content["max_bytes"], None if every else letters.decode(), int(content["salt"]))
     except (KeyError, TypeError, ValueError, AttributeError, ExtremalError) as error:
         raise MalformedFile(f"{source} is no protocol: {error}", parameter="format", value=FORMAT) from None
-    for name, written in made._parameters().items():  # one way to write each: δ, blanks or other digits are none
-        if content[name] != written or type(content[name]) is not type(written):
-            raise MalformedFile(f"{source} is no protocol", parameter=name, value=str(content[name])[:60])
+    for name, written in made.to_json().items():  # one way to write each: δ, blanks or other digits are none
+        same = json.dumps(content.get(name), sort_keys=True) == json.dumps(written, sort_keys=True)
+        if not same and name not in ("version", "hash"):
+            raise MalformedFile(f"{source} is no protocol", parameter=name, value=str(content.get(name))[:60])
+    if content.get("hash") != content_digest({name: value for name, value in content.items() if name != "hash"}):
+        raise MalformedFile(f"{source} was changed after it was written", parameter="hash", value=FORMAT)
     return made

@@ -15,7 +15,7 @@ With f the frequencies of the reports, E f = Qᵀp. Five answers:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypedDict, Unpack, overload
 
@@ -25,6 +25,7 @@ from extremal.columns.column import distinct
 from extremal.columns.frames import is_frame, pick
 from extremal.errors import InvalidParameter, NotIdentified, TooLarge
 from extremal.estimate.channels import channel_of
+from extremal.estimate.chosen import ChosenEstimate, estimate_chosen
 from extremal.estimate.methods.combinations import Combinations, row_prior
 from extremal.estimate.methods.likelihood import project_onto_simplex
 from extremal.estimate.methods.shrinkage import shrunk
@@ -63,6 +64,10 @@ class Options(TypedDict, total=False):
 
 @overload
 def estimate_frequencies(
+    reports: Any, mechanism: Mechanism, *, labels: Sequence[Any], column: str | None = None
+) -> ChosenEstimate: ...
+@overload
+def estimate_frequencies(
     reports: Any, mechanism: Mechanism, method: Method = ..., *, by: None = None, **options: Unpack[Options]
 ) -> FrequencyEstimate: ...
 @overload
@@ -86,7 +91,8 @@ def estimate_frequencies(
     cluster: Any = None,
     population: Any = None,
     sample: Sample | None = None,
-) -> FrequencyEstimate | StratifiedEstimate:
+    labels: Sequence[Any] | None = None,
+) -> FrequencyEstimate | StratifiedEstimate | ChosenEstimate:
     """Estimate how frequent each input is, with intervals.
 
     Guarantee: with method="unbiased", E estimate = p exactly. Where the count behind a cell is binomial (randomised
@@ -110,9 +116,11 @@ def estimate_frequencies(
             answer, "(missing)", which is not randomised.
         weights, strata, cluster, population: how the respondents were sampled, or all of it in one value: `sample`.
         sample: an `extremal.estimate.Sample`, which explains them.
+        labels: estimate these alone, from reports of local hashing on too many labels for all of them; the only other
+            option is `column` then.
 
     Returns:
-        FrequencyEstimate; with `by`, a mapping from group to FrequencyEstimate.
+        FrequencyEstimate; with `by`, a mapping from group to FrequencyEstimate; with `labels`, a ChosenEstimate.
 
     Raises:
         InvalidParameter: fewer than two reports, weights that are not positive, a missing report or column.
@@ -131,6 +139,12 @@ def estimate_frequencies(
     for parameter, value, known in (("method", method, METHODS), ("missing", missing, MISSING)):
         if value not in known:
             raise InvalidParameter(f"{parameter} must be one of {', '.join(known)}", parameter=parameter, value=value)
+    if labels is not None:
+        others = (by, prior, sample, weights, strata, cluster, population)
+        plain = (method, missing, counts, merge) == ("unbiased", "refuse", False, False)
+        if not plain or any(other is not None for other in others):
+            raise InvalidParameter("with labels only `column` can be given", parameter="len(labels)", value=len(labels))
+        return estimate_chosen(reports, mechanism, labels, column)
     drawn = Sample.of(sample, weights=weights, strata=strata, cluster=cluster, population=population)
     given = Reports(reports, mechanism, column, by, counts, missing == "drop", check_hash)
     if missing == "category":

@@ -3,7 +3,8 @@
 Averaging many independent reports about one person uncovers the truth: T reports at ε cost Tε. A memory answers the
 same question about the same person with the *stored* report, whatever the value is now: T equal reports tell what one
 tells, and cost ε once. A new report on purpose (`renew`) is counted, and refused when the sum of ε passes the limit
-(basic composition). `TwoLevels` keeps a permanent report that is never shown, and makes a fresh one about it each time.
+(basic composition). `TwoLevels` keeps a permanent report that is never shown, and makes a fresh one about it each time;
+where its reports follow a value that changes, every class that the value enters has a row and is counted.
 
 A report is on the disk before anyone sees it: SQLite with a write-ahead log and synchronous=FULL, one transaction a
 call, so that a killed process or a power cut loses no report that was given out and doubles none.
@@ -39,12 +40,13 @@ from extremal.exact import as_fraction
 from extremal.mechanism import Mechanism
 from extremal.mechanism.labels import Label
 from extremal.release.privatize import unknown
-from extremal.release.two_levels import TwoLevels, cost
+from extremal.release.two_levels import HashSeeds, TwoLevels, cost
 
 APPLICATION, VERSION = 0x65787472, 2  # "extr"
 WAIT = 60.0  # seconds for another process that writes
 TAG_BYTES = 32  # of HMAC-SHA256
 LONGEST_NAME = 1000  # characters of a person or a question
+CLASS = "\x1f"  # stands between a question and a class of its value; no name of a question can hold it
 SCHEMA = (
     """CREATE TABLE reports (
   person TEXT NOT NULL, question TEXT NOT NULL, wave INTEGER NOT NULL, mechanism TEXT NOT NULL, report TEXT NOT NULL,
@@ -350,8 +352,31 @@ class Memory:
         return self._asked([person], question, [value], mechanism, renew=True)[0]
 
     def instantaneous(self, person: str | int, question: str, value: Any, levels: TwoLevels) -> Label:
-        """A fresh report about the stored permanent one, which is made if there is none and never returned."""
-        return levels.about(self.report(person, question, value, levels.permanent))
+        """A fresh report about the stored permanent one, which is made if there is none and never returned.
+
+        Where `levels` follow a value that changes, there is a permanent report for each class that it was in.
+        """
+        return self.instantaneous_reports([person], question, [value], levels)[0]
+
+    def instantaneous_reports(
+        self, persons: Sequence[str | int], question: str, values: Sequence[Any], levels: TwoLevels
+    ) -> list[Label]:
+        """`instantaneous` for several persons; permanent reports are all stored before any report is made, or none.
+
+        Raises:
+            PrivacyViolation: a person's value entered a class that the limit has no room for; `levels.classes` times
+                the cost of the permanent mechanism is always room enough.
+        """
+        if not levels.changing:
+            return levels.about(self.reports(persons, question, values, levels.permanent))
+        classes, seeds = self._places(values, levels.input_labels), None
+        if levels.hashed is not None:
+            functions: list[Any] = self._asked(persons, question, values, HashSeeds(levels), renew=False)
+            seeds = [int(function) for function in functions]
+            classes = [levels.class_of(place, seed) for place, seed in zip(classes, seeds, strict=True)]
+        inside = [levels.permanent.inputs[c] for c in classes]
+        kept = self._asked(persons, question, inside, levels.permanent, renew=False, classes=classes)
+        return levels.about(kept, seeds)
 
     def spent(self, person: str | int) -> Fraction:
         """The sum of ε of all stored reports of a person."""
@@ -370,7 +395,13 @@ class Memory:
             yield fields
 
     def _asked(
-        self, persons: Sequence[str | int], question: str, values: Sequence[Any], mechanism: Reporting, renew: bool
+        self,
+        persons: Sequence[str | int],
+        question: str,
+        values: Sequence[Any],
+        mechanism: Reporting,
+        renew: bool,
+        classes: Sequence[int] | None = None,
     ) -> list[Label]:
         price, keys = cost(mechanism), [_normal(person, "person") for person in persons]
         if not isinstance(question, str):
@@ -380,14 +411,24 @@ class Memory:
             raise InvalidParameter(
                 "every person needs one value", parameter="number of persons and values", value=[len(keys), len(values)]
             )
-        for place, value in enumerate(values):  # also of those who have reported: an error must not tell who has
-            if mechanism.input_labels.find(value) is None:
-                raise unknown(mechanism.input_labels, value, f"values[{place}]")
+        self._places(values, mechanism.input_labels)
+        names = [name] * len(keys) if classes is None else [f"{name}{CLASS}{c}" for c in classes]
         with self._writing() as counts:
             made = list[Label]()
-            for key, value in zip(keys, values, strict=True):
-                made.append(self._one(key, name, value, mechanism, price, renew, counts))
+            for key, row, value in zip(keys, names, values, strict=True):
+                made.append(self._one(key, row, value, mechanism, price, renew, counts))
         return made  # once the guard has followed
+
+    @staticmethod
+    def _places(values: Sequence[Any], labels: Any) -> list[int]:
+        """The number of each value among the labels; also of people who have reported: an error must not tell who."""
+        found: list[int] = []
+        for place, value in enumerate(values):
+            code = labels.find(value)
+            if code is None:
+                raise unknown(labels, value, f"values[{place}]")
+            found.append(code)
+        return found
 
     def _one(
         self, key: str, question: str, value: Any, mechanism: Reporting, price: Fraction, renew: bool, counts: list[int]

@@ -965,6 +965,98 @@ export async function loadMechanism(text) {
   });
 }
 
+// ---- strings that nobody listed ---------------------------------------------------------------------------------------
+
+const GOLDEN = 0x9e3779b97f4a7c15n;
+const FIRST = 0xbf58476d1ce4e5b9n;
+const SECOND = 0x94d049bb133111ebn;
+const SEED_BITS = 32n; // of a device's seed, above the bucket
+const BUCKET_BITS = 10n;
+const PAYLOAD_BITS = SEED_BITS + BUCKET_BITS; // below the group
+const STRINGS_FIELDS = [
+  "format", "version", "privacy", "max_bytes", "alphabet", "salt", "lengths", "finding", "prefixes", "response",
+];
+
+const cut = (number) => BigInt.asUintN(64, number);
+
+// The finaliser of SplitMix64.
+function mixed(word) {
+  let found = cut((word ^ (word >> 30n)) * FIRST);
+  found = cut((found ^ (found >> 27n)) * SECOND);
+  return found ^ (found >> 31n);
+}
+
+// The symbols of a text, 0 after its end; null when it is none that the protocol takes.
+function symbolsOf(text, alphabet, longest) {
+  if (typeof text !== "string" || !text.isWellFormed()) return null;
+  const bytes = [...new TextEncoder().encode(text)];
+  const symbols = bytes.map((byte) => 1 + alphabet.indexOf(byte));
+  const fits = bytes.length > 0 && bytes.length <= longest && !symbols.includes(0);
+  return fits ? [...symbols, ...Array(longest - bytes.length).fill(0)] : null;
+}
+
+// A protocol for heavy hitters from the text of its file; refused unless both of its mechanisms hold what the file
+// claims. `Respondent.report(question, text, protocol)` remembers its report as that of a mechanism.
+export async function loadHeavyHitters(text) {
+  const content = await opened(text, "extremal-heavy-hitters", "protocol for heavy hitters", STRINGS_FIELDS);
+  const longest = count(content.max_bytes, 1, "max_bytes", 64);
+  const pairs = typeof content.alphabet === "string" ? content.alphabet.match(/[0-9a-f]{2}/g) ?? [] : [];
+  const alphabet = pairs.map((pair) => parseInt(pair, 16));
+  const ordered = alphabet.every((byte, i) => byte > (i === 0 ? 0 : alphabet[i - 1]));
+  refuseUnless(alphabet.length > 0 && ordered && pairs.join("") === content.alphabet, "the alphabet is malformed");
+  const salt = wholeNumber(content.salt, (1n << 64n) - 1n);
+  const lengths = Array.isArray(content.lengths) ? content.lengths : [];
+  const growing = lengths.every((n, i) => count(n, 1, "a length") <= longest && (i === 0 || n >= lengths[i - 1]));
+  refuseUnless(growing && lengths.length > 1 && lengths.at(-1) === longest, "the lengths are malformed");
+  const finding = count(content.finding, 1, "finding", 100) * lengths.length;
+  const [prefixes, response] = [await loadMechanism(content.prefixes), await loadMechanism(content.response)];
+  const same = [prefixes, response].every(({ privacy }) => canonical(privacy) === canonical(content.privacy));
+  refuseUnless(same, "the mechanisms claim another level than the protocol");
+  const g = response.inputs.length;
+  refuseUnless((g & (g - 1)) === 0 && g <= 2 ** Number(BUCKET_BITS), "the buckets are malformed");
+  const print = (symbols) => symbols.reduce((found, s) => mixed(cut(found + BigInt(s + 1) * GOLDEN)), salt);
+  const place = (symbols, level) => {
+    const key = cut(BigInt(level + 1) * SECOND);
+    return Number(mixed(print(symbols) ^ key) % BigInt(prefixes.inputs.length));
+  };
+  const bucket = (symbols, seed) => {
+    const key = mixed(cut(seed * GOLDEN + FIRST));
+    return Number(mixed(cut(print(symbols) + key)) >> BigInt(64 - Math.log2(g)));
+  };
+  const levels = lengths.length;
+  const confirms = (report) => {
+    const payload = report & ((1n << PAYLOAD_BITS) - 1n);
+    return Number(payload & ((1n << BUCKET_BITS) - 1n)) < g;
+  };
+  const possible = (report) => {
+    const group = report >> PAYLOAD_BITS;
+    if (group === BigInt(levels)) return confirms(report);
+    return group < BigInt(levels) && prefixes.couldReport(Number(report & ((1n << PAYLOAD_BITS) - 1n)));
+  };
+  return Object.freeze({
+    hash: content.hash,
+    epsilon: content.privacy.epsilon,
+    privacy: content.privacy,
+    knows: (value) => symbolsOf(value, alphabet, longest) !== null,
+    couldReport: (report) => Number.isSafeInteger(report) && report >= 0 && possible(BigInt(report)),
+    place,
+    bucket,
+    draw(value, words) {
+      const symbols = symbolsOf(value, alphabet, longest);
+      refuseUnless(symbols !== null, `the value must be a text of 1 to ${longest} bytes of the alphabet`);
+      const drawn = below(finding + levels, words);
+      const seed = words() >> (64n - SEED_BITS);
+      if (drawn < finding) {
+        const level = drawn % levels;
+        const shown = prefixes.draw(place(symbols.slice(0, lengths[level]), level), words);
+        return Number((BigInt(level) << PAYLOAD_BITS) | BigInt(shown));
+      }
+      const shown = response.draw(bucket(symbols, seed), words);
+      return Number((BigInt(levels) << PAYLOAD_BITS) | (seed << BUCKET_BITS) | BigInt(shown));
+    },
+  });
+}
+
 // The row of each input: its own, or as runs of [row, how many inputs] say.
 function rowsOf(runs, rows, inputs) {
   const fits = "the inputs do not fit the weights";

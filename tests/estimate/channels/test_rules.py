@@ -233,7 +233,10 @@ def test_chosen_labels_of_a_million(monkeypatch: pytest.MonkeyPatch) -> None:
     m = ex.local_hashing(1_000_000, 2)
     x = np.where(np.arange(20_000) % 4 == 0, 999_999, np.arange(20_000) * 37 % 1_000_000)
     reports = Simulation(2).privatize(m, x.tolist()).reports
-    found = estimate_chosen(reports, m, [999_999, 5])
+    found = ex.estimate_frequencies(reports, m, labels=[999_999, 5])
+    assert np.array_equal(found.estimate, estimate_chosen(reports, m, [999_999, 5]).estimate)
+    with pytest.raises(ex.errors.InvalidParameter, match="with labels only `column`"):
+        ex.estimate_frequencies(reports, m, "mle", labels=[5])  # type: ignore[call-overload]
     assert abs(found.estimate[0] - 0.25) < 5 * found.standard_error[0]
     assert abs(found.estimate[1]) < 5 * found.standard_error[1] + 1e-4
     assert found.standard_error[1] == pytest.approx(

@@ -103,7 +103,7 @@ class HashChannel(IndicatorChannel):
                 "every report is hashed for every input: at most 10^9 in all",
                 parameter="reports × inputs",
                 value=f"{len(keys)} × {self.r}",
-                hint="extremal.estimate.chosen.estimate_chosen estimates the labels that matter.",
+                hint="ex.estimate_frequencies(reports, mechanism, labels=[…]) estimates the labels that matter.",
             )
         return self.held_among(np.asarray(keys, dtype=np.int64), shares, np.arange(self.r))
 

@@ -1,0 +1,99 @@
+"""Ten million strings through each route of `ex.HeavyHitters`: rows a second, and whether the frequent ones are found.
+
+Zipf 1.1 over 1,000 words of 4 to 12 letters, ε = 4. Seconds are of this process (with Spark, by the clock: its workers
+are other processes). Run alone: python bench/strings.py [ROWS [ROUTE…]]
+"""
+
+from __future__ import annotations
+
+import string
+import sys
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import extremal as ex
+
+WORDS, SURE = 1000, 10  # words, and how many of the first must be found
+
+
+def column(rows: int) -> tuple[Any, list[str]]:
+    draw = np.random.default_rng(3)
+    letters = np.array(list(string.ascii_lowercase))
+    words = ["".join(letters[draw.integers(26, size=n)]) for n in draw.integers(4, 13, size=WORDS).tolist()]
+    shares = np.arange(1, WORDS + 1) ** -1.1
+    place = draw.choice(WORDS, size=rows, p=shares / shares.sum())
+    return pa.table({"id": np.arange(rows), "word": pa.array(words).take(pa.array(place))}), words
+
+
+def listed(protocol: Any, table: Any) -> Any:
+    return protocol.privatize(table["word"].to_pylist())
+
+
+def arrow(protocol: Any, table: Any) -> Any:
+    return protocol.privatize(table, column="word", row_id="id")["word"]
+
+
+def polars(protocol: Any, table: Any) -> Any:
+    import polars as pl
+
+    frame: Any = pl.from_arrow(table)
+    return protocol.privatize(frame.lazy(), column="word", row_id="id").collect()["word"].to_numpy()
+
+
+def duckdb(protocol: Any, table: Any) -> Any:
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute("SET threads = 1")
+        relation = connection.from_arrow(table)
+        made = protocol.privatize(relation, column="word", row_id="id", connection=connection)
+        return made.to_arrow_table()["word"].to_numpy()
+
+
+def spark(protocol: Any, table: Any) -> Any:
+    import os
+    import tempfile
+
+    import pyarrow.parquet as pq
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    folder = tempfile.mkdtemp()
+    pq.write_table(table, f"{folder}/in.parquet")
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    frame = session.read.parquet(f"{folder}/in.parquet")
+    protocol.privatize(frame, column="word", row_id="id").write.parquet(f"{folder}/out.parquet")
+    return pq.read_table(f"{folder}/out.parquet")["word"].to_numpy()
+
+
+ROUTES = {route.__name__: route for route in (listed, arrow, polars, duckdb, spark)}
+
+
+def main() -> int:
+    rows = int(sys.argv[1]) if len(sys.argv) > 1 else 10**7
+    table, words = column(rows)
+    bad = 0
+    for name in sys.argv[2:] or ROUTES:
+        protocol = ex.HeavyHitters(4, max_bytes=12, alphabet=string.ascii_lowercase)
+        protocol.privatize(["warm"] * 100)
+        wall, start = perf_counter(), process_time()
+        reports = ROUTES[name](protocol, table)
+        seconds = perf_counter() - wall if name == "spark" else process_time() - start
+        start = process_time()
+        found = protocol.discover(reports)
+        false = set(found.labels) - set(words)
+        bad += len(false) + len(set(words[:SURE]) - set(found.labels)) + (len(reports) != rows)
+        print(
+            f"{name:8} {len(reports):,} reports in {seconds:.1f} s ({rows / seconds / 1e6:.2f} M/s); "
+            f"discovered {len(found)} words in {process_time() - start:.1f} s, {len(false)} false",
+            flush=True,
+        )
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
