@@ -49,12 +49,24 @@ def test_the_change_is_the_paired_difference() -> None:
     assert found.estimate == pytest.approx(apart.estimate, abs=1e-12)
     assert (found.standard_error < apart.standard_error).all()
     whole = seen if np.trace(seen) >= np.trace(fitted) else fitted
-    assert found.covariance * 800 == pytest.approx(whole, rel=1e-9)
+    scale = np.sqrt(larger / np.diagonal(whole))
+    assert found.covariance * 800 == pytest.approx(whole * np.outer(scale, scale), rel=1e-9)
+    assert np.diag(found.cov_params()) == pytest.approx(found.bse.to_numpy() ** 2, rel=1e-12)
     assert found.params.index.tolist() == ["a", "b", "c"]
     assert found.summary().startswith("Change from before to after, the same people; n = 800 reports")
     shares = found.transitions()
     assert shares.groupby("before")["share"].sum().to_numpy() == pytest.approx(np.ones(3))
     assert ((shares["low"] <= shares["shown"]) & (shares["shown"] <= shares["high"])).all()
+
+
+def test_the_test_treats_all_answers_alike() -> None:
+    data = waves(800, 1)
+    found = ex.estimate_change(data, "before", "after", M).test()
+    for turned in (["b", "c", "a"], ["c", "a", "b"]):
+        other = ex.randomized_response(3, 2, inputs=turned)
+        assert ex.estimate_change(data, "before", "after", other).test().p_value == pytest.approx(
+            found.p_value, rel=1e-9
+        )
 
 
 def test_two_open_answers_are_mcnemar_s_test() -> None:

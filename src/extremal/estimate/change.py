@@ -123,9 +123,10 @@ class ChangeEstimate(Tabled):
         """
         from scipy.special import chdtrc, fdtrc
 
-        d, degrees = self.estimate[:-1], self.table.degrees
-        v = self.covariance[:-1, :-1]
-        sizes, directions = np.linalg.eigh(v)
+        # Changes add up to zero: orthonormal contrasts of them treat all answers alike.
+        contrasts = np.linalg.qr(np.eye(len(self.inputs))[:, 1:] - 1 / len(self.inputs))[0]
+        d, degrees = contrasts.T @ self.estimate, self.table.degrees
+        sizes, directions = np.linalg.eigh(contrasts.T @ self.covariance @ contrasts)
         kept = sizes > CONDITION * max(float(sizes[-1]), np.finfo(np.float64).tiny)
         moved = (directions[:, kept].T @ d) ** 2 / sizes[kept]
         freedom, statistic = int(np.count_nonzero(kept)), float(moved.sum())

@@ -93,7 +93,7 @@ class Surveyed:
     def deviations(self, scores: Floats) -> Floats:
         """Of the mean of scores, a row for each value that occurs: a row for each unit, squares add up to the
         variance."""
-        return self.drawn.corrected(self.drawn.of_labels(self.codes, len(self.values)) @ scores)
+        return self.drawn.of_labels(self.codes, len(self.values)) @ scores
 
 
 def surveyed(given: Reports, sample: Sample) -> Surveyed:

@@ -20,6 +20,7 @@ from extremal.estimate.reports.sampling import DrawnSample, Margins, rake
 from extremal.exact.weights import Floats
 
 LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
+SAME = 1e-12  # of a share: replicate weights that differ by less are one replicate, rounded
 AGREE = 1e-6  # relative: totals of two margins that differ by less are rounding of published tables
 REPLICATES: dict[str, Callable[[int], float]] = {
     "bootstrap": lambda count: 1 / count,
@@ -42,9 +43,9 @@ class Sample:
             standard errors (and, with `population`, weights).
         cluster: who was sampled together. Standard errors are those between clusters.
         population: people in the population, or a mapping from stratum to people: without clusters a finite population
-            correction, and weights N_h/n_h when there are strata and no weights.
-        clusters_in_population: their number, or a mapping from stratum to it: a finite population correction for
-            clusters of which everybody was asked.
+            correction of estimates, and weights N_h/n_h when there are strata and no weights.
+        clusters_in_population: their number, or a mapping from stratum to it: a finite population correction of
+            estimates for clusters of which everybody was asked.
         replicate_weights: a mapping from the kind ("bootstrap", "brr", "jackknife", "paired jackknife", or the factor
             of the squared deviations: a number, or one for each replicate in a tuple) to the replicate weights: a table
             with a column for each, or names of columns.
@@ -118,6 +119,11 @@ class Sample:
         return all(given is None for given in (*rest, self.margins))
 
     @property
+    def independent(self) -> bool:
+        """Whether there is at most a population: reports are independent and count alike."""
+        return self.margins is None and replace(self, population=None).empty
+
+    @property
     def empty(self) -> bool:
         """Whether nothing is said."""
         return self.simple and self.weights is None
@@ -180,12 +186,7 @@ class Sample:
             pairs, units = np.unique(strata * max(len(of_cluster), 1) + clusters, return_inverse=True)
             of_unit = np.zeros(pairs.size, dtype=np.intp)
             of_unit[units] = strata
-            if pairs.size == 1:
-                raise InvalidParameter(
-                    "there must be at least two clusters: one shows no differences between clusters",
-                    parameter="number of clusters",
-                    value=1,
-                )
+        _refuse_alone(named, of_unit.size, len(names))
         weights = named._base_weights(n, rows, strata, names)
         base = np.ones(count) if weights is None else weights
         scales, replicates = named._replicated(n, rows)
@@ -201,7 +202,7 @@ class Sample:
             weights is not None or margins is not None,
             units,
             of_unit,
-            named._sampled(names, of_unit),
+            named.sampled(names, np.bincount(of_unit, minlength=len(names))),
             margins,
             replicates,
             scales,
@@ -211,7 +212,7 @@ class Sample:
     def _base_weights(self, n: int, rows: Any, strata: Codes, names: list[Any]) -> Floats | None:
         """Those given; else N_h/n_h where there are populations of strata, so that strata have their true shares."""
         if self.weights is not None:
-            return np.asarray(checked_weights(self.weights, n)[rows])
+            return np.asarray(checked_weights(self.weights, n, rows)[rows])
         if self.population is None or self.strata is None:
             return None
         counts = np.bincount(strata, minlength=len(names))
@@ -219,8 +220,8 @@ class Sample:
         _refuse_smaller(counts, sizes, "population")
         return np.asarray((sizes / np.maximum(counts, 1))[strata])
 
-    def _sampled(self, names: list[Any], of_unit: Codes) -> Floats:
-        """The share of each stratum's units that were sampled."""
+    def sampled(self, names: list[Any], counts: Any) -> Floats:
+        """The share of each stratum's units that were sampled, for so many in each."""
         parameter = "population" if self.cluster is None else "clusters_in_population"
         if self.cluster is None and self.clusters_in_population is not None:
             raise InvalidParameter(
@@ -235,7 +236,6 @@ class Sample:
         given = getattr(self, parameter)
         if given is None:
             return np.zeros(len(names))
-        counts = np.bincount(of_unit, minlength=len(names))
         sizes = _sizes(given, names, parameter, "people" if self.cluster is None else "clusters")
         _refuse_smaller(counts, sizes, parameter)
         return np.asarray(counts / sizes)
@@ -251,27 +251,67 @@ class Sample:
                 hint="Sample(weights=…, replicate_weights={…})",
             )
         ((kind, columns),) = self.replicate_weights.items()
-        table = np.asarray(columns, dtype=np.float64)
+        try:
+            table = np.asarray(columns, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidParameter("replicate_weights must be numbers", parameter="replicate_weights") from None
         if table.ndim != 2 or table.shape[0] != n or table.shape[1] < 2:
             raise InvalidParameter(
                 f"replicate_weights must have {n} rows, one for each report, and at least two columns",
                 parameter="replicate_weights.shape",
                 value=table.shape,
             )
-        if not (np.isfinite(table).all() and (table >= 0).all() and (table[rows].sum(axis=0) > 0).all()):
+        used, factors = table[rows], _factors(kind, table.shape[1])
+        if not (np.isfinite(used).all() and (used >= 0).all() and (used.sum(axis=0) > 0).all()):
             raise InvalidParameter(
                 "replicate_weights must be finite and not negative, and not all zero", parameter="replicate_weights"
             )
-        count = table.shape[1]
-        factor = REPLICATES[kind](count) if kind in REPLICATES else kind
-        scales = np.broadcast_to(np.asarray(factor if not isinstance(factor, str) else np.nan, dtype=np.float64), count)
-        if not (np.isfinite(scales).all() and (scales > 0).all()):
+        if not np.ptp(used / used.sum(axis=0), axis=1).max() > SAME:
             raise InvalidParameter(
-                f"the kind of replicate weights must be one of {', '.join(REPLICATES)}, or a positive factor",
+                "replicate_weights must differ from each other: these show no differences",
                 parameter="replicate_weights",
-                value=kind,
             )
-        return scales, np.ascontiguousarray(table[rows].T)
+        return factors, np.ascontiguousarray(used.T)
+
+
+def _factors(kind: Any, count: int) -> Floats:
+    """Of the squared deviations, one for each replicate."""
+    factor = REPLICATES[kind](count) if isinstance(kind, str) and kind in REPLICATES else kind
+    try:
+        given = np.asarray(factor, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.array(np.nan)
+    if not (np.isfinite(given).all() and (given > 0).all()):
+        raise InvalidParameter(
+            f"the kind of replicate weights must be one of {', '.join(REPLICATES)}, or a positive factor",
+            parameter="replicate_weights",
+            value=kind,
+        )
+    if given.shape not in ((), (count,)):
+        raise InvalidParameter(
+            f"there must be a factor for each of the {count} replicate weights",
+            parameter="factors",
+            value=given.size,
+        )
+    return np.broadcast_to(given, count)
+
+
+def _refuse_alone(sample: Sample, units: int, strata: int) -> None:
+    """Raise where no stratum shows how units differ; replicate weights show it themselves."""
+    what = "respondent" if sample.cluster is None else "cluster"
+    if sample.cluster is not None and units == 1:
+        raise InvalidParameter(
+            "there must be at least two clusters: one shows no differences between clusters",
+            parameter="number of clusters",
+            value=1,
+        )
+    if 1 < units == strata:
+        raise InvalidParameter(
+            f"a stratum must have at least two {what}s: with one in each they show no differences within strata",
+            parameter=f"{what}s, strata",
+            value=(units, strata),
+            hint="Merge strata that are alike.",
+        )
 
 
 def group_codes(column: Any, parameter: str, n: int) -> tuple[Codes, list[Any]]:
@@ -316,14 +356,6 @@ def _margin(columns: list[Any], totals: Any, name: str, n: int, rows: Any) -> tu
         used, codes = np.unique(codes * len(labels) + more, return_inverse=True)
         names = [names[i] for i in used.tolist()]
     sizes = _sizes(totals, names, f"margins[{name!r}]", "people")
-    absent = [group for group in totals if group not in names]
-    if absent:
-        raise InvalidParameter(
-            "a margin must have respondents in each of its groups",
-            parameter=f"margins[{name!r}]",
-            value=absent[0],
-            hint="Merge it with another group.",
-        )
     return codes, np.asarray(sizes / sizes.sum())
 
 
@@ -338,10 +370,19 @@ def _refuse_disagreeing(totals: list[Any]) -> None:
 def _sizes(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
     """A size for each group."""
     if isinstance(given, Mapping):
+        group = "group" if parameter.startswith("margins") else "stratum"
         absent = [name for name in names if name not in given]
         if absent:
             raise InvalidParameter(
-                f"{parameter} must have a size for each stratum", parameter="missing stratum", value=absent[0]
+                f"{parameter} must have a size for each {group}", parameter=f"missing {group}", value=absent[0]
+            )
+        empty = [name for name in given if name not in names]
+        if empty:
+            raise InvalidParameter(
+                f"{parameter} must have respondents in each {group}: without any it cannot be estimated",
+                parameter=parameter,
+                value=empty[0],
+                hint=f"Merge it with another {group}, or leave it out: the estimate is then of the others.",
             )
         listed = [given[name] for name in names]
     else:
@@ -372,8 +413,8 @@ def _refuse_smaller(counts: Any, sizes: Floats, parameter: str) -> None:
         )
 
 
-def checked_weights(weights: Any, n: int) -> Floats:
-    """Survey weights as floats: finite, positive, one for each report."""
+def checked_weights(weights: Any, n: int, rows: Any = True) -> Floats:
+    """Survey weights as floats: finite and positive in these rows, one for each report."""
     try:
         w = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -382,8 +423,8 @@ def checked_weights(weights: Any, n: int) -> Floats:
         raise InvalidParameter(
             f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape
         )
-    bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
-    extreme = np.flatnonzero((w < LEAST_WEIGHT) | (w > 1 / LEAST_WEIGHT))
+    bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)) & rows)
+    extreme = np.flatnonzero(((w < LEAST_WEIGHT) | (w > 1 / LEAST_WEIGHT)) & rows)
     if extreme.size and not bad.size:
         raise InvalidParameter(
             f"weights must lie between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}",

@@ -9,7 +9,8 @@ with n_h the number of clusters of stratum h in the sample and f_h the share tha
 (0 where that is not known). Without clusters every respondent is one. This is `svydesign(ids, strata, fpc)` with
 `svymean` (Binder 1983; Lumley 2004); the randomisation of the answers is one more stage, and is in the B_i. It is not
 reduced by a finite population, so that f_h takes away only what exceeds the privacy noise; and because that noise is
-known, V is never taken below it.
+known, V is never taken below it. Tests and regressions are about the distribution that answers come from, of which a
+finite population is itself a sample: f_h takes nothing from their variances.
 
 After raking B_i − θ̂ is replaced by the residual of B_i on the margins' indicators, fitted with the weights before
 raking (Deville and Särndal 1992; R's `calibrate`). With replicate weights V = Σ_r s_r (θ̂_r − θ̂)².
@@ -38,6 +39,7 @@ from extremal.estimate.intervals.levels import quantile
 from extremal.exact.weights import Floats
 from extremal.mechanism.structures.structure import refuse_large
 
+FINITE = "finite population"  # as a summary calls it
 RAKED = 1e-13  # relative: margins that are met to this before a round are done
 MOST_ROUNDS = 2_000  # of raking; some dozens are usual, more than this means that the margins contradict the sample
 
@@ -131,10 +133,16 @@ class DrawnSample:
         if self.replicates is not None:
             return f"weights, {len(self.replicates)} replicates"
         found += [f"{self.strata.size} clusters"] if self.clustered else []
-        found += [f"{self.sampled.size} strata"] if self.sampled.size > 1 else []
+        found += [f"{self.sampled.size} strata{self._alone}"] if self.sampled.size > 1 else []
         found += ["raked"] if self.margins is not None else []
-        found += ["finite population"] if self.sampled.any() else []
+        found += [FINITE] if self.sampled.any() else []
         return ", ".join(found)
+
+    @property
+    def _alone(self) -> str:
+        """How many strata have a single unit, whose spread is taken around the overall mean."""
+        alone = int(np.count_nonzero(np.bincount(self.strata) == 1))
+        return f", {alone} of them with one {'cluster' if self.clustered else 'respondent'}" if alone else ""
 
     def shares(self, codes: Codes, size: int) -> Floats:
         """Of the labels by weight, for reports given as codes."""
@@ -156,12 +164,6 @@ class DrawnSample:
         table = np.zeros((self.strata.size, values.shape[1]))
         np.add.at(table, self.units, values * self.weights[:, None])
         return self._deviations(lambda weights: np.asarray(weights @ values), table)
-
-    def corrected(self, deviations: Floats) -> Floats:
-        """The same for finite populations, so that squares add up to Σ_h (1 − f_h) V_h."""
-        return (
-            deviations if self.replicates is not None else deviations * np.sqrt(1 - self.sampled[self.strata])[:, None]
-        )
 
     def _deviations(self, sums: Callable[[Floats], Floats], table: Floats) -> Floats:
         total, whole = self.weights.sum(), table.sum(axis=0)
@@ -194,23 +196,6 @@ class DrawnSample:
         alone = not (self.weighted or self.clustered) and sampled.size == 1 and self.replicates is None
         population = round(self.weights.size / float(sampled[0])) if alone and sampled[0] > 0 else None
         return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population)
-
-    def kept(self, rows: Any) -> DrawnSample:
-        """Some of the rows, as if the others had not been asked; units without any are left out."""
-        units, codes = np.unique(self.units[rows], return_inverse=True)
-        of = self.strata[units]
-        strata, places = np.unique(of, return_inverse=True)
-        return DrawnSample(
-            self.weights[rows],
-            self.weighted,
-            codes,
-            places,
-            self.sampled[strata],
-            None if self.margins is None else Margins(self.margins.indicators[rows], self.margins.before[rows]),
-            None if self.replicates is None else self.replicates[:, rows],
-            self.scales,
-            self.clustered,
-        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -341,8 +341,8 @@ class CrosstabEstimate(Tabled):
     # -- inside
 
     def covariance_of(self, functions: list[Floats]) -> Floats:
-        """Of these linear functions: between units; or at the fitted distribution or over the reports, whichever has
-        the larger trace."""
+        """Of these linear functions: between units; else each variance the larger of that at the fitted distribution
+        and that over the reports, with the correlations of the one that has the larger trace."""
         b = np.stack([self._worth(a) for a in functions])
         if self.sampling is not None:
             return self.sampling.covariance_of(b[:, self.cells] @ self.sampling.deviations, self._privacy(functions, b))
@@ -351,7 +351,10 @@ class CrosstabEstimate(Tabled):
         if share is None:
             return seen
         fitted = _moment(b, share, b @ share) / self.effective_n
-        return seen if np.trace(seen) >= np.trace(fitted) else fitted
+        whole = seen if np.trace(seen) >= np.trace(fitted) else fitted
+        own, larger = np.diagonal(whole), np.maximum(np.diagonal(seen), np.diagonal(fitted))
+        scale = np.sqrt(np.divide(larger, own, out=np.ones_like(own), where=own > 0))
+        return np.asarray(whole * np.outer(scale, scale))
 
     def _privacy(self, functions: list[Floats], b: Floats) -> Floats:
         """E Var(B | X, Z) of one pair; 0 where reports are too many to list."""
@@ -436,10 +439,6 @@ def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
     """Σ w (b − centre)(b − centre)ᵀ for shares w."""
     across = np.outer(b @ w, centre)
     return np.asarray((b * w) @ b.T - across - across.T + np.outer(centre, centre))
-
-
-def _unknown(_level: float) -> tuple[float, float]:
-    return 0.0, 1.0
 
 
 def _log_limits(ratio: float, error: float, degrees: int | None, level: float) -> tuple[float, float]:
