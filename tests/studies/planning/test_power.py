@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import extremal as ex
-from extremal.studies.planning.power import _Test
+from extremal.studies.planning.hypotheses import RatioTest
 from extremal.tables import outward
 from support.surveys.simulated import simulated_rejections
 
@@ -73,7 +73,7 @@ def test_a_plan_with_fewer_people_is_less_powerful_than_promised() -> None:
 
 @pytest.mark.parametrize("n", [1, 7, 100, 800])
 def test_the_sketch_is_the_power(n: int) -> None:
-    tested = _Test(*(WIDE.marginal(p) for p in (P0, P1)), 0.05, 3)
+    tested = RatioTest(*(WIDE.marginal(p) for p in (P0, P1)), 0.05, 3)
     assert tested.sketch(n) == pytest.approx(tested.power(n), abs=1e-9)
 
 
