@@ -212,7 +212,7 @@ class CrosstabEstimate(Tabled):
         limits = None
         if self._expected() is not None and np.ptp(a) > 0:
             limits = partial(self._linear_limits, a, value, error)
-        return FunctionEstimate(value, value, error, limits, self.degrees)
+        return FunctionEstimate(value, value, error, limits, self.degrees, "linear function", self.n, self.sample)
 
     @property
     def _few(self) -> bool:
@@ -285,6 +285,9 @@ class CrosstabEstimate(Tabled):
             value,
             float(np.sqrt(max(float(slope @ covariance @ slope), 0.0))),
             partial(fieller, top, bottom, covariance, (0.0, 1.0), self.degrees) if bottom > 0 else lambda _: (0.0, 1.0),
+            about=f"share of {x} × {z} within its {given}",
+            n=self.n,
+            sample=self.sample,
         )
 
     def odds_ratio(
@@ -305,7 +308,8 @@ class CrosstabEstimate(Tabled):
         gradient = np.array([1.0, -1.0, -1.0, 1.0]) / values
         variance = float(gradient @ self.covariance_of([self._cell(cell) for cell in cells]) @ gradient)
         error = float(np.sqrt(variance))
-        return FunctionEstimate(ratio, ratio, ratio * error, partial(_log_limits, ratio, error, self.degrees))
+        limits = partial(_log_limits, ratio, error, self.degrees)
+        return FunctionEstimate(ratio, ratio, ratio * error, limits, None, "odds ratio", self.n, self.sample)
 
     # -- showing
 
