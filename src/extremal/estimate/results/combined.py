@@ -266,7 +266,7 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
         rows = [result.rows_drawn(str(name), level, simultaneous) for name, result in self.items()]
         first = next(iter(self.values())).candidate[0]
         title = f"{first} frequencies, n = {sum(result.n for result in self.values())} reports"
-        return plot.plot(rows, title, "share of respondents", level, simultaneous, ax, points=first)
+        return plot.plot(rows, title, plot.SHARE, level, simultaneous, ax, points=first)
 
     def _repr_html_(self) -> str:
         left_out = [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]

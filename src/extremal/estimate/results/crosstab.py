@@ -334,7 +334,7 @@ class CrosstabEstimate(Tabled):
         rows = [
             plot.Bars(str(z), self.first.inputs, shown[:, j], limits[:, j]) for j, z in enumerate(self.second.inputs)
         ]
-        return plot.plot(rows, self.head, "share of respondents", level, simultaneous, ax)
+        return plot.plot(rows, self.head, plot.SHARE, level, simultaneous, ax)
 
     def _repr_html_(self) -> str:
         return preformatted(self.summary())

@@ -126,7 +126,7 @@ class Tabled(ABC):
         """Points with intervals: a matplotlib figure, new or that of the given Axes."""
         limits = self._limits(level, simultaneous)
         rows = plot.Bars("", self.labels, self.shown_within(limits), limits)
-        return plot.plot([rows], self.head, "", level, simultaneous, ax)
+        return plot.plot([rows], self.head, self.column.replace("_", " "), level, simultaneous, ax)
 
     @property
     def head(self) -> str:

@@ -26,6 +26,7 @@ from extremal.privacy import LDP
 from extremal.studies.planning.search import MOST_PEOPLE, smallest_count
 from extremal.utility.divergences import KL
 
+ROUNDING = 1e-12  # of a share: what a sum of products of shares may be off
 CIRCLE = 1 << 18
 """Cells of a fast transform: twice what a sum spreads over, so that it does not meet itself."""
 
@@ -84,9 +85,17 @@ def hypotheses_of(p0: Any, p1: Any, transition: Any, alpha: float) -> TwoHypothe
     if (p1 is None) == (transition is None):
         raise InvalidParameter("give p1 or transition, one of them", parameter="p1", value=p1)
     first = as_prior(p0, "p0")
-    if transition is not None:
-        return NoChange(_joint(first.values, transition), alpha)
-    return TwoHypotheses(first, as_prior(p1, "p1", k=len(first.values)), alpha)
+    name = "p1" if transition is None else "transition"
+    found: TwoHypotheses | NoChange
+    if transition is None:
+        found = TwoHypotheses(first, as_prior(p1, "p1", k=len(first.values)), alpha)
+    else:
+        found = NoChange(_joint(first.values, transition), alpha)
+    if np.abs(found.p0.values - found.p1.values).max() <= ROUNDING:
+        raise InvalidParameter(
+            f"{name} must give other shares than p0: no number of people tells equal ones apart", parameter=name
+        )
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +220,10 @@ class ChangeTest:
 
 def _joint(before: Floats, transition: Any) -> Floats:
     """Shares of pairs of answers."""
-    table = np.asarray(transition, dtype=np.float64)
+    try:
+        table = np.asarray(transition, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("transition must hold numbers", parameter="transition") from None
     if table.shape != (before.size, before.size):
         raise InvalidParameter(
             f"transition must be a {before.size} × {before.size} matrix",
