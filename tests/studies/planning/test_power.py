@@ -130,7 +130,10 @@ def test_a_report_that_decides_at_once() -> None:
         ({"mechanism": WIDE, "epsilon": 1, "n": 10}, "its own level"),
         ({"n": 3, "power": 0.8}, r"some ε up to 50.*needs \d+ people"),
         ({"p1": P0, "epsilon": 1, "power": 0.8}, "p1 must give other shares than p0"),
-        ({"p1": None, "transition": np.eye(3), "epsilon": 1, "power": 0.8}, "transition must give other shares than p0"),
+        (
+            {"p1": None, "transition": np.eye(3), "epsilon": 1, "power": 0.8},
+            "transition must give other shares than p0",
+        ),
         ({"p1": None, "transition": "x", "epsilon": 1, "power": 0.8}, "transition must hold numbers"),
         ({"p1": P0, "n": 10, "power": 0.8}, "no number of people"),
         ({"p1": [0.5, 0.5], "epsilon": 1, "n": 10}, "p1"),

@@ -20,7 +20,8 @@ centred at the overall mean. Effective numbers of reports are V(one report)/V ti
 level in question for f = clusters − strata degrees of freedom (Korn and Graubard 1998).
 
 References: Binder, Int. Statist. Rev. 51 (1983); Deville and Särndal, JASA 87 (1992); Lumley, J. Statist. Software 9
-(2004); Korn and Graubard, Survey Methodology 24 (1998); Wolter, Introduction to Variance Estimation (2007).
+(2004); Korn and Graubard, Survey Methodology 24 (1998); Wolter, Introduction to Variance Estimation (2007); Carter,
+Schnepel and Steigerwald, Rev. Econ. Statist. 99 (2017).
 """
 
 from __future__ import annotations
@@ -126,6 +127,16 @@ class DrawnSample:
             return max(1, int(np.linalg.matrix_rank(self.replicates)) - 1)
         return max(1, int(self.strata.size - self.sampled.size))
 
+    @cached_property
+    def even_degrees(self) -> float:
+        """As many degrees as clusters of equal size have that show a variance as well, if members of a cluster answer
+        alike: with W_c the weight of cluster c, (Σ W_c²)²/Σ W_c⁴ clusters (Carter, Schnepel and Steigerwald 2017)."""
+        if not self.clustered:
+            return float(self.degrees)
+        squares = np.bincount(self.units, weights=self.weights, minlength=self.strata.size) ** 2
+        even = float(squares.sum() ** 2 / (squares @ squares)) - self.sampled.size
+        return min(max(even, 1.0), float(self.degrees))
+
     @property
     def words(self) -> str:
         """The design in a few words: what a summary says of it."""
@@ -195,7 +206,9 @@ class DrawnSample:
             noise = np.bincount(self.strata[self.units], weights=squares, minlength=sampled.size)
         alone = not (self.weighted or self.clustered) and sampled.size == 1 and self.replicates is None
         population = round(self.weights.size / float(sampled[0])) if alone and sampled[0] > 0 else None
-        return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population)
+        return Sampling(
+            deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population, self.even_degrees
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,6 +223,7 @@ class Sampling:
         degrees: of freedom.
         words: the design in a few words.
         population: of how many the respondents were drawn at random, where that is all there is to say.
+        even_degrees: degrees that clusters of equal size have and show a variance as well; None: all of them.
     """
 
     deviations: Floats
@@ -219,6 +233,7 @@ class Sampling:
     degrees: int
     words: str
     population: int | None = None
+    even_degrees: float | None = None
 
     def variances(self, inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
         """Of these linear functions of the estimate (None: of each entry); p are plausible frequencies."""
