@@ -52,6 +52,12 @@ NEVER = {
     "release": {"solver", "optimize", "certificate", "theory"},
     "estimate": {"solver", "optimize", "certificate", "theory"},
     "testing": {"cli"},
+    "questionnaire": {"collect", "discovery", "explorer", "reproduce", "cli"},
+    "discovery": {"questionnaire", "collect", "explorer", "reproduce", "cli"},
+    "loading": {"collect", "explorer", "reproduce", "cli"},
+    "collect": {"discovery", "explorer", "reproduce", "cli"},
+    "explorer": {"reproduce", "cli"},
+    "reproduce": {"collect", "explorer", "cli"},
 }
 # What a search may take from the proof kernel: the proofs it makes and the certificate that carries them.
 PROOFS = {"certificate", "certificate.certificate", "certificate.proof"}

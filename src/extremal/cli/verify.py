@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from extremal.atomic import refuse_unusable
-from extremal.certificate import Verdict, verify
+from extremal.certificate import Verdict, Verification, verify
 from extremal.certificate.certificate import is_certificate, load_certificate
 from extremal.cli.checker import independently
 from extremal.cli.printing import add_printing, said
@@ -130,24 +130,38 @@ def run(options: argparse.Namespace) -> int:
     wide = options.gap is not None and (gap is None or gap > options.gap)
     content = {
         "proved": bool(outcome) and not wide,
-        **{name: str(getattr(outcome, name)) for name in ("privacy", "value", "optimality")},
-        "gap": gap,
-        "interval": None if outcome.interval is None else list(outcome.interval),
-        **dict(outcome.subject),
-        "reasons": list(outcome.reasons),
+        **_stated(outcome),
         "claim": None if claim is None else claim.to_json(),
         "hash": digest,
         "inputs": mechanism.k,
         "outputs": mechanism.m if mechanism.m < 1 << 63 else count_text(mechanism.m),
     }
     lines = [f"{file}: {mechanism.k} inputs, {count_text(mechanism.m)} outputs", *(f"  {note}" for note in notes)]
-    lines += [wrapped(text, f"      {name:<10}  ", " " * 18) for name, text in outcome.subject]
-    lines += [
-        f"  {MARKS[verdict]} {name:<10}  {verdict}{f': {words}' if words else ''}"
-        for name, verdict, words in outcome.lines()
-    ]
-    lines += [wrapped(reason, " " * 6, " " * 8) for reason in outcome.reasons]
+    lines += _shown(outcome)
     if wide:
         lines.append(f"  ?   gap         above {options.gap:g}: {'none is proved' if gap is None else f'{gap:.3g}'}")
     said(options, content, "\n".join(lines))
     return outcome.exit_code or (3 if wide else 0)
+
+
+def _stated(outcome: Verification) -> dict[str, Any]:
+    """A verification as fields of JSON."""
+    return {
+        **{name: str(getattr(outcome, name)) for name in ("privacy", "value", "optimality")},
+        "gap": outcome.gap,
+        "interval": None if outcome.interval is None else list(outcome.interval),
+        **dict(outcome.subject),
+        "reasons": list(outcome.reasons),
+    }
+
+
+def _shown(outcome: Verification) -> list[str]:
+    """A verification as lines of a terminal."""
+    return [
+        *(wrapped(text, f"      {name:<10}  ", " " * 18) for name, text in outcome.subject),
+        *(
+            f"  {MARKS[verdict]} {name:<10}  {verdict}{f': {words}' if words else ''}"
+            for name, verdict, words in outcome.lines()
+        ),
+        *(wrapped(reason, " " * 6, " " * 8) for reason in outcome.reasons),
+    ]

@@ -30,15 +30,10 @@ def extreme_rays(k: int, planes: Sequence[Sequence[Fraction]]) -> list[Ray]:
     [(0, 1), (3, 1)]
     """
     meetings = 0
-    # with the planes that hold each, as bits
     found = [(tuple(int(i == x) for i in range(k)), ((1 << k) - 1) ^ (1 << x)) for x in range(k)]
     for number, plane in enumerate(map(lowest_terms, planes), start=k):
         heights = [sum(a * b for a, b in zip(plane, ray, strict=True)) for ray, _ in found]
-        bit, masks = 1 << number, [mask for _, mask in found]
-        kept = [(ray, mask | bit if h == 0 else mask) for (ray, mask), h in zip(found, heights, strict=True) if h <= 0]
-        above = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h > 0]
-        below = [(ray, mask, h) for (ray, mask), h in zip(found, heights, strict=True) if h < 0]
-        meetings += len(above) * len(below)
+        meetings += sum(h > 0 for h in heights) * sum(h < 0 for h in heights)
         if len(found) > MOST_RAYS or meetings > MOST_MEETINGS:
             raise TooLarge(
                 "the cone has too many extreme rays to list",
@@ -46,15 +41,22 @@ def extreme_rays(k: int, planes: Sequence[Sequence[Fraction]]) -> list[Ray]:
                 value=len(found),
                 hint="Give fewer inequalities, or the corners themselves.",
             )
-        for ray_a, mask_a, h_a in above:
-            for ray_b, mask_b, h_b in below:
-                shared = mask_a & mask_b
-                if shared.bit_count() >= k - 2 and sum(1 for mask in masks if mask & shared == shared) == 2:
-                    mixed = [h_a * b - h_b * a for a, b in zip(ray_a, ray_b, strict=True)]
-                    common = gcd(*mixed)
-                    kept.append((tuple(m // common for m in mixed), shared | bit))
-        found = kept
+        found = _cut(k, found, heights, 1 << number)
     return [ray for ray, _ in found]
+
+
+def _cut(k: int, found: list[tuple[Ray, int]], heights: list[int], bit: int) -> list[tuple[Ray, int]]:
+    """The rays on the lower side of a new plane, with the planes that hold each as bits, and those that arise on it."""
+    placed = list(zip(found, heights, strict=True))
+    kept = [(ray, mask | bit if h == 0 else mask) for (ray, mask), h in placed if h <= 0]
+    for (above, mask_a), h_a in (one for one in placed if one[1] > 0):
+        for (below, mask_b), h_b in (one for one in placed if one[1] < 0):
+            shared = mask_a & mask_b
+            if shared.bit_count() >= k - 2 and sum(1 for _, mask in found if mask & shared == shared) == 2:
+                mixed = [h_a * b - h_b * a for a, b in zip(above, below, strict=True)]
+                common = gcd(*mixed)
+                kept.append((tuple(m // common for m in mixed), shared | bit))
+    return kept
 
 
 def lowest_terms(vector: Sequence[Fraction]) -> Ray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +134,13 @@ def _stored(reports: list[Any], texts: Mapping[Any, str], after: Labels) -> tupl
     if kinds != {str} or after.count > MOST_CODES:
         written = ["" if r is None else r if isinstance(r, str) else json.dumps(r, ensure_ascii=False) for r in reports]
         return pandas.Series(written, dtype=object), {}
-    codes = {text: code for code, text in texts.items() if after.find(text) is not None}
-    free = int(max([0, *(code for code in texts if isinstance(code, (int, float)))])) + 1
-    for label in after:
-        if label not in codes:
-            codes[str(label)] = free
-            free += 1
+    codes = _codes(texts, after)
     own = [None if r is None else float(codes[r]) for r in reports]
     return pandas.Series(own, dtype="float64"), {code: text for text, code in codes.items()}
+
+
+def _codes(texts: Mapping[Any, str], after: Labels) -> dict[str, Any]:
+    """The code of each label: the one that the column had, or the next free whole number."""
+    codes = {text: code for code, text in texts.items() if after.find(text) is not None}
+    free = count(int(max([0, *(code for code in texts if isinstance(code, (int, float)))])) + 1)
+    return {str(label): codes[label] if label in codes else next(free) for label in after}

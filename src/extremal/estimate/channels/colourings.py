@@ -138,7 +138,8 @@ class ColouringsInverse(EndsByMoments):
 
     def extremes(self, rows: Floats | None) -> tuple[Floats, Floats]:
         ends = [(block.min(axis=1), block.max(axis=1)) for _, block in self._blocks(rows)]
-        return np.min([low for low, _ in ends], axis=0), np.max([high for _, high in ends], axis=0)
+        lows, highs = (np.stack(part) for part in zip(*ends, strict=True))
+        return lows.min(axis=0), highs.max(axis=0)
 
     def binary(self, rows: Floats | None) -> Flags:
         low, high = self.extremes(rows)

@@ -42,7 +42,7 @@ def concave_prices(proof: Concave, utility: MutualInformation, epsilon: float) -
     """α = a/(e^ε − 1) of the prices a that a proof by concavity has: φ(P(T)) ≤ V + a(T), (e^ε − 1)·V ≤ Σa."""
     curve, prior = InformationCurve(epsilon), utility.prior.values
     if proof.lines:
-        prices = np.max([float(a) + float(b) * prior for a, b in proof.lines], axis=0)
+        prices = np.stack([float(a) + float(b) * prior for a, b in proof.lines]).max(axis=0)
     elif proof.value:
         prices = fluid_prices(prior, curve, float(proof.value))
     else:  # randomised response: every single input at its worth

@@ -81,7 +81,7 @@ class _Objective:
     def pieces(self, d: Floats, small: Floats | None) -> tuple[Floats, Floats, float]:
         """R, l, c."""
         if small is None:
-            c = self.ratio * d.sum()
+            c = float(self.ratio * d.sum())
             line = (self.ratio + 1) / 2 * d
             return np.diag(d) - np.outer(line, line) / c, line, c
         pairs = self.expanded(small)
