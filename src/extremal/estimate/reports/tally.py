@@ -30,8 +30,9 @@ from extremal.estimate.reports.counts import (
     refuse_uncounted,
     whole_counts,
 )
+from extremal.estimate.reports.described import group_codes
 from extremal.estimate.reports.files import column_names, named_files, only_column, read_columns
-from extremal.estimate.reports.sample import Sample, group_codes
+from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import FINITE, DrawnSample, Sampling
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
