@@ -257,7 +257,7 @@ def _pieces(text: str) -> list[Any]:
 
 
 FORMULA = re.compile(r"[=≤≥∝∈→<]")
-NO_FORMULA = re.compile(r"import |print\(|ex\.|extremal |\$ |^\s*#|\"|──|  \S+  ", flags=re.M)
+NO_FORMULA = re.compile(r"import |print\(|ex\.|extremal |\$ |^\s*#|\"|──|  [\w.%]+  ", flags=re.M)
 
 
 def formulas(_app: Any, doctree: Any) -> None:
@@ -300,12 +300,14 @@ def copy_pages(app: Any, error: Exception | None) -> None:
     folder = Path(app.outdir) / "explorer"
     folder.mkdir(exist_ok=True)
     for name, data in pages().items():
-        (folder / name).write_bytes(data)
+        (folder / name).write_bytes(
+            data.replace(b'class="brand">extremal ', b'class="brand"><a href="../index.html">extremal</a> ')
+        )
     write_check_page(Path(app.outdir) / "check", npm_package("pyodide"))
 
 
 def gallery_of_pictures(_app: Any) -> None:
-    """`gallery/pictures.inc`: a thumbnail with its title for every example that was run."""
+    """`gallery/pictures.inc`: a picture with its title for every example that was run."""
     lines = []
     for room in GALLERY:
         header = (HERE.parent / "examples" / room / "GALLERY_HEADER.rst").read_text(encoding="utf-8").splitlines()
@@ -313,7 +315,9 @@ def gallery_of_pictures(_app: Any) -> None:
         for script in sorted((HERE.parent / "examples" / room).glob("*.py")):
             title = script.read_text(encoding="utf-8").split('"""')[1].strip().splitlines()[0]
             thumb = HERE / "gallery" / room / "images" / "thumb" / f"sphx_glr_{script.stem}_thumb.png"
-            picture = f"![]({room}/images/thumb/{thumb.name})" if thumb.exists() else ""
+            whole = thumb.parents[1] / f"sphx_glr_{script.stem}_001.png"  # a thumbnail's letters cannot be read
+            shown = whole if whole.exists() else thumb
+            picture = f"![]({shown.relative_to(HERE / 'gallery')})" if shown.exists() else ""
             lines += [f"[{picture} {title}]({room}/{script.stem}.rst)", ""]
         lines += [":::", ""]
     _write(HERE / "gallery" / "pictures.inc", "\n".join(lines))

@@ -37,10 +37,10 @@ def picture(names: list[str], people: list[float], found: list[Any], truth: floa
         (low, high), colour = one.interval()[0], COLOURS[0] if not y else "#6c8290"
         right.plot([low, high], [y, y], color=colour, linewidth=4, alpha=0.6)
         right.plot(one.estimate, [y], "o", color=colour)
-    right.axvline(truth, color="black", linestyle=":", label="truth")
+    right.axvline(truth, color="black", linestyle=":")
+    right.text(truth, -0.5, "truth ", ha="right", va="top", fontsize=9)
     right.set_yticks(range(len(names)), [""] * len(names))
     right.set_xlabel("mean income in $1,000, with 95% interval")
-    right.legend(frameon=False, loc="lower right")
     for axis in (left, right):
         axis.set_ylim(len(names) - 0.5, -0.5)
         axis.grid(visible=False, axis="y")

@@ -28,6 +28,8 @@ LABELS = ["never", "once", "often"]
         ("simulate", "from extremal.simulate import Simulation"),
         ("Frequency", "ex.Frequencies"),
         ("shuffle", "ex.shuffled"),
+        ("optimise", "ex.design(ex.LDP(epsilon), goal)"),
+        ("anonymise", "ex.privatize("),
     ],
 )
 def test_a_name_from_elsewhere_ends_in_the_right_call(name: str, call: str) -> None:
@@ -88,6 +90,15 @@ def test_every_constructor_takes_labels_or_their_number(make: object) -> None:
         ("ex.KL([0.5, 0.6], [0.5, 0.5])", "Divide each entry by the sum"),
         ("ex.LDP('one')", 'Write "0.1" or "1/3"'),
         ("ex.verify(3)", "a mechanism, a design, a certificate or a path"),
+        ("ex.randomized_response(0.5, 2)", "The answers come first, then epsilon"),
+        ("ex.design(epsilon=1, goal='mean')", "Call it as ex.design(ex.LDP(1), ex.Mean(range(5)))"),
+        ("ex.design(ex.LDP(1))", "Call it as ex.design(ex.LDP(1), ex.Mean(range(5)))"),
+        ("ex.compare(ex.Frequencies(3))", "Call it as ex.compare(ex.Frequencies(4), epsilon=1)"),
+        ("ex.theory.thresholds(1)", "Give ex.KL(p0, p1)"),
+        ("ex.randomized_response(2, 1).privatize([0], seed=1)", "extremal.simulate.Simulation(seed)"),
+        ("ex.randomized_response(2, 1).privatize(None)", "Drop or fill missing values"),
+        ("ex.plan(k=4)", "n=1000 gives half_width"),
+        ("ex.randomized_response(['a', 'a'], 1)", "Rename one of the two"),
     ],
 )
 def test_a_mistake_in_python_is_told_what_to_do(code: str, said: str) -> None:
@@ -111,7 +122,12 @@ def test_a_mistake_in_python_is_told_what_to_do(code: str, said: str) -> None:
         ("questionnaire make --epsilon 4 drugs -o q.json", "drugs=no,yes or sickdays=0-10"),
         ("questionnaire make --epsilon 4 drugs=1 -o q.json", "question 'drugs' must have at least 2 answers"),
         ("privatize m.json data.csv", "--column, --mechanism"),
-        ("reproduce kov-fig1", "`extremal reproduce` lists them"),
+        ("reproduce kov-fig1", "Choose from kov-fig2, kov-fig3"),
+        (
+            "questionnaire make --epsilon 4 --split variance d=no,yes -o q.json",
+            "extremal questionnaire make --help",
+        ),
+        ("plan --k 4 --epsilon 1 --halfwidth 0.05", "Did you mean --half-width?"),
         ("theory thresholds", "Give --p0 0.5,0.3,0.2"),
         ("plan --inputs 10-0 --epsilon 1 --n 100", "a range of answers must rise"),
     ],
@@ -131,6 +147,11 @@ def test_a_mistake_on_the_command_line_is_told_what_to_do(
 def test_ranges_and_points_are_typed_as_people_write_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--inputs", "0-10", "--epsilon", "1", "--half-width", "5%"]) == 0
     assert "half-width 0.05 (asked for: 0.05)" in capsys.readouterr().out
+
+
+def test_answers_that_are_numbers_are_the_values_of_a_mean(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["design", "--goal", "mean", "--inputs", "1-5", "--epsilon", "1", "--json"]) == 0
+    assert '"value": 17.8676171' in capsys.readouterr().out
 
 
 def test_thresholds_is_a_call() -> None:

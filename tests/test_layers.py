@@ -93,6 +93,7 @@ OWN_CONCEPTS: dict[str, str] = {
     "checker.values": "a section of the file that `joined` makes",
     "cli.checker": "a verb is a file",
     "collect.openapi": "a document about the API, beside the code that answers",
+    "collect.server": "the process and what a connection may cost it, beside what is answered",
     "simulate": "reports from a seed stay apart from the exact release",
     "optimize.workload.structured.questions": "a structured workload is a file, with a theory of its own",
     "columns.files.json_lines": "a format is a file",

@@ -1,14 +1,17 @@
 """Kill the collector again and again while reports come, and count what it acknowledged: lost, doubled, altered.
 
-    python -m audit.collect.kills [--kills 40] [--reports 40000] [--seconds 420] [--postgresql]
+    python -m audit.collect.kills [--kills 40] [--reports 40000] [--postgresql]
 
 Clients send reports, single ones and lists, each with a content of its own, and remember which were acknowledged. The
-server is killed with SIGKILL at random moments and started again; clients send what was not acknowledged again, as
-devices do. With `--postgresql` the database is also killed (`pg_ctl stop -m immediate`) every fifth time. kill -9 does
-not show that a commit survives a power failure: that is synchronous=FULL, which a test holds.
+server is killed with SIGKILL and started again; clients send what was not acknowledged again, as devices do. Each
+server dies at a random moment: after a random number of reports of its own, while others are being read, written and
+answered; every eighth within a few milliseconds of its start, while it settles the file. With `--postgresql` the
+database is also killed (`pg_ctl stop -m immediate`) every fifth time. kill -9 does not show that a commit survives a
+power failure: that is synchronous=FULL, which a test holds.
 
-At the end every acknowledged report must be stored once with its content; what is stored beyond must be something that
-was sent; and `check` must find the store sound.
+A study takes at most a hundred kills; then its store is compared, and a new one begins, so that the time goes into
+kills and not into the settling of an ever larger file. Every acknowledged report must be stored once with its content;
+what is stored beyond must be something that was sent; and `check` must find the store sound.
 """
 
 from __future__ import annotations
@@ -23,12 +26,15 @@ import secrets
 import sys
 import tempfile
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import extremal as ex
-from extremal.collect.service import Service, serve
-from extremal.collect.store import REPORTS, Store
+from extremal.collect.schema import REPORTS
+from extremal.collect.server import serve
+from extremal.collect.service import Service
+from extremal.collect.store import Store
 from extremal.collect.study import new_study, open_study
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
@@ -36,8 +42,13 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.servers import Database
 
 CLIENTS = 24
-LARGEST_LIST = 2_000  # reports of one upload
-RUNS = (0.02, 0.5)  # seconds that a server lives
+SINGLE = 0.4  # share of uploads with one report
+LONG, LONG_LIST = 0.02, 2_000  # share of uploads that are long lists, and their length
+SHORT_LIST = 150  # reports of the others, at most
+LONGEST_LIFE = 5.0  # seconds of a server, however few reports it took
+AT_THE_START = 8  # every which kill comes while the server starts
+OF_ONE_STUDY = 100  # kills
+FEWEST = 500  # reports for each kill, so that every server dies under load
 FORKED = multiprocessing.get_context("forkserver")
 
 
@@ -78,11 +89,11 @@ class Clients:
 
     async def client(self) -> None:
         while len(self.acknowledged) < self.wanted:
-            size = 1 if random.random() < 0.4 else random.randint(2, LARGEST_LIST)
+            size = _size()
             uploads = [self._upload() for _ in range(size)]
             body = json.dumps(uploads[0] if size == 1 else uploads).encode()
             while not await self._posted(body):
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0.02)
             self.acknowledged.update(one["id"] for one in uploads)
 
     async def _posted(self, body: bytes) -> bool:
@@ -102,33 +113,44 @@ class Clients:
         return status in (200, 201) and whole
 
 
-async def run(folder: Path, clients: Clients, kills: int, seconds: float, database: Database | None) -> int:
-    """Kill at random moments until both numbers are reached, or time is over; how many kills there were."""
-    end = time.monotonic() + seconds
+def _size() -> int:
+    """How many reports an upload has."""
+    drawn = random.random()
+    if drawn < SINGLE:
+        return 1
+    return LONG_LIST if drawn > 1 - LONG else random.randint(2, SHORT_LIST)
+
+
+async def run(folder: Path, clients: Clients, kills: int, database: Database | None) -> None:
+    """Kill at random moments while reports come; at the end every client has its answer."""
     url = database.url if database else None
+    each = clients.wanted / kills
     working = [asyncio.create_task(clients.client()) for _ in range(CLIENTS)]
-    done = 0
-    while True:
-        process, clients.port = await asyncio.to_thread(started, folder, url)
-        if done >= kills or time.monotonic() > end:
-            if time.monotonic() > end:
-                clients.wanted = min(clients.wanted, len(clients.acknowledged))
-            await asyncio.gather(*working)
-            process.kill()
-            process.join()
-            break
+    for number in range(kills):
         if all(task.done() for task in working):  # enough reports, not enough kills
-            clients.wanted += clients.wanted // 5
+            clients.wanted = len(clients.acknowledged) + int(each)
             working = [asyncio.create_task(clients.client()) for _ in range(CLIENTS)]
-        await asyncio.sleep(random.uniform(*RUNS))
-        if database and done % 5 == 4:
+        process, clients.port = await asyncio.to_thread(started, folder, url)
+        if number % AT_THE_START:
+            await _some(clients, random.uniform(0, 2.2 * each))
+        if database and number % 5 == 4:
             await asyncio.to_thread(database.stop, "immediate")
             await asyncio.to_thread(database.start)
-            await asyncio.sleep(0.2)
+        await asyncio.sleep(random.uniform(0, 0.03))
         process.kill()
         process.join()
-        done += 1
-    return done
+    process, clients.port = await asyncio.to_thread(started, folder, url)
+    await asyncio.gather(*working)
+    process.kill()
+    process.join()
+
+
+async def _some(clients: Clients, number: float) -> None:
+    """Until so many more reports are acknowledged."""
+    before, end = len(clients.acknowledged), time.monotonic() + LONGEST_LIFE
+    number = min(number, clients.wanted - before)
+    while len(clients.acknowledged) < before + number and time.monotonic() < end:
+        await asyncio.sleep(0.002)
 
 
 def stored(store: Store) -> list[tuple[str, str]]:
@@ -136,39 +158,56 @@ def stored(store: Store) -> list[tuple[str, str]]:
         return [(bytes(row.id).hex(), row.content) for row in connection.execute(REPORTS.select())]
 
 
+def of_one_study(kills: int, reports: int, database: Database | None) -> Counter[str]:
+    """What a study with so many kills holds against what was acknowledged."""
+    asked = questionnaire()
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place) / "study"
+        new_study(folder, asked)
+        clients = Clients(asked, reports)
+        asyncio.run(run(folder, clients, kills, database))
+        _, store = open_study(folder, database.url if database else None)
+        with store:
+            found, checked = stored(store), store.check()
+    kept = dict(found)
+    return Counter(
+        {
+            "kills": kills,
+            "acknowledged": len(clients.acknowledged),
+            "stored": len(found),
+            "lost": sum(key not in kept for key in clients.acknowledged),
+            "doubled": len(found) - len(kept) + len(found) - len({content for _, content in found}),
+            "altered": sum(clients.sent.get(key) != content for key, content in found),
+            "unsound": int(not checked.sound),
+            **{f"answers {status}": number for status, number in clients.answers.items()},
+        }
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--reports", type=int, default=40_000)
-    parser.add_argument("--seconds", type=float, default=420.0, help="after which no more kills are begun")
     parser.add_argument("--postgresql", action="store_true")
     options = parser.parse_args()
-    FORKED.set_forkserver_preload(["extremal.collect.service"])
-    asked = questionnaire()
+    FORKED.set_forkserver_preload(["extremal.collect.server"])
     database = Database() if options.postgresql else None
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "study"
-        new_study(folder, asked)
-        clients = Clients(asked, options.reports)
-        try:
-            kills = asyncio.run(run(folder, clients, options.kills, options.seconds, database))
-            _, store = open_study(folder, database.url if database else None)
-            with store:
-                found, checked = stored(store), store.check()
-        finally:
-            if database:
-                database.end()
-    kept = dict(found)
-    lost = sum(key not in kept for key in clients.acknowledged)
-    altered = sum(clients.sent.get(key) != content for key, content in found)
-    doubled = len(found) - len(kept) + len(found) - len({content for _, content in found})
+    began, total = time.monotonic(), Counter[str]()
+    try:
+        while (left := options.kills - total["kills"]) > 0:
+            kills = min(left, OF_ONE_STUDY)
+            missing = max(options.reports - total["acknowledged"], 1)
+            total += of_one_study(kills, max(missing * kills // left, FEWEST * kills), database)
+            print(f"{time.monotonic() - began:.0f} s: {dict(total)}", flush=True)
+    finally:
+        if database:
+            database.end()
     print(
-        f"{kills} kills, {len(clients.acknowledged):,} reports acknowledged, {len(found):,} stored: "
-        f"{lost} lost, {doubled} doubled, {altered} altered; store {'sound' if checked.sound else 'DAMAGED'}; "
-        f"answers {dict(sorted(clients.answers.items()))}; {time.monotonic() - began:.0f} s"
+        f"{total['kills']} kills, {total['acknowledged']:,} reports acknowledged, {total['stored']:,} stored: "
+        f"{total['lost']} lost, {total['doubled']} doubled, {total['altered']} altered; "
+        f"{total['unsound']} stores damaged"
     )
-    return 1 if lost or doubled or altered or not checked.sound else 0
+    return int(any(total[name] for name in ("lost", "doubled", "altered", "unsound")))
 
 
 if __name__ == "__main__":

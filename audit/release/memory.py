@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def tamperings(chance: random.Random) -> list[tuple[str, Callable[[Path, Path], 
 
     def edited(statement: str) -> Callable[[Path, Path], None]:
         def change(path: Path, _older: Path) -> None:
-            with sqlite3.connect(path) as database:
+            with closing(sqlite3.connect(path)) as database, database:
                 database.execute(statement)
             database.close()
 

@@ -7,7 +7,7 @@ best mechanism randomised response and subset selection need for the same precis
 """
 
 import extremal as ex
-from extremal.plotting import COLOURS
+from extremal.plotting import colour_of
 from extremal.plotting import figure as new_figure
 
 EPSILONS = [0.5, 1, 1.5, 2, 3, 4]
@@ -26,7 +26,7 @@ for goal, utility in GOALS.items():
 figure, axes = new_figure(width=9, height=3.6, columns=2)
 for axis, goal in zip(axes, GOALS, strict=True):
     for i, form in enumerate(FORMS):
-        axis.plot(EPSILONS, needed[goal, form], marker="os"[i], color=COLOURS[i], label=form)
+        axis.plot(EPSILONS, needed[goal, form], marker="os"[i], color=colour_of(form, i), label=form)
     axis.axhline(1, color="black", linestyle=":", label="best mechanism, proved")
     axis.set(xlabel="ε (nats)", ylabel="respondents, relative to the best", title=f"for the {goal}", ylim=(0, None))
 axes[0].legend(frameon=False)

@@ -34,7 +34,7 @@ print(len(m.privatize(3)), "labels in one report")
 # %%
 figure, axis = new_figure(width=6.5, height=3.8)
 axis.plot(SIZES, response, marker="s", color="#d1495b", label="randomised response")
-axis.plot(SIZES, subsets, marker="o", color="#1b6ca8", label="subset selection: the optimum")
+axis.plot(SIZES, subsets, marker="o", color="#2e8b57", label="subset selection: the optimum")
 axis.set(xscale="log", yscale="log", xlabel="labels", ylabel="standard error of a share, n = 100,000")
 axis.set_xticks(SIZES, [str(k) for k in SIZES])
 axis.set_yticks([0.005, 0.01, 0.02, 0.05], ["0.5%", "1%", "2%", "5%"])

@@ -10,7 +10,13 @@ raised for a bug of the package itself.
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+_Given = ParamSpec("_Given")
+_Returned = TypeVar("_Returned")
 
 _LONGEST_VALUE = 120  # characters of a value that an error message shows
 _LONGEST_INTEGER = 4096  # bits; Python refuses to print integers of more than 4,300 digits
@@ -213,3 +219,28 @@ class NoSecureRandomness(ExtremalError, OSError):
     Traceback (most recent call last):
     extremal.errors.NoSecureRandomness: the operating system gave no randomness.
     """
+
+
+def called_as(example: str) -> Callable[[Callable[_Given, _Returned]], Callable[_Given, _Returned]]:
+    """Decorate a function whose first guesses fail: arguments that it does not take end in the right call.
+
+    >>> @called_as("twice(2)")
+    ... def twice(number: int) -> int:
+    ...     return 2 * number
+    >>> twice(of=2)
+    Traceback (most recent call last):
+    extremal.errors.InvalidParameter: twice: missing a required argument: 'number'. Call it as twice(2).
+    """
+
+    def decorated(function: Callable[_Given, _Returned]) -> Callable[_Given, _Returned]:
+        @functools.wraps(function)
+        def call(*given: _Given.args, **named: _Given.kwargs) -> _Returned:
+            try:
+                inspect.signature(function).bind(*given, **named)
+            except TypeError as error:
+                raise InvalidParameter(f"{function.__name__}: {error}", hint=f"Call it as {example}.") from None
+            return function(*given, **named)
+
+        return call
+
+    return decorated

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,19 @@ from extremal.errors import InvalidParameter, MissingDependency
 COLOURS = ("#1b6ca8", "#d1495b", "#2e8b57", "#8a5a9e", "#c77d1e", "#555555", "#17a2a2", "#a0a000")
 ENDINGS = (".png", ".pdf", ".svg")  # of pictures that are written
 MOST_TICKS = 7  # with numbers, on one axis
+LEAST_BETWEEN = 0.2  # of the length of an axis across: numbers of six digits that do not touch
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
-
 
 COLOUR_OF = {
     "best mechanism": COLOURS[0],
     "designed": COLOURS[0],
+    "optimum": "#111111",
+    "optimal": "#111111",
+    "binary": COLOURS[0],
     "randomised response": COLOURS[1],
-    "unary encoding (optimised)": COLOURS[2],
+    "subset selection": COLOURS[2],
+    "geometric": "#888888",
+    "unary encoding (optimised)": "#7f5539",
     "unary encoding (symmetric)": COLOURS[3],
     "local hashing": COLOURS[4],
     "stochastic rounding": COLOURS[6],
@@ -49,11 +55,30 @@ def figure(width: float = 7.0, height: float = 4.3, columns: int = 1) -> tuple[A
     return drawn, axes
 
 
+def colour_of(name: str, place: int) -> str:
+    """The colour of the mechanism that a label names first ("binary", "binary, ε = 1", "subset selection (d=2)"), or
+    that of its place among the curves."""
+    named = [key for key in COLOUR_OF if _is_called(name, key)]
+    return COLOUR_OF[named[0]] if named else COLOURS[place % len(COLOURS)]
+
+
+def colours_of(names: Sequence[str]) -> list[str]:
+    """A colour for each of several curves in one picture: that of its mechanism, or one that no other has, if any."""
+    own = [next((COLOUR_OF[key] for key in COLOUR_OF if _is_called(name, key)), None) for name in names]
+    left = [colour for colour in COLOURS if colour not in own] or list(COLOURS)
+    free = itertools.cycle(left)
+    return [next(free) if colour is None else colour for colour in own]
+
+
+def _is_called(label: str, name: str) -> bool:
+    return label == name or label.startswith((f"{name},", f"{name}:", f"{name} ("))
+
+
 def draw_curve(axis: Any, x: Iterable[float], y: Iterable[float | None], place: int, name: str, **style: Any) -> None:
     """One of several curves, where it has finite values, in the colour and with the marker of its place among them."""
     shown = [(a, b) for a, b in zip(x, y, strict=True) if b is not None and math.isfinite(b)]
     if shown:
-        usual = {"color": COLOURS[place % len(COLOURS)], "marker": MARKERS[place % len(MARKERS)], "markersize": 4}
+        usual = {"color": colour_of(name, place), "marker": MARKERS[place % len(MARKERS)], "markersize": 4}
         axis.plot(*zip(*shown, strict=True), label=name, **{**usual, **style})
 
 
@@ -110,7 +135,8 @@ def plain_ticks(axis: Any, values: Iterable[float]) -> None:
             for step in steps
         ]
         ticks = [tick for tick in ticks if low * 0.98 <= tick <= high * 1.02]
-        if len(ticks) <= MOST_TICKS:
+        gap = min((math.log(b / a) for a, b in itertools.pairwise(ticks)), default=math.inf)
+        if len(ticks) <= MOST_TICKS and gap >= LEAST_BETWEEN * math.log(high / low):
             break
     axis.set_ticks(ticks, [f"{tick:,.6g}" if tick < 10**6 else f"{tick:.0e}" for tick in ticks])
     axis.set_ticks([], minor=True)

@@ -189,3 +189,10 @@ def test_what_is_merged_and_counted_at_once_is_a_bound() -> None:
         merged.bound(ex.LDP(1), goal)
     apart = Squares(((), (-1,)), Dual((), Listed()), (0, 0), (0, 1), (0, 0, 0, 0, 1))
     assert 0 < apart.bound(ex.LDP(1), goal) <= best
+
+
+@pytest.mark.parametrize("proof", [Dual((ZERO,) * 3, Listed(((0, 1), (0, 2)))), each(Listed(), (ZERO,) * 4)])
+def test_sets_under_maximal_leakage_are_for_sums_without_a_tree(proof: Proof) -> None:
+    goal = PAIR if isinstance(proof, Dual) else SHARES
+    with pytest.raises(Refused, match="under maximal leakage sets are listed"):
+        proof.bound(ex.MaximalLeakage(1), goal)

@@ -321,6 +321,6 @@ def test_intervals_in_words() -> None:
     assert statement.relative_gap(1.0, math.inf) == math.inf
     assert statement.relative_gap(-1.0, 0.0) == math.inf
     assert "does not tell" in statement.how_good(math.inf, (1.0, math.inf))
-    assert statement.how_good(2e-5, (1.0, 1.00002)).startswith("within 2.0e-05 of the best possible: bound proved")
+    assert statement.how_good(2e-5, (1.0, 1.00002)).startswith("within 2.0e-05 of the optimum: bound proved")
     long = ["x" * 200, "y", "z"]
     assert statement.described(long).startswith("(" + "x" * 45 + "…, y, …: 3 entries, SHA-256 ")

@@ -21,9 +21,9 @@ def test_the_gap_of_an_interval() -> None:
 
 
 def test_how_good_a_bound_is() -> None:
-    assert how_good(1e-9, (0.1, 0.2)) == "best possible to 1.0e-09, between 0.1 and 0.2"
-    assert how_good(5e-5, (0.1, 0.2)).startswith("within 5.0e-05 of the best possible")
-    assert how_good(0.5, (0.1, 0.2)).startswith("within 50% of the best possible")
+    assert how_good(1e-9, (0.1, 0.2)) == "optimal to within 1.0e-09, between 0.1 and 0.2"
+    assert how_good(5e-5, (0.1, 0.2)).startswith("within 5.0e-05 of the optimum")
+    assert how_good(0.5, (0.1, 0.2)).startswith("within 50% of the optimum")
     assert how_good(1.0, (0.0, 0.2)).endswith("does not tell how good the mechanism is")
 
 

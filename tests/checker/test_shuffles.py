@@ -94,6 +94,7 @@ CLAIMS: dict[str, tuple[Callable[[], ex.Mechanism], int, str]] = {
     "response": (lambda: ex.randomized_response(10, 2), 10**6, "1e-8"),
     "many answers": (lambda: ex.randomized_response(100_000, 1), 10**6, "1e-8"),
     "two answers": (lambda: ex.randomized_response(2, 1), 300, "1e-4"),
+    "two answers, many people": (lambda: ex.randomized_response(2, 2), 10**6, "1e-8"),
     "bits": (lambda: ex.unary_encoding(4, 1), 10**5, "1e-6"),
 }
 
@@ -104,7 +105,9 @@ def test_what_the_kernel_proves_is_proved_and_a_smaller_level_refuted(name: str)
     mechanism = make()
     reports = ex.shuffled(mechanism, n)
     low, high = reports.epsilon(delta)
-    assert _says(mechanism, n, Fraction(repr(high)), Fraction(delta)) is True
+    claimed = reports.claim(delta).epsilon
+    assert Fraction(repr(high)) <= claimed < Fraction(repr(high * 1.001))
+    assert _says(mechanism, n, claimed, Fraction(delta)) is True
     assert _says(mechanism, n, Fraction(repr(low * 0.998)), Fraction(delta)) is False
 
 

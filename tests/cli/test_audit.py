@@ -40,3 +40,15 @@ def test_a_broken_file_exits_2(tmp_path: Path, capsys: pytest.CaptureFixture[str
     path.write_text("{}")
     assert main(["audit", str(path)]) == 2
     assert "must be a mechanism file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("strategy", ["joint", "split"])
+def test_a_questionnaire_is_audited_on_records_or_part_by_part(
+    strategy: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = ex.Questionnaire.within(2, {"a": 2, "b": 3}, strategy).save(tmp_path / "q.json")
+    assert main(["audit", str(path), "--draws", "20000", "--confidence", "0.999999", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found) == (["a, b"] if strategy == "joint" else ["a", "b"])
+    assert sum(part["allowed"] for part in found.values()) == pytest.approx(2)
+    assert not any(part["refused"] for part in found.values())

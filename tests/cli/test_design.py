@@ -212,7 +212,7 @@ def test_every_utility_that_needs_no_function_is_a_choice() -> None:
 def test_several_hypotheses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     given = ["--epsilon", "1", "--hypotheses", "0.5,0.3,0.2; 0.1,0.9,0; 0.2,0.2,0.6"]
     assert main(["design", *given, "-o", str(tmp_path / "mean.json")]) == 0
-    assert "Average under LDP(epsilon=1.0), 3 inputs" in capsys.readouterr().out
+    assert "Design: Average under LDP(epsilon=1.0); 3 inputs" in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "mean.certificate.json")]) == 0
     assert main(["design", *given, "--worst-case", "--utility", "alphadivergence", "--alpha", "2", "--json"]) == 0
     assert '"utility": "WorstCase"' in capsys.readouterr().out

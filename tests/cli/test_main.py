@@ -183,7 +183,7 @@ def test_goals_are_understood_however_they_are_written_and_labels_say_how_many(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["design", "--goal", "Frequencies", "--inputs", "no,yes,both", "--epsilon", "1"]) == 0
-    assert "Frequencies under LDP(epsilon=1.0), 3 inputs" in capsys.readouterr().out
+    assert "Design: Frequencies under LDP(epsilon=1.0); 3 inputs" in capsys.readouterr().out
 
 
 def test_design_says_what_it_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

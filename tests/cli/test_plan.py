@@ -20,7 +20,7 @@ def test_people_for_a_precision(
     assert main([*asked, "--plot", str(picture), "-o", str(file)]) == 0
     said = capsys.readouterr().out
     wanted = ex.plan(inputs=["no", "yes"], epsilon=1, half_width=0.05)
-    assert said.startswith(f"{wanted.n:,} people")
+    assert said.startswith(f"Plan: {wanted.n:,} people")
     assert picture.stat().st_size > 10_000
     assert ex.load(file).hash == wanted.mechanism.hash
     assert main([*asked, "-o", str(file)]) == 2

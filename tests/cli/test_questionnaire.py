@@ -72,20 +72,30 @@ def test_a_joint_questionnaire_goes_through_files(
 
 def test_estimates_by_an_open_column_as_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, answers, reports = (str(tmp_path / name) for name in ("q.json", "answers.csv", "reports.csv"))
-    assert main(["questionnaire", "make", "a=no,yes", "b=no,yes", "--epsilon", "20", "-o", file]) == 0
+    questions = {"a": ["no", "yes"], "b": ["no", "yes"], "c": ex.Mean(range(3))}
+    ex.Questionnaire.within(30, questions, texts={"a": ("A?", ["Nein", "Ja"])}).save(file)
     frame = {"a": ["no", "yes"] * 60, "b": ["no", "no", "yes"] * 40, "region": ["n", "s", "s"] * 40}
+    frame["c"] = [0, 2, 2] * 40
     pd.DataFrame(frame).to_csv(answers, index=False)
     assert main(["questionnaire", "privatize", file, answers, "-o", reports]) == 0
     table, book = tmp_path / "out.csv", tmp_path / "out.xlsx"
-    asked = ["questionnaire", "estimate", file, reports, "--by", "region", "--csv", str(table), "--excel", str(book)]
-    assert main(asked) == 0
+    command = ["questionnaire", "estimate", file, reports, "--by", "region", "--csv", str(table), "--excel", str(book)]
+    assert main(command) == 0
     found = pd.read_csv(table)
     assert set(found["group"]) == {"n", "s"}
+    assert dict(zip(found["question"] + "." + found["answer"], found["text"].fillna(""), strict=True)) == {
+        "a.no": "Nein",
+        "a.yes": "Ja",
+        "b.no": "",
+        "b.yes": "",
+        "c.mean": "",
+    }
+    assert found.query("question == 'c'")["estimate"].tolist() == pytest.approx([0, 2], abs=0.02)
     assert found.query("question == 'b' and group == 's' and answer == 'yes'")["estimate"].item() == pytest.approx(
         0.5, abs=0.02
     )
-    assert len(pd.read_excel(book)) == len(found) == 8
-    assert main(asked) == 2
+    assert len(pd.read_excel(book)) == len(found) == 10
+    assert main(command) == 2
     capsys.readouterr()
     assert main(["questionnaire", "crosstab", file, reports, "a", "region"]) == 0
     assert "n = 120" in capsys.readouterr().out

@@ -42,7 +42,7 @@ def test_hypotheses_from_a_file_and_from_counts_agree(
     assert found["p_value"] == direct.p_value
     assert (found["rejected"], found["mechanism"], found["n"]) == (bool(direct), M.hash, 200)
     assert main(["test", "hypotheses", "--counts", "100,50,50", *pair]) == 0
-    assert "Likelihood-ratio test of H₀ against H₁; n = 200 reports" in capsys.readouterr().out
+    assert "Test: likelihood ratio, H₀ against H₁; n = 200 reports" in capsys.readouterr().out
 
 
 def test_several_hypotheses_are_a_bayes_test(files: tuple[str, str, str], capsys: pytest.CaptureFixture[str]) -> None:

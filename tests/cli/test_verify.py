@@ -136,7 +136,7 @@ def test_what_was_proved_is_named(designed: Path, capsys: pytest.CaptureFixture[
     assert "goal        KL, p0 = (0.5, 0.3, 0.2), p1 = (0.2, 0.3, 0.5)" in out
     assert 'inputs      ("a", "b", "c")' in out
     assert json.loads(designed.read_text())["hash"] in out
-    assert "optimality  proved: best possible to" in out
+    assert "optimality  proved: optimal to within" in out
     assert main(["verify", "--json", str(designed)]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["interval"][0] <= found["interval"][1]
@@ -149,7 +149,7 @@ def test_a_loose_bound_is_proved_and_never_called_optimal(designed: Path, capsys
     path = replace(certificate, bound=certificate.value * 1.25).save(designed.parent / "loose.json")
     assert main(["verify", str(path)]) == 0
     out = capsys.readouterr().out
-    assert "bound       proved: within 20% of the best possible: bound proved, between" in out
+    assert "bound       proved: within 20% of the optimum: bound proved, between" in out
     assert "optimal" not in out
     for gap, code in (("0.3", 0), ("1e-6", 3)):
         assert main(["verify", str(path), "--gap", gap]) == code

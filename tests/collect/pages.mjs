@@ -99,6 +99,25 @@ const flows = {
     await says(page, "Sent");
     return { posts: posts().length };
   },
+  // A code in the link that is no address must not be a dead end.
+  async garbled() {
+    const page = await open("/#%E0%A4%A");
+    await answer(page);
+    await page.getByRole("button", { name: "Send" }).click();
+    await says(page, "This survey needs an invitation code");
+    await page.getByLabel("Your invitation code").fill(link);
+    await page.getByRole("button", { name: "Send" }).click();
+    await says(page, "Sent");
+    return { posts: posts().length };
+  },
+  // The analyst's link, followed from a page of another site, as from a mail.
+  async mail() {
+    const page = await context.newPage();
+    await page.setContent(`<a href="${address}${link}">results</a>`);
+    await page.click("a");
+    await page.waitForURL(`${address}/analyst`);
+    return { head: await page.textContent("body") };
+  },
   // axe-core on all pages at three widths, with pictures.
   async axe() {
     const source = readFileSync(`${modules}/axe-core/axe.min.js`, "utf8");

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -70,7 +71,7 @@ def test_from_a_file_to_an_estimate(folder: str, capsys: pytest.CaptureFixture[s
     assert "400 reports" in _run(capsys, "restore", str(tmp_path / "again"), str(tmp_path / "b.sqlite"))[0]
     assert _json(capsys, "close", folder)["reports"] == 400
     assert _json(capsys, "status", folder)["closed"]
-    with sqlite3.connect(tmp_path / "again" / FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / "again" / FILE)) as connection, connection:
         connection.execute("DELETE FROM reports WHERE id = (SELECT min(id) FROM reports)")
     out, err = _run(capsys, "check", str(tmp_path / "again"), code=1)
     assert "399 reports, 400 were stored" in out

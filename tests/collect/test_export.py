@@ -13,10 +13,11 @@ import polars
 import pytest
 
 import extremal as ex
+from extremal.collect import export as module
 from extremal.collect.export import export, safe, streamed
 from extremal.collect.results import counted, estimated
 from extremal.collect.store import Store
-from extremal.collect.study import Study, day_number, today
+from extremal.collect.study import Study, today
 from extremal.collect.writing import Writer
 from extremal.errors import FileConflict, InvalidParameter
 from support.studies import arrival, asked, records, study_in, uploads
@@ -71,8 +72,6 @@ def test_rows_come_in_the_order_of_random_ids_and_ids_stay(tmp_path: Path) -> No
         content = json.loads(line)
         assert set(content) == {"questionnaire", "day", *asked().questions}
         assert content["day"] == today().isoformat()
-    assert len(list(store.rows(day_number(today())))) == 50
-    assert list(store.rows(0)) == []
     store.engine.dispose()
 
 
@@ -100,6 +99,46 @@ def test_a_question_called_day(tmp_path: Path) -> None:
     questionnaire = ex.Questionnaire({"day": ex.randomized_response(2, 1, inputs=["no", "yes"])})
     study, store = _filled(tmp_path / "study", questionnaire, 5)
     assert b"".join(streamed(study, store, "csv")).decode().splitlines()[0] == "day of report,day"
+    export(study, store, tmp_path / "days", by_day=True)
+    read = polars.read_parquet(tmp_path / "days" / "**" / "*.parquet", hive_partitioning=True)
+    assert set(read["day"]) <= {"no", "yes"}  # the folder's name must not take its place
+    store.engine.dispose()
+
+
+def _of_days(store: Store, days: int) -> None:
+    """Give the reports other days; the tallies no longer match, which exports do not look at."""
+    with store.writer().begin() as connection:
+        connection.exec_driver_sql(f"UPDATE reports SET day = 20000 + abs(random()) % {days}")
+
+
+def test_days_are_told_apart_however_few_rows_are_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    questionnaire = asked()
+    study, store = _filled(tmp_path / "study", questionnaire, 400)
+    _of_days(store, 5)
+    monkeypatch.setattr(module, "BATCH", 30)
+    monkeypatch.setattr(module, "HELD", 90)
+    paths = export(study, store, tmp_path / "days", by_day=True)
+    assert [path.parent.name for path in paths] == [f"day=2024-10-{4 + i:02}" for i in range(5)]
+    rows = [json.loads(line) for line in b"".join(streamed(study, store, "jsonl")).splitlines()]
+    for path in paths:
+        expected = [row for row in rows if f"day={row['day']}" == path.parent.name]
+        assert polars.read_parquet(path, hive_partitioning=False).to_dicts() == [
+            {name: row[name] for name in questionnaire.questions} for row in expected
+        ]
+    with pytest.raises(FileConflict):
+        export(study, store, tmp_path / "days", by_day=True)
+    export(study, store, tmp_path / "r.parquet")
+    whole = polars.read_parquet(tmp_path / "r.parquet")
+    assert [str(day) for day in whole["day"]] == [row["day"] for row in rows]
+    store.engine.dispose()
+
+
+def test_a_study_without_reports(tmp_path: Path) -> None:
+    _, study, store = study_in(tmp_path / "study")
+    for ending in ("csv", "jsonl", "parquet"):
+        export(study, store, tmp_path / f"r.{ending}")
+    assert polars.read_parquet(tmp_path / "r.parquet").shape == (0, 4)
+    assert export(study, store, tmp_path / "days", by_day=True) == []
     store.engine.dispose()
 
 

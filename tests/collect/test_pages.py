@@ -106,6 +106,17 @@ def test_an_invitation_is_typed(pages: Pages) -> None:
     assert pages.stored() == 1
 
 
+def test_a_garbled_code_in_the_link_can_be_typed(pages: Pages) -> None:
+    made = pages.study(invitations=1)
+    assert pages.flow("garbled", made.codes[0])["posts"] == 2
+    assert pages.stored() == 1
+
+
+def test_the_analysts_link_works_from_a_mail(pages: Pages) -> None:
+    made = pages.study()
+    assert "Health in our town" in pages.flow("mail", f"/analyst/{made.token}")["head"]
+
+
 def test_no_serious_finding_of_axe(pages: Pages, tmp_path: Path) -> None:
     made = pages.study(consent="You may stop at any time.\n\nQuestions: study@example.org")
     found = pages.flow("axe", f"/analyst/{made.token}", str(tmp_path), before=300)

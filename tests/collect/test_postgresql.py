@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -136,12 +135,70 @@ def test_a_database_that_may_lose_a_commit_is_refused(database: Database, tmp_pa
             connection.execute("ALTER DATABASE postgres RESET synchronous_commit")
 
 
-def test_what_is_stored_is_not_in_the_folder(opened: Any, tmp_path: Path) -> None:
+def test_a_folder_whose_reports_are_in_a_database_says_so(opened: Any, tmp_path: Path) -> None:
+    """Otherwise `status` without --store would say 0 reports, and `serve` without it would divide them."""
     _, study, store = opened
     writer = Writer(study, store)
     writer.write([arrival(study, *uploads(asked(), 5))])
     writer.end()
-    _, local = open_study(tmp_path / "study")
+    with pytest.raises(InvalidParameter, match="are in a database"):
+        open_study(tmp_path / "study")
+    store.copy(tmp_path / "b.sqlite")
+    restored(tmp_path / "b.sqlite", tmp_path / "again")
+    _, local = open_study(tmp_path / "again")
     with local:
-        assert (store.tallied(), local.tallied()) == (5, 0)
-    assert json.loads(study.questionnaire_text)["hash"] == asked().hash
+        assert local.tallied() == 5
+
+
+def test_a_server_on_the_file_stops_when_the_study_moves(database: Database, tmp_path: Path) -> None:
+    _, study, local = study_in(tmp_path / "study")
+    writer = Writer(study, local)
+    assert writer.write([Arrival([A], ["[1]"], [None])]) == [WriteOutcome("stored", 1)]
+    _, store = open_study(tmp_path / "study", database.url)
+    assert writer.write([Arrival([B], ["[1]"], [None])]) == [WriteOutcome("unavailable")]
+    with store:
+        assert (store.check().reports, store.check().sound, local.tallied()) == (1, True, 1)
+    writer.end()
+    local.engine.dispose()
+
+
+def test_an_invitation_is_not_linked_by_its_transaction(database: Database, tmp_path: Path) -> None:
+    """PostgreSQL shows the transaction of every row; settling takes that away, and a reader never sees it half done."""
+    made, _, local = study_in(tmp_path / "study", invitations=3)
+    local.engine.dispose()
+    study, store = open_study(tmp_path / "study", database.url)
+    writer = Writer(study, store)
+    for key, code in ((A, made.codes[0]), (B, made.codes[1])):
+        writer.write([Arrival([key], ["[1]"], [hashed_code(code)])])
+
+    def transactions(table: str) -> list[str]:
+        with psycopg.connect(database.url) as connection:
+            return [row[0] for row in connection.execute(f"SELECT xmin::text FROM extremal_{study.key}.{table}")]
+
+    assert len(set(transactions("reports"))) == 2
+    assert set(transactions("reports")) <= set(transactions("invitations"))
+    assert writer.settles
+    assert writer.settle()
+    assert len(set(transactions("reports")) | set(transactions("invitations"))) == 1
+    assert (store.invitations(), store.check().sound) == ((2, 3), True)
+    writer.end()
+    store.engine.dispose()
+
+
+def test_a_reader_never_sees_an_emptied_table(opened: Any) -> None:
+    _, study, store = opened
+    writer = Writer(study, store)
+    writer.write([arrival(study, *uploads(asked(), 200))])
+    done = threading.Event()
+
+    def settle() -> None:
+        while not done.is_set():
+            store.settle()
+
+    thread = threading.Thread(target=settle)
+    thread.start()
+    found = [store.check() for _ in range(60)]
+    done.set()
+    thread.join()
+    assert all((one.reports, one.sound) == (200, True) for one in found)
+    writer.end()

@@ -84,6 +84,7 @@ def test_a_half_valid_list_is_not_stored(served: tuple[NewStudy, Service, TestCl
         ({**JSON, "content-length": "99999999999"}, b"{}", 413),
         ({**JSON, "origin": "https://elsewhere.example"}, b"{}", 403),
         ({**JSON, "origin": "null"}, b"{}", 403),
+        ({**JSON, "origin": "http://["}, b"{}", 403),
         ({**JSON, "origin": "http://testserver.example", "host": "testserver"}, b"{}", 403),
     ],
 )
@@ -193,6 +194,7 @@ def test_nothing_else_is_served(served: tuple[NewStudy, Service, TestClient]) ->
         "/api",
         "/docs",
         "/api/export/exe",
+        "/api/study/",
     ):
         assert client.get(path, headers=_analyst(made)).status_code == 404
     for method in ("PUT", "DELETE", "PATCH"):
@@ -206,7 +208,12 @@ def test_the_analysts_link_sets_a_cookie_and_leaves_the_address(served: tuple[Ne
     assert (answer.status_code, answer.headers["location"]) == (303, "/analyst")
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
-    assert "samesite=strict" in cookie
+    assert "samesite=lax" in cookie
+    assert "secure" not in cookie
+    behind = client.get(f"/analyst/{made.token}", headers={"x-forwarded-proto": "https"}, follow_redirects=False)
+    assert "secure" in behind.headers["set-cookie"].lower()
+    client.cookies.clear()
+    assert client.get(f"/analyst/{made.token}").status_code == 200
     assert client.get("/analyst").status_code == 200
     assert client.get("/analyst/wrong", follow_redirects=False).status_code == 401
 

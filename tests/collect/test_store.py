@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import datetime
 import random
 import secrets
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from extremal.collect.store import Store, restored, row_hash
+from extremal.collect.schema import row_hash
+from extremal.collect.store import Store, restored
 from extremal.collect.study import FILE, Study, open_study
 from extremal.collect.writing import Arrival, Writer
 from extremal.errors import FileConflict, InvalidParameter, MalformedFile
@@ -54,7 +57,7 @@ def test_a_study_is_not_made_twice(filled: Path) -> None:
 
 
 def test_what_is_stored_of_a_person(filled: Path) -> None:
-    with _raw(filled) as connection:
+    with closing(_raw(filled)) as connection, connection:
         columns = [row[1] for row in connection.execute("PRAGMA table_info(reports)")]
         assert columns == ["id", "day", "content"]
         assert {len(row[0]) for row in connection.execute("SELECT id FROM reports")} == {16}
@@ -85,7 +88,7 @@ def test_the_token_and_the_codes_are_stored_hashed(tmp_path: Path) -> None:
 def test_check_finds_what_is_lost_doubled_or_altered(filled: Path, damage: str) -> None:
     _, store = open_study(filled)
     assert store.check().sound
-    with _raw(filled) as connection:
+    with closing(_raw(filled)) as connection, connection:
         assert connection.execute(damage).rowcount >= 1
     assert not store.check().sound
     store.engine.dispose()
@@ -101,7 +104,7 @@ def test_check_survives_a_file_that_cannot_be_read(filled: Path) -> None:
 
 
 def test_changed_settings_are_refused(filled: Path) -> None:
-    with _raw(filled) as connection:
+    with closing(_raw(filled)) as connection, connection:
         connection.execute("UPDATE settings SET value = 'open to all' WHERE name = 'title'")
     with pytest.raises(MalformedFile, match="were changed"):
         open_study(filled)
@@ -119,6 +122,15 @@ def test_a_url_of_another_database_is_refused_without_its_password(filled: Path)
     with pytest.raises(InvalidParameter, match="must be a PostgreSQL URL") as caught:
         open_study(filled, "mysql://me:secret@host/base")
     assert "secret" not in str(caught.value)
+
+
+def test_a_database_that_is_not_there_is_said(filled: Path) -> None:
+    with pytest.raises(InvalidParameter, match="must be reachable") as caught:
+        open_study(filled, "postgresql://me:secret@127.0.0.1:1/base?password=secret")
+    assert "127.0.0.1:1/base" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    with open_study(filled)[1] as store:
+        assert store.tallied() == 100  # the file is still where the reports are
 
 
 def test_backup_and_restore(filled: Path, tmp_path: Path) -> None:
@@ -139,7 +151,7 @@ def test_a_damaged_backup_is_not_restored(filled: Path, tmp_path: Path) -> None:
     _, store = open_study(filled)
     with store:
         store.copy(tmp_path / "copy.sqlite")
-    with sqlite3.connect(tmp_path / "copy.sqlite") as connection:
+    with closing(sqlite3.connect(tmp_path / "copy.sqlite")) as connection, connection:
         connection.execute("DELETE FROM reports WHERE id = (SELECT min(id) FROM reports)")
     with pytest.raises(MalformedFile, match="must be whole"):
         restored(tmp_path / "copy.sqlite", tmp_path / "again")
@@ -189,6 +201,31 @@ def test_settling_empties_the_log(filled: Path) -> None:
         assert log.stat().st_size == 0
     writer.end()
     store.engine.dispose()
+
+
+def test_settling_is_put_off_while_somebody_reads(filled: Path) -> None:
+    """It neither waits nor says that the log is empty when it is not; nor is the file rewritten in vain."""
+    study, store = open_study(filled)
+    writer = Writer(study, store)
+    with closing(_raw(filled)) as reader, reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM reports").fetchone()
+        writer.write([arrival(study, *uploads(study.questionnaire, 5))])
+        log = filled / f"{FILE}-wal"
+        before = log.stat().st_size
+        assert not writer.settle()
+        assert log.stat().st_size == before > 0
+        reader.execute("COMMIT")
+    assert writer.settle()
+    assert log.stat().st_size == 0
+    writer.end()
+    store.engine.dispose()
+
+
+def test_a_last_day_that_is_past_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameter, match="must not be past"):
+        study_in(tmp_path / "study", until=datetime.date(2020, 1, 31))
+    assert not (tmp_path / "study").exists()
 
 
 def test_the_hash_of_a_report_depends_on_all_of_it() -> None:

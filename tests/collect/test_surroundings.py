@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -99,3 +100,19 @@ def test_broken_and_slow_clients_harm_nobody(tmp_path: Path) -> None:
         assert process.poll() is None
     with Store.opened(tmp_path / "study" / FILE) as store:
         assert (store.tallied(), store.check().sound) == (1, True)
+
+
+def test_a_head_has_limits(tmp_path: Path) -> None:
+    """A connection that says nothing is closed, and so is one whose head does not end; others are served."""
+    study_in(tmp_path / "study")[2].engine.dispose()
+    with serving(tmp_path / "study") as (_, address):
+        port = int(address.rpartition(":")[2])
+        silent = socket.create_connection(("127.0.0.1", port), 30)
+        endless = socket.create_connection(("127.0.0.1", port), 5)
+        with pytest.raises(OSError, match=r"reset|Broken pipe"):
+            endless.sendall(b"GET /api/study HTTP/1.1\r\n" + 1_000 * (b"x-more: " + b"a" * 10_000 + b"\r\n"))
+        assert httpx.get(f"{address}/api/study", headers={"x-some": "a" * 8_000}).status_code == 200
+        with contextlib.suppress(ConnectionResetError):
+            assert silent.recv(1) == b""  # after ten seconds, not thirty
+        silent.close()
+        endless.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def test_a_list_with_a_conflict_is_not_stored_at_all(writer: Writer) -> None:
 
 def test_reports_lie_in_the_order_of_their_ids(writer: Writer) -> None:
     writer.write([_one(B, "[2]"), _one(A, "[1]")])
-    with sqlite3.connect(writer.store.path or "") as connection:
+    with closing(sqlite3.connect(writer.store.path or "")) as connection, connection:
         assert [row[0] for row in connection.execute("SELECT id FROM reports")] == [A, B]
 
 
@@ -102,7 +103,7 @@ def test_an_invitation_is_spent_once_and_not_linked(tmp_path: Path) -> None:
     assert store.invitations() == (2, 2)
     found.end()
     store.engine.dispose()
-    with sqlite3.connect(tmp_path / "study" / FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / "study" / FILE)) as connection, connection:
         assert [row[1] for row in connection.execute("PRAGMA table_info(invitations)")] == ["code", "spent"]
 
 
@@ -129,10 +130,10 @@ def test_a_store_that_cannot_be_written_refuses_and_goes_on_later(writer: Writer
 
 
 def _impatient(writer: Writer) -> Any:
-    from extremal.collect.store import _sqlite_engine
+    from extremal.collect.schema import sqlite_engine
 
     assert writer.store.path is not None
-    return _sqlite_engine(writer.store.path, "busy_timeout=0", "synchronous=FULL", begin="BEGIN IMMEDIATE")
+    return sqlite_engine(writer.store.path, "busy_timeout=0", "synchronous=FULL", begin="BEGIN IMMEDIATE")
 
 
 def test_a_full_disk_refuses_and_loses_nothing(writer: Writer) -> None:
@@ -153,7 +154,7 @@ def test_a_full_disk_refuses_and_loses_nothing(writer: Writer) -> None:
 def test_a_read_only_file_refuses(tmp_path: Path) -> None:
     _, study, store = study_in(tmp_path / "study")
     found = Writer(study, store)
-    with sqlite3.connect(tmp_path / "study" / FILE) as connection:
+    with closing(sqlite3.connect(tmp_path / "study" / FILE)) as connection, connection:
         connection.execute("CREATE TRIGGER refuse BEFORE INSERT ON reports BEGIN SELECT raise(ABORT, 'read-only'); END")
     assert found.write([_one(A, "[1]")]) == [WriteOutcome("unavailable")]
     assert store.tallied() == 0
@@ -231,6 +232,53 @@ def test_a_defect_leaves_nobody_waiting(tmp_path: Path, monkeypatch: pytest.Monk
         return await intake.stored(_one(A, "[1]"))
 
     assert _with_intake(tmp_path / "study", use) == WriteOutcome("unavailable")
+
+
+def test_the_log_says_why_without_a_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, study, store = study_in(tmp_path / "study")
+    found = Writer(study, store)
+    with closing(sqlite3.connect(tmp_path / "study" / FILE)) as connection, connection:
+        connection.execute("CREATE TRIGGER refuse BEFORE INSERT ON reports BEGIN SELECT raise(ABORT, 'secret'); END")
+    for _ in range(3):
+        assert found.write([_one(A, "[1]")]) == [WriteOutcome("unavailable")]
+    found.end()
+    store.engine.dispose()
+    assert [record.getMessage() for record in caplog.records] == [
+        "The store cannot be written (SQLITE_CONSTRAINT_TRIGGER); uploads are answered with 503 until it can."
+    ]
+    caplog.clear()
+
+    def broken(self: Writer, arrivals: Any) -> Any:
+        raise ValueError("secret")
+
+    async def use(intake: Intake) -> WriteOutcome:
+        monkeypatch.setattr(Writer, "write", broken)
+        return await intake.stored(_one(A, "[1]"))
+
+    assert _with_intake(tmp_path / "study", use) == WriteOutcome("unavailable")
+    (said,) = [record.getMessage() for record in caplog.records if record.name.startswith("extremal")]
+    assert "ValueError in broken" in said
+    assert "secret" not in said
+
+
+def test_a_file_that_is_gone_leaves_nobody_waiting(tmp_path: Path) -> None:
+    """Notes and settlings fail, too; the queue goes on."""
+    study_in(tmp_path / "study")[2].engine.dispose()
+
+    async def use(intake: Intake) -> list[WriteOutcome]:
+        (tmp_path / "study").rename(tmp_path / "gone")
+        found = []
+        for key in (A, B):
+            intake.rejects["invalid"] += 1
+            async with asyncio.timeout(20):
+                found.append(await intake.stored(_one(key, "[1]")))
+            await asyncio.sleep(0.05)
+            intake._settled_at = 0.0
+        return found
+
+    assert {one.state for one in _with_intake(tmp_path / "study", use)} <= {"unavailable", "stored"}
 
 
 def test_rejects_are_counted_by_reason(tmp_path: Path) -> None:

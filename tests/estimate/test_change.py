@@ -54,7 +54,7 @@ def test_the_change_is_the_paired_difference() -> None:
     assert found.covariance * 800 == pytest.approx(whole * np.outer(scale, scale), rel=1e-9)
     assert np.diag(found.cov_params()) == pytest.approx(found.bse.to_numpy() ** 2, rel=1e-12)
     assert found.params.index.tolist() == ["a", "b", "c"]
-    assert found.summary().startswith("Change from before to after, the same people; n = 800 reports")
+    assert found.summary().startswith("Estimate: change from before to after, the same people; n = 800 reports")
     shares = found.transitions()
     assert shares.groupby("before")["share"].sum().to_numpy() == pytest.approx(np.ones(3))
     assert ((shares["low"] <= shares["shown"]) & (shares["shown"] <= shares["high"])).all()

@@ -91,7 +91,7 @@ def test_counted_pairs_and_other_frames_give_the_same() -> None:
     table = plain.to_frame()
     assert table.columns.tolist() == ["x", "z", "shown", "low", "high", "estimate", "standard_error"]
     assert ((table["low"] <= table["shown"]) & (table["shown"] <= table["high"])).all()
-    assert "Joint shares of x × z; n = 500 reports" in plain.summary()
+    assert "Estimate: joint shares of x × z; n = 500 reports" in plain.summary()
     assert repr(plain) == "CrosstabEstimate('x' × 'z', (3, 2), n=500)"
 
 

@@ -112,7 +112,7 @@ def test_a_plain_matrix_and_labels() -> None:
     assert found.standard_error[0] == pytest.approx(same.standard_error[0], rel=0.05)
     named = estimate_workload(["low", "high"], mechanism, CDF(3))
     assert named.names == ("≤ low", "≤ middle")
-    assert "2 statistics of 3 inputs, 3 outputs, LDP(epsilon=2.0); n = 2 reports" in named.summary()
+    assert "Estimate: 2 statistics of 3 inputs, 3 outputs, LDP(epsilon=2.0); n = 2 reports" in named.summary()
     assert estimate_workload(["low", "high"], mechanism, Ranges(3)).names[1] == "low–middle"
     assert named.to_frame().columns.tolist() == ["statistic", "shown", "low", "high", "estimate", "standard_error"]
 

@@ -41,7 +41,7 @@ def test_every_screen_opens_at_three_widths(seen: tuple[dict[str, Any], Path]) -
     found, folder = seen
     assert found["errors"] == []
     assert found["wide"] == []
-    assert len(list(folder.glob("*.png"))) == 8 * 3
+    assert len(list(folder.glob("*.png"))) == 8 * 4
     assert len(set(found["titles"].values())) == 6
 
 
@@ -57,6 +57,13 @@ def test_the_keyboard_is_enough_and_the_address_has_the_state(seen: tuple[dict[s
     assert keys["address"] == "#report?epsilon=1.2"
     assert keys["cell"]
     assert keys["moved"] == "#report?epsilon=1.2&seen=1 0,1"
+    assert set(map(tuple, seen[0]["unreached"].values())) == {()}
+
+
+def test_a_hundred_reports_arrive_one_after_another(seen: tuple[dict[str, Any], Path]) -> None:
+    keys = seen[0]["keys"]
+    assert re.fullmatch(r"#respond\?choice=1&mine=1%7E[012]&counts=\d%7E\d%7E\d", keys["sent"])
+    assert 1 < sum(keys["midway"]) < 101
     assert sum(keys["counted"]) == 101
 
 

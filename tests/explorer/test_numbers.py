@@ -1,5 +1,6 @@
 """Every number of the explorer is the package's: a thousand random states in Node, and the same in Python."""
 
+import itertools
 import json
 import random
 import subprocess
@@ -23,6 +24,7 @@ from extremal.exact.numbers import decimal_text
 from extremal.explorer import table
 from extremal.mechanism.files import to_json
 from extremal.optimize.workload.notes import half_width
+from extremal.questionnaire.budget import NORMAL_95
 from extremal.studies.planning.widths import AtWorst, PlainAtWorst
 
 HERE = Path(__file__).parent
@@ -41,12 +43,12 @@ def _mechanism(name: str, k: int, epsilon: str) -> ex.Mechanism:
 
 
 def _level(draw: random.Random) -> str:
-    return decimal_text(Fraction(draw.randint(5, 600), 100))
+    return decimal_text(Fraction(draw.randint(5, 1000), 100))
 
 
 def half_widths(draw: random.Random) -> Pair:
-    name, k = draw.choice(["best", "plain", *USED]), draw.choice([2, 3, 4, 5, 8, 12, 30])
-    epsilon, n, level = _level(draw), round(10 ** draw.uniform(1, 5)), draw.choice([0.9, 0.95, 0.99])
+    name, k = draw.choice(["best", "plain", *USED]), draw.choice([2, 3, 4, 5, 8, 12, 30, 100])
+    epsilon, n, level = _level(draw), round(10 ** draw.uniform(1, 6)), draw.choice([0.9, 0.95, 0.99])
     widths = PlainAtWorst(0, level) if name == "plain" else AtWorst(_mechanism(name, k, epsilon), level)
     return ["halfWidth", name, k, float(epsilon), n, level], widths.at(n).half_width
 
@@ -130,13 +132,25 @@ def means(draw: random.Random) -> Pair:
     return ["meanHalfWidth", value, n], half_width(ex.Mean(range(5)), value, n)
 
 
+def people_for_means(draw: random.Random) -> Pair:
+    """What `ex.compare(…).respondents()` prints, the other way round: as many people reach it, and one fewer do not."""
+    value, wanted = draw.uniform(0.5, 100), draw.choice([0.09, 0.2, 0.5])
+    n = next(m for m in itertools.count(1) if half_width(ex.Mean(range(5)), value, m) <= wanted * (1 + 1e-12))
+    return ["meanPeople", value, wanted], n
+
+
+def normal_widths(draw: random.Random) -> Pair:
+    variance, n = draw.uniform(0.1, 50), draw.randint(10, 10**6)
+    return ["normalHalfWidth", variance, n], NORMAL_95 * (variance / n) ** 0.5
+
+
 def plain_means(draw: random.Random) -> Pair:
     k = draw.randint(3, 11)
     return ["plainMeanCost", k], ex.Mean(range(k))(np.eye(k))
 
 
 STATES = {
-    half_widths: 250,
+    half_widths: 230,
     people: 40,
     levels: 10,
     beliefs: 100,
@@ -147,7 +161,9 @@ STATES = {
     fakes: 80,
     repeats: 60,
     leakages: 60,
-    means: 30,
+    means: 20,
+    people_for_means: 10,
+    normal_widths: 20,
     plain_means: 10,
 }
 

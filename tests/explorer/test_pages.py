@@ -13,6 +13,7 @@ import pytest
 from extremal.cli import main
 from extremal.cli.explore import server
 from extremal.explorer import MODULES, joined, pages
+from extremal.plotting import colour_of, colours_of
 
 PACKAGE = Path(__file__).parents[2] / "src" / "extremal" / "explorer"
 
@@ -22,6 +23,22 @@ def test_the_script_has_every_module_and_no_import() -> None:
     assert not re.search(r"^(import|export) ", script, flags=re.M)
     assert {path.name for path in PACKAGE.glob("*.js")} == set(MODULES)
     assert re.findall(r"^const module_(\w+) =", script, flags=re.M) == [name.removesuffix(".js") for name in MODULES]
+
+
+def test_a_mechanism_has_one_colour_in_pictures_and_in_the_explorer() -> None:
+    held = dict(re.findall(r'  (\w+): "(#\w+)"', (PACKAGE / "elements.js").read_text(encoding="utf-8")))
+    for key, name in {
+        "best": "best mechanism",
+        "response": "randomised response, ε = 1",
+        "unary": "unary encoding (optimised)",
+        "symmetricUnary": "unary encoding (symmetric)",
+        "hashing": "local hashing",
+        "rounding": "stochastic rounding",
+        "piecewise": "piecewise",
+        "geometric": "geometric",
+    }.items():
+        assert held[key] == colour_of(name, 0)
+    assert len(set(colours_of(["this one", "randomised response, ε = 1", "that one", "binary"]))) == 4
 
 
 def test_pages_name_no_other_origin() -> None:

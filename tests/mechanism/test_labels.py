@@ -129,6 +129,7 @@ def test_labels_may_stand_in_place_of_their_number() -> None:
         (({"no", "yes"}, None, 1), "k must be a number of answers or a list of their labels"),
         ((["no", "yes"], ["a", "b"], 1), "labels must be given once: as the first argument or as inputs"),
         ((["no"], None, 1), "k must be at least 2"),
+        ((0.5, None, 2), "k must be a whole number, or a list of labels; got k=0.5. The answers come first"),
     ],
 )
 def test_labels_or_their_number_come_first(arguments: tuple, message: str) -> None:

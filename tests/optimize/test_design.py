@@ -48,7 +48,7 @@ def test_summary_and_files(tmp_path: Path) -> None:
     found = ex.design(ex.LDP(1), ex.KL([0.5, 0.3, 0.2], [0.1, 0.2, 0.7]), inputs=["a", "b", "c"])
     text = found.summary()
     for word in (
-        "KL under LDP(epsilon=1.0), 3 inputs",
+        "Design: KL under LDP(epsilon=1.0); 3 inputs",
         "optimal (proved exactly)",
         "privacy       ε = 1.0, verified exactly",
         "reports       2",

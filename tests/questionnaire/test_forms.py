@@ -152,6 +152,12 @@ def test_redcap_from_import_to_a_questionnaire(tmp_path: Path, capsys: pytest.Ca
     assert list(asked.questions) == ["party", "drugs", "true", "ill: a", "ill: b", "days"]
     assert main(["plan", "--questionnaire", made, "--n", "1200", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["n"] == 1200
+    imported = ["questionnaire", "import", str(tmp_path / "form.csv"), "--epsilon", "4", "-o", made, "--overwrite"]
+    assert main([*imported, "--goal", "days=mean"]) == 0
+    assert isinstance(ex.load(made).goals["days"], ex.Mean)
+    for goal, why in (("ill=mean", "one answer"), ("party=mode", "mean or cdf"), ("none=mean", "of a question")):
+        assert main([*imported, "--goal", goal]) == 2
+        assert why in capsys.readouterr().err
 
 
 def test_what_is_no_form_is_refused(tmp_path: Path) -> None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from typing import Any
 import pytest
 
 import extremal as ex
-from extremal.questionnaire import Questionnaire
+from extremal.questionnaire import OnlyIf, Questionnaire
 from extremal.questionnaire.forms import read_form
 
 Choices = dict[str, list[tuple[Any, str]]]
@@ -56,14 +58,14 @@ def xls_1(path: Path) -> tuple[Path, Choices]:
 def xls_2(path: Path) -> tuple[Path, Choices]:
     """Languages, the old name of the list's column, groups, metadata, notes and calculations."""
     survey = [
-        ("type", "name", "label::English (en)", "label::Deutsch (de)"),
-        ("start", "start", None, None),
-        ("today", "today", None, None),
-        ("begin group", "g", "Group", "Gruppe"),
-        ("note", "n", "Hello", "Hallo"),
-        ("select_one sex", "sex", "Sex", "Geschlecht"),
-        ("calculate", "c", None, None),
-        ("end group", None, None, None),
+        ("type", "name", "label::English (en)", "label::Deutsch (de)", "calculation"),
+        ("start", "start", None, None, None),
+        ("today", "today", None, None, None),
+        ("begin group", "g", "Group", "Gruppe", None),
+        ("note", "n", "Hello", "Hallo", None),
+        ("select_one sex", "sex", "Sex", "Geschlecht", None),
+        ("calculate", "c", None, None, "1 + 1"),
+        ("end group", None, None, None, None),
     ]
     choices = [("list name", "name", "label::English (en)", "label::Deutsch (de)")]
     choices += [("sex", code, label, "?") for code, label in SEX]
@@ -82,16 +84,19 @@ def xls_3(path: Path) -> tuple[Path, Choices]:
     ]
     numbers = [(1, "Yes"), (0, "No")]
     path = xlsform(path / "3.xlsx", survey, listed(PLAIN, yn=numbers, fruit=FRUIT))
-    return path, {"has": [("1", "Yes"), ("0", "No")], "which": FRUIT, "pain": NUMBERS}
+    return path, {"has": [("1", "Yes"), ("0", "No")], "which": [*FRUIT, ("other", "Other")], "pain": NUMBERS}
 
 
 def xls_4(path: Path) -> tuple[Path, Choices]:
-    """Repeats, one list for two questions, choices without a label."""
+    """One list for two questions, choices without a label, and a repeat: what is asked repeatedly is not randomised."""
     survey = [
         ("type", "name", "label"),
-        ("begin_repeat", "r", "R"),
+        ("begin_group", "g", "G"),
         ("select_one agree", "a1", "First"),
         ("select_one agree", "a2", None),
+        ("end_group", None, None),
+        ("begin_repeat", "r", "R"),
+        ("select_one agree", "again", "Again"),
         ("end_repeat", None, None),
         ("select_one bare", "b", "Bare"),
     ]
@@ -162,14 +167,11 @@ def lime_4(path: Path) -> tuple[Path, Choices]:
 
 
 def lime_5(path: Path) -> tuple[Path, Choices]:
-    """More columns, and a multiple choice between two single ones."""
-    rows = (
-        GROUP
-        + question("L", "a", "A", AGREE)
-        + question("M", "m", "M", FRUIT, inner="SQ")
-        + question("L", "b", "B", SEX)
-    )
-    return lime(path / "5.tsv", rows, more=("mandatory", "random_order")), {"a": AGREE, "b": SEX}
+    """More columns, a multiple choice between two single ones, and an answer "other"."""
+    rows = GROUP + question("L", "a", "A", AGREE) + question("M", "m", "M", FRUIT, inner="SQ")
+    first, *answers = question("L", "b", "B", SEX)
+    made = lime(path / "5.tsv", [*rows, first | {"other": "Y"}, *answers], more=("mandatory", "other"))
+    return made, {"a": AGREE, "b": [*SEX, ("-oth-", "Other")]}
 
 
 def surveyjs(path: Path, content: dict[str, Any]) -> Path:
@@ -224,8 +226,11 @@ def js_5(path: Path) -> tuple[Path, Choices]:
         {"type": "dropdown", "name": "n", "choicesMin": 0, "choicesMax": 10},
         {"type": "rating", "name": "r", "rateValues": of(AGREE)},
         {"type": "checkbox", "name": "many", "choices": of(FRUIT)},
+        {"type": "radiogroup", "name": "o", "choices": ["1|One", "two"], "showNoneItem": True, "showOtherItem": True},
     ]
-    return surveyjs(path / "5.json", {"pages": [{"name": "p", "questions": questions}]}), {"n": NUMBERS, "r": AGREE}
+    made = surveyjs(path / "5.json", {"pages": [{"name": "p", "questions": questions}]})
+    special = [("none", "None"), ("other", "Other (describe)")]
+    return made, {"n": NUMBERS, "r": AGREE, "o": [("1", "One"), ("two", "two"), *special]}
 
 
 REDCAP = (
@@ -315,5 +320,91 @@ def test_every_single_choice_has_its_labels_in_order(form: Any, tmp_path: Path) 
         assert asked.texts[name].answers == tuple(label for _, label in pairs)
     again = ex.load(asked.save(tmp_path / "q.json"))
     assert again.hash == asked.hash
+    assert all("again" not in q.name for q in found.questions)
     skipped = [name for name, m in asked.questions.items() if "(skipped)" in m.inputs]
     assert skipped == (list(expected)[1:2] if form in (xls_3, lime_4, js_4, redcap_4) else [])
+
+
+ASK_SURVEYJS = """
+const { createRequire } = await import("node:module");
+const { readFileSync } = await import("node:fs");
+const { Model } = createRequire(process.argv[1] + "/")("survey-core");
+const said = process.argv.slice(2).map((path) => {
+  const survey = new Model(JSON.parse(readFileSync(path, "utf8")));
+  return survey.getAllQuestions().map((q) => {
+    const type = q.getType();
+    if (type === "boolean") return [q.name, [[q.getValueFalse(), q.labelFalse], [q.getValueTrue(), q.labelTrue]]];
+    const items = type === "rating" ? q.visibleRateValues : q.visibleChoices;
+    return [q.name, (items ?? []).map((item) => [item.value, item.locText.renderedHtml])];
+  });
+});
+console.log(JSON.stringify(said));
+"""
+
+
+def as_surveyjs_reads(paths: list[Path], node: list[str], modules: Path) -> list[dict[str, list[tuple[Any, str]]]]:
+    """The answers of every question as SurveyJS itself has them."""
+    asked = [*node, "--input-type=module", "-e", ASK_SURVEYJS, str(modules), *map(str, paths)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    return [{name: [(code, text) for code, text in pairs] for name, pairs in form} for form in json.loads(done.stdout)]
+
+
+def examples_of_surveyjs(modules: Path) -> list[dict[str, Any]]:
+    """The examples in the guide that comes with survey-core: whole surveys, and elements, each on a page of its own."""
+    guide = (modules / "survey-core" / "llms" / "survey-json-authoring.md").read_text(encoding="utf-8")
+    found = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", guide, re.DOTALL)]
+    return [one if "pages" in one or "elements" in one else {"elements": [one]} for one in found]
+
+
+def test_surveyjs_has_the_same_answers(node: list[str], npm: Path, tmp_path: Path) -> None:
+    """Of our forms and of all examples inside its package: the same codes and texts in the same order."""
+    paths = [form(tmp_path)[0] for form in FORMS if form.__name__.startswith("js_")]
+    examples = examples_of_surveyjs(npm)
+    assert len(examples) >= 40
+    for i, content in enumerate(examples):
+        paths.append(surveyjs(tmp_path / f"example{i}.json", content))
+    compared = 0
+    for path, theirs in zip(paths, as_surveyjs_reads(paths, node, npm), strict=True):
+        try:
+            form = read_form(path)
+        except ex.errors.MalformedFile:  # nothing is asked: a text, a picture, an empty panel
+            assert not any(theirs.values())
+            continue
+        for q in form.questions:
+            assert list(zip(q.answers, q.labels, strict=True)) == theirs[q.name]
+            compared += 1
+        listed = {q.name for q in form.questions} | {name for name, _ in form.others}
+        assert {name for name, answers in theirs.items() if answers} <= listed
+    assert compared >= 15
+
+
+def test_what_is_asked_under_the_condition_of_a_group(tmp_path: Path) -> None:
+    survey = [
+        ("type", "name", "label", "relevant"),
+        ("select_one yn", "has", "Has?", None),
+        ("begin_group", "g", "G", "${has} = 'yes'"),
+        ("select_one fruit", "one", "One?", None),
+        ("select_one fruit", "two", "Two?", "${one} = 'a'"),
+        ("select_multiple fruit", "many", "Many?", None),
+        ("end_group", None, None, None),
+        ("select_one fruit", "always", "Always?", None),
+    ]
+    inner = [{"type": "dropdown", "name": "one", "choices": of(FRUIT)}]
+    inner += [{**inner[0], "name": "two", "visibleIf": "{one} = 'a'"}, {**inner[0], "name": "many", "type": "tagbox"}]
+    panel = {"type": "panel", "name": "p", "visibleIf": "{has} = 'yes'", "elements": inner}
+    elements = [{"type": "buttongroup", "name": "has", "choices": of(YES_NO)}, panel, {**inner[0], "name": "always"}]
+    group = [{**GROUP[0], "relevance": "has.NAOK == 'yes'"}]
+    rows = GROUP + question("L", "has", "Has?", YES_NO) + group + question("L", "one", "One?", FRUIT)
+    rows += question("L", "two", "Two?", FRUIT, relevance="one.NAOK == 'a'")
+    rows += question("M", "many", "Many?", FRUIT, inner="SQ") + GROUP + question("L", "always", "Always?", FRUIT)
+    for path in (
+        xlsform(tmp_path / "g.xlsx", survey, listed(PLAIN, yn=YES_NO, fruit=FRUIT)),
+        surveyjs(tmp_path / "g.json", {"title": "T", "elements": elements}),
+        lime(tmp_path / "g.tsv", rows),
+    ):
+        form = read_form(path)
+        assert form.answers()["one"] == OnlyIf("has", ["yes"], [code for code, _ in FRUIT])
+        assert form.optional() == ["two", "many: b", "many: a", "many: c"]
+        assert form.answers()["always"] == [code for code, _ in FRUIT]
+        asked = Questionnaire.within(9, form.answers(), optional=form.optional())
+        assert asked.questions["many: a"].inputs == (False, True, "(no answer)")

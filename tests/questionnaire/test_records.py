@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import extremal as ex
+from extremal.exact import Exponential
 from extremal.mechanism.structures.joint import COIN
 from extremal.questionnaire import OnlyIf, Questionnaire, TickAll
 from extremal.questionnaire.device import example_questionnaires, record_report
@@ -66,6 +67,24 @@ def enumerated(asked: Questionnaire) -> dict[tuple[Any, ...], dict[Any, Fraction
         assert sum(law.values()) == 1
         found[record] = law
     return found
+
+
+@pytest.mark.parametrize("epsilon", [1, 3])
+@pytest.mark.parametrize("strategy", ["joint", "sample", "split"])
+def test_every_strategy_spends_the_budget_exactly_on_all_records(strategy: str, epsilon: int) -> None:
+    """The largest ratio over all records and reports, listed: never above e^ε, and as near as a coin of 2^-53 is."""
+    asked = Questionnaire.within(epsilon, {"a": 2, "b": 3, "c": 2}, strategy)
+    if asked.joint is None:
+        laws = {name: m.weights for name, m in asked.questions.items()}
+        worst = Fraction(1)
+        for weights in laws.values():  # reports are independent, so that their largest ratios multiply
+            worst *= max(Fraction(int(max(column)), int(min(column))) for column in weights.T)
+    else:
+        law = enumerated(asked)
+        assert len(law) == 12
+        worst = max(law[a][y] / law[b][y] for a in law for b in law for y in law[a])
+    assert Exponential(epsilon).at_least(worst.numerator, worst.denominator)
+    assert math.log(worst) == pytest.approx(epsilon, rel=1e-12)
 
 
 @pytest.mark.parametrize("strategy", ["joint", "sample", "split"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -122,3 +123,20 @@ def test_bad_arguments() -> None:
         audit(m, confidence=1)
     with pytest.raises(ex.errors.InvalidParameter, match="reports must favour an input or not"):
         pair_events(m, 10, lambda codes: codes)
+
+
+@pytest.mark.parametrize("strategy", ["joint", "sample"])
+def test_records_of_a_questionnaire_are_audited_and_a_better_coin_is_refused(strategy: str) -> None:
+    """Sets, a mean and several kinds: the promised probabilities are those drawn; coins that are 3% better are seen."""
+    joint = ex.Questionnaire.within(2, {"a": 2, "b": 9, "c": ex.Mean(range(3))}, strategy).joint
+    assert joint is not None
+    own = ex.Mechanism.from_structure(joint.structure, joint.privacy)
+    found = audit(own, 200_000, 1 - FAMILY)
+    assert found
+    assert 1.8 < found.delivered <= found.allowed == 2
+    better = [
+        replace(a, blocks=tuple(replace(b, coin=b.coin + 3 * b.coin // 100) for b in a.blocks))
+        for a in joint.structure.assignments
+    ]
+    other = ex.Mechanism.from_structure(replace(joint.structure, assignments=tuple(better)))
+    assert not audit(own, 200_000, 1 - FAMILY, sample=lambda codes: sample_codes(other, codes))

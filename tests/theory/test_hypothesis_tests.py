@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import extremal as ex
 from extremal.errors import InvalidParameter
-from extremal.theory import chernoff_information, fano, identity_testing, le_cam, share_estimation
+from extremal.theory import chernoff_information, fano, identity_testing, le_cam
 
 
 def _best_error(m0: np.ndarray, m1: np.ndarray, n: int) -> tuple[float, float]:
@@ -142,42 +142,3 @@ def test_identity_testing_needs_a_number_of_people_of_order_k() -> None:
     assert identity_testing(10, 0, 0.2, 10**6) == 1.0
     with pytest.raises(InvalidParameter, match="at most ½"):
         identity_testing(10, 1, 0.6, 10)
-
-
-@pytest.mark.parametrize(("k", "epsilon", "n"), [(2, 0.5, 3), (4, 2.0, 2), (5, 1.0, 4)])
-def test_no_estimate_of_shares_beats_the_bound(k: int, epsilon: float, n: int) -> None:
-    """The least mean risk over all signs, by listing every sequence of reports, at some size of the moves."""
-    for m in (ex.randomized_response(k, epsilon), ex.subset_selection(k, epsilon, size=max(1, k // 2))):
-        largest = 0.0
-        for t in np.linspace(0.02, 0.98, 25):
-            shares = []
-            for signs in itertools.product((1, -1), repeat=k // 2):
-                p = np.full(k, 1 / k)
-                for i, z in enumerate(signs):
-                    p[2 * i : 2 * i + 2] += np.array([1, -1]) * z * t / k
-                shares.append(p)
-            stack = np.array(shares)
-            likely = np.array([_sequences([p @ m.matrix], n) for p in shares]) / len(shares)
-            best = (likely.T @ stack) / likely.sum(axis=0)[:, None]
-            risk = float((likely * ((stack[:, None, :] - best[None, :, :]) ** 2).sum(axis=2)).sum())
-            largest = max(largest, risk)
-        assert 0 < share_estimation(k, epsilon, n) <= largest
-
-
-def test_the_bound_on_shares_to_twelve_digits() -> None:
-    from mpmath import findroot, mp, mpf, sinh, sqrt
-
-    with mp.workdps(30):
-        for k, epsilon, n in ((10, 1, 10_000), (7, 2, 50), (100, "0.5", 10**6)):
-            d, loss = k // 2, 2 * sinh(mpf(epsilon) / 2) * sqrt(mpf(k // 2) * n / k)
-
-            def slope(t: object, d: int = d, loss: object = loss) -> object:
-                return 2 * d * (1 - t**2) ** mpf("1.5") - loss * t * (3 - 2 * t**2)  # type: ignore[operator]
-
-            t = findroot(slope, (mpf("1e-6"), mpf("0.999")), solver="anderson")
-            wanted = 2 * (t / k) ** 2 * (d - loss * t / sqrt(1 - t**2))
-            assert share_estimation(k, epsilon, n) == pytest.approx(float(wanted), rel=1e-12)
-    assert share_estimation(10, 0, 100) == pytest.approx(2 * 5 / 100, rel=1e-9)
-    n = 10**8
-    assert n * share_estimation(10, 1, n) == pytest.approx(10 / (54 * math.sinh(0.5) ** 2), rel=1e-3)
-    assert n * share_estimation(10, 1, n) < ex.Frequencies(10)(ex.subset_selection(10, 1))

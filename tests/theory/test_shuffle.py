@@ -7,6 +7,7 @@ import json
 import math
 import random
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from extremal.errors import InvalidParameter, MalformedFile, PrivacyViolation, T
 from extremal.theory.shuffle import accounting, contour
 from extremal.theory.shuffle.binary import BinaryReports
 from extremal.theory.shuffle.claims import ShuffleClaim
+from extremal.theory.shuffle.compositions import Series
 from extremal.theory.shuffle.contour import Law, positive_part
 from extremal.theory.shuffle.others import everybody
 from extremal.theory.shuffle.pairs import pairs_of
@@ -207,6 +209,51 @@ def test_all_data_sets_of_binary_reports_are_gone_through() -> None:
     assert not reports.at_most(n, accounting.at(epsilon), arb(truth * 0.9999))
     assert BinaryReports.of(ex.randomized_response(3, 1)) is None
     assert BinaryReports.of(ex.Mechanism.from_matrix([[0.5, 0.5], [0, 1]])) is None
+
+
+def test_the_series_encloses_every_composition() -> None:
+    m, n, epsilon = ex.Mechanism.from_matrix([[0.7, 0.3], [0.4, 0.6]]), 400, 0.15
+    reports = BinaryReports.of(m)
+    assert reports is not None
+    powers = [[np.array([1.0])], [np.array([1.0])]]
+    for x, laws_of in enumerate(powers):
+        for _ in range(n - 1):
+            laws_of.append(np.convolve(laws_of[-1], m.matrix[x]))
+    for first in (0, 1):
+        series = reports.series(first, n, accounting.at(epsilon))
+        assert series is not None
+        truth = []
+        for a in range(n):
+            law = np.convolve(powers[0][n - 1 - a], powers[1][a])
+            laws = np.convolve(law, m.matrix[first]), np.convolve(law, m.matrix[1 - first])
+            truth.append(float(np.maximum(laws[0] - math.exp(epsilon) * laws[1], 0).sum()))
+        for start in range(0, n, 10):
+            block = Series.around(series, start, start + 9)
+            assert block is not None
+            found = [float(value) for value in block.points()]
+            assert found == pytest.approx(truth[start : start + 10], rel=1e-9)
+            assert float(block.bound()) >= max(found)
+        worst = arb(max(truth))
+        assert series.at_most(worst * (1 + arb(2) ** -25))
+        assert not series.at_most(worst * (1 - arb(2) ** -25))
+        assert not replace(series, n=n - 1).at_most(worst * (1 + arb(2) ** -25))  # one person too few is noticed
+        assert replace(series, n=n + 1).at_most(worst * (1 - arb(2) ** -25))
+        assert float(series.lower(20)) == pytest.approx(max(truth), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("level", "n", "delta", "ends"),
+    [
+        (2, 10**6, 1e-8, (0.009708812, 0.009708842)),
+        (2, 10**4, 1e-8, (0.112655, 0.1126551)),
+        (4, 10**5, 1e-6, (0.08471617, 0.08471619)),
+        (0.5, 10**6, 1e-6, (0.001265797, 0.001266033)),
+    ],
+)
+def test_binary_reports_of_any_number_of_people(level: float, n: int, delta: float, ends: tuple[float, float]) -> None:
+    low, high = ex.shuffled(ex.randomized_response(2, level), n).epsilon(delta)
+    assert ends[0] <= low <= high <= ends[1]
+    assert high / low < 1 + 1e-7
 
 
 @pytest.mark.slow

@@ -9,17 +9,13 @@ seconds if it is small, for two minutes if not. What was made in this process ha
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import fields
-from math import factorial, prod
-from typing import Any
+from math import factorial
 
 from extremal.certificate.arithmetic.enclosures import leaves_of
 from extremal.certificate.proof import TOO_LARGE, NotKnown, Proof, Value
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.unlisted import Unlisted
-from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, Pure, QuestionsGoal, WorkloadGoal
+from extremal.problem import Coupled, Goal, LevelGoal, LossGoal, OverClass, Privacy, QuestionsGoal, WorkloadGoal
 from extremal.sources import SourceClass
 
 MOST_PROOFS = 64  # of a certificate, those within others included: a search writes a handful
@@ -32,8 +28,6 @@ PER_PRODUCT = 60  # steps of a product of matrices of whole numbers in one unit
 PER_PAIR = 400  # entries of pairs of rows, in floats, in one unit
 PER_PLANE = 50  # units for an inequality of a cone whose rays are found by double description
 MOST_COUNTED, MOST_COUPLED = 20, 8  # inputs from which on a list of rays is refused, whatever it would cost
-PER_SET, PER_LEVEL, LISTED = 30, 250_000, 7  # yes/no questions: sets of a few, a level of the recursion of more
-MOST_VECTORS = 1 << 20  # of counts: more are refused, whatever they would cost
 PASSES = 64  # over all pairs of rows, to find a level at a δ by bisection
 
 
@@ -84,27 +78,39 @@ def _pieces(mechanism: Mechanism) -> int:
     return int(stored.m) * int(runs)
 
 
-def proofs_within(proofs: tuple[Proof, ...]) -> Iterator[Value]:
-    """The proofs and reasons of a certificate, with all that they hold."""
-    for proof in proofs:
-        yield proof
-        held: list[Any] = [getattr(proof, f.name) for f in fields(proof)]
-        parts = [v for value in held for v in (value if isinstance(value, tuple) else (value,)) if isinstance(v, Value)]
-        yield from proofs_within(tuple(parts))  # type: ignore[arg-type]
-
-
 def work_of_proofs(proofs: tuple[Proof, ...], privacy: Privacy, goal: Goal) -> int:
     """To derive the bounds of all proofs.
 
     Raises:
         NotKnown: there are too many.
     """
-    values = list(proofs_within(proofs))
-    if sum(isinstance(value, Proof) for value in values) > MOST_PROOFS:
-        raise NotKnown(f"{TOO_LARGE}: a certificate has at most {MOST_PROOFS} proofs", "proofs", len(values))
-    within = {id(getattr(value, "reason", None)) for value in values if value.kind == "truncated"}
-    pure = Pure(privacy.ratio) if isinstance(privacy, Coupled) else privacy
-    return sum(_work_of(value, pure if id(value) in within else privacy, goal) for value in values)
+    if sum(map(_proofs_in, proofs)) > MOST_PROOFS:
+        raise NotKnown(f"{TOO_LARGE}: a certificate has at most {MOST_PROOFS} proofs", "proofs", len(proofs))
+    return sum(proof.work(privacy, goal) for proof in proofs)
+
+
+def _proofs_in(value: Value) -> int:
+    """How many proofs it is and holds."""
+    return isinstance(value, Proof) + sum(map(_proofs_in, value.parts()))
+
+
+def width_of(goal: Goal) -> int:
+    """Inputs that a proof has numbers for: of questions, whose proofs are about one at a time, all answers."""
+    return sum(goal.sizes) if isinstance(goal, QuestionsGoal) else goal.k
+
+
+def work_of_rays(privacy: Privacy, goal: Goal) -> int:
+    """To list the extreme rays of a notion's cone, and the worth of each."""
+    k, leaves = width_of(goal), leaves_in(goal)
+    if isinstance(privacy, OverClass):
+        return _vertices(privacy.source) * k * PER_PLANE + (k * leaves << min(k, MOST_COUNTED))
+    rays = 2 * 6 ** min(k, MOST_COUPLED) if isinstance(privacy, Coupled) else 1 << min(k, MOST_COUNTED)
+    return int(rays * k * leaves)
+
+
+def leaves_in(goal: Goal) -> int:
+    """Divergences and informations that a column is valued by."""
+    return 1 if goal.is_cost else len(leaves_of(goal))
 
 
 def _vertices(source: SourceClass) -> int:
@@ -114,48 +120,11 @@ def _vertices(source: SourceClass) -> int:
     return many.get(source.kind, len(source.priors))
 
 
-def _work_of(value: Value, privacy: Privacy, goal: Goal) -> int:
-    k = sum(goal.sizes) if isinstance(goal, QuestionsGoal) else goal.k  # a proof is about one question at a time
-    sizes = {f.name: getattr(value, f.name) for f in fields(value)}
-    leaves = 1 if goal.is_cost else len(leaves_of(goal))
-    if value.kind == "listed":
-        if sizes["revealed"]:
-            return k * k * leaves
-        if isinstance(goal, WorkloadGoal) and isinstance(privacy, Pure):
-            return 0  # by vectors of counts, with `squares`
-        if isinstance(privacy, OverClass):
-            return _vertices(privacy.source) * k * PER_PLANE + (k * leaves << min(k, MOST_COUNTED))
-        rays = 2 * 6 ** min(k, MOST_COUPLED) if isinstance(privacy, Coupled) else 1 << min(k, MOST_COUNTED)
-        return int(rays * k * leaves)
-    if value.kind == "chords":
-        longest = max((n.denominator.bit_length() for n in sizes["nodes"]), default=0)
-        cells = sum(map(len, sizes["trees"]))
-        return int(len(sizes["nodes"]) * k * (64 + longest) // 256 + cells * k * 10)
-    if value.kind == "order":
-        return int(len(sizes["ends"]) ** 2 * 3)
-    if value.kind == "concave":
-        return int(len(sizes["lines"]) * k * 10)
-    if value.kind == "sets":
-        return sum(map(len, sizes["trees"])) * 1000
-    if value.kind in ("agreements", "yes-no"):
-        return _work_of_questions(value.kind, sizes, k * k if isinstance(goal, WorkloadGoal) else 0)
-    if value.kind == "squares" and isinstance(goal, (WorkloadGoal, QuestionsGoal)):
-        listed = isinstance(privacy, Pure) and sizes["dual"].reason.kind == "listed"
-        listed = listed or sizes["dual"].reason.kind == "truncated"
-        return _work_of_classes(sizes["merged"] or range(k), sizes["classes"], listed)
-    return k**3 // PER_PRODUCT if value.kind == "matrix" else 0
+def work_of_matrix(k: int) -> int:
+    """To multiply matrices of k rows."""
+    return k**3 // PER_PRODUCT
 
 
-def _work_of_questions(kind: str, sizes: dict[str, Any], entries: int) -> int:
-    """Entries of a matrix that are compared, sets that are listed or levels of the recursion, or numbers."""
-    asked = len(sizes["sizes"])
-    if kind == "agreements":
-        return entries // PER_PRODUCT + len(sizes["numbers"]) * PER_PLANE
-    return int(entries // PER_PRODUCT + (PER_SET * 4**asked if asked <= LISTED else PER_LEVEL * asked))
-
-
-def _work_of_classes(groups: Sequence[int], classes: Sequence[int], listed: bool) -> int:
-    """Products of matrices between classes of inputs, and the vectors of how many inputs of each class are high."""
-    members = Counter(classes) if classes else Counter(set(groups))
-    vectors = prod(n + 1 for n in members.values()) if listed else 0
-    return len(members) ** 3 // PER_PRODUCT + len(groups) ** 2 + (vectors <= MOST_VECTORS) * vectors * len(members)
+def work_of_entries(goal: Goal) -> int:
+    """To compare the matrix of a workload, entry by entry."""
+    return goal.k**2 // PER_PRODUCT if isinstance(goal, WorkloadGoal) else 0

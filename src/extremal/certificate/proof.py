@@ -11,7 +11,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cache
-from typing import Any, ClassVar, get_type_hints
+from typing import Any, ClassVar, TypeGuard, get_type_hints
 
 from flint import ctx
 
@@ -63,6 +63,19 @@ class Value:
 
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **{f.name: to_plain(getattr(self, f.name)) for f in fields(self)}}
+
+    def parts(self) -> list[Value]:
+        """The proofs and reasons that it holds."""
+        held = [getattr(self, f.name) for f in fields(self)]
+        return [one for value in held for one in (value if isinstance(value, tuple) else (value,)) if _is_value(one)]
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        """What checking this costs, from sizes alone, in the units of `certificate.limits`; here, that of its parts."""
+        return sum(part.work(privacy, goal) for part in self.parts())
+
+
+def _is_value(one: object) -> TypeGuard[Value]:
+    return isinstance(one, Value)
 
 
 class Proof(Value):

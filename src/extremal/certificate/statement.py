@@ -20,7 +20,7 @@ LONGEST = 90  # characters of a list, or of labels, that is written out
 SHOWN = 2  # entries of a longer one
 DIGITS = 16  # of a hash that is shown
 SMALLEST_SHARE = 1e-4  # of what is shown in per cent
-TIGHT = 1e-6  # the largest relative gap that is called best possible
+TIGHT = 1e-6  # the largest relative gap that is called optimal
 
 
 def about(mechanism: Mechanism, digest: str, utility: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
@@ -41,6 +41,10 @@ def described(value: Any) -> str:
 
     >>> described({"utility": "KL", "p0": ["0.5", "0.5"], "p1": ["0.1", "0.9"]})
     'KL, p0 = (0.5, 0.5), p1 = (0.1, 0.9)'
+    >>> described({"utility": "Hamming", "source": {"kind": "list", "priors": [["0.5", "0.5"]]}})
+    'Hamming, prior = (0.5, 0.5)'
+    >>> described({"utility": "Hamming", "source": {"kind": "list", "priors": [["2", "1"]]}})
+    'Hamming, prior weights = (2, 1)'
     >>> described({"utility": "Hamming", "source": {"kind": "simplex", "k": 5}})
     'Hamming, source = [simplex, k = 5]'
     >>> described({"utility": "CDF", "source": {"kind": "simplex", "k": 5}, "thresholds": None})
@@ -49,8 +53,16 @@ def described(value: Any) -> str:
     if isinstance(value, dict):
         name = next((str(value[key]) for key in ("utility", "kind") if key in value), "")
         given = {key: part for key, part in value.items() if key not in ("utility", "kind") and part is not None}
-        return ", ".join([name, *(f"{key} = {_inside(part)}" for key, part in given.items())])
+        return ", ".join([name, *(f"{key} = {_inside(part)}" for key, part in map(_plain, given.items()))])
     return _listed(value, _inside) if isinstance(value, list) else str(value)
+
+
+def _plain(field: tuple[str, Any]) -> tuple[str, Any]:
+    """One prior is called so; a file holds it as a source with a list of one, in decimals or as whole weights."""
+    match field:
+        case "source", {"kind": "list", "priors": [prior]}:
+            return ("prior weights" if all(text.isdecimal() for text in prior) else "prior"), prior
+    return field
 
 
 def _inside(value: Any) -> str:
@@ -75,20 +87,20 @@ def relative_gap(lower: float, upper: float) -> float:
 
 
 def how_good(gap: float, interval: tuple[float, float]) -> str:
-    """What a proved bound says about the mechanism: the best possible value lies in the interval.
+    """What a proved bound says about the mechanism: the optimum lies in the interval.
 
     >>> how_good(0.0, (0.25, 0.25))
-    'best possible to the last digit, 0.25'
+    'optimal to the last digit, 0.25'
     >>> how_good(0.123, (0.877, 1.0))
-    'within 12% of the best possible: bound proved, between 0.877 and 1.0'
+    'within 12% of the optimum: bound proved, between 0.877 and 1.0'
     """
     lower, upper = interval
     if not gap:
-        return f"best possible to the last digit, {lower!r}"
+        return f"optimal to the last digit, {lower!r}"
     between = f"between {lower!r} and {upper!r}"
     if gap <= TIGHT:
-        return f"best possible to {gap:.1e}, {between}"
+        return f"optimal to within {gap:.1e}, {between}"
     if gap < 1:
         share = f"{100 * gap:.2g}%" if gap >= SMALLEST_SHARE else f"{gap:.1e}"
-        return f"within {share} of the best possible: bound proved, {between}"
+        return f"within {share} of the optimum: bound proved, {between}"
     return f"bound proved, {between}, which does not tell how good the mechanism is"

@@ -129,7 +129,7 @@ class Verification:
 
 
 def verify(subject: Any) -> Verification:
-    """Decide the claims of a mechanism, a design, or a file of either.
+    """Verify the claims of a mechanism, a design, or a file of either.
 
     Privacy is decided in integer arithmetic; the value is enclosed from the exact weights; the bound is derived again
     from each proof in exact arithmetic, without a solver. Nothing that is claimed is trusted.

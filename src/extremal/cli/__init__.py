@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import difflib
+import itertools
 import os
 import re
 import signal
@@ -73,7 +74,8 @@ DESCRIPTION = """\
 extremal: provably optimal local privacy.
 
 Say what you want to learn and how private it must be; get the best local
-randomiser, a proof that it is private, an exact sampler, and the estimates.
+randomiser, a proof that it is private and optimal, an exact sampler, and
+estimates from the reports.
 """
 
 EPILOG = """\
@@ -85,11 +87,16 @@ help on one: extremal VERB --help
 
 
 class _Help(argparse.HelpFormatter):
-    """Lines of descriptions and examples stay apart; only those that are too long are broken."""
+    """Lines of descriptions and examples stay apart; only sentences that are too long are broken, so that a command can
+    be copied as it stands."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
-        lines = text.splitlines()
-        return "\n".join(textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent) for line in lines)
+        return "\n".join(
+            f"{indent}{line}"
+            if line.lstrip().startswith("extremal ")
+            else textwrap.fill(line, width, initial_indent=indent, subsequent_indent=indent)
+            for line in text.splitlines()
+        )
 
 
 class _Parser(argparse.ArgumentParser):
@@ -126,9 +133,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _run(arguments)
 
 
+def _options(arguments: list[str]) -> argparse.Namespace:
+    """The options of one verb; what it does not know is refused by that verb, whose help knows more."""
+    asked: Any = parser()
+    top = asked
+    options, unknown = top.parse_known_args(arguments)
+    for word in itertools.takewhile(lambda word: not word.startswith("-"), arguments):
+        verbs = [action.choices for action in asked._actions if isinstance(action, argparse._SubParsersAction)]
+        if not verbs or word not in verbs[0]:
+            break
+        asked = verbs[0][word]
+    if unknown:
+        known = [flag for action in asked._actions for flag in action.option_strings]
+        near = difflib.get_close_matches(unknown[0], known, 1)
+        meant = f". Did you mean {near[0]}?" if near else "."
+        asked.exit(
+            BAD_INPUT, f"extremal: unrecognized arguments: {' '.join(unknown)}{meant} See: {asked.prog} --help\n"
+        )
+    found: argparse.Namespace = options
+    return found
+
+
 def _run(arguments: Sequence[str] | None) -> int:
     try:
-        options = parser().parse_args(arguments)
+        options = _options(list(sys.argv[1:] if arguments is None else arguments))
         outcome = int(options.run(options))
         sys.stdout.flush()
     except BrokenPipeError:

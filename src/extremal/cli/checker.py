@@ -19,7 +19,7 @@ from extremal.errors import FileConflict
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "checker",
-        help="write one file that decides claims with Python's standard library alone",
+        help="write a one-file checker that needs only Python's standard library",
         description="Write a checker of mechanism and certificate files as one readable file.\n"
         "It imports nothing but the standard library and shares no line with extremal.",
         epilog="run it anywhere:  python -I -S check.py FILE…\n"

@@ -30,7 +30,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "collect",
         help="publish a questionnaire, take reports over HTTP, show estimates",
-        description="A study: its page for respondents, its store, its page for the analyst.",
+        description="Run a study: a page for respondents, a store of reports, a page for the analyst.",
         epilog="example:\nextremal collect new study --questionnaire q.json\nextremal collect serve study",
     )
     actions = verb.add_subparsers(title="actions", metavar="ACTION", required=True)
@@ -147,7 +147,8 @@ def _day(text: str | None) -> datetime.date | None:
 
 def _serve(options: argparse.Namespace) -> int:
     study, store = _opened(options)
-    from extremal.collect.service import Service, merged_languages, serve
+    from extremal.collect.server import serve
+    from extremal.collect.service import Service, merged_languages
 
     def listening(port: int) -> None:
         print(f"{study.title}: http://{options.host}:{port}/  (Ctrl-C ends it)", flush=True)

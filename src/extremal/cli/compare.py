@@ -15,8 +15,8 @@ from extremal.utility import Workload
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "compare",
-        help="closed-form mechanisms side by side",
-        description="Every applicable closed form at ε, with its level under each notion and its value under the "
+        help="compare the closed-form mechanisms with each other and with the best",
+        description="List every applicable closed form at ε, with its level under each notion and its value under the "
         "chosen utilities; with --goal, how many respondents each needs for the precision of the best mechanism.",
         epilog="example:  extremal compare --prior 0.5,0.3,0.2 --epsilon 1 --plot forms.png",
     )

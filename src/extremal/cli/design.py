@@ -18,7 +18,7 @@ from extremal.progress import ProgressLine
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "design",
-        help="the best mechanism for what you want to learn, with a proof",
+        help="find the optimal mechanism for a goal, with a proof",
         description="Find the optimal mechanism for a goal under a privacy constraint, and prove that it is optimal.",
         epilog="examples:\n"
         "extremal design --goal frequencies --inputs never,once,often --epsilon 1 -o question.json\n"
@@ -54,6 +54,8 @@ def run(options: argparse.Namespace) -> int:
     inputs = answers(options.inputs) if options.inputs else None
     if inputs and options.k is None:
         options.k = str(len(inputs))
+    if inputs and options.values is None and all(isinstance(label, int) for label in inputs):
+        options.values = ",".join(map(str, inputs))  # answers 0-10 stand for their numbers
     with ProgressLine() as line:
         if options.distortion is not None:
             return _shown(_smallest_epsilon(options, inputs), options)

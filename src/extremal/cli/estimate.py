@@ -32,7 +32,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb.add_argument(
         "--by", metavar="COLUMN", action="append", help="estimate each stratum by itself; may be given several times"
     )
-    verb.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    verb.add_argument("--level", type=float, default=0.95, help="confidence level (default 0.95)")
     verb.add_argument("--top", type=int, metavar="N", help="the N most frequent inputs, with joint limits and ranks")
     verb.add_argument("--simultaneous", action="store_true", help="all intervals hold together with that confidence")
     verb.add_argument(

@@ -15,7 +15,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "explain",
         help="say what a report discloses, in plain sentences",
-        description="What a report lets someone believe, answer by answer, with bounds rounded outwards.",
+        description="Say what a report lets someone believe, answer by answer, with bounds rounded outwards.",
         epilog="example:  extremal explain question.json --prior 0.9,0.1 --html page.html",
     )
     verb.add_argument("file", help="a mechanism file")

@@ -20,17 +20,17 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="open the explorer in a browser: what does ε cost?",
         description="Serve the explorer on 127.0.0.1 and open it in a browser.\n"
         "It is one static page: nothing is sent anywhere, and every state is in the address.",
-        epilog="Ctrl-C ends it.\nexit codes:  0 done   2 bad input",
+        epilog="Press Ctrl-C to stop it.\nexit codes:  0 done   2 bad input",
     )
-    verb.add_argument("--port", type=int, default=0, metavar="N", help="port to listen on (any free one)")
-    verb.add_argument("--no-browser", action="store_true", help="print the address and open nothing")
+    verb.add_argument("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free one)")
+    verb.add_argument("--no-browser", action="store_true", help="print the address without opening a browser")
     verb.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     with server(options.port) as served:
         address = f"http://127.0.0.1:{served.server_address[1]}/"
-        print(f"{address}  (Ctrl-C ends it)", flush=True)
+        print(f"{address}  (press Ctrl-C to stop)", flush=True)
         if not options.no_browser:
             webbrowser.open(address)
         with contextlib.suppress(KeyboardInterrupt):
@@ -42,7 +42,10 @@ def server(port: int) -> ThreadingHTTPServer:
     """The explorer on a port of 127.0.0.1; 0 is any free one."""
     if not 0 <= port <= MOST_PORT:
         raise InvalidParameter(
-            f"the port must lie between 0 and {MOST_PORT}", parameter="--port", value=port, hint="0 is any free one."
+            f"the port must lie between 0 and {MOST_PORT}",
+            parameter="--port",
+            value=port,
+            hint="0 means any free port.",
         )
     held = {f"/{name}": (TYPES[name.rpartition(".")[2]], data) for name, data in pages().items()}
     held["/"] = held["/index.html"]
@@ -60,6 +63,6 @@ def server(port: int) -> ThreadingHTTPServer:
             self.wfile.write(data)
 
         def log_message(self, *_: object) -> None:
-            """Requests are nobody's business."""
+            """Write no log: requests stay private."""
 
     return ThreadingHTTPServer(("127.0.0.1", port), Handler)

@@ -16,7 +16,7 @@ from extremal.estimate.workload import WorkloadEstimate
 from extremal.loading import load
 from extremal.mechanism import Mechanism
 from extremal.progress import ProgressLine
-from extremal.questionnaire import OnlyIf, Questionnaire, QuestionText
+from extremal.questionnaire import OnlyIf, Questionnaire, QuestionText, TickAll
 from extremal.questionnaire.device import write_surveyjs_folder
 from extremal.questionnaire.forms import read_form
 from extremal.questionnaire.strategies import STRATEGIES
@@ -27,8 +27,8 @@ from extremal.utility import CDF, Mean
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "questionnaire",
-        help="several questions to one person under one budget",
-        description="Make a questionnaire, say what it discloses, randomise answers to it, estimate from the reports.",
+        help="ask one person several questions within one privacy budget",
+        description="Make a questionnaire, explain what it discloses, randomise answers to it, and estimate.",
         epilog="example:\nextremal questionnaire make --epsilon 2 drugs=no,yes party=left,centre,right -o q.json",
     )
     actions = verb.add_subparsers(title="actions", metavar="ACTION", required=True)
@@ -42,17 +42,11 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     action.add_argument("--epsilon", help="what one person spends on all questions together, in nats")
     _add_strategy(action)
-    action.add_argument(
-        "--goal",
-        action="append",
-        metavar="NAME=mean|cdf",
-        help="what is wanted of a question; the shares of its answers if not given",
-    )
     action.add_argument("--text", action="append", metavar="NAME=TEXT", help="what a person reads")
     action.add_argument(
         "--only-if", action="append", metavar="NAME=QUESTION:ANSWER", help="ask NAME only after this answer"
     )
-    action.add_argument("--title", default="", help="of the questionnaire")
+    action.add_argument("--title", default="", help="title of the questionnaire")
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
 
     action = _action(
@@ -63,7 +57,7 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     _add_strategy(action)
     action.add_argument("-o", "--output", metavar="FILE", required=True, help="the file to write")
 
-    action = _action(actions, "show", _show, "decide its claims again and say what a person spends")
+    action = _action(actions, "show", _show, "verify its claims and show what each person spends")
     action.add_argument("file", help="a questionnaire file")
 
     action = _action(actions, "explain", _explain, "say what the reports disclose, in plain sentences")
@@ -81,8 +75,8 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
     action = _action(actions, "estimate", _estimate, "estimate the frequencies of every question")
     action.add_argument("file", help="a questionnaire file")
-    action.add_argument("reports", help="a file that privatize wrote, or JSON lines that a server collected")
-    action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    action.add_argument("reports", help="a file written by `extremal privatize`, or JSON lines collected by a server")
+    action.add_argument("--level", type=float, default=0.95, help="confidence level (default 0.95)")
     action.add_argument("--by", metavar="COLUMN", help="estimate each group of an open column by itself")
     action.add_argument("--csv", metavar="FILE", help="write all estimates as one table")
     action.add_argument("--excel", metavar="FILE", help="the same as a workbook")
@@ -90,10 +84,10 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
     action = _action(actions, "crosstab", _crosstab, "estimate the joint shares of two questions")
     action.add_argument("file", help="a questionnaire file")
-    action.add_argument("reports", help="a file that privatize wrote, or JSON lines that a server collected")
+    action.add_argument("reports", help="a file written by `extremal privatize`, or JSON lines collected by a server")
     action.add_argument("first", help="a question")
     action.add_argument("second", help="another question, or an open column")
-    action.add_argument("--level", type=float, default=0.95, help="of confidence; default: 0.95")
+    action.add_argument("--level", type=float, default=0.95, help="confidence level (default 0.95)")
     _add_hash_check(action)
 
     action = _action(actions, "export", _export, "write the questions as a form of a survey tool, with the randomiser")
@@ -114,6 +108,12 @@ def _add_strategy(action: argparse.ArgumentParser) -> None:
         "--importance", action="append", metavar="NAME=W", help="margins are compared after multiplication with this"
     )
     action.add_argument("--optional", action="append", metavar="NAME", help="a question that need not be answered")
+    action.add_argument(
+        "--goal",
+        action="append",
+        metavar="NAME=mean|cdf",
+        help="what is wanted of a question; the shares of its answers if not given",
+    )
 
 
 def _add_hash_check(action: argparse.ArgumentParser) -> None:
@@ -160,11 +160,7 @@ def _make(options: argparse.Namespace) -> int:
         texts = {name: QuestionText(text) for name, text in _pairs(options.text, "--text").items()}
         made = Questionnaire(mechanisms, texts=texts, title=options.title)
     else:
-        goals = _pairs(options.goal, "--goal")
-        for name in goals:
-            if name not in given:
-                raise InvalidParameter("--goal must be of a question", parameter="--goal", value=name)
-        asked = {name: _asked(_answers(text), goals.get(name)) for name, text in given.items()}
+        asked = _with_goals({name: _answers(text) for name, text in given.items()}, options.goal)
         made = Questionnaire.within(
             options.epsilon,
             {**asked, **_conditions(options.only_if, asked)},
@@ -188,7 +184,7 @@ def _import(options: argparse.Namespace) -> int:
         )
     made = Questionnaire.within(
         options.epsilon,
-        form.answers(),
+        _with_goals(form.answers(), options.goal),
         options.strategy,
         options.per_person,
         _pairs(options.importance, "--importance") or None,
@@ -229,10 +225,19 @@ def _conditions(texts: list[str] | None, asked: Mapping[str, Any]) -> dict[str, 
     return found
 
 
-def _asked(answers: Any, goal: str | None) -> Any:
-    """What `Questionnaire.within` takes for a question with a goal."""
-    if goal is None:
-        return answers
+def _with_goals(answers: dict[str, Any], texts: list[str] | None) -> dict[str, Any]:
+    """What `Questionnaire.within` takes: some of the questions with a goal."""
+    goals = _pairs(texts, "--goal")
+    for name in goals:
+        if name not in answers or isinstance(answers[name], (OnlyIf, TickAll)):
+            raise InvalidParameter(
+                "--goal must be of a question that is always asked and has one answer", parameter="--goal", value=name
+            )
+    return answers | {name: _asked(answers[name], goal) for name, goal in goals.items()}
+
+
+def _asked(answers: Any, goal: str) -> Any:
+    """Labels and a goal."""
     labels = list(range(answers)) if isinstance(answers, int) else list(answers)
     if goal == "cdf":
         return labels, CDF(len(labels))
@@ -292,10 +297,10 @@ def _estimate(options: argparse.Namespace) -> int:
     grouped = {} if options.by is None else {"by": options.by}
     found = asked.estimate(Path(options.reports), check_hash=not options.no_hash_check, **grouped)
     if options.csv or options.excel:
-        _write_table(_table(found, options.level), options)
+        _write_table(_table(asked, found, options.level), options)
+    text = "\n\n".join(f"{name}\n{_summary(one, options.level)}" for name, one in found.items())
     if options.by is not None:
-        text = "\n\n".join(f"{name}\n{one.summary(options.level)}" for name, one in found.items())
-        return said(options, {"rows": _table(found, options.level)}, written(text, options.csv, options.excel))
+        return said(options, {"rows": _table(asked, found, options.level)}, written(text, options.csv, options.excel))
     content = {
         name: [
             {"answer": label, "estimate": float(e), "low": float(low), "high": float(high)}
@@ -303,14 +308,23 @@ def _estimate(options: argparse.Namespace) -> int:
         ]
         for name, one in found.items()
     }
-    text = "\n\n".join(f"{name}\n{one.summary(options.level)}" for name, one in found.items())
     return said(options, content, written(text, options.csv, options.excel))
 
 
-def _table(found: dict[str, Any], level: float) -> list[dict[str, Any]]:
-    """A row for each estimate: question, group, answer or statistic, estimate, standard error, limits, reports."""
+def _summary(found: Any, level: float) -> str:
+    """The estimates of a question; those of a goal come group by group."""
+    if isinstance(found, dict):
+        return "\n\n".join(f"stratum {group!r}\n{one.summary(level)}" for group, one in found.items())
+    return str(found.summary(level))
+
+
+def _table(asked: Questionnaire, found: dict[str, Any], level: float) -> list[dict[str, Any]]:
+    """A row for each estimate: question, group, answer or statistic and its text, estimate, standard error, limits,
+    reports."""
     rows = []
     for question, result in found.items():
+        known = asked.texts.get(question, QuestionText()).answers
+        texts = dict(zip(asked.questions[question].inputs, known, strict=False))
         groups = result.items() if isinstance(result, Mapping) else [("", result)]
         for group, one in groups:
             for label, e, s, (low, high) in zip(
@@ -321,6 +335,7 @@ def _table(found: dict[str, Any], level: float) -> list[dict[str, Any]]:
                         "question": question,
                         "group": str(group),
                         "answer": str(label),
+                        "text": texts.get(label, ""),
                         "estimate": float(e),
                         "standard_error": float(s),
                         "low": float(low),

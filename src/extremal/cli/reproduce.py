@@ -25,13 +25,13 @@ examples:
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "reproduce",
-        help="figures and tables of the papers, and beyond them",
-        description="Compute figures and tables of the three papers again; without a name, list them.",
+        help="recompute the figures and tables of the papers",
+        description="Recompute figures and tables of the three papers; without a name, list them.",
         epilog=EPILOG,
     )
-    verb.add_argument("names", nargs="*", metavar="NAME", help="of a figure, or all")
+    verb.add_argument("names", nargs="*", metavar="NAME", help="name of a figure, or all")
     verb.add_argument("-o", "--output", metavar="FOLDER", default="reproduced", help="where to write (reproduced/)")
-    verb.add_argument("--format", metavar="F,F", default="png,svg", help="of the pictures (png,svg)")
+    verb.add_argument("--format", metavar="F,F", default="png,svg", help="formats of the pictures (default: png,svg)")
     add_printing(verb)
     verb.set_defaults(run=run)
 
@@ -63,7 +63,11 @@ def _chosen(names: list[str]) -> list[Figure]:
         return list(FIGURES.values())
     unknown = [name for name in names if name not in FIGURES]
     if unknown:
+        known = [name for name in FIGURES if name.split("-")[0] == unknown[0].split("-")[0]] or list(FIGURES)
         raise InvalidParameter(
-            "names must be figures", parameter="NAME", value=unknown[0], hint="`extremal reproduce` lists them."
+            "there is no such figure or table here; drawings without numbers are not reproduced",
+            parameter="NAME",
+            value=unknown[0],
+            hint=f"Choose from {', '.join(known)}.",
         )
     return [FIGURES[name] for name in dict.fromkeys(names)]

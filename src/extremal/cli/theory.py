@@ -28,7 +28,8 @@ examples:
   extremal theory dominates a.json b.json      (exit code 1 when it does not)
   extremal theory shuffled a.json --n 1000000 --delta 1e-8 --claim central.json
   extremal theory shuffle-target --n 1000000 --epsilon 0.008634222 --utility Frequencies --k 100
-  extremal theory profile a.json               extremal theory compose a.json b.json --delta 1e-6
+  extremal theory profile a.json
+  extremal theory compose a.json b.json --delta 1e-6
 """
 
 
@@ -250,15 +251,19 @@ def _target_arguments(question: argparse.ArgumentParser) -> None:
 Question = tuple[Callable[[argparse.Namespace], int], str, Callable[[argparse.ArgumentParser], None]]
 
 QUESTIONS: dict[str, Question] = {
-    "thresholds": (_thresholds, "up to which ε one bit, from which randomised response is optimal", _goal_arguments),
+    "thresholds": (
+        _thresholds,
+        "up to which ε one bit is optimal, and from which ε randomised response is",
+        _goal_arguments,
+    ),
     "converses": (_converses, "every upper bound on what ε-LDP leaves, next to the optimum", _converse_arguments),
     "region": (_region, "error regions of mechanisms and notions, and which contains which", _region_arguments),
     "dominates": (_dominates, "whether one mechanism can imitate another", _pair_arguments),
     "profile": (_profile, "the smallest δ at every ε", _several_arguments),
     "compose": (_compose, "the level of several reports about one value", _compose_arguments),
     "exponent": (_exponent, "how fast the errors of a test vanish", _exponent_arguments),
-    "shuffled": (_shuffled, "what n shuffled reports guarantee centrally", _shuffled_arguments),
-    "shuffle-target": (_shuffle_target, "the local mechanism for a central guarantee", _target_arguments),
+    "shuffled": (_shuffled, "the central guarantee of n shuffled reports", _shuffled_arguments),
+    "shuffle-target": (_shuffle_target, "find the local mechanism for a central guarantee", _target_arguments),
     "staircase": (_staircase, "the weights of a staircase mechanism", _staircase_arguments),
 }
 """Question → what answers it, its help, its arguments."""

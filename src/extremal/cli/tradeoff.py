@@ -27,9 +27,9 @@ examples:
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "tradeoff",
-        help="the optimum and the closed forms over a range of ε",
-        description="What the best mechanism and the closed forms keep at each privacy level; with --goal, n times the "
-        "mean squared error that each has.",
+        help="compute the optimum and the closed forms over a range of ε",
+        description="Show what the best mechanism and the closed forms keep at each privacy level; with --goal, n "
+        "times the mean squared error of each.",
         epilog=EPILOG,
     )
     add_privacy_arguments(verb)

@@ -26,9 +26,9 @@ MARKS = {Verdict.PROVED: "ok ", Verdict.REFUTED: "NO ", Verdict.NOT_PROVEN: "?  
 def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     verb = verbs.add_parser(
         "verify",
-        help="decide the claims of a mechanism or certificate file",
-        description="Decide privacy in integer arithmetic and derive the optimality bound again, without a solver.\n"
-        "Two files, a mechanism and a certificate, are decided together, and that they belong together; beside "
+        help="verify the claims of a mechanism or certificate file",
+        description="Verify privacy in integer arithmetic and derive the optimality bound again, without a solver.\n"
+        "Two files, a mechanism and a certificate, are verified together, and that they belong together; beside "
         "m.json, m.certificate.json is found and used.",
         epilog="exit codes:\n0 everything claimed is proved\n1 a claim is false or its proof refused\n"
         "2 malformed file or hash mismatch\n3 nothing is false, but something is not proven (a user's function, a "
@@ -38,10 +38,12 @@ def add_to(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         "files", nargs="+", metavar="FILE", help="a mechanism, a certificate, one of each, or a shuffle claim"
     )
     verb.add_argument(
-        "--gap", type=float, metavar="GAP", help="ask for a proof that the mechanism is so close to the best"
+        "--gap", type=float, metavar="GAP", help="require a proof that the mechanism is within this gap of the optimum"
     )
     verb.add_argument(
-        "--independent", action="store_true", help="decide by the checker of `extremal checker`, which shares no line"
+        "--independent",
+        action="store_true",
+        help="use the independent checker, which shares no code (extremal checker)",
     )
     add_printing(verb, overwrite=False)
     verb.set_defaults(run=run)

@@ -21,7 +21,7 @@ MOST_BUCKETS = 1 << 20  # half of the 2^21 − 9 values of a hash, so that every
 
 
 def unary_encoding(k: int | Sequence[Any], epsilon: Any, optimised: bool = True, inputs: Any = None) -> Mechanism:
-    """Report k independent bits, of which that of the true answer is likelier to be 1.
+    """Report k independent bits; the bit of the true answer is more likely to be 1.
 
     With a = P(1 | the truth's bit) and b = P(1 | any other bit), a(1−b) ≤ e^ε·b(1−a). Optimised: a = ½, b = 1/(e^ε+1),
     n·Var ≈ 4e^ε/(e^ε−1)² for a rare answer. Symmetric (basic RAPPOR): b = 1−a = 1/(e^(ε/2)+1), n·Var ≈

@@ -27,7 +27,7 @@ _SMALL = 1e-3  # ε below which the window of the square wave is taken from its 
 
 
 def geometric(k: int | Sequence[Any], epsilon: Any, inputs: Any = None) -> Mechanism:
-    """Two-sided geometric noise on 0..k−1, clamped to the ends.
+    """Add two-sided geometric noise on 0..k−1, clamped to the ends.
 
     With a = e^{−ε/(k−1)}: Q(y|x) = (1−a)/(1+a)·a^|y−x| inside, a^x/(1+a) at the lower end and a^{k−1−x}/(1+a) at the
     upper.

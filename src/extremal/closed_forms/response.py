@@ -25,7 +25,7 @@ from extremal.utility.pair import Pair
 
 
 def randomized_response(k: int | Sequence[Any], epsilon: Any, inputs: Any = None) -> Mechanism:
-    """k-ary randomised response at ε.
+    """Report the true answer with probability e^ε/(e^ε + k − 1), else one of the others: k-ary randomised response.
 
     Q(y|x) = e^ε/(k−1+e^ε) if y = x, else 1/(k−1+e^ε) (KOV eq 15; Warner 1965 for k = 2).
 
@@ -51,7 +51,7 @@ def randomized_response(k: int | Sequence[Any], epsilon: Any, inputs: Any = None
 def binary(
     p0: Any, p1: Any, epsilon: Any, inputs: Any = None, divergence: Callable[[Any, Any], Divergence] = KL
 ) -> Mechanism:
-    """The binary mechanism for telling p0 from p1.
+    """Make the binary mechanism, the best single bit for distinguishing p0 from p1.
 
     Q(0|x) = e^ε/(1+e^ε) if P₀(x) ≥ P₁(x), else 1/(1+e^ε); Q(1|x) = 1 − Q(0|x) (KOV eq 14). Optimal for every
     f-divergence up to `ex.theory.binary_threshold(p0, p1)`, and for total variation at every ε (KOV Theorems 5, 6).
@@ -81,7 +81,7 @@ def binary(
 
 
 def binary_for_information(prior: Any, epsilon: Any, inputs: Any = None) -> Mechanism:
-    """The binary mechanism that keeps most information: T with P(T) as close to ½ as possible.
+    """Make the binary mechanism that keeps most information: T with P(T) as close to ½ as possible.
 
     Q(0|x) = e^ε/(1+e^ε) for x ∈ T, else 1/(1+e^ε) (KOV eq 19, 20; "arg max" in Section 4.2 must read arg min, erratum
     E9). Finding T is the partition problem: exact up to 40 symbols, beyond that by largest differencing (see

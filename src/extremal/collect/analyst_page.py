@@ -63,7 +63,7 @@ def precision_said(results: Results) -> str:
     if results.n >= results.needed:
         return f"{goal} for every question: reached ({results.needed:,} people needed)"
     day = results.reached_on
-    when = f"; at the rate of the last days on {day.isoformat()}" if day else ""
+    when = f"; at the rate of the last days this is reached on {day.isoformat()}" if day else ""
     return f"{goal} for every question: {results.n:,} of about {results.needed:,} people{when}"
 
 

@@ -3,14 +3,17 @@
 A file has the day and a column for each question; nothing where it was not asked. Ids stay in the store. CSV is safe to
 open in a spreadsheet: a text that a spreadsheet would run as a formula (it begins with =, +, -, @, a tab or a line
 break) gets an apostrophe in front. JSON lines and Parquet hold every report as it is, and `Questionnaire.estimate`
-reads them; Parquet also says in its metadata which mechanism made which column, one file for each day on demand.
+reads them; Parquet also says in its metadata which mechanism made which column, one file for each day on demand. The
+store is read once, and what is held at a time is bounded.
 """
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -30,15 +33,16 @@ EXPORTS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charse
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 DAY = "day"
 OF_FILE = "questionnaire"
+HELD = 500_000  # rows in memory, about 100 MB; a row group of Parquet has at most so many and those of one batch
 
 People = Iterable[tuple[int, list[Any]]]
 """Day and reports of everybody."""
 
 
-def streamed(study: Study, store: Store, name: str, day: int | None = None) -> Iterator[bytes]:
+def streamed(study: Study, store: Store, name: str) -> Iterator[bytes]:
     """A file of the format in pieces."""
     pieces = {"csv": _csv, "jsonl": _json_lines}[name]
-    yield from pieces(study, ((on, read_content(content)) for on, content in store.rows(day)))
+    yield from pieces(study, ((on, read_content(content)) for on, content in store.rows()))
 
 
 def export(study: Study, store: Store, path: Path, *, by_day: bool = False, overwrite: bool = False) -> list[Path]:
@@ -48,11 +52,9 @@ def export(study: Study, store: Store, path: Path, *, by_day: bool = False, over
         InvalidParameter: a name with another ending than .csv, .jsonl and .parquet.
         FileConflict: the file exists.
     """
-    if by_day:
-        return [_of_day(study, store, path, day, overwrite) for day in store.by_day()]
     kind = path.suffix.lower().lstrip(".")
-    if kind == "parquet":
-        return [_parquet(study, store, path, None, overwrite)]
+    if by_day or kind == "parquet":
+        return _parquet(study, store, path, by_day, overwrite)
     if kind not in EXPORTS:
         raise InvalidParameter("the file must end in .csv, .jsonl or .parquet", parameter="output", value=str(path))
     refuse_existing(path, overwrite)
@@ -112,13 +114,8 @@ def _json_lines(study: Study, people: People) -> Iterator[bytes]:
         yield "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
 
 
-def _of_day(study: Study, store: Store, folder: Path, day: int, overwrite: bool) -> Path:
-    place = folder / f"{DAY}={day_of(day).isoformat()}"
-    place.mkdir(parents=True, exist_ok=True)
-    return _parquet(study, store, place / "reports.parquet", day, overwrite)
-
-
-def _parquet(study: Study, store: Store, path: Path, day: int | None, overwrite: bool) -> Path:
+def _parquet(study: Study, store: Store, path: Path, by_day: bool, overwrite: bool) -> list[Path]:
+    """One file, or one for each day; all of them complete, or none."""
     try:
         import pyarrow
         from pyarrow import parquet
@@ -128,20 +125,64 @@ def _parquet(study: Study, store: Store, path: Path, day: int | None, overwrite:
         ) from None
     from extremal.columns.files.note import KEY, VERSION
 
-    asked = study.questionnaire
-    made = {name: m.hash for name, m in asked.questions.items()}
-    note = {KEY: json.dumps({"version": VERSION, "columns": made})}
-    names = column_names(study)
-    fields = [(names[0], pyarrow.date32())] if day is None else []  # the folder's name says it
+    asked, day_name = study.questionnaire, column_names(study)[0]
+    note = {KEY: json.dumps({"version": VERSION, "columns": {name: m.hash for name, m in asked.questions.items()}})}
+    fields = [] if by_day else [(day_name, pyarrow.date32())]  # the folder's name says it
     fields += [(name, _type(m.output_labels, name)) for name, m in asked.questions.items()]
     schema = pyarrow.schema(fields, metadata=note)
-    with complete_or_absent(path, overwrite) as temporary, parquet.ParquetWriter(temporary, schema) as file:
-        for some in _pieces((on, read_content(content)) for on, content in store.rows(day)):
-            columns = [[day_of(on) for on, _ in some]] if day is None else []
-            columns += [[reports[place] for _, reports in some] for place in range(len(names) - 1)]
-            arrays = [pyarrow.array(column, field.type) for column, field in zip(columns, schema, strict=True)]
-            file.write_batch(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
-    return path
+    files: dict[Path, Any] = {}
+    with contextlib.ExitStack() as stack:
+
+        def file(place: Path) -> Any:
+            if place not in files:
+                refuse_existing(place, overwrite)
+                temporary = stack.enter_context(complete_or_absent(place, overwrite))
+                files[place] = stack.enter_context(parquet.ParquetWriter(temporary, schema))
+            return files[place]
+
+        if not by_day:
+            file(path)  # of no rows, too
+        for some in _held(store.rows(), by_day):
+            place = path / f"{day_name}={day_of(some[0][0]).isoformat()}" / "reports.parquet" if by_day else path
+            if by_day:
+                place.parent.mkdir(parents=True, exist_ok=True)
+            file(place).write_batch(_batch(some, schema))
+    return sorted(files)
+
+
+def _held(rows: Iterable[tuple[int, str]], by_day: bool) -> Iterator[list[tuple[int, str]]]:
+    """The rows in large pieces, each of one day on demand: the largest is given whenever HELD rows are in memory."""
+    waiting: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
+    everyone = iter(rows)
+    number = 0
+    while some := list(islice(everyone, BATCH)):
+        if by_day:
+            for row in some:
+                waiting[row[0]].append(row)
+        else:
+            waiting[0] += some
+        number += len(some)
+        while number > HELD:
+            largest = waiting.pop(max(waiting, key=lambda day: len(waiting[day])))
+            number -= len(largest)
+            yield largest
+    yield from (waiting[day] for day in sorted(waiting))
+
+
+def _batch(rows: list[tuple[int, str]], schema: Any) -> Any:
+    """Rows as columns of Arrow; every different content is parsed once."""
+    import pyarrow
+
+    encoded = pyarrow.array([content for _, content in rows], pyarrow.string()).dictionary_encode()
+    different = [read_content(content) for content in encoded.dictionary.to_pylist()]
+    of_questions = schema.types[-len(different[0]) :]
+    columns = [
+        pyarrow.array([one[place] for one in different], kind).take(encoded.indices)
+        for place, kind in enumerate(of_questions)
+    ]
+    if len(columns) < len(schema):
+        columns.insert(0, pyarrow.array([day for day, _ in rows], pyarrow.int32()).cast(pyarrow.date32()))
+    return pyarrow.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _type(labels: Labels, name: str) -> Any:

@@ -15,10 +15,8 @@ from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -35,8 +33,6 @@ from extremal.collect.uploads import LARGEST_BODY, Refusal, UploadReader
 from extremal.collect.writing import Arrival, Busy, Intake, WriteOutcome, Writer
 from extremal.errors import MalformedFile
 
-MOST_CONNECTIONS = 2_000  # at once; others get 503 at once
-GRACE = 10  # seconds for open requests when the server is asked to end
 BODIES = 64 << 20  # bytes of all bodies that are being read
 SLOWEST = 30.0  # seconds that one body may take
 FRESH = 10.0  # seconds for which computed results are shown again
@@ -112,7 +108,9 @@ class Service:
             Route("/analyst/{token}", self.enter),
         ]
         handlers: Any = {Refusal: self.refused, HTTPException: self.unknown}
-        return Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
+        app = Starlette(routes=routes, exception_handlers=handlers, lifespan=self._lifespan)
+        app.router.redirect_slashes = False  # a redirect would quote the host that a client made up
+        return app
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -244,7 +242,7 @@ class Service:
     def _refuse_origin(self, request: Request) -> None:
         """A page of another origin sends reports only if the study allows it."""
         origin = request.headers.get("origin")
-        if origin is None or origin in self.origins or urlsplit(origin).netloc == request.headers.get("host"):
+        if origin is None or origin in self.origins or origin.partition("://")[2] == request.headers.get("host"):
             return
         raise Refusal(403, "origin", "pages of another origin may not send reports; serve --origin allows one")
 
@@ -273,8 +271,9 @@ class Service:
         if not self.study.is_analyst(token):
             raise Refusal(401, "token", "this needs the analyst's token, which extremal collect new printed")
         answer = RedirectResponse("/analyst", 303, HEADERS)
-        secure = request.url.scheme == "https"
-        answer.set_cookie(COOKIE, token, httponly=True, samesite="strict", secure=secure, path="/")
+        secure = "https" in (request.url.scheme, request.headers.get("x-forwarded-proto"))
+        # not strict: a browser that follows the link from a mail would not send it to the page that it is led to
+        answer.set_cookie(COOKIE, token, httponly=True, samesite="lax", secure=secure, path="/")
         return answer
 
     async def analyst(self, request: Request) -> Response:
@@ -348,32 +347,3 @@ def merged_languages(path: Path) -> bytes | None:
         raise MalformedFile("a text of the page must have a key of it", parameter="key", value=strange[0])
     merged = {name: {**known.get(name, {}), **own.get(name, {})} for name in {**known, **own}}
     return json.dumps(merged, ensure_ascii=False).encode()
-
-
-class _Server(uvicorn.Server):
-    """Says when it listens, and where: port 0 is any free one."""
-
-    listening: Callable[[int], None]
-
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        await super().startup(sockets)  # type: ignore[arg-type]
-        if self.started:
-            self.listening(self.servers[0].sockets[0].getsockname()[1])
-
-
-def serve(service: Service, host: str, port: int, listening: Callable[[int], None]) -> None:
-    """Serve until a signal comes; what was acknowledged is on disk, and the store is settled at the end."""
-    config = uvicorn.Config(
-        service.app,
-        host=host,
-        port=port,
-        access_log=False,
-        log_level="warning",
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=GRACE,
-        server_header=False,
-        proxy_headers=False,
-    )
-    server = _Server(config)
-    server.listening = listening
-    server.run()

@@ -1,10 +1,4 @@
-"""The tables of a study, in an SQLite file or a PostgreSQL schema, and what may be read from them.
-
-    settings     name, value: the study, and the day on which it was closed
-    reports      id (16 bytes drawn by the device), day, content (the reports as JSON, in the questionnaire's order)
-    invitations  SHA-256 of a code, spent or not; nothing says by which report
-    tallies      for each writer how many reports it stored, and the sum of their SHA-256 modulo 2^256
-    rejects      how many uploads were refused, by day and reason
+"""The store of a study, an SQLite file or a PostgreSQL schema, and what may be read from it.
 
 *Durable.* SQLite runs in WAL mode with synchronous=FULL: a commit returns after fsync. PostgreSQL must have its
 defaults, `fsync` and `synchronous_commit` on; they are looked at.
@@ -17,14 +11,15 @@ them wait for one another.
 *Settled.* The rows of a B-tree lie in the order of their random keys, but inside a page new rows stand before old ones,
 and the WAL holds what came last. `settle` rewrites the file in the order of the keys and empties the WAL; after that no
 byte depends on the order in which reports came within a day. The writer settles when nothing comes for two seconds,
-from time to time while something does, and at its end.
+from time to time while something does, and at its end. Nobody waits for it: while somebody reads, it is put off.
+
+*In one place.* A study whose reports went into a database says so in its file, which then takes and counts none.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import re
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -33,66 +28,27 @@ from types import TracebackType
 from typing import Any
 
 import sqlalchemy as sql
-from sqlalchemy import event
-from sqlalchemy.pool import NullPool
 
-from extremal.atomic import complete_or_absent, refuse_existing, refuse_unusable, write_atomically
-from extremal.collect.study import FILE, today
-from extremal.errors import InvalidParameter, MalformedFile, MissingDependency
+from extremal.atomic import complete_or_absent, refuse_existing, refuse_unusable
+from extremal.collect.schema import (
+    INVITATIONS,
+    META,
+    MODULUS,
+    PRAGMAS,
+    REJECTS,
+    REPORTS,
+    SETTINGS,
+    TALLIES,
+    postgresql_engine,
+    refuse_lossy,
+    row_hash,
+    sqlite_engine,
+    without_password,
+)
+from extremal.collect.study import CHANGEABLE, FILE, today
+from extremal.errors import InvalidParameter, MalformedFile
 
-META = sql.MetaData()
-SETTINGS = sql.Table(
-    "settings",
-    META,
-    sql.Column("name", sql.Text, primary_key=True),
-    sql.Column("value", sql.Text, nullable=False),
-    sqlite_with_rowid=False,
-)
-REPORTS = sql.Table(
-    "reports",
-    META,
-    sql.Column("id", sql.LargeBinary, primary_key=True),
-    sql.Column("day", sql.Integer, nullable=False),
-    sql.Column("content", sql.Text, nullable=False),
-    sqlite_with_rowid=False,
-)
-INVITATIONS = sql.Table(
-    "invitations",
-    META,
-    sql.Column("code", sql.LargeBinary, primary_key=True),
-    sql.Column("spent", sql.Integer, nullable=False),
-    sqlite_with_rowid=False,
-)
-TALLIES = sql.Table(
-    "tallies",
-    META,
-    sql.Column("writer", sql.LargeBinary, primary_key=True),
-    sql.Column("reports", sql.BigInteger, nullable=False),
-    sql.Column("total", sql.LargeBinary, nullable=False),
-    sqlite_with_rowid=False,
-)
-REJECTS = sql.Table(
-    "rejects",
-    META,
-    sql.Column("day", sql.Integer, primary_key=True, autoincrement=False),
-    sql.Column("reason", sql.Text, primary_key=True),
-    sql.Column("number", sql.BigInteger, nullable=False),
-    sqlite_with_rowid=False,
-)
-
-MODULUS = 1 << 256  # of the sum of hashes
 BATCH = 10_000  # rows read or copied at a time
-PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "secure_delete=ON", "busy_timeout=30000", "cache_size=-65536")
-REQUIRED = {"fsync": "on", "synchronous_commit": "on", "full_page_writes": "on"}  # of PostgreSQL, for durability
-
-Row = tuple[bytes, int, str]
-"""id, day, content."""
-
-
-def row_hash(row: Row) -> int:
-    """SHA-256 of a stored report as a number."""
-    key, day, content = row
-    return int.from_bytes(hashlib.sha256(key + day.to_bytes(4, "big") + content.encode()).digest(), "big")
 
 
 @dataclass(frozen=True)
@@ -126,7 +82,7 @@ class Store:
 
     def writer(self) -> sql.Engine:
         """For whoever writes: SQLite's lock is taken when a transaction begins, not in its middle."""
-        return self.engine if self.path is None else _sqlite_engine(self.path, *PRAGMAS, begin="BEGIN IMMEDIATE")
+        return self.engine if self.path is None else sqlite_engine(self.path, *PRAGMAS, begin="BEGIN IMMEDIATE")
 
     @property
     def is_sqlite(self) -> bool:
@@ -138,7 +94,7 @@ class Store:
     def made(cls, path: Path, settings: Mapping[str, str], codes: Iterable[bytes] = ()) -> Store:
         """A new file, whole or absent."""
         with complete_or_absent(path, overwrite=False) as temporary:
-            with cls(_sqlite_engine(temporary, "journal_mode=DELETE"), temporary) as store:
+            with cls(sqlite_engine(temporary, "journal_mode=DELETE"), temporary) as store:
                 store._fill(settings, ((code, 0) for code in codes))
             temporary.chmod(0o600)
         path.chmod(0o600)  # the reports and hashes are the owner's
@@ -147,7 +103,7 @@ class Store:
     @classmethod
     def opened(cls, path: Path) -> Store:
         refuse_unusable(path)
-        store = cls(_sqlite_engine(path, *PRAGMAS), path)
+        store = cls(sqlite_engine(path, *PRAGMAS), path)
         try:
             with store.reading() as connection:
                 found = {
@@ -156,6 +112,14 @@ class Store:
                 }
                 connection.execute(sql.select(SETTINGS.c.name).limit(1)).all()
         except (sql.exc.DatabaseError, sqlite3.DatabaseError) as error:
+            store.engine.dispose()
+            if isinstance(getattr(error, "orig", error), sqlite3.OperationalError):  # not what is in it
+                raise InvalidParameter(
+                    "a study's file and folder must be writable",
+                    parameter="study",
+                    value=str(path),
+                    hint="Is the disk read-only or full, or is the file another user's?",
+                ) from error
             raise MalformedFile(
                 "a study must be an SQLite file that can be read", parameter="study", value=str(path)
             ) from error
@@ -170,17 +134,31 @@ class Store:
 
     @classmethod
     def in_database(cls, url: str, key: str, origin: Store) -> Store:
-        """The tables of a study in PostgreSQL, filled from `origin` the first time, by whoever comes first."""
+        """The tables of a study in PostgreSQL, filled from `origin` the first time, by whoever comes first.
+
+        `origin` is locked meanwhile and says afterwards that its reports are elsewhere, so that none is stored where
+        nobody looks for it.
+        """
         schema = f"extremal_{key}"
-        store = cls(_postgresql_engine(url, schema), None)
+        store = cls(postgresql_engine(url, schema), None)
         try:
-            store._filled_from(origin, schema)
-        except BaseException:
+            with origin.writer().begin() as source:
+                store._filled_from(source, schema)
+                source.execute(sql.update(SETTINGS).where(SETTINGS.c.name == "elsewhere").values(value="yes"))
+        except sql.exc.DBAPIError as error:
+            store.engine.dispose()
+            raise InvalidParameter(
+                "the database must be reachable and its user allowed to make a schema",
+                parameter="store",
+                value=without_password(url),
+                hint=str(error.orig).partition("\n")[0],
+            ) from error
+        except BaseException:  # whatever else ends this: the connections are given back, and it goes on
             store.engine.dispose()
             raise
         return store
 
-    def _filled_from(self, origin: Store, schema: str) -> None:
+    def _filled_from(self, source: sql.Connection, schema: str) -> None:
         with self.engine.begin() as connection:
             connection.execute(sql.text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": schema})
             refuse_lossy(connection)
@@ -188,16 +166,14 @@ class Store:
             if sql.inspect(connection).has_table("settings", schema=schema):
                 return
             META.create_all(connection)
-            with origin.reading() as source:
-                for table in META.sorted_tables:
-                    for rows in source.execution_options(yield_per=BATCH).execute(sql.select(table)).partitions():
-                        connection.execute(sql.insert(table), [dict(row._mapping) for row in rows])
+            _copy_tables(source, connection)
 
     def _fill(self, settings: Mapping[str, str], invitations: Iterable[tuple[bytes, int]]) -> None:
         with self.engine.begin() as connection:
             META.create_all(connection)
             rows = [{"name": name, "value": value} for name, value in settings.items()]
-            connection.execute(sql.insert(SETTINGS), [*rows, {"name": "closed", "value": ""}])
+            unset = [{"name": name, "value": ""} for name in CHANGEABLE]
+            connection.execute(sql.insert(SETTINGS), [*rows, *unset])
             codes = [{"code": code, "spent": spent} for code, spent in sorted(invitations)]
             if codes:
                 connection.execute(sql.insert(INVITATIONS), codes)
@@ -206,14 +182,16 @@ class Store:
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sql.Connection]:
-        """One consistent view."""
+        """One consistent view. PostgreSQL shows an older view an empty table once it was rewritten, so that the lock
+        comes before the view."""
         with self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
+                connection.exec_driver_sql("LOCK TABLE reports, invitations IN ACCESS SHARE MODE")
             yield connection
 
     def settings(self) -> dict[str, str]:
-        with self.reading() as connection:
+        with self.engine.connect() as connection:
             found = connection.execute(sql.select(SETTINGS.c.name, SETTINGS.c.value)).all()
             return {row.name: row.value for row in found}
 
@@ -221,13 +199,12 @@ class Store:
         """The day on which the study was closed, or nothing."""
         return self.settings()["closed"]
 
-    def rows(self, day: int | None = None) -> Iterator[tuple[int, str]]:
+    def rows(self) -> Iterator[tuple[int, str]]:
         """Day and content of all reports, in the order of their random ids."""
         asked = sql.select(REPORTS.c.day, REPORTS.c.content).order_by(REPORTS.c.id)
-        asked = asked if day is None else asked.where(REPORTS.c.day == day)
         with self.reading() as connection:
             for rows in connection.execution_options(yield_per=BATCH).execute(asked).partitions():
-                yield from ((row[0], row[1]) for row in rows)
+                yield from rows
 
     def contents(self) -> Iterator[tuple[str, int]]:
         """Every content that there is, with how many people reported it."""
@@ -288,29 +265,42 @@ class Store:
             connection.execute(changed.where(SETTINGS.c.value == ""))
         self.settle()
 
-    def settle(self) -> None:
-        """Rewrite what is stored so that it does not depend on the order in which it came.
+    def settle(self) -> bool:
+        """Rewrite what is stored so that it does not depend on the order in which it came; False if somebody reads or
+        writes an SQLite file now.
 
-        PostgreSQL: rows are put in the order of their ids by one transaction. Its own log and archives keep what they
-        kept (docs/collect/linking.md).
+        PostgreSQL: rows are put in the order of their keys by one transaction, which also takes away that those of one
+        transaction can be told by it. Its own log and archives keep what they kept (docs/collect/linking.md).
         """
-        if not self.is_sqlite:
-            with self.engine.begin() as connection:
-                connection.exec_driver_sql("LOCK TABLE reports IN ACCESS EXCLUSIVE MODE")
-                connection.exec_driver_sql("CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM reports")
-                connection.exec_driver_sql("TRUNCATE reports")
-                connection.exec_driver_sql("INSERT INTO reports SELECT * FROM kept ORDER BY id")
-            return
-        self._alone("VACUUM")
-        self._alone("PRAGMA wal_checkpoint(TRUNCATE)")
+        if self.is_sqlite:
+            return self._settle_file()
+        with self.engine.begin() as connection:
+            connection.exec_driver_sql("LOCK TABLE reports, invitations IN ACCESS EXCLUSIVE MODE")
+            for table, key in (("reports", "id"), ("invitations", "code")):
+                connection.exec_driver_sql(f"CREATE TEMPORARY TABLE kept ON COMMIT DROP AS SELECT * FROM {table}")
+                connection.exec_driver_sql(f"TRUNCATE {table}")
+                connection.exec_driver_sql(f"INSERT INTO {table} SELECT * FROM kept ORDER BY {key}")
+                connection.exec_driver_sql("DROP TABLE kept")
+        return True
+
+    def _settle_file(self) -> bool:
+        """Rewrite the file and empty its log, without waiting for anybody; first it is seen whether the log can be
+        emptied, since rewriting costs more."""
+        with contextlib.closing(self.engine.raw_connection()) as connection:
+            raw: Any = connection.driver_connection
+            raw.execute("PRAGMA busy_timeout=0")
+            try:
+                if not _emptied(raw):
+                    return False
+                raw.execute("VACUUM")
+                return _emptied(raw)
+            except sqlite3.OperationalError:  # somebody writes, or there is no room for a copy
+                return False
 
     def _alone(self, statement: str, *values: str) -> None:
         """What SQLite does outside of transactions."""
-        connection = self.engine.raw_connection()
-        try:
+        with contextlib.closing(self.engine.raw_connection()) as connection:
             connection.driver_connection.execute(statement, values)  # type: ignore[union-attr]
-        finally:
-            connection.close()
 
     def copy(self, path: Path, overwrite: bool = False) -> None:
         """Write everything as one settled SQLite file, complete or absent, of one moment."""
@@ -321,66 +311,24 @@ class Store:
                 self._copy_rows(temporary)
 
     def _copy_rows(self, path: Path) -> None:
-        with Store(_sqlite_engine(path, "journal_mode=DELETE"), path) as made, made.engine.begin() as target:
+        with Store(sqlite_engine(path, "journal_mode=DELETE"), path) as made, made.engine.begin() as target:
             META.create_all(target)
             with self.reading() as connection:
-                for table in META.sorted_tables:
-                    asked = sql.select(table).order_by(*table.primary_key)
-                    for rows in connection.execution_options(yield_per=BATCH).execute(asked).partitions():
-                        target.execute(sql.insert(table), [dict(row._mapping) for row in rows])
+                _copy_tables(connection, target)
 
 
-# -- engines
+def _copy_tables(source: sql.Connection, target: sql.Connection) -> None:
+    """All rows, in the order of their keys."""
+    for table in META.sorted_tables:
+        asked = sql.select(table).order_by(*table.primary_key).execution_options(yield_per=BATCH)
+        for rows in source.execute(asked).partitions():
+            target.execute(sql.insert(table), [dict(row._mapping) for row in rows])
 
 
-def _sqlite_engine(path: Path, *pragmas: str, begin: str = "BEGIN") -> sql.Engine:
-    engine = sql.create_engine(f"sqlite:///{path}", poolclass=NullPool, hide_parameters=True)
-
-    @event.listens_for(engine, "connect")
-    def opened(connection: Any, _record: Any) -> None:
-        connection.isolation_level = None  # this module says when a transaction begins
-        for pragma in pragmas:
-            connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def begun(connection: sql.Connection) -> None:
-        connection.exec_driver_sql(begin)
-
-    return engine
-
-
-def _postgresql_engine(url: str, schema: str) -> sql.Engine:
-    try:
-        import psycopg  # noqa: F401
-    except ImportError:
-        raise MissingDependency("PostgreSQL needs psycopg", hint="pip install 'extremal[collect]'") from None
-    if not re.match(r"postgres(ql)?://", url):
-        raise InvalidParameter(
-            "the store must be a PostgreSQL URL",
-            parameter="store",
-            value=url.partition("@")[2] or url[:40],  # never a password
-            hint="postgresql://user:password@host/database; without --store the study's own file is used.",
-        )
-    own = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", url)
-    return sql.create_engine(
-        own,
-        pool_pre_ping=True,
-        pool_size=4,
-        hide_parameters=True,
-        connect_args={"options": f"-c search_path={schema}", "connect_timeout": 10},
-    )
-
-
-def refuse_lossy(connection: sql.Connection) -> None:
-    """Raise where a commit of PostgreSQL may return before the disk has it."""
-    found = {name: str(connection.exec_driver_sql(f"SHOW {name}").scalar_one()) for name in REQUIRED}
-    lossy = {
-        name: value for name, value in found.items() if value not in (REQUIRED[name], "remote_apply", "remote_write")
-    }
-    if lossy:
-        raise InvalidParameter(
-            "the database must flush at every commit", parameter="settings", value=lossy, hint="Set them to on."
-        )
+def _emptied(connection: sqlite3.Connection) -> bool:
+    """Move the log of a file into it; False while somebody reads what stands there."""
+    busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    return not busy
 
 
 def _damage(connection: sql.Connection) -> str:
@@ -400,11 +348,12 @@ def restored(backup: Path, folder: Path) -> Checked:
         raise FileNotFoundError(2, "No such file", str(backup))
     target = folder / FILE
     refuse_existing(target, False)
-    with Store(_sqlite_engine(backup, "query_only=ON"), backup) as source:
+    with Store(sqlite_engine(backup, "query_only=ON"), backup) as source:
         found = source.check()
         if not found.sound:
             raise MalformedFile("the backup must be whole", parameter="backup", value=str(backup))
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(target, backup.read_bytes(), overwrite=False)
+    with complete_or_absent(target, overwrite=False) as temporary:
+        shutil.copyfile(backup, temporary)
     target.chmod(0o600)
     return found

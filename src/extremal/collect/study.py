@@ -40,6 +40,7 @@ MOST_INVITATIONS = 10_000_000  # a gigabyte of hashes
 LONGEST_TEXT = 1 << 16  # characters of a title or a consent
 OF_THE_STUDY = "the questionnaire of the study"
 EPOCH = datetime.date(1970, 1, 1)
+CHANGEABLE = ("closed", "elsewhere")  # settings that are not the study's own: when it ended, where its reports are
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,7 @@ class Study:
         Raises:
             MalformedFile: it was changed, or is of another version.
         """
-        content = {name: text for name, text in stored.items() if name not in ("hash", "closed")}
+        content = {name: text for name, text in stored.items() if name not in ("hash", *CHANGEABLE)}
         if content.get("format") != FORMAT or content.get("version") != VERSION:
             raise MalformedFile(
                 f"a study must be of version {VERSION}", parameter="version", value=content.get("version")
@@ -161,6 +162,8 @@ def new_study(
         raise InvalidParameter(
             f"at most {MOST_INVITATIONS:,} invitations are made", parameter="invitations", value=count
         )
+    if until is not None and until < today():
+        raise InvalidParameter("the last day must not be past", parameter="until", value=until.isoformat())
     token = secrets.token_urlsafe(TOKEN_BYTES)
     study = Study(
         secrets.token_hex(16),
@@ -194,6 +197,7 @@ def open_study(folder: str | Path, url: str | None = None) -> tuple[Study, Store
     Raises:
         FileNotFoundError: there is no study in the folder.
         MalformedFile: the store is damaged.
+        InvalidParameter: the reports are in a database, and no URL is given.
     """
     from extremal.collect.store import Store
 
@@ -201,7 +205,15 @@ def open_study(folder: str | Path, url: str | None = None) -> tuple[Study, Store
     if not path.is_file():
         raise FileNotFoundError(2, "No study in this folder; extremal collect new makes one", str(folder))
     store = Store.opened(path)
-    study = Study.from_settings(store.settings())
+    settings = store.settings()
+    study = Study.from_settings(settings)
+    if url is None and settings["elsewhere"]:
+        raise InvalidParameter(
+            "the reports of this study are in a database; say in which",
+            parameter="store",
+            value=None,
+            hint="--store postgresql://…, as given to serve.",
+        )
     if url is None:
         return study, store
     with store:

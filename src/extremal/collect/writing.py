@@ -11,19 +11,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import secrets
 import sqlite3
 import time
+import traceback
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import sqlalchemy as sql
 
-from extremal.collect.store import INVITATIONS, MODULUS, REPORTS, SETTINGS, TALLIES, Row, Store, row_hash
-from extremal.collect.study import Study, day_number, today
+from extremal.collect.schema import INVITATIONS, MODULUS, REPORTS, SETTINGS, TALLIES, Row, row_hash
+from extremal.collect.store import Store
+from extremal.collect.study import CHANGEABLE, Study, day_number, today
 
 State = Literal["stored", "conflict", "invitation", "closed", "unavailable"]
 
@@ -35,6 +39,9 @@ IDLE = 2.0  # seconds without an upload after which the store is settled
 BUSY = 60.0  # seconds between settlings while uploads come
 SHARE = 200  # a settling that took t seconds is followed by at least this many t without one
 ONE_WRITER = bytes(16)  # the tally of an SQLite file; its transactions exclude one another
+FAILURES = (sql.exc.SQLAlchemyError, sqlite3.Error)  # a full disk, a read-only file, a database that is gone
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +76,11 @@ class Writer:
         self._engine = store.writer()
         self._own = ONE_WRITER if store.is_sqlite else secrets.token_bytes(16)
         self._connection: sql.Connection | None = None
+        self._failing = False
 
     def end(self) -> None:
         if self._connection is not None:
-            with contextlib.suppress(sql.exc.SQLAlchemyError):
+            with contextlib.suppress(*FAILURES):
                 self._connection.close()
         self._connection = None
 
@@ -82,18 +90,31 @@ class Writer:
             for attempt in range(ATTEMPTS):
                 found = self._attempt(arrivals, plain=attempt == 0)
                 if found is not None:
+                    self._failing = False
                     return found
-        except sql.exc.DBAPIError:  # the disk is full, the file read-only, the database gone
+        except FAILURES as error:
             self.end()
+            self._say(error)
         return [WriteOutcome("unavailable")] * len(arrivals)
+
+    def _say(self, error: Exception) -> None:
+        """Tell the server's log once why reports are refused. The message itself might quote one."""
+        if not self._failing:
+            cause = getattr(error, "orig", None) or error
+            name = getattr(cause, "sqlite_errorname", type(cause).__name__)
+            log.warning("The store cannot be written (%s); uploads are answered with 503 until it can.", name)
+        self._failing = True
 
     def _attempt(self, arrivals: Sequence[Arrival], plain: bool) -> list[WriteOutcome] | None:
         """None when somebody else's transaction came between, or reports turned out not to be all new."""
         if self._connection is None:
             self._connection = self._engine.connect()
         with self._connection.begin() as transaction:
-            day = today()
-            if self._closed(self._connection) or self.study.over(day):
+            day, ended = today(), self._ended(self._connection)
+            if "elsewhere" in ended:
+                transaction.rollback()
+                return [WriteOutcome("unavailable")] * len(arrivals)
+            if "closed" in ended or self.study.over(day):
                 transaction.rollback()
                 return self._after_the_end(arrivals)
             simple = plain and not self.study.invited
@@ -104,11 +125,12 @@ class Writer:
             self._spent(self._connection, decided.codes)
             return decided.outcomes
 
-    def _closed(self, connection: sql.Connection) -> bool:
-        asked = sql.select(SETTINGS.c.value).where(SETTINGS.c.name == "closed")
+    def _ended(self, connection: sql.Connection) -> set[str]:
+        """Why nothing is stored here any more: the study was closed, or went into a database."""
+        asked = sql.select(SETTINGS.c.name, SETTINGS.c.value).where(SETTINGS.c.name.in_(CHANGEABLE))
         if not self.store.is_sqlite:
             asked = asked.with_for_update(read=True)  # closing waits for what is being written
-        return bool(connection.execute(asked).scalar_one())
+        return {name for name, value in connection.execute(asked) if value}
 
     def _after_the_end(self, arrivals: Sequence[Arrival]) -> list[WriteOutcome]:
         """A retry of what is stored is acknowledged after the end, too; everything else is refused."""
@@ -184,16 +206,22 @@ class Writer:
             "ON CONFLICT (day, reason) DO UPDATE SET number = rejects.number + excluded.number"
         )
         rows = [{"day": day_number(today()), "reason": r, "number": n} for r, n in sorted(rejects.items())]
-        with contextlib.suppress(sql.exc.DBAPIError), self._engine.begin() as connection:
+        with contextlib.suppress(*FAILURES), self._engine.begin() as connection:
             connection.execute(sql.text(statement), rows)
 
     def settle(self) -> bool:
-        """Settle an SQLite file; False while somebody else reads or writes it."""
+        """Settle the store; False if that must be tried again."""
         try:
-            self.store.settle()
-        except (sql.exc.DBAPIError, sqlite3.Error):
+            return self.store.settle()
+        except FAILURES:
             return False
-        return True
+
+    @property
+    def settles(self) -> bool:
+        """Whether the store is settled while it is served. Rewriting a large table of PostgreSQL makes all its writers
+        wait, and is left to `close`; but where there are invitations, one that was spent in the transaction of a report
+        would be linked to it until then."""
+        return self.store.is_sqlite or self.study.invited
 
 
 @dataclass(eq=False, slots=True)
@@ -318,7 +346,8 @@ class Intake:
             number += len(group[-1][0].ids)
         try:
             outcomes = await self._in_thread(self._writer.write, [arrival for arrival, _ in group])
-        except Exception:  # a defect must not leave anybody waiting
+        except Exception as error:  # a defect: nobody may be left waiting for an answer, and later uploads are tried
+            log.error("Writing failed by a defect: %s", _place(error))
             outcomes = [WriteOutcome("unavailable")] * len(group)
         self._rows -= number
         self._unsettled = True
@@ -332,7 +361,7 @@ class Intake:
             return
         noted, self.rejects = self.rejects, Counter()
         await self._in_thread(self._writer.note, noted)
-        if self._unsettled and self._writer.store.is_sqlite:
+        if self._unsettled and self._writer.settles:
             began = time.monotonic()
             self._unsettled = not await self._in_thread(self._writer.settle)
             self._took = time.monotonic() - began
@@ -340,3 +369,9 @@ class Intake:
 
     async def _in_thread(self, work: Any, *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._thread, work, *arguments)
+
+
+def _place(error: Exception) -> str:
+    """What was raised and where, without its message, which might quote a report."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {last.name}, line {last.lineno} of {Path(last.filename).name}"

@@ -72,7 +72,7 @@ class ChangeEstimate(Tabled):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return f"Change from {self.table.first.name} to {self.table.second.name}, the same people"
+        return f"change from {self.table.first.name} to {self.table.second.name}, the same people"
 
     @property
     def n(self) -> int:  # type: ignore[override]
@@ -165,7 +165,7 @@ def estimate_change(
     *,
     sample: Sample | None = None,
 ) -> ChangeEstimate:
-    """How shares changed between two waves of the same people, and who moved where.
+    """Estimate how shares changed between two waves of the same people, and who moved where.
 
     Guarantee: unbiased for every joint distribution of the two answers, if the two reports of a person were drawn
     independently given them. Standard errors have the covariance of the waves.

@@ -41,7 +41,7 @@ def estimate_crosstab(
     weights: Any = None,
     sample: Sample | None = None,
 ) -> CrosstabEstimate:
-    """Joint frequencies of two columns of a data frame.
+    """Estimate the joint frequencies of two columns of a data frame.
 
     Guarantee: the estimate is unbiased for every joint distribution, whatever the two questions have to do with each
     other, as long as their answers were randomised independently given the truth.

@@ -39,7 +39,7 @@ def pool(
     column: str | None = None,
     sample: Sample | Sequence[Sample | None] | None = None,
 ) -> FrequencyEstimate:
-    """Frequencies from reports that several mechanisms made.
+    """Estimate frequencies from reports that several mechanisms made.
 
     Guarantee: consistent if every mechanism saw the same population, with weights that are best at the shares that are
     found; with one mechanism, what `estimate_frequencies` gives.

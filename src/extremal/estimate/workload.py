@@ -93,7 +93,7 @@ def estimate_workload(
     missing: str = "refuse",
     sample: Sample | None = None,
 ) -> WorkloadEstimate:
-    """The statistics of a workload, with intervals.
+    """Estimate the statistics of a workload, with intervals.
 
     Guarantee: unbiased for every n and every true shares; when the reports were designed for this workload and the
         prior is right, n × the total variance is the design's value, and no private mechanism and unbiased estimate is

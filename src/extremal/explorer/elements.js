@@ -1,15 +1,17 @@
 // Pieces of the page: elements, labelled controls, bars, and how numbers are written.
 
+/** The same as `extremal.plotting.COLOUR_OF`; tests/explorer compares them. */
 export const COLOURS = {
   best: "#1b6ca8",
   response: "#d1495b",
-  unary: "#2e8b57",
+  unary: "#7f5539",
   symmetricUnary: "#8a5a9e",
   hashing: "#c77d1e",
   rounding: "#17a2a2",
   piecewise: "#a0a000",
-  geometric: "#8a5a9e",
-  plain: "#555555",
+  geometric: "#888888",
+  plain: "#7a7f87",
+  sample: "#2e8b57",
 };
 
 /** An element with attributes (functions are listeners) and children. */
@@ -81,43 +83,56 @@ export function choice(label, value, options, change) {
   return make("div", { class: "control" }, make("label", { for: id }, label), select);
 }
 
-/** A table whose rows have a bar for one number, in the column after the name; the longest bar is `least` or more. */
+/**
+ * A table whose rows have a bar for one number, in the column after the name; the longest bar is `least` or more.
+ * A row may have a line across its bar (`mark`) and a range drawn over it (`range`). On a narrow screen each row is a
+ * block of its own, which needs the roles: a browser forgets that a table is one when its cells are not.
+ */
 export function bars(caption, columns, rows, least = 1e-300) {
   const longest = Math.max(...rows.map((row) => row.length ?? 0).filter(Number.isFinite), least);
   const body = rows.map((row) =>
     make(
-      "tr", row.strong ? { class: "strong" } : {},
-      make("th", { scope: "row" }, row.name),
-      make("td", { class: "bar" }, bar(row, longest), make("span", { class: "figure" }, row.text)),
-      row.more.map((text) => make("td", { class: "figure" }, text)),
+      "tr", { role: "row", class: row.strong ? "strong" : null },
+      make("th", { role: "rowheader", scope: "row" }, row.name),
+      make("td", { role: "cell", class: "bar" }, bar(row, longest), make("span", { class: "figure" }, row.text)),
+      row.more.map((text, i) => make("td", { role: "cell", class: "figure", "data-column": columns[i + 2] }, text)),
     ),
   );
   return make(
     "div", { class: "scroll", tabindex: "0", role: "region", "aria-label": caption },
     make(
-      "table", { class: "bars" },
+      "table", { class: "bars", role: "table" },
       make("caption", {}, caption),
-      make("thead", {}, make("tr", {}, columns.map((text) => make("th", { scope: "col" }, text)))),
-      make("tbody", {}, body),
+      make("thead", { role: "rowgroup" }, make("tr", { role: "row" }, columns.map((text) => make("th", { role: "columnheader", scope: "col" }, text)))),
+      make("tbody", { role: "rowgroup" }, body),
     ),
   );
 }
 
 function bar(row, longest) {
-  const width = Math.max(0, Math.min(100, (100 * row.length) / longest));
-  return make("span", { class: "track", "aria-hidden": "true" }, fill(width, row.colour));
+  const at = (value) => Math.max(0, Math.min(100, (100 * value) / longest));
+  return make("span", { class: "track", "aria-hidden": "true" },
+    fill(0, at(row.length), row.colour),
+    row.range ? fill(at(row.range[0]), at(row.range[1]), "currentColor", "range") : null,
+    row.mark === undefined ? null : fill(at(row.mark), at(row.mark), "currentColor", "mark"));
 }
 
-export function fill(width, colour) {
-  const made = make("span", { class: "fill" });
-  made.style.width = `${Number.isFinite(width) ? width : 0}%`;
+function fill(from, to, colour, kind = "") {
+  const made = make("span", { class: `fill ${kind}` });
+  made.style.left = `${from}%`;
+  made.style.width = `${Number.isFinite(to - from) ? to - from : 0}%`;
   made.style.background = colour;
   return made;
 }
 
 /** The sentence that a screen is about; screen readers hear it when it changes. */
 export function answer(...parts) {
-  return make("p", { class: "answer", role: "status" }, ...parts);
+  return make("p", { class: "answer", role: "status" }, ...parts.map(unbroken));
+}
+
+/** No line ends within "ε = 1". */
+function unbroken(part) {
+  return typeof part === "string" ? part.replaceAll("ε = ", "ε\u00a0=\u00a0") : part;
 }
 
 export function strong(text) {
@@ -140,8 +155,14 @@ export function whole(value) {
   return value === null ? "more than 10 billion" : Math.round(value).toLocaleString("en-US");
 }
 
+/** Three digits, zeros too: numbers under one another are compared. */
+export function even(value) {
+  if (!Number.isFinite(value)) return "∞";
+  return Math.abs(value) >= 1000 ? whole(value) : Math.abs(value) < 1e-4 ? plain(value) : value.toPrecision(3);
+}
+
 export function points(share) {
-  return `±${plain(100 * share)}`;
+  return `±${even(100 * share)}`;
 }
 
 export function percent(share) {

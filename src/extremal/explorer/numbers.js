@@ -20,7 +20,7 @@ const ROUNDS = 4;
 /** ex.randomized_response */
 export function response(k, epsilon) {
   const a = 1 / (1 + (k - 1) * Math.exp(-epsilon));
-  return { name: "randomized response", a, b: (1 - a) / (k - 1) };
+  return { name: "randomised response", a, b: (1 - a) / (k - 1) };
 }
 
 /** ex.subset_selection */
@@ -489,7 +489,7 @@ export function askedAgain(epsilon, times, before) {
   return { epsilon: epsilon * times, ...beliefs(before, epsilon * times) };
 }
 
-/** ex.PML(…, prior).level of randomized response: what leaks when the shares are these. */
+/** ex.PML(…, prior).level of randomised response: what leaks when the shares are these. */
 export function leakage(prior, epsilon) {
   const { a, b } = response(prior.length, epsilon);
   return Math.max(...prior.map((p) => Math.log(a / (b + (a - b) * p))));

@@ -8,7 +8,7 @@ const tabs = document.getElementById("screens");
 
 /** The screen and state that the address says: #cost?epsilon=1&people=1000. What is not allowed becomes the default. */
 function read() {
-  const [name, query = ""] = decodeURIComponent(location.hash.slice(1)).split("?");
+  const [name, query = ""] = location.hash.slice(1).split("?"); // URLSearchParams decodes, whatever was typed
   const screen = Object.hasOwn(SCREENS, name) ? name : "cost";
   const given = new URLSearchParams(query);
   const state = { ...SCREENS[screen].state };
@@ -33,12 +33,19 @@ function address() {
   return `#${screen}${query.size === 0 ? "" : `?${query}`}`;
 }
 
+let coming = null; // the next step of something that moves; anything else that is done stops it
+
 function set(change) {
+  clearTimeout(coming);
   const state = { ...current.state, ...change };
   current = { ...current, state: SCREENS[current.screen].settle?.(state) ?? state };
   history.replaceState(null, "", address());
   draw();
 }
+
+set.later = (step, milliseconds) => {
+  coming = setTimeout(step, milliseconds);
+};
 
 // -- work that takes longer than a frame is done one piece at a time, and dropped when something else is asked for
 
@@ -98,7 +105,7 @@ function taken(chosen, state) {
       await navigator.clipboard.writeText(text());
       status.textContent = said;
     } catch {
-      status.textContent = "Copying is not allowed here: select the text.";
+      status.textContent = "The browser does not allow copying here: select the text instead.";
     }
   };
   const files = chosen.downloads(state);
@@ -110,7 +117,7 @@ function taken(chosen, state) {
     files.length === 0 ? null : make("details", {},
       make("summary", {}, "Download the mechanism"),
       make("ul", {}, files.map((file) => make("li", {}, make("button", { type: "button", click: () => download(file, state.epsilon) }, file.text)))),
-      make("p", { class: "note" }, "A file that ex.load reads and extremal verify decides.")));
+      make("p", { class: "note" }, "ex.load reads the file, and extremal verify checks its privacy exactly.")));
 }
 
 /** Where the keyboard is, so that it stays there when everything is drawn again. */
@@ -139,6 +146,7 @@ for (const [name, screen] of Object.entries(SCREENS)) {
 
 addEventListener("hashchange", () => {
   if (location.hash === address()) return;
+  clearTimeout(coming);
   current = read();
   draw();
   main.focus({ preventScroll: true });

@@ -1,7 +1,7 @@
 """The numbers that the explorer looks up, for they are designed or proved and no formula gives them.
 
 `python -m extremal.explorer.table` computes them and writes `table.js`. Means: n × mean squared error of the mean of
-0..k−1 at equal shares, for the design and for mechanisms in use. Shuffled: what n shuffled reports of randomized
+0..k−1 at equal shares, for the design and for mechanisms in use. Shuffled: what n shuffled reports of randomised
 response guarantee centrally.
 """
 

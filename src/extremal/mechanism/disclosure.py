@@ -210,8 +210,8 @@ class Disclosure(BeliefBounds):
         if claim is None:
             return f"No privacy is claimed for this mechanism; the figures are those of its probabilities. {plain}"
         return (
-            f"{plain} The mechanism satisfies {claim!r}: this was decided in whole numbers, not by simulation, and "
-            "anyone can decide it again from the mechanism's file with extremal verify FILE."
+            f"{plain} The mechanism satisfies {claim!r}: this was verified in exact arithmetic, not by simulation, and "
+            "anyone can verify it again: extremal verify FILE."
         )
 
     @property

@@ -12,6 +12,7 @@ import math
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -42,7 +43,7 @@ def count_and_labels(k: Any, inputs: Any, epsilon: Any = None) -> tuple[int, Any
     """
     if isinstance(epsilon, (list, tuple, range, np.ndarray)):
         raise InvalidParameter(
-            "the answers come first, then epsilon", parameter="epsilon", value=epsilon, hint='(["no", "yes"], 1).'
+            "the answers come first, then epsilon", parameter="epsilon", value=epsilon, hint='Write (["no", "yes"], 1).'
         )
     if isinstance(k, (str, set, frozenset, dict)):
         raise InvalidParameter(
@@ -52,6 +53,13 @@ def count_and_labels(k: Any, inputs: Any, epsilon: Any = None) -> tuple[int, Any
             hint='Write ["no", "yes"], or 2.',
         )
     if not isinstance(k, (list, tuple, range, np.ndarray)):
+        if isinstance(k, bool) or not isinstance(k, Integral):
+            raise InvalidParameter(
+                "k must be a whole number, or a list of labels",
+                parameter="k",
+                value=k,
+                hint="The answers come first, then epsilon.",
+            )
         return as_count(k, "k", 2), inputs
     if inputs is not None:
         raise InvalidParameter("labels must be given once: as the first argument or as inputs", parameter="k", value=k)

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from extremal.certificate import Certificate, NotKnown
-from extremal.errors import InvalidParameter, TooLarge
+from extremal.errors import InvalidParameter, TooLarge, called_as
 from extremal.exact import Prior, as_count
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
@@ -127,7 +127,7 @@ class Design:
         return "\n".join([self._title(), *result, *notes, *technical])
 
     def _title(self) -> str:
-        return f"{self.utility.name} under {self.mechanism.privacy!r}, {self.mechanism.k} inputs"
+        return f"Design: {self.utility.name} under {self.mechanism.privacy!r}; {self.mechanism.k} inputs"
 
     def _facts(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """What a reader acts on, and what is technical."""
@@ -204,6 +204,7 @@ class Design:
         )
 
 
+@called_as("ex.design(ex.LDP(1), ex.Mean(range(5))), with a privacy notion and a goal")
 def design(
     privacy: Notion,
     utility: Utility,
@@ -215,7 +216,7 @@ def design(
     proofs: Sequence[str] | None = None,
     report_bits: int | None = None,
 ) -> Design:
-    """The best mechanism for `utility` among those that satisfy `privacy`.
+    """Find the optimal mechanism for `utility` among those that satisfy `privacy`, and prove it.
 
     Guarantee: the mechanism satisfies `privacy` in integer arithmetic; the optimum lies between `lower_bound` and
     `upper_bound`, and `ex.verify` proves it again from the certificate without the solver. If time runs out the best so

@@ -14,8 +14,9 @@ from extremal.exact.exponential import LARGEST_EPSILON
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures.joint import COIN, Assignment, Block, JointBlocks, coin_at_most
 from extremal.privacy import LDP
+from extremal.questionnaire.given import questions_of
 from extremal.questionnaire.joint import JointQuestions
-from extremal.questionnaire.questions import BranchQuestion, Question, questions_of
+from extremal.questionnaire.questions import BranchQuestion, Question
 from extremal.questionnaire.records import Branch
 from extremal.questionnaire.strategies import STRATEGIES, Costs, joint, refuse_budget, sample, split
 from extremal.tables import aligned
@@ -55,7 +56,7 @@ class Budget:
         header = ["strategy", "questions asked", f"half-width, n = {SHOWN_PEOPLE:,}", f"people for ± {SHOWN_MARGIN}"]
         note = (
             "Largest 95% half-width over the questions at equal shares, times importance; of a mean, relative to its "
-            "range."
+            "range. A plan allows for any shares and is wider for questions with many answers."
         )
         return f"{aligned(header, rows, left=1)}\n{note}"
 

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from extremal.questionnaire import files
+from extremal.questionnaire.given import OnlyIf, TickAll
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.questionnaire import Questionnaire
-from extremal.questionnaire.questions import OnlyIf, TickAll
 from extremal.questionnaire.records import NO_ANSWER, SKIPPED
 from extremal.questionnaire.release import questions_apart
 from extremal.questionnaire.texts import QuestionText

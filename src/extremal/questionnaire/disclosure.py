@@ -137,7 +137,7 @@ class QuestionnaireDisclosure(BeliefBounds):
             if count > 1
             else (f"One question comes to ε = {total} per person{delta}")
         )
-        return f"{plain} {what}. This was decided in whole numbers, not by simulation."
+        return f"{plain} {what}. This was verified in exact arithmetic, not by simulation."
 
     def sentences(self) -> list[str]:
         return [belief.sentence(len(self.questionnaire)) for belief in self.beliefs]

@@ -2,8 +2,9 @@
 
 Read are XLSForm workbooks (ODK, KoBo, SurveyCTO), LimeSurvey's tab-separated structure, SurveyJS's JSON and REDCap's
 data dictionary. Single choices, yes/no questions, ratings and ranges become questions; a multiple choice becomes one
-yes/no question for each of its items ("tick all that apply"); everything else is listed as not randomised. Answers are
-the codes that the tool stores, kept as the file writes them; labels are the texts that a person sees.
+yes/no question for each of its items ("tick all that apply"); everything else is listed as not randomised, also what
+is asked repeatedly: a budget is for one answer. Answers are the codes that the tool stores, kept as the file writes
+them; labels are the texts that a person sees. "Other", where a form offers it, is one of the answers.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from extremal.errors import InvalidParameter, MalformedFile, MissingDependency
-from extremal.questionnaire.questions import OnlyIf, TickAll
+from extremal.questionnaire.given import OnlyIf, TickAll
 
 MOST_ANSWERS = 10_000  # of one question: beyond, a range is no list of answers
 MOST_BYTES = 64 << 20  # of a form
@@ -33,7 +34,13 @@ STRUCTURE = (
     "audit",
     "",
 )  # XLSForm rows that ask nothing
-
+OR_OTHER = ("or_other", "or other", "or specify other")  # behind the list of an XLSForm choice
+SPECIAL = (
+    ("showNoneItem", "hasNone", "none", "noneText", "None"),
+    ("showRefuseItem", "", "refused", "refuseText", "Refuse to answer"),
+    ("showDontKnowItem", "", "dontknow", "dontKnowText", "Don't know"),
+    ("showOtherItem", "hasOther", "other", "otherText", "Other (describe)"),
+)  # answers that a SurveyJS choice has besides its own: two names of the switch, the code, the text and its default
 
 _EQUALITY = re.compile(
     r"\(*selected\(\s*\$\{(\w+)\}\s*,\s*('[^']*'|\"[^\"]*\")\s*\)\)*"
@@ -93,8 +100,14 @@ class SurveyForm:
         return {q.name: (q.text, q.labels) for q in self.questions}
 
     def optional(self) -> list[str]:
-        """Single choices with a condition that could not be read: who is not asked has no answer."""
-        return [q.name for q in self.questions if q.condition and not q.several and self.leads(q) is None]
+        """Columns with a condition that could not be read, or of several items: who is not asked has no answer."""
+        found: list[str] = []
+        for q in self.questions:
+            if q.condition and q.several:
+                found += [f"{q.name}: {item}" for item in q.answers]
+            elif q.condition and self.leads(q) is None:
+                found.append(q.name)
+        return found
 
     def leads(self, question: FormQuestion) -> tuple[str, list[Any]] | None:
         """The earlier question and its answers that a condition names; None if it says something else, or nothing."""
@@ -111,7 +124,7 @@ class SurveyForm:
 
     def summary(self) -> str:
         """The questions with their answers, then what is not randomised."""
-        lines = [f"{self.kind}: {len(self.questions)} questions to randomise, {len(self.others)} others"]
+        lines = [f"{self.kind}: {len(self.questions)} to randomise, {len(self.others)} not"]
         for q in self.questions:
             several = "any of " if q.several else ""
             shown = ", ".join(q.labels[:8]) + (", …" if len(q.labels) > 8 else "")
@@ -154,7 +167,7 @@ class _FormReader:
         self.kind = kind
         self.questions: list[FormQuestion] = []
         self.others: list[tuple[str, str]] = []
-        self.condition = ""  # of the question that is added next
+        self.conditions: list[str] = []  # of the question that is added next, and of the groups that it is in
         self.title = ""
 
     def add(self, name: str, text: str, pairs: Sequence[tuple[Any, str]], kind: str, several: bool = False) -> None:
@@ -165,7 +178,8 @@ class _FormReader:
             self.others.append((name, kind))
             return
         labels = tuple(label or str(code) for code, label in pairs)
-        self.questions.append(FormQuestion(name, text or name, tuple(codes), labels, several, self.condition))
+        condition = " and ".join(dict.fromkeys(filter(None, self.conditions)))
+        self.questions.append(FormQuestion(name, text or name, tuple(codes), labels, several, condition))
 
     def form(self) -> SurveyForm:
         if not self.questions and not self.others:
@@ -191,19 +205,43 @@ def _xlsform(path: Path) -> SurveyForm:
             listed_in = _text(row.get("list_name")) or _text(row.get("list name"))
             choices.setdefault(listed_in, []).append((code, _label(row)))
     found = _FormReader("XLSForm")
+    settings = next(_rows(book[sheets["settings"]].iter_rows(values_only=True)), {}) if "settings" in sheets else {}
+    found.title = _text(settings.get("form_title"))
+    groups: list[tuple[bool, str]] = []  # whether a group is a repeat, and its condition
     for row in survey:
-        kind, name = " ".join(_text(row.get("type")).split()), _text(row.get("name"))
-        word, _, rest = kind.partition(" ")
-        listed, found.condition = choices.get(rest.split(" ")[0], []), _text(row.get("relevant"))
-        if word == "select_one" or kind.startswith("select one from"):
-            found.add(name, _label(row), listed, kind)
-        elif word == "select_multiple":
-            found.add(name, _label(row), listed, kind, several=True)
-        elif word == "range":
-            found.add(name, _label(row), _range_of(_text(row.get("parameters"))), kind)
-        elif word.split("_")[0] not in STRUCTURE and name:
-            found.others.append((name, kind))
+        kind, relevant = " ".join(_text(row.get("type")).split()), _text(row.get("relevant"))
+        opened = re.fullmatch(r"(begin|end)[ _](group|repeat)", kind)
+        if opened is None:
+            found.conditions = [*(condition for _, condition in groups), relevant]
+            _xlsform_row(found, row, kind, choices, any(repeated for repeated, _ in groups))
+        elif opened[1] == "begin":
+            groups.append((opened[2] == "repeat", relevant))
+        else:
+            groups = groups[:-1]
     return found.form()
+
+
+def _xlsform_row(
+    found: _FormReader, row: dict[str, Any], kind: str, choices: dict[str, list[tuple[Any, str]]], repeated: bool
+) -> None:
+    """One row that is no group."""
+    name, (word, _, rest) = _text(row.get("name")), kind.partition(" ")
+    which, _, other = rest.partition(" ")
+    listed = choices.get(which, [])
+    if other in OR_OTHER and listed and "other" not in (code for code, _ in listed):
+        listed = [*listed, ("other", "Other")]
+    if word.split("_")[0] in STRUCTURE or not name:
+        return
+    if repeated:
+        found.others.append((name, f"{kind}, repeated"))
+    elif word == "select_one":
+        found.add(name, _label(row), listed, kind)
+    elif word == "select_multiple":
+        found.add(name, _label(row), listed, kind, several=True)
+    elif word == "range":
+        found.add(name, _label(row), _range_of(_text(row.get("parameters"))), kind)
+    else:
+        found.others.append((name, kind))
 
 
 def _rows(rows: Iterator[Sequence[Any]]) -> Iterator[dict[str, Any]]:
@@ -250,8 +288,10 @@ LIME_FIXED: dict[str, list[tuple[Any, str]]] = {
 def _limesurvey(path: Path) -> SurveyForm:
     with path.open(encoding="utf-8-sig", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    found, seen = _FormReader("LimeSurvey"), set()
+    found, seen, group = _FormReader("LimeSurvey"), set(), ""
     for place, row in enumerate(rows):
+        if row["class"] == "G":
+            group = _lime_condition(row)
         if row["class"] != "Q" or row["name"] in seen:  # other languages repeat a question
             continue
         seen.add(row["name"])
@@ -260,8 +300,9 @@ def _limesurvey(path: Path) -> SurveyForm:
             if later["class"] in ("Q", "G"):
                 break
             inner.append(later)
-        found.condition = "" if (row.get("relevance") or "1") == "1" else row["relevance"]
-        answers = _once([(r["name"], r["text"]) for r in inner if r["class"] == "A"])
+        found.conditions = [group, _lime_condition(row)]
+        other = [("-oth-", "Other")] if row.get("other") == "Y" else []
+        answers = _once([(r["name"], r["text"]) for r in inner if r["class"] == "A"]) + other
         items = _once([(r["name"], r["text"]) for r in inner if r["class"] == "SQ"])
         if kind in ("L", "!", "O"):
             found.add(row["name"], row["text"], answers, kind)
@@ -272,6 +313,11 @@ def _limesurvey(path: Path) -> SurveyForm:
         else:
             found.others.append((row["name"], kind))
     return found.form()
+
+
+def _lime_condition(row: dict[str, str]) -> str:
+    """Where a question or a group is asked; empty: always."""
+    return "" if (row.get("relevance") or "1") == "1" else row["relevance"]
 
 
 def _once(pairs: list[tuple[Any, str]]) -> list[tuple[Any, str]]:
@@ -289,9 +335,9 @@ def _surveyjs(path: Path) -> SurveyForm:
     content = json.loads(path.read_text(encoding="utf-8-sig"))
     found = _FormReader("SurveyJS")
     found.title = _said(content.get("title"))
-    for element in _elements(content):
+    for element, found.conditions in _elements(content, []):
         kind, name = str(element.get("type")), str(element.get("name"))
-        text, found.condition = _said(element.get("title")), str(element.get("visibleIf") or "")
+        text = _said(element.get("title"))
         if kind in ("radiogroup", "dropdown", "buttongroup") or (
             kind == "imagepicker" and not element.get("multiSelect")
         ):
@@ -313,14 +359,15 @@ def _surveyjs(path: Path) -> SurveyForm:
     return found.form()
 
 
-def _elements(part: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """All questions, also those in panels and pages."""
-    for key in ("pages", "elements", "questions", "templateElements"):
+def _elements(part: dict[str, Any], conditions: list[str]) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """All questions, also those in panels and pages, with the conditions of what they are in and their own."""
+    for key in ("pages", "elements", "questions"):
         for inner in part.get(key) or []:
-            if inner.get("type") not in (None, "panel") or (key == "questions"):
-                yield inner
+            own = [*conditions, str(inner.get("visibleIf") or "")]
             if inner.get("type") in (None, "panel"):
-                yield from _elements(inner)
+                yield from _elements(inner, own)
+            else:
+                yield inner, own
 
 
 def _said(text: Any) -> str:
@@ -338,8 +385,13 @@ def _choices(element: dict[str, Any]) -> list[tuple[Any, str]]:
         return [(n, str(n)) for n in range(low, high + 1, max(1, step))][: MOST_ANSWERS + 1]
     pairs = []
     for one in element.get("choices") or []:
-        code = one["value"] if isinstance(one, dict) else one
-        pairs.append((code, (_said(one.get("text")) if isinstance(one, dict) else "") or str(code)))
+        code, text = (one["value"], _said(one.get("text"))) if isinstance(one, dict) else (one, "")
+        if isinstance(code, str) and not text:  # "1|One" is short for both
+            code, _, text = code.partition("|")
+        pairs.append((code, text or str(code)))
+    for switch, old, code, caption, default in SPECIAL:
+        if pairs and (element.get(switch) or element.get(old)):
+            pairs.append((code, _said(element.get(caption)) or default))
     return pairs
 
 
@@ -364,7 +416,7 @@ def _redcap(path: Path) -> SurveyForm:
     found = _FormReader("REDCap")
     for row in rows:
         name, kind = row["Variable / Field Name"], row["Field Type"]
-        found.condition = row.get(REDCAP_CONDITION) or ""
+        found.conditions = [row.get(REDCAP_CONDITION) or ""]
         text, listed = row["Field Label"], _redcap_choices(row["Choices, Calculations, OR Slider Labels"] or "")
         if kind in ("radio", "dropdown"):
             found.add(name, text, listed, kind)

@@ -66,8 +66,9 @@ class QuestionnairePlan:
             [name, f"{100 * self.chances[name]:.3g}%", f"{found.n:,}", number(found.half_width, 4)]
             for name, found in self.plans.items()
         ]
-        head = f"{self.n:,} people; half-width of the widest {100 * self.level:g}% interval of each question"
-        return f"{head}\n\n{aligned(['question', 'asked of', 'people', 'half-width'], rows, left=1)}"
+        head = f"Plan: {self.n:,} people; half-width of the widest {100 * self.level:g}% interval of each question"
+        note = "Of shares, whatever they are: widest near one half. Of a goal, at its prior and in its own units."
+        return f"{head}\n\n{aligned(['question', 'asked of', 'people', 'half-width'], rows, left=1)}\n{note}"
 
     __str__ = summary
 

@@ -181,7 +181,7 @@ def _refuse_report(mechanism: Mechanism, report: Any, name: str) -> None:
             return
     except (ExtremalError, TypeError, ValueError, LookupError):
         pass
-    # Not what the look-up says: it would quote the report.
+    # The look-up's own message is not used: it would quote the report.
     raise UnknownLabel(f"{NEVER}: that to {name!r} is none of its reports", parameter=name) from None
 
 

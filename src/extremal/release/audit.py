@@ -25,6 +25,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import as_count
 from extremal.exact.weights import WEIGHT_BITS
 from extremal.mechanism import Mechanism
+from extremal.mechanism.structures import JointBlocks, Structure
 from extremal.privacy import LDP, Notion
 from extremal.release.audit_pairs import has_pairs, pair_events
 from extremal.release.sampling.sampler import sample_codes
@@ -35,6 +36,7 @@ Counts = npt.NDArray[np.int64]
 Sample = Callable[[Counts], Counts]
 
 MOST_INPUTS = 16  # one for each different row; more rows than that are represented by those that differ most
+MOST_REPORTS = 1 << 16  # of a questionnaire's joint mechanism, each counted
 MOST_SHOWN = 5  # misfits: one is enough to refuse, five show which way a sampler leans
 
 
@@ -119,7 +121,7 @@ def _audit_by_reports(
     """Every report of a few inputs is counted: one limit from each side for each probability, and for each pair."""
     inputs = audited_inputs(mechanism)
     rows = inputs if mechanism.row_of is None else mechanism.row_of[inputs]
-    exact = np.ldexp(np.array([mechanism.structure.row(int(i)) for i in rows]).astype(np.float64), -WEIGHT_BITS)
+    exact = np.array([_promised(mechanism.structure, int(i)) for i in rows])
     drawer = sample or (lambda codes: sample_codes(mechanism, codes))
     counts = np.array([np.bincount(drawer(np.full(draws, x)), minlength=mechanism.m) for x in inputs])
     pairs = [(a, b) for a in range(inputs.size) for b in range(inputs.size) if a != b]
@@ -130,6 +132,23 @@ def _audit_by_reports(
     labels = tuple(mechanism.input_labels[int(x)] for x in inputs)
     misfits = _misfits(mechanism, inputs, exact, lower, upper)
     return Audit(delivered, _allowed(mechanism, claim), labels, draws, limits, confidence, misfits)
+
+
+def _promised(structure: Structure, row: int) -> Floats:
+    """The probability of every report; of a record by its number, the reports in the order of theirs."""
+    if not isinstance(structure, JointBlocks) or structure.m > MOST_REPORTS:
+        return np.ldexp(np.asarray(structure.row(row)).astype(np.float64), -WEIGHT_BITS)
+    record, found = np.unravel_index(row, structure.sizes), []
+    for assignment in structure.assignments:
+        whole = np.array([assignment.weight / structure.denominator])
+        for block in assignment.blocks:
+            gamma = block.coin / structure.denominator
+            noise, truth = np.array([1 - gamma]), np.array([gamma])
+            for j, family in zip(block.questions, structure.of(block), strict=True):
+                noise, truth = np.kron(noise, family.base()), np.kron(truth, family.truth()[int(record[j])])
+            whole = np.kron(whole, noise + truth)
+        found.append(whole)
+    return np.concatenate(found)
 
 
 def _audit_by_pairs(

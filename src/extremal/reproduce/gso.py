@@ -161,7 +161,8 @@ def _said(kind: str, tables: dict[str, Columns]) -> str:
         )
         if best < response
     ]
-    means = f"; of the means of {RUNS} runs it is not at ε = {', '.join(f'{e:g}' for e in crossed)}" if crossed else ""
+    crossings = ", ".join(f"{e:g}" for e in crossed)
+    means = f"; the means of {RUNS} runs are in the other order at ε = {crossings}" if crossed else ""
     start = (
         f"Empirical {kind} of {RUNS} runs with {SAMPLE} people each (band: lowest to highest; thin: exact). ε in "
         "steps of 0.05 and 0.01; the paper has 0.005 and 0.0005. The order of the exact values "

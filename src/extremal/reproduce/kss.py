@@ -81,15 +81,18 @@ def colours(progress: Progress) -> Reproduced:
     matrix = np.zeros((found.k, found.k))  # a report that is never sent is a column of zeros
     matrix[:, [found.inputs.index(y) for y in found.outputs]] = found.matrix
     kinds = _tied(matrix, LDP(0).level(found))
-    others = "black" if (np.diag(kinds)[1:] == "B").all() else "NOT BLACK"
+    sent = matrix.max(axis=0) > 0
+    others = "black" if (np.diag(kinds)[1:] == "B")[sent[1:]].all() else "NOT BLACK"
+    never = [str(y + 1) for y in range(found.k) if not sent[y]]
+    unsent = f" (report {', '.join(never)} is never sent)" if never else ""
     ratios = [float(column.min() / column.max()) for column in found.matrix.T]
     columns = {f"output {y + 1}": kinds[:, y].tolist() for y in range(found.k)}
     return Reproduced(
         paragraph(f"""A mechanism of smallest ε for the priors (0.45, 0.45, 0.1), (0.6, 0.2, 0.2) and distortion
         {DISTORTION}: black (B) and red (R) entries of a column are exactly e^ε apart, white ones are not held by
         privacy. The first diagonal entry is {"black" if kinds[0, 0] == "B" else "not black"}, which the paper's
-        colouring allows it alone not to be; the others are {others}. Smallest over largest entry of the columns:
-        {", ".join(f"{r:.3f}" for r in ratios)}."""),
+        colouring allows it alone not to be; the others that are sent are {others}{unsent}. Smallest over largest entry
+        of the columns: {", ".join(f"{r:.3f}" for r in ratios)}."""),
         {"": {"input": list(range(1, found.k + 1)), **columns}},
         partial(_draw_colours, kinds, matrix),
     )

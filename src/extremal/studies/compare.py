@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from extremal.closed_forms.forms import Setting, made_for
-from extremal.errors import InvalidParameter
+from extremal.errors import InvalidParameter, called_as
 from extremal.exact import Prior, as_prior
 from extremal.mechanism import Mechanism
 from extremal.optimize.design import PATIENCE, TIME_LIMIT, design
 from extremal.optimize.workload.notes import bits_of, half_width, seconds_of
-from extremal.plotting import COLOUR_OF, COLOURS, figure, plain_ticks
+from extremal.plotting import COLOURS, colour_of, figure, plain_ticks
 from extremal.privacy import LDP, LIP, PML
 from extremal.progress import ProgressLine
 from extremal.studies.tradeoff import value_of
@@ -21,6 +21,7 @@ from extremal.tables import aligned, as_frame, how_many, html, number
 from extremal.utility import KL, Divergence, Frequencies, MutualInformation, Utility, Workload
 
 BEST = "best mechanism"
+GREY = 5  # place in the palette of mechanisms without a colour of their own
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,7 @@ class Comparison:
         return Respondents(self.epsilon, goal.name, best.lower_bound, tuple(rows))
 
 
+@called_as("ex.compare(ex.Frequencies(4), epsilon=1)")
 def compare(
     utilities: Sequence[Utility] | Utility,
     *,
@@ -174,7 +176,7 @@ def compare(
     mechanisms: Mapping[str, Mechanism] | None = None,
     prior: Any = None,
 ) -> Comparison:
-    """Every applicable closed form at ε, with its level under each notion and its value under the utilities.
+    """Compare every applicable closed form at ε: its level under each notion and its value under the utilities.
 
     Mechanisms made for ε-LDP and for ε-PML both appear: the columns of levels say what each promises under the other
     notion. Survey designs (two inputs) appear with their usual parameters, at the ε that they deliver. Where only
@@ -333,7 +335,7 @@ class Respondents:
         )
         for j, (axis, sizes, say, label) in enumerate(panels):
             # Costs range over powers of ten: a point on a logarithmic axis cuts nothing off.
-            colours = [COLOUR_OF.get(name, COLOURS[5]) for name in names]
+            colours = [colour_of(name, GREY) for name in names]
             axis.hlines(range(len(names)), sizes[-1], sizes, color=colours, linewidth=2, alpha=0.5)
             axis.scatter(sizes, range(len(names)), color=colours, zorder=3)
             for y, size in enumerate(sizes):
@@ -343,7 +345,7 @@ class Respondents:
             axis.set_xlim(0.8 * min(sizes), max(sizes) * (max(sizes) / min(sizes)) ** 0.3 * 1.1)
             axis.set_xlabel(f"{label} (logarithmic)")
             axis.grid(visible=False, axis="y")
-        axes[0].axvline(self.bound, color=COLOURS[1], linewidth=1, linestyle="--")
+        axes[0].axvline(self.bound, color="black", linewidth=1, linestyle="--")
         drawn.suptitle(f"{self.goal} at ε = {self.epsilon:g}; dashed: no mechanism is below", fontsize=11)
         return drawn
 

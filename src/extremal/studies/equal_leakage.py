@@ -13,7 +13,7 @@ from extremal.exact import as_prior
 from extremal.exact.bisection import bisected
 from extremal.optimize.design import Design, design
 from extremal.optimize.problem import Progress
-from extremal.plotting import draw_curve, figure
+from extremal.plotting import colours_of, draw_curve, figure
 from extremal.privacy import LDP, PML
 from extremal.tables import aligned, as_frame, html, number
 from extremal.utility import MutualInformation, Utility
@@ -72,8 +72,9 @@ class EqualLeakage:
     def plot(self) -> Any:
         """The three curves against the leakage; a matplotlib figure."""
         drawn, axis = figure()
-        for place, (name, values) in enumerate(list(self._columns().items())[1:4]):
-            draw_curve(axis, self.epsilons, values, place, name)
+        shown = dict(list(self._columns().items())[1:4])
+        for place, ((name, values), colour) in enumerate(zip(shown.items(), colours_of(list(shown)), strict=True)):
+            draw_curve(axis, self.epsilons, values, place, name, color=colour)
         axis.set_xlabel("pointwise maximal leakage ε (nats)")
         axis.set_ylabel(self.utility.label)
         axis.set_ylim(bottom=0)

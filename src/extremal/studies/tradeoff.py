@@ -21,7 +21,7 @@ from extremal.mechanism.structures import ChosenSets
 from extremal.mechanism.structures.bits import IndependentBits
 from extremal.optimize.design import TIME_LIMIT, Design, design
 from extremal.optimize.problem import Progress
-from extremal.plotting import COLOUR_OF, COLOURS, MARKERS, draw_curve, figure, label_ends, plain_ticks
+from extremal.plotting import COLOURS, MARKERS, colour_of, draw_curve, figure, label_ends, plain_ticks
 from extremal.privacy import LDP, LIP, PML, MetricPrivacy, Notion
 from extremal.tables import aligned, as_frame, how_many, html, number
 from extremal.utility import Frequencies, MutualInformation, Utility, Workload
@@ -118,7 +118,7 @@ class Tradeoff:
     def plot(self) -> Any:
         """Values on the left, shares of the optimum on the right (of a cost: times the optimum), against ε; a
         matplotlib figure. Of a cost, what is far above the optimum is beyond the picture, and its label says so."""
-        drawn, (left, right) = figure(width=12.5, height=4.8, columns=2)
+        drawn, (left, right) = figure(width=11.0, height=5.0, columns=2)
         draw_curve(left, self.epsilons, self.values[OPTIMUM], 0, OPTIMUM, **_OPTIMUM_STYLE)
         for j, (name, row) in enumerate(self.ratios.items()):
             label = f"{name} (above the picture)" if self._beyond(row) else name
@@ -158,7 +158,7 @@ class Tradeoff:
 def _style(j: int, name: str) -> dict[str, Any]:
     """The style of the j-th closed form; a second round of colours has hollow markers and other dashes."""
     again, i = divmod(j, len(COLOURS))
-    colour = COLOUR_OF.get(name, COLOURS[i])
+    colour = colour_of(name, i)
     return {
         "color": colour,
         "marker": MARKERS[(i + 3 * again) % len(MARKERS)],
@@ -192,7 +192,7 @@ def tradeoff(
     tolerance: float = 1e-9,
     time_limit: float | None = TIME_LIMIT,
 ) -> Tradeoff:
-    """The optimum at each ε, beside the closed forms that satisfy the same notion.
+    """Compute the optimum at each ε, beside the closed forms that satisfy the same notion.
 
     Guarantee: each optimum comes with its gap; the closed forms are evaluated on their exact weights. Where a form has
     too many reports to list, n·MSE of a workload is that of its usual unbiased estimate.

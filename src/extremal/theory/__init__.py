@@ -11,6 +11,7 @@ from extremal.theory.converses import Converses, converses
 from extremal.theory.crossings import Threshold, binary_threshold
 from extremal.theory.empirical import correlation, empirical_correlation, empirical_information
 from extremal.theory.error_regions import ErrorRegion, error_region, error_region_of
+from extremal.theory.estimation import mean_estimation, share_estimation
 from extremal.theory.hypothesis_tests import (
     ErrorExponent,
     chernoff_information,
@@ -18,7 +19,6 @@ from extremal.theory.hypothesis_tests import (
     fano,
     identity_testing,
     le_cam,
-    share_estimation,
 )
 from extremal.theory.leakage import (
     LeakageDistribution,
@@ -87,6 +87,7 @@ __all__ = [
     "leakage_distribution",
     "low_privacy_coefficient",
     "majorizes",
+    "mean_estimation",
     "pml_composed_bound",
     "pml_regions",
     "privacy_profile",

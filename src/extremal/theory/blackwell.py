@@ -122,7 +122,7 @@ class Equivalence:
 
 
 def dominates(first: Mechanism, second: Mechanism) -> Dominance:
-    """Whether the reports of `first` can be post-processed into those of `second`, with a witness either way.
+    """Decide whether the reports of `first` can be post-processed into those of `second`, with a witness.
 
     Guarantee: a map comes with its exact deficiency, at most 2^-40; a separating test is verified in rationals. What
     the linear program said plays no part in either.

@@ -40,7 +40,7 @@ other."""
 
 
 def compose(*mechanisms: Mechanism) -> Mechanism:
-    """The mechanism that sends one report through each: outputs are tuples, rows are products.
+    """Combine mechanisms into one that reports through each: outputs are tuples, rows are products.
 
     Guarantee: rounded to integer weights; if every mechanism claims pure LDP the sum of the levels is claimed and
     decided exactly. `composed_level` is the level itself, which may be lower, and needs no product.

@@ -99,7 +99,7 @@ class Contraction:
 
 
 def contraction(mechanism: Mechanism) -> Contraction:
-    """How much of a divergence between two distributions of the value is left between the reports, at most.
+    """Bound how much of a divergence between two distributions of the value is left between the reports.
 
     Guarantee: upper bounds on D(M₀‖M₁)/D(P₀‖P₁) over all pairs of distributions, rounded up; attained in the limit by
     distributions on two inputs.

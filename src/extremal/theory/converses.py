@@ -12,7 +12,7 @@ import numpy as np
 from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
 from extremal.optimize.design import design
-from extremal.plotting import COLOURS, draw_curve, figure
+from extremal.plotting import COLOURS, draw_curve, figure, label_ends
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number, wrapped
 from extremal.theory.bounds import Bound, divergence_bounds, information_bounds
@@ -88,8 +88,9 @@ class Converses:
             _draw_bound(axis, grid, [bounds.get(name, _NOWHERE) for bounds in named], i, name)
         axis.set(xscale="log", yscale="log", xlabel="ε (nats)", ylabel=f"{self.utility.name} (nats)")
         axis.set_ylim(min(filter(None, optima)) / 2, 4 * max(optima))
-        axis.legend(frameon=False, fontsize=7, loc="lower right")
-        axis.set_title("dotted: proven only for ε small or large enough", fontsize=8, loc="left")
+        axis.set_xlim(min(grid), max(grid))
+        axis.set_title("dotted: proven only for ε small or large enough", fontsize=9, loc="left")
+        label_ends(axis)
         return drawn
 
 
@@ -105,7 +106,7 @@ def _draw_bound(axis: Any, grid: Iterable[float], found: Sequence[Bound], place:
 
 
 def converses(utility: Utility, epsilon: Any, *, slack: float = 0.1, optimum: bool = True) -> Converses:
-    """Every upper bound on what ε-LDP leaves of a divergence or of information, with where it is proven.
+    """List every upper bound on what ε-LDP leaves of a divergence or of information, and where each is proven.
 
     Args:
         utility: an f-divergence or `ex.MutualInformation`.

@@ -26,7 +26,7 @@ from typing import Any
 from extremal.errors import InvalidParameter, TooLarge
 from extremal.exact import Exponential, as_prior
 from extremal.mechanism import Mechanism
-from extremal.plotting import COLOURS, figure
+from extremal.plotting import colours_of, figure
 from extremal.privacy import LDP
 
 Point = tuple[float, float]
@@ -78,10 +78,10 @@ class ErrorRegion(ABC):
     def plot(self, *others: ErrorRegion, labels: Sequence[str] = ()) -> Any:
         """This region and others, like KOV Figures 9 and 10; a matplotlib figure."""
         drawn, axis = figure(5.4, 5.0)
-        for i, region in enumerate((self, *others)):
+        regions = (self, *others)
+        names = [labels[i] if i < len(labels) else str(region) for i, region in enumerate(regions)]
+        for region, name, colour in zip(regions, names, colours_of(names), strict=True):
             corners = region.vertices
-            name = labels[i] if i < len(labels) else str(region)
-            colour = COLOURS[i % len(COLOURS)]
             axis.fill(*zip(*corners, strict=True), color=colour, alpha=0.12)
             axis.plot(*zip(*[*corners, corners[0]], strict=True), color=colour, marker="o", markersize=3, label=name)
         axis.set(xlabel="missed detection: says 0 under hypothesis 1", ylabel="false alarm: says 1 under hypothesis 0")

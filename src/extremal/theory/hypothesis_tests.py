@@ -1,14 +1,14 @@
-"""Error exponents of tests on reports, and lower bounds on the error of any estimate from private reports.
+"""Error exponents of tests on reports, and lower bounds on the errors of any test of private reports.
 
 With n reports from M₀ or M₁ the best test at a fixed false-alarm rate misses with probability e^{−n·D(M₀‖M₁)+o(n)}
 (Chernoff–Stein, KOV Section 3), and the best test for the sum of both errors has exponent the Chernoff information
 C = max_λ −log Σ M₀^λ M₁^{1−λ}. Privacy replaces n by n·D(M₀‖M₁)/D(P₀‖P₁) reports: the effective sample size.
 
-Lower bounds for estimation. Le Cam: whoever must tell P₀ from P₁ errs with probability at least (1 − TV)/2 under one of
-them, and the total variation of n private reports is at most √(n·J/4), J ≤ 2(e^ε−1)²/(e^ε+1)·TV(P₀,P₁)² (Corollary 9 at
-every ε, see `bounds.py`; it holds conditionally on earlier reports, so mechanisms may be chosen one after another).
-Fano: whoever must name one of N hypotheses errs with probability at least 1 − (I + log 2)/log N, and n reports carry at
-most n times the information that ε-LDP leaves of any prior.
+Lower bounds; for estimates see `theory/estimation.py`. Le Cam: whoever must tell P₀ from P₁ errs with probability at
+least (1 − TV)/2 under one of them, and the total variation of n private reports is at most √(n·J/4), J ≤
+2(e^ε−1)²/(e^ε+1)·TV(P₀,P₁)² (Corollary 9 at every ε, see `bounds.py`; it holds conditionally on earlier reports, so
+mechanisms may be chosen one after another). Fano: whoever must name one of N hypotheses errs with probability at least
+1 − (I + log 2)/log N, and n reports carry at most n times the information that ε-LDP leaves of any prior.
 
 Identity testing: whoever must tell the uniform distribution on k symbols from all that are γ away in total variation.
 Pair the symbols and move 2γ/k within each pair, one way or the other at random, z ∈ {±1}^(k/2) (Paninski). With Δ_i =
@@ -18,13 +18,6 @@ of B. Their sum s is at most n(2γ/k)² times the largest Σ_iΔ_i²/q² of a st
 split, c = e^ε − 1: for e^ε ≤ 3 that is 2k·tanh²(ε/2), so s ≤ 8nγ²·tanh²(ε/2)/k. For s < 1 the product is at most
 (1−s²)^(−½), and the total variation of the mixture from the uniform reports at most ½√((1−s²)^(−½) − 1). Mechanisms may
 differ between people and be chosen with shared randomness, not after seeing reports.
-
-Estimation of shares: whoever must estimate p, k shares, in squared error. Pair the symbols, d = ⌊k/2⌋, and let p_z be
-1/k times 1 ± t within pair i, as z_i ∈ {±1} says. Turning z_i moves p by 2t/k on two symbols, so the risks at both add
-up to at least 4t²/k²·(1 − TV_i) (Assouad). Under z, Q(y|x)/M(y) has mean 1 and a ratio of at most e^ε, hence a variance
-of at most sinh²(ε/2); the pairs are orthogonal directions of norm² 2/(k(1−t²)), so the χ²-divergences of one report to
-all d neighbours sum to at most 8t²·sinh²(ε/2)/(k(1−t²)). With Pinsker and Cauchy–Schwarz ΣTV_i ≤ √(½·d·n·that): the
-risk is at least (2t²/k²)·(d − √(½·d·n·that)) for every t in (0,1). Mechanisms as for identity testing.
 """
 
 from __future__ import annotations
@@ -108,7 +101,7 @@ class ErrorExponent:
 
 
 def error_exponent(mechanism: Mechanism, p0: Any, p1: Any) -> ErrorExponent:
-    """The Chernoff–Stein and Chernoff exponents of testing P₀ against P₁ from the reports of a mechanism.
+    """Compute the Chernoff–Stein and Chernoff exponents of testing P₀ against P₁ from a mechanism's reports.
 
     Guarantee: both exponents are computed from the exact weights.
 
@@ -236,38 +229,6 @@ def identity_testing(k: int, epsilon: Any, distance: Any, n: int) -> float:
     column = split * (step * size / (size + step * split)) ** 2
     s = count * (2 * moved / size) ** 2 * column
     return max(0.0, 1 - math.sqrt((1 - s * s) ** -0.5 - 1) / 2) if s < 1 else 0.0
-
-
-def share_estimation(k: int, epsilon: Any, n: int) -> float:
-    """No estimate of k shares from n ε-LDP reports has a total mean squared error below this for every distribution.
-
-    max_t (2t²/k²)·(d − 2t·sinh(ε/2)·√(d·n/(k(1−t²)))), d = ⌊k/2⌋; about k/(54·n·sinh²(ε/2)) for large n.
-
-    Args:
-        k: number of symbols.
-        epsilon: nats.
-        n: people, each with one report; mechanisms may differ and share randomness.
-
-    Guarantee: proven for every n, k and ε, in floats; the proof is at the top of this module.
-
-    Reference: J. Duchi, M. Jordan, M. Wainwright, Minimax Optimal Procedures for Locally Private Estimation, JASA 113
-    (2018), for the rate k/(n·ε²) at small ε.
-
-    >>> round(10_000 * share_estimation(10, 1, 10_000), 6)
-    0.680589
-    """
-    level, count, size = Exponential(epsilon).epsilon, as_count(n, "n", 1), as_count(k, "k", 2)
-    pairs = size // 2
-    loss = 2 * math.sinh(level / 2) * math.sqrt(pairs * count / size)
-
-    def risk(t: float) -> float:
-        return 2 * (t / size) ** 2 * (pairs - loss * t / math.sqrt(1 - t * t))
-
-    low, high = 0.0, 1 - 1e-12  # the risk rises and then falls: its logarithm is concave where it is positive
-    for _ in range(200):
-        first, second = low + (high - low) * 0.382, low + (high - low) * 0.618
-        low, high = (low, second) if risk(first) >= risk(second) else (first, high)
-    return max(0.0, risk((low + high) / 2))
 
 
 def _mean_divergence(distributions: list[npt.NDArray[np.float64]], epsilon: float) -> float:

@@ -22,7 +22,7 @@ from flint import arb, ctx, fmpq
 from extremal.errors import InvalidParameter
 from extremal.exact import as_fraction
 from extremal.mechanism import Mechanism
-from extremal.plotting import COLOURS, figure
+from extremal.plotting import colours_of, figure
 from extremal.privacy import LDP
 from extremal.tables import aligned, as_frame, number
 from extremal.theory.composition import Loss, pair_loss
@@ -124,11 +124,11 @@ class PrivacyProfile:
         drawn, axis = figure()
         everything = (self, *others)
         stop = 1.2 * max((_shown(p) for p in everything if math.isfinite(p.level)), default=_shown(self))
-        for i, profile in enumerate(everything):
-            grid = np.linspace(0, stop, 121)
-            name = labels[i] if i < len(labels) else f"mechanism {i + 1}"
+        names = [labels[i] if i < len(labels) else f"mechanism {i + 1}" for i in range(len(everything))]
+        grid = [float(e) for e in np.linspace(0, stop, 121)]
+        for i, (profile, name, colour) in enumerate(zip(everything, names, colours_of(names), strict=True)):
             style = ("-", "--", ":", "-.")[i % 4]
-            axis.plot(grid, [profile.delta(float(e)) for e in grid], color=COLOURS[i % 8], linestyle=style, label=name)
+            axis.plot(grid, [profile.delta(e) for e in grid], color=colour, linestyle=style, label=name)
         axis.set(xlabel="ε (nats)", ylabel="smallest δ", ylim=(0, None), xlim=(0, stop))
         axis.legend(frameon=False)
         return drawn
@@ -140,7 +140,7 @@ def _shown(profile: PrivacyProfile) -> float:
 
 
 def privacy_profile(mechanism: Mechanism) -> PrivacyProfile:
-    """δ as a function of ε, with its inverse, a table and a picture.
+    """Compute δ as a function of ε, with its inverse, a table and a picture.
 
     Guarantee: every value is rounded up in integer arithmetic, so that the mechanism is (ε, δ(ε))-LDP.
 

@@ -146,6 +146,10 @@ def thresholds(utility: Utility) -> Thresholds:
     >>> round(found.universal, 4), round(found.binary, 4), round(found.response, 4)
     (0.8873, 2.2995, 2.2995)
     """
+    if not isinstance(utility, Utility):
+        raise InvalidParameter(
+            "thresholds belong to a goal", parameter="utility", value=utility, hint="Give ex.KL(p0, p1), for example."
+        )
     universal = binary_threshold(utility.pair.p0, utility.pair.p1) if isinstance(utility, Divergence) else None
     return Thresholds(utility.name, universal, binary_threshold_for(utility), rr_threshold(utility))
 

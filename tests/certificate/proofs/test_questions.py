@@ -41,6 +41,22 @@ def test_blocks_are_optimal_for_up_to_seven_yes_no_questions(count: int, epsilon
     assert 4 * float(largest) == pytest.approx(block_cost(count, epsilon), rel=1e-12)
 
 
+@pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 7])
+def test_no_set_is_better_than_a_block_at_any_level(count: int) -> None:
+    """1/√Σμ of a set is (z + m)/√W, a line in z = 2^J/(e^ε − 1). Between the places where one block takes over from
+    another the best block is a line too, so that it is enough to compare there, at z = 0, and by slope for large z."""
+    lines = [(m, math.sqrt(w)) for m, w in enumerate(largest_squares(count)) if w]
+    blocks = [(2 ** (count - s), 2 ** (count - s) * math.sqrt(s)) for s in range(count, 0, -1)]
+    assert max(root for _, root in lines) == blocks[-1][1]  # the slopes: one question at a time
+    places = [0.0]
+    for (m, root), (more, larger) in itertools.pairwise(blocks):
+        places.append((more / larger - m / root) / (1 / root - 1 / larger))
+    assert places == sorted(places)
+    for z in places:
+        best = min((z + m) / root for m, root in blocks)
+        assert min((z + m) / root for m, root in lines) >= best * (1 - 1e-12)
+
+
 @pytest.mark.parametrize(("count", "sets"), [(1, 3), (2, 5), (3, 10), (4, 27), (5, 119)])
 def test_all_closed_sets_are_listed(count: int, sets: int) -> None:
     """Against all sets of records, one by one, where they are few."""

@@ -43,7 +43,10 @@ def test_differences_of_strata() -> None:
     assert set(three.differences(reference="y")) == {("x", "y"), ("z", "y")}
     frame = three.differences(reference="y")["x", "y"].to_frame()
     assert frame.columns.tolist() == ["input", "shown", "low", "high", "estimate", "standard_error"]
-    assert "Difference of frequencies; n = 100 + 100 reports" in three.differences(reference="y")["x", "y"].summary()
+    assert (
+        "Estimate: difference of frequencies; n = 100 + 100 reports"
+        in three.differences(reference="y")["x", "y"].summary()
+    )
 
 
 def test_post_stratified_frequencies() -> None:

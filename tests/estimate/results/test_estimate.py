@@ -207,7 +207,7 @@ def test_goodness_of_fit_sees_another_mechanism() -> None:
 def test_summary_says_what_a_reader_must_know() -> None:
     text = NEGATIVE.summary()
     for part in (
-        "Frequencies of 3 inputs, 3 outputs, LDP(epsilon=1.0), method unbiased; n = 1500 reports",
+        "Estimate: frequencies of 3 inputs, 3 outputs, LDP(epsilon=1.0), method unbiased; n = 1500 reports",
         "projected      95% interval  unbiased    s.e.",
         "Intervals are exact",
         "the same precision without privacy needs n = ",

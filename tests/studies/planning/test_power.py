@@ -87,7 +87,7 @@ def test_the_sentences_hold_the_numbers() -> None:
     found = ex.plan_test(p0=P0, p1=P1, epsilon=1, power=0.8)
     said = str(found)
     assert said.startswith(
-        f"{found.n:,} people at ε = 1: power {outward(found.power, up=False)} (asked for: 0.8), exact for this n."
+        f"Plan: {found.n:,} people at ε = 1; power {outward(found.power, up=False)} (asked for: 0.8), exact for this n."
     )
     assert f"at least {found.critical:.4g}: with probability at most {outward(found.level, up=True)}" in said
     assert f"needs {found.without_privacy:,} people" in said

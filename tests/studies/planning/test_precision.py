@@ -142,11 +142,11 @@ def test_the_sentences_hold_the_numbers() -> None:
     found = ex.plan(k=4, epsilon=1, half_width=0.05)
     said = str(found)
     assert said.startswith(
-        f"{found.n:,} people at ε = 1: half-width {outward(found.half_width, up=True)} (asked for: 0.05), whatever"
+        f"Plan: {found.n:,} people at ε = 1; half-width {outward(found.half_width, up=True)} (asked for: 0.05)"
     )
     assert f"needs {found.without_privacy:,} people" in said
     assert f"{found.n - 1:,} people do not reach" in said
-    assert f"95% interval, of the share of answer {found.widest!r} at {found.value:.3g}" in said
+    assert f"95% interval is that of the share of answer {found.widest!r} at {found.value:.3g}" in said
     plain = ex.Mechanism.from_matrix(np.eye(4))
     assert ex.plan(plain, n=found.without_privacy).half_width <= found.half_width * (1 + 1e-3)
     assert ex.plan(plain, n=found.without_privacy - 3).half_width > found.half_width

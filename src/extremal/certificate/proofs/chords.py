@@ -26,11 +26,12 @@ from extremal.certificate.arithmetic.enclosures import (
     pair_value,
     rational,
 )
+from extremal.certificate.limits import width_of
 from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.dual import LossWorth, Price, Reason, SquareWorth, SumWorth, Worth
 from extremal.certificate.reading import Multipliers, Numbers, Pairs, Trees
 from extremal.exact import Prior
-from extremal.problem import Goal, LossGoal, PairGoal
+from extremal.problem import Goal, LossGoal, PairGoal, Privacy
 
 MOST_NODES = 20_000  # a chord each
 MOST_ENTRIES = 20_000_000  # nodes times inputs: ten seconds
@@ -59,6 +60,11 @@ class Chords(Reason):
     multipliers: Multipliers = ()
     tree: Pairs = ()
     trees: Trees = ()
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        longest = max((node.denominator.bit_length() for node in self.nodes), default=0)
+        by_node = len(self.nodes) * width_of(goal) * (64 + longest) // 256
+        return by_node + 10 * width_of(goal) * sum(map(len, self.trees))
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         if self.trees:

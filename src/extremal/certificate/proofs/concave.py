@@ -22,6 +22,7 @@ from flint import arb, fmpq
 from extremal.certificate.arithmetic import doubles
 from extremal.certificate.arithmetic.cones import staircase_of
 from extremal.certificate.arithmetic.enclosures import above, fraction, largest, narrow, rational, upper
+from extremal.certificate.limits import width_of
 from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.reading import Number, PriceLines
 from extremal.exact import Prior
@@ -45,6 +46,9 @@ class Concave(Proof):
     kind: ClassVar[str] = "concave"
     value: Number
     lines: PriceLines = ()
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        return 10 * width_of(goal) * len(self.lines)
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         if not isinstance(goal, InformationGoal):

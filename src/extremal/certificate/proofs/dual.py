@@ -44,10 +44,11 @@ from extremal.certificate.arithmetic.enclosures import (
     weights_of,
 )
 from extremal.certificate.arithmetic.whole import largest_quotient, multiplied
+from extremal.certificate.limits import leaves_in, width_of, work_of_rays
 from extremal.certificate.proof import Bound, Proof, Refused, Value
 from extremal.certificate.reading import Flag, Numbers, Pairs, Prices
 from extremal.exact.polytope import Ray
-from extremal.problem import Coupled, Goal, Integers, Leaked, LossGoal, Privacy, Pure
+from extremal.problem import Coupled, Goal, Integers, Leaked, LossGoal, Privacy, Pure, WorkloadGoal
 
 CHUNK = 4096  # rays that are multiplied at once: matrices of a few megabytes
 MOST_COUNTED = 1 << 20  # vectors of counts: checked within a few seconds
@@ -308,6 +309,13 @@ class Listed(Reason):
     tree: Pairs = ()
     revealed: Flag = False
 
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        if self.revealed:
+            return width_of(goal) ** 2 * leaves_in(goal)
+        if isinstance(goal, WorkloadGoal) and isinstance(privacy, Pure):
+            return 0  # by vectors of counts, with `squares`
+        return work_of_rays(privacy, goal)
+
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         if isinstance(worth, LossWorth):
             raise Refused("a distortion is not proved by rays", "reason", self.kind)
@@ -349,6 +357,9 @@ class Truncated(Reason):
 
     kind: ClassVar[str] = "truncated"
     reason: Reason
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        return self.reason.work(Pure(privacy.ratio) if isinstance(privacy, Coupled) else privacy, goal)
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq | None:
         privacy, reason = worth.privacy, self.reason

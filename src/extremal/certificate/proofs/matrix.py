@@ -18,10 +18,11 @@ from flint import fmpq
 from extremal.certificate.arithmetic.cones import Staircase, Together, Vector, cone_of
 from extremal.certificate.arithmetic.doubles import near_inverse_factor
 from extremal.certificate.arithmetic.whole import from_triangle, multiplied
+from extremal.certificate.limits import width_of, work_of_matrix
 from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.dual import Price, Reason, SquareWorth, Worth
 from extremal.certificate.reading import Counts, Table, Whole, Wholes
-from extremal.problem import Integers
+from extremal.problem import Goal, Integers, Privacy
 
 MATRIX_BITS = 80  # of B, relative to its largest entry: a double's 53 and as many as its condition takes
 LARGEST_SCALE = 4000  # bits: the squares of doubles span 2^±2048
@@ -40,6 +41,9 @@ class Matrix(Reason):
     n: Table
     blocks: Counts
     scale: Whole
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        return work_of_matrix(width_of(goal))
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq:
         if not isinstance(worth, SquareWorth) or worth.factor is not None or any(alpha.entries):

@@ -56,6 +56,9 @@ class Order(Proof):
     ends: Numbers
     mix: Numbers = ()
 
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        return 3 * len(self.ends) ** 2
+
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         cone, (p0, p1, rule) = staircase_of(privacy, goal.k), one_pair(goal, mixture(self.mix, goal))
         if not 1 <= len(self.ends) <= MOST_ENDS:

@@ -35,6 +35,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from extremal.certificate.limits import PER_PLANE, work_of_entries
 from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.reading import Counts, Numbers
 from extremal.problem import RESOLUTION, Goal, Integers, Privacy, Pure, QuestionsGoal, WorkloadGoal
@@ -133,6 +134,9 @@ class Agreements(Proof):
     sizes: Counts
     groups: Counts
     numbers: Numbers
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        return work_of_entries(goal) + PER_PLANE * len(self.numbers)
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         ratio, wanted = ratio_above(privacy), Shares.of(goal, self.sizes)

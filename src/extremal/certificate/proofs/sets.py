@@ -29,7 +29,7 @@ from extremal.certificate.proof import Refused
 from extremal.certificate.proofs.concave import PatternWorth
 from extremal.certificate.proofs.dual import Price, Reason, SumWorth, Worth
 from extremal.certificate.reading import Numbers, Trees
-from extremal.problem import InformationGoal
+from extremal.problem import Goal, InformationGoal, Privacy
 
 SCALE = 200  # bits after the point: what rounding loses is far below the last digit of a double
 BRANCH, EMPTY = -1, -2  # tokens
@@ -51,6 +51,9 @@ class Sets(Reason):
     kind: ClassVar[str] = "sets"
     choices: Numbers
     trees: Trees
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        return 1000 * sum(map(len, self.trees))
 
     def excess(self, worth: Worth, alpha: Vector, prices: list[Price]) -> fmpq:
         """0, when the trees show that α is feasible."""

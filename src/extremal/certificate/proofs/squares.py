@@ -12,17 +12,19 @@ products of both, tr A = Σ(n_g − 1)ζ_g + tr Â. Everything is decided in int
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from math import lcm
+from math import lcm, prod
 from typing import ClassVar
 
 import numpy as np
 
 from extremal.certificate.arithmetic.whole import folded, from_triangle, multiplied
+from extremal.certificate.limits import width_of, work_of_matrix
 from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.chords import Chords
-from extremal.certificate.proofs.dual import Dual, Listed, SquareWorth, Truncated
+from extremal.certificate.proofs.dual import MOST_COUNTED, Dual, Listed, SquareWorth, Truncated
 from extremal.certificate.reading import Counts, Table, Wholes
 from extremal.exact.weights import Indices
 from extremal.problem import RESOLUTION, Coupled, Goal, Integers, Privacy, Pure, WorkloadGoal
@@ -48,6 +50,14 @@ class Squares(Proof):
     @property
     def label(self) -> str:
         return f"{self.kind} ({self.dual.reason.kind})"
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        groups, reason = self.merged or range(width_of(goal)), self.dual.reason
+        members = Counter(self.classes) if self.classes else Counter(set(groups))
+        counted = isinstance(reason, Truncated) or (isinstance(privacy, Pure) and isinstance(reason, Listed))
+        vectors = prod(n + 1 for n in members.values()) if counted else 0
+        listed = vectors * len(members) if vectors <= MOST_COUNTED else 0  # more are refused
+        return work_of_matrix(len(members)) + len(groups) ** 2 + listed + super().work(privacy, goal)
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         if self.merged and not isinstance(privacy, (Pure, Coupled)):

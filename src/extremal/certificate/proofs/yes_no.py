@@ -30,12 +30,14 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from extremal.certificate.limits import work_of_entries
 from extremal.certificate.proof import Bound, Proof, Refused
 from extremal.certificate.proofs.questions import Shares, ratio_above
 from extremal.certificate.reading import Counts
 from extremal.problem import Goal, Privacy
 
 MOST_LISTED = 7  # questions whose sets are listed: two seconds
+PER_SET, PER_LEVEL = 30, 250_000  # units of work: a pair of records of a few questions, a level of the recursion
 MOST_QUESTIONS = 24  # so that |y| ≤ 5 is all that there is: √24 < 5
 CELLS = 4096  # of u
 STEPS = 16  # of y, in a unit: more change the fourth digit
@@ -54,6 +56,10 @@ class YesNo(Proof):
 
     kind: ClassVar[str] = "yes-no"
     sizes: Counts
+
+    def work(self, privacy: Privacy, goal: Goal) -> int:
+        count = len(self.sizes)
+        return work_of_entries(goal) + (PER_SET * 4**count if count <= MOST_LISTED else PER_LEVEL * count)
 
     def prove(self, privacy: Privacy, goal: Goal) -> Bound:
         ratio, wanted = ratio_above(privacy), Shares.of(goal, self.sizes)

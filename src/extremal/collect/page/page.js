@@ -23,6 +23,15 @@ const say = (key, more = "") => { at.status.textContent = words[key] + more; };
 
 const randomId = () => Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 
+// The invitation behind # in the link; one that is garbled is refused by the collector, and the page asks for it.
+function codeInLink() {
+  try {
+    return decodeURIComponent(location.hash.slice(1));
+  } catch {
+    return "";
+  }
+}
+
 // A report as a respondent reads it; where a question is asked in several ways, its report begins with the number of one.
 function reportText(question, report) {
   if (report === null || report === undefined) return words.not_asked;
@@ -74,8 +83,7 @@ class Sending {
         questionnaire: this.#asked.hash,
         reports: this.#reports,
       };
-      const code = at.invitation.value.trim() || decodeURIComponent(location.hash.slice(1));
-      if (this.#study.invited) body.invitation = code;
+      if (this.#study.invited) body.invitation = at.invitation.value.trim() || codeInLink();
       await this.#answered(await this.#posted(body));
     } catch (error) {
       say("failed", ` (${error.message})`);

@@ -67,7 +67,7 @@ class LikelihoodRatioTest:
         kind = "by the spread between units" if self.sample else kind
         return "\n".join(
             [
-                head("Likelihood-ratio test of H₀ against H₁", self.n, self.sample),
+                head("Test: likelihood ratio, H₀ against H₁", self.n, self.sample),
                 f"  H₀ is {verdict} (p = {number(self.p_value, 4)}, α = {self.alpha:g})",
                 f"  log-likelihood ratio  {number(self.statistic, 6)}, critical value {number(self.critical, 6)}",
                 f"  false alarm           at most {number(self.level, 4)}   ({kind})",
@@ -107,7 +107,7 @@ class BayesTest:
             [f"{i}{' *' if i == self.decision else ''}", number(float(like), 6), number(float(p), 4)]
             for i, (like, p) in enumerate(zip(self.log_likelihoods, self.posterior, strict=True))
         ]
-        return f"{head('Bayes test', self.n, self.sample)}; * most probable\n" + aligned(
+        return f"{head('Test: Bayes', self.n, self.sample)}; * most probable\n" + aligned(
             ["hypothesis", "log-likelihood", "posterior"], rows, left=1
         )
 

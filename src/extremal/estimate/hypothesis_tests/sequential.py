@@ -75,7 +75,7 @@ class SequentialTest:
         """Where the test stands."""
         state = {None: "undecided", 0: "p0 is accepted", 1: "p0 is rejected"}[self.decision]
         return (
-            f"{head('Sequential test', self.n)}: {state}\n"
+            f"{head('Test: sequential', self.n)}: {state}\n"
             f"  log-likelihood ratio {number(self.statistic, 6)} between {number(self.lower, 6)} and "
             f"{number(self.upper, 6)}\n"
             f"  false rejection at most {self.alpha:g}, false acceptance at most {self.beta:g}"

@@ -35,7 +35,7 @@ def regress(
     robust: bool = False,
     sample: Sample | None = None,
 ) -> RegressionResult:
-    """Regression on privatised answers, by maximum likelihood through the mechanism.
+    """Fit a regression on privatised answers, by maximum likelihood through the mechanism.
 
     P(report y_i) = Σ_x Q(y_i|x)·P(x | covariates_i; β): fitting the reports as if they were answers shrinks every
     coefficient, this does not. A privatised covariate is summed out in the same way (`likelihood`).

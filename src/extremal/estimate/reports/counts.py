@@ -29,7 +29,7 @@ COUNT_NAMES = frozenset({"n", "count", "counts", "freq", "frequency", "size", "l
 
 
 def count_reports(frame: Any, column: str, mechanism: Mechanism) -> dict[Label, int]:
-    """How often each report occurs in a column: a dict from report to count, which `estimate_frequencies` reads.
+    """Count how often each report occurs in a column: a dict from report to count, as `estimate_frequencies` takes it.
 
     A plan (polars LazyFrame, DuckDB relation, Spark frame) is counted by its engine; no row is collected, only one
     number for each different report (by hashing nearly all differ). Reports that never occur are listed with 0 if there

@@ -245,7 +245,10 @@ class Reports:
         framed = is_frame(source)
         if framed and self.column is None:
             raise InvalidParameter(
-                "a data frame needs the name of the column of reports", parameter="column", value=None, hint="column=…"
+                "a data frame needs the name of the column of reports",
+                parameter="column",
+                value=None,
+                hint='Give column="answer".',
             )
         batch = Batch.of(
             pick(source, self.column, "column") if framed else source,

@@ -89,9 +89,7 @@ class CombinedEstimate(Tabled):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return (
-            f"{self.kind.capitalize()} of frequencies" if self.kind == "difference" else "Post-stratified frequencies"
-        )
+        return f"{self.kind} of frequencies" if self.kind == "difference" else "post-stratified frequencies"
 
     @property
     def column(self) -> str:  # type: ignore[override]
@@ -106,7 +104,7 @@ class CombinedEstimate(Tabled):
     @property
     def head(self) -> str:
         """The first line of a summary: how many reports each part has."""
-        return head(self.title, " + ".join(str(part.n) for _, part in self.parts), self.sample)
+        return head(f"Estimate: {self.title}", " + ".join(str(part.n) for _, part in self.parts), self.sample)
 
     @property
     def sample(self) -> str:

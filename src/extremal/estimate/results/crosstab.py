@@ -81,7 +81,7 @@ class CrosstabEstimate(Tabled):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return f"Joint shares of {self.first.name} × {self.second.name}"
+        return f"joint shares of {self.first.name} × {self.second.name}"
 
     @property
     def sample(self) -> str:

@@ -75,7 +75,7 @@ class FrequencyEstimate(LinearEstimate, Functions):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return f"Frequencies of {display.mechanism_words(self)}, method {self.method}"
+        return f"frequencies of {display.mechanism_words(self)}, method {self.method}"
 
     # -- the points shown
 

@@ -323,7 +323,7 @@ class CDFEstimate(Tabled):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return "Distribution function"
+        return "distribution function"
 
     @property
     def estimate(self) -> Floats:

@@ -50,7 +50,7 @@ class GoodnessOfFit:
 
     def __str__(self) -> str:
         if self.p_value_range is None and self.distance >= 0:
-            return "cannot be tested here, any non-negative estimates are consistent with this mechanism"
+            return "cannot be tested here; any non-negative estimates are consistent with this mechanism"
         if self.p_value >= NO_SIGN:
             return f"no sign of misfit (p = {self.p_value:.3g})"
         parts = [f"p = {self.p_value:.3g}"]

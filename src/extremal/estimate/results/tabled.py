@@ -131,7 +131,7 @@ class Tabled(ABC):
     @property
     def head(self) -> str:
         """The first line of every summary: what it is, of how many reports, drawn how."""
-        return head(self.title, self.n, self.sample)
+        return head(f"Estimate: {self.title}", self.n, self.sample)
 
     def _repr_html_(self) -> str:
         header, body, more = self._cells(0.95, simultaneous=False)
@@ -173,10 +173,10 @@ class Tabled(ABC):
 
 
 def head(title: str, n: int | str, sample: str = "") -> str:
-    """The first line of a summary.
+    """The first line of a summary: what it is (an estimate, a test), of what, from how many reports, drawn how.
 
-    >>> head("Frequencies of 3 inputs", 400, "weights, 20 clusters")
-    'Frequencies of 3 inputs; n = 400 reports (weights, 20 clusters)'
+    >>> head("Estimate: frequencies of 3 inputs", 400, "weights, 20 clusters")
+    'Estimate: frequencies of 3 inputs; n = 400 reports (weights, 20 clusters)'
     """
     return f"{title}; n = {n} reports{f' ({sample})' if sample else ''}"
 

@@ -1,10 +1,10 @@
 // The page: files that are dropped or chosen go to the worker, and its verdict is shown.
 
 const VERDICTS = {
-  0: ["proved", "Everything that is claimed is proved."],
+  0: ["proved", "Every claim in the file is proved."],
   1: ["false", "A claim is false, or a proof is refused."],
   2: ["malformed", "The file is malformed."],
-  3: ["open", "Nothing is false, but something is not proven or too large to decide here."],
+  3: ["open", "Nothing is false, but something is not proven, or is too large to check here."],
 };
 const status = document.getElementById("status");
 const verdict = document.getElementById("verdict");
@@ -15,7 +15,7 @@ let worker = null;
 
 function started() {
   if (worker !== null) return worker;
-  status.textContent = "Python is loading (12 MB, once) …";
+  status.textContent = "Loading Python (12 MB, once) …";
   worker = new Worker("./worker.mjs", { type: "module" });
   worker.onerror = (event) => { status.textContent = `Python could not be loaded here (${event.message ?? "no answer"}). Serve this page over http, or run check.py yourself.`; };
   worker.onmessage = ({ data }) => {
@@ -32,7 +32,7 @@ function show({ code, text, seconds }) {
   verdict.dataset.code = code;
   verdict.replaceChildren(Object.assign(document.createElement("strong"), { textContent: sentence }),
     Object.assign(document.createElement("pre"), { textContent: text, tabIndex: 0 }));
-  status.textContent = `Decided by check.py in ${seconds.toFixed(1)} s.`;
+  status.textContent = `Checked by check.py in ${seconds.toFixed(1)} s.`;
 }
 
 async function decide(list) {
@@ -41,7 +41,7 @@ async function decide(list) {
   verdict.replaceChildren();
   delete verdict.dataset.code;
   started().postMessage(files);
-  status.textContent = "Deciding …";
+  status.textContent = "Checking …";
 }
 
 chosen.addEventListener("change", () => decide(chosen.files));

@@ -106,7 +106,7 @@ class Planned(ABC):
 
     @property
     def _heading(self) -> str:
-        return f"{self.n:,} people at ε = {number(self.epsilon, 4)}"
+        return f"Plan: {self.n:,} people at ε = {number(self.epsilon, 4)}"
 
     @property
     def _asked(self) -> str:

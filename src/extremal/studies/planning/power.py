@@ -66,13 +66,13 @@ class TestPlan(Planned):
         if isinstance(self.hypotheses, NoChange):
             power = f"power {outward(self.power, up=False)}{self._asked}"
             return [
-                f"{self._heading}, asked twice: {power} to see that shares changed, in the limit of many people.",
+                f"{self._heading}, asked twice; {power} to see that shares changed, in the limit of many people.",
                 f"No change is rejected by ex.estimate_change(…).test() when p ≤ {self.alpha:g}.",
             ]
         kind = "exact for this n" if self.exact else "a lower bound for this n, by Chernoff"
         false = f"with probability at most {outward(self.level, up=True)} when it is true (α = {self.alpha:g})"
         return [
-            f"{self._heading}: power {outward(self.power, up=False)}{self._asked}, {kind}.",
+            f"{self._heading}; power {outward(self.power, up=False)}{self._asked}, {kind}.",
             f"H₀ is rejected when the log-likelihood ratio is at least {number(self.critical, 4)}: {false}.",
         ]
 

@@ -69,10 +69,10 @@ class Plan(Planned):
     goal: Goal = field(repr=False)
 
     def _sentences(self) -> list[str]:
-        about = f"The widest {100 * self.level:g}% interval, of the {self.goal.name} {self.widest!r} at "
+        about = f"The widest {100 * self.level:g}% interval is that of the {self.goal.name} {self.widest!r} at "
         return [
-            f"{self._heading}: half-width {outward(self.half_width, up=True)}{self._asked}, {self.goal.where}.",
-            f"{about}{number(self.value, 3)}, as {self.goal.call} will report it at the expected counts.",
+            f"{self._heading}; half-width {outward(self.half_width, up=True)}{self._asked}, {self.goal.where}.",
+            f"{about}{number(self.value, 3)}, as {self.goal.call} reports it at the expected counts.",
             *self._assured(),
         ]
 

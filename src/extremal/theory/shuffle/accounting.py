@@ -202,6 +202,8 @@ def upper_epsilon(pairs: Sequence[PairReports], n: int, delta: Fraction, local: 
         ratio = at(best)
         if screened(pair, n, ratio) <= goal or upper_delta(pair, n, ratio, target, quick=True) <= goal:
             continue
+        if best > 0 and upper_delta(pair, n, ratio, target) <= goal:
+            continue  # pairs that are nearly alike need the fine smoothing, and no search
 
         def excess(epsilon: float, pair: PairReports = pair) -> float:
             return log_ratio(upper_delta(pair, n, at(epsilon), target), goal)

@@ -13,7 +13,8 @@ with a single peak in t: a value above both neighbours is the maximum.
 θ + iu. N equidistant nodes add the values at t + jN with weights e^{θjN}, which are bounded. |E e^{sT}| and the kernel
 decrease in |u| up to π, so one ball bounds all nodes after it.
 
-*All data sets.* If between a₁ and a₂ of the others hold input 1, show the adversary the a₂ − a₁ whose input is not
+*All data sets.* Where the tilted count spreads over many values, by `theory.shuffle.compositions`, however many people
+there are. Otherwise, if between a₁ and a₂ of the others hold input 1, show the adversary the a₂ − a₁ whose input is not
 fixed: δ_a(n) ≤ δ_{a₁}(n − (a₂ − a₁)) for all a in the block. A block that fails is halved.
 """
 
@@ -28,10 +29,12 @@ from flint import acb, arb, fmpq
 from extremal.mechanism import Mechanism
 from extremal.mechanism.structures import JointBlocks
 from extremal.theory.shuffle.accounting import LARGEST, at, exponential, falling_root, log_ratio
+from extremal.theory.shuffle.compositions import Compositions
 
-MOST_PEOPLE = 20_000  # for whom all data sets are gone through: seconds; the number of blocks grows as √n·log n
+MOST_PEOPLE = 20_000  # for whom blocks that show somebody are gone through: seconds; their number grows as √n·log n
 LEAST_VARIANCE = 10  # of the count of reports: below, the general bounds are quicker
 NEAR_THE_END = 12  # data sets next to equal others that are tried for a lower end
+NEAR_IN_SERIES = 128  # the same where a series gives them all
 DROPPED = 60.0  # −log of what the nodes left out may add, relative
 
 Ends = tuple[arb, arb]
@@ -57,22 +60,51 @@ class BinaryReports:
         """Whether the count of n reports spreads over many values whoever reports; else few nodes do not suffice."""
         return n > 1 and all(n * p * (1 - p) > LEAST_VARIANCE for p in self.chances)
 
+    def labelled(self, first: int, ratio: arb) -> tuple[tuple[fmpq, fmpq], arb] | None:
+        """The chances of the kind of report that is counted, and α > 0, where the differing person holds `first` or the
+        other input; None where the divergence is 0, or α so small that balls do not tell."""
+        for p in (self.chances, (1 - self.chances[0], 1 - self.chances[1])):
+            gain = arb(1 - p[first]) - ratio * arb(1 - p[1 - first])
+            if gain > 0:
+                return p, gain
+        return None
+
     def divergence(self, first: int, held: tuple[int, int], ratio: arb) -> Ends:
         """(lower, upper) of the divergence where the differing person holds `first` or the other input, and held[x] of
         the others hold x."""
-        p = self.chances
-        gain = arb(1 - p[first]) - ratio * arb(1 - p[1 - first])
-        if gain > 0:
-            return _peak(_Count(held, p, gain, ratio - 1))
-        gain = arb(p[first]) - ratio * arb(p[1 - first])
-        if gain > 0:
-            return _peak(_Count(held, (1 - p[0], 1 - p[1]), gain, ratio - 1))
+        found = self.labelled(first, ratio)
+        if found is not None:
+            return _peak(_Count(held, *found, ratio - 1))
+        gain = arb(self.chances[first]) - ratio * arb(self.chances[1 - first])
         return arb(0), gain.max(arb(0)).upper()
+
+    @property
+    def firsts(self) -> tuple[int, ...]:
+        """Inputs of the differing person that must be looked at: one where exchanging inputs and reports changes
+        nothing."""
+        return (0,) if self.chances[0] + self.chances[1] == 1 else (0, 1)
+
+    def series(self, first: int, n: int, ratio: arb) -> Compositions | None:
+        """All data sets by one series; None where counts are too few for it."""
+        found = self.labelled(first, ratio)
+        if found is None:
+            return None
+        whole = Compositions(n, *found, ratio - 1)
+        return whole if whole.spread else None
+
+    def decidable(self, n: int, ratio: arb) -> bool:
+        """Whether all data sets can be gone through in seconds."""
+        return n <= MOST_PEOPLE or all(self.series(first, n, ratio) is not None for first in self.firsts)
 
     def lower(self, n: int, ratio: arb) -> arb:
         """A lower bound over data sets: equal others and those next to them."""
         best = arb(0)
-        for first in (0, 1):
+        for first in self.firsts:
+            series = self.series(first, n, ratio)
+            found = arb(0) if series is None else series.lower(NEAR_IN_SERIES)
+            best = best.max(found)
+            if found > 0:
+                continue
             for few in range(min(NEAR_THE_END, n)):
                 for held in ((few, n - 1 - few), (n - 1 - few, few)):
                     best = best.max(self.divergence(first, held, ratio)[0])
@@ -80,15 +112,23 @@ class BinaryReports:
 
     def at_most(self, n: int, ratio: arb, target: arb) -> bool:
         """Whether the divergence is at most the target for every data set."""
-        for first in (0, 1):
-            blocks = [(0, n - 1)]
-            while blocks:
-                a, b = blocks.pop()
-                if self.divergence(first, (n - 1 - b, a), ratio)[1] <= target:
-                    continue
-                if a == b:
-                    return False
-                blocks += [((a + b) // 2 + 1, b), (a, (a + b) // 2)]
+        for first in self.firsts:
+            series = self.series(first, n, ratio)
+            below = self._shown(first, n, ratio, target) if series is None else series.at_most(target)
+            if not below:
+                return False
+        return True
+
+    def _shown(self, first: int, n: int, ratio: arb, target: arb) -> bool:
+        """The same by blocks of which some others are shown."""
+        blocks = [(0, n - 1)]
+        while blocks:
+            a, b = blocks.pop()
+            if self.divergence(first, (n - 1 - b, a), ratio)[1] <= target:
+                continue
+            if a == b:
+                return False
+            blocks += [((a + b) // 2 + 1, b), (a, (a + b) // 2)]
         return True
 
 

@@ -24,7 +24,7 @@ from extremal.mechanism import Mechanism
 from extremal.mechanism.files import check_version, content_digest, from_json, to_json, write_once
 from extremal.privacy import Notion
 from extremal.theory.shuffle.accounting import data_sets, exponential, lower_delta, ranked, screened, upper_delta
-from extremal.theory.shuffle.binary import MOST_PEOPLE, BinaryReports
+from extremal.theory.shuffle.binary import BinaryReports
 from extremal.theory.shuffle.contour import BITS
 from extremal.theory.shuffle.pairs import pairs_of
 
@@ -70,7 +70,7 @@ class ShuffleClaim:
         goal, target = arb(fmpq(self.delta.numerator, self.delta.denominator)), float(self.delta)
         said = f"(ε = {float(self.epsilon):.10g}, δ = {target:g})"
         binary = BinaryReports.of(self.mechanism)
-        exact = binary is not None and self.n <= MOST_PEOPLE and binary.spread(self.n)
+        exact = binary is not None and binary.spread(self.n) and binary.decidable(self.n, ratio)
         if binary is not None and exact and binary.at_most(self.n, ratio, goal):
             return Verdict.PROVED, f"{self.n:,} shuffled reports are {said}-private: every data set was gone through"
         for pair in ranked(pairs):

@@ -30,13 +30,14 @@ from extremal.theory.shuffle.accounting import (
     at,
     delta_interval,
     equal_others,
+    exponential,
     falling_root,
     gaussian_guess,
     log_ratio,
     lower_epsilon,
     upper_epsilon,
 )
-from extremal.theory.shuffle.binary import MOST_PEOPLE, BinaryReports, binary_delta, binary_lower, binary_upper
+from extremal.theory.shuffle.binary import BinaryReports, binary_delta, binary_lower, binary_upper
 from extremal.theory.shuffle.claims import ShuffleClaim
 from extremal.theory.shuffle.contour import BITS
 from extremal.theory.shuffle.pairs import pairs_of
@@ -45,11 +46,12 @@ from extremal.theory.shuffle.several import composed_upper
 
 LARGEST_N = 10**12  # people; there are not as many
 USUAL_DELTA = "1e-8"  # of summaries
+COUNTED_BY_BOTH = 4_000  # people: beyond, the checker does not go through all data sets of two answers
 CLONES_SMOOTHING = 1e-3  # of the generic bound, which is shown to six digits
 
 
 def shuffled(mechanism: Any, n: int) -> Shuffled:
-    """What n shuffled reports of a mechanism, or of each question of a questionnaire, guarantee centrally.
+    """Compute the central guarantee of n shuffled reports of a mechanism, or of each question of a questionnaire.
 
     Guarantee: both ends of every interval are proved in ball arithmetic from the exact weights. The upper end holds for
     every data set; the lower end is attained by data sets that exist.
@@ -150,7 +152,7 @@ class Shuffled:
         with ctx.workprec(BITS):
             pairs, binary = self.pairs[0], BinaryReports.of(self.mechanisms[0])
             low, high = delta_interval(pairs, self.n, level)
-            if binary is not None and self.n <= MOST_PEOPLE and binary.spread(self.n):
+            if binary is not None and binary.spread(self.n) and binary.decidable(self.n, exponential(level)):
                 low, high = binary_delta(binary, self.n, level, high)
             return _down(low), min(1.0, _up(high))
 
@@ -167,6 +169,9 @@ class Shuffled:
     def claim(self, delta: Any) -> ShuffleClaim:
         """The upper end at δ as a certificate, for one mechanism: `save` writes it, `extremal verify` decides it again.
 
+        With two answers, two reports and more than 4,000 people the claim states a slightly larger ε: the bound that
+        the checker which stands alone can prove as well.
+
         >>> import extremal as ex
         >>> claim = ex.shuffled(ex.randomized_response(3, 1), 1000).claim(1e-6)
         >>> bool(claim.verify())
@@ -176,6 +181,9 @@ class Shuffled:
         if len(self.mechanisms) > 1 or not isinstance(mechanism, Mechanism):
             raise InvalidParameter("a claim is about one mechanism", parameter="questions", value=len(self.mechanisms))
         _, high = self.epsilon(delta)
+        if BinaryReports.of(mechanism) is not None and self.n > COUNTED_BY_BOTH:
+            with ctx.workprec(BITS):
+                high = max(high, upper_epsilon(self.pairs[0], self.n, _probability(delta), self.local))
         if not math.isfinite(high):
             raise InvalidParameter("a claim needs a finite ε", parameter="delta", value=delta, hint="Try a larger δ.")
         return ShuffleClaim(mechanism, self.n, Fraction(repr(high)), _probability(delta))
@@ -266,9 +274,9 @@ def _epsilon(
         return lower_epsilon(pairs, n, delta, local), upper_epsilon(pairs, n, delta, local)
     size = min(max(max(pair.other_indices) for pair in pairs), MOST_REVEALING)
     low = binary_lower(binary, n, delta, local, gaussian_guess(size, n, float(delta)))
-    if n > MOST_PEOPLE:
-        return low, upper_epsilon(pairs, n, delta, local)
-    return low, binary_upper(binary, n, delta, local, low)
+    if binary.decidable(n, at(low)):
+        return low, binary_upper(binary, n, delta, local, low)
+    return low, upper_epsilon(pairs, n, delta, local)
 
 
 def clones(level: float, n: int, delta: Fraction) -> float:
