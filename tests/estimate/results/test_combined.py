@@ -76,11 +76,11 @@ def test_strata_and_single_numbers_have_the_words_of_statsmodels() -> None:
     assert np.diag(by.cov_params()) == pytest.approx(by.bse.to_numpy() ** 2)
     assert (by.cov_params().loc["n", "s"].to_numpy() == 0).all()
     mean = ex.estimate_frequencies(["a", "b"] * 50, M, cluster=np.arange(100) // 5).mean([0, 1, 5])
-    assert mean.summary().startswith("Mean; n = 100 reports (20 clusters")
+    assert mean.summary().startswith("Estimate: mean; n = 100 reports (20 clusters")
     assert (mean.nobs, mean.params.tolist(), mean.bse.tolist()) == (100, [mean.estimate], [mean.standard_error])
     assert mean.conf_int().to_numpy().tolist() == [list(mean.interval())]
     assert mean.cov_params().loc["mean", "mean"] == pytest.approx(mean.standard_error**2)
     assert mean.to_frame()["statistic"].tolist() == ["mean"]
     assert str(mean) == repr(mean)
     asked = ex.estimate_frequencies([0, 1, 2] * 30, ex.randomized_response(3, 2)).quantile()
-    assert asked.summary() == f"Quantile 0.5; n = 90 reports: {asked!r}"
+    assert asked.summary() == f"Estimate: quantile 0.5; n = 90 reports: {asked!r}"

@@ -72,7 +72,7 @@ class FunctionEstimate(Tabled):
     @property
     def title(self) -> str:
         """What it is, in a few words."""
-        return self.about[:1].upper() + self.about[1:]
+        return self.about
 
     @property
     def covariance(self) -> Floats:
@@ -298,7 +298,7 @@ class QuantileEstimate:
 
     def summary(self) -> str:
         """With the head of every summary."""
-        return f"{head(f'Quantile {self.q:g}', self.n, self.sample)}: {self!r}"
+        return f"{head(f'Estimate: quantile {self.q:g}', self.n, self.sample)}: {self!r}"
 
     def __repr__(self) -> str:
         return f"{self.estimate!r} ({100 * self.level:.4g}% interval {self.low!r} to {self.high!r})"
