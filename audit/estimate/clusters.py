@@ -99,7 +99,8 @@ def sizes_of_tests(surveys: int) -> bool:
             within = generator.integers(0, 2, cluster.size)
             again = answered(cluster, 10.0, np.array([0.6, 0.4]), two, generator)
             sample = ex.Sample(cluster=cluster)
-            frame = pd.DataFrame({"y": reports, "z": again, "x": generator.normal(size=count)[cluster]})
+            later = answered(cluster, 10.0, p, three, generator)  # the same shares a year later
+            frame = pd.DataFrame({"y": reports, "y2": later, "z": again, "x": generator.normal(size=count)[cluster]})
             answers = {
                 "test_distribution": bool(ex.test_distribution(reports, three, p, sample=sample)),
                 "test_hypotheses": bool(ex.test_hypotheses(reports, three, p, [0.2, 0.3, 0.5], sample=sample)),
@@ -107,6 +108,7 @@ def sizes_of_tests(surveys: int) -> bool:
                 and bool(ex.test_homogeneity(reports, three, other, sample=sample)),
                 "test_homogeneity, people": bool(ex.test_homogeneity(reports, three, within, sample=sample)),
                 "test_independence": bool(ex.test_independence(frame, {"y": three, "z": two}, sample=sample)),
+                "estimate_change, test": bool(ex.estimate_change(frame, "y", "y2", three, sample=sample).test()),
             }
             try:
                 fit = ex.regress("z ~ x", frame, two, sample=sample)

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import chi2
+from scipy.stats import f as f_distribution
 
 import extremal as ex
 from extremal.estimate.methods.likelihood import project_onto_simplex
@@ -49,12 +50,24 @@ def test_the_change_is_the_paired_difference() -> None:
     assert found.estimate == pytest.approx(apart.estimate, abs=1e-12)
     assert (found.standard_error < apart.standard_error).all()
     whole = seen if np.trace(seen) >= np.trace(fitted) else fitted
-    assert found.covariance * 800 == pytest.approx(whole, rel=1e-9)
+    scale = np.sqrt(larger / np.diagonal(whole))
+    assert found.covariance * 800 == pytest.approx(whole * np.outer(scale, scale), rel=1e-9)
+    assert np.diag(found.cov_params()) == pytest.approx(found.bse.to_numpy() ** 2, rel=1e-12)
     assert found.params.index.tolist() == ["a", "b", "c"]
     assert found.summary().startswith("Estimate: change from before to after, the same people; n = 800 reports")
     shares = found.transitions()
     assert shares.groupby("before")["share"].sum().to_numpy() == pytest.approx(np.ones(3))
     assert ((shares["low"] <= shares["shown"]) & (shares["shown"] <= shares["high"])).all()
+
+
+def test_the_test_treats_all_answers_alike() -> None:
+    data = waves(800, 1)
+    found = ex.estimate_change(data, "before", "after", M).test()
+    for turned in (["b", "c", "a"], ["c", "a", "b"]):
+        other = ex.randomized_response(3, 2, inputs=turned)
+        assert ex.estimate_change(data, "before", "after", other).test().p_value == pytest.approx(
+            found.p_value, rel=1e-9
+        )
 
 
 def test_two_open_answers_are_mcnemar_s_test() -> None:
@@ -88,7 +101,19 @@ def test_repeated_reports_are_recognised() -> None:
 def test_clusters_and_refusals() -> None:
     data = waves(300, 4).assign(school=np.arange(300) // 15)
     found = ex.estimate_change(data, "before", "after", M, sample=ex.Sample(cluster="school"))
-    assert "between clusters" in found.test().method
+    assert "F on 2 and 18 degrees of freedom, between clusters" in found.test().method
+    uneven = np.repeat(np.arange(20), [5, 25] * 10)
+    sizes = np.array([5.0, 25.0] * 10) ** 2
+    worth = sizes.sum() ** 2 / (sizes @ sizes) - 1
+    tested = ex.estimate_change(data, "before", "after", M, sample=ex.Sample(cluster=uneven)).test()
+    assert f"F on 2 and {worth - 1:.4g} degrees" in tested.method
+    d = np.linalg.qr(np.eye(3)[:, 1:] - 1 / 3)[0]
+    whole = ex.estimate_change(data, "before", "after", M, sample=ex.Sample(cluster=uneven))
+    moved = d.T @ whole.estimate
+    statistic = moved @ np.linalg.solve(d.T @ whole.covariance @ d, moved)
+    assert tested.statistic == pytest.approx(statistic, rel=1e-9)
+    expected = f_distribution.sf(statistic * (worth - 1) / (2 * worth), 2, worth - 1)
+    assert tested.p_value == pytest.approx(expected, rel=1e-9)
     assert "20 clusters" in found.head
     with pytest.raises(ex.errors.InvalidParameter, match="one row"):
         ex.estimate_change(data, "before", "after", M, person="school")

@@ -71,16 +71,16 @@ def pool(
     if len(listed) == 1:
         return estimate_frequencies(*listed[0], method, counts=counts, column=column, sample=samples[0])
     drawn = [Sample.of(one) for one in samples]
+    channels = [ListedReports(mechanism) for _, mechanism in listed]
     tallies = [
-        Reports(reports, mechanism, column, counts=counts).sampled(ListedReports(mechanism), one)[None]
-        for (reports, mechanism), one in zip(listed, drawn, strict=True)
+        Reports(reports, mechanism, column, counts=counts).sampled(one, how)[None]
+        for (reports, mechanism), one, how in zip(listed, channels, drawn, strict=True)
     ]
     sizes = np.array([one.n for one in tallies], dtype=np.float64)
     shares = sizes / sizes.sum()
     together = _together(listed, shares)
-    channel = channel_of(together)
-    combinations = Combinations.inputs(together, channel)
-    observed = _observed(tallies, [mechanism.m for _, mechanism in listed], shares)
+    combinations = Combinations.inputs(together, channel_of(together))
+    observed = _observed(tallies, channels, shares)
     return estimated(combinations, observed, method, row_prior(together, None), reweighted=True)
 
 
@@ -107,14 +107,13 @@ def _together(listed: list[Any], shares: Floats) -> Mechanism:
     return Mechanism.from_matrix(matrix, inputs=list(listed[0][1].inputs), outputs=names)
 
 
-def _observed(tallies: list[Tally], outputs: list[int], shares: Floats) -> Observed:
+def _observed(tallies: list[Tally], channels: list[ListedReports], shares: Floats) -> Observed:
     """The statistic of all reports, in which each part has the share that it has of the reports."""
 
     def stacked(squared: bool) -> Floats:
         found = []
-        for one, m, share in zip(tallies, outputs, shares, strict=True):
-            keys, amounts = one.shares(squared)
-            found.append(share * np.bincount(np.array(keys, dtype=np.intp), weights=amounts, minlength=m))
+        for one, channel, share in zip(tallies, channels, shares, strict=True):
+            found.append(share * channel.statistic(*one.shares(squared)))
         return np.concatenate(found)
 
     weighted = any(one.weights for one in tallies)
@@ -126,11 +125,11 @@ def _observed(tallies: list[Tally], outputs: list[int], shares: Floats) -> Obser
         1 / sum(share**2 / one.effective_n for one, share in zip(tallies, shares, strict=True)),
         sum(len(one.counts) for one in tallies),
         weighted,
-        sampling=_stacked_sampling(tallies, outputs, shares),
+        sampling=_stacked_sampling(tallies, channels, shares),
     )
 
 
-def _stacked_sampling(tallies: list[Tally], outputs: list[int], shares: Floats) -> Sampling | None:
+def _stacked_sampling(tallies: list[Tally], channels: list[ListedReports], shares: Floats) -> Sampling | None:
     """Units of all parts, if one of them is more than weights; parts are strata."""
     if all(one.sampling is None for one in tallies):
         return None
@@ -139,9 +138,10 @@ def _stacked_sampling(tallies: list[Tally], outputs: list[int], shares: Floats) 
     sampled: list[Floats] = []
     noise: list[Floats] = []
     degrees = start = 0
-    for one, m, share in zip(tallies, outputs, shares, strict=True):
-        part = one.sampling or _plain_sampling(one, m)
-        block = np.zeros((sum(outputs), part.deviations.shape[1]))
+    for one, channel, share in zip(tallies, channels, shares, strict=True):
+        m = channel.m
+        part = one.sampling or one.independent(channel, np.zeros(1))
+        block = np.zeros((sum(each.m for each in channels), part.deviations.shape[1]))
         block[start : start + m] = share * part.deviations
         blocks.append(block)
         strata.append(part.strata + sum(one.size for one in sampled))
@@ -156,14 +156,4 @@ def _stacked_sampling(tallies: list[Tally], outputs: list[int], shares: Floats) 
         np.concatenate(noise),
         degrees,
         f"{words}, {len(tallies)} parts",
-    )
-
-
-def _plain_sampling(one: Tally, m: int) -> Sampling:
-    """Of a part whose reports are independent: Σ_y f_y (e_y − f)(e_y − f)ᵀ/n, a column for each report that occurs."""
-    keys, f = one.shares(squared=True)
-    whole = np.bincount(np.array(keys, dtype=np.intp), weights=one.shares()[1], minlength=m)
-    columns = (np.eye(m)[:, np.array(keys, dtype=np.intp)] - whole[:, None]) * np.sqrt(f / one.effective_n)
-    return Sampling(
-        columns, np.zeros(len(keys), dtype=np.intp), np.zeros(1), np.array([1 / one.effective_n]), one.n - 1, ""
     )

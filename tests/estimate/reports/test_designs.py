@@ -129,9 +129,29 @@ def test_people_and_clusters_of_the_population_are_different_numbers() -> None:
     infinite = ex.estimate_frequencies(data, M, column="report", strata="stratum", cluster="cluster", population=PEOPLE)
     check(infinite, mean, linearised(data, b - mean, w, "stratum", "cluster"), w)
     assert (found.standard_error < infinite.standard_error).all()
-    p = np.maximum(mean, 0) / np.maximum(mean, 0).sum()
-    privacy = (INVERSE**2 @ M.matrix.T @ p - p) * (w @ w) / w.sum() ** 2
-    assert (found.standard_error >= np.sqrt(privacy) - 1e-12).all()
+    privacy = INVERSE**2 @ M.matrix.T @ mean - mean
+    variance = np.zeros(3)
+    for name, rows in data.groupby("stratum").groups.items():  # what exceeds the noise of randomisation is reduced
+        part = data.loc[rows]
+        seen = np.diag(linearised(part, (b - mean)[rows], w[rows], None, "cluster")) * (w[rows].sum() / w.sum()) ** 2
+        noise, share = privacy * (w[rows] ** 2).sum() / w.sum() ** 2, part["cluster"].nunique() / CLUSTERS[name]
+        variance += seen - share * np.maximum(seen - noise, 0)
+    floor = privacy * (w @ w) / w.sum() ** 2
+    assert found.standard_error == pytest.approx(np.sqrt(np.maximum(variance, floor)), rel=1e-10)
+
+
+def test_a_test_and_a_regression_do_not_shrink_with_the_population() -> None:
+    data = frame()
+    large, whole = ({"city": 10**9, "country": 10**9}, {h: int(n) for h, n in data.groupby("stratum").size().items()})
+    w = data["stratum"].map(lambda h: 1 / whole[h])  # so that the populations set no other weights
+    samples = [ex.Sample(weights=w, strata="stratum", population=people) for people in (large, whole)]
+    p = np.array([0.6, 0.3, 0.1])
+    tests = [ex.test_distribution(data, M, p, column="report", sample=one).p_value for one in samples]
+    assert tests[0] == pytest.approx(tests[1], rel=1e-12)
+    fits = [ex.regress("yes ~ z", data, YES, sample=one).standard_error for one in samples]
+    assert fits[0] == pytest.approx(fits[1], rel=1e-12)
+    alone = ex.test_distribution(data, M, p, column="report", sample=ex.Sample(population=360))
+    assert "draws under the hypothesis" in alone.method
 
 
 def test_missing_rows_never_enter_a_size() -> None:
@@ -294,6 +314,9 @@ def test_pooled_samples_are_strata() -> None:
         (lambda: {"weights": "w", "replicate_weights": {"odd": np.ones((360, 4))}}, "kind of replicate weights"),
         (lambda: {"weights": "w", "replicate_weights": np.ones((360, 4))}, "must map one kind"),
         (lambda: {"weights": "w", "replicate_weights": {"brr": np.ones((3, 4))}}, "must have 360 rows"),
+        (lambda: {"weights": "w", "replicate_weights": {"brr": np.ones((360, 4))}}, "must differ from each other"),
+        (lambda: {"weights": "w", "replicate_weights": {"brr": np.full((360, 4), "x")}}, "must be numbers"),
+        (lambda: {"weights": "w", "replicate_weights": {(1.0, 2.0): np.eye(360)[:, :4]}}, "each of the 4 replicate"),
     ],
 )
 def test_what_a_sample_cannot_be(make: Any, message: str) -> None:
@@ -305,8 +328,8 @@ def test_what_a_sample_cannot_be(make: Any, message: str) -> None:
     ("margins", "message"),
     [
         ({}, "margins must map columns to totals"),
-        ({"sex": {"f": 1}}, "a size for each stratum"),
-        ({"sex": {"f": 1, "m": 1, "x": 1}}, "respondents in each of its groups"),
+        ({"sex": {"f": 1}}, "a size for each group"),
+        ({"sex": {"f": 1, "m": 1, "x": 1}}, "must have respondents in each group"),
         ({"sex": {"f": 500, "m": 500}, "age": {"old": 300, "young": 300}}, "add up to the same population"),
         ({"sex": 5}, "must map groups to totals"),
     ],

@@ -86,8 +86,13 @@ def test_a_stratum_with_a_single_cluster_is_centred_at_the_mean() -> None:
     data = _sample(60)
     data["alone"] = np.where(data["cluster"] == 0, "x", "y")
     found = ex.estimate_frequencies(data, M, column="report", strata="alone", cluster="cluster")
-    assert np.isfinite(found.standard_error).all()
-    assert (found.interval()[:, 0] < found.interval()[:, 1]).all()
+    assert "4 clusters, 2 strata, 1 of them with one cluster" in found.head
+    b = INVERSE[:, [M.outputs.index(r) for r in data["report"]]]
+    sums = pd.DataFrame((b - b.mean(axis=1)[:, None]).T / 60).groupby(data["cluster"].to_numpy()).sum().to_numpy()
+    rest = sums[1:] - sums[1:].mean(axis=0)
+    variance = sums[0] ** 2 + 3 / 2 * (rest**2).sum(axis=0)
+    noise = (INVERSE**2 @ M.matrix.T @ found.fit.plausible - found.fit.plausible) / 60
+    assert found.standard_error == pytest.approx(np.sqrt(np.maximum(variance, noise)), rel=1e-9)
 
 
 def test_bad_designs() -> None:
@@ -103,4 +108,38 @@ def test_bad_designs() -> None:
     with pytest.raises(ex.errors.InvalidParameter, match="positive sizes"):
         ex.estimate_frequencies(data, M, column="report", population=-1)
     with pytest.raises(ex.errors.InvalidParameter, match="neither weights nor strata nor clusters"):
-        ex.estimate_frequencies({"a": 5}, M, population=100)
+        ex.estimate_frequencies({"a": 5}, M, cluster=[1, 1, 2, 2, 2])
+    with pytest.raises(ex.errors.InvalidParameter, match="population must have respondents in each stratum"):
+        ex.estimate_frequencies(
+            data, M, column="report", strata="stratum", population={"city": 100, "country": 100, "sea": 5}
+        )
+    with pytest.raises(ex.errors.InvalidParameter, match="a stratum must have at least two clusters"):
+        ex.estimate_frequencies(data, M, column="report", strata="cluster", cluster="cluster")
+    with pytest.raises(ex.errors.InvalidParameter, match="a stratum must have at least two respondents"):
+        ex.estimate_frequencies(data, M, column="report", strata=np.arange(60))
+
+
+def test_counts_of_a_finite_population_are_its_reports() -> None:
+    listed = ["a"] * 50 + ["b"] * 30 + ["c"] * 20
+    for size in (100, 150, 10_000):
+        raw = ex.estimate_frequencies(listed, M, population=size)
+        found = ex.estimate_frequencies({"a": 50, "b": 30, "c": 20}, M, population=size)
+        assert found.standard_error == pytest.approx(raw.standard_error, rel=1e-12)
+        assert found.interval() == pytest.approx(raw.interval(), abs=1e-12)
+        assert found.exact == raw.exact
+        assert found.head == raw.head
+    with pytest.raises(ex.errors.InvalidParameter, match="at least as large as its sample"):
+        ex.estimate_frequencies({"a": 50, "b": 30, "c": 20}, M, population=99)
+
+
+def test_a_weight_of_a_missing_report_is_not_looked_at() -> None:
+    data = _sample(60)
+    gone = data.assign(report=data["report"].where(np.arange(60) > 0, None))
+    gone.loc[0, "weight"] = np.nan
+    found = ex.estimate_frequencies(gone, M, column="report", missing="drop", weights="weight", cluster="cluster")
+    kept = ex.estimate_frequencies(data[1:], M, column="report", weights="weight", cluster="cluster")
+    assert found.standard_error == pytest.approx(kept.standard_error, rel=1e-12)
+    assert "1 missing report was dropped" in found.summary()
+    gone.loc[1, "weight"] = np.nan
+    with pytest.raises(ex.errors.InvalidParameter, match=r"weights\[1\]=nan"):
+        ex.estimate_frequencies(gone, M, column="report", missing="drop", weights="weight", cluster="cluster")

@@ -65,3 +65,22 @@ def test_post_stratified_frequencies() -> None:
 def test_different_inputs_are_refused() -> None:
     with pytest.raises(ex.errors.InvalidParameter, match="same inputs"):
         FIRST.difference(ex.estimate_frequencies([5, 5], ex.randomized_response(2, 1), counts=True))
+
+
+def test_strata_and_single_numbers_have_the_words_of_statsmodels() -> None:
+    by = ex.estimate_frequencies(["a", "b", "a", "c"] * 50, M, by=["n", "s"] * 100)
+    assert by.nobs == 200
+    assert by.params["s"].tolist() == by["s"].params.tolist()
+    assert by.bse["n"].tolist() == by["n"].bse.tolist()
+    assert by.conf_int(0.2).loc["s"].to_numpy() == pytest.approx(by["s"].interval(0.8))
+    assert np.diag(by.cov_params()) == pytest.approx(by.bse.to_numpy() ** 2)
+    assert (by.cov_params().loc["n", "s"].to_numpy() == 0).all()
+    mean = ex.estimate_frequencies(["a", "b"] * 50, M, cluster=np.arange(100) // 5).mean([0, 1, 5])
+    assert mean.summary().startswith("Estimate: mean; n = 100 reports (20 clusters")
+    assert (mean.nobs, mean.params.tolist(), mean.bse.tolist()) == (100, [mean.estimate], [mean.standard_error])
+    assert mean.conf_int().to_numpy().tolist() == [list(mean.interval())]
+    assert mean.cov_params().loc["mean", "mean"] == pytest.approx(mean.standard_error**2)
+    assert mean.to_frame()["statistic"].tolist() == ["mean"]
+    assert str(mean) == repr(mean)
+    asked = ex.estimate_frequencies([0, 1, 2] * 30, ex.randomized_response(3, 2)).quantile()
+    assert asked.summary() == f"Estimate: quantile 0.5; n = 90 reports: {asked!r}"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import extremal as ex
-from extremal.studies.planning.power import _Test
+from extremal.studies.planning.hypotheses import RatioTest
 from extremal.tables import outward
 from support.surveys.simulated import simulated_rejections
 
@@ -73,7 +73,7 @@ def test_a_plan_with_fewer_people_is_less_powerful_than_promised() -> None:
 
 @pytest.mark.parametrize("n", [1, 7, 100, 800])
 def test_the_sketch_is_the_power(n: int) -> None:
-    tested = _Test(*(WIDE.marginal(p) for p in (P0, P1)), 0.05, 3)
+    tested = RatioTest(*(WIDE.marginal(p) for p in (P0, P1)), 0.05, 3)
     assert tested.sketch(n) == pytest.approx(tested.power(n), abs=1e-9)
 
 
@@ -129,8 +129,13 @@ def test_a_report_that_decides_at_once() -> None:
         ({"mechanism": 3, "n": 10}, "must be a Mechanism"),
         ({"mechanism": WIDE, "epsilon": 1, "n": 10}, "its own level"),
         ({"n": 3, "power": 0.8}, r"some ε up to 50.*needs \d+ people"),
-        ({"p1": P0, "epsilon": 1, "power": 0.8}, "hardly differ"),
-        ({"p1": P0, "n": 10, "power": 0.8}, "No number of people"),
+        ({"p1": P0, "epsilon": 1, "power": 0.8}, "p1 must give other shares than p0"),
+        (
+            {"p1": None, "transition": np.eye(3), "epsilon": 1, "power": 0.8},
+            "transition must give other shares than p0",
+        ),
+        ({"p1": None, "transition": "x", "epsilon": 1, "power": 0.8}, "transition must hold numbers"),
+        ({"p1": P0, "n": 10, "power": 0.8}, "no number of people"),
         ({"p1": [0.5, 0.5], "epsilon": 1, "n": 10}, "p1"),
     ],
 )

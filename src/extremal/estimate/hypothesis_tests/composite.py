@@ -99,7 +99,7 @@ def test_distribution(
     expected = expected / expected.sum()
     scores = Scores.of_mechanism(mechanism, expected)
     drawn = Sample.of(sample)
-    if drawn.empty:
+    if drawn.independent:
         return _of_counts(mechanism, expected, scores, counted(given), number, size)
     survey = surveyed(given, drawn)
     outputs = survey.values[:, 0]
@@ -178,7 +178,7 @@ def test_homogeneity(
     if by is None:
         raise InvalidParameter("by must give the group of each report", parameter="by", value=None)
     given, drawn = Reports(reports, mechanism, column, by, check_hash=check_hash), Sample.of(sample)
-    if not drawn.empty:
+    if not drawn.independent:
         survey = surveyed(given, drawn)
         return _surveyed_association("the groups have the same distribution", survey, (mechanism, None), "by", size)
     table = counted(given)
@@ -231,7 +231,7 @@ def test_independence(
             refuse_uncountable(m, f"columns[{name!r}]")
     first, second = columns.values()
     hypothesis, drawn = f"{' and '.join(columns)} are independent", Sample.of(sample)
-    if not drawn.empty:
+    if not drawn.independent:
         survey = surveyed_pairs(frame, columns, drawn)
         return _surveyed_association(hypothesis, survey, (first, second), "columns", size)
     table = crossed(frame, columns, check_hash)

@@ -87,12 +87,14 @@ class BayesTest:
         log_likelihoods: Σ log M_i(y), for each.
         decision: position of the most probable hypothesis.
         n: number of reports.
+        sample: how the respondents were drawn, in a few words; empty for a simple sample.
     """
 
     posterior: Floats
     log_likelihoods: Floats
     decision: int
     n: int
+    sample: str = ""
 
     @property
     def error(self) -> float:
@@ -105,7 +107,7 @@ class BayesTest:
             [f"{i}{' *' if i == self.decision else ''}", number(float(like), 6), number(float(p), 4)]
             for i, (like, p) in enumerate(zip(self.log_likelihoods, self.posterior, strict=True))
         ]
-        return f"{head('Test: Bayes', self.n)}; * most probable\n" + aligned(
+        return f"{head('Test: Bayes', self.n, self.sample)}; * most probable\n" + aligned(
             ["hypothesis", "log-likelihood", "posterior"], rows, left=1
         )
 
@@ -186,10 +188,12 @@ def test_hypotheses(
     """
     size = significance(alpha)
     given, drawn = Reports(reports, mechanism, column, counts=counts, check_hash=check_hash), Sample.of(sample)
-    survey = None if drawn.empty else surveyed(given, drawn)
+    survey = None if drawn.independent else surveyed(given, drawn)
     if p1 is None:
-        amounts = counted(given).astype(np.float64) if survey is None else _worth(survey, mechanism.m)
-        return _bayes(amounts, mechanism, p0, prior, int(amounts.sum()) if survey is None else survey.n)
+        if survey is not None:
+            return _bayes(_worth(survey, mechanism.m), mechanism, p0, prior, survey.n, survey.drawn.words)
+        amounts = counted(given).astype(np.float64)
+        return _bayes(amounts, mechanism, p0, prior, int(amounts.sum()))
     if prior is not None:
         raise InvalidParameter(
             "prior belongs to a list of hypotheses", parameter="prior", value=prior, hint="Give [p0, p1] as a list."
@@ -344,7 +348,7 @@ def critical_value(tail: Tail, alpha: float) -> float:
     return tail.lowest + found * tail.step
 
 
-def _bayes(seen: Floats, mechanism: Mechanism, hypotheses: Any, prior: Any, n: int) -> BayesTest:
+def _bayes(seen: Floats, mechanism: Mechanism, hypotheses: Any, prior: Any, n: int, sample: str = "") -> BayesTest:
     given: Sequence[Any] = list(hypotheses) if isinstance(hypotheses, Iterable) else []
     if len(given) < 2 or any(isinstance(h, str) or not isinstance(h, Iterable) for h in given):
         raise InvalidParameter(
@@ -367,4 +371,4 @@ def _bayes(seen: Floats, mechanism: Mechanism, hypotheses: Any, prior: Any, n: i
         )
     posterior = np.exp(joint - joint.max())
     posterior /= posterior.sum()
-    return BayesTest(posterior, np.array(likelihoods), int(np.argmax(joint)), n)
+    return BayesTest(posterior, np.array(likelihoods), int(np.argmax(joint)), n, sample)

@@ -14,8 +14,9 @@ from extremal.columns.column import refuse_lazy, refuse_missing
 from extremal.columns.frames import pick
 from extremal.errors import InvalidParameter, TooLarge, UnknownLabel
 from extremal.estimate.channels.channel import ListedReports
+from extremal.estimate.reports.described import group_codes
 from extremal.estimate.reports.files import named_files, read_columns
-from extremal.estimate.reports.sample import Sample, group_codes
+from extremal.estimate.reports.sample import Sample
 from extremal.estimate.reports.sampling import DrawnSample
 from extremal.estimate.reports.tally import NO_REPORT, Batch, Reports, Tally, refuse_no_mechanism
 from extremal.exact.weights import Floats
@@ -93,7 +94,7 @@ class Surveyed:
     def deviations(self, scores: Floats) -> Floats:
         """Of the mean of scores, a row for each value that occurs: a row for each unit, squares add up to the
         variance."""
-        return self.drawn.corrected(self.drawn.of_labels(self.codes, len(self.values)) @ scores)
+        return self.drawn.of_labels(self.codes, len(self.values)) @ scores
 
 
 def surveyed(given: Reports, sample: Sample) -> Surveyed:

@@ -124,7 +124,7 @@ def _covariance(likelihood: Likelihood, values: Floats, information: Floats, dra
     if drawn is None:
         return inverse
     scores = likelihood.rows(values)[1]
-    moved = drawn.corrected(drawn.of_rows(scores)) * len(scores)
+    moved = drawn.of_rows(scores) * len(scores)
     return inverse @ (moved.T @ moved) @ inverse
 
 

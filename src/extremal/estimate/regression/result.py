@@ -170,7 +170,8 @@ class RegressionResult(Tabled):
         )
 
     def summary(self, level: float = 0.95, simultaneous: bool = False) -> str:
-        """A table as statsmodels prints it: coefficient, standard error, z, p, interval."""
+        """A table as statsmodels prints it: coefficient, standard error, z (Student's t with few clusters), p,
+        interval."""
         rows = []
         for name, value, error, (low, high), p in zip(
             self.names,
@@ -185,8 +186,12 @@ class RegressionResult(Tabled):
                 + [number(v, 4) for v in (low, high)]
             )
         likelihood = f"log-likelihood {number(self.llf, 7)}, AIC {number(self.aic, 7)}"
-        table = aligned(["", "coef", "std err", "z", "P>|z|", *self._ends(level)], rows, left=1)
+        z = "z" if self.degrees is None else "t"
+        table = aligned(["", "coef", "std err", z, f"P>|{z}|", *self._ends(level)], rows, left=1)
         return framed(self.head, [*table.split("\n"), likelihood], list(self.notes))
+
+    def _keys(self) -> dict[str, list[Any]]:
+        return {"term": list(self.names)}
 
     @staticmethod
     def _ends(level: float) -> list[str]:

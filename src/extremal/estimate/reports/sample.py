@@ -6,28 +6,29 @@ functions make one. What follows for variances is in `DrawnSample` and `Sampling
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from extremal.columns.column import distinct, refuse_missing
 from extremal.columns.frames import column_of, is_frame
-from extremal.columns.lists import Codes, plain
+from extremal.columns.lists import Codes
 from extremal.errors import InvalidParameter
+from extremal.estimate.reports.described import (
+    REPLICATES,
+    checked_weights,
+    factors_of,
+    groups_of,
+    margin_of,
+    refuse_disagreeing,
+    refuse_smaller,
+    sizes_of,
+)
 from extremal.estimate.reports.sampling import DrawnSample, Margins, rake
 from extremal.exact.weights import Floats
 
-LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
-AGREE = 1e-6  # relative: totals of two margins that differ by less are rounding of published tables
-REPLICATES: dict[str, Callable[[int], float]] = {
-    "bootstrap": lambda count: 1 / count,
-    "brr": lambda count: 1 / count,
-    "jackknife": lambda count: (count - 1) / count,
-    "paired jackknife": lambda count: count / count,
-}
-"""Kinds of replicate weights: the factor of the squared deviations of that many (Wolter 2007)."""
+SAME = 1e-12  # of a share: replicate weights that differ by less are one replicate, rounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +43,9 @@ class Sample:
             standard errors (and, with `population`, weights).
         cluster: who was sampled together. Standard errors are those between clusters.
         population: people in the population, or a mapping from stratum to people: without clusters a finite population
-            correction, and weights N_h/n_h when there are strata and no weights.
-        clusters_in_population: their number, or a mapping from stratum to it: a finite population correction for
-            clusters of which everybody was asked.
+            correction of estimates, and weights N_h/n_h when there are strata and no weights.
+        clusters_in_population: their number, or a mapping from stratum to it: a finite population correction of
+            estimates for clusters of which everybody was asked.
         replicate_weights: a mapping from the kind ("bootstrap", "brr", "jackknife", "paired jackknife", or the factor
             of the squared deviations: a number, or one for each replicate in a tuple) to the replicate weights: a table
             with a column for each, or names of columns.
@@ -118,6 +119,11 @@ class Sample:
         return all(given is None for given in (*rest, self.margins))
 
     @property
+    def independent(self) -> bool:
+        """Whether there is at most a population: reports are independent and count alike."""
+        return self.margins is None and replace(self, population=None).empty
+
+    @property
     def empty(self) -> bool:
         """Whether nothing is said."""
         return self.simple and self.weights is None
@@ -172,27 +178,22 @@ class Sample:
         named = self.beside(None) if isinstance(self.margins, Mapping) else self
         rows = np.ones(n, dtype=np.bool_) if kept is None else kept
         count = int(np.count_nonzero(rows))
-        strata, names = _groups(named.strata, "strata", n, rows)
-        clusters, of_cluster = _groups(named.cluster, "cluster", n, rows)
+        strata, names = groups_of(named.strata, "strata", n, rows)
+        clusters, of_cluster = groups_of(named.cluster, "cluster", n, rows)
         if named.cluster is None:
             units, of_unit = np.arange(count), strata
         else:
             pairs, units = np.unique(strata * max(len(of_cluster), 1) + clusters, return_inverse=True)
             of_unit = np.zeros(pairs.size, dtype=np.intp)
             of_unit[units] = strata
-            if pairs.size == 1:
-                raise InvalidParameter(
-                    "there must be at least two clusters: one shows no differences between clusters",
-                    parameter="number of clusters",
-                    value=1,
-                )
+        _refuse_alone(named, of_unit.size, len(names))
         weights = named._base_weights(n, rows, strata, names)
         base = np.ones(count) if weights is None else weights
         scales, replicates = named._replicated(n, rows)
         margins = None
         if named.margins is not None:
-            groups = [_margin(columns, totals, name, n, rows) for name, columns, totals in named.margins]
-            _refuse_disagreeing([sum(totals.values()) for _, _, totals in named.margins])
+            groups = [margin_of(columns, totals, name, n, rows) for name, columns, totals in named.margins]
+            refuse_disagreeing([sum(totals.values()) for _, _, totals in named.margins])
             indicators = np.hstack([np.eye(shares.size)[codes] for codes, shares in groups])
             margins, base = Margins(indicators, base), rake(base, groups)
             replicates = None if replicates is None else np.stack([rake(row, groups) for row in replicates])
@@ -201,7 +202,7 @@ class Sample:
             weights is not None or margins is not None,
             units,
             of_unit,
-            named._sampled(names, of_unit),
+            named.sampled(names, np.bincount(of_unit, minlength=len(names))),
             margins,
             replicates,
             scales,
@@ -211,16 +212,16 @@ class Sample:
     def _base_weights(self, n: int, rows: Any, strata: Codes, names: list[Any]) -> Floats | None:
         """Those given; else N_h/n_h where there are populations of strata, so that strata have their true shares."""
         if self.weights is not None:
-            return np.asarray(checked_weights(self.weights, n)[rows])
+            return np.asarray(checked_weights(self.weights, n, rows)[rows])
         if self.population is None or self.strata is None:
             return None
         counts = np.bincount(strata, minlength=len(names))
-        sizes = _sizes(self.population, names, "population", "people")
-        _refuse_smaller(counts, sizes, "population")
+        sizes = sizes_of(self.population, names, "population", "people")
+        refuse_smaller(counts, sizes, "population")
         return np.asarray((sizes / np.maximum(counts, 1))[strata])
 
-    def _sampled(self, names: list[Any], of_unit: Codes) -> Floats:
-        """The share of each stratum's units that were sampled."""
+    def sampled(self, names: list[Any], counts: Any) -> Floats:
+        """The share of each stratum's units that were sampled, for so many in each."""
         parameter = "population" if self.cluster is None else "clusters_in_population"
         if self.cluster is None and self.clusters_in_population is not None:
             raise InvalidParameter(
@@ -235,9 +236,8 @@ class Sample:
         given = getattr(self, parameter)
         if given is None:
             return np.zeros(len(names))
-        counts = np.bincount(of_unit, minlength=len(names))
-        sizes = _sizes(given, names, parameter, "people" if self.cluster is None else "clusters")
-        _refuse_smaller(counts, sizes, parameter)
+        sizes = sizes_of(given, names, parameter, "people" if self.cluster is None else "clusters")
+        refuse_smaller(counts, sizes, parameter)
         return np.asarray(counts / sizes)
 
     def _replicated(self, n: int, rows: Any) -> tuple[Floats | None, Floats | None]:
@@ -251,49 +251,45 @@ class Sample:
                 hint="Sample(weights=…, replicate_weights={…})",
             )
         ((kind, columns),) = self.replicate_weights.items()
-        table = np.asarray(columns, dtype=np.float64)
+        try:
+            table = np.asarray(columns, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InvalidParameter("replicate_weights must be numbers", parameter="replicate_weights") from None
         if table.ndim != 2 or table.shape[0] != n or table.shape[1] < 2:
             raise InvalidParameter(
                 f"replicate_weights must have {n} rows, one for each report, and at least two columns",
                 parameter="replicate_weights.shape",
                 value=table.shape,
             )
-        if not (np.isfinite(table).all() and (table >= 0).all() and (table[rows].sum(axis=0) > 0).all()):
+        used, factors = table[rows], factors_of(kind, table.shape[1])
+        if not (np.isfinite(used).all() and (used >= 0).all() and (used.sum(axis=0) > 0).all()):
             raise InvalidParameter(
                 "replicate_weights must be finite and not negative, and not all zero", parameter="replicate_weights"
             )
-        count = table.shape[1]
-        factor = REPLICATES[kind](count) if kind in REPLICATES else kind
-        scales = np.broadcast_to(np.asarray(factor if not isinstance(factor, str) else np.nan, dtype=np.float64), count)
-        if not (np.isfinite(scales).all() and (scales > 0).all()):
+        if not np.ptp(used / used.sum(axis=0), axis=1).max() > SAME:
             raise InvalidParameter(
-                f"the kind of replicate weights must be one of {', '.join(REPLICATES)}, or a positive factor",
+                "replicate_weights must differ from each other: these show no differences",
                 parameter="replicate_weights",
-                value=kind,
             )
-        return scales, np.ascontiguousarray(table[rows].T)
+        return factors, np.ascontiguousarray(used.T)
 
 
-def group_codes(column: Any, parameter: str, n: int) -> tuple[Codes, list[Any]]:
-    """The group of each respondent as a code, and the names of the groups."""
-    return _groups(column, parameter, n, np.ones(n, dtype=np.bool_))
-
-
-def _groups(column: Any, parameter: str, n: int, rows: Any) -> tuple[Codes, list[Any]]:
-    """The same for those rows that are kept; without a column all are one group, None."""
-    if column is None:
-        return np.zeros(int(np.count_nonzero(rows)), dtype=np.intp), [None]
-    codes, labels = distinct(column, parameter)
-    if codes.size != n:
+def _refuse_alone(sample: Sample, units: int, strata: int) -> None:
+    """Raise where no stratum shows how units differ; replicate weights show it themselves."""
+    what = "respondent" if sample.cluster is None else "cluster"
+    if sample.cluster is not None and units == 1:
         raise InvalidParameter(
-            f"{parameter} must have {n} entries, one for each report", parameter=f"len({parameter})", value=codes.size
+            "there must be at least two clusters: one shows no differences between clusters",
+            parameter="number of clusters",
+            value=1,
         )
-    refuse_missing(np.where(rows, codes, 0), parameter, "Every respondent has one.")
-    codes = codes[rows]
-    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
-    if used.size < len(labels):  # labels may be listed that do not occur
-        codes = np.searchsorted(used, codes)
-    return codes, [plain(labels[i]) for i in used.tolist()]
+    if 1 < units == strata:
+        raise InvalidParameter(
+            f"a stratum must have at least two {what}s: with one in each they show no differences within strata",
+            parameter=f"{what}s, strata",
+            value=(units, strata),
+            hint="Merge strata that are alike.",
+        )
 
 
 def _column(source: Any, column: Any, parameter: str) -> Any:
@@ -303,99 +299,3 @@ def _column(source: Any, column: Any, parameter: str) -> Any:
             raise InvalidParameter(f"{parameter} must be the name of a column", parameter=parameter, value=column)
         return source[column]
     return None if column is None else column_of(source, column, parameter)
-
-
-def _margin(columns: list[Any], totals: Any, name: str, n: int, rows: Any) -> tuple[Codes, Floats]:
-    """The group of each respondent in a margin, and the share of the population that each group is."""
-    if not isinstance(totals, Mapping):
-        raise InvalidParameter("a margin must map groups to totals", parameter=f"margins[{name!r}]", value=totals)
-    codes, names = _groups(columns[0], "margins", n, rows)
-    for column in columns[1:]:
-        more, labels = _groups(column, "margins", n, rows)
-        names = [(*(one if isinstance(one, tuple) else (one,)), label) for one in names for label in labels]
-        used, codes = np.unique(codes * len(labels) + more, return_inverse=True)
-        names = [names[i] for i in used.tolist()]
-    sizes = _sizes(totals, names, f"margins[{name!r}]", "people")
-    absent = [group for group in totals if group not in names]
-    if absent:
-        raise InvalidParameter(
-            "a margin must have respondents in each of its groups",
-            parameter=f"margins[{name!r}]",
-            value=absent[0],
-            hint="Merge it with another group.",
-        )
-    return codes, np.asarray(sizes / sizes.sum())
-
-
-def _refuse_disagreeing(totals: list[Any]) -> None:
-    counts = [float(total) for total in totals if abs(float(total) - 1) > AGREE]  # the others are shares
-    if counts and max(counts) - min(counts) > AGREE * max(counts):
-        raise InvalidParameter(
-            "the totals of all margins must add up to the same population", parameter="margins", value=counts
-        )
-
-
-def _sizes(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
-    """A size for each group."""
-    if isinstance(given, Mapping):
-        absent = [name for name in names if name not in given]
-        if absent:
-            raise InvalidParameter(
-                f"{parameter} must have a size for each stratum", parameter="missing stratum", value=absent[0]
-            )
-        listed = [given[name] for name in names]
-    else:
-        if names != [None]:
-            raise InvalidParameter(
-                f"with strata, {parameter} must have a size for each stratum",
-                parameter=parameter,
-                value=given,
-                hint=f"{parameter}={{stratum: number of {what}, …}}",
-            )
-        listed = [given]
-    try:
-        sizes = np.array(listed, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter(f"{parameter} must hold numbers", parameter=parameter, value=listed) from None
-    if not (np.isfinite(sizes) & (sizes > 0)).all():
-        raise InvalidParameter(f"{parameter} must hold positive sizes", parameter=parameter, value=sizes.tolist())
-    return sizes
-
-
-def _refuse_smaller(counts: Any, sizes: Floats, parameter: str) -> None:
-    if (counts > sizes).any():
-        raise InvalidParameter(
-            "a population must be at least as large as its sample",
-            parameter=parameter,
-            value=float(sizes[np.argmax(counts > sizes)]),
-            hint=f"The sample has {int(counts[np.argmax(counts > sizes)])}.",
-        )
-
-
-def checked_weights(weights: Any, n: int) -> Floats:
-    """Survey weights as floats: finite, positive, one for each report."""
-    try:
-        w = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidParameter("weights must be numbers", parameter="weights", value=weights) from None
-    if w.shape != (n,):
-        raise InvalidParameter(
-            f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape
-        )
-    bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)))
-    extreme = np.flatnonzero((w < LEAST_WEIGHT) | (w > 1 / LEAST_WEIGHT))
-    if extreme.size and not bad.size:
-        raise InvalidParameter(
-            f"weights must lie between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}",
-            parameter=f"weights[{extreme[0]}]",
-            value=float(w[extreme[0]]),
-            hint="Divide them all by their mean: only their ratios matter.",
-        )
-    if bad.size:
-        raise InvalidParameter(
-            "weights must be finite and positive",
-            parameter=f"weights[{bad[0]}]",
-            value=float(w[bad[0]]),
-            hint="A respondent that does not count must be left out of the reports.",
-        )
-    return w

@@ -9,7 +9,8 @@ with n_h the number of clusters of stratum h in the sample and f_h the share tha
 (0 where that is not known). Without clusters every respondent is one. This is `svydesign(ids, strata, fpc)` with
 `svymean` (Binder 1983; Lumley 2004); the randomisation of the answers is one more stage, and is in the B_i. It is not
 reduced by a finite population, so that f_h takes away only what exceeds the privacy noise; and because that noise is
-known, V is never taken below it.
+known, V is never taken below it. Tests and regressions are about the distribution that answers come from, of which a
+finite population is itself a sample: f_h takes nothing from their variances.
 
 After raking B_i − θ̂ is replaced by the residual of B_i on the margins' indicators, fitted with the weights before
 raking (Deville and Särndal 1992; R's `calibrate`). With replicate weights V = Σ_r s_r (θ̂_r − θ̂)².
@@ -19,7 +20,8 @@ centred at the overall mean. Effective numbers of reports are V(one report)/V ti
 level in question for f = clusters − strata degrees of freedom (Korn and Graubard 1998).
 
 References: Binder, Int. Statist. Rev. 51 (1983); Deville and Särndal, JASA 87 (1992); Lumley, J. Statist. Software 9
-(2004); Korn and Graubard, Survey Methodology 24 (1998); Wolter, Introduction to Variance Estimation (2007).
+(2004); Korn and Graubard, Survey Methodology 24 (1998); Wolter, Introduction to Variance Estimation (2007); Carter,
+Schnepel and Steigerwald, Rev. Econ. Statist. 99 (2017).
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ from extremal.estimate.intervals.levels import quantile
 from extremal.exact.weights import Floats
 from extremal.mechanism.structures.structure import refuse_large
 
+FINITE = "finite population"  # as a summary calls it
 RAKED = 1e-13  # relative: margins that are met to this before a round are done
 MOST_ROUNDS = 2_000  # of raking; some dozens are usual, more than this means that the margins contradict the sample
 
@@ -124,6 +127,16 @@ class DrawnSample:
             return max(1, int(np.linalg.matrix_rank(self.replicates)) - 1)
         return max(1, int(self.strata.size - self.sampled.size))
 
+    @cached_property
+    def even_degrees(self) -> float:
+        """As many degrees as clusters of equal size have that show a variance as well, if members of a cluster answer
+        alike: with W_c the weight of cluster c, (Σ W_c²)²/Σ W_c⁴ clusters (Carter, Schnepel and Steigerwald 2017)."""
+        if not self.clustered:
+            return float(self.degrees)
+        squares = np.bincount(self.units, weights=self.weights, minlength=self.strata.size) ** 2
+        even = float(squares.sum() ** 2 / (squares @ squares)) - self.sampled.size
+        return min(max(even, 1.0), float(self.degrees))
+
     @property
     def words(self) -> str:
         """The design in a few words: what a summary says of it."""
@@ -131,10 +144,16 @@ class DrawnSample:
         if self.replicates is not None:
             return f"weights, {len(self.replicates)} replicates"
         found += [f"{self.strata.size} clusters"] if self.clustered else []
-        found += [f"{self.sampled.size} strata"] if self.sampled.size > 1 else []
+        found += [f"{self.sampled.size} strata{self._alone}"] if self.sampled.size > 1 else []
         found += ["raked"] if self.margins is not None else []
-        found += ["finite population"] if self.sampled.any() else []
+        found += [FINITE] if self.sampled.any() else []
         return ", ".join(found)
+
+    @property
+    def _alone(self) -> str:
+        """How many strata have a single unit, whose spread is taken around the overall mean."""
+        alone = int(np.count_nonzero(np.bincount(self.strata) == 1))
+        return f", {alone} of them with one {'cluster' if self.clustered else 'respondent'}" if alone else ""
 
     def shares(self, codes: Codes, size: int) -> Floats:
         """Of the labels by weight, for reports given as codes."""
@@ -156,12 +175,6 @@ class DrawnSample:
         table = np.zeros((self.strata.size, values.shape[1]))
         np.add.at(table, self.units, values * self.weights[:, None])
         return self._deviations(lambda weights: np.asarray(weights @ values), table)
-
-    def corrected(self, deviations: Floats) -> Floats:
-        """The same for finite populations, so that squares add up to Σ_h (1 − f_h) V_h."""
-        return (
-            deviations if self.replicates is not None else deviations * np.sqrt(1 - self.sampled[self.strata])[:, None]
-        )
 
     def _deviations(self, sums: Callable[[Floats], Floats], table: Floats) -> Floats:
         total, whole = self.weights.sum(), table.sum(axis=0)
@@ -193,23 +206,8 @@ class DrawnSample:
             noise = np.bincount(self.strata[self.units], weights=squares, minlength=sampled.size)
         alone = not (self.weighted or self.clustered) and sampled.size == 1 and self.replicates is None
         population = round(self.weights.size / float(sampled[0])) if alone and sampled[0] > 0 else None
-        return Sampling(deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population)
-
-    def kept(self, rows: Any) -> DrawnSample:
-        """Some of the rows, as if the others had not been asked; units without any are left out."""
-        units, codes = np.unique(self.units[rows], return_inverse=True)
-        of = self.strata[units]
-        strata, places = np.unique(of, return_inverse=True)
-        return DrawnSample(
-            self.weights[rows],
-            self.weighted,
-            codes,
-            places,
-            self.sampled[strata],
-            None if self.margins is None else Margins(self.margins.indicators[rows], self.margins.before[rows]),
-            None if self.replicates is None else self.replicates[:, rows],
-            self.scales,
-            self.clustered,
+        return Sampling(
+            deviations, columns, sampled, np.asarray(noise), self.degrees, self.words, population, self.even_degrees
         )
 
 
@@ -225,6 +223,7 @@ class Sampling:
         degrees: of freedom.
         words: the design in a few words.
         population: of how many the respondents were drawn at random, where that is all there is to say.
+        even_degrees: degrees that clusters of equal size have and show a variance as well; None: all of them.
     """
 
     deviations: Floats
@@ -234,6 +233,7 @@ class Sampling:
     degrees: int
     words: str
     population: int | None = None
+    even_degrees: float | None = None
 
     def variances(self, inverse: Inverse, rows: Floats | None, p: Floats) -> Floats:
         """Of these linear functions of the estimate (None: of each entry); p are plausible frequencies."""

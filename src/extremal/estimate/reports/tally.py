@@ -30,9 +30,10 @@ from extremal.estimate.reports.counts import (
     refuse_uncounted,
     whole_counts,
 )
+from extremal.estimate.reports.described import group_codes
 from extremal.estimate.reports.files import column_names, named_files, only_column, read_columns
-from extremal.estimate.reports.sample import Sample, group_codes
-from extremal.estimate.reports.sampling import DrawnSample, Sampling
+from extremal.estimate.reports.sample import Sample
+from extremal.estimate.reports.sampling import FINITE, DrawnSample, Sampling
 from extremal.exact.weights import Floats
 from extremal.mechanism import Mechanism
 
@@ -78,6 +79,19 @@ class Tally:
     def effective_n(self) -> float:
         """Kish's (Σw)²/Σw²: n without weights."""
         return sum(self.weights.values()) ** 2 / sum(self.squares.values()) if self.weights else float(self.n)
+
+    def independent(self, channel: Channel | ListedReports, sampled: Floats, words: str = "") -> Sampling:
+        """How the statistic deviates if every report was drawn by itself: n/(n − 1) Σ_y g_y (s_y − s)(s_y − s)ᵀ/n, a
+        column for each report that occurs; g are shares by squared weight."""
+        keys, g = self.shares(squared=True)
+        whole = channel.statistic(*self.shares())
+        apart = np.column_stack([channel.statistic([key], np.ones(1)) for key in keys]) - whole[:, None]
+        n, noise = self.n, 1 / self.effective_n
+        scale = np.sqrt(g * noise * n / max(n - 1, 1))
+        population = round(n / float(sampled[0])) if sampled[0] > 0 else None
+        return Sampling(
+            apart * scale, np.zeros(g.size, np.intp), sampled, np.array([noise]), max(n - 1, 1), words, population
+        )
 
     def shares(self, squared: bool = False) -> tuple[list[Hashable], Floats]:
         """The keys, and what share of the (squared) weight each has."""
@@ -146,12 +160,19 @@ class Reports:
             raise InvalidParameter(
                 "by cannot be combined with more of a sample than weights",
                 parameter="by",
-                hint="Estimate each group of rows by itself.",
+                hint="Shares within groups that may share clusters: ex.estimate_crosstab(frame, {column: mechanism, "
+                "by: None}, sample=…).conditional(by).",
             )
+        if sample.independent and self._counted:
+            found = self.tallies(channel)
+            one = found[None]
+            one.sampling = one.independent(channel, sample.sampled([None], np.array([one.n])), FINITE)
+            return found
         batch = self.batch(sample)
-        found: dict[Any, Tally] = {}
+        found = {}
         batch.add_to(found, channel, self.drop)
         one = _refuse_number(found)[None]
+        one.notes = self.look_alike(one.n)
         used, codes = np.unique(batch.codes[batch.kept], return_inverse=True)
         columns = [channel.statistic([_encoded(channel, batch.labels[code])], np.ones(1)) for code in used.tolist()]
         deviations = np.column_stack(columns) @ batch.drawn.of_labels(codes, used.size).T

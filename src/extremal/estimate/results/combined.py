@@ -14,7 +14,7 @@ References: Fay, Proschan and Brittain, Biometrics 71 (2015), 146–156; Newcomb
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,7 @@ from extremal.estimate.intervals.bounded import melded_limits, moved_within
 from extremal.estimate.intervals.levels import each
 from extremal.estimate.results import display, plot
 from extremal.estimate.results.fit import MOST_ENUMERATED
-from extremal.estimate.results.tabled import Tabled, head, short
+from extremal.estimate.results.tabled import Tabled, head, pandas, short
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.tables import html
@@ -214,6 +214,36 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
         total = sum(sizes.values())
         return CombinedEstimate.of([(size / total, self[name]) for name, size in sizes.items()], "post-stratified")
 
+    @property
+    def nobs(self) -> int:
+        """Reports of all strata that were estimated."""
+        return sum(one.n for one in self.values())
+
+    @property
+    def params(self) -> Any:
+        """The points by stratum and input, a pandas Series."""
+        return self._stacked(lambda one: one.params)
+
+    @property
+    def bse(self) -> Any:
+        """Standard errors by stratum and input, a pandas Series."""
+        return self._stacked(lambda one: one.bse)
+
+    def conf_int(self, alpha: float = 0.05) -> Any:
+        """Limits by stratum and input, a pandas DataFrame."""
+        return self._stacked(lambda one: one.conf_int(alpha))
+
+    def cov_params(self) -> Any:
+        """The covariance by stratum and input, a pandas DataFrame: strata are independent."""
+        index, size = self.params.index, len(next(iter(self.values())).inputs)
+        whole = np.zeros((len(index), len(index)))
+        for i, one in enumerate(self.values()):
+            whole[i * size : (i + 1) * size, i * size : (i + 1) * size] = one.covariance
+        return pandas().DataFrame(whole, index=index, columns=index)
+
+    def _stacked(self, part: Callable[[FrequencyEstimate], Any]) -> Any:
+        return pandas().concat({name: part(one) for name, one in self.items()})
+
     def to_frame(
         self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas", robustness: bool = False
     ) -> Any:
@@ -234,7 +264,7 @@ class StratifiedEstimate(Mapping[Any, "FrequencyEstimate"]):
         rows = [result.rows_drawn(str(name), level, simultaneous) for name, result in self.items()]
         first = next(iter(self.values())).candidate[0]
         title = f"{first} frequencies, n = {sum(result.n for result in self.values())} reports"
-        return plot.plot(rows, title, "share of respondents", level, simultaneous, ax, points=first)
+        return plot.plot(rows, title, plot.SHARE, level, simultaneous, ax, points=first)
 
     def _repr_html_(self) -> str:
         left_out = [f"stratum {name!r}: not estimated, {n} report" for name, n in self.omitted.items()]

@@ -212,7 +212,7 @@ class CrosstabEstimate(Tabled):
         limits = None
         if self._expected() is not None and np.ptp(a) > 0:
             limits = partial(self._linear_limits, a, value, error)
-        return FunctionEstimate(value, value, error, limits, self.degrees)
+        return FunctionEstimate(value, value, error, limits, self.degrees, "linear function", self.n, self.sample)
 
     @property
     def _few(self) -> bool:
@@ -285,6 +285,9 @@ class CrosstabEstimate(Tabled):
             value,
             float(np.sqrt(max(float(slope @ covariance @ slope), 0.0))),
             partial(fieller, top, bottom, covariance, (0.0, 1.0), self.degrees) if bottom > 0 else lambda _: (0.0, 1.0),
+            about=f"share of {x} × {z} within its {given}",
+            n=self.n,
+            sample=self.sample,
         )
 
     def odds_ratio(
@@ -305,7 +308,8 @@ class CrosstabEstimate(Tabled):
         gradient = np.array([1.0, -1.0, -1.0, 1.0]) / values
         variance = float(gradient @ self.covariance_of([self._cell(cell) for cell in cells]) @ gradient)
         error = float(np.sqrt(variance))
-        return FunctionEstimate(ratio, ratio, ratio * error, partial(_log_limits, ratio, error, self.degrees))
+        limits = partial(_log_limits, ratio, error, self.degrees)
+        return FunctionEstimate(ratio, ratio, ratio * error, limits, None, "odds ratio", self.n, self.sample)
 
     # -- showing
 
@@ -330,7 +334,7 @@ class CrosstabEstimate(Tabled):
         rows = [
             plot.Bars(str(z), self.first.inputs, shown[:, j], limits[:, j]) for j, z in enumerate(self.second.inputs)
         ]
-        return plot.plot(rows, self.head, "share of respondents", level, simultaneous, ax)
+        return plot.plot(rows, self.head, plot.SHARE, level, simultaneous, ax)
 
     def _repr_html_(self) -> str:
         return preformatted(self.summary())
@@ -341,8 +345,8 @@ class CrosstabEstimate(Tabled):
     # -- inside
 
     def covariance_of(self, functions: list[Floats]) -> Floats:
-        """Of these linear functions: between units; or at the fitted distribution or over the reports, whichever has
-        the larger trace."""
+        """Of these linear functions: between units; else each variance the larger of that at the fitted distribution
+        and that over the reports, with the correlations of the one that has the larger trace."""
         b = np.stack([self._worth(a) for a in functions])
         if self.sampling is not None:
             return self.sampling.covariance_of(b[:, self.cells] @ self.sampling.deviations, self._privacy(functions, b))
@@ -351,7 +355,10 @@ class CrosstabEstimate(Tabled):
         if share is None:
             return seen
         fitted = _moment(b, share, b @ share) / self.effective_n
-        return seen if np.trace(seen) >= np.trace(fitted) else fitted
+        whole = seen if np.trace(seen) >= np.trace(fitted) else fitted
+        own, larger = np.diagonal(whole), np.maximum(np.diagonal(seen), np.diagonal(fitted))
+        scale = np.sqrt(np.divide(larger, own, out=np.ones_like(own), where=own > 0))
+        return np.asarray(whole * np.outer(scale, scale))
 
     def _privacy(self, functions: list[Floats], b: Floats) -> Floats:
         """E Var(B | X, Z) of one pair; 0 where reports are too many to list."""
@@ -436,10 +443,6 @@ def _moment(b: Floats, w: Floats, centre: Floats) -> Floats:
     """Σ w (b − centre)(b − centre)ᵀ for shares w."""
     across = np.outer(b @ w, centre)
     return np.asarray((b * w) @ b.T - across - across.T + np.outer(centre, centre))
-
-
-def _unknown(_level: float) -> tuple[float, float]:
-    return 0.0, 1.0
 
 
 def _log_limits(ratio: float, error: float, degrees: int | None, level: float) -> tuple[float, float]:

@@ -39,8 +39,10 @@ def notes(result: LinearEstimate) -> tuple[str, ...]:
     if fit.observed.distinct == 1:
         found.append("All reports are identical.")
     if fit.observed.dropped:
+        gone = fit.observed.dropped
         found.append(
-            f"{fit.observed.dropped} missing reports were dropped: these are frequencies among those who reported."
+            f"{gone} missing {'report was' if gone == 1 else 'reports were'} dropped: these are frequencies among "
+            "those who reported."
         )
     rarest = fit.observed.effective_n * fit.combinations.channel.smallest_share(fit.plausible)
     if rarest < FEW and not bool(fit.inverse.binary(fit.combinations.matrix).all()):

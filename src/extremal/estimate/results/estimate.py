@@ -230,7 +230,7 @@ class FrequencyEstimate(LinearEstimate, Functions):
         frequencies."""
         title = f"{self.candidate[0]} frequencies, n = {self.n} reports"
         rows, points = [self.rows_drawn("", level, simultaneous)], self.candidate[0]
-        return plot.plot(rows, title, "share of respondents", level, simultaneous, ax, truth, points)
+        return plot.plot(rows, title, plot.SHARE, level, simultaneous, ax, truth, points)
 
     def rows_drawn(self, name: str, level: float, simultaneous: bool) -> Bars:
         """What a picture shows of it."""

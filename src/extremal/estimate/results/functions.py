@@ -30,7 +30,7 @@ from extremal.estimate.intervals.levels import checked_level, each
 from extremal.estimate.reports.sampling import reach
 from extremal.estimate.results import plot
 from extremal.estimate.results.fit import Fit
-from extremal.estimate.results.tabled import Tabled, interval_name
+from extremal.estimate.results.tabled import Tabled, head, interval_name
 from extremal.exact.weights import Floats
 from extremal.mechanism.labels import Label
 from extremal.mechanism.structures.structure import refuse_large
@@ -44,33 +44,62 @@ _REACHED = 1e-12  # of a share: what rounding may take from a sum of frequencies
 
 
 @dataclass(frozen=True)
-class FunctionEstimate:
+class FunctionEstimate(Tabled):
     """A function of the frequencies: `estimate` at the estimated ones, `centre` at the sign-free ones, with its
     `standard_error`. Limits of linear functions are those of `FrequencyEstimate.interval`, exact where the count behind
-    them is binomial; ratios have Fieller's; others are centre ± z·s.e."""
+    them is binomial; ratios have Fieller's; others are centre ± z·s.e. `about` says what it is, `n` of how many
+    reports, `sample` how the respondents were drawn."""
 
     estimate: float
     centre: float
-    standard_error: float
+    error: float
     limits: Callable[[float], tuple[float, float]] | None = field(default=None, repr=False, compare=False)
     degrees: int | None = field(default=None, repr=False)
+    about: str = "function"
+    n: int = 0
+    sample: str = ""
 
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Confidence limits (low, high)."""
+    @property
+    def standard_error(self) -> float:  # type: ignore[override]  # one number, and so are `shown` and the limits
+        """Of `centre`."""
+        return self.error
+
+    @property
+    def labels(self) -> tuple[str]:
+        """What it is, as the only row of a table."""
+        return (self.about,)
+
+    @property
+    def title(self) -> str:
+        """What it is, in a few words."""
+        return self.about
+
+    @property
+    def covariance(self) -> Floats:
+        """Its variance, as a matrix."""
+        return np.array([[self.standard_error**2]])
+
+    def interval(self, level: float = 0.95, simultaneous: bool = False) -> tuple[float, float]:  # type: ignore[override]
+        """Confidence limits (low, high); of one number they are simultaneous as they are."""
         if self.limits is not None:
             return self.limits(checked_level(level))
         half = reach(checked_level(level), self.degrees) * self.standard_error
         return self.centre - half, self.centre + half
 
     @property
-    def shown(self) -> float:
+    def shown(self) -> float:  # type: ignore[override]
         """The estimate, moved into its 95% interval."""
         low, high = self.interval()
         return min(max(self.estimate, low), high)
 
+    def _keys(self) -> dict[str, list[Any]]:
+        return {"statistic": [self.about]}
+
     def __repr__(self) -> str:
         low, high = self.interval()
-        return f"{self.shown:.6g} ± {self.standard_error:.3g} (95% interval {low:.6g} to {high:.6g})"
+        return f"{self.shown:.6g} ± {self.error:.3g} (95% interval {low:.6g} to {high:.6g})"
+
+    __str__ = __repr__
 
 
 def fieller(
@@ -95,16 +124,24 @@ class Functions:
     fit: Fit
 
     @property
+    def sample(self) -> str:
+        """How the respondents were drawn, in a few words; `LinearEstimate` says it."""
+        return ""
+
+    @property
     def inputs(self) -> tuple[Label, ...]:
         """What was estimated: the labels, in order (or combinations of them, with merge=True)."""
         return self.fit.combinations.names
 
     def linear(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
         """Σ a_x p_x, with coefficients in the order of `inputs` or by label (0 where not named)."""
+        return self._linear(coefficients, "linear function")
+
+    def _linear(self, coefficients: Mapping[Any, float] | Iterable[float], about: str) -> FunctionEstimate:
         a = self._coefficients(coefficients)
-        return FunctionEstimate(
-            float(a @ self.estimate), float(a @ self.centre), self._error(a), partial(_limits, self.fit, a)
-        )
+        limits = partial(_limits, self.fit, a)
+        value, centre = float(a @ self.estimate), float(a @ self.centre)
+        return FunctionEstimate(value, centre, self._error(a), limits, None, about, self.n, self.sample)
 
     def mean(self, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
         """The mean of a number attached to each input; the labels themselves if they are numbers."""
@@ -124,7 +161,7 @@ class Functions:
                 value=next(label for label in self.inputs if label not in values),
                 hint="Use linear for partial sums.",
             )
-        return self.linear(values)
+        return self._linear(values, "mean")
 
     def total(self, population: float, values: Mapping[Any, float] | Iterable[float] | None = None) -> FunctionEstimate:
         """The mean times the size of the population."""
@@ -143,9 +180,8 @@ class Functions:
             low, high = one.interval(level)
             return low * population, high * population
 
-        return FunctionEstimate(
-            one.estimate * population, one.centre * population, one.standard_error * population, limits
-        )
+        value, centre, error = (part * population for part in (one.estimate, one.centre, one.error))
+        return FunctionEstimate(value, centre, error, limits, None, "total", self.n, self.sample)
 
     def contrast(self, coefficients: Mapping[Any, float] | Iterable[float]) -> FunctionEstimate:
         """Σ a_x p_x with coefficients that sum to zero, such as {"yes": 1, "no": −1}."""
@@ -157,7 +193,7 @@ class Functions:
                 value=float(a.sum()),
                 hint="Use linear for other combinations.",
             )
-        return self.linear(a)
+        return self._linear(a, "contrast")
 
     def ratio(self, numerator: Any, denominator: Any) -> FunctionEstimate:
         """A ratio of two sums; each is a label, a list of labels, or coefficients by label."""
@@ -175,6 +211,9 @@ class Functions:
             top / bottom,
             self._error((a - top / bottom * b) / bottom),
             partial(fieller, top, bottom, self.fit.covariance(np.stack([a, b])), bounds, self.fit.degrees),
+            about="ratio",
+            n=self.n,
+            sample=self.sample,
         )
 
     def function(
@@ -195,7 +234,14 @@ class Functions:
             raise InvalidParameter(
                 "the function must be finite and smooth at the estimate", parameter="value", value=value
             )
-        return FunctionEstimate(float(of(self.estimate.copy())), value, self._error(slope), degrees=self.fit.degrees)
+        return FunctionEstimate(
+            float(of(self.estimate.copy())),
+            value,
+            self._error(slope),
+            degrees=self.fit.degrees,
+            n=self.n,
+            sample=self.sample,
+        )
 
     def _error(self, gradient: Floats) -> float:
         return float(np.sqrt(self.fit.variances(gradient[None, :])[0]))
@@ -247,6 +293,12 @@ class QuantileEstimate:
     low: Label
     high: Label
     level: float
+    n: int = 0
+    sample: str = ""
+
+    def summary(self) -> str:
+        """With the head of every summary."""
+        return f"{head(f'Estimate: quantile {self.q:g}', self.n, self.sample)}: {self!r}"
 
     def __repr__(self) -> str:
         return f"{self.estimate!r} ({100 * self.level:.4g}% interval {self.low!r} to {self.high!r})"
@@ -325,7 +377,9 @@ class CDFEstimate(Tabled):
         excluded = np.flatnonzero(limits[:, 0] < q)  # F may still be below q there
         high = int(excluded[-1]) + 1 if excluded.size else 0
         at = min(max(self._first(self.shown, q), low), high)
-        return QuantileEstimate(q, self.inputs[at], self.inputs[low], self.inputs[high], level)
+        return QuantileEstimate(
+            q, self.inputs[at], self.inputs[low], self.inputs[high], level, self.n, self.result.sample
+        )
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """Steps with a band: a matplotlib figure, new or that of the given Axes."""

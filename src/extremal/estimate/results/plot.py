@@ -13,6 +13,7 @@ from extremal.exact.weights import Floats
 from extremal.plotting import COLOURS, figure
 
 MOST_DRAWN = 60  # rows: beyond that the labels cannot be read
+SHARE = "share of respondents"  # an axis of shares is in per cent
 _OFFSET = 0.6  # of the distance between rows is used by the series
 
 
@@ -66,7 +67,7 @@ def plot(
     ax.set_yticks(rows, [_text(label) for label in labels[:drawn]])
     ax.set_ylim(drawn - 0.5, -0.5)
     ax.set_xlabel(axis_label)
-    if axis_label:
+    if axis_label == SHARE:
         ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:.4g}%")
     more = f" (first {drawn} of {len(labels)} rows)" if drawn < len(labels) else ""
     ax.set_title(f"{title}{more}", fontsize="medium")

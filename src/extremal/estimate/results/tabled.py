@@ -78,7 +78,7 @@ class Tabled(ABC):
     @property
     def shown(self) -> Floats:
         """The points of tables, frames and plots, each inside its 95% interval."""
-        return self.shown_within(self.interval().reshape(-1, 2))
+        return self.shown_within(self._limits())
 
     @property
     def nobs(self) -> int:
@@ -88,25 +88,25 @@ class Tabled(ABC):
     @property
     def params(self) -> Any:
         """The points by label, a pandas Series."""
-        return _pandas().Series(self.points, index=list(self.labels))
+        return pandas().Series(self.points, index=list(self.labels))
 
     @property
     def bse(self) -> Any:
         """Standard errors by label, a pandas Series."""
-        return _pandas().Series(np.ravel(self.standard_error), index=list(self.labels))
+        return pandas().Series(np.ravel(self.standard_error), index=list(self.labels))
 
     def cov_params(self) -> Any:
         """The covariance by label, a pandas DataFrame."""
-        return _pandas().DataFrame(self.covariance, index=list(self.labels), columns=list(self.labels))
+        return pandas().DataFrame(self.covariance, index=list(self.labels), columns=list(self.labels))
 
     def conf_int(self, alpha: float = 0.05) -> Any:
         """`interval(1 − alpha)` by label, a pandas DataFrame (as statsmodels has it)."""
-        limits = self.interval(1 - alpha).reshape(-1, 2)
-        return _pandas().DataFrame(limits, index=list(self.labels), columns=[0, 1])
+        limits = self._limits(1 - alpha)
+        return pandas().DataFrame(limits, index=list(self.labels), columns=[0, 1])
 
     def to_frame(self, level: float = 0.95, simultaneous: bool = False, library: str = "pandas") -> Any:
         """A data frame with a row for each point; `library` is "pandas", "polars" or "pyarrow"."""
-        limits = self.interval(level, simultaneous).reshape(-1, 2)
+        limits = self._limits(level, simultaneous)
         columns = {
             **self._keys(),
             "shown": self.shown_within(limits).tolist(),
@@ -124,9 +124,9 @@ class Tabled(ABC):
 
     def plot(self, level: float = 0.95, simultaneous: bool = False, ax: Any = None) -> Any:
         """Points with intervals: a matplotlib figure, new or that of the given Axes."""
-        limits = self.interval(level, simultaneous).reshape(-1, 2)
+        limits = self._limits(level, simultaneous)
         rows = plot.Bars("", self.labels, self.shown_within(limits), limits)
-        return plot.plot([rows], self.head, "", level, simultaneous, ax)
+        return plot.plot([rows], self.head, self.column.replace("_", " "), level, simultaneous, ax)
 
     @property
     def head(self) -> str:
@@ -140,6 +140,10 @@ class Tabled(ABC):
     def __str__(self) -> str:
         return self.summary()
 
+    def _limits(self, level: float = 0.95, simultaneous: bool = False) -> Floats:
+        """`interval`, a row for each point."""
+        return np.reshape(self.interval(level, simultaneous), (-1, 2))
+
     def _keys(self) -> dict[str, list[Any]]:
         """The columns of a frame that say what a row is about."""
         return {"input": list(self.labels)}
@@ -149,7 +153,7 @@ class Tabled(ABC):
 
     def _cells(self, level: float, simultaneous: bool) -> tuple[list[str], list[list[str]], list[str]]:
         """Header and rows of the table, and how many rows it leaves out."""
-        limits = self.interval(level, simultaneous).reshape(-1, 2)
+        limits = self._limits(level, simultaneous)
         rows = zip(
             self.labels[:MOST_SHOWN],
             self.shown_within(limits),
@@ -196,7 +200,7 @@ def as_frame(columns: dict[str, list[Any]], library: str) -> Any:
         raise InvalidParameter('library must be "pandas", "polars" or "pyarrow"', parameter="library", value=library)
     try:
         if library == "pandas":
-            return _pandas().DataFrame(columns)
+            return pandas().DataFrame(columns)
         if library == "polars":
             import polars
 
@@ -208,9 +212,10 @@ def as_frame(columns: dict[str, list[Any]], library: str) -> Any:
         raise MissingDependency(f"a {library} frame needs {library}", hint="pip install 'extremal[frames]'") from None
 
 
-def _pandas() -> Any:
+def pandas() -> Any:
+    """The library, or an error that says how to get it."""
     try:
-        import pandas
+        import pandas as library
     except ModuleNotFoundError:
         raise MissingDependency("a pandas frame needs pandas", hint="pip install 'extremal[frames]'") from None
-    return pandas
+    return library

@@ -11,33 +11,18 @@ power is that of the limit.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
-from statistics import NormalDist
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
-import numpy as np
-
-from extremal.closed_forms import randomized_response
 from extremal.errors import InvalidParameter
-from extremal.estimate.channels import channel_of
-from extremal.estimate.hypothesis_tests.likelihood_ratio import Rule, log_ratios, marginals
 from extremal.estimate.hypothesis_tests.reports import refuse_uncountable, significance
-from extremal.estimate.hypothesis_tests.tails import WIDTH, on_grid
-from extremal.exact import Prior, as_count, as_prior
-from extremal.exact.weights import Floats
+from extremal.exact import Prior, as_count
 from extremal.mechanism import Mechanism
-from extremal.optimize.design import design
-from extremal.privacy import LDP
+from extremal.studies.planning.hypotheses import ChangeTest, NoChange, RatioTest, TwoHypotheses, hypotheses_of
 from extremal.studies.planning.planned import Aim, Curve, Planned, left_out, people_around, unreached
-from extremal.studies.planning.search import MOST_PEOPLE, smallest_count, smallest_level
+from extremal.studies.planning.search import smallest_level
 from extremal.tables import number, outward
-from extremal.utility.divergences import KL
-
-CIRCLE = 1 << 18
-"""Cells of a fast transform: twice what a sum spreads over, so that it does not meet itself."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,10 +60,10 @@ class TestPlan(Planned):
     exact: bool
     p0: Prior = field(repr=False)
     p1: Prior = field(repr=False)
-    joint: Floats | None = field(default=None, repr=False)
+    hypotheses: TwoHypotheses | NoChange = field(repr=False)
 
     def _sentences(self) -> list[str]:
-        if self.joint is not None:
+        if isinstance(self.hypotheses, NoChange):
             power = f"power {outward(self.power, up=False)}{self._asked}"
             return [
                 f"{self._heading}, asked twice; {power} to see that shares changed, in the limit of many people.",
@@ -93,24 +78,16 @@ class TestPlan(Planned):
 
     def plot(self) -> Any:
         """Power against the number of people, and against ε where the mechanism was designed; a matplotlib figure."""
-        drawn = self._drawn(self._plain.power, f"power at α = {self.alpha:g}")
+        drawn = self._drawn(self.hypotheses.plain.power, f"power at α = {self.alpha:g}")
         for axis in drawn.axes:
             axis.set_ylim(0, 1.02)
         return drawn
 
-    @property
-    def _plain(self) -> _Test | _ChangeTest:
-        if self.joint is not None:
-            return _ChangeTest.plain(self.joint, self.alpha)
-        return _Test.plain(self.p0, self.p1, self.alpha)
-
     def _curve(self, mechanism: Mechanism) -> Curve:
-        if self.joint is not None:
-            return _ChangeTest.of(mechanism, self.joint, self.alpha).power
-        return _Test.of(mechanism, self.p0, self.p1, self.alpha).power
+        return self.hypotheses.test(mechanism).power
 
     def _best(self, epsilon: Any) -> Mechanism:
-        return _best(self.p0, self.p1, epsilon) if self.joint is None else _asked_twice(len(self.joint), epsilon)
+        return self.hypotheses.best(epsilon)
 
     def _around(self) -> list[int]:
         return people_around(max(1, self.n // 10), max(20, self.n * 4))
@@ -157,220 +134,65 @@ def plan_test(
     References: Neyman and Pearson (1933); Cover and Thomas, Elements of Information Theory, Theorem 11.8.3 (Stein);
     Kairouz, Oh, Viswanath (JMLR 2016), Section 3.
     """
-    size = significance(alpha)
-    first = as_prior(p0, "p0")
-    if (p1 is None) == (transition is None):
-        raise InvalidParameter("give p1 or transition, one of them", parameter="p1", value=p1)
-    joint = None if transition is None else _joint(first.values, transition)
-    second = as_prior(joint.sum(axis=0) if joint is not None else p1, "p1", k=len(first.values))
+    hypotheses = hypotheses_of(p0, p1, transition, significance(alpha))
     if mechanism is not None:
         refuse_uncountable(mechanism)
     solved = left_out(mechanism, epsilon, n, "power", power)
-    wanted = None if power is None else _checked_power(power, size)
-
-    def test(m: Mechanism) -> _Test | _ChangeTest:
-        return _Test.of(m, first, second, size) if joint is None else _ChangeTest.of(m, joint, size)
-
-    def best(e: Any) -> Mechanism:
-        return _best(first, second, e) if joint is None else _asked_twice(len(joint), e)
-
-    plain = _Test.plain(first, second, size) if joint is None else _ChangeTest.plain(joint, size)
-    aim = Aim(
-        "power",
-        best=best,
-        people=lambda m, power: test(m).people(power),
-        level=lambda people, power: _level(lambda e: test(best(e)), plain, people, power),
-        hint="The reports hardly differ between p0 and p1: ask at a larger ε.",
-    )
-    asked, nats, people = aim.solve(mechanism, epsilon, None if n is None else as_count(n, "n", 1), wanted)
-    rule = test(asked).rule(people)
-    reached = 1 - rule.missed
-    without = plain.people(reached) if size < reached < 1 else people
+    wanted = None if power is None else _checked_power(power, hypotheses.alpha)
+    people = None if n is None else as_count(n, "n", 1)
+    reached = _solved(hypotheses, mechanism, epsilon, people, wanted)
     return TestPlan(
         solved=solved,
-        n=people,
-        epsilon=nats,
-        power=reached,
         wanted=wanted,
-        alpha=size,
-        level=rule.level,
-        critical=rule.critical,
-        exact=rule.exact,
-        mechanism=asked,
-        without_privacy=people if without is None else min(without, people),
-        p0=first,
-        p1=second,
-        joint=joint,
+        alpha=hypotheses.alpha,
         designed=mechanism is None,
+        hypotheses=hypotheses,
+        **reached,
     )
 
 
 plan_test.__test__ = False  # type: ignore[attr-defined]  # a test runner must not collect it
 
 
-@dataclass(frozen=True, eq=False)
-class _Test:
-    """The test between two distributions of the reports."""
-
-    first: Floats
-    second: Floats
-    alpha: float
-    k: int
-
-    @classmethod
-    def of(cls, mechanism: Mechanism, p0: Prior, p1: Prior, alpha: float) -> _Test:
-        return cls(*marginals(mechanism, p0, p1), alpha, mechanism.k)
-
-    @classmethod
-    def plain(cls, p0: Prior, p1: Prior, alpha: float) -> _Test:
-        """Of answers that are not randomised."""
-        return cls(p0.values, p1.values, alpha, len(p0.values))
-
-    def rule(self, n: int) -> Rule:
-        return Rule.of(self.first, self.second, n, self.alpha, self.k)
-
-    def power(self, n: int) -> float:
-        return 1 - self.rule(n).missed
-
-    def people(self, wanted: float) -> int | None:
-        """The smallest number that reaches the power; None to 10^10."""
-        if (self.first == self.second).all():
-            return None
-        return smallest_count(
-            lambda n: self.power(n) >= wanted, self._guess(wanted), 1, lambda n: self.sketch(n) >= wanted
-        )
-
-    def sketch(self, n: int) -> float:
-        """The power, by fast transforms and without bounds on their rounding; to find where to look."""
-        ratios, step = on_grid(log_ratios(self.first, self.second), n)
-        values = np.unique(ratios)
-        span = (values[-1] - values[0]) / step if np.isfinite(values).all() else math.inf
-        if values.size <= 2 or span * min(n, WIDTH * math.sqrt(n)) > CIRCLE / 2:  # bounds are cheap, or all there is
-            return self.power(n)
-        codes = np.rint((ratios - values[0]) / step).astype(np.int64)
-        sums = []
-        for p in (self.first, self.second):
-            single = np.bincount(codes, weights=p, minlength=CIRCLE)
-            sums.append(np.fft.irfft(np.fft.rfft(single) ** n, CIRCLE))
-        middle = round(n * float(self.first @ codes + self.second @ codes) / 2)
-        under_null, under_other = (np.roll(masses, CIRCLE // 2 - middle % CIRCLE) for masses in sums)
-        rejected = np.cumsum(under_null[::-1])[::-1] <= self.alpha
-        return float(under_other[rejected].sum())
-
-    def _guess(self, wanted: float) -> int:
-        """By the normal approximation of both sums."""
-        ratios = log_ratios(self.first, self.second)
-        common = np.isfinite(ratios)
-        if not common.all():  # some report decides at once
-            return 2
-        means, spreads = [], []
-        for p in (self.first, self.second):
-            mean = float(p @ ratios)
-            means.append(mean)
-            spreads.append(math.sqrt(max(float(p @ (ratios - mean) ** 2), 0.0)))
-        reach = -NormalDist().inv_cdf(self.alpha) * spreads[0] + NormalDist().inv_cdf(wanted) * spreads[1]
-        apart = means[1] - means[0]
-        return max(1, math.ceil(min((reach / apart) ** 2, float(MOST_PEOPLE)))) if apart > 0 else MOST_PEOPLE
+def _solved(
+    hypotheses: TwoHypotheses | NoChange, mechanism: Mechanism | None, epsilon: Any, n: int | None, wanted: float | None
+) -> dict[str, Any]:
+    """Solve for what was left out; the fields of the plan."""
+    aim = Aim(
+        "power",
+        best=hypotheses.best,
+        people=lambda m, power: hypotheses.test(m).people(power),
+        level=lambda people, power: _level(hypotheses, people, power),
+        hint="The reports hardly differ between p0 and p1: ask at a larger ε.",
+    )
+    asked, nats, people = aim.solve(mechanism, epsilon, n, wanted)
+    rule = hypotheses.test(asked).rule(people)
+    reached = 1 - rule.missed
+    without = hypotheses.plain.people(reached) if hypotheses.alpha < reached < 1 else people
+    return {
+        "n": people,
+        "epsilon": nats,
+        "power": reached,
+        "level": rule.level,
+        "critical": rule.critical,
+        "exact": rule.exact,
+        "mechanism": asked,
+        "without_privacy": people if without is None else min(without, people),
+        "p0": hypotheses.p0,
+        "p1": hypotheses.p1,
+    }
 
 
-def _best(p0: Prior, p1: Prior, epsilon: Any) -> Mechanism:
-    return design(LDP(epsilon), KL(p0, p1)).mechanism
-
-
-class _Outcome(NamedTuple):
-    """What a `Rule` says before a report is seen."""
-
-    critical: float
-    level: float
-    missed: float
-    exact: bool
-
-
-@dataclass(frozen=True, eq=False)
-class _ChangeTest:
-    """The test that no share changed, in the limit of many people.
-
-    Attributes:
-        noncentrality: dᵀV⁻¹d of one person.
-        freedom: how many changes there are.
-        alpha: significance.
-    """
-
-    noncentrality: float
-    freedom: int
-    alpha: float
-
-    @classmethod
-    def of(cls, mechanism: Mechanism, joint: Floats, alpha: float) -> _ChangeTest:
-        q, k = mechanism.matrix, len(joint)
-        if k != mechanism.k:
-            raise InvalidParameter(f"the mechanism must have {k} inputs", parameter="mechanism.k", value=mechanism.k)
-        channel = channel_of(mechanism)
-        if channel.combinations() is not None or mechanism.row_of is not None:
-            raise InvalidParameter("the mechanism must tell its inputs apart", parameter="mechanism", value=mechanism.k)
-        keys = [channel.encode(label) for label in mechanism.outputs]
-        statistics = np.column_stack([channel.statistic([key], np.ones(1)) for key in keys])
-        worth = channel.inverse(np.full(k, 1 / k)).apply(statistics)
-        moved = (worth[:, None, :] - worth[:, :, None]).reshape(k, -1)[:-1]  # of each pair of reports
-        shares = (q.T @ joint @ q).ravel()
-        d = joint.sum(axis=0)[:-1] - joint.sum(axis=1)[:-1]
-        variance = (moved * shares) @ moved.T - np.outer(d, d)
-        return cls(float(d @ np.linalg.pinv(variance, rcond=1e-12, hermitian=True) @ d), k - 1, alpha)
-
-    @classmethod
-    def plain(cls, joint: Floats, alpha: float) -> _ChangeTest:
-        """Of answers that are not randomised."""
-        return cls.of(Mechanism.from_matrix(np.eye(len(joint))), joint, alpha)
-
-    def power(self, n: int) -> float:
-        from scipy.special import chndtr
-
-        return 1 - float(chndtr(self._critical, self.freedom, n * self.noncentrality))
-
-    @property
-    def _critical(self) -> float:
-        from scipy.special import chdtri
-
-        return float(chdtri(self.freedom, self.alpha))
-
-    def rule(self, n: int) -> _Outcome:
-        return _Outcome(self._critical, self.alpha, 1 - self.power(n), exact=False)
-
-    def sketch(self, n: int) -> float:
-        return self.power(n)
-
-    def people(self, wanted: float) -> int | None:
-        """The smallest number that reaches the power; None to 10^10."""
-        if not self.noncentrality > 0:
-            return None
-        return smallest_count(lambda n: self.power(n) >= wanted, min(math.ceil(8 / self.noncentrality), MOST_PEOPLE), 1)
-
-
-def _asked_twice(k: int, epsilon: Any) -> Mechanism:
-    return randomized_response(k, epsilon)
-
-
-def _joint(before: Floats, transition: Any) -> Floats:
-    """Shares of pairs of answers."""
-    table = np.asarray(transition, dtype=np.float64)
-    if table.shape != (before.size, before.size):
-        raise InvalidParameter(
-            f"transition must be a {before.size} × {before.size} matrix",
-            parameter="transition.shape",
-            value=table.shape,
-        )
-    rows = np.stack([as_prior(row, f"transition[{i}]").values for i, row in enumerate(table.tolist())])
-    return np.asarray(before[:, None] * rows)
-
-
-def _level(
-    test: Callable[[Fraction], _Test | _ChangeTest], plain: _Test | _ChangeTest, people: int, wanted: float
-) -> Fraction:
+def _level(hypotheses: TwoHypotheses | NoChange, people: int, wanted: float) -> Fraction:
     """The smallest ε at which n people reach the power with the best mechanism."""
+
+    def test(epsilon: Fraction) -> RatioTest | ChangeTest:
+        return hypotheses.test(hypotheses.best(epsilon))
+
     found = smallest_level(lambda e: test(e).power(people) >= wanted, lambda e: test(e).sketch(people) >= wanted)
     if found is not None:
         return found
-    raise unreached("power", people, wanted, plain.people(wanted), "No number of people will do.")
+    raise unreached("power", people, wanted, hypotheses.plain.people(wanted), "No number of people will do.")
 
 
 def _checked_power(power: Any, alpha: float) -> float:

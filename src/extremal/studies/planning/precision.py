@@ -16,7 +16,8 @@ import numpy as np
 
 from extremal.errors import InvalidParameter
 from extremal.estimate.intervals.levels import checked_level
-from extremal.estimate.reports.sample import Sample, checked_weights
+from extremal.estimate.reports.described import checked_weights
+from extremal.estimate.reports.sample import Sample
 from extremal.exact import as_count, as_prior
 from extremal.mechanism import Mechanism
 from extremal.plotting import plain_ticks

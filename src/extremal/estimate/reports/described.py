@@ -1,0 +1,167 @@
+"""Columns of a sample in numbers: groups as codes, sizes of populations, margins, weights, factors of replicates.
+
+Everything that does not fit is refused here, with the parameter and what it needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from extremal.columns.column import distinct, refuse_missing
+from extremal.columns.lists import Codes, plain
+from extremal.errors import InvalidParameter
+from extremal.exact.weights import Floats
+
+LEAST_WEIGHT = 1e-100  # squares of weights, and sums of 2^53 of them, stay within what floats hold
+AGREE = 1e-6  # relative: totals of two margins that differ by less are rounding of published tables
+REPLICATES: dict[str, Callable[[int], float]] = {
+    "bootstrap": lambda count: 1 / count,
+    "brr": lambda count: 1 / count,
+    "jackknife": lambda count: (count - 1) / count,
+    "paired jackknife": lambda count: count / count,
+}
+"""Kinds of replicate weights: the factor of the squared deviations of that many (Wolter 2007)."""
+
+
+def group_codes(column: Any, parameter: str, n: int) -> tuple[Codes, list[Any]]:
+    """The group of each respondent as a code, and the names of the groups."""
+    return groups_of(column, parameter, n, np.ones(n, dtype=np.bool_))
+
+
+def groups_of(column: Any, parameter: str, n: int, rows: Any) -> tuple[Codes, list[Any]]:
+    """The same for those rows that are kept; without a column all are one group, None."""
+    if column is None:
+        return np.zeros(int(np.count_nonzero(rows)), dtype=np.intp), [None]
+    codes, labels = distinct(column, parameter)
+    if codes.size != n:
+        raise InvalidParameter(
+            f"{parameter} must have {n} entries, one for each report", parameter=f"len({parameter})", value=codes.size
+        )
+    refuse_missing(np.where(rows, codes, 0), parameter, "Every respondent has one.")
+    codes = codes[rows]
+    used = np.flatnonzero(np.bincount(codes, minlength=len(labels)))
+    if used.size < len(labels):  # labels may be listed that do not occur
+        codes = np.searchsorted(used, codes)
+    return codes, [plain(labels[i]) for i in used.tolist()]
+
+
+def margin_of(columns: list[Any], totals: Any, name: str, n: int, rows: Any) -> tuple[Codes, Floats]:
+    """The group of each respondent in a margin, and the share of the population that each group is."""
+    if not isinstance(totals, Mapping):
+        raise InvalidParameter("a margin must map groups to totals", parameter=f"margins[{name!r}]", value=totals)
+    codes, names = groups_of(columns[0], "margins", n, rows)
+    for column in columns[1:]:
+        more, labels = groups_of(column, "margins", n, rows)
+        names = [(*(one if isinstance(one, tuple) else (one,)), label) for one in names for label in labels]
+        used, codes = np.unique(codes * len(labels) + more, return_inverse=True)
+        names = [names[i] for i in used.tolist()]
+    sizes = sizes_of(totals, names, f"margins[{name!r}]", "people")
+    return codes, np.asarray(sizes / sizes.sum())
+
+
+def refuse_disagreeing(totals: list[Any]) -> None:
+    counts = [float(total) for total in totals if abs(float(total) - 1) > AGREE]  # the others are shares
+    if counts and max(counts) - min(counts) > AGREE * max(counts):
+        raise InvalidParameter(
+            "the totals of all margins must add up to the same population", parameter="margins", value=counts
+        )
+
+
+def sizes_of(given: Any, names: list[Any], parameter: str, what: str) -> Floats:
+    """A size for each group."""
+    if isinstance(given, Mapping):
+        group = "group" if parameter.startswith("margins") else "stratum"
+        absent = [name for name in names if name not in given]
+        if absent:
+            raise InvalidParameter(
+                f"{parameter} must have a size for each {group}", parameter=f"missing {group}", value=absent[0]
+            )
+        empty = [name for name in given if name not in names]
+        if empty:
+            raise InvalidParameter(
+                f"{parameter} must have respondents in each {group}: without any it cannot be estimated",
+                parameter=parameter,
+                value=empty[0],
+                hint=f"Merge it with another {group}, or leave it out: the estimate is then of the others.",
+            )
+        listed = [given[name] for name in names]
+    else:
+        if names != [None]:
+            raise InvalidParameter(
+                f"with strata, {parameter} must have a size for each stratum",
+                parameter=parameter,
+                value=given,
+                hint=f"{parameter}={{stratum: number of {what}, …}}",
+            )
+        listed = [given]
+    try:
+        sizes = np.array(listed, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter(f"{parameter} must hold numbers", parameter=parameter, value=listed) from None
+    if not (np.isfinite(sizes) & (sizes > 0)).all():
+        raise InvalidParameter(f"{parameter} must hold positive sizes", parameter=parameter, value=sizes.tolist())
+    return sizes
+
+
+def refuse_smaller(counts: Any, sizes: Floats, parameter: str) -> None:
+    if (counts > sizes).any():
+        raise InvalidParameter(
+            "a population must be at least as large as its sample",
+            parameter=parameter,
+            value=float(sizes[np.argmax(counts > sizes)]),
+            hint=f"The sample has {int(counts[np.argmax(counts > sizes)])}.",
+        )
+
+
+def checked_weights(weights: Any, n: int, rows: Any = True) -> Floats:
+    """Survey weights as floats: finite and positive in these rows, one for each report."""
+    try:
+        w = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidParameter("weights must be numbers", parameter="weights", value=weights) from None
+    if w.shape != (n,):
+        raise InvalidParameter(
+            f"weights must have {n} entries, one for each report", parameter="weights.shape", value=w.shape
+        )
+    bad = np.flatnonzero(~(np.isfinite(w) & (w > 0)) & rows)
+    extreme = np.flatnonzero(((w < LEAST_WEIGHT) | (w > 1 / LEAST_WEIGHT)) & rows)
+    if extreme.size and not bad.size:
+        raise InvalidParameter(
+            f"weights must lie between {LEAST_WEIGHT:g} and {1 / LEAST_WEIGHT:g}",
+            parameter=f"weights[{extreme[0]}]",
+            value=float(w[extreme[0]]),
+            hint="Divide them all by their mean: only their ratios matter.",
+        )
+    if bad.size:
+        raise InvalidParameter(
+            "weights must be finite and positive",
+            parameter=f"weights[{bad[0]}]",
+            value=float(w[bad[0]]),
+            hint="A respondent that does not count must be left out of the reports.",
+        )
+    return w
+
+
+def factors_of(kind: Any, count: int) -> Floats:
+    """Of the squared deviations, one for each replicate."""
+    factor = REPLICATES[kind](count) if isinstance(kind, str) and kind in REPLICATES else kind
+    try:
+        given = np.asarray(factor, dtype=np.float64)
+    except (TypeError, ValueError):
+        given = np.array(np.nan)
+    if not (np.isfinite(given).all() and (given > 0).all()):
+        raise InvalidParameter(
+            f"the kind of replicate weights must be one of {', '.join(REPLICATES)}, or a positive factor",
+            parameter="replicate_weights",
+            value=kind,
+        )
+    if given.shape not in ((), (count,)):
+        raise InvalidParameter(
+            f"there must be a factor for each of the {count} replicate weights",
+            parameter="factors",
+            value=given.size,
+        )
+    return np.broadcast_to(given, count)
