@@ -8,7 +8,7 @@ import pytest
 
 import extremal as ex
 from extremal.certificate.statement import how_good, relative_gap
-from extremal.errors import ExtremalError, InvalidParameter, MalformedFile
+from extremal.errors import InvalidParameter, MalformedFile
 from extremal.exact import as_fraction
 from extremal.mechanism.files import refuse_unknown_fields
 from extremal.problem.reading import can_be_written, goal_from_json
@@ -30,8 +30,15 @@ def test_how_good_a_bound_is() -> None:
 def test_numbers_that_are_too_long_or_too_large() -> None:
     with pytest.raises(InvalidParameter, match="at most"):
         as_fraction("1" * 100_000, "epsilon")
-    with pytest.raises(ExtremalError):
-        ex.MutualInformation([10**400, 1])
+    for refused in (
+        lambda: ex.MutualInformation([10**400, 1]),
+        lambda: ex.LDP("1e400"),
+        lambda: ex.AlphaDivergence([0.5, 0.5], [0.1, 0.9], 10**400),
+        lambda: ex.Questionnaire.within("1e400", {"a": 2}),
+        lambda: ex.epsilon_for_shuffle(1000, "1e400", 1e-8, ex.Frequencies(3)),
+    ):
+        with pytest.raises(InvalidParameter, match="must be a number of at most 1.8e308"):
+            refused()
 
 
 def test_fields_of_a_newer_minor_version_are_left_alone() -> None:

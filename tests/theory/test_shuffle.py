@@ -324,6 +324,7 @@ def test_the_ends_of_the_scale() -> None:
         (lambda: ex.shuffled(ex.randomized_response(2, 1), 10**13), "n must be at most"),
         (lambda: ex.shuffled(ex.randomized_response(2, 1), 10).epsilon(0), "0 < delta < 1"),
         (lambda: ex.shuffled(ex.randomized_response(2, 1), 10).delta(-1), "must not be negative"),
+        (lambda: ex.shuffled(ex.randomized_response(2, 1), 10).delta("1e300"), "epsilon must be at most 700"),
         (
             lambda: ex.shuffled({"a": ex.randomized_response(2, 1), "b": ex.randomized_response(2, 1)}, 10).delta(1),
             "one",

@@ -7,6 +7,7 @@ a ratio ("0.1", "1/3"). NaN, infinities, booleans and anything else are refused 
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from numbers import Integral, Rational, Real
@@ -17,6 +18,7 @@ from extremal.errors import InvalidParameter
 Number: TypeAlias = "int | float | str | Fraction | Decimal"
 
 _LONGEST_TEXT = 20_000  # characters: reading takes time that grows with their square
+_LARGEST = Fraction(sys.float_info.max)  # what is shown, summed and compared as a double must be one
 _LARGEST_EXPONENT = 400  # decimal exponents beyond ±400 are refused: they would only build huge integers
 
 
@@ -24,11 +26,18 @@ def as_fraction(value: object, parameter: str) -> Fraction:
     """The exact rational that `value` stands for.
 
     Raises:
-        InvalidParameter: not a finite number, or not readable as one.
+        InvalidParameter: not a finite number, beyond what a double can be, or not readable as a number.
 
     >>> as_fraction(0.1, "epsilon"), as_fraction("1/3", "epsilon")
     (Fraction(1, 10), Fraction(1, 3))
     """
+    found = _read(value, parameter)
+    if abs(found) > _LARGEST:
+        raise InvalidParameter(f"{parameter} must be a number of at most 1.8e308", parameter=parameter, value=value)
+    return found
+
+
+def _read(value: object, parameter: str) -> Fraction:
     if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):
         raise InvalidParameter(f"{parameter} must be a number, not a truth value", parameter=parameter, value=value)
     if isinstance(value, Rational):  # int, Fraction and NumPy integers

@@ -38,7 +38,7 @@ from extremal.theory.shuffle.accounting import (
     upper_epsilon,
 )
 from extremal.theory.shuffle.binary import BinaryReports, binary_delta, binary_lower, binary_upper
-from extremal.theory.shuffle.claims import ShuffleClaim
+from extremal.theory.shuffle.claims import LARGEST_EPSILON, ShuffleClaim
 from extremal.theory.shuffle.contour import BITS
 from extremal.theory.shuffle.pairs import pairs_of
 from extremal.theory.shuffle.reports import Classes, PairReports, index
@@ -149,6 +149,8 @@ class Shuffled:
         level = as_fraction(epsilon, "epsilon")
         if level < 0:
             raise InvalidParameter("epsilon must not be negative", parameter="epsilon", value=epsilon)
+        if level > LARGEST_EPSILON:
+            raise InvalidParameter(f"epsilon must be at most {LARGEST_EPSILON}", parameter="epsilon", value=epsilon)
         with ctx.workprec(BITS):
             pairs, binary = self.pairs[0], BinaryReports.of(self.mechanisms[0])
             low, high = delta_interval(pairs, self.n, level)
