@@ -222,7 +222,7 @@ def test_the_list_and_two_figures_by_the_command_line(tmp_path: Path, capsys: py
     assert main(["reproduce", "gso-examples", "-o", str(tmp_path)]) == 2
     assert "must not exist yet" in capsys.readouterr().err
     assert main(["reproduce", "kov-fig99", "-o", str(tmp_path)]) == 2
-    assert "`extremal reproduce` lists them" in capsys.readouterr().err
+    assert "Choose from kov-fig2" in capsys.readouterr().err
     assert main(["reproduce", "--json"]) == 0
     assert '"kov-fig3"' in capsys.readouterr().out
     assert main(["reproduce", "gso-examples", "-o", str(tmp_path), "--overwrite", "--json"]) == 0
