@@ -39,6 +39,8 @@ def test_numbers_that_are_too_long_or_too_large() -> None:
     ):
         with pytest.raises(InvalidParameter, match="must be a number of at most 1.8e308"):
             refused()
+    with pytest.raises(InvalidParameter, match="finite, non-negative numbers"):
+        ex.MutualInformation([1.7e308, 1.7e308])
 
 
 def test_fields_of_a_newer_minor_version_are_left_alone() -> None:

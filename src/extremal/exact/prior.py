@@ -24,6 +24,7 @@ from extremal.exact.weights import Floats, exact_float_sums
 from extremal.exact.written import DECIMAL
 
 SUM_TOLERANCE = 1e-9  # DESIGN: a prior must sum to 1 within this
+LARGEST_ENTRY = 1e290  # of numbers that shall be probabilities: no sum of them overflows
 DECIMALS_UP_TO = 4096  # floats
 MOST_PLACES = 400  # of a decimal in a file
 MOST_BITS = 1 << 17  # of a common denominator
@@ -67,16 +68,16 @@ class Prior:
         return made
 
     def _checked(self, parameter: str) -> Floats:
-        values = np.array([_float(p) for p in self._given]) if isinstance(self._given, list) else self._given
+        values = np.array([float(p) for p in self._given]) if isinstance(self._given, list) else self._given
         if values.size < 2:
             raise InvalidPrior(f"{parameter} must have at least 2 entries", parameter=parameter, value=self._given)
-        total = math.fsum(values) if values.size <= DECIMALS_UP_TO else float(values.sum())
-        if not (values.min() >= 0 and math.isfinite(total)):
-            bad = np.flatnonzero(~np.isfinite(values) | (values < 0))
+        if not (values.min() >= 0 and values.max() <= LARGEST_ENTRY):
+            bad = np.flatnonzero(~((values >= 0) & (values <= LARGEST_ENTRY)))
             where = f"{parameter}[{bad[0]}]"
             raise InvalidPrior(
                 f"{parameter} must hold finite, non-negative numbers", parameter=where, value=float(values[bad[0]])
             )
+        total = math.fsum(values) if values.size <= DECIMALS_UP_TO else float(values.sum())
         if abs(total - 1) > SUM_TOLERANCE:
             raise InvalidPrior(
                 f"{parameter} must sum to 1 within {SUM_TOLERANCE:g}, and sums to {total:.12g}",
@@ -270,13 +271,6 @@ def _checked(p: Any, parameter: str) -> Any:
     except ExtremalError as error:
         raise InvalidPrior(error.requirement, parameter=parameter, value=p) from None
     return _as_number(p)
-
-
-def _float(p: Any) -> float:
-    try:
-        return float(p)
-    except OverflowError:
-        return math.inf  # refused with the others that are not finite
 
 
 def _as_number(p: Any) -> Any:
