@@ -239,15 +239,7 @@ def _safe_integer(text: str) -> int:
 def from_json(content: dict[str, Any], source: str) -> tuple[Mechanism, Notion | None]:
     """Build what a parsed file describes; nothing in it is trusted."""
     check_version(content, source, FORMAT, VERSION, "a mechanism file")
-    stored = content.get("hash")
-    found = content_digest({key: value for key, value in content.items() if key != "hash"})
-    if stored != found:
-        raise MalformedFile(
-            "the content must match its hash: the file was changed after it was written",
-            parameter="hash",
-            value=stored,
-            hint=f"The content hashes to {found}.",
-        )
+    refuse_changed(content)
     try:
         refuse_unknown_fields(content, (*_FIELDS, "rows_of_inputs"), VERSION)
         return _build(content)
@@ -284,6 +276,18 @@ def check_version(content: dict[str, Any], source: str, kind: str, newest: tuple
             parameter="version",
             value=version,
             hint="Install a newer extremal.",
+        )
+
+
+def refuse_changed(content: dict[str, Any]) -> None:
+    """Raise unless the content hashes to what it says."""
+    found = content_digest({key: value for key, value in content.items() if key != "hash"})
+    if content.get("hash") != found:
+        raise MalformedFile(
+            "the content must match its hash: the file was changed after it was written",
+            parameter="hash",
+            value=content.get("hash"),
+            hint=f"The content hashes to {found}.",
         )
 
 

@@ -82,11 +82,7 @@ def surveyjs(questionnaire: Questionnaire) -> dict[str, Any]:
         text = questionnaire.texts.get(name, QuestionText())
         labels = [label for label in mechanism.input_labels if label not in (NO_ANSWER, SKIPPED)]
         if text.group and labels == [False, True]:
-            box = {"value": name, "text": text.text or name}
-            if elements and elements[-1]["type"] == "checkbox" and elements[-1]["title"] == text.group:
-                elements[-1]["choices"].append(box)
-            else:
-                elements.append({"type": "checkbox", "name": name, "title": text.group, "choices": [box]})
+            _add_box(elements, name, text)
             continue
         shown = text.answers or tuple(map(str, labels))
         choices = [{"value": value, "text": one} for value, one in zip(labels, shown, strict=True)]
@@ -95,6 +91,13 @@ def surveyjs(questionnaire: Questionnaire) -> dict[str, Any]:
         elements.append(element | _visible_if(questionnaire, name))
     made: dict[str, Any] = {"pages": [{"name": "page1", "elements": elements}]}
     return {"title": questionnaire.title, **made} if questionnaire.title else made
+
+
+def _add_box(elements: list[dict[str, Any]], name: str, text: QuestionText) -> None:
+    """A box beside those of its group."""
+    if not elements or elements[-1]["type"] != "checkbox" or elements[-1]["title"] != text.group:
+        elements.append({"type": "checkbox", "name": name, "title": text.group, "choices": []})
+    elements[-1]["choices"].append({"value": name, "text": text.text or name})
 
 
 def _visible_if(questionnaire: Questionnaire, name: str) -> dict[str, str]:

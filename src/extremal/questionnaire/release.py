@@ -25,6 +25,7 @@ from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.records import NO_ANSWER, column_codes, plain_column, record_codes
 from extremal.release import privatize
 from extremal.release.files import Made, privatize_file
+from extremal.release.sampling.loops import Codes
 
 if TYPE_CHECKING:
     from extremal.release.memory import Memory
@@ -89,10 +90,17 @@ def privatize_remembered(
     done = with_columns(given, made)
     if joint is None or records is None:
         return done
+    return _placed(done, _remembered_jointly(memory, people, joint, records), questions, frame)
+
+
+def _remembered_jointly(
+    memory: Memory, people: list[Any], joint: JointQuestions, records: Codes
+) -> dict[str, list[Any]]:
+    """The reports of the joint mechanism by question, stored or new."""
     answers = [tuple(labels[code] for labels, code in zip(joint.labels, row, strict=True)) for row in records.tolist()]
     stored = memory.reports(people, " + ".join(joint.names), answers, joint)
     rows = [[tuple(x) if isinstance(x, list) else x for x in cast("tuple[Any, ...]", row)] for row in stored]
-    return _placed(done, {name: [row[i] for row in rows] for i, name in enumerate(joint.names)}, questions, frame)
+    return {name: [row[i] for row in rows] for i, name in enumerate(joint.names)}
 
 
 def _refuse_unknown(labels: Labels, values: list[Any], name: str) -> None:
