@@ -21,6 +21,7 @@ from extremal.questionnaire.records import NO_ANSWER, SKIPPED
 from extremal.questionnaire.release import questions_apart
 from extremal.questionnaire.texts import QuestionText
 from extremal.release.device import (
+    NextWords,
     as_bytes,
     device_report,
     example_mechanisms,
@@ -138,18 +139,8 @@ def record_report(questionnaire: Questionnaire, codes: dict[str, int], words: It
     joint = questionnaire.joint
     if joint is not None:
         record = np.array([[codes[name] for name in joint.names]], dtype=np.int64)
-        found |= {name: column[0] for name, column in joint.draw(record, _NextWords(words)).items()}
+        found |= {name: column[0] for name, column in joint.draw(record, NextWords(words)).items()}
     return {name: found[name] for name in questionnaire.questions}
-
-
-class _NextWords:
-    """The words of an iterator as a source."""
-
-    def __init__(self, words: Iterator[int]) -> None:
-        self.words = words
-
-    def fill(self, words: Any) -> None:
-        words[:] = [next(self.words) for _ in range(words.size)]
 
 
 def example_questionnaires() -> list[Questionnaire]:

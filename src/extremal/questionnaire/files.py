@@ -16,7 +16,7 @@ from extremal.exact.numbers import decimal_text
 from extremal.mechanism.files import (
     check_version,
     content_digest,
-    from_json,
+    mechanism_from_json,
     refuse_changed,
     refuse_unknown_fields,
     write_once,
@@ -182,7 +182,8 @@ def questionnaire_from_json(content: dict[str, Any], source: str) -> Questionnai
             raise MalformedFile(NOT_NAMED, parameter="question", value=name)
         if set(entry) & set(WORDING):
             texts[name] = _wording(entry)
-        questions[name] = together[name] if inside is None else _claimed(inside, f"{source}, question {name!r}")
+        own = f"{source}, question {name!r}"
+        questions[name] = together[name] if inside is None else mechanism_from_json(inside, own)
     goals, budget = _goals_from_json(content.get("goals", {})), _budget_from_json(content.get("budget"))
     made = Questionnaire(questions, joint, goals, budget, texts, content.get("title", ""))
     _refuse_other_writing(content, made)
@@ -198,12 +199,6 @@ def _refuse_other_writing(content: dict[str, Any], made: Questionnaire) -> None:
     for name in ("title", "joint", "goals", "budget"):
         if content_digest({name: content.get(name)}) != content_digest({name: written.get(name)}):
             raise MalformedFile("a questionnaire must be written as it is saved", parameter=name)
-
-
-def _claimed(content: dict[str, Any], source: str) -> Mechanism:
-    """A question's own mechanism, its claim decided."""
-    mechanism, claim = from_json(content, source)
-    return mechanism if claim is None else mechanism.claiming(claim)
 
 
 def _named(entry: Any, together: Collection[str]) -> tuple[str, dict[str, Any] | None]:

@@ -42,9 +42,13 @@ from extremal.questionnaire import files
 from extremal.questionnaire.budget import Budget, notion_of, spend
 from extremal.questionnaire.disclosure import QuestionnaireDisclosure, disclosure
 from extremal.questionnaire.joint import JointQuestions
-from extremal.questionnaire.keyed import privatize_keyed_answers
 from extremal.questionnaire.plan import QuestionnairePlan, plan_questions
-from extremal.questionnaire.release import privatize_answers, privatize_answers_file, privatize_remembered
+from extremal.questionnaire.release import (
+    privatize_answers,
+    privatize_answers_file,
+    privatize_keyed_answers,
+    privatize_remembered,
+)
 from extremal.questionnaire.reports import CollectedReports, checked_record
 from extremal.questionnaire.texts import LONGEST_TEXT, QuestionText, texts_of
 from extremal.tables import aligned, number
