@@ -45,7 +45,6 @@ def rewrite(
     source: Path, target: Path, changes: Mapping[str, Change], made: Hashes, overwrite: bool, report: Progress
 ) -> int:
     note = extended(hashes(source), made)
-
     done, seen = 0, set[str]()
     with complete_or_absent(target, overwrite, partial(with_note_beside, note)) as temporary:
         with temporary.open("w", encoding="utf-8", newline="\n") as out:
