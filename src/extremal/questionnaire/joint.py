@@ -119,6 +119,10 @@ class JointQuestions:
         """The ways in which a column is asked."""
         return self.structure.kinds(self._unit[column])
 
+    def number_of(self, column: int, family: int, coin: int) -> int:
+        """The place of the kind with this family and coin among those of a column."""
+        return next(n for n, kind in enumerate(self.kinds(column)) if (kind.family, kind.coin) == (family, coin))
+
     def asked(self, name: str) -> Fraction:
         """The probability that a person is asked a question."""
         return self.structure.asked(self._unit[self.names.index(name)])
@@ -191,10 +195,9 @@ class JointQuestions:
 
     def _written(self, i: int, kind: Kind, plain: list[Label]) -> list[Label]:
         """Reports with the number of their kind before them, where there are several."""
-        kinds = self.kinds(i)
-        if len(kinds) == 1:
+        if len(self.kinds(i)) == 1:
             return plain
-        place = next(n for n, other in enumerate(kinds) if (other.family, other.coin) == (kind.family, kind.coin))
+        place = self.number_of(i, kind.family, kind.coin)
         return [_numbered(place, label) for label in plain]
 
     def _plain(self, i: int, kind: Kind) -> list[Label]:

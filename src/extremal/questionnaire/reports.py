@@ -21,7 +21,6 @@ from extremal.estimate import estimate_frequencies, estimate_workload
 from extremal.estimate.channels import channel_of
 from extremal.estimate.reports.files import read_columns
 from extremal.mechanism import Mechanism
-from extremal.mechanism.structures.joint import Kind
 from extremal.questionnaire.joint import JointQuestions
 from extremal.questionnaire.release import plain_value
 from extremal.utility import Workload
@@ -197,10 +196,10 @@ def _refuse_report(mechanism: Mechanism, report: Any, name: str) -> None:
 
 def _refuse_pattern(joint: JointQuestions, record: Mapping[str, Any]) -> None:
     """Raise unless some assignment asks just these questions in just these ways, with admissible records."""
-    kinds, places = {}, _places(joint)
+    kinds = {}
     for i, name in enumerate(joint.names):
         if record[name] is not None:
-            kinds[i] = places[i](record[name])
+            kinds[i] = 0 if len(joint.kinds(i)) == 1 else int(record[name].partition(":")[0]) - 1
     if frozenset(kinds.items()) not in _signatures(joint):
         raise InvalidParameter(f"{NEVER}: no person is asked these questions in these ways", parameter="record")
     for branch in joint.branches:
@@ -221,23 +220,6 @@ def _signatures(joint: JointQuestions) -> frozenset[frozenset[tuple[int, int]]]:
         for block in assignment.blocks:
             for unit, family in zip(block.questions, block.families, strict=True):
                 for i in joint.units[unit]:
-                    asked.add((i, _place(joint.kinds(i), family, block.coin)))
+                    asked.add((i, joint.number_of(i, family, block.coin)))
         found.add(frozenset(asked))
     return frozenset(found)
-
-
-def _place(kinds: list[Kind], family: int, coin: int) -> int:
-    return next(n for n, kind in enumerate(kinds) if (kind.family, kind.coin) == (family, coin))
-
-
-def _places(joint: JointQuestions) -> list[Any]:
-    """For each column a function from a report to the number of its kind."""
-    return [_only if len(joint.kinds(i)) == 1 else _written_first for i in range(len(joint.names))]
-
-
-def _only(_report: Any) -> int:
-    return 0
-
-
-def _written_first(report: str) -> int:
-    return int(report.partition(":")[0]) - 1

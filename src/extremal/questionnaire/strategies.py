@@ -22,14 +22,7 @@ from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
 from extremal.exact.bisection import bisected
 from extremal.exact.exponential import LARGEST_EPSILON, SMALLEST_EPSILON
-from extremal.mechanism.structures.joint import (
-    Assignment,
-    Block,
-    Family,
-    JointBlocks,
-    coin_at_most,
-    whole_weights,
-)
+from extremal.mechanism.structures.joint import Assignment, Block, Family, JointBlocks, coin_at_most, whole_weights
 from extremal.optimize.questions import MOST_ARRANGED, Asked, Pick, design_blocks
 from extremal.questionnaire.questions import Question
 
