@@ -2,8 +2,9 @@
 
 Each plant wraps one function before the tests are read: a float that it returns, or that stands in what it returns, is
 off by a relative 1e-9 (tables of figures by 1e-4, the digits that the papers' tables have), a truth value is turned
-round, a mechanism has its rows reversed, shuffled reports are one more. The tests that name the function run until one fails. Reported: every plant
-that no test noticed (must be none). Run with `make audit`; give words as arguments to try only names that contain one.
+round, a mechanism has its rows reversed, shuffled reports are one more. The tests that name the function run until one
+fails. Reported: every plant that no test noticed (must be none). Run with `make audit`; give words as arguments to try
+only names that contain one.
 """
 
 from __future__ import annotations
