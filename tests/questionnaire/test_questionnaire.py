@@ -218,3 +218,10 @@ def test_copies_are_the_same_questionnaire() -> None:
 def test_bad_questionnaires_are_refused_with_the_fix(make: object, message: str) -> None:
     with pytest.raises(ex.errors.InvalidParameter, match=message):
         make()
+
+
+def test_a_question_does_not_take_the_key_of_the_hash() -> None:
+    """JSON lines would have the key twice: the hash of the questionnaire, and a report."""
+    message = "a question must have another name: .*; got name='questionnaire'"
+    with pytest.raises(ex.errors.InvalidParameter, match=message):
+        ex.Questionnaire({"questionnaire": ex.randomized_response(2, 1)})

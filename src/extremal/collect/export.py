@@ -27,12 +27,12 @@ from extremal.columns.files.csv import Cells
 from extremal.errors import InvalidParameter, MissingDependency
 from extremal.mechanism.labels import Labels
 from extremal.mechanism.report_labels import BitLabels, SubsetLabels
+from extremal.questionnaire.reports import HASH_KEY
 
 EXPORTS = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 """What can be streamed, with its type."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 DAY = "day"
-OF_FILE = "questionnaire"
 HELD = 500_000  # rows in memory, about 100 MB; a row group of Parquet has at most so many and those of one batch
 
 People = Iterable[tuple[int, list[Any]]]
@@ -108,7 +108,7 @@ def _json_lines(study: Study, people: People) -> Iterator[bytes]:
     names, made = column_names(study), study.questionnaire.hash
     for some in _pieces(people):
         rows = [
-            {OF_FILE: made, names[0]: day_of(day).isoformat(), **dict(zip(names[1:], reports, strict=True))}
+            {HASH_KEY: made, names[0]: day_of(day).isoformat(), **dict(zip(names[1:], reports, strict=True))}
             for day, reports in some
         ]
         yield "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()

@@ -49,7 +49,7 @@ from extremal.questionnaire.release import (
     privatize_keyed_answers,
     privatize_remembered,
 )
-from extremal.questionnaire.reports import CollectedReports, checked_record
+from extremal.questionnaire.reports import HASH_KEY, CollectedReports, checked_record
 from extremal.questionnaire.texts import LONGEST_TEXT, QuestionText, texts_of
 from extremal.tables import aligned, number
 from extremal.utility import Workload
@@ -501,6 +501,13 @@ def _refuse_no_mechanisms(given: object) -> None:
     for name, mechanism in given.items():
         if not isinstance(name, str) or not name.strip():
             raise InvalidParameter("a question needs a name", parameter="name", value=name)
+        if name == HASH_KEY:
+            raise InvalidParameter(
+                "a question must have another name: JSON lines of reports have this key for the questionnaire's hash",
+                parameter="name",
+                value=name,
+                hint="Rename the question.",
+            )
         if not isinstance(mechanism, Mechanism):
             raise InvalidParameter(
                 "a question needs a Mechanism",
