@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import pytest
 
 import extremal as ex
-from audit.questionnaire.cross_tables import cells_of, certified, numbers_of, of_blocks, verdicts
+from audit.questionnaire.cross_tables import cells_of, certified, designed, of_blocks, verdicts
+from extremal.errors import InvalidParameter
 from extremal.exact import Exponential
 from extremal.mechanism.structures.joint import coin_at_most
 
@@ -43,17 +45,50 @@ def test_twelve_times_fewer_people_for_a_cross_table() -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "size", "epsilon", "bound"), [(3, 3, 4, 0.990597), (4, 2, 1, None), (3, 2, 1, 16.1374)]
+    ("count", "size", "epsilon", "bound"),
+    [
+        (3, 3, 4, 0.990597),
+        (6, 4, 4, 2.318454),
+        (6, 6, 6, 1.0075204),
+        (12, 2, 1, 156.14532),
+        (12, 3, 2, 30.700032),
+        (12, 4, 4, 5.7810802),
+        (12, 6, 6, 2.5044540),
+    ],
 )
-def test_the_bound_on_cross_tables_is_proved(count: int, size: int, epsilon: int, bound: float | None) -> None:
-    """Of the cells of all pairs, by any mechanism: three questions at ε = 4 are optimal in one block, at ε = 1 the best
-    mechanism of all is known."""
-    found, pairs = certified(count, size, epsilon), math.comb(count, 2)
+def test_the_bound_on_cross_tables_is_proved(count: int, size: int, epsilon: int, bound: float) -> None:
+    """Of the cells of all pairs, by any mechanism: three questions at ε = 4 are optimal in one block, six in fours."""
+    found = certified(count, size, epsilon)
     assert verdicts(found) == "proved/proved"
-    assert found.value / pairs == pytest.approx(of_blocks(count, size, epsilon), rel=1e-9)
-    assert numbers_of(count, epsilon)[1] * (1 - 1e-6) <= found.bound / pairs <= found.value / pairs
-    if bound is not None:
-        assert found.bound / pairs == pytest.approx(bound, rel=1e-5)
+    assert found.value == pytest.approx(of_blocks(count, size, epsilon), rel=1e-9)
+    assert found.bound == pytest.approx(bound, rel=1e-6)
+    assert found.bound <= found.value
+
+
+@pytest.mark.parametrize(("count", "size", "epsilon", "bound"), [(3, 3, 4, 0.990597), (3, 2, 1, 16.1374)])
+def test_the_best_mechanism_of_all_for_cross_tables(count: int, size: int, epsilon: int, bound: float) -> None:
+    """Where every record is listed: nothing is better than it, and the bound by agreements is not above it."""
+    listed, pairs = designed(count, size, epsilon), math.comb(count, 2)
+    assert verdicts(listed) == "proved/proved"
+    assert listed.value / pairs == pytest.approx(of_blocks(count, size, epsilon), rel=1e-9)
+    assert listed.bound / pairs == pytest.approx(bound, rel=1e-5)
+    assert certified(count, size, epsilon).bound <= listed.bound / pairs * (1 + 1e-7)
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 4), (3, 3)])
+def test_tables_of_mixed_questions_cost_what_their_parts_do(sizes: tuple[int, ...]) -> None:
+    """The value of a certificate against the rows of every pair of questions, listed."""
+    asked = ex.Questionnaire.within(2, {str(j): k for j, k in enumerate(sizes)}, "joint", 2)
+    found = asked.certificate(tables=True)
+    pairs = list(itertools.combinations(asked.questions, 2))
+    assert found.value == pytest.approx(sum(cells_of(asked, *pair) for pair in pairs) / len(pairs), rel=1e-9)
+    assert verdicts(found) == "proved/proved"
+
+
+def test_tables_need_people_who_are_asked_both() -> None:
+    for given, per_person in (({"a": 2, "b": 2}, 1), ({"a": 2}, None)):
+        with pytest.raises(InvalidParameter, match="per_person=2"):
+            ex.Questionnaire.within(1, given, "joint", per_person).certificate(tables=True)
 
 
 @pytest.mark.parametrize(
