@@ -34,7 +34,7 @@ from extremal.checker.numbers import (
 from extremal.checker.structures import COINS, AskedBlocks
 
 MOST_RECORDS = 1024  # of a workload whose gram matrix is compared
-MOST_PAIRS = 2**21  # of questions that assignments ask: half a minute
+MOST_ASKED_PAIRS = 2**21  # of questions that assignments ask: half a minute
 MOST_YES_NO, MOST_ASKED, MOST_DISAGREEMENTS = 24, 64, 2**12
 SETS_LISTED = 7  # questions up to which all sets that are closed upwards are listed
 CELLS_OF_U, STEPS_OF_Y, LAST_STEPS, REACH_OF_Y, ONE_IN_BITS, PART_BITS = 4096, 16, 16, 5, 30, 20  # for more questions
@@ -78,7 +78,7 @@ def told_together(asked: AskedBlocks) -> Told:
     found: Told = {}
     for weight, blocks in asked.assignments:
         flat = [(j, held, number) for number, (_, members) in enumerate(blocks) for j, held in members]
-        afford(len(flat) ** 2, MOST_PAIRS, "pairs of questions asked")
+        afford(len(flat) ** 2, MOST_ASKED_PAIRS, "pairs of questions asked")
         for (i, mine, a), (j, theirs, b) in itertools.combinations(sorted(flat), 2):
             squares = math.prod(Fraction(blocks[number][0], COINS) ** 2 for number in {a, b})
             worth = squares * of_family(asked.sizes[i], mine) * of_family(asked.sizes[j], theirs)
@@ -163,8 +163,8 @@ def agreements(proof: dict[str, Any], notion: Notion, goal: Goal) -> Bound:
 
     def rest(*members: int) -> Fraction:
         """r_A·Π(k_j − 1)."""
-        eigenvalue = eigenvalues[sum(steps[groups[j]] for j in members)]
-        return (ONE - eigenvalue) * math.prod(sizes[j] - 1 for j in members)
+        left: Fraction = ONE - eigenvalues[sum(steps[groups[j]] for j in members)]
+        return left * int(math.prod(sizes[j] - 1 for j in members))
 
     most: Fraction = (e - 1) ** 2 / (4 * (e - nu))
     if isinstance(goal, QuestionTables):
