@@ -182,7 +182,7 @@ class Enclosure:
     def gram(self) -> Whole:
         """K. With l_y the least weight of a report and e = q − l, which is mostly 0, K_xz = Σ r·l² + A_x + A_z + Σ
         r·e_x·e_z, A_x = Σ r·l·e_x."""
-        least = [min(column) for column in self.columns]
+        least: list[int] = [min(column) for column in self.columns]
         more = [{y: v - least[y] for y, v in enumerate(row) if v > least[y]} for row in self.q]
         scaled = [{y: self.inverse[y] * e for y, e in row.items()} for row in more]
         shared = sum(r * low * low for r, low in zip(self.inverse, least, strict=True))
@@ -190,8 +190,9 @@ class Enclosure:
 
         def entry(x: int, z: int) -> int:
             both = more[x].keys() & more[z].keys()
-            products: Iterator[int] = map(mul, map(scaled[x].__getitem__, both), map(more[z].__getitem__, both))
-            return shared + added[x] + added[z] + sum(products)
+            products = map(mul, map(scaled[x].__getitem__, both), map(more[z].__getitem__, both))
+            found: int = shared + added[x] + added[z] + sum(products)
+            return found
 
         return symmetric([[entry(x, z) for z in range(x + 1)] for x in range(len(more))])
 
