@@ -21,9 +21,8 @@ from typing import Any
 import numpy as np
 from flint import ctx
 
+from extremal.certificate.arithmetic.closed_costs import membership_cost, questions_cost
 from extremal.certificate.arithmetic.enclosures import is_infinite, lower, upper, value_of
-from extremal.certificate.arithmetic.memberships import membership_cost
-from extremal.certificate.arithmetic.questions_cost import questions_cost
 from extremal.certificate.arithmetic.workload_cost import workload_cost
 from extremal.certificate.certificate import (
     Certificate,
