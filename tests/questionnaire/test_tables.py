@@ -107,3 +107,51 @@ def test_coins(epsilon: int, sizes: tuple[int, ...], members: tuple[int, ...], c
 
     odds = math.prod((Fraction(k, d) for k, d in zip(sizes, members, strict=True)), start=Fraction(1))
     assert coin_at_most(Exponential(epsilon), odds) == coin
+
+
+def match_sets(
+    sizes: tuple[int, ...], held: tuple[int, ...], weights: tuple[int, ...], least: int
+) -> tuple[list[tuple[int, ...]], list[list[int]]]:
+    """All records, and for every report, a set of `held` answers to each question, the records that match it: the
+    weights of the questions whose answer is in its set reach `least`."""
+    records = list(itertools.product(*map(range, sizes)))
+    reports = itertools.product(*(itertools.combinations(range(k), d) for k, d in zip(sizes, held, strict=True)))
+    matched = [
+        [i for i, x in enumerate(records) if sum(w for w, a, s in zip(weights, x, y, strict=True) if a in s) >= least]
+        for y in reports
+    ]
+    return records, matched
+
+
+def told(sizes: tuple[int, ...], records: list[tuple[int, ...]], mechanism: ex.Mechanism, *asked: int) -> float:
+    """μ of one or two questions, from what their shares or their cross-table cost: Σ Π(k − 1)/μ_A over Πk."""
+    cells = itertools.product(*(range(sizes[j]) for j in asked))
+    rows = [[float(all(x[j] == a for j, a in zip(asked, cell, strict=True))) for x in records] for cell in cells]
+    cost = ex.Workload(rows, len(records))(mechanism) * math.prod(sizes[j] for j in asked)
+    if len(asked) > 1:
+        cost -= sum((sizes[j] - 1) / told(sizes, records, mechanism, j) for j in asked)
+    return float(math.prod(sizes[j] - 1 for j in asked) / cost)
+
+
+def test_balls_and_weighted_thresholds_are_mechanisms_like_others() -> None:
+    """Written as sets of records: at most one mismatch of eight, and questions of different weights."""
+    eight = (2,) * 8
+    records, matched = match_sets(eight, (1,) * 8, (1,) * 8, 7)
+    assert {len(part) for part in matched} == {9}
+    ball = ex.Mechanism.from_cover(len(records), matched, ex.LDP(5))
+    assert told(eight, records, ball, 0) == pytest.approx(0.4250707943, abs=5e-11)
+    assert told(eight, records, ball, 2, 5) == pytest.approx(0.2168728542, abs=5e-11)
+    sizes = (2, 3, 5)
+    records, matched = match_sets(sizes, (1, 1, 2), (2, 1, 1), 3)
+    assert (len(matched), {sum(i in part for part in matched) for i in range(30)}) == (60, {18})
+    weighted = ex.Mechanism.from_cover(len(records), matched, ex.LDP(3))
+    expected = {
+        (0,): 0.7247384740,
+        (1,): 0.0805264971,
+        (2,): 0.0536843314,
+        (0, 1): 0.0805264971,
+        (0, 2): 0.0536843314,
+        (1, 2): 0.0134210829,
+    }
+    for asked, mu in expected.items():
+        assert told(sizes, records, weighted, *asked) == pytest.approx(mu, abs=5e-11), asked
